@@ -1,6 +1,7 @@
 //! The connection to the database of a shared crawl.
 
 use std::borrow::Cow;
+use std::io::ErrorKind;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -11,9 +12,9 @@ use tokio::time::timeout;
 
 /// The oldest version of PostgreSQL that has everything that the migrations use.
 const LEAST_VERSION: i32 = 14;
-/// Connections of a node: heartbeat, settlements, admissions, polls, and one for a bucket that is
-/// taken over.
-const CONNECTIONS: u32 = 6;
+/// Connections of a node: settlements, admissions, polls, and two for buckets that are taken over.
+/// The heartbeat has one more.
+const CONNECTIONS: u32 = 5;
 /// The time after which a connection that was not used is tested before it is used.
 const IDLE: Duration = Duration::from_secs(1);
 /// The longest wait for a connection.
@@ -147,25 +148,20 @@ impl Connection {
                 return Err(ConnectError::Unreachable { server, what });
             }
         };
-        let pool = PgPoolOptions::new()
-            .max_connections(CONNECTIONS)
-            .acquire_timeout(CONNECT_TIMEOUT)
-            // A connection in use needs no question before each call whether it is alive.
-            .test_before_acquire(false)
-            .before_acquire(|connection, found| {
-                Box::pin(async move {
-                    if found.idle_for >= IDLE {
-                        connection.ping().await?;
-                    }
-                    Ok(true)
-                })
-            })
-            .connect_lazy_with(options);
+        let pool = pool_of(CONNECTIONS).connect_lazy_with(options);
         if version.0 < LEAST_VERSION {
             let found = version.0;
             return Err(ConnectError::Old { server, found });
         }
         Ok(Self { pool })
+    }
+
+    /// Returns a connection of its own to the same database.
+    pub(crate) fn alone(&self) -> Self {
+        let options = PgConnectOptions::clone(&self.pool.connect_options());
+        Self {
+            pool: pool_of(1).connect_lazy_with(options),
+        }
     }
 
     /// Writes the control file that nodes without one of their own obey. Returns false if no crawl
@@ -212,6 +208,22 @@ impl Connection {
     }
 }
 
+fn pool_of(connections: u32) -> PgPoolOptions {
+    PgPoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(CONNECT_TIMEOUT)
+        // A connection in use needs no question before each call whether it is alive.
+        .test_before_acquire(false)
+        .before_acquire(|connection, found| {
+            Box::pin(async move {
+                if found.idle_for >= IDLE {
+                    connection.ping().await?;
+                }
+                Ok(true)
+            })
+        })
+}
+
 /// PostgreSQL's error codes (its manual, appendix A).
 const READ_ONLY: &str = "25006";
 const DUPLICATE_TABLE: &str = "42P07";
@@ -222,6 +234,11 @@ fn explain(error: &Error, server: &str) -> ConnectError {
     let server = server.to_owned();
     match error {
         Error::Tls(what) => ConnectError::Tls {
+            server,
+            what: what.to_string(),
+        },
+        // rustls reports a certificate that is not trusted so.
+        Error::Io(what) if what.kind() == ErrorKind::InvalidData => ConnectError::Tls {
             server,
             what: what.to_string(),
         },

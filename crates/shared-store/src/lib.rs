@@ -52,7 +52,7 @@ pub use self::mark::NodeMark;
 pub use self::mirror::{Mirror, MirrorPart};
 pub use self::reading::{NodeState, ReadError, SharedCrawl, TermState, Unowned};
 pub use self::scope_seeds::Widen;
-pub use self::session::{CrawlSettings, JoinError, Session};
+pub use self::session::{CrawlSettings, JoinError, NodeFailure, Session};
 pub use self::shipping::SyncArchive;
 pub use self::store::{SharedOptions, SharedStore};
 pub use self::term::Term;

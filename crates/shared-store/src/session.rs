@@ -2,20 +2,21 @@
 //! end.
 //!
 //! The first node writes the settings that all nodes share. A term begins with a call, and is kept
-//! by a heartbeat of its own task and connection, so that a busy node does not lose it.
+//! by a heartbeat of its own thread and connection, so that a busy node does not lose it.
 //!
 //! Invariant: two live terms never have the name of one node. A term that may still be alive is
 //! waited for.
 
 use std::sync::Arc;
 use std::time::Duration;
+use std::{io, thread};
 
 use neardup::HashKey;
 use sqlx::PgConnection;
 use store::embedded::JOURNAL_FORMAT;
 use store::{ArchivePlace, StoreFault};
+use tokio::runtime::Builder;
 use tokio::sync::watch;
-use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior, timeout};
 use web::Timestamp;
 
@@ -234,12 +235,11 @@ pub struct Session {
     pub(crate) resumed: bool,
     pub(crate) beats: watch::Receiver<Beat>,
     beaten: watch::Sender<Beat>,
-    heartbeat: JoinHandle<()>,
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.heartbeat.abort();
+        self.term.end("it was left");
     }
 }
 
@@ -276,8 +276,10 @@ impl Session {
         };
         let archive = archive_of(connection, &term).await?;
         // Last, so that it does not keep a term that nobody has.
-        let heartbeat = keep(connection.clone(), Arc::clone(&term), sender.clone());
-        let heartbeat = tokio::spawn(heartbeat);
+        start_heartbeat(connection, &term, &sender).map_err(|error| JoinError::Failed {
+            action: "started the heartbeat",
+            what: error.to_string(),
+        })?;
         let session = Self {
             connection: connection.clone(),
             mark,
@@ -287,7 +289,6 @@ impl Session {
             term,
             beats,
             beaten: sender,
-            heartbeat,
         };
         Ok(session)
     }
@@ -300,10 +301,18 @@ impl Session {
         Ok(beat.share())
     }
 
-    /// Stops the heartbeat and ends the term on this side.
+    /// Ends the term on this side, and with it the heartbeat.
     pub(crate) fn abandon(&self, why: &str) {
-        self.heartbeat.abort();
         self.term.end(why);
+    }
+
+    /// Returns what ends the term if the node fails.
+    #[must_use]
+    pub fn failure(&self) -> NodeFailure {
+        NodeFailure {
+            connection: self.connection.clone(),
+            term: Arc::clone(&self.term),
+        }
     }
 
     /// Returns the key of every hash of the crawl.
@@ -321,6 +330,25 @@ impl Session {
     #[must_use]
     pub fn term(&self) -> &Arc<Term> {
         &self.term
+    }
+}
+
+/// The end of a term whose node fails for a reason of its own.
+pub struct NodeFailure {
+    connection: Connection,
+    term: Arc<Term>,
+}
+
+impl NodeFailure {
+    /// Ends the term, so that the other nodes do not wait for its length. Its hosts rest, as after a
+    /// death. Does nothing if the database does not answer at once: the term lapses then.
+    pub async fn end(self) {
+        self.term.end("its node has failed");
+        let call = sqlx::query("SELECT end_term($1, 'lapsed')").bind(self.term.to_sql());
+        let ended = timeout(self.term.length(), call.execute(&self.connection.pool));
+        if let Ok(Err(error)) = ended.await {
+            tracing::warn!(%error, "the term lapses, since its end cannot be written");
+        }
     }
 }
 
@@ -361,6 +389,25 @@ async fn archive_of(
     }))
 }
 
+/// Starts the thread that keeps a term alive until it ends.
+fn start_heartbeat(
+    connection: &Connection,
+    term: &Arc<Term>,
+    beats: &watch::Sender<Beat>,
+) -> io::Result<()> {
+    let (pool, term, beats) = (connection.clone(), Arc::clone(term), beats.clone());
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    let thread = thread::Builder::new().name("heartbeat".to_owned());
+    let beating = thread.spawn(move || {
+        runtime.block_on(async {
+            // Connections belong to the runtime that opened them.
+            let connection = pool.alone();
+            keep(connection, term, beats).await;
+        });
+    });
+    beating.map(drop)
+}
+
 /// Keeps a term alive until it ends.
 async fn keep(connection: Connection, term: Arc<Term>, beats: watch::Sender<Beat>) {
     let every = term.length() / BEATS;
@@ -370,9 +417,9 @@ async fn keep(connection: Connection, term: Arc<Term>, beats: watch::Sender<Beat
     let mut last_answer = Instant::now();
     let mut waiting: Option<WaitingCall<'_>> = None;
     loop {
-        ticks.tick().await;
-        if term.check().is_err() {
-            return;
+        tokio::select! {
+            _ = ticks.tick() => {}
+            _ended = term.ended() => return,
         }
         let sent = Instant::now();
         // A gap breaks the touch: others may have been in the same position as this node.

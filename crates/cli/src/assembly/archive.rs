@@ -51,6 +51,13 @@ pub(super) async fn with_cdxj(
 
 /// Converts a fault of an archive that differs from what was last synced.
 fn damaged(error: &SinkFault, settings: &Settings) -> CliError {
+    if let Ok(Some(mark)) = crawl_directory::node_mark(&settings.out) {
+        return fault(error).with_remedy(format!(
+            "the archive is not that of node {} by the store: put back the one that was there, or \
+             give the node another --out; nothing was changed",
+            mark.node
+        ));
+    }
     match error {
         SinkFault::JournalEnds { .. } => {
             fault(error).with_remedy(crawl_directory::rebuild_from_archive(&settings.out))

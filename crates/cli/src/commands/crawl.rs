@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crawl::{CrawlContext, Fault, Finish, Limits, Stop, StopHandle};
 use indicatif::ProgressBar;
+use shared_store::NodeFailure;
 use store::StoreFault;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinError;
@@ -80,9 +81,15 @@ pub(super) fn run_as(args: &CrawlArgs, mut node: Option<Node>) -> Result<Session
         .enable_all()
         .build();
     let runtime = runtime.map_err(|error| fault(&error))?;
-    let (out, mut finished) = (settings.out.clone(), None);
-    let crawling = crawl(settings, &seeds, form, given, args, node, &mut finished);
-    let code = runtime.block_on(crawling);
+    let (out, mut finished, mut failure) = (settings.out.clone(), None, None);
+    let code = runtime.block_on(async {
+        let session = (&mut finished, &mut failure);
+        let ended = crawl(settings, &seeds, form, given, args, node, session).await;
+        if let (Err(_), Some(failure)) = (&ended, failure) {
+            NodeFailure::end(failure).await;
+        }
+        ended
+    });
     // Visits that a second interrupt left under way are not waited for.
     runtime.shutdown_background();
     if let (Some(command), Some(summary)) = (&args.run.on_finish, finished) {
@@ -111,7 +118,7 @@ async fn crawl(
     given: GivenSecrets,
     args: &CrawlArgs,
     node: Option<Node>,
-    finished_summary: &mut Option<Vec<u8>>,
+    (finished_summary, failure): (&mut Option<Vec<u8>>, &mut Option<NodeFailure>),
 ) -> Result<SessionEnd, CliError> {
     let args = &args.run;
     let missing = secrets::missing(&settings.secrets, &given.options);
@@ -123,6 +130,7 @@ async fn crawl(
             let joined = node.join().await?;
             clock_warning = joined.warning;
             settings.against = joined.against;
+            *failure = Some(joined.session.failure());
             (joined.clock, Some(joined.session))
         }
         None => {
