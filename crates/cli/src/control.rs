@@ -3,9 +3,10 @@
 //! The file is read before the first page is requested, and once a second from then on. Its content
 //! takes effect when two reads in a row find the same, so that a half-written file is not applied.
 //! A node of a shared crawl obeys the file in its directory, and where there is none the text that
-//! `crawler control` wrote into the store. An invalid file changes nothing. Each change and each mistake is reported once, in crawl.log and
-//! on standard error. `DIR/state/control.json` records what is in force, for `status`, `why` and
-//! `verify`. [`crawl::control_file`] knows the keys; `orders.rs` carries out the orders.
+//! `crawler control` wrote into the store. An invalid file changes nothing. Each change and each
+//! mistake is reported once, in crawl.log and on standard error. `DIR/state/control.json` records
+//! what is in force, for `status`, `why` and `verify`. [`crawl::control_file`] knows the keys;
+//! `orders.rs` carries out the orders.
 
 pub(crate) mod orders;
 

@@ -16,8 +16,8 @@ use store::{Fate, StoreFault};
 use web::{Host, UrlKey};
 
 use crate::bucket::{BUCKETS, Bucket, BucketSet};
+use crate::heartbeat::Beat;
 use crate::rows::{decode, original_of};
-use crate::session::Beat;
 use crate::shipping::to_sql;
 use crate::store::SharedStore;
 

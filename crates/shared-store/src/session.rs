@@ -2,34 +2,27 @@
 //! end.
 //!
 //! The first node writes the settings that all nodes share. A term begins with a call, and is kept
-//! by a heartbeat of its own thread and connection, so that a busy node does not lose it.
+//! by a heartbeat (`heartbeat.rs`).
 //!
 //! Invariant: two live terms never have the name of one node. A term that may still be alive is
 //! waited for.
 
 use std::sync::Arc;
 use std::time::Duration;
-use std::{io, thread};
 
 use neardup::HashKey;
 use sqlx::PgConnection;
 use store::embedded::JOURNAL_FORMAT;
 use store::{ArchivePlace, StoreFault};
-use tokio::runtime::Builder;
 use tokio::sync::watch;
-use tokio::time::{Instant, MissedTickBehavior, timeout};
+use tokio::time::{Instant, timeout};
 use web::Timestamp;
 
-use crate::bucket::BUCKETS;
-use crate::calls::{CallError, WaitingCall};
 use crate::connection::{Connection, message_of};
+use crate::heartbeat::{self, Beat};
 use crate::mark::NodeMark;
 use crate::term::Term;
 
-/// Heartbeats in the length of a term.
-const BEATS: u32 = 4;
-/// The action of a heartbeat, in messages.
-const BEAT: &str = "sent a heartbeat";
 /// Calls that ask for the time; the fastest counts.
 const TIME_CALLS: u32 = 4;
 /// The format of a crawl whose import has not ended: no node may take part in it.
@@ -195,36 +188,6 @@ impl CrawlSettings {
     }
 }
 
-/// The answer to a heartbeat.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Beat {
-    /// The time at which the heartbeat was sent.
-    sent: Instant,
-    /// Live terms.
-    pub(crate) live: u64,
-    /// Buckets of this term.
-    pub(crate) owned: u64,
-    /// Buckets without an owner.
-    pub(crate) free: u64,
-}
-
-impl Beat {
-    /// Returns the state before the first heartbeat.
-    fn none_before(sent: Instant) -> Self {
-        Self {
-            sent,
-            live: 0,
-            owned: 0,
-            free: 0,
-        }
-    }
-
-    /// Returns the number of buckets of each node, if all have as many.
-    pub(crate) fn share(self) -> u64 {
-        u64::from(BUCKETS).div_ceil(self.live.max(1))
-    }
-}
-
 /// A node's part in a crawl, for one term. The heartbeat stops when it is dropped.
 pub struct Session {
     pub(crate) connection: Connection,
@@ -276,7 +239,7 @@ impl Session {
         };
         let archive = archive_of(connection, &term).await?;
         // Last, so that it does not keep a term that nobody has.
-        start_heartbeat(connection, &term, &sender).map_err(|error| JoinError::Failed {
+        heartbeat::start(connection, &term, &sender).map_err(|error| JoinError::Failed {
             action: "started the heartbeat",
             what: error.to_string(),
         })?;
@@ -295,9 +258,9 @@ impl Session {
 
     /// Returns the present share of a node in the buckets.
     pub(crate) async fn share(&self) -> Result<u64, StoreFault> {
-        let call = || beat(&self.connection, &self.term, false);
+        let call = || heartbeat::beat(&self.connection, &self.term, false);
         let beat = self.term.call("counted the nodes", call).await?;
-        note(&self.beaten, beat);
+        heartbeat::note(&self.beaten, beat);
         Ok(beat.share())
     }
 
@@ -340,8 +303,8 @@ pub struct NodeFailure {
 }
 
 impl NodeFailure {
-    /// Ends the term, so that the other nodes do not wait for its length. Its hosts rest, as after a
-    /// death. Does nothing if the database does not answer at once: the term lapses then.
+    /// Ends the term, so that the other nodes do not wait for its length. Its hosts rest, as after
+    /// a death. Does nothing if the database does not answer at once: the term lapses then.
     pub async fn end(self) {
         self.term.end("its node has failed");
         let call = sqlx::query("SELECT end_term($1, 'lapsed')").bind(self.term.to_sql());
@@ -387,91 +350,4 @@ async fn archive_of(
         file,
         end: end.unsigned_abs(),
     }))
-}
-
-/// Starts the thread that keeps a term alive until it ends.
-fn start_heartbeat(
-    connection: &Connection,
-    term: &Arc<Term>,
-    beats: &watch::Sender<Beat>,
-) -> io::Result<()> {
-    let (pool, term, beats) = (connection.clone(), Arc::clone(term), beats.clone());
-    let runtime = Builder::new_current_thread().enable_all().build()?;
-    let thread = thread::Builder::new().name("heartbeat".to_owned());
-    let beating = thread.spawn(move || {
-        runtime.block_on(async {
-            // Connections belong to the runtime that opened them.
-            let connection = pool.alone();
-            keep(connection, term, beats).await;
-        });
-    });
-    beating.map(drop)
-}
-
-/// Keeps a term alive until it ends.
-async fn keep(connection: Connection, term: Arc<Term>, beats: watch::Sender<Beat>) {
-    let every = term.length() / BEATS;
-    let mut ticks = tokio::time::interval(every);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut in_touch_since: Option<Instant> = None;
-    let mut last_answer = Instant::now();
-    let mut waiting: Option<WaitingCall<'_>> = None;
-    loop {
-        tokio::select! {
-            _ = ticks.tick() => {}
-            _ended = term.ended() => return,
-        }
-        let sent = Instant::now();
-        // A gap breaks the touch: others may have been in the same position as this node.
-        if sent - last_answer > every * 2 {
-            in_touch_since = None;
-        }
-        let is_in_touch = in_touch_since.is_some_and(|since| sent - since >= term.length());
-        match timeout(every, beat(&connection, &term, is_in_touch)).await {
-            Ok(Ok(beat)) => {
-                term.renew(sent);
-                last_answer = Instant::now();
-                in_touch_since.get_or_insert(sent);
-                waiting = None;
-                note(&beats, beat);
-            }
-            Ok(Err(CallError::TermEnded(why))) => return term.end(&why),
-            Ok(Err(CallError::Refused(why))) => return term.fail(BEAT, &why),
-            Ok(Err(CallError::Failed(why))) => {
-                in_touch_since = None;
-                waiting.get_or_insert_with(|| WaitingCall::new(&term, BEAT, &why));
-            }
-            Err(_late) => {
-                in_touch_since = None;
-                waiting.get_or_insert_with(|| WaitingCall::new(&term, BEAT, "no answer"));
-            }
-        }
-    }
-}
-
-/// Notes the answer to a heartbeat, unless that to a later one is known.
-fn note(beats: &watch::Sender<Beat>, beat: Beat) {
-    beats.send_if_modified(|last| {
-        let is_later = last.sent < beat.sent;
-        if is_later {
-            *last = beat;
-        }
-        is_later
-    });
-}
-
-async fn beat(connection: &Connection, term: &Term, is_in_touch: bool) -> Result<Beat, CallError> {
-    let sent = Instant::now();
-    let (live, owned, free): (i64, i64, i64) =
-        sqlx::query_as("SELECT live, owned, free FROM beat($1, $2)")
-            .bind(term.to_sql())
-            .bind(is_in_touch)
-            .fetch_one(&connection.pool)
-            .await?;
-    Ok(Beat {
-        sent,
-        live: live.unsigned_abs(),
-        owned: owned.unsigned_abs(),
-        free: free.unsigned_abs(),
-    })
 }

@@ -1,0 +1,98 @@
+//! The signature index of a node: judged by the working copy, decided by the log of admissions.
+//!
+//! Orders of a user about duplicates and patterns are carried out here, by the node that has the
+//! host.
+
+use async_trait::async_trait;
+use neardup::PageSignature;
+use store::embedded::{DistinctOrder, EmbeddedStore, LogStep};
+use store::{NearDupIndex, Page, PatternName, StoreFault, Verdict};
+use web::{PageUrl, UrlKey};
+
+use crate::store::SharedStore;
+
+#[async_trait]
+impl NearDupIndex for SharedStore {
+    async fn admit(
+        &self,
+        page: &Page,
+        signature: &PageSignature,
+        canonical: Option<&PageUrl>,
+    ) -> Result<Verdict, StoreFault> {
+        let term = &self.session.term;
+        loop {
+            let applied = self.admissions.applied();
+            let (record, verdict) = match self.local.judge(page, signature, canonical)? {
+                LogStep::Given(verdict) => return Ok(verdict),
+                LogStep::Append(record, verdict) => (*record, Some(verdict)),
+                LogStep::Forget(record) => (*record, None),
+            };
+            let keys = self.keys.of(&record, canonical);
+            let is_admitted = self.admissions.offer(record, keys, applied, term).await?;
+            if let Some(verdict) = verdict.filter(|_| is_admitted) {
+                return Ok(verdict);
+            }
+        }
+    }
+
+    async fn forget(&self, page: UrlKey) -> Result<(), StoreFault> {
+        let term = &self.session.term;
+        loop {
+            let applied = self.admissions.applied();
+            let Some(record) = self.local.revocation_of(page)? else {
+                return Ok(());
+            };
+            let keys = self.keys.of(&record, None);
+            if self.admissions.offer(record, keys, applied, term).await? {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn separate(&self, page: &PageUrl, original: &PageUrl) -> Result<(), StoreFault> {
+        let term = &self.session.term;
+        loop {
+            let applied = self.admissions.applied();
+            let record = EmbeddedStore::separation_of(page, original);
+            let keys = self.keys.of(&record, None);
+            if self.admissions.offer(record, keys, applied, term).await? {
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl SharedStore {
+    /// Reopens a pattern of a host that this node has: [`EmbeddedStore::reopen`]. None if it has no
+    /// such pattern.
+    ///
+    /// # Errors
+    /// [`StoreFault`], as there.
+    pub async fn reopen(&self, name: &PatternName) -> Result<Option<u64>, StoreFault> {
+        if !self.owns(&name.host).await {
+            return Ok(None);
+        }
+        let _arrival = self.shipping.arrive();
+        self.local.reopen(name).await
+    }
+
+    /// Declares pages distinct, of those that are in buckets of this node:
+    /// [`EmbeddedStore::declare_distinct`]. Returns the effect on each of these.
+    ///
+    /// # Errors
+    /// [`StoreFault`], as there.
+    pub async fn declare_distinct(
+        &self,
+        urls: &[PageUrl],
+    ) -> Result<Vec<(PageUrl, DistinctOrder)>, StoreFault> {
+        let mut ours = Vec::new();
+        for url in urls {
+            if self.owns(&url.host()).await {
+                ours.push(url.clone());
+            }
+        }
+        let _arrival = self.shipping.arrive();
+        let effects = self.local.declare_distinct_in(self, &ours).await?;
+        Ok(ours.into_iter().zip(effects).collect())
+    }
+}

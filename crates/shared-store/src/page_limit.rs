@@ -1,0 +1,58 @@
+//! The limit on the pages of a crawl, over all nodes: each reserves portions of it.
+//!
+//! Invariant: the pages that live terms have reserved, and those that ended ones have visited, are
+//! never more than the limit.
+
+use std::sync::atomic::Ordering;
+
+use store::StoreFault;
+
+use crate::store::SharedStore;
+
+impl SharedStore {
+    /// Returns the number of pages that may be leased now, at most `want`.
+    pub(crate) async fn reserve(&self, want: usize) -> Result<usize, StoreFault> {
+        let Some(max) = self.max_pages else {
+            return Ok(want);
+        };
+        let used = self.used();
+        let wanted = used.saturating_add_unsigned(want as u64);
+        if wanted > self.reserved.load(Ordering::Relaxed) {
+            self.set_reserved(max, wanted).await?;
+        }
+        let free = (self.reserved.load(Ordering::Relaxed) - used).max(0);
+        Ok(usize::try_from(free).unwrap_or(usize::MAX).min(want))
+    }
+
+    /// Returns the pages of this term, those out on lease included; below zero if it revoked more
+    /// visits of other terms.
+    fn used(&self) -> i64 {
+        let visited = self.shipping.totals().pages.cast_signed();
+        visited.saturating_add_unsigned(self.out.load(Ordering::Relaxed))
+    }
+
+    /// Gives back the pages that were reserved and are not needed.
+    pub(crate) async fn give_back(&self) -> Result<(), StoreFault> {
+        let used = self.used();
+        match self.max_pages {
+            Some(max) if self.reserved.load(Ordering::Relaxed) > used => {
+                self.set_reserved(max, used).await
+            }
+            _ => Ok(()),
+        }
+    }
+
+    async fn set_reserved(&self, max: u64, wanted: i64) -> Result<(), StoreFault> {
+        let call = || async {
+            sqlx::query_as("SELECT reserve_pages($1, $2, $3)")
+                .bind(self.session.term.to_sql())
+                .bind(i64::try_from(max).unwrap_or(i64::MAX))
+                .bind(wanted)
+                .fetch_one(&self.session.connection.pool)
+                .await
+        };
+        let (reserved,): (i64,) = self.session.term.call("reserved pages", call).await?;
+        self.reserved.store(reserved, Ordering::Relaxed);
+        Ok(())
+    }
+}
