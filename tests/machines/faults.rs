@@ -119,11 +119,6 @@ fn tell(seed: u64, number: u64) {
     for (requests, node, fault) in &story {
         shared.wait_for_requests(*requests);
         nodes[*node].suffer(*fault, &shared, &postgres);
-        eprintln!(
-            "{} done {:?}",
-            shared.server.log().len(),
-            shared.server.elapsed()
-        );
     }
     let told = format!("NODE_SEED={seed}, story {number}: {story:?}");
     for node in nodes {
