@@ -117,3 +117,58 @@ fn the_directory_of_a_node_serves_no_other_crawl() {
         .run_command(&shared.arguments("n1", &shared.store));
     run.assert_error(2, "n1/archive holds an archive, and not of this node");
 }
+
+#[test]
+fn a_database_that_cannot_have_the_crawl_is_refused_and_the_remedy_is_named() {
+    let Some(postgres) = Postgres::shared() else {
+        return;
+    };
+    let shared = SharedCrawl::of(postgres, WEB);
+    let database = |prepare: &str| {
+        let store = postgres.create_database();
+        let name = store.rsplit('/').next().unwrap();
+        postgres.query(&store, &prepare.replace("DATABASE_NAME", name));
+        store
+    };
+    // With the tables of a crawl that has not begun.
+    let made = || {
+        let store = postgres.create_database();
+        let mut arguments = shared.arguments("n1", &store);
+        arguments.extend(["--group-by", "address"].map(str::to_owned));
+        shared.crawl.run_command(&arguments).assert_error(2, "");
+        store
+    };
+    let read_only = "ALTER DATABASE DATABASE_NAME SET default_transaction_read_only = on";
+    let half_applied = made();
+    let unfinished = "UPDATE _sqlx_migrations SET success = false";
+    postgres.query(&half_applied, unfinished);
+    let later = made();
+    let migration = "INSERT INTO _sqlx_migrations SELECT 999, 'later', now(), true, '', 0";
+    postgres.query(&later, migration);
+    for (store, words, remedy) in [
+        (
+            database(read_only),
+            "can only be read",
+            "a user who may write",
+        ),
+        (
+            database("CREATE TABLE term (word text)"),
+            "are not those of this program",
+            "a database for this crawl alone",
+        ),
+        (
+            half_applied,
+            "are not those of this program",
+            "partially applied",
+        ),
+        (
+            later,
+            "was written by a later version",
+            "the version of this program",
+        ),
+    ] {
+        let run = shared.crawl.run_command(&shared.arguments("n1", &store));
+        run.assert_error(2, words);
+        assert!(run.errors.contains(remedy), "{run:?}");
+    }
+}

@@ -5,6 +5,7 @@
 //! visited again.
 
 use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use store::StoreFault;
@@ -16,6 +17,9 @@ use crate::args::NodeArgs;
 use crate::cli_error::{CliError, fault};
 use crate::terminal::say;
 
+/// The program of this process on Linux, also after an upgrade has removed its file.
+const RUNNING: &str = "/proc/self/exe";
+
 pub(crate) fn run(args: &NodeArgs) -> Result<ExitCode, CliError> {
     let url = shared::required_url(args.own.store.as_ref())?;
     let node = shared::runtime()?.block_on(membership::prepare(args, url))?;
@@ -24,13 +28,22 @@ pub(crate) fn run(args: &NodeArgs) -> Result<ExitCode, CliError> {
         SessionEnd::TermEnded(ended) => {
             say(&format!("{ended}; a new term begins"));
             // A new image has no lock, connection or task of the old term.
-            let program = std::env::current_exe().map_err(|error| fault(&error))?;
-            let mut command = Command::new(program);
+            let mut command = Command::new(image()?);
             command.args(std::env::args_os().skip(1));
             if let StoreFault::TermEnded { term, .. } = ended {
                 command.env(ENDED_TERM, term.to_string());
             }
             Err(fault(&command.exec()))
         }
+    }
+}
+
+/// Returns the path of this program.
+fn image() -> Result<PathBuf, CliError> {
+    match std::env::current_exe() {
+        Ok(program) if program.exists() => Ok(program),
+        _ if Path::new(RUNNING).exists() => Ok(RUNNING.into()),
+        Ok(program) => Ok(program),
+        Err(error) => Err(fault(&error)),
     }
 }
