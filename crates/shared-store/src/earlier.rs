@@ -44,8 +44,8 @@ pub enum EarlierError {
 
 impl Connection {
     /// Writes the settings of a crawl that begins now, and the pages of earlier crawls, whose
-    /// stores are in `states`. If another node was first, its settings stay: read them afterwards. Calls
-    /// `step` for each record.
+    /// stores are in `states`. If another node was first, its settings stay: read them afterwards.
+    /// Calls `step` for each record.
     ///
     /// # Errors
     /// [`EarlierError`]: the database failed, or a journal cannot be read. Nothing is written then.
