@@ -172,3 +172,23 @@ fn a_database_that_cannot_have_the_crawl_is_refused_and_the_remedy_is_named() {
         assert!(run.errors.contains(remedy), "{run:?}");
     }
 }
+
+#[test]
+fn a_row_that_cannot_be_read_stops_a_node_with_code_1() {
+    // The node began new terms for ever, each of which met the row again.
+    let Some(postgres) = Postgres::shared() else {
+        return;
+    };
+    let gate = Gate::new();
+    let held = gate.clone();
+    let site = Site::new(move |request| WEB.reply(request).hold(&held));
+    let shared = SharedCrawl::of_site(postgres, WEB, site);
+    let node = shared.start("n1");
+    shared.wait_for("n1", "live");
+    let garbage = "INSERT INTO inbox (bucket, found) SELECT bucket, '\\xff' FROM bucket LIMIT 1";
+    postgres.query(&shared.store, garbage);
+    let run = node.end();
+    gate.open();
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert!(run.errors.contains("a URL cannot be read"), "{run:?}");
+}

@@ -254,7 +254,7 @@ impl AdmissionTask {
             };
             if let Err(fault) = done {
                 // The crawl learns it at its next call.
-                return term.end(&fault.to_string());
+                return term.end_by(&fault);
             }
         }
     }
@@ -324,7 +324,7 @@ impl AdmissionTask {
         }
         // A working copy that cannot be written ends the term: the next one makes it anew.
         if let Err(fault) = self.local.apply_admission(record) {
-            self.term.end(&fault.to_string());
+            self.term.end_by(&fault);
             return Err(fault);
         }
         self.revoked.apply(record);

@@ -42,7 +42,7 @@ impl SharedStore {
                 Ok(true) => self.news.notify_one(),
                 Ok(false) => {}
                 // The crawl learns it at its next lease.
-                Err(fault) => self.session.term.end(&fault.to_string()),
+                Err(fault) => self.session.term.end_by(&fault),
             }
         }
     }

@@ -62,7 +62,7 @@ impl SharedStore {
         loop {
             let beat = *beats.borrow_and_update();
             if let Err(fault) = self.balance(beat).await {
-                return self.session.term.end(&fault.to_string());
+                return self.session.term.end_by(&fault);
             }
             tokio::select! {
                 changed = beats.changed() => if changed.is_err() { return },
@@ -241,7 +241,7 @@ impl SharedStore {
                 _ended = self.session.term.ended() => return,
             };
             if let Err(fault) = self.requeue(original).await {
-                return self.session.term.end(&fault.to_string());
+                return self.session.term.end_by(&fault);
             }
         }
     }
