@@ -156,8 +156,8 @@ impl Term {
         self.end_as(TermState::Failed { action, what });
     }
 
-    /// Ends the term for a fault of this node. A fault of the store ends the crawl, because the next
-    /// term would meet it again; any other may pass with a new working copy.
+    /// Ends the term for a fault of this node. A fault of the store ends the crawl, because the
+    /// next term would meet it again; any other may pass with a new working copy.
     pub(crate) fn end_by(&self, fault: &StoreFault) {
         match fault {
             StoreFault::Shared { action, what } => self.fail(action, what),
