@@ -29,6 +29,8 @@ impl NodeMark {
     pub fn read(state: &Path) -> io::Result<Option<Self>> {
         match std::fs::read(state.join(FILE)) {
             Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
+            // A path below a file, which is no directory of a crawl at all.
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(None),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
@@ -48,6 +50,9 @@ mod tests {
     fn a_mark_is_read_as_it_was_written_and_a_damaged_one_is_an_error() {
         let directory = tempfile::tempdir().unwrap();
         assert_eq!(NodeMark::read(directory.path()).unwrap(), None);
+        let file = directory.path().join("file.txt");
+        std::fs::write(&file, "no directory").unwrap();
+        assert_eq!(NodeMark::read(&file.join("state")).unwrap(), None);
         let mark = NodeMark {
             node: "n1".to_owned(),
             crawl: 1_795_199_095_120_000,
