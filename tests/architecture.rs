@@ -6,7 +6,7 @@ mod text;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 21] = [
+const CRATES: [&str; 22] = [
     "anybytes",
     "batch",
     "cli",
@@ -25,6 +25,7 @@ const CRATES: [&str; 21] = [
     "statistics",
     "store",
     "testkit",
+    "topic",
     "unpack",
     "web",
     "web-ui",
@@ -130,11 +131,13 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
                 "sinks",
                 "statistics",
                 "store",
+                "topic",
                 "unpack",
                 "web",
                 "web-ui",
             ],
         ),
+        ("topic", &["neardup", "web"]),
         ("unpack", &["web"]),
         ("python", &["batch", "corpus", "export", "neardup", "store"]),
         ("testkit", &["disk"]),
@@ -157,7 +160,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
 
 #[test]
 fn pure_crates_know_neither_a_runtime_nor_a_network_nor_a_disk() {
-    for name in ["differences", "neardup", "unpack", "web"] {
+    for name in ["differences", "neardup", "topic", "unpack", "web"] {
         let known = dependencies(name, "dependencies");
         for other in [
             "disk", "tokio", "reqwest", "sled", "hyper", "tempfile", "testkit",

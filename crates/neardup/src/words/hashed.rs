@@ -47,7 +47,8 @@ impl HashedText {
     }
 
     /// Returns the hashes of the words, in their order.
-    pub(crate) fn hashes(&self) -> &[u64] {
+    #[must_use]
+    pub fn hashes(&self) -> &[u64] {
         &self.words
     }
 

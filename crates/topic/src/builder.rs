@@ -1,0 +1,224 @@
+//! Topics are made from words, from examples, or from both.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use neardup::PageText;
+use neardup::frequencies::{DocumentFrequencies, MAX_TERM};
+
+use crate::examples::{self, CountedExample, MAX_EXAMPLES};
+use crate::stop_words::without_stop_words;
+use crate::stored::{Millionths, StoredExample, StoredTopic, TOPIC_VERSION, TopicWord};
+use crate::topic::Topic;
+use crate::word_table::MAX_TOPIC_WORDS;
+
+/// The number of examples below which a topic is warned of.
+const FEW: usize = 3;
+
+/// The text of an example, with a name for messages.
+#[derive(Clone, Copy, Debug)]
+pub struct ExampleText<'a> {
+    /// The file or the URL.
+    pub name: &'a str,
+    /// The text.
+    pub page: PageText<'a>,
+}
+
+/// A topic that cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TopicError {
+    /// Nothing was given, or only stop words.
+    #[error("the topic has no word that counts: {given:?}")]
+    NoWord {
+        /// The words that were given.
+        given: String,
+    },
+    /// More words than a topic can have.
+    #[error("a topic has at most {MAX_TOPIC_WORDS} words, got {count}")]
+    TooManyWords {
+        /// Their number.
+        count: usize,
+    },
+    /// An example without a word that counts.
+    #[error("the example {name} has no word that counts")]
+    EmptyExample {
+        /// Its name.
+        name: String,
+    },
+}
+
+/// A reason for which a topic may be worse than it could be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Warning {
+    /// Fewer than three examples.
+    FewExamples {
+        /// Their number.
+        count: usize,
+    },
+    /// No word is in more than one example.
+    NothingInCommon,
+    /// Examples beyond [`MAX_EXAMPLES`] were left out.
+    ExamplesLeftOut {
+        /// Their number.
+        count: usize,
+    },
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::FewExamples { count } => write!(
+                f,
+                "a topic by examples needs at least {FEW} to tell what they share, got {count}"
+            ),
+            Self::NothingInCommon => {
+                f.write_str("the examples have no word in common: are they about one topic?")
+            }
+            Self::ExamplesLeftOut { count } => write!(
+                f,
+                "a topic has at most {MAX_EXAMPLES} examples: {count} more are left out"
+            ),
+        }
+    }
+}
+
+/// A builder of topics. Examples are read one after the other, and only their words are kept.
+#[derive(Debug)]
+pub struct TopicBuilder<'a> {
+    frequencies: Option<&'a DocumentFrequencies>,
+    /// The text of the words that the user gave.
+    given_text: String,
+    /// Their occurrences.
+    given: BTreeMap<Box<str>, u32>,
+    examples: Vec<CountedExample>,
+    left_out: usize,
+}
+
+impl<'a> TopicBuilder<'a> {
+    /// Creates a builder of a topic of nothing. The rarity of its words is that of the frequencies;
+    /// without any it is learned while crawling.
+    #[must_use]
+    pub fn new(frequencies: Option<&'a DocumentFrequencies>) -> Self {
+        Self {
+            frequencies,
+            given_text: String::new(),
+            given: BTreeMap::new(),
+            examples: Vec::new(),
+            left_out: 0,
+        }
+    }
+
+    /// Adds words, without the stop words among them. A word that is repeated weighs more.
+    ///
+    /// # Errors
+    /// No word counts, or there are more than [`MAX_TOPIC_WORDS`].
+    pub fn words(mut self, words: &str) -> Result<Self, TopicError> {
+        self.given_text.push_str(words);
+        for word in without_stop_words(words).words() {
+            if word.len() <= MAX_TERM {
+                *self.given.entry(word.into()).or_default() += 1;
+            }
+        }
+        match self.given.len() {
+            0 => Err(self.no_word()),
+            count if count > MAX_TOPIC_WORDS => Err(TopicError::TooManyWords { count }),
+            _ => Ok(self),
+        }
+    }
+
+    /// Adds an example.
+    ///
+    /// # Errors
+    /// The example has no word that counts. It is left out, and the builder may be used further.
+    pub fn example(&mut self, example: &ExampleText<'_>) -> Result<(), TopicError> {
+        if self.examples.len() == MAX_EXAMPLES {
+            self.left_out += 1;
+            return Ok(());
+        }
+        match CountedExample::of(&example.page) {
+            Some(counted) => {
+                self.examples.push(counted);
+                Ok(())
+            }
+            None => Err(TopicError::EmptyExample {
+                name: example.name.to_owned(),
+            }),
+        }
+    }
+
+    /// Builds the topic.
+    ///
+    /// # Errors
+    /// Neither words nor examples were given.
+    pub fn build(self) -> Result<(Topic, Vec<Warning>), TopicError> {
+        let room = MAX_TOPIC_WORDS - self.given.len();
+        let chosen = examples::choose(&self.examples, self.frequencies, room);
+        let mut words: Vec<TopicWord> = Vec::new();
+        for (word, times) in &self.given {
+            words.push(self.topic_word(word, *times));
+        }
+        for word in &chosen.words {
+            if !self.given.contains_key(word) {
+                words.push(self.topic_word(word, 0));
+            }
+        }
+        if words.is_empty() {
+            return Err(self.no_word());
+        }
+        let stored = StoredTopic {
+            version: TOPIC_VERSION,
+            examples: self
+                .examples
+                .iter()
+                .map(|one| stored(one, &words))
+                .collect(),
+            words,
+            learns: self.frequencies.is_none(),
+            threshold: None,
+        };
+        let mut warnings = Vec::new();
+        if self.left_out > 0 {
+            let count = self.left_out;
+            warnings.push(Warning::ExamplesLeftOut { count });
+        }
+        if chosen.nothing_in_common {
+            warnings.push(Warning::NothingInCommon);
+        }
+        if (1..FEW).contains(&self.examples.len()) {
+            let count = self.examples.len();
+            warnings.push(Warning::FewExamples { count });
+        }
+        Ok((Topic::of_stored(stored), warnings))
+    }
+
+    fn no_word(&self) -> TopicError {
+        TopicError::NoWord {
+            given: self.given_text.chars().take(100).collect(),
+        }
+    }
+
+    fn topic_word(&self, word: &str, given: u32) -> TopicWord {
+        let elsewhere = self
+            .frequencies
+            .map_or(0.0, |known| examples::share_of(known, word));
+        TopicWord {
+            word: word.into(),
+            given,
+            rarity: Millionths::of(examples::rarity_of(self.frequencies, word)),
+            elsewhere: Millionths::of(elsewhere),
+        }
+    }
+}
+
+/// Returns the occurrences of the topic's words in an example.
+fn stored(example: &CountedExample, words: &[TopicWord]) -> StoredExample {
+    let numbered = words.iter().zip(0_u16..);
+    let count = |(word, number): (&TopicWord, u16)| {
+        let times = example.counts.get(&word.word)?;
+        Some((number, *times))
+    };
+    StoredExample {
+        length: u32::try_from(example.length).unwrap_or(u32::MAX),
+        counts: numbered.filter_map(count).collect(),
+    }
+}

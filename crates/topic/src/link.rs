@@ -1,0 +1,147 @@
+//! Links: the topic's words in the anchor, in the URL and around the link.
+//!
+//! Anchors name their target, the words around them describe it (Chakrabarti et al. 1998, *ARC*;
+//! Hersovici et al. 1998, *shark-search*), and URLs have the names of files. A word counts once, at
+//! the best of its places.
+
+use web::PageUrl;
+
+use crate::word_table::{WordTable, hashed};
+
+/// The bytes of the anchor, of the text around it and of the URL's path that are read, each.
+pub const MAX_LINK_BYTES: usize = 1_024;
+
+/// The value of a word by its place.
+const IN_ANCHOR: f64 = 1.0;
+const IN_URL: f64 = 0.75;
+const AROUND: f64 = 0.5;
+
+/// The words of a link.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkText<'a> {
+    /// The text of the link, or the alternative text of its image.
+    pub anchor: &'a str,
+    /// The words around the link; empty if unknown.
+    pub around: &'a str,
+    /// The URL that it leads to. The words of its path count.
+    pub url: &'a PageUrl,
+}
+
+/// The topic's words of a link, each once with the value of its best place.
+pub(crate) struct LinkWords(pub(crate) Vec<(u16, f64)>);
+
+impl LinkWords {
+    pub(crate) fn of(link: &LinkText<'_>, table: &WordTable) -> Self {
+        let mut found = Self(Vec::new());
+        found.add(start_of(link.anchor), IN_ANCHOR, table);
+        found.add(&words_of_path(link.url), IN_URL, table);
+        found.add(start_of(link.around), AROUND, table);
+        found
+    }
+
+    /// Adds the words of a place. Better places come first.
+    fn add(&mut self, text: &str, value: f64, table: &WordTable) {
+        if text.is_empty() {
+            return;
+        }
+        for &hash in hashed(text).hashes() {
+            let number = table.number_of(hash).map(|number| number as u16);
+            let Some(number) = number else {
+                continue;
+            };
+            if !self.0.iter().any(|(held, _)| *held == number) {
+                self.0.push((number, value));
+            }
+        }
+    }
+}
+
+fn start_of(text: &str) -> &str {
+    &text[..text.floor_char_boundary(MAX_LINK_BYTES)]
+}
+
+/// Returns the words of a URL's path, decoded, with spaces for everything that is no letter and no
+/// digit: `/tidal_power.html` is `tidal power html`.
+fn words_of_path(url: &PageUrl) -> String {
+    let path = start_of(url.as_url().path());
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let [byte, after @ ..] = rest {
+        let decoded = match after {
+            [high, low, ..] if *byte == b'%' => digit(*high).zip(digit(*low)),
+            _ => None,
+        };
+        match decoded {
+            Some((high, low)) => {
+                bytes.push(high << 4 | low);
+                rest = &after[2..];
+            }
+            None => {
+                bytes.push(*byte);
+                rest = after;
+            }
+        }
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    let spaced = |c: char| if c.is_alphanumeric() { c } else { ' ' };
+    text.chars().map(spaced).collect()
+}
+
+/// Returns the value of a hexadecimal digit.
+fn digit(byte: u8) -> Option<u8> {
+    char::from(byte).to_digit(16).map(|digit| digit as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use web::CanonicalForm;
+
+    fn url(text: &str) -> PageUrl {
+        PageUrl::parse(text, &CanonicalForm::default()).unwrap()
+    }
+
+    #[test]
+    fn the_words_of_a_path_stand_between_marks_and_are_decoded() {
+        for (path, words) in [
+            ("/tidal_power.html", " tidal power html"),
+            ("/a-b/C+d?tidal=1", " a b C d"),
+            ("/gezeiten/m%C3%BChle", " gezeiten mühle"),
+            ("/100%25", " 100 "),
+            ("/%ff%fe", "   "),
+        ] {
+            let url = url(&format!("https://tidal.example{path}"));
+            assert_eq!(words_of_path(&url).trim_end(), words.trim_end(), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_word_counts_once_at_its_best_place() {
+        let table = WordTable::of(["tidal", "power", "bay"].into_iter());
+        let url = url("https://example.org/power/tidal");
+        let link = LinkText {
+            anchor: "Tidal, TIDAL",
+            around: "tidal power in the bay",
+            url: &url,
+        };
+        let found = LinkWords::of(&link, &table);
+        assert_eq!(found.0, [(0, IN_ANCHOR), (1, IN_URL), (2, AROUND)]);
+    }
+
+    #[test]
+    fn words_beyond_the_most_bytes_are_not_read() {
+        let table = WordTable::of(["tidal"].into_iter());
+        let url = url("https://example.org/");
+        for (padding, found) in [(MAX_LINK_BYTES - 6, 1), (MAX_LINK_BYTES, 0)] {
+            let text = format!("{} tidal", "x".repeat(padding));
+            for (anchor, around) in [(&*text, ""), ("", &*text)] {
+                let link = LinkText {
+                    anchor,
+                    around,
+                    url: &url,
+                };
+                assert_eq!(LinkWords::of(&link, &table).0.len(), found);
+            }
+        }
+    }
+}

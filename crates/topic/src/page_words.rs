@@ -1,0 +1,97 @@
+//! The topic's words on a page, counted in one pass over the hashes of its words.
+
+use neardup::PageText;
+
+use crate::weights::LEAST_DIFFERENT_WORDS;
+use crate::word_table::{WordTable, hashed};
+
+/// The words of a page that are read.
+pub const MAX_PAGE_WORDS: usize = 100_000;
+/// The bytes of a page that are read: a gigabyte without white space is one word.
+pub const MAX_PAGE_BYTES: usize = 1 << 20;
+
+/// The occurrences of the topic's words on a page.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PageWords {
+    /// Occurrences by the number of the word, of those that occur, in ascending order.
+    pub(crate) counts: Vec<(u16, u32)>,
+    /// The number of words read.
+    pub(crate) length: usize,
+    /// The number of different words, at most [`LEAST_DIFFERENT_WORDS`].
+    pub(crate) different: usize,
+}
+
+impl PageWords {
+    /// Counts the words of a page and of its title.
+    pub(crate) fn of(page: &PageText<'_>, table: &WordTable, topic_words: usize) -> Self {
+        let title = hashed(start_of(page.title.unwrap_or_default()));
+        let text = hashed(start_of(page.text));
+        let mut times = vec![0_u32; topic_words];
+        let mut different = Vec::with_capacity(LEAST_DIFFERENT_WORDS);
+        let mut length = 0;
+        for &hash in title
+            .hashes()
+            .iter()
+            .chain(text.hashes())
+            .take(MAX_PAGE_WORDS)
+        {
+            length += 1;
+            if different.len() < LEAST_DIFFERENT_WORDS && !different.contains(&hash) {
+                different.push(hash);
+            }
+            if let Some(number) = table.number_of(hash) {
+                times[number] += 1;
+            }
+        }
+        let counts = times.iter().zip(0..).filter(|(times, _)| **times > 0);
+        Self {
+            counts: counts.map(|(&times, number)| (number, times)).collect(),
+            length,
+            different: different.len(),
+        }
+    }
+}
+
+/// Returns the beginning of a text, at most [`MAX_PAGE_BYTES`].
+pub(crate) fn start_of(text: &str) -> &str {
+    &text[..text.floor_char_boundary(MAX_PAGE_BYTES)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counted(page: PageText<'_>) -> PageWords {
+        let words = ["tidal", "power"];
+        let table = WordTable::of(words.into_iter());
+        PageWords::of(&page, &table, words.len())
+    }
+
+    #[test]
+    fn words_of_text_and_title_are_counted_whatever_their_case() {
+        let page = PageText {
+            title: Some("POWER stations"),
+            ..PageText::of("Power, and more power")
+        };
+        let counted = counted(page);
+        assert_eq!(counted.counts, [(1, 3)]);
+        assert_eq!((counted.length, counted.different), (6, 4));
+    }
+
+    #[test]
+    fn words_beyond_the_most_are_not_read() {
+        let mut text = "a ".repeat(MAX_PAGE_WORDS - 1);
+        text.push_str("tidal power");
+        let counted = counted(PageText::of(&text));
+        assert_eq!(counted.counts, [(0, 1)]);
+        assert_eq!(counted.length, MAX_PAGE_WORDS);
+    }
+
+    #[test]
+    fn bytes_beyond_the_most_are_not_read() {
+        let mut text = "é".repeat(MAX_PAGE_BYTES / 2);
+        text.push_str(" tidal");
+        assert_eq!(counted(PageText::of(&text)).length, 1);
+        assert_eq!(start_of(&format!("x{text}")).len(), MAX_PAGE_BYTES - 1);
+    }
+}

@@ -1,0 +1,223 @@
+//! A topic, and its judgement of pages.
+
+use neardup::PageText;
+use neardup::frequencies::DocumentFrequencies as GivenFrequencies;
+use serde::{Deserialize, Serialize};
+
+use crate::builder::{ExampleText, TopicBuilder, TopicError, Warning};
+use crate::frequencies::DocumentFrequencies;
+use crate::link::{LinkText, LinkWords};
+use crate::page_words::PageWords;
+use crate::relevance::Relevance;
+use crate::stored::{BadTopic, Millionths, StoredTopic};
+use crate::weighed::{Weighed, coverage};
+use crate::weights::{of_variety, rarity, saturation};
+use crate::word_table::{MAX_TOPIC_WORDS, WordTable};
+
+/// A topic's words by their hashes, with weights.
+///
+/// Topics are equal if they were made from the same words, examples and frequencies with the same
+/// threshold, and were weighed again by the same pages. Store a topic as it was made, with the
+/// [`DocumentFrequencies`] beside it, and [`reweigh`](Topic::reweigh) it when the crawl continues:
+/// then another topic of the user is another value.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(try_from = "StoredTopic", into = "StoredTopic")]
+pub struct Topic {
+    stored: StoredTopic,
+    weighed: Weighed,
+    table: WordTable,
+}
+
+impl PartialEq for Topic {
+    fn eq(&self, other: &Self) -> bool {
+        self.stored == other.stored
+    }
+}
+
+impl Eq for Topic {}
+
+impl From<Topic> for StoredTopic {
+    fn from(topic: Topic) -> Self {
+        topic.stored
+    }
+}
+
+impl TryFrom<StoredTopic> for Topic {
+    type Error = BadTopic;
+
+    fn try_from(stored: StoredTopic) -> Result<Self, BadTopic> {
+        Ok(Self::of_stored(stored.checked()?))
+    }
+}
+
+/// The judgement of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Judged {
+    /// The relevance of the page.
+    pub relevance: Relevance,
+    /// The topic's words on the page, a bit for each.
+    found: [u64; MAX_TOPIC_WORDS / 64],
+}
+
+impl Judged {
+    /// Returns the numbers of the topic's words on the page, in ascending order.
+    pub(crate) fn found(&self) -> impl Iterator<Item = usize> {
+        let is_found = |number: &usize| self.found[number / 64] >> (number % 64) & 1 == 1;
+        (0..MAX_TOPIC_WORDS).filter(is_found)
+    }
+}
+
+impl Topic {
+    /// Returns the topic of these words, without the stop words among them. Rarity is that of the
+    /// given frequencies; without any it is learned.
+    ///
+    /// # Errors
+    /// No word counts, or there are more than [`MAX_TOPIC_WORDS`].
+    pub fn of_words(
+        words: &str,
+        frequencies: Option<&GivenFrequencies>,
+    ) -> Result<Self, TopicError> {
+        let (topic, _) = TopicBuilder::new(frequencies).words(words)?.build()?;
+        Ok(topic)
+    }
+
+    /// Returns the topic of these examples.
+    ///
+    /// # Errors
+    /// There is no example, or one of them has no word that counts.
+    pub fn of_examples(
+        examples: &[ExampleText<'_>],
+        frequencies: Option<&GivenFrequencies>,
+    ) -> Result<(Self, Vec<Warning>), TopicError> {
+        let mut builder = TopicBuilder::new(frequencies);
+        for example in examples {
+            builder.example(example)?;
+        }
+        builder.build()
+    }
+
+    /// Returns the topic of a checked stored form.
+    pub(crate) fn of_stored(stored: StoredTopic) -> Self {
+        Self {
+            weighed: Weighed::of(&stored),
+            table: WordTable::of(stored.words.iter().map(|word| &*word.word)),
+            stored,
+        }
+    }
+
+    /// Judges a page by its text and its title. Words beyond
+    /// [`MAX_PAGE_WORDS`](crate::MAX_PAGE_WORDS) are not read.
+    #[must_use]
+    pub fn judge(&self, page: &PageText<'_>) -> Judged {
+        let words = self.words_of(page);
+        let mut found = [0; MAX_TOPIC_WORDS / 64];
+        for &(number, _) in &words.counts {
+            found[usize::from(number) / 64] |= 1 << (number % 64);
+        }
+        let covered = coverage(&self.weighed.weights, &words.counts, words.length);
+        let share = (covered / self.weighed.full).min(1.0) * of_variety(words.different);
+        Judged {
+            relevance: Relevance::from_share(share),
+            found,
+        }
+    }
+
+    /// Returns the topic's words that make most of a page's relevance, at most `most`, each with
+    /// its part of it: the sum of all is the relevance, unless that is 1.
+    #[must_use]
+    pub fn words_that_spoke(&self, page: &PageText<'_>, most: usize) -> Vec<(String, f64)> {
+        let words = self.words_of(page);
+        let factor = of_variety(words.different) / self.weighed.full;
+        let of = |&(number, times): &(u16, u32)| {
+            let weight = self.weighed.weights[usize::from(number)];
+            (number, weight * saturation(times, words.length) * factor)
+        };
+        self.named(words.counts.iter().map(of).collect(), most)
+    }
+
+    /// Returns the promise of a link from 0 to 1, by the topic's words in its anchor, in its URL
+    /// and around it. A link that has the three weightiest words has 1.
+    #[must_use]
+    pub fn link_score(&self, link: &LinkText<'_>) -> f64 {
+        let parts = self.parts_of_link(link);
+        parts.iter().map(|(_, part)| part).sum::<f64>().min(1.0)
+    }
+
+    /// Returns the topic's words that make most of a link's score, at most `most`, each with its
+    /// part of it.
+    #[must_use]
+    pub fn link_words_that_spoke(&self, link: &LinkText<'_>, most: usize) -> Vec<(String, f64)> {
+        self.named(self.parts_of_link(link), most)
+    }
+
+    /// Returns the relevance from which a page is on topic: the one that the user chose, or else
+    /// [`THRESHOLD_BY_WORDS`](crate::THRESHOLD_BY_WORDS), or what separates the examples from other
+    /// documents.
+    #[must_use]
+    pub fn threshold(&self) -> Relevance {
+        self.stored.threshold.unwrap_or(self.weighed.threshold)
+    }
+
+    /// Returns the topic with another threshold; none is the default.
+    #[must_use]
+    pub fn with_threshold(mut self, threshold: Option<Relevance>) -> Self {
+        self.stored.threshold = threshold;
+        self
+    }
+
+    /// Returns true if rarity is learned while crawling; false if frequencies were given.
+    #[must_use]
+    pub fn learns(&self) -> bool {
+        self.stored.learns
+    }
+
+    /// Returns the topic with the rarity of its words by pages that it has judged. Relevances
+    /// before and after are not comparable to the last digit. A topic by given frequencies keeps
+    /// its weights.
+    #[must_use]
+    pub fn reweigh(&self, frequencies: &DocumentFrequencies) -> Self {
+        let mut stored = self.stored.clone();
+        if stored.learns {
+            for (number, word) in stored.words.iter_mut().enumerate() {
+                let rarity = rarity(frequencies.of(number), frequencies.documents());
+                word.rarity = Millionths::of(rarity);
+            }
+        }
+        Self::of_stored(stored)
+    }
+
+    /// Returns the topic's words and their weights, the weightiest first. The sum of all is 1.
+    #[must_use]
+    pub fn words(&self) -> Vec<(&str, f64)> {
+        let words = self.stored.words.iter().map(|word| &*word.word);
+        let mut words: Vec<_> = words.zip(self.weighed.weights.iter().copied()).collect();
+        words.sort_by(|one, two| two.1.total_cmp(&one.1));
+        words
+    }
+
+    fn words_of(&self, page: &PageText<'_>) -> PageWords {
+        PageWords::of(page, &self.table, self.stored.words.len())
+    }
+
+    /// Returns the part of a link's score of each of the topic's words.
+    fn parts_of_link(&self, link: &LinkText<'_>) -> Vec<(u16, f64)> {
+        let found = LinkWords::of(link, &self.table);
+        let full = self.weighed.full_of_link;
+        let part = |&(number, place): &(u16, f64)| {
+            let weight = self.weighed.weights[usize::from(number)];
+            (number, weight * place / full)
+        };
+        found.0.iter().map(part).collect()
+    }
+
+    /// Returns the words of these numbers, those of the greatest parts first.
+    fn named(&self, mut parts: Vec<(u16, f64)>, most: usize) -> Vec<(String, f64)> {
+        parts.sort_by(|one, two| two.1.total_cmp(&one.1));
+        parts.truncate(most);
+        let name = |(number, part)| {
+            let word: &str = &self.stored.words[usize::from(number)].word;
+            (word.to_owned(), part)
+        };
+        parts.into_iter().map(name).collect()
+    }
+}

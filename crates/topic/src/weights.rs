@@ -1,0 +1,113 @@
+//! The formula: saturation of occurrences, rarity of words, and what they are compared with.
+//!
+//! The crate's documentation has the formula with its sources; this is its only code.
+
+use crate::relevance::Relevance;
+
+/// The relevance from which a page is on topic if the topic is words without examples: of two
+/// words, one does not suffice, and both have to stand more than once in 500 words.
+pub const THRESHOLD_BY_WORDS: Relevance = Relevance::from_thousandths(600);
+
+/// The number of different words below which a page is held for less than a text.
+pub const LEAST_DIFFERENT_WORDS: usize = 32;
+
+/// The coverage of a page with relevance 1 if the topic is words without examples: each word
+/// stands eleven times in 500.
+pub(crate) const FULL_BY_WORDS: f64 = 0.9;
+
+/// Occurrences, on a page of usual length, that give half of the weight (k₁ of BM25).
+const HALF_SATURATED: f64 = 1.2;
+/// The influence of the page's length, from 0 to 1 (b of BM25).
+const BY_LENGTH: f64 = 0.75;
+/// The number of words of a page of usual length.
+const USUAL_LENGTH: f64 = 500.0;
+/// The number of words below which a page gains nothing by being shorter.
+const SHORT: f64 = 100.0;
+
+/// The least rarity: a word that every document has still counts a little.
+const LEAST_RARITY: f64 = 0.01;
+
+/// Returns the part of its weight that a word brings by standing `times` on a page of `length`
+/// words, from 0 to 1.
+pub(crate) fn saturation(times: u32, length: usize) -> f64 {
+    let length = (length as f64).max(SHORT) / USUAL_LENGTH;
+    let half = HALF_SATURATED * (1.0 - BY_LENGTH + BY_LENGTH * length);
+    f64::from(times) / (f64::from(times) + half)
+}
+
+/// Returns the weight of a word by its occurrences in a text about the topic.
+pub(crate) fn term_weight(times: u32) -> f64 {
+    match times {
+        0 => 0.0,
+        some => 1.0 + f64::from(some).ln(),
+    }
+}
+
+/// Returns the rarity of a word that `frequency` of `documents` have, from above 0 to 1.
+pub(crate) fn rarity(frequency: u64, documents: u64) -> f64 {
+    if documents == 0 {
+        return 1.0;
+    }
+    let all = documents as f64 + 1.0;
+    let share = (all / (frequency as f64 + 0.5)).ln() / (all / 0.5).ln();
+    share.clamp(LEAST_RARITY, 1.0)
+}
+
+/// Returns the factor of a page with this many different words.
+pub(crate) fn of_variety(different: usize) -> f64 {
+    different.min(LEAST_DIFFERENT_WORDS) as f64 / LEAST_DIFFERENT_WORDS as f64
+}
+
+/// Divides weights by their sum, unless that is 0.
+pub(crate) fn normalise(weights: &mut [f64]) {
+    let sum: f64 = weights.iter().sum();
+    if sum > 0.0 {
+        for weight in weights {
+            *weight /= sum;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_occurrences_bring_more_up_to_1_and_the_first_brings_most() {
+        let of = |times| saturation(times, 500);
+        assert_eq!(of(0), 0.0);
+        assert!((of(1) - 1.0 / 2.2).abs() < 1e-9);
+        assert!(of(1) - of(0) > of(2) - of(1));
+        assert!(of(1_000_000) < 1.0 && of(u32::MAX) <= 1.0);
+    }
+
+    #[test]
+    fn the_same_occurrences_bring_less_on_a_longer_page() {
+        assert!(saturation(3, 5_000) < saturation(3, 500));
+        assert!(saturation(3, 500) < saturation(3, 100));
+        assert_eq!(saturation(3, 100), saturation(3, 1));
+    }
+
+    #[test]
+    fn a_word_that_no_document_has_is_rare_and_one_of_all_documents_hardly_counts() {
+        assert_eq!(rarity(0, 0), 1.0);
+        assert_eq!(rarity(0, 1_000), 1.0);
+        assert_eq!(rarity(1_000, 1_000), LEAST_RARITY);
+        assert_eq!(rarity(5_000, 1_000), LEAST_RARITY);
+        assert!(rarity(1, 1_000) > rarity(10, 1_000));
+    }
+
+    #[test]
+    fn of_two_words_one_alone_is_never_enough() {
+        let most = saturation(u32::MAX, 1) / 2.0 / FULL_BY_WORDS;
+        assert!(Relevance::from_share(most) < THRESHOLD_BY_WORDS);
+    }
+
+    #[test]
+    fn a_page_of_few_different_words_is_less_than_a_text() {
+        assert_eq!(of_variety(0), 0.0);
+        assert_eq!(of_variety(16), 0.5);
+        assert_eq!(of_variety(32), 1.0);
+        assert_eq!(of_variety(33), 1.0);
+    }
+}
