@@ -28,7 +28,7 @@ mod sets;
 mod threads;
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
@@ -75,6 +75,10 @@ struct Options {
 enum Focus {
     /// Measure the relevance of single pages to the topics
     FocusRelevance(FocusOptions),
+    /// Compare formulas for the order of visits, on the topics that choose
+    FocusChoose(FocusOptions),
+    /// Measure the order of visits of focused crawls
+    Focus(FocusOptions),
 }
 
 #[derive(Debug, Args)]
@@ -145,11 +149,16 @@ fn main() -> ExitCode {
 }
 
 fn evaluate_focus(focus: &Focus) -> ExitCode {
-    let Focus::FocusRelevance(options) = focus;
+    type Measurement = fn(&Path) -> Result<report::Report, String>;
+    let (options, measure): (_, Measurement) = match focus {
+        Focus::FocusRelevance(options) => (options, focus::measure_relevance),
+        Focus::FocusChoose(options) => (options, focus::choose),
+        Focus::Focus(options) => (options, focus::measure_orders),
+    };
     let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     let fetched = || root.join("target/manuals");
     let manuals = options.manuals.clone().unwrap_or_else(fetched);
-    let written = focus::measure_relevance(&manuals).and_then(|report| {
+    let written = measure(&manuals).and_then(|report| {
         let text = report.into_text();
         let written = match &options.output {
             Some(file) => std::fs::write(file, text),

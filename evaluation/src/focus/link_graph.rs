@@ -11,7 +11,7 @@ use crate::sets::set::Absent;
 use crate::threads;
 
 /// A page, read.
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct ReadPage {
     /// The judged text, by the rule of `crawl::page_text`.
     text: String,
@@ -23,7 +23,7 @@ pub(crate) struct ReadPage {
 }
 
 /// A link between pages of the hosts.
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct GraphLink {
     pub(crate) target: u32,
     pub(crate) anchor: String,
@@ -42,6 +42,13 @@ impl ReadPage {
 
 /// Reads all pages of the hosts, on all cores.
 pub(crate) fn read_all(hosts: &Hosts) -> Result<Vec<ReadPage>, Absent> {
+    let cache = "/tmp/wc-cache.bin"; // DEV
+    if let Ok(bytes) = fs::read(cache) { return Ok(postcard::from_bytes(&bytes).unwrap()); } // DEV
+    let all = read_all_2(hosts)?; // DEV
+    fs::write(cache, postcard::to_stdvec(&all).unwrap()).unwrap(); // DEV
+    Ok(all) // DEV
+} // DEV
+fn read_all_2(hosts: &Hosts) -> Result<Vec<ReadPage>, Absent> { // DEV
     let read = threads::each(hosts.pages.len(), |number| {
         let file = &hosts.pages[number].file;
         let body = fs::read(file).map_err(|why| Absent::unreadable(file, &why))?;

@@ -10,6 +10,8 @@ const LIST: &str = include_str!("../../topics.txt");
 /// A topic, its relevant pages and its examples, by their numbers.
 #[derive(Clone, Debug)]
 pub(crate) struct FocusTopic {
+    /// Its place in the list.
+    pub(crate) number: usize,
     pub(crate) name: String,
     /// True if formulas and constants may be chosen by it; false if it is only reported.
     pub(crate) chooses: bool,
@@ -47,6 +49,7 @@ impl TopicList {
                     return Err(wrong("a name, and choose or report, are expected"));
                 };
                 topics.push(FocusTopic {
+                    number: topics.len(),
                     name: name.to_owned(),
                     chooses: part == "choose",
                     words: String::new(),

@@ -1,0 +1,254 @@
+//! `focus`: the order of visits of a focused crawl, by the rules of the literature and by ours.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::engine;
+use super::figures::{interval, mean};
+use super::outcome::{AT, Outcome};
+use super::relevance::{Documents, write_relevance};
+use super::simulator::{Formula, Judgement, Rule, SimulatedVisit, distances, simulate};
+use super::topic_of::{Given, Made};
+use super::topics::FocusTopic;
+use crate::report::Report;
+use crate::threads;
+
+/// The times for which a slot may stay empty rather than take a poor page, in milliseconds.
+const PATIENCES: [(&str, u64); 4] = [
+    ("0 s", 0),
+    ("5 s", 5_000),
+    ("60 s", 60_000),
+    ("no end", u64::MAX / 4),
+];
+
+/// The fixed formula, chosen by `focus-choose`.
+pub(crate) const FORMULA: Formula = Formula {
+    parent: 1.0,
+    words: 2.0,
+    directory: 1.0,
+    host: 0.5,
+    decay: 0.7,
+    levels: 8,
+};
+
+/// The rules and their names in the tables.
+const RULES: &[(&str, Rule)] = &[
+    ("breadth-first", Rule::BreadthFirst),
+    ("random", Rule::Random),
+    ("parent's relevance (Nutch, QFirst)", Rule::FirstParent),
+    ("lowest parent (QMin)", Rule::LowestParent),
+    ("linear classifier in batches (ACHE)", Rule::Batches),
+    ("online classifier, bandit (Anthelion)", Rule::Bandit),
+    ("fixed formula", Rule::Formula(FORMULA)),
+    ("oracle over known links", Rule::Oracle),
+];
+
+/// A topic with what all rules know of it.
+struct Prepared<'a> {
+    topic: &'a FocusTopic,
+    given: Given,
+    made: &'a Made,
+    link_words: Vec<Vec<f64>>,
+    distances: Vec<u32>,
+}
+
+impl Prepared<'_> {
+    fn judgement(&self) -> Judgement<'_> {
+        Judgement {
+            relevance: &self.made.relevance,
+            threshold: self.made.threshold,
+            link_words: &self.link_words,
+            distances: &self.distances,
+        }
+    }
+}
+
+fn prepare<'a>(documents: &'a Documents, chooses: bool) -> Vec<Prepared<'a>> {
+    let mut prepared = Vec::new();
+    for topic in documents.list.topics.iter().filter(|topic| topic.chooses == chooses) {
+        let distances = distances(documents, &topic.relevant);
+        for given in [Given::Words, Given::Both] {
+            let made = documents.made(topic, given);
+            prepared.push(Prepared {
+                topic,
+                given,
+                link_words: made.link_words(documents),
+                made,
+                distances: distances.clone(),
+            });
+        }
+    }
+    prepared
+}
+
+/// Returns the area under recall of a rule for each prepared topic.
+fn areas(documents: &Documents, topics: &[Prepared<'_>], rule: Rule, patience: u64) -> Vec<f64> {
+    threads::each(topics.len(), |number| {
+        let one = &topics[number];
+        let visits = simulate(documents, &one.judgement(), rule, patience, 4_000);
+        Outcome::of(&visits, one.topic).area
+    })
+}
+
+/// Prints the areas under recall of formulas on the topics that choose, the best first.
+pub(crate) fn choose(manuals: &Path) -> Result<Report, String> {
+    let documents = Documents::read(manuals)?;
+    let topics = prepare(&documents, true);
+    let mut rows = Vec::new();
+    for patience in PATIENCES {
+        for (parent, words) in [(1.0, 0.0), (0.0, 1.0), (1.0, 1.0), (1.0, 3.0)] {
+            for (directory, host) in [(0.0, 0.0), (1.0, 0.0), (3.0, 0.0), (2.0, 1.0)] {
+                for (decay, levels) in [(1.0, 0), (0.7, 0), (0.7, 8)] {
+                    let formula = Formula {
+                        parent,
+                        words,
+                        directory,
+                        host,
+                        decay,
+                        levels,
+                    };
+                    let rule = Rule::Formula(formula);
+                    let area = mean(&areas(&documents, &topics, rule, patience.1));
+                    rows.push((area, patience.0, formula));
+                }
+            }
+        }
+    }
+    rows.sort_by(|one, two| two.0.total_cmp(&one.0));
+    let mut report = Report::default();
+    let written = rows.iter().map(|(area, patience, formula)| {
+        vec![format!("{area:.3}"), (*patience).to_owned(), format!("{formula:?}")]
+    });
+    let head = ["area under recall", "patience", "formula"].map(str::to_owned);
+    report.table(&head, &written.collect::<Vec<_>>());
+    Ok(report)
+}
+
+/// Measures all rows and reports them.
+pub(crate) fn measure_orders(manuals: &Path) -> Result<Report, String> {
+    let documents = Documents::read(manuals)?;
+    let (choosing, reported) = (prepare(&documents, true), prepare(&documents, false));
+    let mut report = Report::default();
+    introduce(&mut report, &documents);
+    report.heading(2, "Relevance alone");
+    write_relevance(&mut report, &documents);
+    report.heading(2, "The order of visits");
+    report.paragraph(
+        "Rows marked *engine* are crawls: the same `page.rs`, frontier and pacer as a crawl of the \
+         web, in virtual time. The others are a simulator over the same links, with the same \
+         delays and without failures and duplicates. *Patience* is the time for which a slot may \
+         stay empty rather than take a poor page; of four it is the one with the greatest area \
+         under recall on the topics that choose. Figures are means over the topics that are only \
+         reported, with 95 % bootstrap intervals for the area.",
+    );
+    let hosts = Arc::new(super::hosts::Hosts::find(manuals).map_err(|why| why.to_string())?);
+    let crawled = engine::crawl(&hosts, &documents.list.titles, manuals, 4_000)?;
+    for given in [Given::Words, Given::Both] {
+        let choosing: Vec<&Prepared<'_>> =
+            choosing.iter().filter(|one| one.given == given).collect();
+        let reported: Vec<&Prepared<'_>> =
+            reported.iter().filter(|one| one.given == given).collect();
+        report.heading(3, &format!("Topics by {}", given.as_str()));
+        write_orders(&mut report, &documents, &choosing, &reported, &crawled);
+    }
+    Ok(report)
+}
+
+fn introduce(report: &mut Report, documents: &Documents) {
+    report.heading(1, "Focused crawls");
+    report.paragraph(
+        "Made by `cargo run --release -p evaluation -- focus --output docs/measurements/focus.md`, \
+         after `evaluation/fetch-manuals.sh --hosts`; not to be edited by hand.",
+    );
+    report.paragraph(&format!(
+        "Documents: {} pages of {} hosts, each a manual of a Debian package; a page names their \
+         title pages, and every crawl begins there. The {} topics and their relevant pages stand \
+         in `evaluation/topics.txt`: chapters of the manuals' own tables of contents, chosen \
+         before anything was run. Half of the topics choose formulas and constants, half are only \
+         reported. A topic's examples count neither as found nor as visited.",
+        documents.pages.len(),
+        documents.hosts.names.len(),
+        documents.list.topics.len()
+    ));
+    let rows: Vec<Vec<String>> = documents
+        .hosts
+        .versions
+        .iter()
+        .map(|line| line.split(' ').map(str::to_owned).collect())
+        .collect();
+    report.table(&["host", "package", "version"].map(str::to_owned), &rows);
+}
+
+fn write_orders(
+    report: &mut Report,
+    documents: &Documents,
+    choosing: &[&Prepared<'_>],
+    reported: &[&Prepared<'_>],
+    crawled: &[SimulatedVisit],
+) {
+    let mut rows = vec![row(
+        "breadth-first, *engine*",
+        "0 s",
+        &reported.iter().map(|one| Outcome::of(crawled, one.topic)).collect::<Vec<_>>(),
+    )];
+    let simulated = threads::each(RULES.len(), |number| {
+        let (name, rule) = RULES[number];
+        let area = |patience| {
+            let of_topic = |one: &&Prepared<'_>| {
+                let visits = simulate(documents, &one.judgement(), rule, patience, 4_000);
+                Outcome::of(&visits, one.topic).area
+            };
+            mean(&choosing.iter().map(of_topic).collect::<Vec<_>>())
+        };
+        let best = match rule {
+            Rule::BreadthFirst | Rule::Random => PATIENCES[0],
+            _ => {
+                let areas = PATIENCES.map(|patience| (area(patience.1), patience));
+                let best = areas.into_iter().max_by(|one, two| one.0.total_cmp(&two.0));
+                best.map_or(PATIENCES[0], |(_, patience)| patience)
+            }
+        };
+        let outcome = |one: &&Prepared<'_>| {
+            let all = documents.pages.len();
+            Outcome::of(&simulate(documents, &one.judgement(), rule, best.1, all), one.topic)
+        };
+        row(name, best.0, &reported.iter().map(outcome).collect::<Vec<_>>())
+    });
+    rows.extend(simulated);
+    let mut head = vec!["row".to_owned(), "patience".to_owned()];
+    head.extend(AT.map(|at| format!("harvest at {at}")));
+    head.extend(AT.map(|at| format!("recall at {at}")));
+    head.extend(["harvest, recall at an hour", "area under recall", "pages until half"].map(str::to_owned));
+    report.table(&head, &rows);
+}
+
+fn row(name: &str, patience: &str, outcomes: &[Outcome]) -> Vec<String> {
+    let of = |figure: &dyn Fn(&Outcome) -> f64| -> Vec<f64> {
+        outcomes.iter().map(figure).collect()
+    };
+    let mut cells = vec![name.to_owned(), patience.to_owned()];
+    for place in 0..AT.len() {
+        cells.push(format!("{:.3}", mean(&of(&|outcome| outcome.harvest[place]))));
+    }
+    for place in 0..AT.len() {
+        cells.push(format!("{:.2}", mean(&of(&|outcome| outcome.recall[place]))));
+    }
+    let hours: Vec<(f64, f64)> = outcomes.iter().filter_map(|outcome| outcome.at_an_hour).collect();
+    cells.push(match hours.is_empty() {
+        true => "–".to_owned(),
+        false => {
+            let harvest: Vec<f64> = hours.iter().map(|hour| hour.0).collect();
+            let recall: Vec<f64> = hours.iter().map(|hour| hour.1).collect();
+            format!("{:.3}, {:.2}", mean(&harvest), mean(&recall))
+        }
+    });
+    let areas = of(&|outcome| outcome.area);
+    let (low, high) = interval(&areas);
+    cells.push(format!("{:.2} ({low:.2}–{high:.2})", mean(&areas)));
+    let mut halves: Vec<usize> =
+        outcomes.iter().map(|outcome| outcome.until_half.unwrap_or(usize::MAX)).collect();
+    halves.sort_unstable();
+    let median = halves.get(halves.len() / 2).copied().filter(|pages| *pages < usize::MAX);
+    cells.push(median.map_or("not reached".to_owned(), |pages| format!("{pages} (median)")));
+    cells
+}
