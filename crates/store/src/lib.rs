@@ -22,6 +22,7 @@ mod known;
 pub mod memory;
 mod near_dup;
 mod patterns;
+mod relevance;
 mod rules;
 mod skipped;
 mod totals;
@@ -39,6 +40,7 @@ pub use frontier::{
 pub use host_memory::{HostMemory, Robots};
 pub use near_dup::{EarlierCapture, NearDupIndex, Original, Page, RetainedDuplicate, Verdict};
 pub use patterns::{Example, PatternName, PatternReport, PatternState, Patterns};
+pub use relevance::Relevance;
 pub use rules::{DuplicateScope, LikenessRules, UnknownScope};
 pub use skipped::{PAGE_REASON, ROBOTS_REASON, SkippedBy, UnknownKind};
 pub use totals::Totals;

@@ -227,7 +227,7 @@ impl Patterns {
         for found in discovered.iter_mut().filter(|found| found.requisite == 0) {
             let pattern = self.known(&found.url);
             if pattern.is_some_and(|(_, pattern)| pattern.is_troubled()) {
-                found.priority = found.priority.max(DiscoveredUrl::BEHIND);
+                *found = found.clone().put_behind();
             }
         }
     }

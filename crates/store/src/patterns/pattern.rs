@@ -91,6 +91,8 @@ impl Visit {
             // one that repeats another page of that crawl does.
             Fate::ExactDuplicate | Fate::NearDuplicate if row.repeats_itself() => Some(Self::New),
             Fate::ExactDuplicate | Fate::NearDuplicate => Some(Self::Repeated),
+            // It says nothing about what is new: it was not compared with other pages.
+            Fate::OffTopic => None,
             Fate::Failed => matches!(row.status, Some(404 | 410)).then_some(Self::Nothing),
             Fate::Excluded => row.status.map(|_| Self::Nothing),
         }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use web::{PageUrl, Timestamp, UrlKey};
 
 use super::super::journal::frame::Position;
+use super::super::journal::record::with_details;
 use super::place::Place;
 use crate::frontier::{ArchiveSpan, STRIKES_ASIDE};
 use crate::patterns::Patterns;
@@ -73,6 +74,7 @@ pub(super) struct Voids {
 /// The record of a visit that may be revoked, and the URLs reached by its redirects.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in super::super) struct Void {
+    #[serde(with = "with_details")]
     pub(in super::super) row: Box<VisitRecord>,
     pub(in super::super) reached: Vec<PageUrl>,
 }
