@@ -73,6 +73,7 @@ const COLUMNS: [&str; 25] = [
     "words",
     "redirects",
     "digest",
+    "relevance",
 ];
 
 #[test]

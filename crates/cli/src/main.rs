@@ -13,6 +13,7 @@ mod disk_space;
 mod draft_file;
 mod earlier;
 mod features;
+mod focus;
 mod input;
 mod leftovers;
 mod likeness;
@@ -34,6 +35,7 @@ mod skip_report;
 mod suggestions;
 mod summary;
 mod terminal;
+mod topic_of;
 mod values;
 mod word_diff;
 

@@ -1,0 +1,243 @@
+//! The topic of a focused crawl: the relevance of its pages, and what it has learned of words.
+//!
+//! A page is judged once, when it is read; its relevance is a number in its record, and the promise
+//! of its links is a number in the queue. So a crawl that is continued does not need the pages
+//! again. Rare words say more than frequent ones: the topic's words are counted over the pages of
+//! the crawl, and the topic is weighed again whenever the number of pages has doubled
+//! ([`DocumentFrequencies::is_due`]).
+//!
+//! Invariant: relevance decides about archiving and the order of visits, never about politeness.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::io;
+use std::str::FromStr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use neardup::PageText;
+use store::{Fate, Relevance};
+use topic::{DocumentFrequencies, Topic};
+
+use crate::choice::{self, UnknownChoice};
+
+/// The number of last pages whose harvest is reported, and compared with `--min-harvest`.
+pub const RECENT_PAGES: usize = 500;
+
+/// The topic's words on a page that its record in the archive names.
+const NOTED_WORDS: usize = 8;
+
+/// The topic of a crawl.
+pub struct Focus {
+    topic: RwLock<Arc<Topic>>,
+    off_topic: OffTopic,
+    learned: Mutex<Learned>,
+    recent: Mutex<RecentPages>,
+    keep: Option<Box<Keep>>,
+}
+
+/// Writes the learned frequencies where the next session finds them.
+type Keep = dyn Fn(&DocumentFrequencies) -> io::Result<()> + Send + Sync;
+
+/// The frequencies of the topic's words in the pages so far.
+struct Learned {
+    frequencies: DocumentFrequencies,
+    /// The number of pages when they were last written.
+    kept: u64,
+}
+
+impl Focus {
+    /// Creates the focus of a crawl that has counted words before: `frequencies`.
+    #[must_use]
+    pub fn new(topic: &Topic, off_topic: OffTopic, frequencies: DocumentFrequencies) -> Self {
+        let topic = topic.reweigh(&frequencies);
+        let learned = Learned {
+            kept: frequencies.documents(),
+            frequencies,
+        };
+        Self {
+            topic: RwLock::new(Arc::new(topic)),
+            off_topic,
+            learned: Mutex::new(learned),
+            recent: Mutex::default(),
+            keep: None,
+        }
+    }
+
+    /// Sets the function that writes the learned frequencies at each save of the crawl, so that a
+    /// kill loses those of the last seconds only.
+    #[must_use]
+    pub fn kept_by(
+        self,
+        keep: impl Fn(&DocumentFrequencies) -> io::Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            keep: Some(Box::new(keep)),
+            ..self
+        }
+    }
+
+    /// Returns the topic with its present weights.
+    #[must_use]
+    pub fn topic(&self) -> Arc<Topic> {
+        Arc::clone(&self.topic.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Returns the least relevance of a page on topic.
+    #[must_use]
+    pub fn threshold(&self) -> Relevance {
+        Relevance::from_thousandths(self.topic().threshold().thousandths())
+    }
+
+    /// Writes the learned frequencies, if there are new ones.
+    ///
+    /// # Errors
+    /// That of the function that writes them.
+    pub(crate) fn save(&self) -> io::Result<()> {
+        let Some(keep) = &self.keep else {
+            return Ok(());
+        };
+        let frequencies = {
+            let learned = self.learned();
+            if learned.frequencies.documents() == learned.kept {
+                return Ok(());
+            }
+            learned.frequencies.clone()
+        };
+        keep(&frequencies)?;
+        self.learned().kept = frequencies.documents();
+        Ok(())
+    }
+
+    /// Judges a page by the topic, and counts its words.
+    pub(crate) fn judge(&self, page: &PageText<'_>) -> JudgedPage {
+        let topic = self.topic();
+        let judged = topic.judge(page);
+        let mut learned = self.learned();
+        learned.frequencies.learn(&judged);
+        if learned.frequencies.is_due() {
+            let weighed = topic.reweigh(&learned.frequencies);
+            *self.topic.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(weighed);
+        }
+        JudgedPage {
+            relevance: Relevance::from_thousandths(judged.relevance.thousandths()),
+            words: topic.words_found(&judged, NOTED_WORDS),
+        }
+    }
+
+    /// Returns true if a page of this relevance is on topic.
+    pub(crate) fn is_on_topic(&self, relevance: Relevance) -> bool {
+        relevance >= self.threshold()
+    }
+
+    /// Returns the reason for which a page of this relevance is off topic, if it is.
+    pub(crate) fn off_topic(&self, relevance: Option<Relevance>) -> Option<String> {
+        let relevance = relevance.filter(|relevance| !self.is_on_topic(*relevance))?;
+        Some(format!(
+            "off topic: relevance {relevance}, below {}",
+            self.threshold()
+        ))
+    }
+
+    /// Returns true if pages off topic are archived.
+    pub(crate) fn keeps_off_topic(&self) -> bool {
+        self.off_topic == OffTopic::Keep
+    }
+
+    /// Counts a settled page that was judged.
+    pub(crate) fn count(&self, fate: Fate) {
+        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        recent.count(fate != Fate::OffTopic);
+    }
+
+    /// Returns the share of pages on topic among the last [`RECENT_PAGES`] of this session; none
+    /// before there are so many.
+    #[must_use]
+    pub fn recent_harvest(&self) -> Option<f64> {
+        let recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        recent.harvest()
+    }
+
+    fn learned(&self) -> MutexGuard<'_, Learned> {
+        self.learned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A page that was judged by the topic.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct JudgedPage {
+    pub(crate) relevance: Relevance,
+    /// The topic's words on it, the weightiest first.
+    pub(crate) words: Vec<String>,
+}
+
+/// The last pages that were judged: true for one on topic.
+#[derive(Debug, Default)]
+struct RecentPages {
+    pages: VecDeque<bool>,
+    on_topic: usize,
+}
+
+impl RecentPages {
+    fn count(&mut self, is_on_topic: bool) {
+        if self.pages.len() == RECENT_PAGES {
+            let oldest = self.pages.pop_front().unwrap_or_default();
+            self.on_topic -= usize::from(oldest);
+        }
+        self.pages.push_back(is_on_topic);
+        self.on_topic += usize::from(is_on_topic);
+    }
+
+    fn harvest(&self) -> Option<f64> {
+        let is_full = self.pages.len() == RECENT_PAGES;
+        is_full.then(|| self.on_topic as f64 / RECENT_PAGES as f64)
+    }
+}
+
+/// A choice of what happens to pages off topic. Their links are followed either way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OffTopic {
+    /// They are not archived.
+    #[default]
+    Drop,
+    /// They are archived, and marked as off topic; they are not compared with other pages.
+    Keep,
+}
+
+impl fmt::Display for OffTopic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Drop => "drop",
+            Self::Keep => "keep",
+        })
+    }
+}
+
+impl FromStr for OffTopic {
+    type Err = UnknownChoice;
+
+    fn from_str(word: &str) -> Result<Self, UnknownChoice> {
+        choice::parse(word, [Self::Drop, Self::Keep])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_recent_harvest_counts_the_last_500_pages_and_none_before_them() {
+        let mut recent = RecentPages::default();
+        for page in 1..RECENT_PAGES {
+            recent.count(true);
+            assert_eq!(recent.harvest(), None, "{page}");
+        }
+        recent.count(false);
+        assert_eq!(recent.harvest(), Some(0.998));
+        for _ in 0..RECENT_PAGES - 1 {
+            recent.count(false);
+        }
+        assert_eq!(recent.harvest(), Some(0.0));
+        recent.count(true);
+        assert_eq!(recent.harvest(), Some(0.002));
+    }
+}
