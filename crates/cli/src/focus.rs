@@ -79,7 +79,7 @@ impl CrawlTopic {
             return Ok(None);
         }
         let (words, files) = (settings.topic.clone(), settings.topic_file.clone());
-        let topic = topic_of(words.as_deref(), &files)?;
+        let topic = topic_of(words.as_deref(), &files, settings.frequencies.as_deref())?;
         Ok(Some(Self {
             words,
             files,

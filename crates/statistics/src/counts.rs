@@ -61,6 +61,19 @@ impl Counts {
         self.exact_duplicates + self.near_duplicates
     }
 
+    /// Returns the pages on topic, duplicates included.
+    #[must_use]
+    pub const fn on_topic(&self) -> u64 {
+        self.judged.saturating_sub(self.off_topic)
+    }
+
+    /// Returns the share of pages on topic among those that were judged by it; none without a
+    /// topic.
+    #[must_use]
+    pub fn harvest(&self) -> Option<f64> {
+        (self.judged > 0).then(|| self.on_topic() as f64 / self.judged as f64)
+    }
+
     /// Returns the number of URLs that were dealt with.
     #[must_use]
     pub const fn settled(&self) -> u64 {
