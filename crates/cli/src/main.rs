@@ -34,6 +34,7 @@ mod skip_report;
 mod suggestions;
 mod summary;
 mod terminal;
+mod topic_of;
 mod values;
 mod word_diff;
 
@@ -107,6 +108,7 @@ fn run(command: Command) -> Result<ExitCode, CliError> {
         Command::Dedup(args) => commands::dedup::run(&args),
         Command::Query(args) => commands::query::run(&args),
         Command::Frequencies(args) => commands::frequencies::run(&args),
+        Command::Topic(args) => commands::topic::run(&args),
         Command::Plan(args) => commands::plan::run(&args),
         Command::Canonicalize(args) => commands::canonicalize::run(&args),
         Command::Config(args) => commands::config::run(&args),
