@@ -119,6 +119,7 @@ mod commands {
     mod shared_crawl; // `import`, `nodes`, `--store`
     mod similar; // `similar`
     mod status; // `status` against a recount of `export`
+    mod topic; // `topic`
 }
 
 /// Hostile servers, private networks, credentials, terminals.

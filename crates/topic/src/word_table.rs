@@ -12,8 +12,8 @@ pub const MAX_TOPIC_WORDS: usize = 256;
 const SLOTS: usize = 8;
 /// The number of an empty slot.
 const EMPTY: u16 = u16::MAX;
-/// The key of all hashes of topics. Whoever wants to be taken for a topic's word can write it, so a
-/// secret key protects nothing.
+/// The key of all hashes of topics. A secret key would protect nothing: a page can have the topic's
+/// words themselves.
 const KEY: HashKey = HashKey::ZERO;
 
 /// The numbers of the topic's words by their hashes.
