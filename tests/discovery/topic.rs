@@ -3,8 +3,8 @@
 use serde_json::Value;
 use testkit::{Reply, Server, Site};
 
-use crate::support::pages::{html, prose};
 use crate::support::Crawl;
+use crate::support::pages::{html, prose};
 
 const SEA: &str = "sea.test";
 const LAND: &str = "land.test";
@@ -15,7 +15,10 @@ const TOPIC: [&str; 2] = ["--topic", "tidal power"];
 /// Returns a page about tidal power; `number` makes it unlike others.
 fn on_topic(number: u64, links: &[(String, &str)]) -> Reply {
     let sentence = "Tidal power is the power of the tides, and tidal plants turn it into power.";
-    page(&format!("{sentence} {} {sentence}", prose(number, 60)), links)
+    page(
+        &format!("{sentence} {} {sentence}", prose(number, 60)),
+        links,
+    )
 }
 
 /// Returns a page about nothing in particular.
@@ -67,8 +70,7 @@ fn focused(server: &Server, hosts: &[&str]) -> Crawl {
 fn visits(server: &Server) -> Vec<String> {
     let log = server.log();
     let pages = log.iter().filter(|hit| hit.target != "/robots.txt");
-    pages
-        .map(|hit| hit.target.clone()).collect()
+    pages.map(|hit| hit.target.clone()).collect()
 }
 
 #[test]
@@ -89,9 +91,10 @@ fn pages_on_topic_are_visited_before_others_of_their_host_and_of_other_hosts() {
     );
     assert_eq!(
         (&summary["unique"], &summary["off_topic"]),
-        (&8.into(), &18.into())
+        (&10.into(), &16.into()),
+        "the front pages name four pages on topic, so they are on topic"
     );
-    assert_eq!(summary["harvest"], 0.308);
+    assert_eq!(summary["harvest"], 0.385);
 }
 
 #[test]
@@ -106,7 +109,10 @@ fn without_a_topic_pages_are_visited_in_the_order_of_their_links() {
         .chain(plants)
         .collect();
     assert_eq!(visits(&server), expected);
-    assert_eq!((summary.get("off_topic"), summary.get("harvest")), (None, None));
+    assert_eq!(
+        (summary.get("off_topic"), summary.get("harvest")),
+        (None, None)
+    );
     assert_eq!(crawl.row(&server.url(SEA, "/"))["relevance"], Value::Null);
 }
 
@@ -231,11 +237,17 @@ fn a_crawl_that_is_killed_and_continued_visits_in_the_order_that_it_would_have_h
         order = visits(&server);
     }
     crawl.complete();
-    assert!(order.len() < expected.len(), "it ended before it was killed");
+    assert!(
+        order.len() < expected.len(),
+        "it ended before it was killed"
+    );
     let mut continued = visits(&server);
     let mut seen = std::collections::HashSet::new();
     continued.retain(|path| seen.insert(path.clone()));
-    let late = expected.iter().zip(&continued).filter(|(one, other)| one != other);
+    let late = expected
+        .iter()
+        .zip(&continued)
+        .filter(|(one, other)| one != other);
     assert!(late.count() <= 3, "{expected:?}\n{continued:?}");
 }
 
@@ -247,7 +259,11 @@ fn a_crawl_by_examples_continues_without_these() {
     let crawl = focused(&server, &[SEA]).with(&["--topic-file", "examples"]);
     let examples = crawl.directory().join("examples");
     std::fs::create_dir(&examples).unwrap();
-    for (name, more) in [("a", "Barrages dam a bay."), ("b", "Turbines stand in a strait."), ("c", "Neap tides are low.")] {
+    for (name, more) in [
+        ("a", "Barrages dam a bay."),
+        ("b", "Turbines stand in a strait."),
+        ("c", "Neap tides are low."),
+    ] {
         std::fs::write(examples.join(name), format!("{example} {more}")).unwrap();
     }
     let first = crawl.run_with(&["--max-pages", "3"]);
@@ -255,9 +271,12 @@ fn a_crawl_by_examples_continues_without_these() {
     std::fs::remove_dir_all(&examples).unwrap();
     let rest = crawl.run_with(&["--max-pages", "100"]);
     assert_eq!(rest.summary()["finished"], "exhausted", "{rest:?}");
-    assert_eq!(rest.summary()["unique"], 4);
+    assert_eq!(rest.summary()["unique"], 4, "{:?}", crawl.rows());
     let paths = visits(&server);
-    assert!(paths[1..5].iter().all(|path| path.starts_with("/plant/")), "{paths:?}");
+    assert!(
+        paths[1..5].iter().all(|path| path.starts_with("/plant/")),
+        "{paths:?}"
+    );
 }
 
 #[test]
@@ -276,13 +295,17 @@ fn a_crawl_ends_when_the_last_500_pages_brought_too_little() {
             false => off_topic(number, &links),
         }
     }));
-    let crawl = focused(&server, &[SEA])
-        .with(&TOPIC)
-        .with(&["--min-harvest", "1%", "--traps", "off"]);
+    let crawl =
+        focused(&server, &[SEA])
+            .with(&TOPIC)
+            .with(&["--min-harvest", "1%", "--traps", "off"]);
     let summary = crawl.complete();
     assert_eq!(summary["finished"], "min-harvest");
     // Eleven pages on topic, then others: of the last 500, four remain.
-    assert_eq!((&summary["pages"], &summary["recent_harvest"]), (&507.into(), &0.008.into()));
+    assert_eq!(
+        (&summary["pages"], &summary["recent_harvest"]),
+        (&507.into(), &0.008.into())
+    );
     let again = crawl.run_with(&["--min-harvest", "0"]);
     assert_eq!(again.summary()["finished"], "exhausted");
 }
@@ -297,10 +320,15 @@ fn a_farm_of_pages_stuffed_with_the_topic_gets_less_than_a_tenth_of_the_visits()
         let children = (1..=10).map(|child| 10 * number + child);
         let children = children.filter(|child| *child < 5_000);
         if request.host == LAND {
+            // Doorway pages: one text for every town.
             let links = children.map(|child| (format!("/farm/{child}"), "Tidal power"));
-            let stuffed = "tidal power tidal plants tidal tides power ".repeat(40);
-            let text = format!("{stuffed} {}", prose(number, 12));
-            return page(&text, &links.collect::<Vec<_>>());
+            let town = prose(number, 2);
+            let text = format!(
+                "Tidal power in {town}. {} Call us in {town}.",
+                prose(7, 120)
+            );
+            let stuffed = "Tidal power, tidal plants, tides and power. ".repeat(12);
+            return page(&format!("{text} {stuffed}"), &links.collect::<Vec<_>>());
         }
         let links = children.map(|child| (format!("/plant/{child}"), "Tidal power"));
         on_topic(number, &links.collect::<Vec<_>>())
@@ -327,7 +355,8 @@ fn a_topic_cannot_be_changed_once_a_crawl_has_begun() {
     ] {
         let refused = crawl.run_with(&more);
         refused.assert_error(2, was);
-        refused.assert_error(2, "leave out --topic and --topic-file");
+        let remedy = "leave out --topic and --topic-file";
+        assert!(refused.errors.contains(remedy), "{refused:?}");
     }
     // It goes on with the topic that it keeps.
     assert_eq!(crawl.run_with(&["--max-pages", "9"]).code, Some(0));
@@ -335,7 +364,9 @@ fn a_topic_cannot_be_changed_once_a_crawl_has_begun() {
         .seeds(&[server.url(SEA, "/")])
         .with(&["--max-pages", "1"]);
     plain.complete();
-    plain.run_with(&TOPIC).assert_error(2, "was begun without a topic");
+    plain
+        .run_with(&TOPIC)
+        .assert_error(2, "was begun without a topic");
 }
 
 #[test]
@@ -345,17 +376,32 @@ fn a_topic_that_says_nothing_is_refused_before_anything_is_written() {
     crawl.write("empty.txt", "");
     crawl.write("binary.bin", [0, 159, 146, 150, 0, 255, 254]);
     for (options, words) in [
-        (&["--topic", ""][..], "--topic"),
-        (&["--topic", "the of and"], "--topic"),
+        (&["--topic", ""][..], "no word that counts"),
+        (
+            &["--topic", "the of and"],
+            "no word that counts: \"the of and\"",
+        ),
         (&["--topic-file", "empty.txt"], "empty.txt"),
         (&["--topic-file", "binary.bin"], "binary.bin"),
         (&["--topic-file", "missing.txt"], "missing.txt"),
-        (&["--topic", "tides", "--topic-threshold", "1.5"], "between 0 and 1"),
-        (&["--topic-threshold", "0.5"], "--topic-threshold needs a topic"),
+        (
+            &["--topic", "tides", "--topic-threshold", "1.5"],
+            "--topic-threshold 1.5 is impossible",
+        ),
+        (
+            &["--topic-threshold", "0.5"],
+            "--topic-threshold needs a topic",
+        ),
         (&["--min-harvest", "5%"], "--min-harvest needs a topic"),
         (&["--off-topic", "keep"], "--off-topic needs a topic"),
-        (&["--topic", "tides", "--min-harvest", "5"], "share from 0 to 1"),
-        (&["--topic", "tides", "--off-topic", "burn"], "is not drop or keep"),
+        (
+            &["--topic", "tides", "--min-harvest", "5"],
+            "share from 0 to 1",
+        ),
+        (
+            &["--topic", "tides", "--off-topic", "burn"],
+            "is not drop or keep",
+        ),
     ] {
         let refused = crawl.run_with(options);
         refused.assert_error(2, words);

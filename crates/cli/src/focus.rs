@@ -1,28 +1,28 @@
 //! The topic of a focused crawl: from its settings when it begins, from its directory afterwards.
 //!
 //! `state/topic.json` has the topic as it was begun with, so that examples are read once and a crawl
-//! is continued with the same weights even where the files are gone. `state/topic-frequencies.json`
-//! has the number of pages with each of its words, as learned so far.
+//! is continued with the same weights even where the files are gone. `state/topic-words.json` has
+//! the number of pages off topic with each of its words, as learned so far.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crawl::Focus;
+use crawl::{Focus, LearnedWords};
 use disk::Disk;
 use serde::{Deserialize, Serialize};
 use store::embedded::EmbeddedStore;
-use topic::{DocumentFrequencies, Relevance, Topic};
+use topic::{Relevance, Topic};
 
 use crate::cli_error::{CliError, fault, usage};
+use crate::crawl_directory;
 use crate::disk_space::cannot;
 use crate::settings::Settings;
 use crate::topic_of::topic_of;
-use crate::crawl_directory;
 
 /// The files of a topic, below the state directory of a crawl.
 const TOPIC: &str = "topic.json";
-const FREQUENCIES: &str = "topic-frequencies.json";
+const WORDS: &str = "topic-words.json";
 
 /// The topic that a crawl was begun with.
 #[derive(Debug, Serialize, Deserialize)]
@@ -69,9 +69,9 @@ impl CrawlTopic {
 
     /// Returns the topic with the weights that the crawl in `directory` has learned.
     pub(crate) fn weighed(&self, directory: &Path) -> Result<Topic, CliError> {
-        let path = crawl_directory::state(directory).join(FREQUENCIES);
-        let frequencies: DocumentFrequencies = read(&path)?.unwrap_or_default();
-        Ok(self.topic.reweigh(&frequencies))
+        let path = crawl_directory::state(directory).join(WORDS);
+        let words: LearnedWords = read(&path)?.unwrap_or_default();
+        Ok(words.weighed(&self.topic))
     }
 
     fn new(settings: &Settings) -> Result<Option<Self>, CliError> {
@@ -88,7 +88,11 @@ impl CrawlTopic {
     }
 
     /// Writes the topic where the crawl begins, and returns its focus.
-    pub(crate) fn focus(self, settings: &Settings, disk: &Arc<dyn Disk>) -> Result<Focus, CliError> {
+    pub(crate) fn focus(
+        self,
+        settings: &Settings,
+        disk: &Arc<dyn Disk>,
+    ) -> Result<Focus, CliError> {
         let state = crawl_directory::state(&settings.out);
         let path = state.join(TOPIC);
         if !path.exists() {
@@ -96,16 +100,16 @@ impl CrawlTopic {
             disk.replace(&path, &text)
                 .map_err(|error| cannot("write", &path, &error, &settings.out))?;
         }
-        let path = state.join(FREQUENCIES);
-        let frequencies: DocumentFrequencies = read(&path)?.unwrap_or_default();
+        let path = state.join(WORDS);
+        let words: LearnedWords = read(&path)?.unwrap_or_default();
         let disk = Arc::clone(disk);
-        let keep = move |frequencies: &DocumentFrequencies| {
-            let text = serde_json::to_vec(frequencies).map_err(io::Error::other)?;
+        let keep = move |words: &LearnedWords| {
+            let text = serde_json::to_vec(words).map_err(io::Error::other)?;
             disk.replace(&path, &text)
         };
         let threshold = settings.topic_threshold.map(Relevance::from_share);
         let topic = self.topic.with_threshold(threshold);
-        let focus = Focus::new(&topic, settings.off_topic, frequencies);
+        let focus = Focus::new(&topic, settings.off_topic, words);
         Ok(focus.kept_by(keep))
     }
 }

@@ -216,7 +216,11 @@ impl Summary {
         let Some(harvest) = self.harvest else {
             return Ok(());
         };
-        write!(out, "  harvest   {:>6.1} %  of the pages were on topic", harvest * 100.0)?;
+        write!(
+            out,
+            "  harvest   {:>6.1} %  of the pages were on topic",
+            harvest * 100.0
+        )?;
         match self.recent_harvest {
             Some(recent) => writeln!(out, "; {:.1} % of the last {RECENT_PAGES}", recent * 100.0),
             None => writeln!(out),
@@ -336,7 +340,9 @@ impl Summary {
             ("exhausted", 0) => "Complete".into(),
             ("exhausted", 1) => "Complete, but 1 URL was seen and not visited".into(),
             ("exhausted", count) => format!("Complete, but {count} URLs were seen and not visited"),
-            (limit @ ("max-pages" | "max-time" | "max-size" | "min-harvest"), _) => format!("Ended by --{limit}"),
+            (limit @ ("max-pages" | "max-time" | "max-size" | "min-harvest"), _) => {
+                format!("Ended by --{limit}")
+            }
             ("interrupted", _) => "Interrupted".into(),
             _ => "Ended by a fault".into(),
         }

@@ -13,7 +13,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use neardup::{Likeness, PageSignature};
-use store::{DiscoveredUrl, Fate, Relevance, Verdict, VisitDetails, VisitRecord};
+use store::{DiscoveredUrl, Fate, Verdict, VisitDetails, VisitRecord};
 use web::{CanonicalForm, Exchange, PageUrl, RobotsRules, Scope, Timestamp};
 
 use self::legacy_reason::Matched;
@@ -206,16 +206,11 @@ fn archived_record(
             duration: fetch_time.or(row.details.duration),
             words: notes.parsed("words"),
             digest: notes.parsed("payload-digest"),
-            relevance: notes.parsed(visit_record::RELEVANCE).map(of_share),
+            relevance: notes.parsed(visit_record::RELEVANCE),
             ..row.details
         },
         ..row
     }
-}
-
-/// Returns the relevance with this share.
-fn of_share(share: f64) -> Relevance {
-    Relevance::from_thousandths(topic::Relevance::from_share(share).thousandths())
 }
 
 /// Returns the match of a page that was retained beside its original.

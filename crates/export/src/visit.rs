@@ -116,7 +116,9 @@ fn fields<'a>(
         details.words.map(|words| Value::Number(words.into())),
         Some(Value::Number(details.redirects.into())),
         text(&details.digest),
-        details.relevance.map(|relevance| Value::Real(relevance.share())),
+        details
+            .relevance
+            .map(|relevance| Value::Real(relevance.share())),
         sketch.map(|sketch| Value::Bytes(sketch)),
     ]
 }

@@ -22,7 +22,6 @@ mod known;
 pub mod memory;
 mod near_dup;
 mod patterns;
-mod relevance;
 mod rules;
 mod skipped;
 mod totals;
@@ -40,9 +39,9 @@ pub use frontier::{
 pub use host_memory::{HostMemory, Robots};
 pub use near_dup::{EarlierCapture, NearDupIndex, Original, Page, RetainedDuplicate, Verdict};
 pub use patterns::{Example, PatternName, PatternReport, PatternState, Patterns};
-pub use relevance::Relevance;
 pub use rules::{DuplicateScope, LikenessRules, UnknownScope};
 pub use skipped::{PAGE_REASON, ROBOTS_REASON, SkippedBy, UnknownKind};
+pub use topic::Relevance;
 pub use totals::Totals;
 pub use visit_details::VisitDetails;
 pub use visit_record::{Fate, VisitRecord};

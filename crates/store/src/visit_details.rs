@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use topic::Relevance;
 
 use crate::duplicate_rule::DuplicateRule;
-use crate::relevance::Relevance;
 
 /// Details of a visit, for exports, statistics and harvests. All are absent in records of journal
 /// formats before 8, and the relevance in those of format 8.

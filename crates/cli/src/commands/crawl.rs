@@ -393,9 +393,7 @@ fn explain(error: &Fault, settings: &Settings) -> CliError {
         | Fault::Sink(_)
         | Fault::Reserve(_)
         | Fault::Spool(_)
-        | Fault::Topic(_) => {
-            disk_error::remedy_of(error, &settings.out)
-        }
+        | Fault::Topic(_) => disk_error::remedy_of(error, &settings.out),
     };
     fault(error).with_remedy(remedy)
 }

@@ -2,9 +2,10 @@
 //!
 //! A page is judged once, when it is read; its relevance is a number in its record, and the promise
 //! of its links is a number in the queue. So a crawl that is continued does not need the pages
-//! again. Rare words say more than frequent ones: the topic's words are counted over the pages of
-//! the crawl, and the topic is weighed again whenever the number of pages has doubled
-//! ([`DocumentFrequencies::is_due`]).
+//! again. Rare words say more than frequent ones, so the topic's words are counted over pages off
+//! topic, and the topic is weighed again whenever their number has doubled
+//! ([`DocumentFrequencies::is_due`]). Pages on topic do not count: a focused crawl visits them
+//! first, and the words that define the topic would pass for frequent.
 //!
 //! Invariant: relevance decides about archiving and the order of visits, never about politeness.
 
@@ -15,8 +16,9 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use neardup::PageText;
+use serde::{Deserialize, Serialize};
 use store::{Fate, Relevance};
-use topic::{DocumentFrequencies, Topic};
+use topic::{DocumentFrequencies, Judged, Topic};
 
 use crate::choice::{self, UnknownChoice};
 
@@ -36,26 +38,52 @@ pub struct Focus {
 }
 
 /// Writes the learned frequencies where the next session finds them.
-type Keep = dyn Fn(&DocumentFrequencies) -> io::Result<()> + Send + Sync;
+type Keep = dyn Fn(&LearnedWords) -> io::Result<()> + Send + Sync;
 
-/// The frequencies of the topic's words in the pages so far.
+/// The frequencies of the topic's words in pages off topic.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LearnedWords {
+    /// Those of all such pages.
+    all: DocumentFrequencies,
+    /// Those that the topic was last weighed by.
+    in_force: DocumentFrequencies,
+}
+
+impl LearnedWords {
+    /// Returns the topic, weighed as it was when the crawl last learned.
+    #[must_use]
+    pub fn weighed(&self, topic: &Topic) -> Topic {
+        topic.reweigh(&self.in_force)
+    }
+
+    /// Counts a page off topic; returns true if the topic is to be weighed again.
+    fn learn(&mut self, judged: &Judged) -> bool {
+        self.all.learn(judged);
+        let is_due = self.all.is_due();
+        if is_due {
+            self.in_force.clone_from(&self.all);
+        }
+        is_due
+    }
+}
+
 struct Learned {
-    frequencies: DocumentFrequencies,
+    words: LearnedWords,
     /// The number of pages when they were last written.
     kept: u64,
 }
 
 impl Focus {
-    /// Creates the focus of a crawl that has counted words before: `frequencies`.
+    /// Creates the focus of a crawl that has learned these words before.
     #[must_use]
-    pub fn new(topic: &Topic, off_topic: OffTopic, frequencies: DocumentFrequencies) -> Self {
-        let topic = topic.reweigh(&frequencies);
+    pub fn new(topic: &Topic, off_topic: OffTopic, words: LearnedWords) -> Self {
+        let weighed = words.weighed(topic);
         let learned = Learned {
-            kept: frequencies.documents(),
-            frequencies,
+            kept: words.all.documents(),
+            words,
         };
         Self {
-            topic: RwLock::new(Arc::new(topic)),
+            topic: RwLock::new(Arc::new(weighed)),
             off_topic,
             learned: Mutex::new(learned),
             recent: Mutex::default(),
@@ -63,12 +91,12 @@ impl Focus {
         }
     }
 
-    /// Sets the function that writes the learned frequencies at each save of the crawl, so that a
+    /// Sets the function that writes the learned words at each save of the crawl, so that a
     /// kill loses those of the last seconds only.
     #[must_use]
     pub fn kept_by(
         self,
-        keep: impl Fn(&DocumentFrequencies) -> io::Result<()> + Send + Sync + 'static,
+        keep: impl Fn(&LearnedWords) -> io::Result<()> + Send + Sync + 'static,
     ) -> Self {
         Self {
             keep: Some(Box::new(keep)),
@@ -82,13 +110,7 @@ impl Focus {
         Arc::clone(&self.topic.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Returns the least relevance of a page on topic.
-    #[must_use]
-    pub fn threshold(&self) -> Relevance {
-        Relevance::from_thousandths(self.topic().threshold().thousandths())
-    }
-
-    /// Writes the learned frequencies, if there are new ones.
+    /// Writes the learned words, if there are new ones.
     ///
     /// # Errors
     /// That of the function that writes them.
@@ -96,46 +118,35 @@ impl Focus {
         let Some(keep) = &self.keep else {
             return Ok(());
         };
-        let frequencies = {
+        let words = {
             let learned = self.learned();
-            if learned.frequencies.documents() == learned.kept {
+            if learned.words.all.documents() == learned.kept {
                 return Ok(());
             }
-            learned.frequencies.clone()
+            learned.words.clone()
         };
-        keep(&frequencies)?;
-        self.learned().kept = frequencies.documents();
+        keep(&words)?;
+        self.learned().kept = words.all.documents();
         Ok(())
     }
 
-    /// Judges a page by the topic, and counts its words.
+    /// Judges a page by the topic, and counts its words if it is off topic.
     pub(crate) fn judge(&self, page: &PageText<'_>) -> JudgedPage {
         let topic = self.topic();
         let judged = topic.judge(page);
-        let mut learned = self.learned();
-        learned.frequencies.learn(&judged);
-        if learned.frequencies.is_due() {
-            let weighed = topic.reweigh(&learned.frequencies);
-            *self.topic.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(weighed);
-        }
-        JudgedPage {
-            relevance: Relevance::from_thousandths(judged.relevance.thousandths()),
+        let page = JudgedPage {
+            relevance: judged.relevance,
+            threshold: topic.threshold(),
             words: topic.words_found(&judged, NOTED_WORDS),
+        };
+        if !page.is_on_topic() {
+            let mut learned = self.learned();
+            if learned.words.learn(&judged) {
+                let weighed = learned.words.weighed(&topic);
+                *self.topic.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(weighed);
+            }
         }
-    }
-
-    /// Returns true if a page of this relevance is on topic.
-    pub(crate) fn is_on_topic(&self, relevance: Relevance) -> bool {
-        relevance >= self.threshold()
-    }
-
-    /// Returns the reason for which a page of this relevance is off topic, if it is.
-    pub(crate) fn off_topic(&self, relevance: Option<Relevance>) -> Option<String> {
-        let relevance = relevance.filter(|relevance| !self.is_on_topic(*relevance))?;
-        Some(format!(
-            "off topic: relevance {relevance}, below {}",
-            self.threshold()
-        ))
+        page
     }
 
     /// Returns true if pages off topic are archived.
@@ -166,8 +177,24 @@ impl Focus {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct JudgedPage {
     pub(crate) relevance: Relevance,
+    /// The least relevance of a page on topic, when it was judged.
+    pub(crate) threshold: Relevance,
     /// The topic's words on it, the weightiest first.
     pub(crate) words: Vec<String>,
+}
+
+impl JudgedPage {
+    /// Returns true if the page is on topic.
+    pub(crate) fn is_on_topic(&self) -> bool {
+        self.relevance >= self.threshold
+    }
+
+    /// Returns the reason for which it is off topic, if it is.
+    pub(crate) fn off_topic(&self) -> Option<String> {
+        let (relevance, threshold) = (self.relevance, self.threshold);
+        (!self.is_on_topic())
+            .then(|| format!("off topic: relevance {relevance}, below {threshold}"))
+    }
 }
 
 /// The last pages that were judged: true for one on topic.

@@ -147,8 +147,8 @@ pub(crate) async fn admit(
         context.index.forget(lease.url().key()).await?;
         return Ok(Admission::excluded(reason, following));
     }
-    if let Some(focus) = &context.focus
-        && let Some(reason) = focus.off_topic(reading.relevance())
+    if let (Some(focus), Some(judged)) = (&context.focus, &reading.judged)
+        && let Some(reason) = judged.off_topic()
     {
         // A visit before this one, which did not end, may have admitted it by other weights.
         context.index.forget(lease.url().key()).await?;

@@ -50,7 +50,7 @@ pub(crate) async fn discover(
         outlinks.discovered = following.queued(outlinks.discovered);
     }
     let links = std::mem::take(&mut outlinks.discovered);
-    let parent = promise::Parent::of(lease.discovered(), reading.relevance());
+    let parent = promise::Parent::of(lease.discovered(), reading.judged.as_ref());
     outlinks.discovered = parent.promise(context, Some(document), links);
     if let Some(kind) = reading.listing.filter(|_| wanted.pages) {
         listings::discover(context, lease, page, kind, following, &mut tally).await?;

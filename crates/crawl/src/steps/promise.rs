@@ -9,12 +9,12 @@
 
 use std::collections::HashMap;
 
-use store::{DiscoveredUrl, Relevance};
+use store::DiscoveredUrl;
 use topic::{LinkText, Topic};
 use web::{Document, Link, PageUrl};
 
 use crate::context::CrawlContext;
-use crate::runtime::focus::Focus;
+use crate::runtime::focus::JudgedPage;
 
 /// The shares of the witnesses.
 const OF_PAGE: f64 = 0.35;
@@ -50,14 +50,14 @@ struct UrlHarvest {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parent<'a> {
     found: &'a DiscoveredUrl,
-    relevance: Option<Relevance>,
+    judged: Option<&'a JudgedPage>,
 }
 
 impl<'a> Parent<'a> {
-    /// Returns the page that was queued as `found` and has this relevance. A listing or a file has
-    /// none: it passes on the run of pages off topic that led to it.
-    pub(crate) const fn of(found: &'a DiscoveredUrl, relevance: Option<Relevance>) -> Self {
-        Self { found, relevance }
+    /// Returns the page that was queued as `found` and judged as this. A listing or a file is not
+    /// judged: it passes on the run of pages off topic that led to it.
+    pub(crate) const fn of(found: &'a DiscoveredUrl, judged: Option<&'a JudgedPage>) -> Self {
+        Self { found, judged }
     }
 
     /// Gives each page among these links its promise, in a crawl with a topic. `document` has
@@ -73,33 +73,33 @@ impl<'a> Parent<'a> {
         };
         let harvests = vec![UrlHarvest::default(); links.len()];
         let words = LinkWords::of(document);
-        let (topic, weights) = (focus.topic(), self.weights(focus));
+        let (topic, witness) = (focus.topic(), self.witness());
         let promised = links.into_iter().zip(harvests).map(|(link, harvest)| {
             // Requisites have no topic, and what duplicates link to stays behind all others.
             if link.requisite > 0 || link.is_probed() {
                 return link;
             }
             let words = words.share(&topic, &link.url);
-            let promise = weights.promise(words, &harvest);
+            let promise = witness.promise(words, &harvest);
             link.promising(promise)
         });
         promised.collect()
     }
 
-    fn weights(self, focus: &Focus) -> PageWitness {
+    fn witness(self) -> PageWitness {
         let steps = LONGEST_RUN + 1;
         let before = self.found.promise().map_or(0, |promise| promise % steps);
-        let threshold = focus.threshold().share().max(LEAST_THRESHOLD);
-        let Some(relevance) = self.relevance else {
+        let Some(judged) = self.judged else {
             return PageWitness {
                 speaks: 0.5,
                 run: before,
             };
         };
+        let threshold = judged.threshold.share().max(LEAST_THRESHOLD);
         PageWitness {
             // A page at the threshold speaks half for its links.
-            speaks: (relevance.share() / (2.0 * threshold)).min(1.0),
-            run: match focus.is_on_topic(relevance) {
+            speaks: (judged.relevance.share() / (2.0 * threshold)).min(1.0),
+            run: match judged.is_on_topic() {
                 true => 0,
                 false => (before + 1).min(LONGEST_RUN),
             },
@@ -174,8 +174,14 @@ fn expected(harvest: Harvest) -> f64 {
 mod tests {
     use super::*;
 
-    const GOOD: PageWitness = PageWitness { speaks: 1.0, run: 0 };
-    const POOR: PageWitness = PageWitness { speaks: 0.0, run: 0 };
+    const GOOD: PageWitness = PageWitness {
+        speaks: 1.0,
+        run: 0,
+    };
+    const POOR: PageWitness = PageWitness {
+        speaks: 0.0,
+        run: 0,
+    };
 
     #[test]
     fn a_link_is_better_the_more_its_witnesses_speak_for_it() {
@@ -216,7 +222,14 @@ mod tests {
 
     #[test]
     fn scores_fall_into_eight_levels() {
-        for (score, expected) in [(0.0, 7), (0.124, 7), (0.125, 6), (0.5, 3), (0.99, 0), (1.0, 0)] {
+        for (score, expected) in [
+            (0.0, 7),
+            (0.124, 7),
+            (0.125, 6),
+            (0.5, 3),
+            (0.99, 0),
+            (1.0, 0),
+        ] {
             assert_eq!(level(score), expected, "{score}");
         }
         assert_eq!(level(f64::NAN), 7);
