@@ -6,6 +6,7 @@
 //! state.rs   other state             apply.rs                       the effect of a record
 //! lease.rs   leasing                 settle.rs                      settlements, revocations
 //! seen.rs    known URLs              working_copy.rs           hosts that come and go
+//! turns.rs   the order of ready hosts
 //! ```
 //! Memory holds the hosts, the first URLs of hosts that were leased from lately, and the URLs
 //! discovered since the last flush. A URL keeps its place, in memory or in its block, from its
@@ -30,6 +31,7 @@ mod queue_blocks;
 mod seen;
 mod settle;
 mod state;
+mod turns;
 mod working_copy;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

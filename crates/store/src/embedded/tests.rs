@@ -692,3 +692,39 @@ proptest! {
         agree(crashed.path());
     }
 }
+
+/// Tables of a crawl by time do not count the URLs of a host by priority.
+#[tokio::test]
+async fn a_crawl_that_goes_on_best_first_has_the_best_hosts_first_whatever_its_tables_count() {
+    let directory = tempfile::tempdir().unwrap();
+    let rules = |best_first| FrontierRules {
+        best_first,
+        ..FrontierRules::default()
+    };
+    let promised = |(host, promise): &(&str, u8)| {
+        link(&format!("http://{host}.test/{promise}"), 1).promising(*promise)
+    };
+    for (best_first, found, expected) in [
+        (
+            false,
+            vec![("a", 30), ("b", 20), ("c", 10)],
+            "http://a.test/30",
+        ),
+        (true, vec![("a", 25)], "http://c.test/10"),
+        (true, vec![("c", 31)], "http://b.test/20"),
+        (false, vec![("b", 5)], "http://a.test/25"),
+        (true, vec![("a", 9)], "http://b.test/5"),
+    ] {
+        let store = EmbeddedStore::open(directory.path(), &options(rules(best_first))).unwrap();
+        let found = found.iter().map(promised).collect();
+        store.discover(found).await.unwrap();
+        let lease = leases(&store, 0, 1).await.remove(0);
+        assert_eq!(lease.url().as_str(), expected);
+        let settlement = done(&lease);
+        store.settle(lease, settlement, at(0).into()).await.unwrap();
+        store.flush().await.unwrap();
+        store.close().await.unwrap();
+        drop(store);
+        agree(directory.path());
+    }
+}
