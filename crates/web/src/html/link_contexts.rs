@@ -119,11 +119,12 @@ impl LinkContexts {
             let Some(reference) = references.get_mut(place.reference as usize) else {
                 continue;
             };
-            let region = &regions[filled[place.region as usize] as usize];
-            let in_main_content = match line_of(place, region, &lines.lines) {
-                Some(line) => judged[line],
-                None => regions[place.region as usize].flags & region_flags::FRAME == 0,
-            };
+            let region = &regions[place.region as usize];
+            let filled = &regions[filled[place.region as usize] as usize];
+            // A link in a block without text has the flags of the block, and no line.
+            let is_framed = region.lines().is_empty() && region.flags & region_flags::FRAME != 0;
+            let line = line_of(place, filled, &lines.lines);
+            let in_main_content = !is_framed && line.is_none_or(|line| judged[line]);
             let is_known = |known: &LinkContext| known.in_main_content || !in_main_content;
             if reference.context.as_ref().is_some_and(is_known) {
                 continue;
@@ -133,7 +134,7 @@ impl LinkContexts {
                     let cell = self.cells[cell as usize];
                     cell.start as usize..cell.end as usize
                 }
-                None => text_of(&regions[place.region as usize], &lines.lines),
+                None => text_of(region, &lines.lines),
             };
             let (before, after) = beside(place, block, &lines.text);
             let steps = 1
@@ -184,7 +185,7 @@ fn beside<'t>(place: &Place, block: Range<usize>, text: &'t str) -> (&'t str, &'
     let start = block.start.min(end);
     let before = &text[start..(place.start as usize).clamp(start, end)];
     let after = &text[(place.end as usize).clamp(start, end)..end];
-    (before.trim_end(), after.trim_start())
+    (before.trim(), after.trim())
 }
 
 /// Returns the words nearest to the place between two texts, at most `most` characters.
@@ -234,4 +235,48 @@ fn is_between_words(text: &str, at: usize) -> bool {
     let is_edge = |c: char| c.is_whitespace() || is_ideographic(c);
     let (before, after) = text.split_at(at);
     before.chars().next_back().is_none_or(is_edge) || after.chars().next().is_none_or(is_edge)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::html::link::LinkKind;
+
+    /// Returns the number of contexts that are written for links of one paragraph within a budget.
+    fn written(links: usize, budget: WorkBudget) -> usize {
+        let limits = ReadLimits {
+            links,
+            ..ReadLimits::default()
+        };
+        let mut lines = Lines::new(0, &limits);
+        let mut contexts = LinkContexts::new(&limits);
+        contexts.budget = budget;
+        let mut references = Vec::new();
+        for link in 0..links {
+            lines.push("word ", 0, false);
+            let start = lines.len();
+            lines.push("link ", 0, true);
+            contexts.add(link, start, &lines);
+            references.push(Reference::new("a".into(), LinkKind::Page, "", 0));
+        }
+        lines.end_line();
+        let mut regions = std::mem::take(&mut lines.regions);
+        let regions = regions.finish(lines.lines.len());
+        contexts.write(&lines, regions, &[true], &mut references);
+        let with_context = references
+            .iter()
+            .filter(|reference| reference.context.is_some());
+        with_context.count()
+    }
+
+    #[test]
+    fn a_link_in_a_paragraph_of_20_000_costs_no_more_steps_than_in_one_of_100() {
+        const PER_LINK: usize = 7;
+        for links in [100, 1_000, 20_000] {
+            let enough = WorkBudget::new(links * PER_LINK);
+            assert_eq!(written(links, enough), links);
+            let half = WorkBudget::new(links * PER_LINK / 2);
+            assert!(written(links, half).abs_diff(links / 2) <= 10, "{links}");
+        }
+    }
 }

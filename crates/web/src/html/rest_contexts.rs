@@ -140,7 +140,8 @@ impl RestContexts {
         }
         let element = element(&local, tag);
         if matches!(role, Role::Void | Role::Rule) {
-            if elements::flow(&element) == Flow::Block {
+            let (.., is_hidden) = self.around();
+            if elements::flow(&element) == Flow::Block && !is_hidden {
                 self.lines.end_line();
             }
             return;
