@@ -408,3 +408,29 @@ fn a_topic_that_says_nothing_is_refused_before_anything_is_written() {
         assert!(!crawl.out().exists(), "{options:?}");
     }
 }
+
+#[test]
+fn why_names_the_words_that_spoke_for_a_page_and_for_a_link_that_waits() {
+    let server = two_hosts();
+    let crawl = focused(&server, &[SEA]).with(&TOPIC);
+    let begun = crawl.run_with(&["--max-pages", "2"]);
+    assert_eq!(begun.code, Some(0), "{begun:?}");
+    let why = |path: &str| -> Value {
+        let url = server.url(SEA, path);
+        let answer = crawl.run_command(&["why", "crawl", &url, "--format", "json"]);
+        serde_json::from_str(&answer.output).unwrap()
+    };
+    let page = why("/plant/0");
+    assert_eq!(page["verdict"], "unique");
+    assert!(page["topic"]["relevance"].as_f64().unwrap() > 0.6, "{page}");
+    let words = page["topic"]["words"].as_array().unwrap();
+    assert!(words.contains(&"tidal".into()) && words.contains(&"power".into()));
+    let (good, poor) = (why("/plant/1"), why("/recipe/1"));
+    assert_eq!(good["verdict"], "queued");
+    assert_eq!(good["topic"]["words"].as_array().unwrap().len(), 2, "{good}");
+    assert_eq!(good["topic"]["off_topic_before"], 0);
+    assert!(good["topic"]["level"].as_u64() < poor["topic"]["level"].as_u64());
+    let url = server.url(SEA, "/plant/1");
+    let table = crawl.run_command(&["why", "crawl", &url, "--format", "table"]);
+    assert!(table.output.contains("promise  level "), "{table:?}");
+}

@@ -42,6 +42,9 @@ impl DiscoveredUrl {
     /// order of probes is drawn from their URLs, so that the first ones are a sample.
     pub const PROBED: u8 = 192;
 
+    /// The levels of a promise.
+    pub const LEVELS: u8 = 8;
+
     /// The number of promises: eight levels, each for four lengths of a run of off-topic pages that
     /// leads to the URL.
     pub const PROMISES: u8 = 32;
@@ -81,6 +84,13 @@ impl DiscoveredUrl {
             priority: Self::PROMISED + promise.min(Self::PROMISES - 1),
             ..self
         }
+    }
+
+    /// Returns the level of a promise, from 0, and the length of its run of off-topic pages.
+    #[must_use]
+    pub const fn level_and_run(promise: u8) -> (u8, u8) {
+        let runs = Self::PROMISES / Self::LEVELS;
+        (promise / runs, promise % runs)
     }
 
     /// Returns the promise of the URL, also if it was put behind.

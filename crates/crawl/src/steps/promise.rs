@@ -25,9 +25,6 @@ const OF_HOST: f64 = 0.08;
 /// The part that is left of a promise for each page off topic in a row.
 const DECAY: f64 = 0.7;
 
-/// Levels of promise.
-const LEVELS: u8 = 8;
-
 /// Pages off topic in a row that are told apart; more count as many.
 const LONGEST_RUN: u8 = 3;
 
@@ -87,8 +84,8 @@ impl<'a> Parent<'a> {
     }
 
     fn witness(self) -> PageWitness {
-        let steps = LONGEST_RUN + 1;
-        let before = self.found.promise().map_or(0, |promise| promise % steps);
+        let promise = self.found.promise().map(DiscoveredUrl::level_and_run);
+        let before = promise.map_or(0, |(_, run)| run);
         let Some(judged) = self.judged else {
             return PageWitness {
                 speaks: 0.5,
@@ -160,8 +157,8 @@ fn level(score: f64) -> u8 {
         clippy::cast_sign_loss,
         reason = "a score from 0 to 1 has a level from 0 to 8"
     )]
-    let from_worst = (score.clamp(0.0, 1.0) * f64::from(LEVELS)) as u8;
-    LEVELS - 1 - from_worst.min(LEVELS - 1)
+    let from_worst = (score.clamp(0.0, 1.0) * f64::from(DiscoveredUrl::LEVELS)) as u8;
+    DiscoveredUrl::LEVELS - 1 - from_worst.min(DiscoveredUrl::LEVELS - 1)
 }
 
 /// Returns the share of pages on topic that a harvest makes likely.
