@@ -67,6 +67,11 @@ pub(crate) fn hashed(text: &str) -> HashedText {
     HashedText::of(text, KEY)
 }
 
+/// Returns the words of a short text as the same hashes: [`hashed`] is made for kilobytes.
+pub(crate) fn hashed_short(text: &str) -> HashedText {
+    HashedText::of_normal(&NormalText::of(text), KEY)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -112,7 +112,7 @@ fn write(out: &mut dyn Write, format: Format, judged: JudgedDocument) -> io::Res
     };
     let words = judged.words.iter();
     let words: Vec<String> = words
-        .map(|named| format!("{} {:.2}", named.word, named.part))
+        .map(|named| format!("{} {}", named.word, Relevance::from_share(named.part)))
         .collect();
     writeln!(
         out,
