@@ -427,10 +427,32 @@ fn why_names_the_words_that_spoke_for_a_page_and_for_a_link_that_waits() {
     assert!(words.contains(&"tidal".into()) && words.contains(&"power".into()));
     let (good, poor) = (why("/plant/1"), why("/recipe/1"));
     assert_eq!(good["verdict"], "queued");
-    assert_eq!(good["topic"]["words"].as_array().unwrap().len(), 2, "{good}");
+    assert_eq!(
+        good["topic"]["words"].as_array().unwrap().len(),
+        2,
+        "{good}"
+    );
     assert_eq!(good["topic"]["off_topic_before"], 0);
     assert!(good["topic"]["level"].as_u64() < poor["topic"]["level"].as_u64());
     let url = server.url(SEA, "/plant/1");
     let table = crawl.run_command(&["why", "crawl", &url, "--format", "table"]);
     assert!(table.output.contains("promise  level "), "{table:?}");
+}
+
+#[test]
+fn seeds_that_are_all_off_topic_are_warned_of_with_their_relevance() {
+    let server = tunnel();
+    let seeds = [server.url(SEA, "/"), server.url(SEA, "/a")];
+    let crawl = Crawl::of(&server, &[SEA]).seeds(&seeds).with(&TOPIC);
+    let run = crawl.run();
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert_eq!(
+        run.errors.matches("all seeds are off topic").count(),
+        1,
+        "{run:?}"
+    );
+    let on_topic = Crawl::of(&server, &[SEA])
+        .seeds(&[seeds[0].clone(), server.url(SEA, "/c")])
+        .with(&TOPIC);
+    assert!(!on_topic.run().errors.contains("off topic;"));
 }

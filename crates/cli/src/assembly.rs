@@ -217,7 +217,9 @@ pub(crate) async fn assemble(
     let sink = sink.await?;
 
     let features = settings.feature_settings()?;
-    let focus = components.topic.map(|topic| topic.focus(settings, &disk));
+    let focus = components
+        .topic
+        .map(|topic| topic.focus(settings, seeds.urls.len(), &disk));
     let context = CrawlContext {
         fetch: components.fetch,
         pacer: components.pacer,

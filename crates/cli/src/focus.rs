@@ -91,6 +91,7 @@ impl CrawlTopic {
     pub(crate) fn focus(
         self,
         settings: &Settings,
+        seeds: usize,
         disk: &Arc<dyn Disk>,
     ) -> Result<Focus, CliError> {
         let state = crawl_directory::state(&settings.out);
@@ -110,7 +111,7 @@ impl CrawlTopic {
         let threshold = settings.topic_threshold.map(Relevance::from_share);
         let topic = self.topic.with_threshold(threshold);
         let focus = Focus::new(&topic, settings.off_topic, words);
-        Ok(focus.kept_by(keep))
+        Ok(focus.with_seeds(seeds).kept_by(keep))
     }
 }
 

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use neardup::PageText;
 use serde::{Deserialize, Serialize};
-use store::{Fate, Relevance};
+use store::{Fate, Relevance, VisitRecord};
 use topic::{DocumentFrequencies, Judged, Topic};
 
 use crate::choice::{self, UnknownChoice};
@@ -34,6 +34,7 @@ pub struct Focus {
     off_topic: OffTopic,
     learned: Mutex<Learned>,
     recent: Mutex<RecentPages>,
+    seeds: Mutex<SeedPages>,
     keep: Option<Box<Keep>>,
 }
 
@@ -87,7 +88,21 @@ impl Focus {
             off_topic,
             learned: Mutex::new(learned),
             recent: Mutex::default(),
+            seeds: Mutex::default(),
             keep: None,
+        }
+    }
+
+    /// Sets the number of seeds, so that the crawl warns once all of them turn out to be off topic.
+    #[must_use]
+    pub fn with_seeds(self, seeds: usize) -> Self {
+        let seeds = SeedPages {
+            to_come: seeds,
+            best: None,
+        };
+        Self {
+            seeds: Mutex::new(seeds),
+            ..self
         }
     }
 
@@ -154,10 +169,25 @@ impl Focus {
         self.off_topic == OffTopic::Keep
     }
 
-    /// Counts a settled page that was judged.
-    pub(crate) fn count(&self, fate: Fate) {
-        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
-        recent.count(fate != Fate::OffTopic);
+    /// Counts a visit. Warns after the last seed if all of them are off topic.
+    pub(crate) fn count(&self, visit: &VisitRecord) {
+        let is_on_topic = visit.fate != Fate::OffTopic;
+        let relevance = visit.details.relevance;
+        if relevance.is_some() {
+            let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+            recent.count(is_on_topic);
+        }
+        if visit.depth > 0 || visit.via.is_some() {
+            return;
+        }
+        let mut seeds = self.seeds.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(best) = seeds.count(relevance, is_on_topic) {
+            tracing::warn!(
+                relevance = %best,
+                "all seeds are off topic; this is the best of them: other words or examples, a \
+                 lower --topic-threshold, or seeds nearer to the topic lead to pages on topic"
+            );
+        }
     }
 
     /// Returns the share of pages on topic among the last [`RECENT_PAGES`] of this session; none
@@ -194,6 +224,27 @@ impl JudgedPage {
         let (relevance, threshold) = (self.relevance, self.threshold);
         (!self.is_on_topic())
             .then(|| format!("off topic: relevance {relevance}, below {threshold}"))
+    }
+}
+
+/// The seeds of which none was on topic so far.
+#[derive(Debug, Default)]
+struct SeedPages {
+    /// The seeds that are not settled yet; 0 also once one was on topic.
+    to_come: usize,
+    best: Option<Relevance>,
+}
+
+impl SeedPages {
+    /// Counts a settled seed. After the last one, returns the best relevance if none was on topic.
+    fn count(&mut self, relevance: Option<Relevance>, is_on_topic: bool) -> Option<Relevance> {
+        if relevance.is_some() && is_on_topic {
+            self.to_come = 0;
+        }
+        self.best = self.best.max(relevance);
+        let is_last = self.to_come == 1;
+        self.to_come = self.to_come.saturating_sub(1);
+        self.best.filter(|_| is_last)
     }
 }
 
@@ -250,6 +301,24 @@ impl FromStr for OffTopic {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn seeds_that_are_all_off_topic_are_told_after_the_last_one() {
+        let relevance = |thousandths| Some(Relevance::from_thousandths(thousandths));
+        let seeds = |to_come| SeedPages {
+            to_come,
+            best: None,
+        };
+        let mut all_off = seeds(3);
+        assert_eq!(all_off.count(relevance(10), false), None);
+        assert_eq!(all_off.count(None, true), None, "it failed");
+        assert_eq!(all_off.count(relevance(5), false), relevance(10));
+        assert_eq!(all_off.count(relevance(5), false), None, "told once");
+        let mut one_on = seeds(2);
+        assert_eq!(one_on.count(relevance(900), true), None);
+        assert_eq!(one_on.count(relevance(5), false), None);
+        assert_eq!(seeds(1).count(None, true), None, "nothing was judged");
+    }
 
     #[test]
     fn the_recent_harvest_counts_the_last_500_pages_and_none_before_them() {

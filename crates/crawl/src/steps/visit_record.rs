@@ -335,7 +335,7 @@ pub(crate) fn announce(context: &CrawlContext, record: &VisitRecord) {
         "visited"
     );
     context.telemetry.add_response(record);
-    if let (Some(focus), Some(_)) = (&context.focus, record.details.relevance) {
-        focus.count(record.fate);
+    if let Some(focus) = &context.focus {
+        focus.count(record);
     }
 }
