@@ -93,12 +93,24 @@ impl DiscoveredUrl {
         (promise / runs, promise % runs)
     }
 
+    /// Returns the same with the promise of an entry of this priority, if that has one.
+    pub(crate) fn promising_as(self, priority: u8) -> Self {
+        match Self::promise_of(priority) {
+            Some(promise) => self.promising(promise),
+            None => self,
+        }
+    }
+
     /// Returns the promise of the URL, also if it was put behind.
     #[must_use]
     pub const fn promise(&self) -> Option<u8> {
-        let place = match self.priority >= Self::BEHIND {
-            true => self.priority - Self::BEHIND,
-            false => self.priority,
+        Self::promise_of(self.priority)
+    }
+
+    const fn promise_of(priority: u8) -> Option<u8> {
+        let place = match priority >= Self::BEHIND {
+            true => priority - Self::BEHIND,
+            false => priority,
         };
         match place.checked_sub(Self::PROMISED) {
             Some(promise) if promise < Self::PROMISES => Some(promise),
@@ -110,12 +122,17 @@ impl DiscoveredUrl {
     /// Among those behind, it keeps its promise. Probes are behind these.
     #[must_use]
     pub fn put_behind(self) -> Self {
-        let priority = match self.promise() {
-            _ if self.priority >= Self::BEHIND => self.priority,
+        let priority = Self::behind(self.priority);
+        Self { priority, ..self }
+    }
+
+    /// Returns the priority of a URL of this priority that is put behind.
+    pub(crate) const fn behind(priority: u8) -> u8 {
+        match Self::promise_of(priority) {
+            _ if priority >= Self::BEHIND => priority,
             Some(promise) => Self::BEHIND + Self::PROMISED + promise,
             None => Self::BEHIND,
-        };
-        Self { priority, ..self }
+        }
     }
 
     /// Returns true for a probe: a URL known only from pages that were left out as duplicates.

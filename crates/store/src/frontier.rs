@@ -11,6 +11,7 @@ use web::{Host, HostTable, Pace, PageUrl, RestartRule, Timestamp};
 
 use crate::discovered_url::DiscoveredUrl;
 use crate::fault::StoreFault;
+use crate::harvest::UrlHarvest;
 use crate::host_memory::HostMemory;
 use crate::totals::Totals;
 use crate::visit_record::VisitRecord;
@@ -216,8 +217,8 @@ pub struct FrontierRules {
     /// True if, of the hosts that are ready, those whose best waiting URL has the best priority go
     /// first: for a focused crawl, whose links have promises ([`DiscoveredUrl::promising`]).
     pub best_first: bool,
-    /// True if URL patterns that bring next to nothing new are put behind, and then closed: see
-    /// [`crate::Patterns`].
+    /// True if URL patterns that bring next to nothing new are put behind, and then closed, and
+    /// those of which no page is about the topic are put behind: see [`crate::Patterns`].
     pub closes_patterns: bool,
     /// True if probes are visited. Otherwise they are leased with the reason to leave them out,
     /// unless a kept page links to them as well.
@@ -409,6 +410,11 @@ pub trait Frontier: Send + Sync {
 
     /// Returns the memory of hosts: their paces and their robots.txt files.
     fn hosts(&self) -> &dyn HostMemory;
+
+    /// Returns the harvests around these URLs, in their order: how many pages of their patterns and
+    /// hosts were about the topic of a focused crawl. Of hosts that another node visits, nothing is
+    /// known.
+    fn harvests(&self, discovered: &[DiscoveredUrl]) -> Vec<UrlHarvest>;
 
     /// Returns the state of the crawl in numbers.
     fn standing(&self) -> Standing;

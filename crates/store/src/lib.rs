@@ -17,6 +17,7 @@ mod fault;
 #[cfg(test)]
 mod fixtures;
 mod frontier;
+mod harvest;
 mod host_memory;
 mod known;
 pub mod memory;
@@ -36,6 +37,7 @@ pub use frontier::{
     HostLimits, Lease, LeaseFilter, LeftOut, QueueEntry, STRIKES_ASIDE, Settlement, Standing,
     Supply,
 };
+pub use harvest::{Harvest, UrlHarvest};
 pub use host_memory::{HostMemory, Robots};
 pub use near_dup::{EarlierCapture, NearDupIndex, Original, Page, RetainedDuplicate, Verdict};
 pub use patterns::{Example, PatternName, PatternReport, PatternState, Patterns};

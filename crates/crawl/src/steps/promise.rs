@@ -9,7 +9,7 @@
 
 use std::collections::HashMap;
 
-use store::DiscoveredUrl;
+use store::{DiscoveredUrl, Harvest, UrlHarvest};
 use topic::{LinkText, Topic};
 use web::{Document, Link, PageUrl};
 
@@ -33,16 +33,6 @@ const LONGEST_RUN: u8 = 3;
 const PRIOR: f64 = 0.3;
 const PRIOR_VISITS: f64 = 4.0;
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Harvest {
-    judged: u32,
-    on_topic: u32,
-}
-#[derive(Clone, Copy, Debug, Default)]
-struct UrlHarvest {
-    pattern: Harvest,
-    host: Harvest,
-}
 /// The page that has the links, as far as their promise depends on it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parent<'a> {
@@ -68,7 +58,7 @@ impl<'a> Parent<'a> {
         let Some(focus) = &context.focus else {
             return links;
         };
-        let harvests = vec![UrlHarvest::default(); links.len()];
+        let harvests = context.frontier.harvests(&links);
         let words = LinkWords::of(document);
         let (topic, witness) = (focus.topic(), self.witness());
         let promised = links.into_iter().zip(harvests).map(|(link, harvest)| {
@@ -162,7 +152,8 @@ fn level(score: f64) -> u8 {
 }
 
 /// Returns the share of pages on topic that a harvest makes likely.
-fn expected(harvest: Harvest) -> f64 {
+fn expected(harvest: Option<Harvest>) -> f64 {
+    let harvest = harvest.unwrap_or_default();
     let visits = f64::from(harvest.judged) + PRIOR_VISITS;
     (f64::from(harvest.on_topic) + PRIOR * PRIOR_VISITS) / visits
 }
@@ -183,10 +174,10 @@ mod tests {
     #[test]
     fn a_link_is_better_the_more_its_witnesses_speak_for_it() {
         let none = UrlHarvest::default();
-        let rich = Harvest {
+        let rich = Some(Harvest {
             judged: 100,
             on_topic: 100,
-        };
+        });
         let good_place = UrlHarvest {
             pattern: rich,
             host: rich,
@@ -195,15 +186,13 @@ mod tests {
         assert!(POOR.promise(1.0, &none) < POOR.promise(0.0, &none));
         assert!(POOR.promise(0.5, &good_place) < POOR.promise(0.5, &none));
         assert_eq!(GOOD.promise(1.0, &good_place), 0);
+        let poor = Some(Harvest {
+            judged: 1000,
+            on_topic: 0,
+        });
         let poor_place = UrlHarvest {
-            pattern: Harvest {
-                judged: 1000,
-                on_topic: 0,
-            },
-            host: Harvest {
-                judged: 1000,
-                on_topic: 0,
-            },
+            pattern: poor,
+            host: poor,
         };
         assert_eq!(POOR.promise(0.0, &poor_place), DiscoveredUrl::PROMISES - 4);
     }

@@ -57,6 +57,7 @@ use super::journal::record::Record;
 use crate::discovered_url::DiscoveredUrl;
 use crate::fault::StoreFault;
 use crate::frontier::{ArchiveSpan, FinishedVisit, FrontierRules, Lease, LeftOut, Standing};
+use crate::harvest::UrlHarvest;
 use crate::patterns::PatternName;
 use crate::totals::Totals;
 
@@ -318,6 +319,10 @@ impl Queue {
     /// flush.
     pub(super) fn robots_position(&self, origin: &str) -> Option<Position> {
         self.robots.get(origin).copied()
+    }
+
+    pub(super) fn harvests(&self, discovered: &[DiscoveredUrl]) -> Vec<UrlHarvest> {
+        self.state.patterns.harvests(discovered)
     }
 
     pub(super) fn standing(&self) -> Standing {

@@ -77,6 +77,8 @@ pub(in super::super) struct Void {
     #[serde(with = "with_details")]
     pub(in super::super) row: Box<VisitRecord>,
     pub(in super::super) reached: Vec<PageUrl>,
+    /// The priority of its queue entry: the next one has the same promise.
+    pub(in super::super) priority: u8,
 }
 
 impl FrontierState {
@@ -106,7 +108,7 @@ impl Voids {
     }
 
     /// Handles a visit that ended.
-    pub(super) fn settled(&mut self, row: &VisitRecord, reached: &[PageUrl]) {
+    pub(super) fn settled(&mut self, row: &VisitRecord, priority: u8, reached: &[PageUrl]) {
         self.dropped.remove(&row.url.key());
         let Some(original) = row.duplicate_of.as_ref().filter(|_| !row.of_earlier) else {
             return;
@@ -117,6 +119,7 @@ impl Voids {
         let void = || Void {
             row: Box::new(row.clone()),
             reached: reached.to_vec(),
+            priority,
         };
         if self.forgotten.contains(&original.key()) {
             self.due.push(void());
