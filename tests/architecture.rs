@@ -85,7 +85,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
         ("web", &[]),
         ("disk", &[]),
         ("differences", &["neardup"]),
-        ("store", &["disk", "neardup", "web"]),
+        ("store", &["disk", "neardup", "topic", "web"]),
         ("contract", &["disk", "neardup", "store", "web"]),
         ("shared-store", &["disk", "neardup", "store", "web"]),
         ("sinks", &["disk", "web"]),
@@ -109,7 +109,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
         ),
         (
             "crawl",
-            &["disk", "fetch", "neardup", "sinks", "store", "web"],
+            &["disk", "fetch", "neardup", "sinks", "store", "topic", "web"],
         ),
         (
             "corpus",

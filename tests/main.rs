@@ -63,6 +63,7 @@ mod discovery {
     mod since; // `--since`: conditional requests
     mod sitemaps; // sitemaps and feeds
     mod skipped; // URLs that are not visited, and the reasons
+    mod topic; // focused crawls
     mod toy_web; // the toy web, whole
     mod traps; // sites without end
 }
@@ -118,6 +119,7 @@ mod commands {
     mod shared_crawl; // `import`, `nodes`, `--store`
     mod similar; // `similar`
     mod status; // `status` against a recount of `export`
+    mod topic; // `topic`
 }
 
 /// Hostile servers, private networks, credentials, terminals.

@@ -24,7 +24,7 @@ const NOT_RUN: [(&str, &str); 3] = [
 const OTHERS: [&str; 2] = ["jq", "man"];
 
 /// Pages whose commands run, each with the commands that make the files which it assumes.
-const RUN: [(&str, &[&str]); 20] = [
+const RUN: [(&str, &[&str]); 21] = [
     ("tutorial.md", &[]),
     ("explanation/near-duplicates.md", &[]),
     ("guide/batch.md", &[DIR]),
@@ -37,6 +37,7 @@ const RUN: [(&str, &[&str]); 20] = [
         ],
     ),
     ("guide/files.md", &[DIR, CORPUS, FILES]),
+    ("guide/focus.md", &[TIDES]),
     ("guide/foreign-archives.md", &[DIR, ARCHIVES]),
     ("guide/left-out.md", &[DIR, MONDAY, PAIR]),
     ("guide/limits.md", &[]),
@@ -106,6 +107,22 @@ const QUERIES: &str = r#"
 const PAIR: &str = "
     echo '<p>a quiet harbour</p>' > a.html
     echo '<p>a busy harbour</p>' > b.html";
+
+/// Makes three examples of a topic, and two pages to judge.
+const TIDES: &str = r#"
+    mkdir examples
+    echo 'The tidal barrage closes the estuary. Turbines in the barrage turn with the tide, and
+        the power station gives power for four hours, twice a day.' > examples/barrage.txt
+    echo 'Tidal lagoons keep the estuary open. The turbines of a lagoon turn with each tide and
+        give power to the towns along the coast, and to the ships.' > examples/lagoon.txt
+    echo 'A turbine below the water turns in the tidal stream of a strait. No barrage is needed,
+        and turbines give power with each tide, in and out.' > examples/stream.txt
+    echo 'The power of the tides: a tidal power station needs a large range between low tide and
+        high tide. Its turbines stand in a barrage across the mouth of a river, where the water
+        that came in with the tide is kept and let out when the sea has fallen.' > severn.txt
+    echo 'The power of bread: flour, water, yeast and salt are all that a baker needs. Knead the
+        dough, let it rest in a cool place, and bake it until the crust is brown and the loaf
+        sounds hollow. Good bread needs time more than anything else.' > bread.txt"#;
 
 /// Makes a page with two links.
 const PAGE: &str = r#"

@@ -47,7 +47,7 @@ fn crawled() -> (Server, Crawl) {
 }
 
 /// The columns of the contract, in order.
-const COLUMNS: [&str; 25] = [
+const COLUMNS: [&str; 26] = [
     "url",
     "final_url",
     "status",
@@ -73,6 +73,7 @@ const COLUMNS: [&str; 25] = [
     "words",
     "redirects",
     "digest",
+    "relevance",
 ];
 
 #[test]

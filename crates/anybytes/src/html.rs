@@ -23,6 +23,8 @@ const TIGHT: ReadLimits = ReadLimits {
     text: 512,
     title_chars: 16,
     anchor_chars: 8,
+    link_context: true,
+    context_chars: 12,
     markdown: true,
     rel_bytes: 16,
 };
@@ -31,6 +33,7 @@ const TIGHT: ReadLimits = ReadLimits {
 pub fn html(bytes: &[u8]) {
     let wide = ReadLimits {
         kinds: EVERY_KIND,
+        link_context: true,
         markdown: true,
         ..ReadLimits::default()
     };
@@ -76,6 +79,11 @@ pub(crate) fn check_document(document: &Document, limits: &ReadLimits, page: &Pa
         assert!(limits.kinds.has(link.kind), "{link:?} is of another kind");
         assert!(link.anchor.chars().count() <= limits.anchor_chars);
         assert!(link.rel.len() <= limits.rel_bytes);
+        if let Some(context) = &link.context {
+            assert!(limits.link_context);
+            assert!(context.around.chars().count() <= limits.context_chars);
+            assert!(!context.around.contains(['\n', '\r', '\t']));
+        }
     }
     if let Some(title) = &document.title {
         assert!(title.chars().count() <= limits.title_chars);

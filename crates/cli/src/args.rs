@@ -10,6 +10,7 @@ mod report;
 pub(crate) mod serve;
 mod shell;
 pub(crate) mod store;
+mod topic;
 
 use clap::{Parser, Subcommand};
 
@@ -28,6 +29,7 @@ pub(crate) use report::{ReportArgs, ReportForm};
 pub(crate) use serve::ServeArgs;
 pub(crate) use shell::{CompletionsArgs, ManArgs};
 pub(crate) use store::{ControlArgs, ImportArgs, NodesArgs};
+pub(crate) use topic::TopicArgs;
 
 use crate::settings::{ConfigArgs, CrawlArgs};
 
@@ -139,6 +141,8 @@ pub(crate) enum Command {
     Dedup(DedupArgs),
     /// Count the documents that have each word, for --weights tf-idf
     Frequencies(FrequenciesArgs),
+    /// Print the relevance of documents to a topic, and the words that it comes from
+    Topic(TopicArgs),
     /// Compare designs of permuted tables for a number of pages: memory, and candidates per probe
     Plan(PlanArgs),
     /// Check URLs against a robots.txt; exit code 3 unless all are allowed

@@ -28,6 +28,7 @@ pub(crate) use self::rules::{pacing, policy, scope, store_options};
 use crate::cli_error::{CliError, fault};
 use crate::control::orders::OrderedStore;
 use crate::disk_space::DiskFullRetry;
+use crate::focus::CrawlTopic;
 use crate::seeds::Seeds;
 use crate::settings::Settings;
 use crate::{
@@ -91,6 +92,7 @@ pub(crate) struct Components {
     archives: Option<Arc<EarlierArchives>>,
     memory: MemoryBudget,
     stalls: Stalls,
+    topic: Option<CrawlTopic>,
 }
 
 impl Components {
@@ -124,6 +126,7 @@ impl Components {
         );
         let scope = scope(settings)?;
         archiving::compression(settings)?;
+        let topic = CrawlTopic::of(settings)?;
         let earlier = earlier::load(settings)?.map(Arc::new);
         let archives = earlier::archives(settings, earlier.as_ref())?.map(Arc::new);
         Ok(Self {
@@ -135,6 +138,7 @@ impl Components {
             archives,
             memory,
             stalls,
+            topic,
         })
     }
 }
@@ -213,6 +217,9 @@ pub(crate) async fn assemble(
     let sink = sink.await?;
 
     let features = settings.feature_settings()?;
+    let focus = components
+        .topic
+        .map(|topic| topic.focus(settings, seeds.urls.len(), &disk));
     let context = CrawlContext {
         fetch: components.fetch,
         pacer: components.pacer,
@@ -226,6 +233,7 @@ pub(crate) async fn assemble(
         listings: ListingQuota::default(),
         robots_files: RobotsFiles::default(),
         adaptive_signatures: features.adaptive_signatures(store.key(), &state)?,
+        focus: focus.transpose()?,
         policy,
         overrides: ActiveOverrides::default(),
         telemetry: Telemetry::default(),

@@ -37,6 +37,7 @@ mod shared;
 pub(crate) mod similar;
 pub(crate) mod skipped;
 pub(crate) mod status;
+pub(crate) mod topic;
 pub(crate) mod unpack;
 pub(crate) mod verify;
 pub(crate) mod wacz;

@@ -189,7 +189,11 @@ fn write_to<W: Write>(frequencies: &DocumentFrequencies, out: W) -> io::Result<W
     out.into_inner().map_err(IntoInnerError::into_error)
 }
 
-fn read(path: &Path) -> Result<DocumentFrequencies, CliError> {
+/// Reads a file of frequencies.
+///
+/// # Errors
+/// The file cannot be read, or has another form.
+pub(crate) fn read(path: &Path) -> Result<DocumentFrequencies, CliError> {
     let unreadable =
         |error: &dyn std::fmt::Display| usage(format!("cannot read {}: {error}", path.display()));
     let file = File::open(path).map_err(|error| unreadable(&error))?;

@@ -13,6 +13,7 @@ mod disk_space;
 mod draft_file;
 mod earlier;
 mod features;
+mod focus;
 mod input;
 mod leftovers;
 mod likeness;
@@ -34,6 +35,7 @@ mod skip_report;
 mod suggestions;
 mod summary;
 mod terminal;
+mod topic_of;
 mod values;
 mod word_diff;
 
@@ -107,6 +109,7 @@ fn run(command: Command) -> Result<ExitCode, CliError> {
         Command::Dedup(args) => commands::dedup::run(&args),
         Command::Query(args) => commands::query::run(&args),
         Command::Frequencies(args) => commands::frequencies::run(&args),
+        Command::Topic(args) => commands::topic::run(&args),
         Command::Plan(args) => commands::plan::run(&args),
         Command::Canonicalize(args) => commands::canonicalize::run(&args),
         Command::Config(args) => commands::config::run(&args),

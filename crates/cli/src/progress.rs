@@ -128,11 +128,12 @@ type Part = fn(&Progress) -> String;
 
 /// The parts of the line, in their order. If there is no room for all, those with the highest rank
 /// are dropped first; those with 0 stay.
-const PARTS: [(u8, Part); 12] = [
+const PARTS: [(u8, Part); 13] = [
     (3, Progress::time),
     (8, Progress::bar),
     (0, Progress::store_away),
     (0, Progress::pages),
+    (1, Progress::harvest),
     (6, Progress::unique),
     (7, Progress::changed),
     (5, Progress::duplicates),
@@ -214,6 +215,14 @@ impl Progress {
         match self.max_pages {
             Some(most) => format!("{pages}/{most} pages"),
             None => format!("{pages} pages"),
+        }
+    }
+
+    /// The share of pages on topic; nothing without a topic, whose pages are not judged.
+    fn harvest(&self) -> String {
+        match self.standing.totals.harvest() {
+            Some(share) => format!("{:.0} % on topic", share * 100.0),
+            None => String::new(),
         }
     }
 

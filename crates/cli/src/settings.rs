@@ -17,7 +17,7 @@ mod shared;
 use std::path::PathBuf;
 
 use clap::Args;
-use crawl::{DuplicateLinks, IndexedPages, OnDuplicate, Requisites, Sitemaps};
+use crawl::{DuplicateLinks, IndexedPages, OffTopic, OnDuplicate, Requisites, Sitemaps};
 use neardup::Features;
 use serde::{Deserialize, Serialize};
 use sinks::DigestAlgorithm;
@@ -31,8 +31,8 @@ pub(crate) use self::layers::one_line;
 pub(crate) use self::origins::Origins;
 use crate::preset::Preset;
 use crate::values::{
-    CookieKeeping, Date, Key, Rate, SignatureIndexPlace, Size, Span, Switch, Tables, maybe_word,
-    word,
+    CookieKeeping, Date, Key, Rate, Share, SignatureIndexPlace, Size, Span, Switch, Tables,
+    maybe_word, word,
 };
 
 /// The name of the file that keeps a crawl's settings, below its directory.
@@ -110,6 +110,28 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "LIST", help_heading = "Scope")]
     #[serde(with = "maybe_word")]
     pub(crate) languages: Option<LanguageFilter>,
+
+    /// Visit pages about these words first, and archive no others: "tidal power". Off-topic pages
+    /// are passed through: their links are followed. Cannot be changed once the crawl has begun
+    #[arg(long, value_name = "WORDS", help_heading = "Topic")]
+    pub(crate) topic: Option<String>,
+    /// An example of the topic: text, HTML, WARC, or a directory of them; with --topic both count
+    /// (repeatable)
+    #[arg(long, value_name = "FILE", help_heading = "Topic")]
+    pub(crate) topic_file: Vec<PathBuf>,
+    /// Least relevance of a page on topic, 0 to 1; `crawler topic` prints that of files [default:
+    /// by the words, or what separates the examples]
+    #[arg(long, value_name = "R", help_heading = "Topic")]
+    pub(crate) topic_threshold: Option<f64>,
+    /// Treatment of pages off topic: drop, or keep (archive them, marked; they are not compared
+    /// with others). Their links are followed either way [default: drop]
+    #[arg(long, value_name = "WHAT", help_heading = "Topic")]
+    #[serde(with = "word")]
+    pub(crate) off_topic: OffTopic,
+    /// End when fewer than this share of the last 500 pages was on topic, for example 5%
+    #[arg(long, value_name = "SHARE", help_heading = "Topic")]
+    #[serde(with = "maybe_word")]
+    pub(crate) min_harvest: Option<Share>,
 
     /// Fetch the sitemaps that robots.txt names, and follow what they list: on, off, or guess (also
     /// /sitemap.xml on seeds' hosts whose robots.txt names none) [default: on]

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bytesize::ByteSize;
-use crawl::{Counts, CrawlContext, OnDuplicate, Requisites, Responses, Telemetry};
+use crawl::{
+    Counts, CrawlContext, Focus, OnDuplicate, RECENT_PAGES, Requisites, Responses, Telemetry,
+};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use store::{SkippedBy, Standing};
@@ -17,8 +19,8 @@ use crate::terminal::printable;
 /// The summary; the names are the contract of `--summary json`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Summary {
-    /// The reason for the end: `exhausted`, `max-pages`, `max-time`, `max-size`, `interrupted` or
-    /// `fault`.
+    /// The reason for the end: `exhausted`, `max-pages`, `max-time`, `max-size`, `min-harvest`,
+    /// `interrupted` or `fault`.
     pub(crate) finished: &'static str,
     pub(crate) pages: u64,
     pub(crate) unique: u64,
@@ -29,6 +31,15 @@ pub(crate) struct Summary {
     pub(crate) near_duplicates: u64,
     pub(crate) failed: u64,
     pub(crate) excluded: u64,
+    /// Pages off topic; none without a topic.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) off_topic: Option<u64>,
+    /// The share of pages on topic among those that were judged by it, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) harvest: Option<f64>,
+    /// The same of the last 500 pages of this session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) recent_harvest: Option<f64>,
     pub(crate) bytes: u64,
     pub(crate) hosts: u64,
     /// Requisites that were fetched; none if the crawl fetches no requisites. Of the counts above,
@@ -106,7 +117,7 @@ impl Summary {
         took: Duration,
     ) -> Self {
         let after = context.frontier.standing();
-        let totals = &after.totals;
+        let (totals, focus) = (&after.totals, context.focus.as_ref());
         let fetches_requisites = context.policy.page_requisites != Requisites::Off;
         let seconds = took.as_secs_f64();
         let (skipped, skipped_at_least) = skipped(&after, &context.telemetry);
@@ -121,6 +132,9 @@ impl Summary {
             near_duplicates: totals.near_duplicates,
             failed: totals.failed,
             excluded: totals.excluded,
+            off_topic: focus.map(|_| totals.off_topic),
+            harvest: focus.and_then(|_| totals.harvest()).map(round),
+            recent_harvest: focus.and_then(Focus::recent_harvest),
             bytes: totals.bytes,
             hosts: after.hosts,
             requisites: fetches_requisites.then_some(totals.requisites),
@@ -167,6 +181,7 @@ impl Summary {
             .statuses
             .iter()
             .map(|(status, count)| (status.to_string(), *count));
+        self.write_harvest(out)?;
         write_histogram(out, "statuses", statuses.collect())?;
         let types = self
             .types
@@ -179,6 +194,7 @@ impl Summary {
             let higher = match self.finished {
                 "max-pages" => " --max-pages N` with a higher N",
                 "max-size" => " --max-size N` with a higher N",
+                "min-harvest" => " --min-harvest SHARE` with a lower SHARE",
                 _ => "`",
             };
             let again = match place {
@@ -195,8 +211,24 @@ impl Summary {
         )
     }
 
+    /// Writes the share of pages on topic, in a crawl with a topic.
+    fn write_harvest(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Some(harvest) = self.harvest else {
+            return Ok(());
+        };
+        write!(
+            out,
+            "  harvest   {:>6.1} %  of the pages were on topic",
+            harvest * 100.0
+        )?;
+        match self.recent_harvest {
+            Some(recent) => writeln!(out, "; {:.1} % of the last {RECENT_PAGES}", recent * 100.0),
+            None => writeln!(out),
+        }
+    }
+
     /// Returns the counts below the kept pages, each with its label and its explanation.
-    fn count_lines(&self) -> [(u64, &'static str, &'static str); 14] {
+    fn count_lines(&self) -> [(u64, &'static str, &'static str); 15] {
         let left_out = match self.on_duplicate {
             OnDuplicate::Drop => "left out",
             OnDuplicate::Keep | OnDuplicate::Follow => "marked",
@@ -231,6 +263,11 @@ impl Summary {
                 self.excluded,
                 "excluded",
                 "by robots.txt, the scope, the page itself or its URL pattern",
+            ),
+            (
+                self.off_topic.unwrap_or(0),
+                "off topic",
+                "not about the topic; their links were followed",
             ),
             (self.failed, "failed", "no answer, or an error"),
             (
@@ -303,7 +340,9 @@ impl Summary {
             ("exhausted", 0) => "Complete".into(),
             ("exhausted", 1) => "Complete, but 1 URL was seen and not visited".into(),
             ("exhausted", count) => format!("Complete, but {count} URLs were seen and not visited"),
-            (limit @ ("max-pages" | "max-time" | "max-size"), _) => format!("Ended by --{limit}"),
+            (limit @ ("max-pages" | "max-time" | "max-size" | "min-harvest"), _) => {
+                format!("Ended by --{limit}")
+            }
             ("interrupted", _) => "Interrupted".into(),
             _ => "Ended by a fault".into(),
         }

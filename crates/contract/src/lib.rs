@@ -26,6 +26,7 @@
 
 mod admissions;
 mod backend;
+mod best_first;
 mod canonical;
 mod earlier_crawls;
 pub mod fixtures;

@@ -42,17 +42,19 @@ fn no_step_distinguishes_the_frontier_from_the_one_in_memory(
         1..3_usize,
         proptest::option::of(1..4_u64),
         any::<bool>(),
+        any::<bool>(),
     );
     holds(
         backend,
         64,
         file!(),
         &values,
-        |(steps, per_host, limit, probes)| {
+        |(steps, per_host, limit, probes, best_first)| {
             let rules = FrontierRules {
                 per_host,
                 max_pages_per_host: limit,
                 probes,
+                best_first,
                 ..FrontierRules::default()
             };
             let expected = runtime.block_on(play(&Memory, rules.clone(), &steps));

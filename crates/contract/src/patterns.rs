@@ -2,7 +2,10 @@
 
 use std::collections::HashSet;
 
-use store::{DiscoveredUrl, Frontier, FrontierRules};
+use store::{
+    DiscoveredUrl, Fate, FinishedVisit, Frontier, FrontierRules, Harvest, Relevance, Settlement,
+    UrlHarvest,
+};
 
 use crate::backend::{Backend, Promise};
 use crate::fixtures::*;
@@ -13,12 +16,18 @@ pub(crate) const SENTENCES: &[Sentence] = &scenarios!(
     urls_of_a_pattern_that_brings_nothing_new_wait_behind_all_others_of_their_host,
     urls_of_a_closed_pattern_are_left_out_with_the_reason_and_a_few_are_visited_at_the_end,
     no_pattern_is_closed_where_the_rules_forbid_it,
+    urls_of_a_pattern_without_a_page_on_topic_wait_behind_and_are_never_left_out,
+    harvests_count_the_judged_pages_of_a_pattern_and_of_a_host,
+    pages_off_topic_count_against_limits_and_lower_the_harvest,
     a_pattern_has_its_budget_of_pages,
     a_domain_has_its_budget_of_hosts_which_seeds_may_exceed,
 );
 
-pub(crate) const OVER_SESSIONS: &[Sentence] =
-    &scenarios!(&[Promise::Sessions], patterns_outlast_the_process,);
+pub(crate) const OVER_SESSIONS: &[Sentence] = &scenarios!(
+    &[Promise::Sessions],
+    patterns_outlast_the_process,
+    harvests_outlast_the_process,
+);
 
 /// A trap: a number of pages of one pattern, and one page outside it.
 fn trap(pages: u64) -> Vec<DiscoveredUrl> {
@@ -158,5 +167,175 @@ async fn patterns_outlast_the_process(backend: &dyn Backend) {
     assert_eq!(leased.pop(), Some(("http://a.test/about".to_owned(), None)));
     leased.retain(|(_, barred)| barred.is_some());
     assert_eq!(leased.len(), 19, "all but a probe after sixteen");
+    agree(session).await;
+}
+
+/// Visits a page that was compared with a topic.
+async fn judge(frontier: &dyn Frontier, lease: store::Lease, is_on_topic: bool) {
+    let fate = match is_on_topic {
+        true => Fate::Unique,
+        false => Fate::OffTopic,
+    };
+    let mut row = row(&lease, fate);
+    row.details.relevance = Some(Relevance::from_thousandths(if is_on_topic {
+        700
+    } else {
+        90
+    }));
+    let settlement = Settlement::Done(FinishedVisit::new(row));
+    settle(frontier, lease, settlement, 0).await;
+}
+
+/// Visits up to `most` pages and returns the URLs of those that were not left out.
+async fn judge_some(
+    frontier: &dyn Frontier,
+    most: usize,
+    is_on_topic: impl Fn(&str) -> bool,
+) -> Vec<String> {
+    let mut visited = Vec::new();
+    while visited.len() < most
+        && let Some(lease) = leases(frontier, 0, 1).await.pop()
+    {
+        assert_eq!(lease.barred, None);
+        let url = lease.url().to_string();
+        let is_on_topic = is_on_topic(&url);
+        judge(frontier, lease, is_on_topic).await;
+        visited.push(url);
+    }
+    visited
+}
+
+const fn harvest(judged: u32, on_topic: u32) -> Option<Harvest> {
+    Some(Harvest { judged, on_topic })
+}
+
+fn item(number: u32) -> DiscoveredUrl {
+    link(&format!("http://a.test/item/{}", number + 10_000), 1).promising(3)
+}
+
+async fn urls_of_a_pattern_without_a_page_on_topic_wait_behind_and_are_never_left_out(
+    backend: &dyn Backend,
+) {
+    let session = begin(backend, FrontierRules::default()).await;
+    let frontier = session.frontier().as_ref();
+    discover(frontier, (0..16).map(item)).await;
+    assert_eq!(judge_some(frontier, 15, |_| false).await.len(), 15);
+    discover(frontier, [item(100)]).await;
+    assert_eq!(judge_some(frontier, 1, |_| false).await.len(), 1);
+    // Sixteen pages are off topic now.
+    discover(
+        frontier,
+        [item(101), link("http://a.test/faq", 9).promising(31)],
+    )
+    .await;
+    for (number, url, priority) in [
+        (100, None, item(0).priority),
+        (
+            0,
+            Some("http://a.test/faq"),
+            link("http://a.test/", 0).promising(31).priority,
+        ),
+        (101, None, item(0).put_behind().priority),
+    ] {
+        let next = lease(frontier, 0).await;
+        let expected = url.map_or_else(|| item(number).url.to_string(), str::to_owned);
+        let found = (next.url().to_string(), next.discovered().priority);
+        assert_eq!(found, (expected, priority));
+        judge(frontier, next, false).await;
+    }
+    discover(frontier, (200..400).map(item)).await;
+    assert_eq!(judge_some(frontier, 150, |_| false).await.len(), 150);
+    // One page about the topic, and new URLs of the pattern wait like all others.
+    judge_some(frontier, 1, |_| true).await;
+    discover(frontier, [item(500)]).await;
+    assert_eq!(lease(frontier, 0).await.discovered(), &item(500));
+}
+
+async fn harvests_count_the_judged_pages_of_a_pattern_and_of_a_host(backend: &dyn Backend) {
+    let session = begin(backend, FrontierRules::default()).await;
+    let frontier = session.frontier().as_ref();
+    let urls = [
+        "a.test/item/99999",
+        "a.test/about",
+        "a.test/deep/below/x",
+        "b.test/x",
+        "c.test/x",
+    ];
+    let urls = urls.map(|url| link(&format!("http://{url}"), 1));
+    assert_eq!(frontier.harvests(&urls), [UrlHarvest::default(); 5]);
+    assert_eq!(frontier.harvests(&[]), []);
+    let pages = [item(0), item(1), item(2), urls[3].clone(), urls[4].clone()];
+    discover(frontier, pages).await;
+    assert_eq!(
+        frontier.harvests(&urls),
+        [UrlHarvest::default(); 5],
+        "nothing was visited"
+    );
+    let is_on_topic = |url: &str| !url.contains("10001") && !url.contains("b.test");
+    judge_some(frontier, 4, is_on_topic).await;
+    judge_some(frontier, 1, is_on_topic).await;
+    // A page that was not compared with the topic.
+    discover(frontier, [urls[1].clone()]).await;
+    visit(frontier, lease(frontier, 0).await, 0).await;
+    let (host, none) = (harvest(3, 2), None);
+    let expected = [
+        (harvest(3, 2), host),
+        (harvest(0, 0), host),
+        (none, host),
+        (harvest(1, 0), harvest(1, 0)),
+        (harvest(1, 1), harvest(1, 1)),
+    ];
+    let expected = expected.map(|(pattern, host)| UrlHarvest { pattern, host });
+    assert_eq!(frontier.harvests(&urls), expected);
+}
+
+async fn pages_off_topic_count_against_limits_and_lower_the_harvest(backend: &dyn Backend) {
+    let rules = FrontierRules {
+        max_pages_per_host: Some(4),
+        ..FrontierRules::default()
+    };
+    let session = begin(backend, rules).await;
+    let frontier = session.frontier().as_ref();
+    assert_eq!(frontier.standing().totals.harvest(), None);
+    discover(frontier, (0..6).map(item)).await;
+    visit(frontier, lease(frontier, 0).await, 0).await;
+    let totals = frontier.standing().totals;
+    assert_eq!(
+        (totals.pages, totals.harvest()),
+        (1, None),
+        "it was not judged"
+    );
+    let is_on_topic = |url: &str| url.ends_with("10001");
+    assert_eq!(judge_some(frontier, 9, is_on_topic).await.len(), 3);
+    let totals = frontier.standing().totals;
+    let counts = [totals.pages, totals.unique, totals.judged, totals.off_topic];
+    assert_eq!(counts, [4, 2, 3, 2]);
+    assert_eq!((totals.on_topic(), totals.harvest()), (1, Some(1.0 / 3.0)));
+    assert_eq!(frontier.standing().queued, 2);
+}
+
+async fn harvests_outlast_the_process(backend: &dyn Backend) {
+    let mut session = begin(backend, FrontierRules::default()).await;
+    for round in 0..7 {
+        let frontier = session.frontier().as_ref();
+        discover(frontier, (round * 3..round * 3 + 3).map(item)).await;
+        let visited = judge_some(frontier, 3, |url| url.ends_with('2')).await;
+        assert_eq!(visited.len(), 3, "{round}");
+        session = die(session, u8::try_from(round).unwrap()).await;
+        let frontier = session.frontier().as_ref();
+        let judged = round * 3 + 3;
+        // Of 0, 1, 2, …, these end in 2.
+        let on_topic = (0..judged).filter(|number| number % 10 == 2).count();
+        let on_topic = u32::try_from(on_topic).unwrap();
+        let known = harvest(judged, on_topic);
+        let expected = UrlHarvest {
+            pattern: known,
+            host: known,
+        };
+        assert_eq!(frontier.harvests(&[item(900)]), [expected], "{round}");
+        let totals = frontier.standing().totals;
+        let counts = (totals.judged, totals.on_topic());
+        assert_eq!(counts, (judged.into(), on_topic.into()), "{round}");
+    }
     agree(session).await;
 }

@@ -13,9 +13,10 @@ use tokio::runtime::Runtime;
 use web::{Host, PageUrl, Timestamp};
 
 use crate::backend::Backend;
-use crate::fixtures::{again, at, begin, discover, done_with, link};
+use crate::fixtures::{again, at, begin, discover, done_with};
 use crate::property::holds;
 use crate::sentence::{Sentence, properties};
+use crate::user::page_or_requisite;
 
 pub(crate) const PROPERTIES: &[Sentence] = &properties!(
     &[],
@@ -59,10 +60,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn discovered(links: &[(u8, u8, u32)]) -> Vec<DiscoveredUrl> {
-    let found = links.iter().map(|(host, page, depth)| {
-        let steps = page.saturating_sub(8);
-        link(&format!("http://h{host}.test/{page}"), *depth).needed(steps)
-    });
+    let found = links.iter();
+    let found = found.map(|(host, page, depth)| page_or_requisite(*host, *page, *depth));
     found.collect()
 }
 
@@ -87,9 +86,15 @@ impl Known {
     }
 
     /// Returns the rank among the URLs of its host: the lowest goes first.
-    fn rank(&self) -> (bool, u8, u32) {
+    fn rank(&self) -> (bool, u8, u8, u32) {
         let found = &self.found;
-        (self.is_page(), found.requisite, found.depth)
+        let DiscoveredUrl {
+            requisite,
+            priority,
+            depth,
+            ..
+        } = *found;
+        (self.is_page(), requisite, priority, depth)
     }
 }
 
@@ -304,21 +309,29 @@ fn no_lease_comes_too_early_too_often_or_before_a_nearer_page_of_its_host(
     backend: &dyn Backend,
     runtime: &Runtime,
 ) {
-    let values = (steps(), 1..4_usize, proptest::option::of(1..4_u64));
-    holds(backend, 64, file!(), &values, |(steps, per_host, limit)| {
-        let rules = FrontierRules {
-            per_host,
-            max_pages_per_host: limit,
-            closes_patterns: false,
-            ..FrontierRules::default()
-        };
-        runtime.block_on(async {
-            let session = begin(backend, rules.clone()).await;
-            let mut ledger = Ledger::new(rules);
-            for step in &steps {
-                ledger.take(session.frontier().as_ref(), step).await;
-            }
-        });
-        Ok(())
-    });
+    let limit = proptest::option::of(1..4_u64);
+    let values = (steps(), 1..4_usize, limit, any::<bool>());
+    holds(
+        backend,
+        64,
+        file!(),
+        &values,
+        |(steps, per_host, limit, best_first)| {
+            let rules = FrontierRules {
+                per_host,
+                max_pages_per_host: limit,
+                best_first,
+                closes_patterns: false,
+                ..FrontierRules::default()
+            };
+            runtime.block_on(async {
+                let session = begin(backend, rules.clone()).await;
+                let mut ledger = Ledger::new(rules);
+                for step in &steps {
+                    ledger.take(session.frontier().as_ref(), step).await;
+                }
+            });
+            Ok(())
+        },
+    );
 }

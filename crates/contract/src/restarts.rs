@@ -102,18 +102,20 @@ fn sessions_continue_like_those_in_memory(backend: &dyn Backend, runtime: &Runti
         proptest::option::of(1..4_u64),
         0..30_u64,
         any::<bool>(),
+        any::<bool>(),
     );
     holds(
         backend,
         48,
         file!(),
         &values,
-        |(events, per_host, limit, least_wait, probes)| {
+        |(events, per_host, limit, least_wait, probes, best_first)| {
             let rules = FrontierRules {
                 per_host,
                 max_pages_per_host: limit,
                 least_wait: Duration::from_millis(least_wait),
                 probes,
+                best_first,
                 ..FrontierRules::default()
             };
             let expected = runtime.block_on(play(&Memory, rules.clone(), &events));

@@ -8,8 +8,8 @@ use libtest_mimic::{Arguments, Trial};
 use crate::backend::Backend;
 use crate::sentence::Sentence;
 use crate::{
-    canonical, earlier_crawls, frontier, host_memory, index, model, patterns, politeness, probes,
-    requisites, restarts, sessions, verdicts,
+    best_first, canonical, earlier_crawls, frontier, host_memory, index, model, patterns,
+    politeness, probes, requisites, restarts, sessions, verdicts,
 };
 
 /// Returns all sentences.
@@ -20,6 +20,9 @@ fn sentences() -> impl Iterator<Item = &'static Sentence> {
         frontier::IN_ORDER,
         host_memory::SENTENCES,
         requisites::SENTENCES,
+        best_first::SENTENCES,
+        best_first::IN_ORDER,
+        best_first::OVER_SESSIONS,
         patterns::SENTENCES,
         patterns::OVER_SESSIONS,
         probes::SENTENCES,

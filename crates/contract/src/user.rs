@@ -56,10 +56,23 @@ pub(crate) fn discovered(links: &[Link]) -> Vec<DiscoveredUrl> {
         if let Some(page) = page.checked_sub(12) {
             return link(&format!("http://h{host}.test/{page}"), *depth).probed();
         }
-        let steps = page.saturating_sub(8);
-        link(&format!("http://h{host}.test/{page}"), *depth).needed(steps)
+        page_or_requisite(*host, *page, *depth)
     });
     discovered.collect()
+}
+
+/// Returns a link to a page or, from 8 on, to a requisite. Pages but for every fourth have a
+/// promise, which differs with the depth.
+pub(crate) fn page_or_requisite(host: u8, page: u8, depth: u32) -> DiscoveredUrl {
+    let found = link(&format!("http://h{host}.test/{page}"), depth);
+    if page >= 8 {
+        return found.needed(page - 8);
+    }
+    let promise = 4 * (page * 3 + host) + 7 * (depth % 4) as u8;
+    match page % 4 {
+        0 => found,
+        _ => found.promising(promise % DiscoveredUrl::PROMISES),
+    }
 }
 
 /// A user of a frontier.

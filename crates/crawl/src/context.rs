@@ -12,6 +12,7 @@ use crate::fault::Fault;
 use crate::policy::Policy;
 use crate::runtime::adaptive_signatures::AdaptiveSignatures;
 use crate::runtime::disk_space::DiskSpace;
+use crate::runtime::focus::Focus;
 use crate::runtime::runtime_overrides::{ActiveOverrides, RuntimeOverrides};
 use crate::runtime::telemetry::Telemetry;
 use crate::steps::earlier_archives::EarlierArchives;
@@ -44,6 +45,8 @@ pub struct CrawlContext {
     pub robots_files: RobotsFiles,
     /// The builder of page signatures.
     pub adaptive_signatures: AdaptiveSignatures,
+    /// The topic of a focused crawl; none if all pages are wanted alike.
+    pub focus: Option<Focus>,
     /// The rules of this crawl.
     pub policy: Policy,
     /// The overrides of these rules, which may change while the crawl runs: see
@@ -94,9 +97,14 @@ impl CrawlContext {
     /// Makes everything that was settled durable.
     ///
     /// # Errors
-    /// [`Fault`] if the archive or the journal cannot be synced.
+    /// [`Fault`] if the archive or the journal cannot be synced, or the words that a focused crawl
+    /// has counted cannot be written.
     pub async fn save(&self) -> Result<(), Fault> {
-        save(&*self.sink, &*self.frontier).await
+        save(&*self.sink, &*self.frontier).await?;
+        match &self.focus {
+            Some(focus) => focus.save().map_err(Fault::Topic),
+            None => Ok(()),
+        }
     }
 
     /// Applies these overrides from now on, in place of those in force. `settings` are the pacing

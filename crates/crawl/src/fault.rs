@@ -38,6 +38,9 @@ pub enum Fault {
     /// A body that is too large for memory cannot be written to the disk, or not be read back.
     #[error("cannot keep a large body on disk while it is needed")]
     Spool(#[source] io::Error),
+    /// The words that a focused crawl has counted cannot be written.
+    #[error("cannot keep the frequencies of the topic's words")]
+    Topic(#[source] io::Error),
     /// A defect in this program.
     #[error("a visit panicked: this is a defect of the crawler")]
     Panicked(#[source] tokio::task::JoinError),

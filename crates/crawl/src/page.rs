@@ -63,7 +63,8 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
         ChainEnd::Failed(failed) => return retry_or_fail(context, lease, chain, failed).await,
     };
 
-    // decode → extract → fingerprint; an unmodified page is read from an earlier crawl's archive
+    // decode → extract → fingerprint → judge by the topic; an unmodified page is read from an
+    // earlier crawl's archive
     let kind = reading::Kind::of(lease.discovered().requisite);
     let reading = reading::read(context, page, kind).await?;
 
@@ -76,6 +77,7 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
     // archive → index → settle
     let record = visit_record::with_page(&lease, page, &chain.exchanges, &reading, &admission);
     let mut notes = visit_record::match_fields(&admission, reading.document.as_ref());
+    notes.extend(visit_record::topic_fields(&reading));
     notes.extend(outlinks::notes(
         context.policy.outlinks,
         reading.document.as_ref(),

@@ -124,6 +124,8 @@ pub fn rebuild_visit(
     let reader = Reader {
         policy,
         signatures: adaptive_signatures,
+        // The archive's notes have the relevance.
+        focus: None,
         kind: Kind::of(found.requisite),
     };
     let archived = exchanges
@@ -204,6 +206,7 @@ fn archived_record(
             duration: fetch_time.or(row.details.duration),
             words: notes.parsed("words"),
             digest: notes.parsed("payload-digest"),
+            relevance: notes.parsed(visit_record::RELEVANCE),
             ..row.details
         },
         ..row

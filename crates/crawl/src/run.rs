@@ -39,6 +39,11 @@ pub struct Limits {
     pub pages: Option<u64>,
     /// Payload bytes received, over all sessions; active visits may exceed it.
     pub bytes: Option<u64>,
+    /// The least share of pages on topic among the last [`RECENT_PAGES`] of this session, in a
+    /// crawl with a topic.
+    ///
+    /// [`RECENT_PAGES`]: crate::RECENT_PAGES
+    pub harvest: Option<f64>,
     /// The time during which this session leases.
     pub time: Option<Duration>,
     /// The time that active visits get once the crawl stops. Then they are dropped, and their pages
@@ -61,6 +66,8 @@ pub enum Finish {
     MaxSize,
     /// [`Limits::time`] was reached.
     MaxTime,
+    /// The last pages brought less than [`Limits::harvest`].
+    MinHarvest,
     /// The user asked for it.
     Interrupted,
 }
@@ -74,6 +81,7 @@ impl Finish {
             Self::MaxPages => "max-pages",
             Self::MaxSize => "max-size",
             Self::MaxTime => "max-time",
+            Self::MinHarvest => "min-harvest",
             Self::Interrupted => "interrupted",
         }
     }
@@ -323,6 +331,12 @@ impl Limits {
     fn reached(&self, context: &CrawlContext, elapsed: Duration) -> Option<Finish> {
         if self.time.is_some_and(|max| elapsed >= max) {
             return Some(Finish::MaxTime);
+        }
+        let harvest = || context.focus.as_ref()?.recent_harvest();
+        if let Some(least) = self.harvest
+            && harvest().is_some_and(|share| share < least)
+        {
+            return Some(Finish::MinHarvest);
         }
         let too_large = |max| context.frontier.standing().totals.bytes >= max;
         self.bytes.is_some_and(too_large).then_some(Finish::MaxSize)

@@ -16,6 +16,7 @@ pub(crate) mod duplicate_links;
 pub(crate) mod link_rules;
 pub(crate) mod links;
 pub(crate) mod listings;
+pub(crate) mod promise;
 pub(crate) mod requisites;
 pub(crate) mod unvisited;
 

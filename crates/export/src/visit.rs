@@ -34,13 +34,13 @@ pub struct Visit {
 
 /// A record for each visit.
 pub const VISITS: Table = Table {
-    schema: "visits/3",
+    schema: "visits/4",
     columns: COLUMNS.split_at(COLUMNS.len() - 1).0,
 };
 
 /// The same table with the sketch of each kept page.
 pub const SKETCHES: Table = Table {
-    schema: "visits-sketches/3",
+    schema: "visits-sketches/4",
     columns: COLUMNS,
 };
 
@@ -70,6 +70,7 @@ const COLUMNS: &[Column] = &[
     Column::maybe("words", Kind::U32),
     Column::always("redirects", Kind::U32),
     Column::maybe("digest", Kind::Text),
+    Column::maybe("relevance", Kind::Real),
     Column::maybe("sketch", Kind::Bytes(SKETCH_BYTES as u16)),
 ];
 
@@ -115,6 +116,9 @@ fn fields<'a>(
         details.words.map(|words| Value::Number(words.into())),
         Some(Value::Number(details.redirects.into())),
         text(&details.digest),
+        details
+            .relevance
+            .map(|relevance| Value::Real(relevance.share())),
         sketch.map(|sketch| Value::Bytes(sketch)),
     ]
 }

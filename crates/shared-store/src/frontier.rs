@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use store::embedded::record::Record;
 use store::{
     ArchivePlace, DiscoveredUrl, Durable, Frontier, HostMemory, Lease, LeaseFilter, Settlement,
-    Standing, StoreFault, Supply,
+    Standing, StoreFault, Supply, UrlHarvest,
 };
 use web::{Pace, PageUrl, Timestamp, UrlKey};
 
@@ -133,6 +133,10 @@ impl Frontier for SharedStore {
 
     fn hosts(&self) -> &dyn HostMemory {
         self
+    }
+
+    fn harvests(&self, discovered: &[DiscoveredUrl]) -> Vec<UrlHarvest> {
+        self.local.harvests(discovered)
     }
 
     fn standing(&self) -> Standing {

@@ -265,11 +265,12 @@ impl SharedStore {
             let Ok(Record::Settled(settled)) = decode(&bytes) else {
                 continue;
             };
-            let visit = settled.visit;
+            let (visit, priority) = (settled.visit, settled.priority);
             let owned = self.owned.read().await;
             // A bucket that is on its way looks these pages up when it arrives.
             if owned.contains(Bucket::of(&visit.row.url)) && visit.row.fate != Fate::Unique {
-                self.local.revoke_visit(*visit.row, visit.reached)?;
+                self.local
+                    .revoke_visit(*visit.row, priority, visit.reached)?;
             }
         }
         drop(arrival);

@@ -6,6 +6,8 @@ use serde::{Serialize, Serializer};
 use store::Totals;
 use web::Timestamp;
 
+use crate::visit_sums::is_zero;
+
 /// The counts of a crawl, under the names that the summary uses. Times are serialized by RFC 3339.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
@@ -19,6 +21,12 @@ pub struct Counts {
     pub exact_duplicates: u64,
     /// Near duplicates.
     pub near_duplicates: u64,
+    /// Pages that were compared with the topic of a focused crawl.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub judged: u64,
+    /// Pages among them that are not about it.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub off_topic: u64,
     /// Duplicates that were kept.
     pub kept_duplicates: u64,
     /// URLs that could not be fetched.
@@ -53,6 +61,19 @@ impl Counts {
         self.exact_duplicates + self.near_duplicates
     }
 
+    /// Returns the pages on topic, duplicates included.
+    #[must_use]
+    pub const fn on_topic(&self) -> u64 {
+        self.judged.saturating_sub(self.off_topic)
+    }
+
+    /// Returns the share of pages on topic among those that were judged by it; none without a
+    /// topic.
+    #[must_use]
+    pub fn harvest(&self) -> Option<f64> {
+        (self.judged > 0).then(|| self.on_topic() as f64 / self.judged as f64)
+    }
+
     /// Returns the number of URLs that were dealt with.
     #[must_use]
     pub const fn settled(&self) -> u64 {
@@ -76,6 +97,8 @@ impl Counts {
             changed: totals.changed,
             exact_duplicates: totals.exact_duplicates,
             near_duplicates: totals.near_duplicates,
+            judged: totals.judged,
+            off_topic: totals.off_topic,
             kept_duplicates: totals.kept_duplicates,
             failed: totals.failed,
             excluded: totals.excluded,

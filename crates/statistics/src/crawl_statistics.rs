@@ -278,7 +278,11 @@ impl CrawlStatistics {
         match row.fate {
             Fate::Failed => change(&mut self.failure_kinds, &reasons::name_of(reason)),
             Fate::Excluded => change(&mut self.exclusion_reasons, &reasons::name_of(reason)),
-            Fate::Unique | Fate::Changed | Fate::ExactDuplicate | Fate::NearDuplicate => {}
+            Fate::Unique
+            | Fate::Changed
+            | Fate::ExactDuplicate
+            | Fate::NearDuplicate
+            | Fate::OffTopic => {}
         }
     }
 

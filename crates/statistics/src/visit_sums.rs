@@ -16,6 +16,9 @@ pub struct VisitSums {
     pub changed: u64,
     /// Duplicates.
     pub duplicates: u64,
+    /// Pages that are not about the topic of a focused crawl.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub off_topic: u64,
     /// URLs that could not be fetched.
     pub failed: u64,
     /// URLs that a rule forbade.
@@ -46,6 +49,7 @@ impl VisitSums {
             Fate::Unique => &mut self.unique,
             Fate::Changed => &mut self.changed,
             Fate::ExactDuplicate | Fate::NearDuplicate => &mut self.duplicates,
+            Fate::OffTopic => &mut self.off_topic,
             Fate::Failed => &mut self.failed,
             Fate::Excluded => &mut self.excluded,
         };
@@ -59,8 +63,18 @@ impl AddAssign for VisitSums {
         self.unique += other.unique;
         self.changed += other.changed;
         self.duplicates += other.duplicates;
+        self.off_topic += other.off_topic;
         self.failed += other.failed;
         self.excluded += other.excluded;
         self.bytes += other.bytes;
     }
+}
+
+/// Returns true for a sum that outputs leave out: without a topic they are what they were.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde gives the field by reference"
+)]
+pub(crate) const fn is_zero(sum: &u64) -> bool {
+    *sum == 0
 }

@@ -21,11 +21,12 @@ use store::{
 };
 use web::{CanonicalForm, Generality, Pace, PageUrl, Timestamp, UrlPattern};
 
-const FATES: [Fate; 6] = [
+const FATES: [Fate; 7] = [
     Fate::Unique,
     Fate::Changed,
     Fate::ExactDuplicate,
     Fate::NearDuplicate,
+    Fate::OffTopic,
     Fate::Failed,
     Fate::Excluded,
 ];
@@ -320,6 +321,8 @@ fn compare(statistics: &CrawlStatistics, rows: &[VisitRecord]) {
     assert_eq!(counts.changed, of(Fate::Changed));
     assert_eq!(counts.exact_duplicates, of(Fate::ExactDuplicate));
     assert_eq!(counts.near_duplicates, of(Fate::NearDuplicate));
+    assert_eq!(counts.off_topic, of(Fate::OffTopic));
+    assert_eq!(counts.judged, count(rows, VisitRecord::is_judged));
     assert_eq!(counts.failed, of(Fate::Failed));
     assert_eq!(counts.excluded, of(Fate::Excluded));
     assert_eq!(counts.bytes, rows.iter().map(|row| row.bytes).sum::<u64>());

@@ -13,8 +13,14 @@ pub struct DiscoveredUrl {
     /// The page that it was found on; none for a seed.
     pub via: Option<PageUrl>,
     /// The priority; lower goes first, before the depth, and [`DiscoveredUrl::ORDERED`] first of
-    /// all. A frontier raises it to
-    /// [`DiscoveredUrl::BEHIND`] where the pattern of the URL has brought little so far.
+    /// all. A frontier puts the URL behind ([`DiscoveredUrl::put_behind`]) where its pattern has
+    /// brought little so far.
+    ///
+    /// ```text
+    /// 0          without a promise              1          ordered
+    /// 32 –  63   by promise                     128        behind
+    /// 160 – 191  behind, by promise             192 – 255  probes
+    /// ```
     pub priority: u8,
     /// Steps from the page that needs it for display: 1 for a requisite that the page names, 2 for
     /// one that such a requisite names, and so on; 0 is a page. Requisites go before every page of
@@ -35,6 +41,16 @@ impl DiscoveredUrl {
     /// duplicates. A probe waits until no other page of the crawl waits or is out on lease. The
     /// order of probes is drawn from their URLs, so that the first ones are a sample.
     pub const PROBED: u8 = 192;
+
+    /// The levels of a promise.
+    pub const LEVELS: u8 = 8;
+
+    /// The number of promises: eight levels, each for four lengths of a run of off-topic pages that
+    /// leads to the URL.
+    pub const PROMISES: u8 = 32;
+
+    /// The priority of the best promise.
+    const PROMISED: u8 = 32;
 
     /// Returns a URL found on page `via`, `depth` links from a seed, with the highest priority.
     #[must_use]
@@ -57,6 +73,65 @@ impl DiscoveredUrl {
         Self {
             priority: Self::PROBED + stratum,
             ..self
+        }
+    }
+
+    /// Returns the same with this promise to lead to pages about the topic of a focused crawl: from
+    /// 0, the best, to 31. URLs without a promise go before those with one.
+    #[must_use]
+    pub fn promising(self, promise: u8) -> Self {
+        Self {
+            priority: Self::PROMISED + promise.min(Self::PROMISES - 1),
+            ..self
+        }
+    }
+
+    /// Returns the level of a promise, from 0, and the length of its run of off-topic pages.
+    #[must_use]
+    pub const fn level_and_run(promise: u8) -> (u8, u8) {
+        let runs = Self::PROMISES / Self::LEVELS;
+        (promise / runs, promise % runs)
+    }
+
+    /// Returns the same with the promise of an entry of this priority, if that has one.
+    pub(crate) fn promising_as(self, priority: u8) -> Self {
+        match Self::promise_of(priority) {
+            Some(promise) => self.promising(promise),
+            None => self,
+        }
+    }
+
+    /// Returns the promise of the URL, also if it was put behind.
+    #[must_use]
+    pub const fn promise(&self) -> Option<u8> {
+        Self::promise_of(self.priority)
+    }
+
+    const fn promise_of(priority: u8) -> Option<u8> {
+        let place = match priority >= Self::BEHIND {
+            true => priority - Self::BEHIND,
+            false => priority,
+        };
+        match place.checked_sub(Self::PROMISED) {
+            Some(promise) if promise < Self::PROMISES => Some(promise),
+            _ => None,
+        }
+    }
+
+    /// Returns the same behind all URLs of its host that are not: see [`DiscoveredUrl::BEHIND`].
+    /// Among those behind, it keeps its promise. Probes are behind these.
+    #[must_use]
+    pub fn put_behind(self) -> Self {
+        let priority = Self::behind(self.priority);
+        Self { priority, ..self }
+    }
+
+    /// Returns the priority of a URL of this priority that is put behind.
+    pub(crate) const fn behind(priority: u8) -> u8 {
+        match Self::promise_of(priority) {
+            _ if priority >= Self::BEHIND => priority,
+            Some(promise) => Self::BEHIND + Self::PROMISED + promise,
+            None => Self::BEHIND,
         }
     }
 
@@ -84,5 +159,42 @@ impl DiscoveredUrl {
     #[must_use]
     pub fn needed(self, requisite: u8) -> Self {
         Self { requisite, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use web::CanonicalForm;
+
+    use super::*;
+
+    #[test]
+    fn a_url_that_is_put_behind_keeps_its_promise_and_goes_before_probes() {
+        let url = PageUrl::parse("http://a.test/1", &CanonicalForm::default()).unwrap();
+        let found = DiscoveredUrl::new(url, 1, None);
+        let promised = |promise| found.clone().promising(promise);
+        assert_eq!(found.promise(), None);
+        assert_eq!(found.clone().put_behind().priority, DiscoveredUrl::BEHIND);
+        assert_eq!(found.clone().put_behind().promise(), None);
+        let mut last = found.clone();
+        let in_order = (0..DiscoveredUrl::PROMISES).map(promised);
+        let behind = (0..DiscoveredUrl::PROMISES).map(|promise| promised(promise).put_behind());
+        let ends = [found.clone().put_behind(), found.clone().probed()];
+        let [first_behind, probe] = ends;
+        for next in in_order.chain([first_behind]).chain(behind).chain([probe]) {
+            assert!(last.priority < next.priority, "{last:?} before {next:?}");
+            last = next;
+        }
+        for promise in 0..DiscoveredUrl::PROMISES {
+            let behind = promised(promise).put_behind();
+            assert_eq!(promised(promise).promise(), Some(promise));
+            assert_eq!(behind.promise(), Some(promise));
+            assert_eq!(behind.clone().put_behind(), behind);
+            assert!(!behind.is_probed() && !behind.is_ordered());
+        }
+        assert_eq!(promised(200).promise(), Some(31), "the worst is the last");
+        assert_eq!(found.clone().ordered().promise(), None);
+        let probe = found.probed();
+        assert_eq!((probe.promise(), probe.clone().put_behind()), (None, probe));
     }
 }

@@ -11,6 +11,7 @@ use web::{Host, HostTable, Pace, PageUrl, RestartRule, Timestamp};
 
 use crate::discovered_url::DiscoveredUrl;
 use crate::fault::StoreFault;
+use crate::harvest::UrlHarvest;
 use crate::host_memory::HostMemory;
 use crate::totals::Totals;
 use crate::visit_record::VisitRecord;
@@ -213,8 +214,11 @@ pub struct FrontierRules {
     /// The maximum number of pages of one host in the whole crawl. Further pages stay queued and
     /// are not leased; requisites are.
     pub max_pages_per_host: Option<u64>,
-    /// True if URL patterns that bring next to nothing new are put behind, and then closed: see
-    /// [`crate::Patterns`].
+    /// True if, of the hosts that are ready, those whose best waiting URL has the best priority go
+    /// first: for a focused crawl, whose links have promises ([`DiscoveredUrl::promising`]).
+    pub best_first: bool,
+    /// True if URL patterns that bring next to nothing new are put behind, and then closed, and
+    /// those of which no page is about the topic are put behind: see [`crate::Patterns`].
     pub closes_patterns: bool,
     /// True if probes are visited. Otherwise they are leased with the reason to leave them out,
     /// unless a kept page links to them as well.
@@ -254,6 +258,7 @@ impl Default for FrontierRules {
             per_host: 1,
             of_hosts: HostTable::default(),
             max_pages_per_host: None,
+            best_first: false,
             closes_patterns: true,
             probes: true,
             max_pages_per_pattern: None,
@@ -330,6 +335,9 @@ pub trait Frontier: Send + Sync {
     /// unless it was visited by then: it gets a place among ordinary URLs, or, where it was left
     /// out unvisited, its visit record is revoked.
     ///
+    /// A URL that is found again keeps its place, also if it is found with a better promise
+    /// ([`DiscoveredUrl::promising`]), depth or page.
+    ///
     /// # Errors
     /// A fault of the store.
     async fn discover(&self, discovered: Vec<DiscoveredUrl>) -> Result<usize, StoreFault>;
@@ -339,6 +347,10 @@ pub trait Frontier: Send + Sync {
     /// host, the URL with the lowest priority goes first, and of these the nearest to a seed. A URL
     /// of a pattern that is closed, or has had its pages, is leased with the reason to leave it
     /// out.
+    ///
+    /// With [`FrontierRules::best_first`], of the hosts that are ready the one goes first whose
+    /// first URL has the lowest priority, requisites and ordered URLs included; of equal ones, the
+    /// one that became ready first. A host has no second turn before all ready ones had one.
     ///
     /// A URL that two sessions died with is set aside: it is leased alone, when nothing else can be
     /// leased and nothing is out, so that a third death identifies it.
@@ -398,6 +410,11 @@ pub trait Frontier: Send + Sync {
 
     /// Returns the memory of hosts: their paces and their robots.txt files.
     fn hosts(&self) -> &dyn HostMemory;
+
+    /// Returns the harvests around these URLs, in their order: how many pages of their patterns and
+    /// hosts were about the topic of a focused crawl. Of hosts that another node visits, nothing is
+    /// known.
+    fn harvests(&self, discovered: &[DiscoveredUrl]) -> Vec<UrlHarvest>;
 
     /// Returns the state of the crawl in numbers.
     fn standing(&self) -> Standing;

@@ -17,6 +17,7 @@ mod fault;
 #[cfg(test)]
 mod fixtures;
 mod frontier;
+mod harvest;
 mod host_memory;
 mod known;
 pub mod memory;
@@ -36,11 +37,13 @@ pub use frontier::{
     HostLimits, Lease, LeaseFilter, LeftOut, QueueEntry, STRIKES_ASIDE, Settlement, Standing,
     Supply,
 };
+pub use harvest::{Harvest, UrlHarvest};
 pub use host_memory::{HostMemory, Robots};
 pub use near_dup::{EarlierCapture, NearDupIndex, Original, Page, RetainedDuplicate, Verdict};
 pub use patterns::{Example, PatternName, PatternReport, PatternState, Patterns};
 pub use rules::{DuplicateScope, LikenessRules, UnknownScope};
 pub use skipped::{PAGE_REASON, ROBOTS_REASON, SkippedBy, UnknownKind};
+pub use topic::Relevance;
 pub use totals::Totals;
 pub use visit_details::VisitDetails;
 pub use visit_record::{Fate, VisitRecord};

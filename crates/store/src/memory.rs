@@ -22,6 +22,7 @@ use crate::frontier::{
     ArchivePlace, Durable, Frontier, FrontierRules, Lease, LeaseFilter, Settlement, Standing,
     Supply,
 };
+use crate::harvest::UrlHarvest;
 use crate::host_memory::{HostMemory, Robots};
 use crate::rules::LikenessRules;
 use crate::visit_record::VisitRecord;
@@ -108,6 +109,10 @@ impl Frontier for MemoryStore {
 
     fn hosts(&self) -> &dyn HostMemory {
         self
+    }
+
+    fn harvests(&self, discovered: &[DiscoveredUrl]) -> Vec<UrlHarvest> {
+        self.state().queue.patterns.harvests(discovered)
     }
 
     fn standing(&self) -> Standing {

@@ -7,6 +7,11 @@
 //! when they come up for lease, and reported). Now and then a closed pattern is probed, and reopens
 //! when it brings something new again. `pattern.rs` has the numbers, docs/adr/0007 the reasons.
 //!
+//! In a focused crawl, visits are also counted by whether they were about the topic, for each
+//! pattern and each host ([`Harvest`]). A pattern of which no page of many was is poor too: its URLs
+//! wait behind, since they may lead on. It is not closed for that: pages off topic say nothing about
+//! what is new.
+//!
 //! Invariants: a function of the journal, and on disk as part of the frontier's tables (postcard).
 //! Bounded: a cap on the patterns of a host, with more general ones behind the first; and a cap on
 //! all patterns, beyond which those are forgotten that were idle longest.
@@ -25,6 +30,7 @@ use web::{Generality, Host, PageUrl, UrlPattern};
 use crate::discovered_url::DiscoveredUrl;
 use crate::embedded::journal::record::Record;
 use crate::frontier::FrontierRules;
+use crate::harvest::{Harvest, UrlHarvest};
 use crate::visit_record::VisitRecord;
 
 pub(crate) use self::left::LeftRows;
@@ -64,6 +70,7 @@ pub struct Patterns {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct OfHost {
     patterns: BTreeMap<UrlPattern, Pattern>,
+    harvest: Harvest,
 }
 
 /// A report on a pattern.
@@ -84,6 +91,8 @@ pub struct PatternReport<'a> {
     /// Those that brought nothing: it is gone (404, 410), or the page was left out after it was
     /// fetched.
     pub nothing: u64,
+    /// Those that brought a page off the topic of a focused crawl.
+    pub off_topic: u64,
     /// URLs that were left out unvisited.
     pub left_out: u64,
     /// The last visits that brought nothing new.
@@ -136,6 +145,9 @@ impl Patterns {
         let Some(name) = left_out.or_else(|| self.name_to_count(&row.url)) else {
             return;
         };
+        if let Some(host) = self.hosts.get_mut(name.host.as_str()) {
+            host.harvest.count(row);
+        }
         let (now, mut remembered) = (self.visits, false);
         self.change(&name, |pattern| {
             pattern.count(visit, row, now);
@@ -227,7 +239,7 @@ impl Patterns {
         for found in discovered.iter_mut().filter(|found| found.requisite == 0) {
             let pattern = self.known(&found.url);
             if pattern.is_some_and(|(_, pattern)| pattern.is_troubled()) {
-                found.priority = found.priority.max(DiscoveredUrl::BEHIND);
+                found.priority = DiscoveredUrl::behind(found.priority);
             }
         }
     }
@@ -271,6 +283,19 @@ impl Patterns {
         Some(format!(
             "{SPENT}{name}: it had its {max} pages (--max-pages-per-pattern)"
         ))
+    }
+
+    /// Returns the harvests around these URLs, in their order.
+    pub(crate) fn harvests(&self, discovered: &[DiscoveredUrl]) -> Vec<UrlHarvest> {
+        let harvest = |found: &DiscoveredUrl| {
+            let host = found.url.as_url().host_str()?;
+            Some(UrlHarvest {
+                pattern: self.known(&found.url).map(|(_, known)| known.harvest()),
+                host: Some(self.hosts.get(host)?.harvest),
+            })
+        };
+        let harvests = discovered.iter().map(harvest);
+        harvests.map(Option::unwrap_or_default).collect()
     }
 
     /// Begins a session, in which no probe of the last one is under way.

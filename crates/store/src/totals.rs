@@ -36,6 +36,10 @@ pub struct Totals {
     /// URLs among the excluded ones that were not visited, by the kind of reason: see
     /// [`SkippedBy`].
     pub skipped: [u64; SkippedBy::ALL.len()],
+    /// Pages that were compared with the topic of a focused crawl.
+    pub judged: u64,
+    /// Pages among them that are not about it.
+    pub off_topic: u64,
 }
 
 impl Totals {
@@ -43,6 +47,20 @@ impl Totals {
     #[must_use]
     pub const fn originals(&self) -> u64 {
         self.unique + self.changed
+    }
+
+    /// Returns the pages about the topic of a focused crawl, duplicates included.
+    #[must_use]
+    pub const fn on_topic(&self) -> u64 {
+        self.judged.saturating_sub(self.off_topic)
+    }
+
+    /// Returns the share of pages about the topic among those that were compared with it; none
+    /// without a topic.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a share needs no 53 bits")]
+    pub fn harvest(&self) -> Option<f64> {
+        (self.judged > 0).then(|| self.on_topic() as f64 / self.judged as f64)
     }
 
     /// Adds the sums over other visits.
@@ -60,6 +78,8 @@ impl Totals {
             requisites_missing,
             changed,
             skipped,
+            judged,
+            off_topic,
         } = *other;
         let add = |sum: &mut u64, more: u64| *sum = sum.wrapping_add(more);
         add(&mut self.pages, pages);
@@ -73,6 +93,8 @@ impl Totals {
         add(&mut self.requisites, requisites);
         add(&mut self.requisites_missing, requisites_missing);
         add(&mut self.changed, changed);
+        add(&mut self.judged, judged);
+        add(&mut self.off_topic, off_topic);
         for (sum, more) in self.skipped.iter_mut().zip(skipped) {
             add(sum, more);
         }
@@ -102,6 +124,7 @@ impl Totals {
         let is_kept_duplicate = row.kept && row.fate.is_duplicate();
         change(&mut self.pages, is_page.into());
         change(&mut self.kept_duplicates, is_kept_duplicate.into());
+        change(&mut self.judged, row.is_judged().into());
         let of_fate = match row.fate {
             Fate::Unique => &mut self.unique,
             Fate::ExactDuplicate => &mut self.exact_duplicates,
@@ -109,6 +132,7 @@ impl Totals {
             Fate::Failed => &mut self.failed,
             Fate::Excluded => &mut self.excluded,
             Fate::Changed => &mut self.changed,
+            Fate::OffTopic => &mut self.off_topic,
         };
         change(of_fate, 1);
     }

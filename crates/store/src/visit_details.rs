@@ -1,13 +1,14 @@
-//! Details of a visit that no decision depends on.
+//! Details of a visit that no decision about its page depends on.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use topic::Relevance;
 
 use crate::duplicate_rule::DuplicateRule;
 
-/// Details of a visit, for exports and statistics. All are absent in records of journal formats
-/// before 8.
+/// Details of a visit, for exports, statistics and harvests. All are absent in records of journal
+/// formats before 8, and the relevance in those of format 8.
 ///
 /// The order of the fields is on disk (postcard): a new one goes to the end, with a new format
 /// version of the journal. Invariant: each field of the default is encoded as one zero byte.
@@ -26,4 +27,6 @@ pub struct VisitDetails {
     pub digest: Option<String>,
     /// True for a sitemap that was read for its entries.
     pub is_sitemap: bool,
+    /// The relevance of the page to the topic of a focused crawl; none if it was not judged.
+    pub relevance: Option<Relevance>,
 }

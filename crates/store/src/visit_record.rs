@@ -24,6 +24,9 @@ pub enum Fate {
     Excluded,
     /// An earlier crawl archived other bytes under its URL: a new version of that page, and kept.
     Changed,
+    /// The page is not about the topic of a focused crawl. It was not admitted, so that no later
+    /// page is compared with it.
+    OffTopic,
 }
 
 impl Fate {
@@ -37,6 +40,7 @@ impl Fate {
             Self::Failed => "failed",
             Self::Excluded => "excluded",
             Self::Changed => "changed",
+            Self::OffTopic => "off-topic",
         }
     }
 
@@ -48,6 +52,7 @@ impl Fate {
             Self::Changed,
             Self::ExactDuplicate,
             Self::NearDuplicate,
+            Self::OffTopic,
             Self::Failed,
             Self::Excluded,
         ];
@@ -69,7 +74,7 @@ impl Fate {
     /// Returns true if a page was fetched and judged.
     #[must_use]
     pub const fn is_page(self) -> bool {
-        self.is_original() || self.is_duplicate()
+        self.is_original() || self.is_duplicate() || matches!(self, Self::OffTopic)
     }
 }
 
@@ -127,7 +132,7 @@ pub struct VisitRecord {
     /// The name of the page's payload in the index (the first 128 bits of its SHA-1), whether the
     /// archive has it or not.
     pub payload: Option<u128>,
-    /// Further details, which the journal has with the settlement of the visit only.
+    /// Further details. The journal has them behind the row.
     #[serde(skip)]
     pub details: VisitDetails,
 }
@@ -171,6 +176,13 @@ impl VisitRecord {
         self.requisite == 0 && self.fate.is_page()
     }
 
+    /// Returns true if the page was compared with the topic of a focused crawl.
+    #[must_use]
+    pub fn is_judged(&self) -> bool {
+        let has_relevance = self.details.relevance.is_some();
+        self.is_page() && (has_relevance || self.fate == Fate::OffTopic)
+    }
+
     /// Returns true for a page that repeats its own capture by an earlier crawl.
     #[must_use]
     pub fn repeats_itself(&self) -> bool {
@@ -193,7 +205,7 @@ impl VisitRecord {
                 Some(DuplicateRule::ByCanonical)
             }
             Fate::NearDuplicate => Some(DuplicateRule::Near),
-            Fate::Unique | Fate::Changed | Fate::Failed | Fate::Excluded => None,
+            Fate::Unique | Fate::Changed | Fate::OffTopic | Fate::Failed | Fate::Excluded => None,
         }
     }
 

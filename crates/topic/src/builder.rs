@@ -58,10 +58,7 @@ pub enum Warning {
     /// No word is in more than one example.
     NothingInCommon,
     /// Examples beyond [`MAX_EXAMPLES`] were left out.
-    ExamplesLeftOut {
-        /// Their number.
-        count: usize,
-    },
+    ExamplesLeftOut,
 }
 
 impl fmt::Display for Warning {
@@ -74,9 +71,9 @@ impl fmt::Display for Warning {
             Self::NothingInCommon => {
                 f.write_str("the examples have no word in common: are they about one topic?")
             }
-            Self::ExamplesLeftOut { count } => write!(
+            Self::ExamplesLeftOut => write!(
                 f,
-                "a topic has at most {MAX_EXAMPLES} examples: {count} more are left out"
+                "a topic has at most {MAX_EXAMPLES} examples: the others are left out"
             ),
         }
     }
@@ -91,7 +88,7 @@ pub struct TopicBuilder<'a> {
     /// Their occurrences.
     given: BTreeMap<Box<str>, u32>,
     examples: Vec<CountedExample>,
-    left_out: usize,
+    leaves_out: bool,
 }
 
 impl<'a> TopicBuilder<'a> {
@@ -104,7 +101,7 @@ impl<'a> TopicBuilder<'a> {
             given_text: String::new(),
             given: BTreeMap::new(),
             examples: Vec::new(),
-            left_out: 0,
+            leaves_out: false,
         }
     }
 
@@ -132,7 +129,7 @@ impl<'a> TopicBuilder<'a> {
     /// The example has no word that counts. It is left out, and the builder may be used further.
     pub fn example(&mut self, example: &ExampleText<'_>) -> Result<(), TopicError> {
         if self.examples.len() == MAX_EXAMPLES {
-            self.left_out += 1;
+            self.leaves_out = true;
             return Ok(());
         }
         match CountedExample::of(&example.page) {
@@ -144,6 +141,12 @@ impl<'a> TopicBuilder<'a> {
                 name: example.name.to_owned(),
             }),
         }
+    }
+
+    /// Returns true once further examples are left out.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.leaves_out
     }
 
     /// Builds the topic.
@@ -177,9 +180,8 @@ impl<'a> TopicBuilder<'a> {
             threshold: None,
         };
         let mut warnings = Vec::new();
-        if self.left_out > 0 {
-            let count = self.left_out;
-            warnings.push(Warning::ExamplesLeftOut { count });
+        if self.leaves_out {
+            warnings.push(Warning::ExamplesLeftOut);
         }
         if chosen.nothing_in_common {
             warnings.push(Warning::NothingInCommon);

@@ -6,7 +6,7 @@
 
 use web::PageUrl;
 
-use crate::word_table::{WordTable, hashed};
+use crate::word_table::{WordTable, hashed_short};
 
 /// The bytes of the anchor, of the text around it and of the URL's path that are read, each.
 pub const MAX_LINK_BYTES: usize = 1_024;
@@ -44,7 +44,7 @@ impl LinkWords {
         if text.is_empty() {
             return;
         }
-        for &hash in hashed(text).hashes() {
+        for &hash in hashed_short(text).hashes() {
             let number = table.number_of(hash).map(|number| number as u16);
             let Some(number) = number else {
                 continue;

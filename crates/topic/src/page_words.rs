@@ -3,7 +3,7 @@
 use neardup::PageText;
 
 use crate::weights::LEAST_DIFFERENT_WORDS;
-use crate::word_table::{WordTable, hashed};
+use crate::word_table::{WordTable, hashed, hashed_short};
 
 /// The words of a page that are read.
 pub const MAX_PAGE_WORDS: usize = 100_000;
@@ -24,7 +24,7 @@ pub(crate) struct PageWords {
 impl PageWords {
     /// Counts the words of a page and of its title.
     pub(crate) fn of(page: &PageText<'_>, table: &WordTable, topic_words: usize) -> Self {
-        let title = hashed(start_of(page.title.unwrap_or_default()));
+        let title = hashed_short(start_of(page.title.unwrap_or_default()));
         let text = hashed(start_of(page.text));
         let mut times = vec![0_u32; topic_words];
         let mut different = Vec::with_capacity(LEAST_DIFFERENT_WORDS);

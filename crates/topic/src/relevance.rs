@@ -1,6 +1,8 @@
 //! Relevance: a number from 0 to 1 that is stored and compared in thousandths.
 
 use std::fmt;
+use std::num::ParseFloatError;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +15,7 @@ const ALL: u16 = 1_000;
 /// use topic::Relevance;
 ///
 /// let relevance = Relevance::from_share(0.4217);
-/// assert_eq!((relevance.thousandths(), relevance.to_string()), (422, "0.42".to_owned()));
+/// assert_eq!((relevance.thousandths(), relevance.to_string()), (422, "0.422".to_owned()));
 /// ```
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
@@ -67,11 +69,18 @@ impl From<Relevance> for u16 {
     }
 }
 
-/// Two decimal places, cut and not rounded: a page just below a threshold does not look as if it
-/// reached it.
+/// Three decimal places, which are all of it.
 impl fmt::Display for Relevance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{:02}", self.0 / ALL, self.0 % ALL / 10)
+        write!(f, "{}.{:03}", self.0 / ALL, self.0 % ALL)
+    }
+}
+
+impl FromStr for Relevance {
+    type Err = ParseFloatError;
+
+    fn from_str(text: &str) -> Result<Self, ParseFloatError> {
+        text.parse().map(Self::from_share)
     }
 }
 
@@ -99,11 +108,14 @@ mod tests {
     }
 
     #[test]
-    fn relevance_is_shown_with_two_decimal_places_and_never_rounded_up() {
-        for (thousandths, shown) in [(0, "0.00"), (9, "0.00"), (420, "0.42"), (599, "0.59")] {
-            assert_eq!(Relevance::from_thousandths(thousandths).to_string(), shown);
+    fn a_relevance_is_shown_with_three_decimal_places_and_read_from_them() {
+        for thousandths in 0..=1_000 {
+            let relevance = Relevance::from_thousandths(thousandths);
+            assert_eq!(relevance.to_string().parse(), Ok(relevance));
         }
-        assert_eq!(Relevance::FULL.to_string(), "1.00");
+        assert_eq!(Relevance::from_thousandths(59).to_string(), "0.059");
+        assert_eq!(Relevance::FULL.to_string(), "1.000");
+        assert!("much".parse::<Relevance>().is_err());
     }
 
     #[test]

@@ -135,6 +135,17 @@ impl Topic {
         self.named(words.counts.iter().map(of).collect(), most)
     }
 
+    /// Returns the topic's words on a judged page, the weightiest first, at most `most`.
+    #[must_use]
+    pub fn words_found(&self, judged: &Judged, most: usize) -> Vec<String> {
+        let known = judged
+            .found()
+            .filter(|number| *number < self.weighed.weights.len());
+        let weighed = known.map(|number| (number as u16, self.weighed.weights[number]));
+        let named = self.named(weighed.collect(), most).into_iter();
+        named.map(|(word, _)| word).collect()
+    }
+
     /// Returns the promise of a link from 0 to 1, by the topic's words in its anchor, in its URL
     /// and around it. A link that has the three weightiest words has 1.
     #[must_use]

@@ -12,8 +12,8 @@ pub const MAX_TOPIC_WORDS: usize = 256;
 const SLOTS: usize = 8;
 /// The number of an empty slot.
 const EMPTY: u16 = u16::MAX;
-/// The key of all hashes of topics. Whoever wants to be taken for a topic's word can write it, so a
-/// secret key protects nothing.
+/// The key of all hashes of topics. A secret key would protect nothing: a page can have the topic's
+/// words themselves.
 const KEY: HashKey = HashKey::ZERO;
 
 /// The numbers of the topic's words by their hashes.
@@ -65,6 +65,11 @@ impl WordTable {
 /// Returns the words of a text as the hashes of [`WordTable`].
 pub(crate) fn hashed(text: &str) -> HashedText {
     HashedText::of(text, KEY)
+}
+
+/// Returns the words of a short text as the same hashes: [`hashed`] is made for kilobytes.
+pub(crate) fn hashed_short(text: &str) -> HashedText {
+    HashedText::of_normal(&NormalText::of(text), KEY)
 }
 
 #[cfg(test)]

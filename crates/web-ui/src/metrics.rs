@@ -72,6 +72,7 @@ fn write(
         ("changed", counts.changed),
         ("exact-duplicate", counts.exact_duplicates),
         ("near-duplicate", counts.near_duplicates),
+        ("off-topic", counts.off_topic),
     ] {
         pages.get_or_create(&[("verdict", verdict)]).inc_by(count);
     }

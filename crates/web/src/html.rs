@@ -7,6 +7,7 @@
 //! Sources: the HTML standard for tokens, trees and encodings; DESIGN, "The verdict", for the text
 //! that verdicts are made from.
 
+mod anchor_text;
 mod boilerplate;
 mod character_references;
 pub(crate) mod charset;
@@ -25,6 +26,7 @@ mod limits;
 mod lines;
 mod link;
 mod link_attributes;
+mod link_contexts;
 mod links;
 mod main_content;
 mod main_selectors;
@@ -37,6 +39,7 @@ mod region_flags;
 mod regions;
 pub(crate) mod relations;
 mod response_metadata;
+mod rest_contexts;
 mod scanner;
 mod script_links;
 mod srcset;
@@ -51,7 +54,7 @@ pub use content::MIN_MAIN_WORDS;
 pub use directives::Directives;
 pub use document::{Document, MainContent, ParseWarning};
 pub use limits::{ParserStop, ReadLimits};
-pub use link::{Link, LinkKind, LinkKinds};
+pub use link::{Link, LinkContext, LinkKind, LinkKinds};
 pub use main_selectors::{BadSelector, MainSelectors};
 pub use read::read;
 pub use relations::{Relations, UnknownRelation};

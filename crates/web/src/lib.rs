@@ -40,8 +40,8 @@ pub use crate::http::media_type::{Media, essence};
 pub use crate::http::validators::Validators;
 
 pub use crate::html::{
-    BadSelector, Directives, Document, Link, LinkKind, LinkKinds, MIN_MAIN_WORDS, MainContent,
-    MainSelectors, ParseWarning, ParserStop, ReadLimits, Relations, ResponseMetadata,
+    BadSelector, Directives, Document, Link, LinkContext, LinkKind, LinkKinds, MIN_MAIN_WORDS,
+    MainContent, MainSelectors, ParseWarning, ParserStop, ReadLimits, Relations, ResponseMetadata,
     UnknownRelation, read,
 };
 pub use crate::html::{

@@ -121,6 +121,7 @@ pub(crate) fn policy(settings: &Settings, canonical: CanonicalForm) -> Policy {
         index: (!settings.no_index).then_some(settings.index),
         read: ReadLimits {
             kinds: settings.link_kinds(),
+            link_context: settings.has_topic(),
             ..ReadLimits::default()
         },
         listings: ListingRules {
@@ -154,6 +155,7 @@ pub(crate) fn store_options(
             closes_patterns: settings.traps.is_on(),
             probes: settings.duplicate_links != DuplicateLinks::None,
             max_pages_per_pattern: settings.max_pages_per_pattern,
+            best_first: settings.has_topic(),
             max_hosts_per_domain: Some(settings.max_hosts_per_domain),
             // Of all hosts alike, since the ones that a session asked before it died are unknown.
             least_wait: pacing.longest_delay(),

@@ -26,6 +26,7 @@ use crate::settings::{CrawlArgs, Settings, SummaryForm};
 use crate::signals::{received, unless_ignored};
 use crate::summary::{CrawlPlace, Summary};
 use crate::terminal::{printable, say};
+use crate::values::Share;
 use crate::{
     control, crawl_directory, disk_error, earlier, features, machine, on_finish, output, progress,
 };
@@ -271,6 +272,7 @@ fn limits(settings: &Settings) -> Limits {
         concurrency: settings.concurrency,
         pages: settings.max_pages,
         bytes: settings.max_size.map(|size| size.0),
+        harvest: settings.min_harvest.map(Share::share),
         time: settings.max_time.map(|span| span.0),
         drain: settings.timeout.0.min(DRAIN),
     }
@@ -387,9 +389,11 @@ fn explain(error: &Fault, settings: &Settings) -> CliError {
              {directory}` goes on"
         ),
         Fault::Gone { path } => of_gone(path, settings),
-        Fault::Store(_) | Fault::Sink(_) | Fault::Reserve(_) | Fault::Spool(_) => {
-            disk_error::remedy_of(error, &settings.out)
-        }
+        Fault::Store(_)
+        | Fault::Sink(_)
+        | Fault::Reserve(_)
+        | Fault::Spool(_)
+        | Fault::Topic(_) => disk_error::remedy_of(error, &settings.out),
     };
     fault(error).with_remedy(remedy)
 }

@@ -14,6 +14,11 @@ pub(super) struct PageCounts {
     pub(super) near_duplicates: u64,
     pub(super) failed: u64,
     pub(super) excluded: u64,
+    /// Pages off topic, and the share of pages on topic; none without a topic.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) off_topic: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) harvest: Option<f64>,
 }
 
 impl From<&Totals> for PageCounts {
@@ -26,6 +31,8 @@ impl From<&Totals> for PageCounts {
             near_duplicates: totals.near_duplicates,
             failed: totals.failed,
             excluded: totals.excluded,
+            off_topic: (totals.judged > 0).then_some(totals.off_topic),
+            harvest: totals.harvest(),
         }
     }
 }
@@ -40,6 +47,8 @@ impl From<&Counts> for PageCounts {
             near_duplicates: counts.near_duplicates,
             failed: counts.failed,
             excluded: counts.excluded,
+            off_topic: (counts.judged > 0).then_some(counts.off_topic),
+            harvest: counts.harvest(),
         }
     }
 }

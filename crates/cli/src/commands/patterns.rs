@@ -33,6 +33,9 @@ struct Pattern<'a> {
     repeated: u64,
     /// Gone, or left out after it was fetched.
     nothing: u64,
+    /// Not about the topic of a focused crawl.
+    #[serde(skip_serializing_if = "is_zero")]
+    off_topic: u64,
     /// Left out unvisited.
     left_out: u64,
     examples: &'a [Example],
@@ -140,6 +143,15 @@ impl Rule {
     }
 }
 
+/// Returns true for a count that is left out: that of a crawl without a topic.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde gives the field by reference"
+)]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 impl<'a> Pattern<'a> {
     fn of(report: &'a PatternReport<'a>) -> Self {
         Self {
@@ -149,6 +161,7 @@ impl<'a> Pattern<'a> {
             new: report.new,
             repeated: report.repeated,
             nothing: report.nothing,
+            off_topic: report.off_topic,
             left_out: report.left_out,
             examples: report.examples,
         }
@@ -158,13 +171,15 @@ impl<'a> Pattern<'a> {
         if format == Format::Json {
             return output::json_line(out, self);
         }
-        let left_out = match self.left_out {
+        let some = |count: u64, what: &str| match count {
             0 => String::new(),
-            count => format!(", {count} left out"),
+            count => format!(", {count} {what}"),
         };
+        let off_topic = some(self.off_topic, "off topic");
+        let left_out = some(self.left_out, "left out");
         writeln!(
             out,
-            "{:<6}  {}: {} visited, {} new{left_out}",
+            "{:<6}  {}: {} visited, {} new{off_topic}{left_out}",
             self.state,
             printable(&self.pattern),
             self.visited,

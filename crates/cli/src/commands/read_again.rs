@@ -24,6 +24,8 @@ use crate::{assembly, crawl_directory};
 pub(super) const BATCH: usize = 64;
 /// A larger record is not read again.
 const MAX_RECORD: usize = 64 << 20;
+/// The records of a page from its answer to its metadata.
+const RECORDS_OF_A_PAGE: usize = 4;
 /// Unreadable pages that are named; more are counted.
 const NAMED: u64 = 10;
 
@@ -165,6 +167,24 @@ impl ArchivedPages {
             text: String::from_utf8_lossy(&text.block).into_owned(),
             heading: heading.map(str::to_owned),
         }))
+    }
+
+    /// Returns the topic's words on a page of a focused crawl, as the archive notes them; none if it
+    /// notes none, or cannot be read.
+    pub(super) fn topic_words(&self, row: &VisitRecord) -> Option<String> {
+        let (file, offset) = row.warc_file.as_ref().zip(row.warc_offset)?;
+        let mut reader = self.reader_at(file, offset).ok()?;
+        // The page's answer and its request come first.
+        for _ in 0..RECORDS_OF_A_PAGE {
+            let record = next_record(&mut reader).ok()??;
+            if record.kind() == "metadata" {
+                let fields = String::from_utf8_lossy(&record.block);
+                let mut lines = fields.lines();
+                return lines
+                    .find_map(|line| line.strip_prefix("topic-words: ").map(str::to_owned));
+            }
+        }
+        None
     }
 
     fn reader_at(&self, file: &str, offset: u64) -> Result<WarcReader<BufReader<File>>, String> {

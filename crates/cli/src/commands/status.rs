@@ -111,6 +111,12 @@ impl Status {
             .then(|| format!("{closed} closed, {left_out} URLs left out (`crawler patterns`)"))
     }
 
+    /// Describes the share of pages on topic; none without a topic.
+    fn harvest(&self) -> Option<String> {
+        let share = self.counts.harvest? * 100.0;
+        Some(format!("{share:.1} % of the pages were on topic"))
+    }
+
     fn trap_links(&self) -> Option<String> {
         let rules = self.left_out_links.iter();
         let rules: Vec<String> = rules
@@ -134,6 +140,8 @@ impl Status {
             column("near-duplicates", Some(self.counts.near_duplicates)),
             column("failed", Some(self.counts.failed)),
             column("excluded", Some(self.counts.excluded)),
+            column("off topic", self.counts.off_topic),
+            column("harvest", self.harvest()),
             column("received", Some(received)),
             column("hosts", Some(self.hosts)),
             column("requisites", if_any(self.requisites)),

@@ -4,6 +4,8 @@
 //! applied again: links out of scope are not stored one by one, because there can be any number of
 //! them.
 
+mod topic;
+
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +16,7 @@ use store::embedded::{self, EmbeddedStore, History};
 use store::{DiscoveredUrl, STRIKES_ASIDE, SkippedBy, StoreFault, VisitRecord};
 use web::{CanonicalForm, Host, PageUrl, TrapRules};
 
+use self::topic::TopicPart;
 use super::shared::OpenCrawl;
 use super::{column, parse_url, scope_in_force};
 use crate::args::WhyArgs;
@@ -28,7 +31,7 @@ struct UrlHistory {
     row: Option<VisitRecord>,
     /// The page whose redirect reached it.
     reached_from: Option<PageUrl>,
-    queued: Option<(u32, Option<PageUrl>)>,
+    queued: Option<DiscoveredUrl>,
     /// Its sequence number in the queue, and the number of sessions that died while they visited
     /// it.
     sequence: Option<u64>,
@@ -52,6 +55,9 @@ struct Answer<'a> {
     /// The page's canonical URL, if it is another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     canonical: Option<&'a str>,
+    /// The topic's part, in a crawl with a topic.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    topic: Option<TopicPart>,
     #[serde(skip_serializing_if = "Option::is_none")]
     page: Option<VisitRow<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,6 +83,7 @@ pub(crate) fn run(args: &WhyArgs) -> Result<(), CliError> {
         verdict,
         reason,
         canonical: row.and_then(|row| Some(row.canonical.as_ref()?.as_str())),
+        topic: history.topic_part(&settings)?,
         page: row.map(VisitRow),
         original: history.original.as_ref().map(VisitRow),
     };
@@ -146,7 +153,7 @@ impl UrlHistory {
             }
             Record::Revoked { entry, row, .. } if row.url == *url => {
                 self.row = None;
-                self.queued = Some((entry.discovered.depth, entry.discovered.via));
+                self.queued = Some(entry.discovered);
                 self.sequence = Some(entry.sequence);
             }
             Record::Postponed { entry, .. } if entry.discovered.url == *url => {
@@ -179,8 +186,17 @@ impl UrlHistory {
         self.hosts.extend(of_domain.map(PageUrl::host));
         let mut entries = (first..).zip(discovered);
         if let Some((sequence, page)) = entries.find(|(_, page)| page.url == *url) {
-            self.queued = Some((page.depth, page.via));
+            self.queued = Some(page);
             self.sequence = Some(sequence);
+        }
+    }
+
+    /// Returns the topic's part in the decision; none in a crawl without a topic.
+    fn topic_part(&self, settings: &Settings) -> Result<Option<TopicPart>, CliError> {
+        match (&self.row, &self.queued) {
+            (Some(row), _) => Ok(TopicPart::of_page(settings, row)),
+            (None, Some(found)) => TopicPart::of_link(settings, found),
+            (None, None) => Ok(None),
         }
     }
 
@@ -206,7 +222,8 @@ impl UrlHistory {
                 format!("it was reached from {from}, and is told under that URL"),
             ));
         }
-        if let Some((depth, via)) = &self.queued {
+        if let Some(found) = &self.queued {
+            let DiscoveredUrl { depth, via, .. } = found;
             let mut reason = format!("it waits to be visited, {depth} links from a seed");
             if let Some(via) = via {
                 reason.push_str(&format!(", found on {via}"));
@@ -261,15 +278,19 @@ impl UrlHistory {
 }
 
 fn lines(answer: &Answer<'_>, history: &UrlHistory) -> Vec<(&'static str, Option<String>)> {
+    let of_topic = answer.topic.as_ref().map(TopicPart::lines);
     let (row, original) = (history.row.as_ref(), history.original.as_ref());
     let place = |row: &VisitRecord| {
         let (file, offset) = row.warc_file.as_ref().zip(row.warc_offset)?;
         Some(format!("{file} at {offset}"))
     };
-    vec![
+    let mut lines = vec![
         column("url", Some(answer.url)),
         column("verdict", Some(answer.verdict)),
         column("reason", Some(&answer.reason)),
+    ];
+    lines.extend(of_topic.into_iter().flatten());
+    lines.extend([
         column("canonical", answer.canonical),
         column("title", row.and_then(|row| row.title.as_ref())),
         column("status", row.and_then(|row| row.status)),
@@ -284,5 +305,6 @@ fn lines(answer: &Answer<'_>, history: &UrlHistory) -> Vec<(&'static str, Option
         column("its title", original.and_then(|row| row.title.as_ref())),
         column("its fingerprint", original.and_then(|row| row.fingerprint)),
         column("it is archived", original.and_then(place)),
-    ]
+    ]);
+    lines
 }

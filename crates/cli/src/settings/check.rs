@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use crawl::OffTopic;
 use crawl::values::{check_concurrency, check_factor};
 use neardup::tables::MAX_DISTANCE;
 use web::MainSelectors;
@@ -21,6 +22,7 @@ impl Settings {
                          of the texts";
             return refuse("resemblance", &resemblance, range);
         }
+        self.check_topic()?;
         if self.distance > MAX_DISTANCE {
             let range = format!(
                 "fingerprints are compared within 0 to {MAX_DISTANCE} bits; 3 is the default"
@@ -76,6 +78,33 @@ impl Settings {
         if !user_agent.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
             let range = "it must be visible ASCII characters (RFC 9110, section 5.5)";
             return refuse("user-agent", &user_agent, range);
+        }
+        Ok(())
+    }
+}
+
+impl Settings {
+    /// Returns true if the crawl has a topic.
+    pub(crate) fn has_topic(&self) -> bool {
+        self.topic.is_some() || !self.topic_file.is_empty()
+    }
+
+    /// Checks the options of a focused crawl, which need a topic.
+    fn check_topic(&self) -> Result<(), CliError> {
+        let threshold = self.topic_threshold.unwrap_or_default();
+        if !(0.0..=1.0).contains(&threshold) {
+            let range = "a relevance lies between 0 and 1; `crawler topic` prints that of files";
+            return refuse("topic-threshold", &threshold, range);
+        }
+        let needy = [
+            ("topic-threshold", self.topic_threshold.is_some()),
+            ("min-harvest", self.min_harvest.is_some()),
+            ("off-topic", self.off_topic != OffTopic::Drop),
+        ];
+        let needy = needy.into_iter().find(|(_, is_given)| *is_given);
+        if let Some((option, _)) = needy.filter(|_| !self.has_topic()) {
+            let remedy = "--topic WORDS or --topic-file FILE says what the crawl looks for";
+            return Err(usage(format!("--{option} needs a topic")).with_remedy(remedy));
         }
         Ok(())
     }

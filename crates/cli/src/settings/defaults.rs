@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crawl::{DuplicateLinks, IndexedPages, OnDuplicate, Requisites, Sitemaps};
+use crawl::{DuplicateLinks, IndexedPages, OffTopic, OnDuplicate, Requisites, Sitemaps};
 use neardup::Features;
 use sinks::DigestAlgorithm;
 use sinks::warc::Packing;
@@ -33,6 +33,11 @@ impl Default for Settings {
             script_links: false,
             types: None,
             languages: None,
+            topic: None,
+            topic_file: Vec::new(),
+            topic_threshold: None,
+            off_topic: OffTopic::Drop,
+            min_harvest: None,
             sitemaps: Sitemaps::On,
             sitemap_from: None,
             sitemap_to: None,

@@ -67,6 +67,11 @@ impl Settings {
                 "each node would learn other frequencies: give --frequencies FILE",
             ),
             (
+                self.has_topic(),
+                "--topic",
+                "each node would weigh the topic by other pages: crawl on one machine",
+            ),
+            (
                 self.group_by == GroupBy::Address,
                 "--group-by address",
                 "hosts of one address may belong to two nodes: use --group-by domain",

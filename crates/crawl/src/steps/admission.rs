@@ -3,7 +3,7 @@
 
 use neardup::Likeness;
 use sinks::Keeping;
-use store::{Lease, Original, PAGE_REASON, Page, RetainedDuplicate, StoreFault, Verdict};
+use store::{Fate, Lease, Original, PAGE_REASON, Page, RetainedDuplicate, StoreFault, Verdict};
 use web::Exchange;
 
 use crate::context::CrawlContext;
@@ -16,8 +16,11 @@ use crate::steps::reading::{self, Reading};
 
 /// The verdict about a page, and its consequences.
 pub(crate) struct Admission {
-    /// The verdict; none if the page forbids archiving it, and is therefore not judged.
+    /// The verdict; none if the page forbids archiving it or is off topic, and is therefore not
+    /// judged.
     pub(crate) verdict: Option<Verdict>,
+    /// The fate of a page without a verdict.
+    pub(crate) unjudged: Fate,
     /// The rule that decided, if it was not likeness.
     pub(crate) reason: Option<String>,
     /// The part of the page that the archive gets.
@@ -35,6 +38,7 @@ impl Admission {
     fn whole(verdict: Verdict, following: Following) -> Self {
         Self {
             verdict: Some(verdict),
+            unjudged: Fate::Excluded,
             reason: None,
             keeping: Keeping::Whole,
             following,
@@ -47,11 +51,27 @@ impl Admission {
     fn excluded(reason: String, following: Following) -> Self {
         Self {
             verdict: None,
+            unjudged: Fate::Excluded,
             reason: Some(reason),
             keeping: Keeping::LeftOut,
             following,
             evidence: None,
             is_shown: false,
+        }
+    }
+
+    /// Returns the admission of a page off topic: it is not compared with others, and archived only
+    /// where `is_kept`.
+    fn off_topic(reason: String, is_kept: bool, following: Following) -> Self {
+        let keeping = match is_kept {
+            true => Keeping::Whole,
+            false => Keeping::LeftOut,
+        };
+        Self {
+            unjudged: Fate::OffTopic,
+            keeping,
+            is_shown: is_kept,
+            ..Self::excluded(reason, following)
         }
     }
 
@@ -127,6 +147,14 @@ pub(crate) async fn admit(
         context.index.forget(lease.url().key()).await?;
         return Ok(Admission::excluded(reason, following));
     }
+    if let (Some(focus), Some(judged)) = (&context.focus, &reading.judged)
+        && let Some(reason) = judged.off_topic()
+    {
+        // A visit before this one, which did not end, may have admitted it by other weights.
+        context.index.forget(lease.url().key()).await?;
+        let is_kept = focus.keeps_off_topic();
+        return Ok(Admission::off_topic(reason, is_kept, following));
+    }
     if let Some(original) = unmodified {
         // A visit before this one, which did not end, may have admitted another page here.
         context.index.forget(lease.url().key()).await?;
@@ -180,6 +208,7 @@ pub(crate) async fn admit(
         keeping = Keeping::TextOnly { text };
     }
     Ok(Admission {
+        unjudged: Fate::Excluded,
         reason: None,
         following: if is_followed { following } else { of_duplicate },
         evidence,

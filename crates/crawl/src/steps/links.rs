@@ -9,6 +9,7 @@ use crate::context::CrawlContext;
 use crate::steps::admission::Admission;
 use crate::steps::link_rules::LinkRules;
 use crate::steps::listings;
+use crate::steps::promise;
 use crate::steps::reading::Reading;
 use crate::steps::requisites::Requisites;
 use crate::steps::unvisited::LinkTally;
@@ -48,6 +49,9 @@ pub(crate) async fn discover(
         outlinks = rules.outlinks(found, &page.url, document, wanted, &mut tally);
         outlinks.discovered = following.queued(outlinks.discovered);
     }
+    let links = std::mem::take(&mut outlinks.discovered);
+    let parent = promise::Parent::of(lease.discovered(), reading.judged.as_ref());
+    outlinks.discovered = parent.promise(context, Some(document), links);
     if let Some(kind) = reading.listing.filter(|_| wanted.pages) {
         listings::discover(context, lease, page, kind, following, &mut tally).await?;
     }

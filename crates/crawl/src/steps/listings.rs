@@ -37,6 +37,7 @@ use crate::context::CrawlContext;
 use crate::policy::Policy;
 use crate::steps::duplicate_links::Following;
 use crate::steps::link_rules::LinkRules;
+use crate::steps::promise;
 use crate::steps::unvisited::LinkTally;
 
 /// Queues the sitemaps that the robots.txt of `url`'s origin names.
@@ -225,7 +226,13 @@ async fn queue(
             let scope = context.scope();
             to_visit(LinkRules::new(context, &scope), find, at, &part, tally)
         };
-        let queued = following.queued(discovered);
+        // Sitemaps have the depth of the index, and no topic.
+        let (pages, mut queued): (Vec<_>, Vec<_>) = following
+            .queued(discovered)
+            .into_iter()
+            .partition(|found| found.depth > find.depth);
+        let parent = promise::Parent::of(find, None);
+        queued.extend(parent.promise(context, None, pages));
         context.frontier.discover(queued).await?;
     }
     Ok(())

@@ -7,12 +7,14 @@ use std::sync::Arc;
 use fetch::{Decoded, MemoryShare};
 use neardup::{PageSignature, PageText};
 use sinks::{DigestAlgorithm, PayloadDigest};
+use store::Relevance;
 use web::{Body, Document, Exchange, ListingKind, MainContent, Media, ResponseMetadata};
 
 use crate::context::CrawlContext;
 use crate::fault::Fault;
 use crate::policy::Policy;
 use crate::runtime::adaptive_signatures::AdaptiveSignatures;
+use crate::runtime::focus::{Focus, JudgedPage};
 use crate::steps::listings;
 
 /// The kind of an answer.
@@ -44,6 +46,8 @@ pub(crate) struct Reading {
     pub(crate) document: Option<Document>,
     /// The kind of listing, if the page is a sitemap or a feed.
     pub(crate) listing: Option<ListingKind>,
+    /// The page as the topic judges it; none without a topic, and for what is no page of text.
+    pub(crate) judged: Option<JudgedPage>,
     /// The share of the memory budget that the document takes while it exists.
     _share: Option<MemoryShare>,
 }
@@ -115,6 +119,11 @@ async fn read_elsewhere(
 }
 
 impl Reading {
+    /// Returns the relevance to the topic; none without a topic, and for what is no page of text.
+    pub(crate) fn relevance(&self) -> Option<Relevance> {
+        self.judged.as_ref().map(|judged| judged.relevance)
+    }
+
     fn with(self, share: MemoryShare) -> Self {
         Self {
             _share: Some(share),
@@ -128,6 +137,8 @@ impl Reading {
 pub(crate) struct Reader<'a> {
     pub(crate) policy: &'a Policy,
     pub(crate) signatures: &'a AdaptiveSignatures,
+    /// The topic, if pages are judged by one.
+    pub(crate) focus: Option<&'a Focus>,
     pub(crate) kind: Kind,
 }
 
@@ -136,6 +147,7 @@ impl<'a> Reader<'a> {
         Self {
             policy: &context.policy,
             signatures: &context.adaptive_signatures,
+            focus: context.focus.as_ref(),
             kind,
         }
     }
@@ -174,8 +186,10 @@ impl<'a> Reader<'a> {
         // Only pages are compared by text: a likeness of texts says little about files of data.
         let is_compared = document.media == Media::Html && self.kind == Kind::Page;
         let text = is_compared.then(|| page_text(&document, self.policy.main_content));
+        let by_topic = self.focus.zip(text.as_ref());
         Ok(Reading {
             payload,
+            judged: by_topic.map(|(focus, text)| focus.judge(text)),
             signature: self.signatures.signature(name, text),
             document: Some(document),
             listing,
@@ -195,6 +209,7 @@ impl<'a> Reader<'a> {
             signature: self.signatures.signature(name, None),
             document: None,
             listing: None,
+            judged: None,
             _share: None,
         })
     }

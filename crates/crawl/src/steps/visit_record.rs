@@ -66,6 +66,8 @@ pub(crate) fn with_page(
     row.reason.clone_from(&admission.reason);
     row.content_type = page.header("content-type").map(web::essence);
     row.kept = admission.keeping == Keeping::Whole;
+    row.fate = admission.unjudged;
+    row.details.relevance = reading.relevance();
     row.payload = Some(reading.signature.payload);
     record_content(&mut row, reading);
     if let Some(verdict) = &admission.verdict {
@@ -262,6 +264,18 @@ pub(crate) const BY_CANONICAL: &str = "canonical";
 /// The field with the rank of a retained duplicate in its cluster; the original has rank 1.
 pub(crate) const CLUSTER_RANK: &str = "cluster-rank";
 
+/// The field with the relevance of a page to the topic of the crawl.
+pub(crate) const RELEVANCE: &str = "relevance";
+
+/// The field with the topic's words on a page, the weightiest first.
+const TOPIC_WORDS: &str = "topic-words";
+
+/// Returns the field of the `metadata` record with the topic's words on a page, if it has any.
+pub(crate) fn topic_fields(reading: &Reading) -> Option<MetadataField> {
+    let judged = reading.judged.as_ref()?;
+    (!judged.words.is_empty()).then(|| (TOPIC_WORDS, judged.words.join(" ")))
+}
+
 /// Returns the fields of the archive's `metadata` record. `more` are the fields of [`match_fields`]
 /// and those of the page's links.
 pub(crate) fn metadata(row: &VisitRecord, more: Vec<MetadataField>) -> Vec<MetadataField> {
@@ -285,6 +299,7 @@ pub(crate) fn metadata(row: &VisitRecord, more: Vec<MetadataField>) -> Vec<Metad
         ("payload", payload.map(|payload| format!("{payload:032x}"))),
         ("payload-digest", digest),
         ("words", text(row.details.words)),
+        (RELEVANCE, text(row.details.relevance)),
         ("http-status", text(row.status)),
         ("content-type", row.content_type.clone()),
         ("bytes", text(Some(row.bytes))),
@@ -320,4 +335,7 @@ pub(crate) fn announce(context: &CrawlContext, record: &VisitRecord) {
         "visited"
     );
     context.telemetry.add_response(record);
+    if let Some(focus) = &context.focus {
+        focus.count(record);
+    }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use store::{
     ArchivePlace, DiscoveredUrl, Durable, Frontier, HostMemory, Lease, LeaseFilter, Settlement,
-    Standing, StoreFault, Supply,
+    Standing, StoreFault, Supply, UrlHarvest,
 };
 use web::{Pace, PageUrl, Timestamp};
 
@@ -79,6 +79,10 @@ impl Frontier for Witness {
 
     fn hosts(&self) -> &dyn HostMemory {
         self.frontier.hosts()
+    }
+
+    fn harvests(&self, discovered: &[DiscoveredUrl]) -> Vec<UrlHarvest> {
+        self.frontier.harvests(discovered)
     }
 
     fn standing(&self) -> Standing {

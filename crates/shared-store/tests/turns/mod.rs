@@ -14,7 +14,7 @@ use neardup::PageSignature;
 use shared_store::SharedStore;
 use store::{
     ArchivePlace, DiscoveredUrl, Durable, Frontier, HostMemory, Lease, LeaseFilter, NearDupIndex,
-    Page, Robots, Settlement, Standing, StoreFault, Supply, Verdict,
+    Page, Robots, Settlement, Standing, StoreFault, Supply, UrlHarvest, Verdict,
 };
 use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
 
@@ -191,6 +191,19 @@ impl Frontier for Turns {
 
     fn hosts(&self) -> &dyn HostMemory {
         self
+    }
+
+    fn harvests(&self, discovered: &[DiscoveredUrl]) -> Vec<UrlHarvest> {
+        // The node that visits a host knows of it.
+        let mut harvests = vec![UrlHarvest::default(); discovered.len()];
+        for store in &self.stores {
+            for (harvest, known) in harvests.iter_mut().zip(store.harvests(discovered)) {
+                if known.host.is_some() {
+                    *harvest = known;
+                }
+            }
+        }
+        harvests
     }
 
     fn standing(&self) -> Standing {

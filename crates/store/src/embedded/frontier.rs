@@ -6,6 +6,7 @@
 //! state.rs   other state             apply.rs                       the effect of a record
 //! lease.rs   leasing                 settle.rs                      settlements, revocations
 //! seen.rs    known URLs              working_copy.rs           hosts that come and go
+//! turns.rs   the order of ready hosts
 //! ```
 //! Memory holds the hosts, the first URLs of hosts that were leased from lately, and the URLs
 //! discovered since the last flush. A URL keeps its place, in memory or in its block, from its
@@ -30,6 +31,7 @@ mod queue_blocks;
 mod seen;
 mod settle;
 mod state;
+mod turns;
 mod working_copy;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -55,6 +57,7 @@ use super::journal::record::Record;
 use crate::discovered_url::DiscoveredUrl;
 use crate::fault::StoreFault;
 use crate::frontier::{ArchiveSpan, FinishedVisit, FrontierRules, Lease, LeftOut, Standing};
+use crate::harvest::UrlHarvest;
 use crate::patterns::PatternName;
 use crate::totals::Totals;
 
@@ -316,6 +319,10 @@ impl Queue {
     /// flush.
     pub(super) fn robots_position(&self, origin: &str) -> Option<Position> {
         self.robots.get(origin).copied()
+    }
+
+    pub(super) fn harvests(&self, discovered: &[DiscoveredUrl]) -> Vec<UrlHarvest> {
+        self.state.patterns.harvests(discovered)
     }
 
     pub(super) fn standing(&self) -> Standing {

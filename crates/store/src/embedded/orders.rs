@@ -56,8 +56,13 @@ impl EmbeddedStore {
         for row in rows(&self.directory)? {
             let row = row?;
             if PatternName::that_left_out(&row).as_ref() == Some(name) {
-                let (row, reached) = (Box::new(row), Vec::new());
-                self.queue().revoke(&self.journal, Void { row, reached })?;
+                let void = Void {
+                    row: Box::new(row),
+                    reached: Vec::new(),
+                    // A user wants it: it goes before all that have a promise.
+                    priority: 0,
+                };
+                self.queue().revoke(&self.journal, void)?;
                 count += 1;
             }
         }
@@ -140,11 +145,12 @@ fn last_states(
     for record in History::open(directory)? {
         match record? {
             Record::Settled(settled) => {
-                let visit = settled.visit;
+                let (visit, priority) = (settled.visit, settled.priority);
                 if let Some(state) = states.get_mut(&visit.row.url.key()) {
                     state.visit = Some(Void {
                         row: visit.row,
                         reached: visit.reached,
+                        priority,
                     });
                 }
             }

@@ -30,6 +30,7 @@ use crate::fault::StoreFault;
 use crate::frontier::{
     ArchivePlace, ArchiveSpan, Durable, Frontier, Lease, LeaseFilter, Settlement, Standing, Supply,
 };
+use crate::harvest::UrlHarvest;
 use crate::host_memory::{HostMemory, Robots};
 
 /// The memory of a crawl, in a directory. See the module's documentation.
@@ -229,6 +230,10 @@ impl Frontier for EmbeddedStore {
 
     fn hosts(&self) -> &dyn HostMemory {
         self
+    }
+
+    fn harvests(&self, discovered: &[DiscoveredUrl]) -> Vec<UrlHarvest> {
+        self.queue().harvests(discovered)
     }
 
     fn standing(&self) -> Standing {

@@ -14,6 +14,7 @@ use crate::fixtures::{again, at, done, done_with, leases, link, options, row, ur
 use crate::frontier::{FinishedVisit, Frontier, FrontierRules, LeaseFilter, Settlement, Supply};
 use crate::host_memory::Robots;
 use crate::near_dup::{NearDupIndex, Page, Verdict};
+use crate::relevance::Relevance;
 use crate::visit_record::{Fate, VisitRecord};
 
 fn open(directory: &Path) -> EmbeddedStore {
@@ -288,7 +289,7 @@ async fn duplicates_of_an_original_that_fails_are_visited_again_in_any_session()
     let store = open(directory.path());
     let discovered = vec![
         link("http://a.test/original", 0),
-        link("http://b.test/copy", 0),
+        link("http://b.test/copy", 0).promising(9),
     ];
     store.discover(discovered).await.unwrap();
     let text: String = (0..100).map(|word| format!("word{word} ")).collect();
@@ -304,26 +305,33 @@ async fn duplicates_of_an_original_that_fails_are_visited_again_in_any_session()
     let copy = leases(&store, 0, 9).await.pop().unwrap();
     let reached = url("http://b.test/on-the-way");
     assert!(store.claim(&copy, &reached).await.unwrap());
+    let mut record = VisitRecord {
+        duplicate_of: Some(original.url.clone()),
+        ..row(&copy, Fate::NearDuplicate)
+    };
+    record.details.relevance = Some(Relevance::from_thousandths(800));
     let settlement = Settlement::Done(FinishedVisit {
         reached: vec![reached.clone()],
-        ..FinishedVisit::new(VisitRecord {
-            duplicate_of: Some(original.url.clone()),
-            ..row(&copy, Fate::NearDuplicate)
-        })
+        ..FinishedVisit::new(record)
     });
     store.settle(copy, settlement, at(0).into()).await.unwrap();
     store.flush().await.unwrap();
     killed(store);
 
     let store = open(directory.path());
-    assert_eq!(store.standing().totals.near_duplicates, 1);
+    let totals = store.standing().totals;
+    assert_eq!((totals.near_duplicates, totals.judged), (1, 1));
     store.forget(original.key()).await.unwrap();
-    assert_eq!(store.standing().totals.near_duplicates, 0);
+    let totals = store.standing().totals;
+    assert_eq!((totals.near_duplicates, totals.judged), (0, 0));
     killed(store);
 
     let store = open(directory.path());
     let again = leases(&store, 0, 9).await.pop().unwrap();
     assert_eq!(again.url(), &url("http://b.test/copy"));
+    assert_eq!(again.discovered().promise(), Some(9));
+    let totals = store.standing().totals;
+    assert_eq!((totals.near_duplicates, totals.judged), (0, 0));
     assert!(
         store.claim(&again, &reached).await.unwrap(),
         "its own redirect is not in its way"
@@ -690,5 +698,41 @@ proptest! {
         prop_assert_eq!(queued, pages as u64, "each settled page brought one more");
         drop(opened);
         agree(crashed.path());
+    }
+}
+
+/// Tables of a crawl by time do not count the URLs of a host by priority.
+#[tokio::test]
+async fn a_crawl_that_goes_on_best_first_has_the_best_hosts_first_whatever_its_tables_count() {
+    let directory = tempfile::tempdir().unwrap();
+    let rules = |best_first| FrontierRules {
+        best_first,
+        ..FrontierRules::default()
+    };
+    let promised = |(host, promise): &(&str, u8)| {
+        link(&format!("http://{host}.test/{promise}"), 1).promising(*promise)
+    };
+    for (best_first, found, expected) in [
+        (
+            false,
+            vec![("a", 30), ("b", 20), ("c", 10)],
+            "http://a.test/30",
+        ),
+        (true, vec![("a", 25)], "http://c.test/10"),
+        (true, vec![("c", 31)], "http://b.test/20"),
+        (false, vec![("b", 5)], "http://a.test/25"),
+        (true, vec![("a", 9)], "http://b.test/5"),
+    ] {
+        let store = EmbeddedStore::open(directory.path(), &options(rules(best_first))).unwrap();
+        let found = found.iter().map(promised).collect();
+        store.discover(found).await.unwrap();
+        let lease = leases(&store, 0, 1).await.remove(0);
+        assert_eq!(lease.url().as_str(), expected);
+        let settlement = done(&lease);
+        store.settle(lease, settlement, at(0).into()).await.unwrap();
+        store.flush().await.unwrap();
+        store.close().await.unwrap();
+        drop(store);
+        agree(directory.path());
     }
 }

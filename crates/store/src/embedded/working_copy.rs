@@ -196,12 +196,21 @@ impl EmbeddedStore {
         signatures.apply(end - frame.len() as u64, record)
     }
 
-    /// Revokes the record of a visit, and queues its URL again.
+    /// Revokes the record of a visit, and queues its URL again, with the promise of its `priority`.
     ///
     /// # Errors
     /// [`StoreFault`] if the journal of the working copy cannot be written.
-    pub fn revoke_visit(&self, row: VisitRecord, reached: Vec<PageUrl>) -> Result<(), StoreFault> {
-        let row = Box::new(row);
-        self.queue().revoke(&self.journal, Void { row, reached })
+    pub fn revoke_visit(
+        &self,
+        row: VisitRecord,
+        priority: u8,
+        reached: Vec<PageUrl>,
+    ) -> Result<(), StoreFault> {
+        let void = Void {
+            row: Box::new(row),
+            reached,
+            priority,
+        };
+        self.queue().revoke(&self.journal, void)
     }
 }

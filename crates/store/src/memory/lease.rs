@@ -127,6 +127,7 @@ impl Queue {
         let kind = (requisite == 0, requisite, !is_ordered, priority);
         let ready = self.pace(&host).ready;
         (
+            self.rules.best_first.then_some(kind),
             ready,
             self.order[&host],
             kind,

@@ -37,6 +37,8 @@ pub(super) struct Queue {
     pub(super) robots: HashMap<String, Robots>,
     next_sequence: u64,
     pub(super) rows: Vec<VisitRecord>,
+    /// The priority at which each URL was visited last.
+    pub(super) priorities: HashMap<PageUrl, u8>,
     pub(super) totals: Totals,
     next_ticket: u64,
     early: HashMap<u64, Ended>,
@@ -215,6 +217,7 @@ impl Queue {
             self.seen.insert(row.url.clone());
         }
         let wanted = self.out_probes.remove(&row.url).flatten();
+        self.priorities.insert(row.url.clone(), priority);
         self.rows.push(*row);
         self.discover(wanted.into_iter().collect());
         while self.rules.closes_patterns
@@ -245,7 +248,9 @@ impl Queue {
         for row in void {
             self.totals.uncount(&row);
             *self.pages.entry(row.url.host()).or_insert(0) -= u64::from(row.is_page());
-            self.push(DiscoveredUrl::new(row.url, row.depth, row.via).needed(row.requisite));
+            let priority = self.priorities[&row.url];
+            let found = DiscoveredUrl::new(row.url, row.depth, row.via);
+            self.push(found.needed(row.requisite).promising_as(priority));
         }
     }
 

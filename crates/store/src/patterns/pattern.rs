@@ -8,6 +8,7 @@ use web::{UrlKey, UrlPattern};
 use super::PatternReport;
 use super::closed::{Closed, LastLook};
 use super::left::LeftRows;
+use crate::harvest::Harvest;
 use crate::visit_record::{Fate, VisitRecord};
 
 /// Visits after which a pattern may become poor.
@@ -26,6 +27,8 @@ const LAST_GAP: u32 = 1_024;
 /// reopen the pattern.
 const HOPEFUL_GAP: u32 = 2;
 const REOPENING_PROBES: u8 = 3;
+/// Pages compared with a topic after which a pattern is put behind if none is about it.
+const OFF_TOPIC_VISITS: u32 = 16;
 /// Examples that are kept: the latest.
 const EXAMPLES: usize = 3;
 
@@ -68,6 +71,9 @@ pub(super) enum Visit {
     New,
     Repeated,
     Nothing,
+    /// A page that is not about the topic. It was not compared with other pages, so it says nothing
+    /// about what is new.
+    OffTopic,
     LeftOut,
 }
 
@@ -91,6 +97,7 @@ impl Visit {
             // one that repeats another page of that crawl does.
             Fate::ExactDuplicate | Fate::NearDuplicate if row.repeats_itself() => Some(Self::New),
             Fate::ExactDuplicate | Fate::NearDuplicate => Some(Self::Repeated),
+            Fate::OffTopic => Some(Self::OffTopic),
             Fate::Failed => matches!(row.status, Some(404 | 410)).then_some(Self::Nothing),
             Fate::Excluded => row.status.map(|_| Self::Nothing),
         }
@@ -104,7 +111,9 @@ pub(super) struct Pattern {
     new: u64,
     repeated: u64,
     nothing: u64,
+    off_topic: u64,
     left_out: u64,
+    harvest: Harvest,
     /// The last visits, the latest in the lowest bit: 1 for each that brought something new.
     recent: u128,
     /// The number of these, up to the window.
@@ -125,7 +134,9 @@ impl Pattern {
             new: 0,
             repeated: 0,
             nothing: 0,
+            off_topic: 0,
             left_out: 0,
+            harvest: Harvest::default(),
             recent: 0,
             recent_visits: 0,
             closed: None,
@@ -143,6 +154,7 @@ impl Pattern {
             Visit::New => &mut self.new,
             Visit::Repeated => &mut self.repeated,
             Visit::Nothing => &mut self.nothing,
+            Visit::OffTopic => &mut self.off_topic,
             Visit::LeftOut => &mut self.left_out,
         } += 1;
         if visit == Visit::LeftOut {
@@ -150,9 +162,12 @@ impl Pattern {
             return;
         }
         let is_new = visit == Visit::New;
+        self.harvest.count(row);
         self.last_look.count();
-        self.recent = self.recent << 1 | u128::from(is_new);
-        self.recent_visits = (self.recent_visits + 1).min(CLOSED_WINDOW);
+        if visit != Visit::OffTopic {
+            self.recent = self.recent << 1 | u128::from(is_new);
+            self.recent_visits = (self.recent_visits + 1).min(CLOSED_WINDOW);
+        }
         if let Some(closed) = &mut self.closed {
             closed.since = 0;
             (closed.hopeful, closed.gap) = match is_new {
@@ -193,13 +208,23 @@ impl Pattern {
         (self.closed.is_none() && !self.left.is_empty()).then_some(&self.left)
     }
 
+    /// Returns the harvest so far.
+    pub(super) const fn harvest(&self) -> Harvest {
+        self.harvest
+    }
+
+    /// Returns true if no page of many was about the topic.
+    const fn is_off_topic(&self) -> bool {
+        self.harvest.judged >= OFF_TOPIC_VISITS && self.harvest.on_topic == 0
+    }
+
     pub(super) fn state(&self) -> PatternState {
         let window = self.recent_visits.min(POOR_WINDOW);
         let is_poor = self.recent_visits >= POOR_VISITS
             && self.new_of_last(window) * 100 < window * POOR_PERCENT;
         match self.closed {
             Some(_) => PatternState::Closed,
-            None if is_poor => PatternState::Poor,
+            None if is_poor || self.is_off_topic() => PatternState::Poor,
             None => PatternState::Open,
         }
     }
@@ -245,7 +270,7 @@ impl Pattern {
 
     /// Returns the number of fetched pages.
     pub(super) fn pages(&self) -> u64 {
-        self.new + self.repeated
+        self.new + self.repeated + self.off_topic
     }
 
     pub(super) fn why_closed(&self) -> String {
@@ -270,10 +295,11 @@ impl Pattern {
             host,
             pattern,
             state: self.state(),
-            visited: self.new + self.repeated + self.nothing,
+            visited: self.pages() + self.nothing,
             new: self.new,
             repeated: self.repeated,
             nothing: self.nothing,
+            off_topic: self.off_topic,
             left_out: self.left_out,
             examples: &self.examples,
         }

@@ -279,6 +279,7 @@ impl Folder {
             new: self.new,
             repeated: self.fruitless,
             nothing: 0,
+            off_topic: 0,
             left_out: self.left_out,
             examples: &self.examples,
         }

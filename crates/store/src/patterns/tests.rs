@@ -397,3 +397,64 @@ fn a_pattern_is_not_closed_again_before_its_last_look_has_ended() {
     assert_eq!(state(&patterns), PatternState::Closed, "and then it is");
     assert_eq!(patterns.last_look(), None, "once");
 }
+
+/// Visits the next page of the pattern with a relevance, as a focused crawl does.
+fn judge(patterns: &mut Patterns, number: u64, is_on_topic: bool) -> Option<String> {
+    let address = format!("http://a.test/item/{}", number + 10_000);
+    let barred = patterns.bar(&url(&address), 0, &FrontierRules::default());
+    let mut row = match is_on_topic {
+        true => row(&address, Fate::NearDuplicate, 200),
+        false => row(&address, Fate::OffTopic, 200),
+    };
+    row.details.relevance = Some(crate::Relevance::from_thousandths(500));
+    if barred.is_some() {
+        (row.fate, row.status, row.duplicate_of) = (Fate::Excluded, None, None);
+        row.details.relevance = None;
+        row.reason.clone_from(&barred);
+    }
+    settled(patterns, &row);
+    while let Some(change) = patterns.due() {
+        patterns.apply(&change);
+    }
+    barred
+}
+
+#[test]
+fn a_pattern_off_topic_is_poor_after_sixteen_pages_never_closed_and_open_after_one_on_topic() {
+    let mut patterns = Patterns::default();
+    let mut reports = Vec::new();
+    for number in 0..300 {
+        assert_eq!(judge(&mut patterns, number, false), None);
+        let expected = match number < 15 {
+            true => PatternState::Open,
+            false => PatternState::Poor,
+        };
+        assert_eq!(state(&patterns), expected, "{number}");
+    }
+    for report in patterns.reports() {
+        reports.push((report.visited, report.new, report.nothing, report.off_topic));
+        assert_eq!(report.examples.len(), 3);
+    }
+    assert_eq!(reports, [(300, 0, 0, 300)]);
+    assert_eq!(judge(&mut patterns, 300, true), None);
+    assert_eq!(state(&patterns), PatternState::Open);
+    assert_eq!(patterns.troubled, 0);
+}
+
+/// Pages that were not compared with others say nothing about what is new.
+#[test]
+fn pages_off_topic_between_duplicates_neither_delay_nor_hasten_the_end_of_a_pattern() {
+    let mut patterns = Patterns::default();
+    let closed = (0..1_000).find(|number| judge(&mut patterns, *number, number % 4 == 0).is_some());
+    // A hundred duplicates close it, and the next URL is left out.
+    assert_eq!(closed, Some(397));
+    assert_eq!(state(&patterns), PatternState::Closed);
+}
+
+#[test]
+fn a_probe_of_a_closed_pattern_that_is_off_topic_is_followed_by_a_longer_gap() {
+    let mut patterns = Patterns::default();
+    (0..100).for_each(|number| drop(visit(&mut patterns, number, Fate::NearDuplicate, None)));
+    let probes = (100..1_100).filter(|number| judge(&mut patterns, *number, false).is_none());
+    assert!(probes.count() < 8);
+}

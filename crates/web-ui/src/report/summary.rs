@@ -5,16 +5,20 @@ use statistics::Counts;
 
 use crate::charts::{Part, Svg, bar};
 
-/// Returns the fates of URLs, each with its count.
-pub(crate) const fn fates(counts: &Counts) -> [(Part, u64); 6] {
-    [
+/// Returns the fates of URLs, each with its count. Only a crawl with a topic has pages off topic.
+pub(crate) fn fates(counts: &Counts) -> Vec<(Part, u64)> {
+    let mut fates = vec![
         (part("s-unique", "unique"), counts.unique),
         (part("s-changed", "changed"), counts.changed),
         (part("s-exact", "exact duplicates"), counts.exact_duplicates),
         (part("s-near", "near-duplicates"), counts.near_duplicates),
         (part("s-failed", "failed"), counts.failed),
         (part("s-excluded", "excluded"), counts.excluded),
-    ]
+    ];
+    if counts.judged > 0 {
+        fates.push((part("s-off-topic", "off topic"), counts.off_topic));
+    }
+    fates
 }
 
 /// Draws the fates of URLs.

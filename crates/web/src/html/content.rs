@@ -42,12 +42,14 @@ const REPEATED_WORDS: u32 = 24;
 const PROSE_AMONG_LINKS: f64 = 0.5;
 
 impl Document {
-    /// Chooses the texts of a page. A heading has at most `heading_chars` characters; `markdown`
-    /// returns the chosen lines as Markdown, if it is asked for.
+    /// Chooses the texts of a page. A heading has at most `heading_chars` characters; `judge_links`
+    /// gets the lines outside the site's frame; `markdown` returns the chosen lines as Markdown, if
+    /// it is asked for.
     pub(super) fn choose_texts(
         &mut self,
         mut all: Lines,
         heading_chars: usize,
+        judge_links: impl FnOnce(&Lines, &[Region], &[bool]),
         markdown: impl FnOnce(&Lines, &dyn Fn(usize) -> bool) -> Option<String>,
     ) {
         all.end_line();
@@ -55,6 +57,7 @@ impl Document {
         let mut regions = std::mem::take(&mut all.regions);
         let regions = regions.finish(all.lines.len());
         let judged = judged_text::find(&all.lines, regions);
+        judge_links(&all, regions, &judged.lines);
         let mut chosen = choose(&all.lines, regions, &judged);
         self.heading = judged_text::heading(&all, regions, &judged, heading_chars);
 

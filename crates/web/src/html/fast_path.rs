@@ -17,7 +17,7 @@
 //! tree builder respells.
 
 mod nodes;
-mod role;
+pub(in crate::html) mod role;
 mod tags;
 #[cfg(test)]
 mod tests;

@@ -29,6 +29,11 @@ pub struct ReadLimits {
     pub title_chars: usize,
     /// Maximum length of the words of a link in characters.
     pub anchor_chars: usize,
+    /// True if [`Link::context`](crate::Link::context) is read, and anchor texts without a tree,
+    /// both in steps beside those of the page: a quarter of [`ReadLimits::stream_effort`] each.
+    pub link_context: bool,
+    /// Maximum length of [`LinkContext::around`](crate::LinkContext::around) in characters.
+    pub context_chars: usize,
     /// True if [`Document::markdown`](crate::Document::markdown) is made.
     pub markdown: bool,
     /// Bytes of `rel` that are kept in addition to [`Relations`](crate::Relations).
@@ -48,6 +53,8 @@ impl Default for ReadLimits {
             text: 1 << 20,
             title_chars: 1_000,
             anchor_chars: 200,
+            link_context: false,
+            context_chars: 200,
             markdown: false,
             rel_bytes: 0,
         }

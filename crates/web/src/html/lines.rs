@@ -11,7 +11,7 @@ use crate::html::work_budget;
 const BYTES_PER_LINE: usize = 8;
 
 /// The visible text of a page, line by line.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Lines {
     pub(crate) text: String,
     pub(crate) lines: Vec<Line>,
@@ -305,7 +305,7 @@ fn within_u32(count: usize) -> u32 {
 
 /// Returns true for Han, hiragana and katakana, which are written without spaces and count as a
 /// word each.
-const fn is_ideographic(c: char) -> bool {
+pub(crate) const fn is_ideographic(c: char) -> bool {
     matches!(c, '\u{3041}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}'
         | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
         | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')

@@ -20,6 +20,36 @@ pub struct Link {
     /// True if the page needs the target to be shown, in addition to its kind: a frame, or a
     /// picture that links to itself.
     pub is_needed: bool,
+    /// Its surroundings, if [`ReadLimits::link_context`](crate::ReadLimits::link_context) asks for
+    /// them; `None` for links without a place in the page's text: of header fields, `<link>`,
+    /// `<meta>`, forms, scripts, inner pages and requisites, and of text that was not read.
+    pub context: Option<LinkContext>,
+}
+
+/// The surroundings of a link: those of its first occurrence in the main content, else of its first
+/// occurrence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkContext {
+    /// The text around the link, without its anchor text: the words of the innermost paragraph,
+    /// list item, table cell, heading or other block that are nearest to the link, as many before
+    /// it as behind it if there are enough, with folded white space; at most
+    /// [`ReadLimits::context_chars`](crate::ReadLimits::context_chars).
+    pub around: String,
+    /// True if the link stands outside the site's frame (menus, headers, footers, sidebars), in the
+    /// lines that [`Document::judged_text`](crate::Document::judged_text) is made from.
+    pub in_main_content: bool,
+}
+
+impl LinkContext {
+    /// Stores a context if there is none yet, or if it is the first one in the main content.
+    pub(crate) fn merge(known: &mut Option<Self>, other: Self) {
+        let is_better = known
+            .as_ref()
+            .is_none_or(|known| !known.in_main_content && other.in_main_content);
+        if is_better {
+            *known = Some(other);
+        }
+    }
 }
 
 /// The kind of a link. `docs/guide/links.md` lists the elements of each kind, with reasons.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::html::document::{Document, ParseWarning};
 use crate::html::limits::ReadLimits;
-use crate::html::link::{Link, LinkKind, LinkKinds};
+use crate::html::link::{Link, LinkContext, LinkKind, LinkKinds};
 use crate::html::relations::{self, Relations};
 use crate::html::response_metadata::ReadContext;
 use crate::letter_case::starts_with_ignore_case;
@@ -13,7 +13,7 @@ use crate::url::page_url::{MAX_URL_BYTES, PageUrl};
 use crate::url::url_key::UrlKey;
 
 /// References resolved for each allowed link: many may lead to the same page, or to none.
-const TRIES_PER_LINK: usize = 4;
+pub(crate) const TRIES_PER_LINK: usize = 4;
 
 /// Bytes of URLs resolved for each allowed link. Ordinary URLs have a hundred; a base of 8 KiB
 /// makes every reference 8 KiB long.
@@ -28,6 +28,7 @@ pub(crate) struct Reference<'p> {
     pub rel: String,
     pub anchor: String,
     pub is_needed: bool,
+    pub context: Option<LinkContext>,
 }
 
 impl<'p> Reference<'p> {
@@ -39,6 +40,7 @@ impl<'p> Reference<'p> {
             rel: relations::words(rel, rel_bytes),
             anchor: String::new(),
             is_needed: kind.is_needed(),
+            context: None,
         }
     }
 }
@@ -143,6 +145,20 @@ impl<'p> References<'p> {
         Some(index)
     }
 
+    /// Returns the index of a reference that was added before and leads to a page.
+    pub(crate) fn page(&self, href: &str) -> Option<usize> {
+        let index = *self.known.get(href)?;
+        is_page(self.found[index].kind).then_some(index)
+    }
+
+    /// Returns the references that lead to pages from `first` on, which an element with this name
+    /// has added; none if it is not shown.
+    pub(crate) fn shown_since(&self, first: usize, name: &str) -> impl Iterator<Item = usize> {
+        let is_shown = !matches!(name, "link" | "meta");
+        let added = if is_shown { first } else { self.found.len() };
+        (added..self.found.len()).filter(|&index| is_page(self.found[index].kind))
+    }
+
     /// Returns the URL that references are relative to.
     pub(crate) fn base_url(&self, context: &ReadContext<'_>) -> PageUrl {
         let page = context.metadata.url;
@@ -209,6 +225,9 @@ impl Links {
                 link.rel = relations::shared(&link.rel, &reference.rel);
             }
             link.is_needed |= reference.is_needed;
+            if let Some(context) = reference.context {
+                LinkContext::merge(&mut link.context, context);
+            }
             if reference.kind < link.kind {
                 self.counts.move_link(link.kind, reference.kind);
                 link.kind = reference.kind;
@@ -229,12 +248,13 @@ impl Links {
             rel: reference.rel,
             anchor: reference.anchor,
             is_needed: reference.is_needed,
+            context: reference.context,
         });
     }
 }
 
 /// Returns true for kinds that lead to pages.
-const fn is_page(kind: LinkKind) -> bool {
+pub(crate) const fn is_page(kind: LinkKind) -> bool {
     LinkKinds::PAGES.has(kind)
 }
 

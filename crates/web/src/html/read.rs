@@ -3,9 +3,11 @@
 use crate::html::content::MIN_MAIN_WORDS;
 use crate::html::document::{Document, ParseWarning};
 use crate::html::limits::ReadLimits;
+use crate::html::lines::Lines;
 use crate::html::link::LinkKind;
 use crate::html::links::{Links, Reference, References};
 use crate::html::main_selectors::Selection;
+use crate::html::regions::Region;
 use crate::html::relations::has_relation;
 use crate::html::response_metadata::{ReadContext, ResponseMetadata};
 use crate::html::subresources::Subresource;
@@ -161,18 +163,33 @@ impl Document {
             self.warnings.push(ParseWarning::TooMuchText);
         }
         let base = walk.references.base_url(context);
-        walk.references.resolve(headed, context, self);
+        let mut references = walk.references;
+        if let Some(rest) = walk.rest_contexts {
+            rest.write(&mut references);
+        }
         let resolve = |target: &str| {
             let url = base.join(target, context.form).ok();
             let url = url.filter(|url| url != metadata.url);
             url.map(|url| url.as_str().to_owned())
         };
         let structure = walk.structure;
-        self.choose_texts(walk.lines, limits.title_chars, |lines, is_chosen| {
-            let structure = structure.as_ref()?;
-            let text = markdown::write(structure, lines, is_chosen, resolve, limits.text);
-            Some(text)
-        });
+        let found = &mut references.found;
+        let judge_links = |lines: &Lines, regions: &[Region], judged: &[bool]| {
+            if let Some(contexts) = walk.contexts {
+                contexts.write(lines, regions, judged, found);
+            }
+        };
+        self.choose_texts(
+            walk.lines,
+            limits.title_chars,
+            judge_links,
+            |lines, is_chosen| {
+                let structure = structure.as_ref()?;
+                let text = markdown::write(structure, lines, is_chosen, resolve, limits.text);
+                Some(text)
+            },
+        );
+        references.resolve(headed, context, self);
         self.title = walk.title;
         self.language = walk.language;
         self.directives = walk.directives;

@@ -29,7 +29,7 @@ impl Region {
 }
 
 /// The blocks of a page; the first is the whole page.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Regions {
     all: Vec<Region>,
     current: u32,

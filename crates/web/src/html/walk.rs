@@ -17,14 +17,16 @@ use crate::html::limits::ReadLimits;
 use crate::html::lines::{Lines, joined};
 use crate::html::link::LinkKind;
 use crate::html::link_attributes::{self, AttributeSource, Namespace, TransientTag};
+use crate::html::link_contexts::LinkContexts;
 use crate::html::links::References;
 use crate::html::markdown::Structure;
 use crate::html::names::names;
+use crate::html::rest_contexts::{NewReferences, RestContexts};
 use crate::html::scanner::Tag;
 use crate::html::tag_stream::{StreamPiece, TagName, TagStream, is_shadow_mode};
 use crate::html::tree::UnparsedRest;
 use crate::html::work_budget::{self, WorkBudget};
-use crate::html::{language, refresh, region_flags, script_links};
+use crate::html::{anchor_text, language, refresh, region_flags, script_links};
 
 /// The results of walking a page.
 pub(crate) struct Walk<'p> {
@@ -51,6 +53,10 @@ pub(crate) struct Walk<'p> {
     alternatives: String,
     /// The elements that the user's selector matches.
     pub selected: HashSet<NodeId>,
+    /// The places of the links, if their contexts are asked for.
+    pub contexts: Option<LinkContexts>,
+    /// The same for links in the rest of the page.
+    pub rest_contexts: Option<RestContexts>,
 }
 
 /// Markup that is text in the page.
@@ -92,6 +98,8 @@ impl<'p> Walk<'p> {
             anchors: Vec::new(),
             alternatives: String::new(),
             selected: HashSet::new(),
+            contexts: limits.link_context.then(|| LinkContexts::new(limits)),
+            rest_contexts: None,
         }
     }
 
@@ -156,7 +164,12 @@ impl<'p> Walk<'p> {
                         .open(inside.flags, inside.own_flags, elements::kind(element));
                 }
             }
-            Flow::Cell => self.lines.space(),
+            Flow::Cell => {
+                self.lines.space();
+                if let Some(contexts) = &mut self.contexts {
+                    contexts.open_cell(&self.lines);
+                }
+            }
             Flow::Inline => {}
         }
         if let Some(structure) = self.structure.as_mut().filter(|_| !inside.hidden) {
@@ -174,18 +187,18 @@ impl<'p> Walk<'p> {
         }
         if element.name.local == local_name!("a")
             && let Some(&(reference, start)) = self.anchors.last()
-            && attribute(element, "href").is_some()
+            && let Some(href) = attribute(element, "href")
         {
             self.anchors.pop();
             if let Some(reference) = self.references.found.get_mut(reference) {
                 let words = self.lines.since(start);
-                reference.anchor = match words.is_empty() {
-                    true => folded(&self.alternatives, self.limits.anchor_chars),
-                    false => {
-                        let words = words.chars().take(self.limits.anchor_chars);
-                        words.map(|c| if c == '\n' { ' ' } else { c }).collect()
-                    }
-                };
+                reference.anchor =
+                    anchor_text::of(words, &self.alternatives, self.limits.anchor_chars);
+            }
+            if let Some(contexts) = &mut self.contexts
+                && let Some(page) = self.references.page(href)
+            {
+                contexts.add(page, start, &self.lines);
             }
         }
         match flow(element) {
@@ -195,7 +208,12 @@ impl<'p> Walk<'p> {
                     self.lines.close();
                 }
             }
-            Flow::Cell => self.lines.space(),
+            Flow::Cell => {
+                self.lines.space();
+                if let Some(contexts) = &mut self.contexts {
+                    contexts.close_cell(&self.lines);
+                }
+            }
             Flow::Inline | Flow::Hidden => {}
         }
         if let Some(structure) = &mut self.structure {
@@ -237,7 +255,13 @@ impl<'p> Walk<'p> {
                 if *name == local_name!("img") && !self.anchors.is_empty() && !around.hidden {
                     self.alternative(element);
                 }
+                let known = self.references.found.len();
                 self.read_element(name, Namespace::of(element), &element, 0);
+                if let Some(contexts) = &mut self.contexts {
+                    for page in self.references.shown_since(known, name) {
+                        contexts.add(page, self.lines.len(), &self.lines);
+                    }
+                }
             }
             _ => {}
         }
@@ -263,6 +287,10 @@ impl<'p> Walk<'p> {
             // A repeated link keeps its earlier anchor text.
             self.anchors
                 .push((reference.unwrap_or(usize::MAX), self.lines.len()));
+        } else if let Some(contexts) = &mut self.contexts
+            && let Some(page) = self.references.page(href)
+        {
+            contexts.add(page, self.lines.len(), &self.lines);
         }
         true
     }
@@ -331,14 +359,15 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// Reads the links and directives of an element, for both readers.
+    /// Reads the links and directives of an element, for both readers. Returns the reference whose
+    /// anchor text is inside the element.
     fn read_element(
         &mut self,
         name: &str,
         space: Namespace,
         element: &impl AttributeSource<'p>,
         level: u8,
-    ) {
+    ) -> Option<usize> {
         match (name, space) {
             ("base", Namespace::Html) if level == 0 => {
                 if self.references.base.is_none() {
@@ -347,7 +376,7 @@ impl<'p> Walk<'p> {
             }
             ("meta", Namespace::Html) => self.meta(element, level),
             ("a", Namespace::MathMl | Namespace::Html) => {
-                self.link(element, element.value("href"), None);
+                return self.link(element, element.value("href"), None);
             }
             ("a", Namespace::Svg) => {
                 self.link(element, link_attributes::foreign_href(element), None);
@@ -366,6 +395,7 @@ impl<'p> Walk<'p> {
                 }
             }
         }
+        None
     }
 
     fn link(
@@ -373,13 +403,15 @@ impl<'p> Walk<'p> {
         element: &impl AttributeSource<'p>,
         href: Option<Cow<'p, str>>,
         words: Option<Cow<'p, str>>,
-    ) {
-        let Some(href) = href else { return };
+    ) -> Option<usize> {
+        let href = href?;
         let rel = link_attributes::rel(element);
         let reference = self.references.add(href, LinkKind::Page, &rel);
         if let (Some(reference), Some(words)) = (reference, words) {
-            self.references.found[reference].anchor = folded(&words, self.limits.anchor_chars);
+            let words = anchor_text::folded(&words, self.limits.anchor_chars);
+            self.references.found[reference].anchor = words;
         }
+        reference
     }
 
     fn meta(&mut self, element: &impl AttributeSource<'p>, level: u8) {
@@ -422,6 +454,9 @@ impl<'p> Walk<'p> {
     /// Reads text and links of the rest of a page whose tree is incomplete.
     pub(crate) fn rest(&mut self, text: &'p str, rest: &UnparsedRest) {
         self.lines.end_line();
+        if self.limits.link_context && self.rest_contexts.is_none() {
+            self.rest_contexts = Some(RestContexts::new(&self.lines, self.limits));
+        }
         let mut stream = TagStream::new(text, rest.at, rest.inside.as_deref(), self.budget);
         let mut in_style = false;
         while let Some(piece) = stream.next_within(&mut self.budget) {
@@ -430,11 +465,11 @@ impl<'p> Walk<'p> {
                 StreamPiece::Text(text, _) if was_in_style => self.style(text, CssContext::Sheet),
                 StreamPiece::Text(text, true) if !self.lines.is_full() => {
                     let text = self.lines.wanted(text);
-                    self.lines.push(
-                        &character_references::resolve(text, TextContext::Content),
-                        0,
-                        false,
-                    );
+                    let text = character_references::resolve(text, TextContext::Content);
+                    self.lines.push(&text, 0, false);
+                    if let Some(contexts) = &mut self.rest_contexts {
+                        contexts.text(&text);
+                    }
                 }
                 StreamPiece::Start(tag, name, space, is_visible) => {
                     in_style = is_style_of_drawing(name, space);
@@ -442,15 +477,34 @@ impl<'p> Walk<'p> {
                     if is_visible && ends_line(name.as_str()) {
                         self.lines.end_line();
                     }
-                    self.read_element(name.as_str(), space, &tag, 0);
+                    let first = self.references.found.len();
+                    let anchored = self.read_element(name.as_str(), space, &tag, 0);
+                    if let Some(contexts) = &mut self.rest_contexts {
+                        let new = NewReferences { first, anchored };
+                        contexts.start((&tag, name, space), new, is_visible, &mut self.references);
+                    }
                 }
                 StreamPiece::Raw(tag, name, content) => {
                     self.raw(name, content, 0, Cow::Borrowed);
+                    let first = self.references.found.len();
                     self.read_element(name.as_str(), Namespace::Html, &tag, 0);
+                    if let Some(contexts) = &mut self.rest_contexts {
+                        contexts.place(name, first, &self.references);
+                    }
                 }
-                StreamPiece::End(name, true) if ends_line(name.as_str()) => self.lines.end_line(),
+                StreamPiece::End(name, true) => {
+                    if ends_line(name.as_str()) {
+                        self.lines.end_line();
+                    }
+                    if let Some(contexts) = &mut self.rest_contexts {
+                        contexts.end(name, &mut self.references);
+                    }
+                }
                 StreamPiece::Text(..) | StreamPiece::End(..) => {}
             }
+        }
+        if let Some(contexts) = &mut self.rest_contexts {
+            contexts.close(&mut self.references);
         }
     }
 
@@ -533,13 +587,6 @@ fn has_base(page: &str) -> bool {
     page.as_bytes()
         .windows(5)
         .any(|window| window.eq_ignore_ascii_case(b"<base"))
-}
-
-/// Returns the words of an attribute separated by single spaces.
-fn folded(text: &str, most: usize) -> String {
-    // Control characters are white space, as in the text of a page.
-    let words = text.split(|c: char| c.is_whitespace() || c.is_control());
-    joined(words.filter(|word| !word.is_empty()), most)
 }
 
 fn title_of(title: NodeRef<'_, Node>, limits: &ReadLimits) -> Option<String> {

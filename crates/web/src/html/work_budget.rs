@@ -90,6 +90,11 @@ pub(crate) fn count(text: &str, is_counted: impl Fn(u8) -> bool) -> usize {
     counts.sum()
 }
 
+/// Returns the steps of words that are copied.
+pub(crate) const fn of_words(bytes: usize) -> usize {
+    bytes / STRIDE
+}
+
 /// Returns the steps of a nested page before any of it is read.
 pub(crate) const fn of_page(markup: &str) -> usize {
     4 + markup.len() / SCRIPT_STRIDE

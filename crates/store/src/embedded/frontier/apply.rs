@@ -144,7 +144,7 @@ impl Queue {
         self.keep_pace(&row.url.host(), *pace);
         self.take_out(place);
         self.state.totals.count(row);
-        self.state.voids.settled(row, &visit.reached);
+        self.state.voids.settled(row, *priority, &visit.reached);
         self.see_keys(settled_probe(row, *priority).into_iter().collect());
         self.state.reclaims.retain(|_, entry| entry != sequence);
         self.hosts

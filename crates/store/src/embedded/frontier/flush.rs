@@ -26,6 +26,7 @@ use super::hosts::HostState;
 use super::parts;
 use super::place::{Body, Place, Rank};
 use super::queue_blocks::QueueBlocks;
+use super::turns::{Levels, StoredLevels};
 use super::{Queue, Tries};
 use crate::fault::StoreFault;
 use crate::frontier::FrontierRules;
@@ -85,6 +86,8 @@ struct HostRecord {
     requisites: u64,
     /// Probes among `live`.
     probes: u64,
+    /// `live` by urgency, if the best host goes first; otherwise nothing.
+    levels: StoredLevels,
 }
 
 impl Flush {
@@ -260,6 +263,10 @@ impl Queue {
                 live: host.all.live,
                 requisites: host.requisites.live,
                 probes: host.probes.live,
+                levels: host
+                    .levels
+                    .as_ref()
+                    .map_or_else(Default::default, Levels::to_stored),
                 gone: gone.map(|place| place.rank).collect(),
                 tries: tries
                     .map(|(place, tries)| (place.rank, tries.attempts, tries.due))
@@ -280,6 +287,7 @@ impl Queue {
         watermark: Position,
         rules: FrontierRules,
     ) -> Result<Self, StoreFault> {
+        let best_first = rules.best_first;
         let mut queue = Self::new(database, rules)?;
         let tree = database.tree("frontier")?;
         let mut found: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
@@ -306,6 +314,10 @@ impl Queue {
                 return Err(tree.broken("hosts are missing".to_owned()));
             }
             for record in decode::<Vec<HostRecord>>(&tree, &bytes)? {
+                // The crawl was begun without best first: its tables do not count by urgency.
+                if best_first && record.levels.live() != record.live {
+                    return Err(tree.broken("pages are not counted by priority".to_owned()));
+                }
                 queue.restore(record);
             }
         }
@@ -319,6 +331,8 @@ impl Queue {
         state.all.live = record.live;
         state.requisites.live = record.requisites;
         state.probes.live = record.probes;
+        let best_first = self.hosts.rules().best_first;
+        state.levels = best_first.then(|| record.levels.into_levels());
         for (rank, ..) in &record.tries {
             state.tally(*rank, |tally| tally.later += 1);
         }

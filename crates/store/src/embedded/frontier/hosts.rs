@@ -5,13 +5,14 @@
 //! number of its unsettled entries), some does not (its leases, the entries read ahead from the
 //! blocks).
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::time::Duration;
 
 use web::{Host, Pace, Timestamp};
 
 use super::place::{Body, Place, Rank};
+use super::turns::{Levels, Turn, Turns, Urgency};
 use crate::budget::{self, DomainCounts};
 use crate::discovered_url::DiscoveredUrl;
 use crate::frontier::{FrontierRules, LeftOut};
@@ -21,9 +22,8 @@ pub(super) struct Hosts {
     rules: FrontierRules,
     numbers: HashMap<Host, u32>,
     hosts: Vec<HostState>,
-    /// The hosts with an entry of each kind to lease and room for one, by the time at which they
-    /// are ready.
-    due: [BTreeSet<(Timestamp, u32)>; Wanted::KINDS],
+    /// The turns of the hosts with an entry of each kind to lease and room for one.
+    due: [Turns; Wanted::KINDS],
     sums: Sums,
     /// The time before which no host is asked.
     floor: Timestamp,
@@ -44,6 +44,8 @@ pub(super) struct HostState {
     pub(super) requisites: Tally,
     /// Probes among them.
     pub(super) probes: Tally,
+    /// All of them by their urgency, where the best host goes first.
+    pub(super) levels: Option<Levels>,
     /// Entries out on lease.
     pub(super) leased: u64,
     /// Fetched pages that are not recorded yet.
@@ -75,7 +77,7 @@ pub(super) struct Tally {
 
 impl Tally {
     /// Returns the number of entries that can be leased when the host's turn comes.
-    fn waiting(&self) -> u64 {
+    pub(super) fn waiting(&self) -> u64 {
         self.live.saturating_sub(self.later + self.out + self.aside)
     }
 }
@@ -89,7 +91,7 @@ struct Agenda {
     pages: u64,
     requisites: u64,
     ordinary: u64,
-    due: [Option<Timestamp>; Wanted::KINDS],
+    due: [Option<Turn>; Wanted::KINDS],
 }
 
 impl HostState {
@@ -101,6 +103,7 @@ impl HostState {
             all: Tally::default(),
             requisites: Tally::default(),
             probes: Tally::default(),
+            levels: None,
             leased: 0,
             unrecorded: 0,
             gone: 0,
@@ -119,6 +122,9 @@ impl HostState {
         }
         if rank.is_probed() {
             count(&mut self.probes);
+        }
+        if let Some(levels) = &mut self.levels {
+            levels.tally(rank, count);
         }
     }
 
@@ -148,6 +154,13 @@ impl HostState {
         rules.max_pages_of(&self.name).is_none_or(|max| pages < max)
     }
 
+    /// Returns the urgency of its first entry that waits; 0 where hosts take turns by time alone.
+    /// The first entry is of the kind that is leased: requisites come first, and probes are leased
+    /// where nothing else waits.
+    fn urgency(&self) -> Urgency {
+        self.levels.as_ref().map_or(0, Levels::first)
+    }
+
     /// Rewinds the entries read ahead to this rank, so that they do not pass over it.
     pub(super) fn rewind(&mut self, rank: Rank) {
         if self.read_to.is_some_and(|read_to| rank <= read_to) {
@@ -170,10 +183,14 @@ impl HostState {
             true => waiting - probes,
             false => requisites,
         };
+        let turn = Turn {
+            ready: self.pace.ready,
+            urgency: self.urgency(),
+        };
         let mut due = [None; Wanted::KINDS];
-        due[Wanted::All as usize] = is_due.then_some(self.pace.ready);
-        due[Wanted::Requisites as usize] = (may_go && requisites > 0).then_some(self.pace.ready);
-        due[Wanted::Probes as usize] = (may_go && is_open && probes > 0).then_some(self.pace.ready);
+        due[Wanted::All as usize] = is_due.then_some(turn);
+        due[Wanted::Requisites as usize] = (may_go && requisites > 0).then_some(turn);
+        due[Wanted::Probes as usize] = (may_go && is_open && probes > 0).then_some(turn);
         Agenda {
             waiting,
             leased: self.leased,
@@ -188,11 +205,12 @@ impl HostState {
 
 impl Hosts {
     pub(super) fn new(rules: FrontierRules) -> Self {
+        let best_first = rules.best_first;
         Self {
             rules,
             numbers: HashMap::new(),
             hosts: Vec::new(),
-            due: Default::default(),
+            due: std::array::from_fn(|_| Turns::new(best_first)),
             sums: Sums::default(),
             floor: Timestamp::default(),
             domains: DomainCounts::default(),
@@ -212,7 +230,8 @@ impl Hosts {
         if let Some(number) = self.numbers.get(name) {
             return *number;
         }
-        let state = HostState::new(name.clone(), self.floor.into());
+        let mut state = HostState::new(name.clone(), self.floor.into());
+        state.levels = self.rules.best_first.then(Levels::default);
         self.add(state)
     }
 
@@ -280,8 +299,8 @@ impl Hosts {
         let moves = before.due.into_iter().zip(after.due);
         for (due, (before, after)) in self.due.iter_mut().zip(moves) {
             if before != after {
-                before.map(|ready| due.remove(&(ready, number)));
-                due.extend(after.map(|ready| (ready, number)));
+                before.into_iter().for_each(|turn| due.remove(turn, number));
+                after.into_iter().for_each(|turn| due.insert(turn, number));
             }
         }
     }
@@ -291,13 +310,11 @@ impl Hosts {
         self.change(place.host, |host| host.tally(place.rank, count));
     }
 
-    /// Takes the host that has been ready longest at `now`. It is passed over until
-    /// [`Hosts::next_round`].
+    /// Takes the host whose turn it is at `now`. It is passed over until [`Hosts::next_round`].
     pub(super) fn take_due(&mut self, now: Timestamp, wanted: Wanted) -> Option<u32> {
-        let (ready, number) = *self.due[wanted as usize].first()?;
-        if ready > now {
-            return None;
-        }
+        let hosts = &self.hosts;
+        let urgency = |number: u32| hosts[number as usize].urgency();
+        let number = self.due[wanted as usize].first(now, urgency)?;
         self.change(number, |host| host.passed = true);
         Some(number)
     }
@@ -311,7 +328,7 @@ impl Hosts {
 
     /// Returns the time at which the next host becomes ready, if any has an entry that waits.
     pub(super) fn next_ready(&self, wanted: Wanted) -> Option<Timestamp> {
-        self.due[wanted as usize].first().map(|(ready, _)| *ready)
+        self.due[wanted as usize].next_ready()
     }
 
     /// Returns true if the limits leave room for one more entry of this rank.

@@ -83,6 +83,12 @@ impl Rank {
         self.urgency() >= DiscoveredUrl::PROBED
     }
 
+    /// Returns the kind and the priority, without the depth: lower goes first.
+    pub(super) fn level(self) -> u16 {
+        // Nine bits are left.
+        (self.priority >> DEPTH_BITS) as u16
+    }
+
     /// Returns the depth of the URL.
     pub(super) fn depth(self) -> u32 {
         self.priority & MAX_DEPTH

@@ -117,7 +117,7 @@ impl Queue {
                 let row = &void.row;
                 let found = DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone());
                 let found = match self.seen.contains(row.url.key().as_u64()) {
-                    true => found,
+                    true => found.promising_as(void.priority),
                     false => found.probed(),
                 };
                 self.revoke_as(journal, found, void)?;
@@ -167,6 +167,7 @@ fn void_at(journal: &Journal, place: Position) -> Result<Void, StoreFault> {
         Some((_, Record::Settled(settled))) => Ok(Void {
             row: settled.visit.row,
             reached: Vec::new(),
+            priority: settled.priority,
         }),
         _ => Err(broken(
             "expected the settlement of a left-out page, found another record".to_owned(),

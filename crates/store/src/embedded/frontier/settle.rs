@@ -145,8 +145,8 @@ impl Queue {
         Ok(())
     }
 
-    /// Revokes a visit record and queues its URL again; that visit may claim again the URLs it
-    /// reached.
+    /// Revokes a visit record and queues its URL again, with its promise; that visit may claim again
+    /// the URLs it reached.
     pub(in super::super) fn revoke(
         &mut self,
         journal: &Journal,
@@ -154,7 +154,7 @@ impl Queue {
     ) -> Result<(), StoreFault> {
         let row = &void.row;
         let found = DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone());
-        let found = found.needed(row.requisite);
+        let found = found.needed(row.requisite).promising_as(void.priority);
         self.revoke_as(journal, found, void)
     }
 
@@ -177,7 +177,7 @@ impl Queue {
         discovered: DiscoveredUrl,
         void: Void,
     ) -> Result<(), StoreFault> {
-        let Void { row, reached } = void;
+        let Void { row, reached, .. } = void;
         let revoked = Record::Revoked {
             entry: QueueEntry::new(self.state.next_sequence, discovered),
             row,

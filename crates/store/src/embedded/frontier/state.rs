@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use web::{PageUrl, Timestamp, UrlKey};
 
 use super::super::journal::frame::Position;
+use super::super::journal::record::with_details;
 use super::place::Place;
 use crate::frontier::{ArchiveSpan, STRIKES_ASIDE};
 use crate::patterns::Patterns;
@@ -73,8 +74,11 @@ pub(super) struct Voids {
 /// The record of a visit that may be revoked, and the URLs reached by its redirects.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in super::super) struct Void {
+    #[serde(with = "with_details")]
     pub(in super::super) row: Box<VisitRecord>,
     pub(in super::super) reached: Vec<PageUrl>,
+    /// The priority of its queue entry: the next one has the same promise.
+    pub(in super::super) priority: u8,
 }
 
 impl FrontierState {
@@ -104,7 +108,7 @@ impl Voids {
     }
 
     /// Handles a visit that ended.
-    pub(super) fn settled(&mut self, row: &VisitRecord, reached: &[PageUrl]) {
+    pub(super) fn settled(&mut self, row: &VisitRecord, priority: u8, reached: &[PageUrl]) {
         self.dropped.remove(&row.url.key());
         let Some(original) = row.duplicate_of.as_ref().filter(|_| !row.of_earlier) else {
             return;
@@ -115,6 +119,7 @@ impl Voids {
         let void = || Void {
             row: Box::new(row.clone()),
             reached: reached.to_vec(),
+            priority,
         };
         if self.forgotten.contains(&original.key()) {
             self.due.push(void());

@@ -18,19 +18,51 @@ use crate::patterns::name::PatternName;
 use crate::visit_details::VisitDetails;
 use crate::visit_record::VisitRecord;
 
-/// The first format with [`VisitDetails`], [`Record::Postponed`]'s reason and [`Record::Distinct`].
-const FORMAT_WITH_DETAILS: u16 = 8;
+/// The first format with [`VisitDetails::relevance`], and with the details of revoked visits.
+/// [`VisitDetails`], [`Record::Postponed`]'s reason and [`Record::Distinct`] came with format 8.
+const FORMAT_WITH_RELEVANCE: u16 = 9;
+/// The number of the variant [`Record::Revoked`].
+const REVOKED: u8 = 14;
 
 /// Decodes the payload of a frame in a segment of this format.
 ///
-/// Formats before 8 lack the last fields of two records, the absence of which is encoded as zero
-/// bytes: these are appended.
+/// Formats before 9 lack the last fields of two records, the absence of which is encoded as zero
+/// bytes: these are appended. Of a revoked visit they lack the details.
 pub(super) fn decode(format: u16, mut payload: Vec<u8>) -> postcard::Result<Record> {
-    if format < FORMAT_WITH_DETAILS {
-        let absent = postcard::to_allocvec(&VisitDetails::default())?;
-        payload.extend(absent);
+    if format >= FORMAT_WITH_RELEVANCE {
+        return postcard::from_bytes(&payload);
     }
+    if let Some((&REVOKED, fields)) = payload.split_first() {
+        let (entry, row, reached) = postcard::from_bytes(fields)?;
+        return Ok(Record::Revoked {
+            entry,
+            row,
+            reached,
+        });
+    }
+    let absent = postcard::to_allocvec(&VisitDetails::default())?;
+    payload.extend(absent);
     postcard::from_bytes(&payload)
+}
+
+/// A visit record on disk with its details behind it.
+pub(in crate::embedded) mod with_details {
+    use super::{Deserialize, Deserializer, Serialize, Serializer, VisitRecord};
+
+    pub(in crate::embedded) fn serialize<S: Serializer>(
+        row: &VisitRecord,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        (row, &row.details).serialize(serializer)
+    }
+
+    pub(in crate::embedded) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Box<VisitRecord>, D::Error> {
+        let (mut row, details): (Box<VisitRecord>, _) = Deserialize::deserialize(deserializer)?;
+        row.details = details;
+        Ok(row)
+    }
 }
 
 /// Returns true if the payload of a frame concerns signatures alone: an admission, the end of one,
@@ -129,7 +161,8 @@ pub enum Record {
     Revoked {
         /// Its new queue entry.
         entry: QueueEntry,
-        /// The void record of the visit.
+        /// The void record of the visit; without details in formats before 9.
+        #[serde(with = "with_details")]
         row: Box<VisitRecord>,
         /// URLs that redirects led to: its next visit may reach them again.
         reached: Vec<PageUrl>,

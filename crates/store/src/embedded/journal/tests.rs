@@ -171,7 +171,7 @@ fn a_journal_of_another_format_is_refused_by_name_and_number() {
     assert!(
         refused
             .to_string()
-            .ends_with("was written in format 99, this program reads format 8"),
+            .ends_with("was written in format 99, this program reads format 9"),
         "{refused}"
     );
 }
@@ -193,7 +193,7 @@ fn the_golden_journal_is_still_written_and_read() {
     let golden = include_str!("../../../golden/journal.hex");
     let directory = tempfile::tempdir().unwrap();
     let journal = journal(directory.path(), 1 << 20);
-    let records = [golden_records(), records_since_7(), records_since_8()].concat();
+    let records = records_until_9();
     for record in &records {
         journal.append(record).unwrap();
     }
@@ -219,8 +219,7 @@ fn the_records_that_a_follower_passes_over_are_those_about_signatures() {
             text: None,
         }),
     };
-    let others = [golden_records(), records_since_7(), records_since_8()];
-    for record in [vec![admitted], others.concat()].concat() {
+    for record in [vec![admitted], records_until_9()].concat() {
         let expected = matches!(
             record,
             Record::Admitted { .. } | Record::Forgotten { .. } | Record::Retained(_)
@@ -239,6 +238,9 @@ fn journals_of_earlier_versions_are_read_and_continued() {
     let format_7 = include_str!("../../../golden/journal-7.hex");
     let records = [golden_records(), records_since_7()].concat();
     is_read_and_continued(format_7, &records);
+    let format_8 = include_str!("../../../golden/journal-8.hex");
+    let records = [golden_records(), records_since_7(), records_since_8()].concat();
+    is_read_and_continued(format_8, &records);
 }
 
 fn is_read_and_continued(golden: &str, records: &[Record]) {
@@ -252,7 +254,7 @@ fn is_read_and_continued(golden: &str, records: &[Record]) {
         std::fs::write(&path, bytes).unwrap();
         assert_eq!(all(directory.path()).unwrap(), expected);
         let journal = journal(directory.path(), 1 << 20);
-        for record in records_since_8() {
+        for record in records_since_9() {
             journal.append(&record).unwrap();
         }
         let untouched = std::fs::read(&path).unwrap();
@@ -261,7 +263,7 @@ fn is_read_and_continued(golden: &str, records: &[Record]) {
         assert_eq!(files(directory.path()).len(), if is_alone { 1 } else { 2 });
         assert_eq!(
             all(directory.path()).unwrap(),
-            [expected, records_since_8()].concat()
+            [expected, records_since_9()].concat()
         );
     }
 }
@@ -427,6 +429,42 @@ fn golden_records() -> Vec<Record> {
     ]
 }
 
+/// Returns all of the golden journal.
+fn records_until_9() -> Vec<Record> {
+    let before = [golden_records(), records_since_7(), records_since_8()];
+    [before.concat(), records_since_9()].concat()
+}
+
+/// Returns records with all that format 9 added.
+fn records_since_9() -> Vec<Record> {
+    let found = link("http://a.test/aside", 1).promising(5);
+    let relevance = |thousandths| Some(crate::Relevance::from_thousandths(thousandths));
+    let row = |fate, relevance| crate::VisitRecord {
+        details: crate::VisitDetails {
+            relevance,
+            ..crate::VisitDetails::default()
+        },
+        ..crate::VisitRecord::new(found.clone(), fate, at(5))
+    };
+    vec![
+        Record::Settled(SettledVisit {
+            sequence: 7,
+            priority: found.priority,
+            first: 8,
+            pace: Pace::default(),
+            visit: FinishedVisit {
+                finds: vec![link("http://a.test/behind", 2).promising(31).put_behind()],
+                ..FinishedVisit::new(row(Fate::OffTopic, relevance(420)))
+            },
+        }),
+        Record::Revoked {
+            entry: crate::QueueEntry::new(9, found.clone()),
+            row: Box::new(row(Fate::NearDuplicate, relevance(1_000))),
+            reached: vec![found.url.clone()],
+        },
+    ]
+}
+
 /// Returns records with all that format 8 added.
 fn records_since_8() -> Vec<Record> {
     let found = link("http://a.test/print", 1);
@@ -438,6 +476,7 @@ fn records_since_8() -> Vec<Record> {
         redirects: 2,
         digest: Some("sha1:2JXWZQ5BN2TU5PQNV4ILDK3AWBPOTNQV".to_owned()),
         is_sitemap: true,
+        relevance: None,
     };
     vec![
         Record::Settled(SettledVisit {

@@ -61,7 +61,12 @@ impl ArchiveTail {
                     file: span.file,
                     end: span.end,
                 });
-                self.settled.push(Void { row, reached });
+                let priority = settled.priority;
+                self.settled.push(Void {
+                    row,
+                    reached,
+                    priority,
+                });
             }
             Record::Revoked { row, .. } if row.warc_file.is_none() => {
                 let is_its = |visit: &Void| visit.row.url == row.url;

@@ -7,7 +7,7 @@ use crate::html::names::names;
 
 /// The role of a start tag and of its open element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(in crate::html) enum Role {
     /// Ends an open paragraph.
     Block,
     /// Ends an open paragraph; a line feed right after the tag is not part of the text.
@@ -50,7 +50,7 @@ pub(super) enum Role {
 }
 
 impl Role {
-    pub(super) fn of(name: &LocalName) -> Self {
+    pub(in crate::html) fn of(name: &LocalName) -> Self {
         match *name {
             names![
                 "a" "b" "big" "code" "em" "font" "i" "s" "small" "strike" "strong" "tt" "u"
@@ -95,7 +95,7 @@ impl Role {
 
     /// Returns the role of an element of a drawing. Most drawings repeat a few shapes; the tree
     /// builder respells the names of some others, or they end the drawing.
-    pub(super) fn in_drawing(name: &LocalName) -> Self {
+    pub(in crate::html) fn in_drawing(name: &LocalName) -> Self {
         match &**name {
             "a" | "circle" | "defs" | "ellipse" | "g" | "line" | "mask" | "path" | "polygon"
             | "polyline" | "rect" | "stop" | "svg" | "symbol" | "text" | "tspan" | "use" => {
@@ -107,17 +107,17 @@ impl Role {
     }
 
     /// Returns true if an element ends with its parent (section 13.2.6.3, "implied end tags").
-    pub(super) const fn has_implied_end(self) -> bool {
+    pub(in crate::html) const fn has_implied_end(self) -> bool {
         matches!(self, Self::Paragraph | Self::Item | Self::Choice)
     }
 
     /// Returns true if the element may contain only rows, cells and other parts of tables.
-    pub(super) const fn is_part_of_table(self) -> bool {
+    pub(in crate::html) const fn is_part_of_table(self) -> bool {
         matches!(self, Self::Table | Self::Columns | Self::Rows | Self::Row)
     }
 
     /// Returns true if an item inside does not end an open item outside the element.
-    pub(super) fn bounds_items(self, name: &LocalName) -> bool {
+    pub(in crate::html) fn bounds_items(self, name: &LocalName) -> bool {
         match self {
             Self::Paragraph | Self::Formatting | Self::Ordinary => false,
             Self::Block => !matches!(*name, names!["address" "div" "dialog"]),
@@ -127,7 +127,7 @@ impl Role {
 
     /// Returns true if a block inside does not end an open paragraph outside the element (section
     /// 13.2.4.2, "button scope").
-    pub(super) const fn bounds_paragraphs(self) -> bool {
+    pub(in crate::html) const fn bounds_paragraphs(self) -> bool {
         matches!(
             self,
             Self::Button | Self::Table | Self::Caption | Self::Cell | Self::Select

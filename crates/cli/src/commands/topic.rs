@@ -1,0 +1,124 @@
+//! `crawler topic`: the relevance of documents to a topic, and the words that it comes from.
+
+use std::io::{self, Write};
+
+use corpus::{Documents, Reader};
+use serde::Serialize;
+use topic::{Relevance, Topic};
+
+use crate::args::TopicArgs;
+use crate::cli_error::{CliError, usage};
+use crate::output::{self, Format};
+use crate::skip_report::SkipReport;
+use crate::terminal::printable;
+use crate::topic_of::topic_of;
+
+/// The words that are named for each document.
+const NAMED: usize = 8;
+
+/// The judgement of a document.
+#[derive(Serialize)]
+struct JudgedDocument {
+    document: String,
+    relevance: f64,
+    on_topic: bool,
+    /// The topic's words that make most of the relevance.
+    words: Vec<NamedWord>,
+    #[serde(skip)]
+    shown: Relevance,
+}
+
+/// A word, and its part of the relevance.
+#[derive(Serialize)]
+struct NamedWord {
+    word: String,
+    part: f64,
+}
+
+pub(crate) fn run(args: &TopicArgs) -> Result<(), CliError> {
+    let topic = topic_of(
+        args.topic.as_deref(),
+        &args.topic_file,
+        args.frequencies.as_deref(),
+    )?;
+    let topic = topic.with_threshold(args.topic_threshold);
+    let format = Format::or_fitting(args.format);
+    let documents = Documents::below(&args.paths, &args.input.options(None))
+        .map_err(|error| CliError::of_usage(&error))?;
+    let reader = Reader::new(true);
+    let mut skipped = SkipReport::default();
+    let mut judged = 0_u64;
+    let judge = {
+        let topic = topic.clone();
+        move |content: &_| judge(&topic, &reader, content)
+    };
+    output::to_stdout(|out| {
+        if format == Format::Table {
+            writeln!(out, "on topic from {}", topic.threshold())?;
+        }
+        for computed in corpus::computed(documents, judge) {
+            match computed {
+                Ok((id, document)) => {
+                    write(
+                        out,
+                        format,
+                        JudgedDocument {
+                            document: id,
+                            ..document
+                        },
+                    )?;
+                    judged += 1;
+                }
+                Err(more) => skipped.add(&more),
+            }
+        }
+        Ok(())
+    })?;
+    match (judged, skipped.count()) {
+        (_, 0) => Ok(()),
+        (0, _) => Err(skipped.no_document("to judge")),
+        (_, count) => Err(usage(format!("{count} of the documents could not be read"))),
+    }
+}
+
+/// Judges a document. One without a text has no relevance.
+fn judge(topic: &Topic, reader: &Reader, content: &corpus::Content) -> JudgedDocument {
+    let page = reader.read(content);
+    let text = reader.text(&page).unwrap_or_default();
+    let relevance = topic.judge(&text).relevance;
+    let words = topic.words_that_spoke(&text, NAMED).into_iter();
+    JudgedDocument {
+        document: String::new(),
+        relevance: relevance.share(),
+        on_topic: relevance >= topic.threshold(),
+        words: words
+            .map(|(word, part)| NamedWord {
+                word,
+                part: Relevance::from_share(part).share(),
+            })
+            .collect(),
+        shown: relevance,
+    }
+}
+
+fn write(out: &mut dyn Write, format: Format, judged: JudgedDocument) -> io::Result<()> {
+    if format == Format::Json {
+        return output::json_line(out, &judged);
+    }
+    let topic = if judged.on_topic {
+        "on topic"
+    } else {
+        "off topic"
+    };
+    let words = judged.words.iter();
+    let words: Vec<String> = words
+        .map(|named| format!("{} {}", named.word, Relevance::from_share(named.part)))
+        .collect();
+    writeln!(
+        out,
+        "{}  {topic:<9}  {}  {}",
+        judged.shown,
+        printable(&judged.document),
+        printable(&words.join(", "))
+    )
+}

@@ -1,0 +1,127 @@
+//! The topic of `--topic`, `--topic-file` and `--frequencies`, for a crawl and for `crawler topic`.
+//!
+//! Each `--topic-file` has to bring an example. Of a directory or an archive, documents without a
+//! text are skipped, and named.
+
+use std::path::{Path, PathBuf};
+
+use ::topic::{ExampleText, Relevance, Topic, TopicBuilder, TopicError};
+use corpus::{Documents, InputOptions, Reader, Skipped};
+use neardup::{Unit, Width};
+
+use crate::args::input::usual_temp_dir;
+use crate::cli_error::{CliError, usage};
+use crate::features;
+use crate::skip_report::SkipReport;
+use crate::terminal::say;
+
+const WORDS_REMEDY: &str = "name what pages about the topic have and others do not, for instance \
+    --topic \"tidal power\"; stop words such as \"the\" do not count";
+const EXAMPLE_REMEDY: &str = "an example is a page about the topic: text, HTML, or an archive or \
+    directory of them";
+
+/// Parses a threshold.
+///
+/// # Errors
+/// It is no number from 0 to 1.
+pub(crate) fn threshold(text: &str) -> Result<Relevance, String> {
+    match text.parse::<f64>() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(Relevance::from_share(share)),
+        _ => Err(format!("a threshold is between 0 and 1, got {text}")),
+    }
+}
+
+/// Returns the topic of these words, examples and frequencies. Warnings are printed.
+///
+/// # Errors
+/// No word counts, a file cannot be read, or it has no example.
+pub(crate) fn topic_of(
+    words: Option<&str>,
+    files: &[PathBuf],
+    frequencies: Option<&Path>,
+) -> Result<Topic, CliError> {
+    let frequencies = frequencies.map(features::read).transpose()?;
+    if let Some(counted) = &frequencies
+        && counted.unit() != Unit::Words(Width::ONE)
+    {
+        let message = format!("a topic needs frequencies of words, got {}", counted.unit());
+        let remedy = "`crawler frequencies` without --features counts words";
+        return Err(usage(message).with_remedy(remedy));
+    }
+    let mut builder = TopicBuilder::new(frequencies.as_ref());
+    if let Some(words) = words {
+        builder = builder.words(words).map_err(|error| refused(&error))?;
+    }
+    let reader = Reader::new(true);
+    for path in files {
+        add_examples(path, &reader, &mut builder)?;
+    }
+    let (topic, warnings) = builder.build().map_err(|error| refused(&error))?;
+    for warning in warnings {
+        say(&format!("warning: {warning}"));
+    }
+    Ok(topic)
+}
+
+/// Returns the error of words that make no topic.
+fn refused(error: &TopicError) -> CliError {
+    CliError::of_usage(error).with_remedy(match error {
+        TopicError::NoWord { .. } | TopicError::TooManyWords { .. } => WORDS_REMEDY,
+        TopicError::EmptyExample { .. } => EXAMPLE_REMEDY,
+    })
+}
+
+/// Adds the documents of a path to the examples.
+fn add_examples(
+    path: &Path,
+    reader: &Reader,
+    builder: &mut TopicBuilder<'_>,
+) -> Result<(), CliError> {
+    let options = InputOptions::new(usual_temp_dir());
+    let documents = Documents::below(&[path.to_owned()], &options)
+        .map_err(|error| CliError::of_usage(&error).with_remedy(EXAMPLE_REMEDY))?;
+    let mut added = 0_u64;
+    let mut skipped: Vec<Skipped> = Vec::new();
+    let mut report = SkipReport::default();
+    for document in documents {
+        let reason = match document {
+            Ok(document) => {
+                let page = reader.read(&document.content);
+                let name = document.id.as_str();
+                let text = reader.text(&page).unwrap_or_default();
+                match builder.example(&ExampleText { name, page: text }) {
+                    Ok(()) => None,
+                    Err(_) => Some(Skipped {
+                        culprit: document.id,
+                        reason: "an example without a word that counts".to_owned(),
+                    }),
+                }
+            }
+            Err(unreadable) => Some(unreadable),
+        };
+        match reason {
+            None => added += 1,
+            // The only reason is the error of the command, and is not printed twice.
+            Some(reason) if added == 0 && skipped.is_empty() => skipped.push(reason),
+            Some(reason) => report.add(&reason),
+        }
+        if builder.is_full() {
+            break;
+        }
+    }
+    match (added, skipped.pop()) {
+        (0, Some(reason)) => {
+            Err(usage(format!("--topic-file {reason}")).with_remedy(EXAMPLE_REMEDY))
+        }
+        (0, None) => {
+            let culprit = path.display();
+            Err(usage(format!("--topic-file {culprit}: no document")).with_remedy(EXAMPLE_REMEDY))
+        }
+        (_, reason) => {
+            if let Some(reason) = reason {
+                report.add(&reason);
+            }
+            Ok(())
+        }
+    }
+}

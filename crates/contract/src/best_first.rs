@@ -1,0 +1,196 @@
+//! Promises of links: the order of a host's URLs by them, and that of hosts.
+
+use std::collections::BTreeSet;
+
+use store::{DiscoveredUrl, FrontierRules};
+
+use crate::backend::{Backend, Promise};
+use crate::fixtures::*;
+use crate::sentence::{Sentence, scenarios};
+
+pub(crate) const SENTENCES: &[Sentence] = &scenarios!(
+    &[],
+    of_a_host_the_url_with_the_best_promise_goes_first_whatever_its_depth,
+    a_url_that_is_found_again_keeps_its_first_promise,
+    a_host_that_is_not_ready_is_not_asked_however_good_its_pages_are,
+);
+
+pub(crate) const IN_ORDER: &[Sentence] = &scenarios!(
+    &[Promise::HostOrder],
+    of_ready_hosts_the_one_with_the_best_page_goes_first,
+    hosts_with_pages_of_equal_promise_take_turns_in_the_order_in_which_they_became_ready,
+    every_ready_host_has_a_turn_before_any_has_its_second,
+    without_best_first_promises_do_not_change_the_turns_of_hosts,
+);
+
+pub(crate) const OVER_SESSIONS: &[Sentence] = &scenarios!(
+    &[Promise::Sessions, Promise::HostOrder],
+    the_best_host_goes_first_after_a_flush_and_after_a_death,
+);
+
+const BEST_FIRST: fn() -> FrontierRules = || FrontierRules {
+    best_first: true,
+    ..FrontierRules::default()
+};
+
+fn promising(text: &str, depth: u32, promise: u8) -> DiscoveredUrl {
+    link(&format!("http://{text}"), depth).promising(promise)
+}
+
+/// Leases everything that is ready, and returns its URLs without their scheme.
+async fn names(session: &dyn crate::Session, now: u64, want: usize) -> Vec<String> {
+    let out = leases(session.frontier().as_ref(), now, want).await;
+    let name = |url: &&str| url.trim_start_matches("http://").to_owned();
+    urls(&out).iter().map(name).collect()
+}
+
+async fn of_a_host_the_url_with_the_best_promise_goes_first_whatever_its_depth(
+    backend: &dyn Backend,
+) {
+    let session = begin(backend, BEST_FIRST()).await;
+    let frontier = session.frontier().as_ref();
+    let found = [
+        promising("a.test/poor", 1, 31),
+        promising("a.test/behind", 0, 0).put_behind(),
+        promising("a.test/good", 9, 4),
+        promising("a.test/near", 2, 4),
+        link("http://a.test/seed", 0),
+        promising("a.test/far-behind", 0, 1).put_behind(),
+        link("http://a.test/style.css", 3).needed(1),
+    ];
+    discover(frontier, found).await;
+    for expected in [
+        "style.css",
+        "seed",
+        "near",
+        "good",
+        "poor",
+        "behind",
+        "far-behind",
+    ] {
+        let next = lease(frontier, 0).await;
+        assert_eq!(next.url().as_str(), format!("http://a.test/{expected}"));
+        visit(frontier, next, 0).await;
+    }
+}
+
+async fn a_url_that_is_found_again_keeps_its_first_promise(backend: &dyn Backend) {
+    let session = begin(backend, BEST_FIRST()).await;
+    let frontier = session.frontier().as_ref();
+    let found = [promising("a.test/1", 1, 20), promising("a.test/2", 1, 10)];
+    discover(frontier, found).await;
+    assert_eq!(discover(frontier, [promising("a.test/1", 0, 0)]).await, 0);
+    for (expected, promise) in [("http://a.test/2", 10), ("http://a.test/1", 20)] {
+        let next = lease(frontier, 0).await;
+        let found = (next.url().as_str(), next.discovered().promise());
+        assert_eq!(found, (expected, Some(promise)));
+        visit(frontier, next, 0).await;
+    }
+}
+
+async fn a_host_that_is_not_ready_is_not_asked_however_good_its_pages_are(backend: &dyn Backend) {
+    let session = begin(backend, BEST_FIRST()).await;
+    let frontier = session.frontier().as_ref();
+    let good = [promising("a.test/1", 1, 0), promising("a.test/2", 1, 0)];
+    discover(frontier, good).await;
+    let first = lease(frontier, 0).await;
+    discover(frontier, [promising("b.test/poor", 1, 31)]).await;
+    visit(frontier, first, 100).await;
+    assert_eq!(names(&*session, 99, 9).await, ["b.test/poor"]);
+    assert_eq!(names(&*session, 100, 9).await, ["a.test/2"]);
+}
+
+async fn of_ready_hosts_the_one_with_the_best_page_goes_first(backend: &dyn Backend) {
+    let session = begin(backend, BEST_FIRST()).await;
+    let frontier = session.frontier().as_ref();
+    let found = [
+        promising("a.test/1", 1, 12),
+        promising("b.test/1", 1, 12).put_behind(),
+        promising("c.test/1", 5, 3),
+        promising("d.test/1", 1, 30),
+        // A better page of a host that is known.
+        promising("d.test/2", 2, 4),
+    ];
+    discover(frontier, found).await;
+    assert_eq!(names(&*session, 0, 1).await, ["c.test/1"]);
+    discover(frontier, [link("http://e.test/seed", 0)]).await;
+    let rest = ["e.test/seed", "d.test/2", "a.test/1", "b.test/1"];
+    assert_eq!(names(&*session, 0, 9).await, rest);
+}
+
+async fn hosts_with_pages_of_equal_promise_take_turns_in_the_order_in_which_they_became_ready(
+    backend: &dyn Backend,
+) {
+    let session = begin(backend, BEST_FIRST()).await;
+    let frontier = session.frontier().as_ref();
+    for (page, promise) in [(1, 0), (2, 8)] {
+        let of_host = |host| promising(&format!("{host}.test/{page}"), 1, promise);
+        discover(frontier, ["a", "b", "c"].map(of_host)).await;
+    }
+    for lease in leases(frontier, 0, 9).await {
+        let ready = match lease.url().host().as_str() {
+            "a.test" => 30,
+            "b.test" => 10,
+            _ => 20,
+        };
+        visit(frontier, lease, ready).await;
+    }
+    let expected = ["b.test/2", "c.test/2", "a.test/2"];
+    assert_eq!(names(&*session, 30, 9).await, expected);
+}
+
+async fn every_ready_host_has_a_turn_before_any_has_its_second(backend: &dyn Backend) {
+    let rules = FrontierRules {
+        per_host: 3,
+        ..BEST_FIRST()
+    };
+    let session = begin(backend, rules).await;
+    let found = [
+        promising("a.test/1", 1, 9),
+        promising("b.test/1", 1, 0),
+        promising("b.test/2", 1, 1),
+        promising("b.test/3", 1, 30),
+        promising("a.test/2", 1, 9),
+    ];
+    discover(session.frontier().as_ref(), found).await;
+    let expected = ["b.test/1", "a.test/1", "b.test/2", "a.test/2", "b.test/3"];
+    assert_eq!(names(&*session, 0, 9).await, expected);
+}
+
+async fn without_best_first_promises_do_not_change_the_turns_of_hosts(backend: &dyn Backend) {
+    let session = begin(backend, FrontierRules::default()).await;
+    let found = [promising("a.test/1", 1, 9), promising("b.test/1", 1, 0)];
+    discover(session.frontier().as_ref(), found).await;
+    let expected = ["a.test/1", "b.test/1"];
+    assert_eq!(names(&*session, 0, 9).await, expected);
+}
+
+async fn the_best_host_goes_first_after_a_flush_and_after_a_death(backend: &dyn Backend) {
+    let mut session = begin(backend, BEST_FIRST()).await;
+    // The promises of the pages that wait at each host. All differ.
+    let mut waiting = vec![BTreeSet::new(); 4];
+    for round in 0..7_u8 {
+        let found = (0..4).map(|host: u8| {
+            let promise = (round * 4 + host) * 5 % DiscoveredUrl::PROMISES;
+            waiting[usize::from(host)].insert(promise);
+            promising(&format!("h{host}.test/{round}"), 1, promise)
+        });
+        let frontier = session.frontier().as_ref();
+        assert_eq!(discover(frontier, found.collect::<Vec<_>>()).await, 4);
+        let best = waiting.iter().filter_map(BTreeSet::first).copied();
+        let mut expected: Vec<u8> = best.collect();
+        expected.sort_unstable();
+        expected.truncate(2);
+        let out = leases(frontier, 0, 2).await;
+        let promises = out.iter().filter_map(|lease| lease.discovered().promise());
+        assert_eq!(promises.collect::<Vec<_>>(), expected, "{round}");
+        for host in &mut waiting {
+            host.retain(|promise| !expected.contains(promise));
+        }
+        for lease in out {
+            visit(frontier, lease, 0).await;
+        }
+        session = die(session, round).await;
+    }
+    agree(session).await;
+}

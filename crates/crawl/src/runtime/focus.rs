@@ -1,0 +1,339 @@
+//! The topic of a focused crawl: the relevance of its pages, and what it has learned of words.
+//!
+//! A page is judged once, when it is read; its relevance is a number in its record, and the promise
+//! of its links is a number in the queue. So a crawl that is continued does not need the pages
+//! again. Rare words say more than frequent ones, so the topic's words are counted over pages off
+//! topic, and the topic is weighed again whenever their number has doubled
+//! ([`DocumentFrequencies::is_due`]). Pages on topic do not count: a focused crawl visits them
+//! first, and the words that define the topic would pass for frequent.
+//!
+//! Invariant: relevance decides about archiving and the order of visits, never about politeness.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::io;
+use std::str::FromStr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use neardup::PageText;
+use serde::{Deserialize, Serialize};
+use store::{Fate, Relevance, VisitRecord};
+use topic::{DocumentFrequencies, Judged, Topic};
+
+use crate::choice::{self, UnknownChoice};
+
+/// The number of last pages whose harvest is reported, and compared with `--min-harvest`.
+pub const RECENT_PAGES: usize = 500;
+
+/// The topic's words on a page that its record in the archive names.
+const NOTED_WORDS: usize = 8;
+
+/// The topic of a crawl.
+pub struct Focus {
+    topic: RwLock<Arc<Topic>>,
+    off_topic: OffTopic,
+    learned: Mutex<Learned>,
+    recent: Mutex<RecentPages>,
+    seeds: Mutex<SeedPages>,
+    keep: Option<Box<Keep>>,
+}
+
+/// Writes the learned frequencies where the next session finds them.
+type Keep = dyn Fn(&LearnedWords) -> io::Result<()> + Send + Sync;
+
+/// The frequencies of the topic's words in pages off topic.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LearnedWords {
+    /// Those of all such pages.
+    all: DocumentFrequencies,
+    /// Those that the topic was last weighed by.
+    in_force: DocumentFrequencies,
+}
+
+impl LearnedWords {
+    /// Returns the topic, weighed as it was when the crawl last learned.
+    #[must_use]
+    pub fn weighed(&self, topic: &Topic) -> Topic {
+        topic.reweigh(&self.in_force)
+    }
+
+    /// Counts a page off topic; returns true if the topic is to be weighed again.
+    fn learn(&mut self, judged: &Judged) -> bool {
+        self.all.learn(judged);
+        let is_due = self.all.is_due();
+        if is_due {
+            self.in_force.clone_from(&self.all);
+        }
+        is_due
+    }
+}
+
+struct Learned {
+    words: LearnedWords,
+    /// The number of pages when they were last written.
+    kept: u64,
+}
+
+impl Focus {
+    /// Creates the focus of a crawl that has learned these words before.
+    #[must_use]
+    pub fn new(topic: &Topic, off_topic: OffTopic, words: LearnedWords) -> Self {
+        let weighed = words.weighed(topic);
+        let learned = Learned {
+            kept: words.all.documents(),
+            words,
+        };
+        Self {
+            topic: RwLock::new(Arc::new(weighed)),
+            off_topic,
+            learned: Mutex::new(learned),
+            recent: Mutex::default(),
+            seeds: Mutex::default(),
+            keep: None,
+        }
+    }
+
+    /// Sets the number of seeds, so that the crawl warns once all of them turn out to be off topic.
+    #[must_use]
+    pub fn with_seeds(self, seeds: usize) -> Self {
+        let seeds = SeedPages {
+            to_come: seeds,
+            best: None,
+        };
+        Self {
+            seeds: Mutex::new(seeds),
+            ..self
+        }
+    }
+
+    /// Sets the function that writes the learned words at each save of the crawl, so that a
+    /// kill loses those of the last seconds only.
+    #[must_use]
+    pub fn kept_by(
+        self,
+        keep: impl Fn(&LearnedWords) -> io::Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            keep: Some(Box::new(keep)),
+            ..self
+        }
+    }
+
+    /// Returns the topic with its present weights.
+    #[must_use]
+    pub fn topic(&self) -> Arc<Topic> {
+        Arc::clone(&self.topic.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Writes the learned words, if there are new ones.
+    ///
+    /// # Errors
+    /// That of the function that writes them.
+    pub(crate) fn save(&self) -> io::Result<()> {
+        let Some(keep) = &self.keep else {
+            return Ok(());
+        };
+        let words = {
+            let learned = self.learned();
+            if learned.words.all.documents() == learned.kept {
+                return Ok(());
+            }
+            learned.words.clone()
+        };
+        keep(&words)?;
+        self.learned().kept = words.all.documents();
+        Ok(())
+    }
+
+    /// Judges a page by the topic, and counts its words if it is off topic.
+    pub(crate) fn judge(&self, page: &PageText<'_>) -> JudgedPage {
+        let topic = self.topic();
+        let judged = topic.judge(page);
+        let page = JudgedPage {
+            relevance: judged.relevance,
+            threshold: topic.threshold(),
+            words: topic.words_found(&judged, NOTED_WORDS),
+        };
+        if !page.is_on_topic() {
+            let mut learned = self.learned();
+            if learned.words.learn(&judged) {
+                let weighed = learned.words.weighed(&topic);
+                *self.topic.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(weighed);
+            }
+        }
+        page
+    }
+
+    /// Returns true if pages off topic are archived.
+    pub(crate) fn keeps_off_topic(&self) -> bool {
+        self.off_topic == OffTopic::Keep
+    }
+
+    /// Counts a visit. Warns after the last seed if all of them are off topic.
+    pub(crate) fn count(&self, visit: &VisitRecord) {
+        let is_on_topic = visit.fate != Fate::OffTopic;
+        let relevance = visit.details.relevance;
+        if relevance.is_some() {
+            let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+            recent.count(is_on_topic);
+        }
+        if visit.depth > 0 || visit.via.is_some() {
+            return;
+        }
+        let mut seeds = self.seeds.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(best) = seeds.count(relevance, is_on_topic) {
+            tracing::warn!(
+                relevance = %best,
+                "all seeds are off topic; this is the best of them: other words or examples, a \
+                 lower --topic-threshold, or seeds nearer to the topic lead to pages on topic"
+            );
+        }
+    }
+
+    /// Returns the share of pages on topic among the last [`RECENT_PAGES`] of this session; none
+    /// before there are so many.
+    #[must_use]
+    pub fn recent_harvest(&self) -> Option<f64> {
+        let recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        recent.harvest()
+    }
+
+    fn learned(&self) -> MutexGuard<'_, Learned> {
+        self.learned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A page that was judged by the topic.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct JudgedPage {
+    pub(crate) relevance: Relevance,
+    /// The least relevance of a page on topic, when it was judged.
+    pub(crate) threshold: Relevance,
+    /// The topic's words on it, the weightiest first.
+    pub(crate) words: Vec<String>,
+}
+
+impl JudgedPage {
+    /// Returns true if the page is on topic.
+    pub(crate) fn is_on_topic(&self) -> bool {
+        self.relevance >= self.threshold
+    }
+
+    /// Returns the reason for which it is off topic, if it is.
+    pub(crate) fn off_topic(&self) -> Option<String> {
+        let (relevance, threshold) = (self.relevance, self.threshold);
+        (!self.is_on_topic())
+            .then(|| format!("off topic: relevance {relevance}, below {threshold}"))
+    }
+}
+
+/// The seeds of which none was on topic so far.
+#[derive(Debug, Default)]
+struct SeedPages {
+    /// The seeds that are not settled yet; 0 also once one was on topic.
+    to_come: usize,
+    best: Option<Relevance>,
+}
+
+impl SeedPages {
+    /// Counts a settled seed. After the last one, returns the best relevance if none was on topic.
+    fn count(&mut self, relevance: Option<Relevance>, is_on_topic: bool) -> Option<Relevance> {
+        if relevance.is_some() && is_on_topic {
+            self.to_come = 0;
+        }
+        self.best = self.best.max(relevance);
+        let is_last = self.to_come == 1;
+        self.to_come = self.to_come.saturating_sub(1);
+        self.best.filter(|_| is_last)
+    }
+}
+
+/// The last pages that were judged: true for one on topic.
+#[derive(Debug, Default)]
+struct RecentPages {
+    pages: VecDeque<bool>,
+    on_topic: usize,
+}
+
+impl RecentPages {
+    fn count(&mut self, is_on_topic: bool) {
+        if self.pages.len() == RECENT_PAGES {
+            let oldest = self.pages.pop_front().unwrap_or_default();
+            self.on_topic -= usize::from(oldest);
+        }
+        self.pages.push_back(is_on_topic);
+        self.on_topic += usize::from(is_on_topic);
+    }
+
+    fn harvest(&self) -> Option<f64> {
+        let is_full = self.pages.len() == RECENT_PAGES;
+        is_full.then(|| self.on_topic as f64 / RECENT_PAGES as f64)
+    }
+}
+
+/// A choice of what happens to pages off topic. Their links are followed either way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OffTopic {
+    /// They are not archived.
+    #[default]
+    Drop,
+    /// They are archived, and marked as off topic; they are not compared with other pages.
+    Keep,
+}
+
+impl fmt::Display for OffTopic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Drop => "drop",
+            Self::Keep => "keep",
+        })
+    }
+}
+
+impl FromStr for OffTopic {
+    type Err = UnknownChoice;
+
+    fn from_str(word: &str) -> Result<Self, UnknownChoice> {
+        choice::parse(word, [Self::Drop, Self::Keep])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_that_are_all_off_topic_are_told_after_the_last_one() {
+        let relevance = |thousandths| Some(Relevance::from_thousandths(thousandths));
+        let seeds = |to_come| SeedPages {
+            to_come,
+            best: None,
+        };
+        let mut all_off = seeds(3);
+        assert_eq!(all_off.count(relevance(10), false), None);
+        assert_eq!(all_off.count(None, true), None, "it failed");
+        assert_eq!(all_off.count(relevance(5), false), relevance(10));
+        assert_eq!(all_off.count(relevance(5), false), None, "told once");
+        let mut one_on = seeds(2);
+        assert_eq!(one_on.count(relevance(900), true), None);
+        assert_eq!(one_on.count(relevance(5), false), None);
+        assert_eq!(seeds(1).count(None, true), None, "nothing was judged");
+    }
+
+    #[test]
+    fn the_recent_harvest_counts_the_last_500_pages_and_none_before_them() {
+        let mut recent = RecentPages::default();
+        for page in 1..RECENT_PAGES {
+            recent.count(true);
+            assert_eq!(recent.harvest(), None, "{page}");
+        }
+        recent.count(false);
+        assert_eq!(recent.harvest(), Some(0.998));
+        for _ in 0..RECENT_PAGES - 1 {
+            recent.count(false);
+        }
+        assert_eq!(recent.harvest(), Some(0.0));
+        recent.count(true);
+        assert_eq!(recent.harvest(), Some(0.002));
+    }
+}

@@ -1,0 +1,458 @@
+//! Focused crawls: `--topic`, `--topic-file` and their limits.
+
+use serde_json::Value;
+use testkit::{Reply, Server, Site};
+
+use crate::support::Crawl;
+use crate::support::pages::{html, prose};
+
+const SEA: &str = "sea.test";
+const LAND: &str = "land.test";
+
+/// The words of the topic.
+const TOPIC: [&str; 2] = ["--topic", "tidal power"];
+
+/// Returns a page about tidal power; `number` makes it unlike others.
+fn on_topic(number: u64, links: &[(String, &str)]) -> Reply {
+    let sentence = "Tidal power is the power of the tides, and tidal plants turn it into power.";
+    page(
+        &format!("{sentence} {} {sentence}", prose(number, 60)),
+        links,
+    )
+}
+
+/// Returns a page about nothing in particular.
+fn off_topic(number: u64, links: &[(String, &str)]) -> Reply {
+    page(&prose(1_000_000 + number, 80), links)
+}
+
+fn page(text: &str, links: &[(String, &str)]) -> Reply {
+    let links: String = links
+        .iter()
+        .map(|(target, anchor)| format!("<p><a href=\"{target}\">{anchor}</a></p>"))
+        .collect();
+    let body = html("<title>A page</title>", &format!("<p>{text}</p>{links}"));
+    Reply::html(body)
+}
+
+fn number_in(path: &str) -> u64 {
+    let digits: String = path.chars().filter(char::is_ascii_digit).collect();
+    digits.parse().unwrap_or(0)
+}
+
+/// Two hosts. The front page of each names eight pages off topic before four on topic.
+fn two_hosts() -> Server {
+    Server::spawn_thread(Site::new(|request| {
+        let path = request.path();
+        let number = number_in(path) + 100 * u64::from(request.host == LAND);
+        match path {
+            "/robots.txt" => Reply::text("User-agent: *\nAllow: /\n"),
+            "/" => {
+                let poor = (0..8).map(|number| (format!("/recipe/{number}"), "A recipe"));
+                let good = (0..4).map(|number| (format!("/plant/{number}"), "Tidal power"));
+                off_topic(number, &poor.chain(good).collect::<Vec<_>>())
+            }
+            path if path.starts_with("/plant/") => on_topic(number, &[]),
+            path if path.starts_with("/recipe/") => off_topic(number, &[]),
+            _ => Reply::status(404),
+        }
+    }))
+}
+
+fn focused(server: &Server, hosts: &[&str]) -> Crawl {
+    let seeds: Vec<String> = hosts.iter().map(|host| server.url(host, "/")).collect();
+    Crawl::of(server, hosts)
+        .seeds(&seeds)
+        .with(&["--concurrency", "1"])
+}
+
+/// Returns the paths of pages in the order of their requests.
+fn visits(server: &Server) -> Vec<String> {
+    let log = server.log();
+    let pages = log.iter().filter(|hit| hit.target != "/robots.txt");
+    pages.map(|hit| hit.target.clone()).collect()
+}
+
+#[test]
+fn pages_on_topic_are_visited_before_others_of_their_host_and_of_other_hosts() {
+    let server = two_hosts();
+    let summary = focused(&server, &[SEA, LAND]).with(&TOPIC).complete();
+    let paths = visits(&server);
+    let is_seed = |path: &&String| *path == "/";
+    let after_seeds: Vec<&String> = paths.iter().filter(|path| !is_seed(path)).collect();
+    let (first, last) = after_seeds.split_at(8);
+    assert!(
+        first.iter().all(|path| path.starts_with("/plant/")),
+        "{paths:?}"
+    );
+    assert!(
+        last.iter().all(|path| path.starts_with("/recipe/")),
+        "{paths:?}"
+    );
+    assert_eq!(
+        (&summary["unique"], &summary["off_topic"]),
+        (&10.into(), &16.into()),
+        "the front pages name four pages on topic, so they are on topic"
+    );
+    assert_eq!(summary["harvest"], 0.385);
+}
+
+#[test]
+fn without_a_topic_pages_are_visited_in_the_order_of_their_links() {
+    let server = two_hosts();
+    let crawl = focused(&server, &[SEA]);
+    let summary = crawl.complete();
+    let recipes = (0..8).map(|number| format!("/recipe/{number}"));
+    let plants = (0..4).map(|number| format!("/plant/{number}"));
+    let expected: Vec<String> = std::iter::once("/".to_owned())
+        .chain(recipes)
+        .chain(plants)
+        .collect();
+    assert_eq!(visits(&server), expected);
+    assert_eq!(
+        (summary.get("off_topic"), summary.get("harvest")),
+        (None, None)
+    );
+    assert_eq!(crawl.row(&server.url(SEA, "/"))["relevance"], Value::Null);
+}
+
+/// A page on topic behind three pages that are not, and whose links say nothing.
+fn tunnel() -> Server {
+    Server::spawn_thread(Site::new(|request| {
+        let to = |path: &str| vec![(path.to_owned(), "next")];
+        match request.path() {
+            "/robots.txt" => Reply::text("User-agent: *\nAllow: /\n"),
+            "/" => off_topic(1, &to("/a")),
+            "/a" => off_topic(2, &to("/b")),
+            "/b" => off_topic(3, &to("/c")),
+            "/c" => on_topic(4, &[]),
+            _ => Reply::status(404),
+        }
+    }))
+}
+
+#[test]
+fn a_page_behind_three_others_is_found_and_these_are_not_archived() {
+    let server = tunnel();
+    let crawl = focused(&server, &[SEA]).with(&TOPIC);
+    let summary = crawl.complete();
+    assert_eq!(
+        (&summary["pages"], &summary["unique"], &summary["off_topic"]),
+        (&4.into(), &1.into(), &3.into())
+    );
+    for (path, verdict) in [("/", "off-topic"), ("/b", "off-topic"), ("/c", "unique")] {
+        let row = crawl.row(&server.url(SEA, path));
+        assert_eq!(row["verdict"], verdict, "{path}");
+        assert!(row["relevance"].is_number(), "{row}");
+        let notes = crawl.notes_about(&server.url(SEA, path));
+        assert!(notes.contains_key("relevance"), "{notes:?}");
+    }
+    assert_eq!(crawl.archived(), [server.url(SEA, "/c")]);
+    let why = crawl.run_command(&["why", "crawl", &server.url(SEA, "/b")]);
+    assert!(why.output.contains("off topic: relevance 0"), "{why:?}");
+    crawl.is_sound();
+}
+
+#[test]
+fn pages_off_topic_are_archived_and_marked_where_they_are_kept() {
+    let server = tunnel();
+    let crawl = focused(&server, &[SEA])
+        .with(&TOPIC)
+        .with(&["--off-topic", "keep"]);
+    let summary = crawl.complete();
+    assert_eq!(summary["off_topic"], 3);
+    assert_eq!(crawl.archived().len(), 4);
+    crawl.is_sound();
+    // The journal that is made again from the archive has the same verdicts.
+    let before = crawl.row(&server.url(SEA, "/b"));
+    std::fs::remove_dir_all(crawl.out().join("state")).unwrap();
+    let rebuilt = crawl.run_command(&["rebuild", "crawl"]);
+    assert_eq!(rebuilt.code, Some(0), "{rebuilt:?}");
+    let after = crawl.row(&server.url(SEA, "/b"));
+    for column in ["verdict", "relevance", "reason"] {
+        assert_eq!(after[column], before[column], "{column}");
+    }
+    crawl.is_sound();
+}
+
+#[test]
+fn near_duplicates_of_pages_on_topic_are_left_out_as_ever() {
+    let server = Server::spawn_thread(Site::new(|request| {
+        let to = |path: &str| vec![(path.to_owned(), "next")];
+        match request.path() {
+            "/robots.txt" => Reply::text("User-agent: *\nAllow: /\n"),
+            "/" => on_topic(1, &to("/copy")),
+            "/copy" => on_topic(1, &to("/other")),
+            "/other" => on_topic(2, &[]),
+            _ => Reply::status(404),
+        }
+    }));
+    let crawl = focused(&server, &[SEA]).with(&TOPIC);
+    let summary = crawl.complete();
+    let duplicates = summary["exact_duplicates"].as_u64().unwrap()
+        + summary["near_duplicates"].as_u64().unwrap();
+    assert_eq!((duplicates, &summary["unique"]), (1, &2.into()));
+    // A page that repeats another on topic is on topic.
+    assert_eq!(summary["harvest"], 1.0);
+    assert!(crawl.row(&server.url(SEA, "/copy"))["relevance"].is_number());
+}
+
+/// A web in which every page names eight more; one in four is on topic, as its link says.
+fn growing_web() -> Server {
+    Server::spawn_thread(Site::new(|request| {
+        if request.path() == "/robots.txt" {
+            return Reply::text("User-agent: *\nAllow: /\n");
+        }
+        let number = number_in(request.path());
+        let links: Vec<(String, &str)> = (1..=8)
+            .map(|child| 8 * number + child)
+            .filter(|child| *child < 400)
+            .map(|child| match child % 4 {
+                0 => (format!("/plant/{child}"), "Tidal power"),
+                1 => (format!("/tide/{child}"), "The tidal range"),
+                _ => (format!("/recipe/{child}"), "A recipe"),
+            })
+            .collect();
+        match request.path().starts_with("/recipe/") {
+            true => off_topic(number, &links),
+            false => on_topic(number, &links),
+        }
+    }))
+}
+
+#[test]
+fn a_crawl_that_is_killed_and_continued_visits_in_the_order_that_it_would_have_had() {
+    let whole = growing_web();
+    focused(&whole, &[SEA]).with(&TOPIC).complete();
+    let expected = visits(&whole);
+    let (server, mut order) = (growing_web(), Vec::new());
+    let crawl = focused(&server, &[SEA]).with(&TOPIC).with(&["-v"]);
+    for _ in 0..3 {
+        let mut running = crawl.start();
+        for _ in 0..40 {
+            running.wait_for_line("visited");
+        }
+        running.kill();
+        // The page that was in flight is visited again.
+        order = visits(&server);
+    }
+    crawl.complete();
+    assert!(
+        order.len() < expected.len(),
+        "it ended before it was killed"
+    );
+    let mut continued = visits(&server);
+    let mut seen = std::collections::HashSet::new();
+    continued.retain(|path| seen.insert(path.clone()));
+    let late = expected
+        .iter()
+        .zip(&continued)
+        .filter(|(one, other)| one != other);
+    assert!(late.count() <= 3, "{expected:?}\n{continued:?}");
+}
+
+#[test]
+fn a_crawl_by_examples_continues_without_these() {
+    let server = two_hosts();
+    let example = "Tidal power plants turn the power of the tides into electric power. The tidal \
+                   range decides how much power a plant in a bay or in a strait can give.";
+    let crawl = focused(&server, &[SEA]).with(&["--topic-file", "examples"]);
+    let examples = crawl.directory().join("examples");
+    std::fs::create_dir(&examples).unwrap();
+    for (name, more) in [
+        ("a", "Barrages dam a bay."),
+        ("b", "Turbines stand in a strait."),
+        ("c", "Neap tides are low."),
+    ] {
+        std::fs::write(examples.join(name), format!("{example} {more}")).unwrap();
+    }
+    let first = crawl.run_with(&["--max-pages", "3"]);
+    assert_eq!(first.summary()["finished"], "max-pages", "{first:?}");
+    std::fs::remove_dir_all(&examples).unwrap();
+    let rest = crawl.run_with(&["--max-pages", "100"]);
+    assert_eq!(rest.summary()["finished"], "exhausted", "{rest:?}");
+    assert_eq!(rest.summary()["unique"], 4, "{:?}", crawl.rows());
+    let paths = visits(&server);
+    assert!(
+        paths[1..5].iter().all(|path| path.starts_with("/plant/")),
+        "{paths:?}"
+    );
+}
+
+#[test]
+fn a_crawl_ends_when_the_last_500_pages_brought_too_little() {
+    let server = Server::spawn_thread(Site::new(|request| {
+        if request.path() == "/robots.txt" {
+            return Reply::text("User-agent: *\nAllow: /\n");
+        }
+        let number = number_in(request.path());
+        let links: Vec<(String, &str)> = match request.path() {
+            "/" => (1..700).map(|page| (format!("/{page}"), "next")).collect(),
+            _ => Vec::new(),
+        };
+        match number <= 10 {
+            true => on_topic(number, &links),
+            false => off_topic(number, &links),
+        }
+    }));
+    let crawl =
+        focused(&server, &[SEA])
+            .with(&TOPIC)
+            .with(&["--min-harvest", "1%", "--traps", "off"]);
+    let summary = crawl.complete();
+    assert_eq!(summary["finished"], "min-harvest");
+    // Eleven pages on topic, then others: of the last 500, four remain.
+    assert_eq!(
+        (&summary["pages"], &summary["recent_harvest"]),
+        (&507.into(), &0.008.into())
+    );
+    let again = crawl.run_with(&["--min-harvest", "0"]);
+    assert_eq!(again.summary()["finished"], "exhausted");
+}
+
+#[test]
+fn a_farm_of_pages_stuffed_with_the_topic_gets_less_than_a_tenth_of_the_visits() {
+    let server = Server::spawn_thread(Site::new(|request| {
+        if request.path() == "/robots.txt" {
+            return Reply::text("User-agent: *\nAllow: /\n");
+        }
+        let number = number_in(request.path());
+        let children = (1..=10).map(|child| 10 * number + child);
+        let children = children.filter(|child| *child < 5_000);
+        if request.host == LAND {
+            // Doorway pages: one text for every town.
+            let links = children.map(|child| (format!("/farm/{child}"), "Tidal power"));
+            let town = prose(number, 2);
+            let text = format!(
+                "Tidal power in {town}. {} Call us in {town}.",
+                prose(7, 120)
+            );
+            let stuffed = "Tidal power, tidal plants, tides and power. ".repeat(12);
+            return page(&format!("{text} {stuffed}"), &links.collect::<Vec<_>>());
+        }
+        let links = children.map(|child| (format!("/plant/{child}"), "Tidal power"));
+        on_topic(number, &links.collect::<Vec<_>>())
+    }));
+    let summary = focused(&server, &[SEA, LAND])
+        .with(&TOPIC)
+        .with(&["--max-pages", "2000", "--concurrency", "8", "--no-index"])
+        .complete();
+    assert_eq!(summary["pages"], 2_000);
+    let log = server.log();
+    let of_farm = log.iter().filter(|hit| hit.host == LAND).count();
+    assert!(of_farm < 200, "{of_farm} visits to the farm");
+}
+
+#[test]
+fn a_topic_cannot_be_changed_once_a_crawl_has_begun() {
+    let server = tunnel();
+    let crawl = focused(&server, &[SEA]);
+    let words = ["--topic", "tidal power", "--max-pages", "1"];
+    assert_eq!(crawl.run_with(&words).code, Some(0));
+    for (more, was) in [
+        (["--topic", "bread"], "with --topic \"tidal power\""),
+        (["--topic-file", "x.txt"], "with --topic \"tidal power\""),
+    ] {
+        let refused = crawl.run_with(&more);
+        refused.assert_error(2, was);
+        let remedy = "leave out --topic and --topic-file";
+        assert!(refused.errors.contains(remedy), "{refused:?}");
+    }
+    // It goes on with the topic that it keeps.
+    assert_eq!(crawl.run_with(&["--max-pages", "9"]).code, Some(0));
+    let plain = Crawl::of(&server, &[SEA])
+        .seeds(&[server.url(SEA, "/")])
+        .with(&["--max-pages", "1"]);
+    plain.complete();
+    plain
+        .run_with(&TOPIC)
+        .assert_error(2, "was begun without a topic");
+}
+
+#[test]
+fn a_topic_that_says_nothing_is_refused_before_anything_is_written() {
+    let server = tunnel();
+    let crawl = focused(&server, &[SEA]);
+    crawl.write("empty.txt", "");
+    crawl.write("binary.bin", [0, 159, 146, 150, 0, 255, 254]);
+    for (options, words) in [
+        (&["--topic", ""][..], "no word that counts"),
+        (
+            &["--topic", "the of and"],
+            "no word that counts: \"the of and\"",
+        ),
+        (&["--topic-file", "empty.txt"], "empty.txt"),
+        (&["--topic-file", "binary.bin"], "binary.bin"),
+        (&["--topic-file", "missing.txt"], "missing.txt"),
+        (
+            &["--topic", "tides", "--topic-threshold", "1.5"],
+            "--topic-threshold 1.5 is impossible",
+        ),
+        (
+            &["--topic-threshold", "0.5"],
+            "--topic-threshold needs a topic",
+        ),
+        (&["--min-harvest", "5%"], "--min-harvest needs a topic"),
+        (&["--off-topic", "keep"], "--off-topic needs a topic"),
+        (
+            &["--topic", "tides", "--min-harvest", "5"],
+            "share from 0 to 1",
+        ),
+        (
+            &["--topic", "tides", "--off-topic", "burn"],
+            "is not drop or keep",
+        ),
+    ] {
+        let refused = crawl.run_with(options);
+        refused.assert_error(2, words);
+        assert!(!crawl.out().exists(), "{options:?}");
+    }
+}
+
+#[test]
+fn why_names_the_words_that_spoke_for_a_page_and_for_a_link_that_waits() {
+    let server = two_hosts();
+    let crawl = focused(&server, &[SEA]).with(&TOPIC);
+    let begun = crawl.run_with(&["--max-pages", "2"]);
+    assert_eq!(begun.code, Some(0), "{begun:?}");
+    let why = |path: &str| -> Value {
+        let url = server.url(SEA, path);
+        let answer = crawl.run_command(&["why", "crawl", &url, "--format", "json"]);
+        serde_json::from_str(&answer.output).unwrap()
+    };
+    let page = why("/plant/0");
+    assert_eq!(page["verdict"], "unique");
+    assert!(page["topic"]["relevance"].as_f64().unwrap() > 0.6, "{page}");
+    let words = page["topic"]["words"].as_array().unwrap();
+    assert!(words.contains(&"tidal".into()) && words.contains(&"power".into()));
+    let (good, poor) = (why("/plant/1"), why("/recipe/1"));
+    assert_eq!(good["verdict"], "queued");
+    assert_eq!(
+        good["topic"]["words"].as_array().unwrap().len(),
+        2,
+        "{good}"
+    );
+    assert_eq!(good["topic"]["off_topic_before"], 0);
+    assert!(good["topic"]["level"].as_u64() < poor["topic"]["level"].as_u64());
+    let url = server.url(SEA, "/plant/1");
+    let table = crawl.run_command(&["why", "crawl", &url, "--format", "table"]);
+    assert!(table.output.contains("promise  level "), "{table:?}");
+}
+
+#[test]
+fn seeds_that_are_all_off_topic_are_warned_of_with_their_relevance() {
+    let server = tunnel();
+    let seeds = [server.url(SEA, "/"), server.url(SEA, "/a")];
+    let crawl = Crawl::of(&server, &[SEA]).seeds(&seeds).with(&TOPIC);
+    let run = crawl.run();
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert_eq!(
+        run.errors.matches("all seeds are off topic").count(),
+        1,
+        "{run:?}"
+    );
+    let on_topic = Crawl::of(&server, &[SEA])
+        .seeds(&[seeds[0].clone(), server.url(SEA, "/c")])
+        .with(&TOPIC);
+    assert!(!on_topic.run().errors.contains("off topic;"));
+}
