@@ -11,7 +11,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use crawl::{
     ActiveOverrides, AdaptiveSignatures, CrawlContext, DiskSpace, DiskSpaceRules, Limits,
-    ListingQuota, ListingRules, OnDuplicate, Policy, RobotsFiles, Telemetry,
+    Focus, LearnedWords, ListingQuota, ListingRules, OffTopic, OnDuplicate, Policy, RobotsFiles, Telemetry,
 };
 use disk::{Disk, SystemDisk};
 use fetch::{Fetch, FetchFailure, Pacer, PacingRules, RobotsCache};
@@ -22,6 +22,7 @@ use store::embedded::{EmbeddedStore, StoreOptions};
 use store::{DiscoveredUrl, Frontier, FrontierRules, LikenessRules};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
+use topic::Topic;
 use web::{
     CanonicalForm, Clock, Exchange, PageUrl, Protocol, ReadLimits, Relations, Scope, ScopeKind,
     Timestamp, Validators,
@@ -129,10 +130,12 @@ impl Sink for VisitOrder {
 }
 
 /// Crawls the hosts from the page that names `titles`, and returns the pages in the order of the
-/// archive. Its state is below `directory` while it runs.
+/// archive: of a crawl with a topic, or of one without. Its state is below `directory` while it
+/// runs.
 pub(crate) fn crawl(
     hosts: &Arc<Hosts>,
     titles: &[u32],
+    topic: Option<&Topic>,
     directory: &Path,
     most: u64,
 ) -> Result<Vec<SimulatedVisit>, String> {
@@ -142,19 +145,20 @@ pub(crate) fn crawl(
         .build()
         .map_err(|why| why.to_string())?;
     let state = tempfile::tempdir_in(directory).map_err(|why| why.to_string())?;
-    runtime.block_on(run(hosts, titles, state.path(), most))
+    runtime.block_on(run(hosts, titles, topic, state.path(), most))
 }
 
 async fn run(
     hosts: &Arc<Hosts>,
     titles: &[u32],
+    topic: Option<&Topic>,
     state: &Path,
     most: u64,
 ) -> Result<Vec<SimulatedVisit>, String> {
     let begun = Instant::now();
     let clock = Clock::new(move || START + begun.elapsed());
     let disk: Arc<dyn Disk> = Arc::new(SystemDisk);
-    let store = EmbeddedStore::open(state, &store_options(&clock, &disk));
+    let store = EmbeddedStore::open(state, &store_options(&clock, &disk, topic.is_some()));
     let store = Arc::new(store.map_err(|why| why.to_string())?);
     let seed = PageUrl::parse(SEED, &CanonicalForm::default()).map_err(|why| why.to_string())?;
     let mut scope = Scope::new(ScopeKind::Any, &[], &[]).map_err(|why| why.to_string())?;
@@ -195,7 +199,8 @@ async fn run(
             key,
         )),
         overrides: ActiveOverrides::default(),
-        policy: policy(),
+        policy: policy(topic.is_some()),
+        focus: topic.map(|topic| Focus::new(topic, OffTopic::Drop, LearnedWords::default())),
         telemetry: Telemetry::default(),
         clock,
         cores: Arc::new(Semaphore::new(2)),
@@ -207,6 +212,7 @@ async fn run(
         pages: Some(most),
         bytes: None,
         time: None,
+        harvest: None,
         drain: Duration::from_secs(60),
     };
     let (_handle, stop) = crawl::stop();
@@ -225,10 +231,11 @@ fn seed_page(hosts: &Hosts, titles: &[u32]) -> String {
     page
 }
 
-fn store_options(clock: &Clock, disk: &Arc<dyn Disk>) -> StoreOptions {
+fn store_options(clock: &Clock, disk: &Arc<dyn Disk>, best_first: bool) -> StoreOptions {
     StoreOptions {
         rules: FrontierRules {
             least_wait: DELAY,
+            best_first,
             ..FrontierRules::default()
         },
         likeness: LikenessRules::default(),
@@ -244,7 +251,7 @@ fn store_options(clock: &Clock, disk: &Arc<dyn Disk>) -> StoreOptions {
 }
 
 /// Returns the rules of a crawl by default.
-fn policy() -> Policy {
+fn policy(is_focused: bool) -> Policy {
     Policy {
         on_duplicate: OnDuplicate::Drop,
         duplicate_text: false,
@@ -264,7 +271,10 @@ fn policy() -> Policy {
         index: None,
         digest: sinks::DigestAlgorithm::Sha1,
         outlinks: false,
-        read: ReadLimits::default(),
+        read: ReadLimits {
+            link_context: is_focused,
+            ..ReadLimits::default()
+        },
         listings: ListingRules::default(),
         canonical: CanonicalForm::default(),
         traps: Some(web::TrapRules::at(START)),

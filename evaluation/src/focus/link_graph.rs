@@ -27,6 +27,8 @@ pub(crate) struct ReadPage {
 pub(crate) struct GraphLink {
     pub(crate) target: u32,
     pub(crate) anchor: String,
+    /// The words around it.
+    pub(crate) around: String,
 }
 
 impl ReadPage {
@@ -64,7 +66,11 @@ fn read_page(hosts: &Hosts, number: u32, body: &[u8]) -> ReadPage {
         content_type: Some("text/html"),
         ..ResponseMetadata::of(&url)
     };
-    let document = web::read(body, &metadata, &form, &ReadLimits::default());
+    let limits = ReadLimits {
+        link_context: true,
+        ..ReadLimits::default()
+    };
+    let document = web::read(body, &metadata, &form, &limits);
     let mut links: Vec<GraphLink> = Vec::new();
     let mut places: HashMap<u32, usize> = HashMap::new();
     for link in &document.links {
@@ -76,8 +82,12 @@ fn read_page(hosts: &Hosts, number: u32, body: &[u8]) -> ReadPage {
         };
         if !places.contains_key(&target) {
             places.insert(target, links.len());
-            let anchor = link.anchor.clone();
-            links.push(GraphLink { target, anchor });
+            let context = link.context.as_ref();
+            links.push(GraphLink {
+                target,
+                anchor: link.anchor.clone(),
+                around: context.map_or_else(String::new, |context| context.around.clone()),
+            });
         }
     }
     ReadPage {

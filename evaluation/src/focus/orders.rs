@@ -3,12 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use topic::Relevance;
+
 use super::engine;
 use super::figures::{interval, mean};
 use super::outcome::{AT, Outcome};
 use super::relevance::{Documents, write_relevance};
-use super::simulator::{Formula, Judgement, Rule, SimulatedVisit, distances, simulate};
-use super::topic_of::{Given, Made};
+use super::simulator::{Formula, Judgement, Rule, distances, simulate};
+use super::topic_of::{Given, Made, topic_of};
 use super::topics::FocusTopic;
 use crate::report::Report;
 use crate::threads;
@@ -21,12 +23,21 @@ const PATIENCES: [(&str, u64); 4] = [
     ("no end", u64::MAX / 4),
 ];
 
-/// The fixed formula, chosen by `focus-choose`.
+/// The pages of a crawl by the engine.
+const MOST: u64 = 4_000;
+
+/// The crawls with a topic, by the threshold: the default, and another one.
+const ENGINE_ROWS: [(&str, Option<u16>); 2] = [
+    ("ours, *engine*", None),
+    ("ours, *engine*, threshold 0.30", Some(300)),
+];
+
+/// The fixed formula of `crawl/src/steps/promise.rs`, by directory instead of pattern.
 pub(crate) const FORMULA: Formula = Formula {
-    parent: 1.0,
-    words: 2.0,
-    directory: 1.0,
-    host: 0.5,
+    parent: 0.35,
+    words: 0.45,
+    directory: 0.12,
+    host: 0.08,
     decay: 0.7,
     levels: 8,
 };
@@ -142,14 +153,32 @@ pub(crate) fn measure_orders(manuals: &Path) -> Result<Report, String> {
          reported, with 95 % bootstrap intervals for the area.",
     );
     let hosts = Arc::new(super::hosts::Hosts::find(manuals).map_err(|why| why.to_string())?);
-    let crawled = engine::crawl(&hosts, &documents.list.titles, manuals, 4_000)?;
+    let titles = &documents.list.titles;
+    let crawled = engine::crawl(&hosts, titles, None, manuals, MOST)?;
     for given in [Given::Words, Given::Both] {
         let choosing: Vec<&Prepared<'_>> =
             choosing.iter().filter(|one| one.given == given).collect();
         let reported: Vec<&Prepared<'_>> =
             reported.iter().filter(|one| one.given == given).collect();
         report.heading(3, &format!("Topics by {}", given.as_str()));
-        write_orders(&mut report, &documents, &choosing, &reported, &crawled);
+        let mut rows = vec![row(
+            "breadth-first, *engine*",
+            "0 s",
+            &reported.iter().map(|one| Outcome::of(&crawled, one.topic)).collect::<Vec<_>>(),
+        )];
+        for (name, threshold) in ENGINE_ROWS {
+            let crawls = threads::each(reported.len(), |number| {
+                let one = reported[number];
+                let threshold = threshold.map(Relevance::from_thousandths);
+                let topic = topic_of(&documents, one.topic, given);
+                let topic = topic.with_threshold(threshold);
+                let visits = engine::crawl(&hosts, titles, Some(&topic), manuals, MOST)?;
+                Ok(Outcome::of(&visits, one.topic))
+            });
+            let outcomes: Result<Vec<Outcome>, String> = crawls.into_iter().collect();
+            rows.push(row(name, "0 s", &outcomes?));
+        }
+        write_orders(&mut report, &documents, rows, (&choosing, &reported));
     }
     Ok(report)
 }
@@ -182,15 +211,9 @@ fn introduce(report: &mut Report, documents: &Documents) {
 fn write_orders(
     report: &mut Report,
     documents: &Documents,
-    choosing: &[&Prepared<'_>],
-    reported: &[&Prepared<'_>],
-    crawled: &[SimulatedVisit],
+    mut rows: Vec<Vec<String>>,
+    (choosing, reported): (&[&Prepared<'_>], &[&Prepared<'_>]),
 ) {
-    let mut rows = vec![row(
-        "breadth-first, *engine*",
-        "0 s",
-        &reported.iter().map(|one| Outcome::of(crawled, one.topic)).collect::<Vec<_>>(),
-    )];
     let simulated = threads::each(RULES.len(), |number| {
         let (name, rule) = RULES[number];
         let area = |patience| {

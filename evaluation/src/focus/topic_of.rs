@@ -77,7 +77,7 @@ impl Made {
             let score = |link: &super::link_graph::GraphLink| {
                 self.topic.link_score(&LinkText {
                     anchor: &link.anchor,
-                    around: "",
+                    around: &link.around,
                     url: &documents.urls[link.target as usize],
                 })
             };
