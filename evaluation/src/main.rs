@@ -45,7 +45,7 @@ use sets::set::Places;
 #[command(args_conflicts_with_subcommands = true)]
 struct Options {
     #[command(subcommand)]
-    focus: Option<Focus>,
+    measurement: Option<Measurement>,
     /// Directory of the labelled data [default: ../shared/data, from the project's root]
     #[arg(long, env = "CRAWLER_DATA", value_name = "DIR")]
     data: Option<PathBuf>,
@@ -72,7 +72,7 @@ struct Options {
 
 /// An evaluation of focused crawls.
 #[derive(Debug, Subcommand)]
-enum Focus {
+enum Measurement {
     /// Measure the relevance of single pages to the topics
     FocusRelevance(FocusOptions),
     /// Compare formulas for the order of visits, on the topics that choose
@@ -93,8 +93,8 @@ struct FocusOptions {
 
 fn main() -> ExitCode {
     let options = Options::parse();
-    if let Some(focus) = &options.focus {
-        return evaluate_focus(focus);
+    if let Some(measurement) = &options.measurement {
+        return evaluate_focus(measurement);
     }
     let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     let places = Places {
@@ -148,12 +148,12 @@ fn main() -> ExitCode {
     }
 }
 
-fn evaluate_focus(focus: &Focus) -> ExitCode {
-    type Measurement = fn(&Path) -> Result<report::Report, String>;
-    let (options, measure): (_, Measurement) = match focus {
-        Focus::FocusRelevance(options) => (options, focus::measure_relevance),
-        Focus::FocusChoose(options) => (options, focus::choose),
-        Focus::Focus(options) => (options, focus::measure_orders),
+fn evaluate_focus(measurement: &Measurement) -> ExitCode {
+    type Measure = fn(&Path) -> Result<Report, String>;
+    let (options, measure): (_, Measure) = match measurement {
+        Measurement::FocusRelevance(options) => (options, focus::measure_relevance),
+        Measurement::FocusChoose(options) => (options, focus::choose),
+        Measurement::Focus(options) => (options, focus::measure_orders),
     };
     let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     let fetched = || root.join("target/manuals");

@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use crawl::{
-    ActiveOverrides, AdaptiveSignatures, CrawlContext, DiskSpace, DiskSpaceRules, Limits,
-    Focus, LearnedWords, ListingQuota, ListingRules, OffTopic, OnDuplicate, Policy, RobotsFiles, Telemetry,
+    ActiveOverrides, AdaptiveSignatures, CrawlContext, DiskSpace, DiskSpaceRules, Focus,
+    LearnedWords, Limits, ListingQuota, ListingRules, OffTopic, OnDuplicate, Policy, RobotsFiles,
+    Telemetry,
 };
 use disk::{Disk, SystemDisk};
 use fetch::{Fetch, FetchFailure, Pacer, PacingRules, RobotsCache};
@@ -87,7 +88,10 @@ struct VisitOrder {
 
 impl VisitOrder {
     fn end(&self) -> ArchiveEnd {
-        let state = self.state.lock().expect("no panic happens while it is locked");
+        let state = self
+            .state
+            .lock()
+            .expect("no panic happens while it is locked");
         ArchiveEnd {
             file: "order".to_owned(),
             end: state.0,
@@ -98,10 +102,16 @@ impl VisitOrder {
 #[async_trait]
 impl Sink for VisitOrder {
     async fn write(&self, visit: Visit) -> Result<Archived, SinkFault> {
-        let mut state = self.state.lock().expect("no panic happens while it is locked");
+        let mut state = self
+            .state
+            .lock()
+            .expect("no panic happens while it is locked");
         let ticket = state.0;
         state.0 += 1;
-        let is_page = visit.exchanges.last().is_some_and(|last| last.status == 200);
+        let is_page = visit
+            .exchanges
+            .last()
+            .is_some_and(|last| last.status == 200);
         if let Some(page) = self.hosts.of_url(&visit.url).filter(|_| is_page) {
             let at = self.clock.now().since(START).as_millis() as u64;
             state.1.push(SimulatedVisit { at, page });
@@ -218,7 +228,10 @@ async fn run(
     let (_handle, stop) = crawl::stop();
     let ended = crawl::run(&context, limits, stop).await;
     ended.map_err(|why| why.to_string())?;
-    let mut state = order.state.lock().expect("no panic happens while it is locked");
+    let mut state = order
+        .state
+        .lock()
+        .expect("no panic happens while it is locked");
     Ok(std::mem::take(&mut state.1))
 }
 

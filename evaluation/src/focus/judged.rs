@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use neardup::{HashKey, HashedText, PageText, Width};
+use neardup::{HashKey, HashedText, Width};
 
 use super::link_graph::ReadPage;
 use crate::threads;
@@ -140,9 +140,4 @@ impl Bag {
             length: words.len() as u32,
         }
     }
-}
-
-/// Returns the relevance of each page by a function of its text.
-pub(crate) fn by_text(pages: &[ReadPage], judge: impl Fn(&PageText<'_>) -> f64 + Sync) -> Vec<f64> {
-    threads::each(pages.len(), |number| judge(&pages[number].page_text()))
 }

@@ -34,7 +34,10 @@ impl Default for LinkModel {
 impl LinkModel {
     /// Returns the probability that a link with these words leads to an on-topic page.
     pub(crate) fn chance(&self, features: &Features) -> f64 {
-        let sum: f32 = features.iter().map(|word| self.weights[*word as usize]).sum();
+        let sum: f32 = features
+            .iter()
+            .map(|word| self.weights[*word as usize])
+            .sum();
         1.0 / (1.0 + f64::from(-sum).exp())
     }
 

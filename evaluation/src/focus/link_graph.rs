@@ -1,6 +1,6 @@
 //! The pages as the crawler reads them: their texts, and the links between them.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::fs;
 
 use neardup::PageText;
@@ -11,7 +11,7 @@ use crate::sets::set::Absent;
 use crate::threads;
 
 /// A page, read.
-#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Debug)]
 pub(crate) struct ReadPage {
     /// The judged text, by the rule of `crawl::page_text`.
     text: String,
@@ -23,7 +23,7 @@ pub(crate) struct ReadPage {
 }
 
 /// A link between pages of the hosts.
-#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Debug)]
 pub(crate) struct GraphLink {
     pub(crate) target: u32,
     pub(crate) anchor: String,
@@ -44,13 +44,6 @@ impl ReadPage {
 
 /// Reads all pages of the hosts, on all cores.
 pub(crate) fn read_all(hosts: &Hosts) -> Result<Vec<ReadPage>, Absent> {
-    let cache = "/tmp/wc-cache.bin"; // DEV
-    if let Ok(bytes) = fs::read(cache) { return Ok(postcard::from_bytes(&bytes).unwrap()); } // DEV
-    let all = read_all_2(hosts)?; // DEV
-    fs::write(cache, postcard::to_stdvec(&all).unwrap()).unwrap(); // DEV
-    Ok(all) // DEV
-} // DEV
-fn read_all_2(hosts: &Hosts) -> Result<Vec<ReadPage>, Absent> { // DEV
     let read = threads::each(hosts.pages.len(), |number| {
         let file = &hosts.pages[number].file;
         let body = fs::read(file).map_err(|why| Absent::unreadable(file, &why))?;
@@ -72,7 +65,7 @@ fn read_page(hosts: &Hosts, number: u32, body: &[u8]) -> ReadPage {
     };
     let document = web::read(body, &metadata, &form, &limits);
     let mut links: Vec<GraphLink> = Vec::new();
-    let mut places: HashMap<u32, usize> = HashMap::new();
+    let mut targets: HashSet<u32> = HashSet::new();
     for link in &document.links {
         if matches!(link.kind, LinkKind::Requisite | LinkKind::Form) {
             continue;
@@ -80,8 +73,7 @@ fn read_page(hosts: &Hosts, number: u32, body: &[u8]) -> ReadPage {
         let Some(target) = hosts.of_url(&link.url).filter(|target| *target != number) else {
             continue;
         };
-        if !places.contains_key(&target) {
-            places.insert(target, links.len());
+        if targets.insert(target) {
             let context = link.context.as_ref();
             links.push(GraphLink {
                 target,

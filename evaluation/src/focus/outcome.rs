@@ -67,7 +67,10 @@ impl Outcome {
             }
         }
         let share = |(found, pages): (usize, usize)| {
-            (found as f64 / pages.max(1) as f64, found as f64 / all as f64)
+            (
+                found as f64 / pages.max(1) as f64,
+                found as f64 / all as f64,
+            )
         };
         outcome.at_an_hour = hour.map(share);
         outcome
@@ -102,7 +105,10 @@ mod tests {
         assert_eq!(outcome.recall, [0.5; 3]);
         assert!((outcome.harvest[0] - 2.0 / 250.0).abs() < 1e-12);
         let (harvest, recall) = outcome.at_an_hour.unwrap();
-        assert!((harvest - 2.0 / 3_600.0).abs() < 1e-12 && recall == 0.5, "{harvest}");
+        assert!(
+            (harvest - 2.0 / 3_600.0).abs() < 1e-12 && recall == 0.5,
+            "{harvest}"
+        );
         assert!((outcome.area - (0.25 * 2.0 + 0.5 * 3_998.0) / 4_000.0).abs() < 1e-9);
     }
 

@@ -16,6 +16,9 @@ use crate::random::{Random, mix};
 /// The time between two requests to a host, in milliseconds: an answer and a rest.
 const TURN: u64 = 1_100;
 
+/// The visits after which [`Rule::Batches`] trains its model anew, and judges all waiting links.
+const BATCH: usize = 250;
+
 /// A rule for the order of visits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Rule {
@@ -46,8 +49,33 @@ pub(crate) struct Formula {
     pub(crate) host: f64,
     /// The factor for each off-topic page in a row.
     pub(crate) decay: f64,
-    /// The number of levels of the queue; 0 for no levels.
-    pub(crate) levels: u32,
+    pub(crate) levels: Levels,
+    /// The part of the model of links in the promise, from 0 to 1.
+    pub(crate) learned: f64,
+}
+
+/// The levels of promise that a queue tells apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Levels {
+    /// All numbers.
+    Exact,
+    /// Equal parts of 0 to 1.
+    Linear(u32),
+    /// This many steps, each of them this part of the one before; the last has all below.
+    Logarithmic(u32, f64),
+}
+
+impl Levels {
+    fn of(self, promise: f64) -> f64 {
+        match self {
+            Self::Exact => promise,
+            Self::Linear(levels) => (promise * f64::from(levels)).floor(),
+            Self::Logarithmic(levels, step) => {
+                let steps = promise.max(f64::MIN_POSITIVE).ln() / step.ln();
+                -steps.floor().min(f64::from(levels - 1))
+            }
+        }
+    }
 }
 
 /// What a simulated crawl knows about a topic.
@@ -199,7 +227,7 @@ impl Simulation<'_> {
             visits.push(SimulatedVisit { at: now, page });
             self.learn(page);
             self.follow(page);
-            if self.rule == Rule::Batches && visits.len().is_multiple_of(250) {
+            if self.rule == Rule::Batches && visits.len().is_multiple_of(BATCH) {
                 self.model.train_in_batch();
                 self.judge_again();
             }
@@ -262,9 +290,14 @@ impl Simulation<'_> {
         self.hosts[self.documents.hosts.pages[page as usize].host].add(is_on_topic);
         self.directories[self.documents.directory_of[page as usize]].add(is_on_topic);
         let known = self.known[page as usize].as_ref();
-        let features = known.map(|known| known.features.clone()).unwrap_or_default();
+        let features = known
+            .map(|known| known.features.clone())
+            .unwrap_or_default();
         match self.rule {
             Rule::Bandit => self.model.train(&features, is_on_topic),
+            Rule::Formula(formula) if formula.learned > 0.0 => {
+                self.model.train(&features, is_on_topic);
+            }
             Rule::Batches => self.model.remember(features, is_on_topic),
             _ => {}
         }
@@ -274,7 +307,10 @@ impl Simulation<'_> {
         let documents = self.documents;
         let links = documents.pages[page as usize].links.iter();
         let words = &self.judgement.link_words[page as usize];
-        let is_learning = matches!(self.rule, Rule::Batches | Rule::Bandit);
+        let is_learning = match self.rule {
+            Rule::Formula(formula) => formula.learned > 0.0,
+            rule => matches!(rule, Rule::Batches | Rule::Bandit),
+        };
         for (number, link) in links.enumerate() {
             if self.visited[link.target as usize] {
                 continue;
@@ -367,10 +403,15 @@ impl Simulation<'_> {
             + formula.host * of_host;
         let all = formula.parent + formula.words + formula.directory + formula.host;
         let promise = sum / all * formula.decay.powi(known.run.min(3) as i32);
-        match formula.levels {
-            0 => promise,
-            levels => (promise * f64::from(levels)).floor() / f64::from(levels),
-        }
+        // The model counts more the more it has seen.
+        let learned = formula.learned * f64::from(self.all.0) / (f64::from(self.all.0) + 100.0);
+        let chance = match learned > 0.0 {
+            true => self.model.chance(&known.features),
+            false => 0.0,
+        };
+        formula
+            .levels
+            .of((1.0 - learned) * promise + learned * chance)
     }
 }
 

@@ -36,7 +36,9 @@ pub(crate) struct Made {
 pub(crate) fn topic_of(documents: &Documents, topic: &FocusTopic, given: Given) -> Topic {
     let mut builder = TopicBuilder::new(None);
     if given != Given::Examples {
-        builder = builder.words(&topic.words).expect("the topic has words that count");
+        builder = builder
+            .words(&topic.words)
+            .expect("the topic has words that count");
     }
     if given != Given::Words {
         for page in &topic.examples {
@@ -44,7 +46,9 @@ pub(crate) fn topic_of(documents: &Documents, topic: &FocusTopic, given: Given) 
                 name: &documents.hosts.pages[*page as usize].path,
                 page: documents.pages[*page as usize].page_text(),
             };
-            builder.example(&example).expect("the example has words that count");
+            builder
+                .example(&example)
+                .expect("the example has words that count");
         }
     }
     let (topic, _) = builder.build().expect("the topic has words that count");
