@@ -151,6 +151,7 @@ pub(crate) fn store_options(
                 max_pages: own.max_pages,
             }),
             max_pages_per_host: settings.max_pages_per_host,
+            best_first: false,
             closes_patterns: settings.traps.is_on(),
             probes: settings.duplicate_links != DuplicateLinks::None,
             max_pages_per_pattern: settings.max_pages_per_pattern,
