@@ -1,5 +1,10 @@
 //! Properties of the relevance of any page to any topic.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "what the helpers unwrap is part of the test"
+)]
+
 use neardup::PageText;
 use neardup::frequencies::DocumentFrequencies as Counted;
 use neardup::{NormalText, Unit, Width};
