@@ -1,14 +1,20 @@
 #!/usr/bin/env bash
 # Fetches the manuals that the evaluation reads from Debian's packages (bookworm has all of them).
 #
-#   evaluation/fetch-manuals.sh [DIR]          (default: target/manuals)
+#   evaluation/fetch-manuals.sh [--hosts] [DIR]          (default: target/manuals)
 #
 # DIR/clang-13 … clang-16 become manuals of clang, DIR/reference/PACKAGE reference manuals made by
-# doxygen, and DIR/sites/NAME/EDITION whole documentation sites: 120 MB to fetch, 1 GB unpacked.
+# doxygen, DIR/sites/NAME/EDITION whole documentation sites, and DIR/hosts/NAME the hosts of focused
+# crawls: 310 MB to fetch, 2.2 GB unpacked. `fetch-manuals.sh --hosts [DIR]` fetches these hosts only.
 # Present packages are not fetched again. Code 77: a requirement is missing.
 set -euo pipefail
 
 top=$(cd "$(dirname "$0")/.." && pwd)
+only_hosts=
+if [ "${1:-}" = --hosts ]; then
+    only_hosts=yes
+    shift
+fi
 target=${1:-$top/target/manuals}
 releases=(13 14 15 16)
 references=(libassimp-doc libeigen3-doc libglm-doc liblog4cplus-doc libpqxx-doc libsigc++-2.0-doc libtag1-doc libxerces-c-doc)
@@ -42,6 +48,37 @@ unpack() {
     dpkg -x "$(package "$1")" "$target/unpacked/$1.part"
     mv "$target/unpacked/$1.part" "$target/unpacked/$1"
 }
+
+# host NAME PACKAGE PATH: makes a host of a directory of the package. DIR/hosts/versions names the
+# package's version.
+host() {
+    unpack "$2"
+    ln -sfn "$target/unpacked/$2/usr/share/$3" "$target/hosts/$1"
+    [ -d "$target/hosts/$1" ] || missing "$2 holds no $3"
+    echo "$1 $2 $(dpkg-deb --field "$(package "$2")" Version)" >>"$target/hosts/versions"
+}
+
+mkdir -p "$target/hosts"
+rm -f "$target/hosts/versions"
+host python python3.11-doc doc/python3.11/html
+host postgresql postgresql-doc-15 doc/postgresql-doc-15/html
+host sqlite sqlite3-doc doc/sqlite3
+host apache apache2-doc doc/apache2-doc/manual/en
+host erlang erlang-doc doc/erlang-doc
+host racket racket-doc doc/racket
+host boost libboost1.74-doc doc/libboost1.74-doc/doc/html
+host linux linux-doc-6.1 doc/linux-doc-6.1/html
+host gimp gimp-help-en gimp/2.0/help/en
+host java openjdk-17-doc doc/openjdk-17-jre-headless/api
+host cpp cppreference-doc-en-html cppreference/doc/html/en
+host node nodejs-doc doc/nodejs/api
+host django python-django-doc doc/python-django-doc/html
+host qt qtbase5-doc-html qt5/doc
+host glib libglib2.0-doc gtk-doc/html
+if [ -n "$only_hosts" ]; then
+    echo "$target"
+    exit
+fi
 
 for release in "${releases[@]}"; do
     unpack "clang-$release-doc"

@@ -7,13 +7,15 @@
 //! ```
 //!
 //! The labelled data are beside the project (`../shared/data`), or in the directory of `--data` or
-//! `CRAWLER_DATA`; `evaluation/fetch-manuals.sh` fetches the manuals. The exit code is 0 if every
+//! `CRAWLER_DATA`; `evaluation/fetch-manuals.sh` fetches the manuals. `-- focus` and
+//! `-- focus-relevance` measure focused crawls over these manuals instead. The exit code is 0 if every
 //! goal is reached, 1 if one is not, and 2 if a set could not be evaluated.
 
 mod chapter;
 mod choice;
 mod configuration;
 mod files;
+mod focus;
 mod judge;
 mod kept;
 mod measured;
@@ -26,10 +28,10 @@ mod sets;
 mod threads;
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{Args, Parser, Subcommand};
 use neardup::{BANDS, Features, HashKey, LEAST_WORDS, Thresholds, Width};
 
 use chapter::Chapter;
@@ -40,7 +42,10 @@ use sets::set::Places;
 
 /// Measure the quality of the verdicts on labelled documents
 #[derive(Debug, Parser)]
+#[command(args_conflicts_with_subcommands = true)]
 struct Options {
+    #[command(subcommand)]
+    measurement: Option<Measurement>,
     /// Directory of the labelled data [default: ../shared/data, from the project's root]
     #[arg(long, env = "CRAWLER_DATA", value_name = "DIR")]
     data: Option<PathBuf>,
@@ -65,8 +70,32 @@ struct Options {
     sets: Vec<String>,
 }
 
+/// An evaluation of focused crawls.
+#[derive(Debug, Subcommand)]
+enum Measurement {
+    /// Measure the relevance of single pages to the topics
+    FocusRelevance(FocusOptions),
+    /// Compare formulas for the order of visits, on the topics that choose
+    FocusChoose(FocusOptions),
+    /// Measure the order of visits of focused crawls
+    Focus(FocusOptions),
+}
+
+#[derive(Debug, Args)]
+struct FocusOptions {
+    /// Directory into which evaluation/fetch-manuals.sh put the manuals [default: target/manuals]
+    #[arg(long, value_name = "DIR")]
+    manuals: Option<PathBuf>,
+    /// Write the report to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
 fn main() -> ExitCode {
     let options = Options::parse();
+    if let Some(measurement) = &options.measurement {
+        return evaluate_focus(measurement);
+    }
     let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     let places = Places {
         data: options
@@ -116,6 +145,33 @@ fn main() -> ExitCode {
         (false, _) => ExitCode::from(2),
         (true, false) => ExitCode::FAILURE,
         (true, true) => ExitCode::SUCCESS,
+    }
+}
+
+fn evaluate_focus(measurement: &Measurement) -> ExitCode {
+    type Measure = fn(&Path) -> Result<Report, String>;
+    let (options, measure): (_, Measure) = match measurement {
+        Measurement::FocusRelevance(options) => (options, focus::measure_relevance),
+        Measurement::FocusChoose(options) => (options, focus::choose),
+        Measurement::Focus(options) => (options, focus::measure_orders),
+    };
+    let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    let fetched = || root.join("target/manuals");
+    let manuals = options.manuals.clone().unwrap_or_else(fetched);
+    let written = measure(&manuals).and_then(|report| {
+        let text = report.into_text();
+        let written = match &options.output {
+            Some(file) => std::fs::write(file, text),
+            None => io::stdout().write_all(text.as_bytes()),
+        };
+        written.map_err(|why| format!("the report cannot be written: {why}"))
+    });
+    match written {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            say(&why);
+            ExitCode::from(2)
+        }
     }
 }
 

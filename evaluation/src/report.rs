@@ -2,6 +2,9 @@
 
 use std::fmt::{Display, Write};
 
+/// The columns of a line of text.
+const COLUMNS: usize = 100;
+
 /// A document that grows line by line.
 #[derive(Debug, Default)]
 pub(crate) struct Report(String);
@@ -11,16 +14,34 @@ impl Report {
         self.paragraph(&format!("{} {text}", "#".repeat(level)));
     }
 
+    /// Writes a paragraph in lines of at most [`COLUMNS`], but for longer words.
     pub(crate) fn paragraph(&mut self, text: &str) {
-        self.0.push_str(text);
-        self.0.push_str("\n\n");
+        self.wrapped(text, "");
+        self.0.push('\n');
+    }
+
+    /// Writes a text in lines; all but the first begin with `indent`.
+    fn wrapped(&mut self, text: &str, indent: &str) {
+        let mut column = 0;
+        for word in text.split(' ') {
+            let width = word.chars().count();
+            if column > 0 && column + 1 + width > COLUMNS {
+                self.0.push('\n');
+                self.0.push_str(indent);
+                column = indent.len();
+            } else if column > 0 {
+                self.0.push(' ');
+                column += 1;
+            }
+            self.0.push_str(word);
+            column += width;
+        }
+        self.0.push('\n');
     }
 
     pub(crate) fn list(&mut self, items: impl IntoIterator<Item = String>) {
         for item in items {
-            self.0.push_str("- ");
-            self.0.push_str(&item);
-            self.0.push('\n');
+            self.wrapped(&format!("- {item}"), "  ");
         }
         self.0.push('\n');
     }
@@ -53,6 +74,17 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn text_is_written_in_lines_of_100_columns() {
+        let mut report = Report::default();
+        report.paragraph(&"word ".repeat(41).trim_end().replace("word", "ninechars"));
+        report.list(["ninechars ".repeat(11).trim_end().to_owned()]);
+        let text = report.into_text();
+        assert!(text.lines().all(|line| line.len() <= 100), "{text}");
+        assert!(text.contains("\n  ninechars\n"), "{text}");
+        assert_eq!(text.split_whitespace().count(), 41 + 1 + 11);
+    }
 
     #[test]
     fn a_report_is_markdown() {

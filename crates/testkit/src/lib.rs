@@ -10,7 +10,7 @@
 //! A [`hostile`] web has a host for each way in which servers misbehave: every test that says
 //! "whatever the server does" is about it. [`traps`] has six sites without end, and one with.
 //! [`known_sites`] model real sites on which leaving out duplicates loses pages, with the truth
-//! about each page. The [`gallery`] is a site that must look right when it is replayed. A [`Proxy`]
+//! about each page; [`topic_webs`] are webs for focused crawls. The [`gallery`] is a site that must look right when it is replayed. A [`Proxy`]
 //! forwards every request to one server.
 //!
 //! A [`FaultyDisk`] fails, runs full, and forgets what was not synced. A [`FaultyNetwork`] delays
@@ -44,6 +44,7 @@ mod server;
 mod static_site;
 #[cfg(feature = "tls")]
 mod tls;
+pub mod topic_webs;
 mod toy_web;
 pub mod traps;
 

@@ -1,0 +1,22 @@
+//! The quality of focused crawls, over manuals of Debian's packages as hosts.
+//!
+//! `focus-relevance` measures the relevance of single pages, without a crawl; `focus` measures the
+//! order of visits: rules of the literature in a simulator over the same links, and the crawl
+//! itself, in virtual time. The topics and their relevant pages are in `evaluation/topics.txt`,
+//! which was written before anything was run.
+
+mod engine;
+mod figures;
+mod hosts;
+mod judged;
+mod learning;
+mod link_graph;
+mod orders;
+mod outcome;
+mod relevance;
+mod simulator;
+mod topic_of;
+mod topics;
+
+pub(crate) use self::orders::{choose, measure_orders};
+pub(crate) use self::relevance::measure_relevance;

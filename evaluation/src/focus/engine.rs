@@ -1,0 +1,295 @@
+//! The crawl itself over the hosts' directories, in virtual time.
+//!
+//! `crawl::run` runs with the embedded store, the pacer and the life of a page; only [`Fetch`]
+//! and [`Sink`] are of the evaluation. The clock is that of a paused runtime, which advances when
+//! every task waits: an hour of a crawl takes as long as its computations, and waits are exact.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, RwLock};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use crawl::{
+    ActiveOverrides, AdaptiveSignatures, CrawlContext, DiskSpace, DiskSpaceRules, Focus,
+    LearnedWords, Limits, ListingQuota, ListingRules, OffTopic, OnDuplicate, Policy, RobotsFiles,
+    Telemetry,
+};
+use disk::{Disk, SystemDisk};
+use fetch::{Fetch, FetchFailure, Pacer, PacingRules, RobotsCache};
+use http::{HeaderMap, HeaderValue};
+use neardup::{Features, HashKey, SignatureBuilder};
+use sinks::{ArchiveEnd, Archived, Settled, Sink, SinkFault, Visit};
+use store::embedded::{EmbeddedStore, StoreOptions};
+use store::{DiscoveredUrl, Frontier, FrontierRules, LikenessRules};
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+use topic::Topic;
+use web::{
+    CanonicalForm, Clock, Exchange, PageUrl, Protocol, ReadLimits, Relations, Scope, ScopeKind,
+    Timestamp, Validators,
+};
+
+use super::hosts::Hosts;
+use super::simulator::SimulatedVisit;
+
+/// The time in which a server answers.
+const ANSWER: Duration = Duration::from_millis(100);
+/// The rest of a host between two requests.
+const DELAY: Duration = Duration::from_secs(1);
+/// The start of each crawl: 2026-01-01.
+const START: Timestamp = Timestamp::from_millis(1_767_225_600_000);
+/// The page that names the title pages.
+const SEED: &str = "http://seed.test/";
+const AGENT: &str = "crawler";
+const NO_ROOM_NEEDED: DiskSpaceRules = DiskSpaceRules {
+    least: 0,
+    patience: Duration::ZERO,
+};
+
+/// The files of the hosts, as servers, and a page that names their title pages.
+struct Directories {
+    hosts: Arc<Hosts>,
+    seed: String,
+    clock: Clock,
+}
+
+#[async_trait]
+impl Fetch for Directories {
+    async fn ask(&self, url: &PageUrl, _known: &Validators) -> Result<Exchange, FetchFailure> {
+        let started = self.clock.now();
+        tokio::time::sleep(ANSWER).await;
+        let body = match self.hosts.of_url(url) {
+            Some(page) => std::fs::read(&self.hosts.pages[page as usize].file).ok(),
+            None => (url.as_str() == SEED).then(|| self.seed.clone().into_bytes()),
+        };
+        let mut headers = HeaderMap::new();
+        headers.insert("content-type", HeaderValue::from_static("text/html"));
+        Ok(Exchange {
+            url: url.clone(),
+            request_head: format!("GET {url} HTTP/1.1\r\n\r\n").into_bytes(),
+            status: if body.is_some() { 200 } else { 404 },
+            headers,
+            body: body.unwrap_or_default().into(),
+            truncated: None,
+            address: None,
+            protocol: Protocol::Http11,
+            started,
+            elapsed: ANSWER,
+        })
+    }
+}
+
+/// An archive that keeps the order of visits and nothing else.
+struct VisitOrder {
+    hosts: Arc<Hosts>,
+    clock: Clock,
+    state: Mutex<(u64, Vec<SimulatedVisit>)>,
+}
+
+impl VisitOrder {
+    fn end(&self) -> ArchiveEnd {
+        let state = self
+            .state
+            .lock()
+            .expect("no panic happens while it is locked");
+        ArchiveEnd {
+            file: "order".to_owned(),
+            end: state.0,
+        }
+    }
+}
+
+#[async_trait]
+impl Sink for VisitOrder {
+    async fn write(&self, visit: Visit) -> Result<Archived, SinkFault> {
+        let mut state = self
+            .state
+            .lock()
+            .expect("no panic happens while it is locked");
+        let ticket = state.0;
+        state.0 += 1;
+        let is_page = visit
+            .exchanges
+            .last()
+            .is_some_and(|last| last.status == 200);
+        if let Some(page) = self.hosts.of_url(&visit.url).filter(|_| is_page) {
+            let at = self.clock.now().since(START).as_millis() as u64;
+            state.1.push(SimulatedVisit { at, page });
+        }
+        Ok(Archived {
+            ticket,
+            file: "order".to_owned(),
+            offset: ticket,
+            end: ticket + 1,
+            page_offset: ticket,
+            captures: Vec::new(),
+        })
+    }
+
+    async fn sync(&self) -> Result<ArchiveEnd, SinkFault> {
+        Ok(self.end())
+    }
+
+    async fn settled(&self, _settled: Option<Settled>) -> Result<(), SinkFault> {
+        Ok(())
+    }
+
+    async fn close(&self) -> Result<ArchiveEnd, SinkFault> {
+        Ok(self.end())
+    }
+}
+
+/// Crawls the hosts from the page that names `titles`, and returns the pages in the order of the
+/// archive: of a crawl with a topic, or of one without. Its state is below `directory` while it
+/// runs.
+pub(crate) fn crawl(
+    hosts: &Arc<Hosts>,
+    titles: &[u32],
+    topic: Option<&Topic>,
+    directory: &Path,
+    most: u64,
+) -> Result<Vec<SimulatedVisit>, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .map_err(|why| why.to_string())?;
+    let state = tempfile::tempdir_in(directory).map_err(|why| why.to_string())?;
+    runtime.block_on(run(hosts, titles, topic, state.path(), most))
+}
+
+async fn run(
+    hosts: &Arc<Hosts>,
+    titles: &[u32],
+    topic: Option<&Topic>,
+    state: &Path,
+    most: u64,
+) -> Result<Vec<SimulatedVisit>, String> {
+    let begun = Instant::now();
+    let clock = Clock::new(move || START + begun.elapsed());
+    let disk: Arc<dyn Disk> = Arc::new(SystemDisk);
+    let store = EmbeddedStore::open(state, &store_options(&clock, &disk, topic.is_some()));
+    let store = Arc::new(store.map_err(|why| why.to_string())?);
+    let seed = PageUrl::parse(SEED, &CanonicalForm::default()).map_err(|why| why.to_string())?;
+    let mut scope = Scope::new(ScopeKind::Any, &[], &[]).map_err(|why| why.to_string())?;
+    scope.add_seed(&seed);
+    let found = vec![DiscoveredUrl::new(seed, 0, None)];
+    store.discover(found).await.map_err(|why| why.to_string())?;
+    let fetch: Arc<dyn Fetch> = Arc::new(Directories {
+        hosts: Arc::clone(hosts),
+        seed: seed_page(hosts, titles),
+        clock: clock.clone(),
+    });
+    let order = Arc::new(VisitOrder {
+        hosts: Arc::clone(hosts),
+        clock: clock.clone(),
+        state: Mutex::default(),
+    });
+    let pacing = PacingRules {
+        delay: DELAY,
+        ..PacingRules::default()
+    };
+    let pacer = Arc::new(Pacer::new(pacing, clock.clone()));
+    let agent = AGENT.to_owned();
+    let key = store.key();
+    let context = Arc::new(CrawlContext {
+        fetch: Arc::clone(&fetch),
+        pacer: Arc::clone(&pacer),
+        robots: RobotsCache::new(fetch, pacer, agent, clock.clone(), 100),
+        frontier: store.clone(),
+        index: store,
+        sink: order.clone(),
+        earlier: None,
+        disk_space: Arc::new(DiskSpace::new(disk, None, Vec::new(), NO_ROOM_NEEDED)),
+        scope: Arc::new(RwLock::new(scope)),
+        listings: ListingQuota::default(),
+        robots_files: RobotsFiles::default(),
+        adaptive_signatures: AdaptiveSignatures::new(SignatureBuilder::new(
+            Features::default(),
+            key,
+        )),
+        overrides: ActiveOverrides::default(),
+        policy: policy(topic.is_some()),
+        focus: topic.map(|topic| Focus::new(topic, OffTopic::Drop, LearnedWords::default())),
+        telemetry: Telemetry::default(),
+        clock,
+        cores: Arc::new(Semaphore::new(2)),
+        memory: fetch::MemoryBudget::default(),
+        stalls: fetch::Stalls::default(),
+    });
+    let limits = Limits {
+        concurrency: 64,
+        pages: Some(most),
+        bytes: None,
+        time: None,
+        harvest: None,
+        drain: Duration::from_secs(60),
+    };
+    let (_handle, stop) = crawl::stop();
+    let ended = crawl::run(&context, limits, stop).await;
+    ended.map_err(|why| why.to_string())?;
+    let mut state = order
+        .state
+        .lock()
+        .expect("no panic happens while it is locked");
+    Ok(std::mem::take(&mut state.1))
+}
+
+fn seed_page(hosts: &Hosts, titles: &[u32]) -> String {
+    let mut page = String::from("<!DOCTYPE html><title>Manuals</title><h1>Manuals</h1><ul>");
+    for title in titles {
+        let name = &hosts.names[hosts.pages[*title as usize].host];
+        page.push_str(&format!("<li><a href=\"{}\">{name}</a>", hosts.url(*title)));
+    }
+    page
+}
+
+fn store_options(clock: &Clock, disk: &Arc<dyn Disk>, best_first: bool) -> StoreOptions {
+    StoreOptions {
+        rules: FrontierRules {
+            least_wait: DELAY,
+            best_first,
+            ..FrontierRules::default()
+        },
+        likeness: LikenessRules::default(),
+        features: Features::default().to_string(),
+        key: None,
+        new_key: HashKey::ZERO,
+        earlier: None,
+        keys_in_memory: true,
+        tables: None,
+        now: clock.now(),
+        disk: Arc::clone(disk),
+    }
+}
+
+/// Returns the rules of a crawl by default.
+fn policy(is_focused: bool) -> Policy {
+    Policy {
+        on_duplicate: OnDuplicate::Drop,
+        duplicate_text: false,
+        types: web::TypeFilter::default(),
+        languages: web::LanguageFilter::default(),
+        duplicate_links: crawl::DuplicateLinks::Probe,
+        max_depth: None,
+        page_requisites: crawl::Requisites::Off,
+        tries: 3,
+        redirects: 5,
+        ignore_robots: false,
+        skip_relations: Relations::NOFOLLOW,
+        main_content: true,
+        main_selectors: web::MainSelectors::default(),
+        agent: AGENT.to_owned(),
+        max_decoded: 64 << 20,
+        index: None,
+        digest: sinks::DigestAlgorithm::Sha1,
+        outlinks: false,
+        read: ReadLimits {
+            link_context: is_focused,
+            ..ReadLimits::default()
+        },
+        listings: ListingRules::default(),
+        canonical: CanonicalForm::default(),
+        traps: Some(web::TrapRules::at(START)),
+    }
+}

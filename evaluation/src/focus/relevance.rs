@@ -1,0 +1,249 @@
+//! `focus-relevance`: average precision of relevance alone, without a crawl.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use web::PageUrl;
+
+use super::figures::{average_precision, interval, mean};
+use super::hosts::Hosts;
+use super::judged::{Bag, Bags, hashes};
+use super::learning::{Features, WEIGHTS};
+use super::link_graph::{self, GraphLink, ReadPage};
+use super::topic_of::{Given, Made};
+use super::topics::{FocusTopic, TopicList};
+use crate::report::Report;
+
+/// The documents of the evaluation, read.
+pub(crate) struct Documents {
+    pub(crate) hosts: Hosts,
+    pub(crate) pages: Vec<ReadPage>,
+    pub(crate) urls: Vec<PageUrl>,
+    pub(crate) bags: Bags,
+    pub(crate) list: TopicList,
+    /// The number of the directory of each page.
+    pub(crate) directory_of: Vec<usize>,
+    /// The directories, with their hosts.
+    pub(crate) directories: Vec<String>,
+    /// The topics as users give them, by [`Given`]; made when they are first asked for.
+    made: Vec<[OnceLock<Made>; 3]>,
+}
+
+impl Documents {
+    pub(crate) fn read(manuals: &Path) -> Result<Self, String> {
+        let hosts = Hosts::find(manuals).map_err(|why| why.to_string())?;
+        let list = TopicList::read(&hosts)?;
+        let pages = link_graph::read_all(&hosts).map_err(|why| why.to_string())?;
+        let bags = Bags::of(&pages);
+        let (directories, directory_of) = directories(&hosts);
+        let made = list.topics.iter().map(|_| Default::default()).collect();
+        let urls = (0..pages.len() as u32)
+            .map(|page| hosts.url(page))
+            .collect();
+        Ok(Self {
+            hosts,
+            pages,
+            urls,
+            bags,
+            list,
+            directory_of,
+            directories,
+            made,
+        })
+    }
+
+    /// Returns a topic in one of the ways in which it is given.
+    pub(crate) fn made(&self, topic: &FocusTopic, given: Given) -> &Made {
+        self.made[topic.number][given as usize].get_or_init(|| Made::of(self, topic, given))
+    }
+
+    /// Returns the words of a link that a model learns from, hashed, with its parent's relevance.
+    pub(crate) fn link_features(&self, link: &GraphLink, from_on_topic: bool) -> Features {
+        let page = &self.hosts.pages[link.target as usize];
+        let name = &self.hosts.names[page.host];
+        let text = format!("{} {name} {}", link.anchor, page.path);
+        let mut features: Features = hashes(&text.replace(['/', '.', '_', '-'], " "))
+            .into_iter()
+            .map(|hash| (hash % (WEIGHTS as u64 - 2)) as u32 + 2)
+            .collect();
+        features.push(u32::from(from_on_topic));
+        features.sort_unstable();
+        features.dedup();
+        features
+    }
+}
+
+/// Returns the directories of the pages, and the number of the directory of each page.
+fn directories(hosts: &Hosts) -> (Vec<String>, Vec<usize>) {
+    let mut numbers = BTreeMap::new();
+    let mut of_pages = Vec::with_capacity(hosts.pages.len());
+    for page in &hosts.pages {
+        let end = page.path.rfind('/').unwrap_or(0);
+        let directory = format!("{}{}", hosts.names[page.host], &page.path[..end]);
+        let next = numbers.len();
+        of_pages.push(*numbers.entry(directory).or_insert(next));
+    }
+    let mut names: Vec<(usize, String)> = numbers
+        .into_iter()
+        .map(|(name, number)| (number, name))
+        .collect();
+    names.sort_unstable();
+    (names.into_iter().map(|(_, name)| name).collect(), of_pages)
+}
+
+const GIVENS: [Given; 3] = [Given::Words, Given::Examples, Given::Both];
+
+/// A measure of relevance: the relevance of each page to a topic.
+type Measure = fn(&Documents, &FocusTopic) -> Vec<f64>;
+
+const MEASURES: &[(&str, Measure)] = &[
+    ("BM25, words", |documents, topic| {
+        documents.bags.bm25(&documents.bags.bag_of(&topic.words))
+    }),
+    ("cosine, words", |documents, topic| {
+        documents
+            .bags
+            .cosines(&[&documents.bags.bag_of(&topic.words)])
+    }),
+    ("cosine, examples", |documents, topic| {
+        let bag = |page: &u32| &documents.bags.pages[*page as usize];
+        let examples: Vec<&Bag> = topic.examples.iter().map(bag).collect();
+        documents.bags.cosines(&examples)
+    }),
+    ("ours, words", |documents, topic| {
+        documents.made(topic, Given::Words).relevance.clone()
+    }),
+    ("ours, examples", |documents, topic| {
+        documents.made(topic, Given::Examples).relevance.clone()
+    }),
+    ("ours, both", |documents, topic| {
+        documents.made(topic, Given::Both).relevance.clone()
+    }),
+    ("cosine, both", |documents, topic| {
+        let bag = |page: &u32| &documents.bags.pages[*page as usize];
+        let words = documents.bags.bag_of(&topic.words);
+        let mut examples: Vec<&Bag> = topic.examples.iter().map(bag).collect();
+        examples.push(&words);
+        documents.bags.cosines(&examples)
+    }),
+];
+
+/// Returns the pages in the order of their relevance, without the examples of the topic.
+pub(crate) fn ranking(topic: &FocusTopic, relevance: &[f64]) -> Vec<u32> {
+    let mut pages: Vec<u32> = (0..relevance.len() as u32)
+        .filter(|page| !topic.examples.contains(page))
+        .collect();
+    let of = |page: u32| relevance[page as usize];
+    pages.sort_by(|one, two| of(*two).total_cmp(&of(*one)));
+    pages
+}
+
+/// Measures the relevance of all pages to all topics, and reports the average precisions.
+pub(crate) fn measure_relevance(manuals: &Path) -> Result<Report, String> {
+    let documents = Documents::read(manuals)?;
+    let mut report = Report::default();
+    write_relevance(&mut report, &documents);
+    Ok(report)
+}
+
+/// Writes a table with a row for each topic and a column for each measure.
+pub(crate) fn write_relevance(report: &mut Report, documents: &Documents) {
+    let mut head = vec!["topic".to_owned(), "relevant".to_owned()];
+    head.extend(MEASURES.iter().map(|(name, _)| (*name).to_owned()));
+    let mut rows = Vec::new();
+    let mut figures: Vec<(bool, Vec<f64>)> = Vec::new();
+    for topic in &documents.list.topics {
+        let precisions: Vec<f64> = MEASURES
+            .iter()
+            .map(|(_, measure)| {
+                average_precision(&ranking(topic, &measure(documents, topic)), &topic.relevant)
+            })
+            .collect();
+        let mut row = vec![topic.name.clone(), topic.relevant.len().to_string()];
+        row.extend(precisions.iter().map(|figure| format!("{figure:.2}")));
+        rows.push(row);
+        figures.push((topic.chooses, precisions));
+    }
+    for (name, chooses) in [
+        ("mean of those that choose", true),
+        ("mean of the others", false),
+    ] {
+        let mut row = vec![name.to_owned(), String::new()];
+        for column in 0..MEASURES.len() {
+            let of_part = figures.iter().filter(|(part, _)| *part == chooses);
+            let numbers: Vec<f64> = of_part.map(|(_, figures)| figures[column]).collect();
+            let (low, high) = interval(&numbers);
+            row.push(format!("{:.2} ({low:.2}–{high:.2})", mean(&numbers)));
+        }
+        rows.push(row);
+    }
+    report.paragraph(
+        "Average precision of all pages, ranked by relevance. Goals: by words 0.65, by examples \
+         0.80; both are **missed**.",
+    );
+    report.table(&head, &rows);
+    report.paragraph(
+        "Pages at or above the default threshold: threshold, pages, precision / recall.",
+    );
+    write_thresholds(report, documents);
+    write_choice_of_threshold(report, documents);
+}
+
+/// Writes, for each topic, the precision and the recall of the pages at the default threshold.
+fn write_thresholds(report: &mut Report, documents: &Documents) {
+    let mut rows = Vec::new();
+    for topic in &documents.list.topics {
+        let mut row = vec![topic.name.clone()];
+        for given in GIVENS {
+            let made = documents.made(topic, given);
+            let ranked = ranking(topic, &made.relevance);
+            let is_on_topic = |page: &&u32| made.relevance[**page as usize] >= made.threshold;
+            let on_topic: Vec<u32> = ranked.iter().filter(is_on_topic).copied().collect();
+            let right = on_topic
+                .iter()
+                .filter(|page| topic.relevant.contains(page))
+                .count();
+            row.push(format!(
+                "{:.2}: {} pages, {:.2} / {:.2}",
+                made.threshold,
+                on_topic.len(),
+                right as f64 / on_topic.len().max(1) as f64,
+                right as f64 / topic.relevant.len().max(1) as f64
+            ));
+        }
+        rows.push(row);
+    }
+    let head = ["topic", "words", "examples", "both"].map(str::to_owned);
+    report.table(&head, &rows);
+}
+
+/// Writes the mean F1 of the pages at several thresholds, over the topics that choose.
+fn write_choice_of_threshold(report: &mut Report, documents: &Documents) {
+    let choosing = || documents.list.topics.iter().filter(|topic| topic.chooses);
+    let f1 = |given: Given, least: f64| {
+        let of_topic = |topic: &FocusTopic| {
+            let relevance = &documents.made(topic, given).relevance;
+            let is_on_topic =
+                |page: &u32| relevance[*page as usize] >= least && !topic.examples.contains(page);
+            let on_topic: Vec<u32> = (0..relevance.len() as u32).filter(is_on_topic).collect();
+            let right = on_topic
+                .iter()
+                .filter(|page| topic.relevant.contains(page))
+                .count();
+            2.0 * right as f64 / (on_topic.len() + topic.relevant.len()) as f64
+        };
+        mean(&choosing().map(of_topic).collect::<Vec<_>>())
+    };
+    report.paragraph("Mean F1 of the pages at a threshold, over the topics that choose.");
+    let rows: Vec<Vec<String>> = (2..15)
+        .map(|twentieths| {
+            let least = f64::from(twentieths) * 0.05;
+            let mut row = vec![format!("{least:.2}")];
+            row.extend(GIVENS.map(|given| format!("{:.3}", f1(given, least))));
+            row
+        })
+        .collect();
+    let head = ["threshold", "words", "examples", "both"].map(str::to_owned);
+    report.table(&head, &rows);
+}

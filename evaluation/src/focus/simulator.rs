@@ -1,0 +1,443 @@
+//! Orders of visits by rules of the literature, over the links between the pages.
+//!
+//! A simulator knows what a crawler knows at each moment: the URLs that visited pages link to, with
+//! their anchor texts, and the relevance of visited pages. Politeness is that of a crawl: a host
+//! answers in a tenth of a second and rests for a second, and any number of hosts are asked at a
+//! time. There are no failures, no duplicates and no traps, so a simulated order of visits is a
+//! little better than that of the same rule in a crawl.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeSet, BinaryHeap};
+
+use super::learning::{Features, LinkModel};
+use super::relevance::Documents;
+use crate::random::{Random, mix};
+
+/// The time between two requests to a host, in milliseconds: an answer and a rest.
+const TURN: u64 = 1_100;
+
+/// The visits after which [`Rule::Batches`] trains its model anew, and judges all waiting links.
+const BATCH: usize = 250;
+
+/// A rule for the order of visits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Rule {
+    /// The nearest to a seed first.
+    BreadthFirst,
+    Random,
+    /// The relevance of the first page that links there (Nutch scoring-similarity, QFirst).
+    FirstParent,
+    /// The lowest relevance of the pages that link there (QMin).
+    LowestParent,
+    /// A linear classifier of links, trained in batches, with two levels (ACHE).
+    Batches,
+    /// A linear classifier trained by each visit, and a bandit over hosts (Anthelion).
+    Bandit,
+    /// A fixed formula of the parent's relevance, the words of the link, and the harvests of its
+    /// directory and host.
+    Formula(Formula),
+    /// The truth about known links: relevant ones first, then those that lead to such ones soonest.
+    Oracle,
+}
+
+/// The coefficients of the fixed formula, and how it takes turns.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Formula {
+    pub(crate) parent: f64,
+    pub(crate) words: f64,
+    pub(crate) directory: f64,
+    pub(crate) host: f64,
+    /// The factor for each off-topic page in a row.
+    pub(crate) decay: f64,
+    pub(crate) levels: Levels,
+    /// The part of the model of links in the promise, from 0 to 1.
+    pub(crate) learned: f64,
+}
+
+/// The levels of promise that a queue tells apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Levels {
+    /// All numbers.
+    Exact,
+    /// Equal parts of 0 to 1.
+    Linear(u32),
+    /// This many steps, each of them this part of the one before; the last has all below.
+    Logarithmic(u32, f64),
+}
+
+impl Levels {
+    fn of(self, promise: f64) -> f64 {
+        match self {
+            Self::Exact => promise,
+            Self::Linear(levels) => (promise * f64::from(levels)).floor(),
+            Self::Logarithmic(levels, step) => {
+                let steps = promise.max(f64::MIN_POSITIVE).ln() / step.ln();
+                -steps.floor().min(f64::from(levels - 1))
+            }
+        }
+    }
+}
+
+/// What a simulated crawl knows about a topic.
+pub(crate) struct Judgement<'a> {
+    /// The relevance of each page.
+    pub(crate) relevance: &'a [f64],
+    /// The least relevance of an on-topic page.
+    pub(crate) threshold: f64,
+    /// The share of the topic in the words of each link, in the order of pages and links.
+    pub(crate) link_words: &'a [Vec<f64>],
+    /// The truth, which only the oracle knows: links from each page to a relevant page.
+    pub(crate) distances: &'a [u32],
+}
+
+impl Judgement<'_> {
+    fn is_on_topic(&self, page: u32) -> bool {
+        self.relevance[page as usize] >= self.threshold
+    }
+}
+
+/// A visit of a simulated crawl.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SimulatedVisit {
+    /// The milliseconds since the crawl began.
+    pub(crate) at: u64,
+    pub(crate) page: u32,
+}
+
+/// A URL that waits.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    priority: f64,
+    sequence: u64,
+    page: u32,
+}
+
+impl PartialEq for Waiting {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Waiting {}
+
+impl PartialOrd for Waiting {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Waiting {
+    /// The greatest is visited first.
+    fn cmp(&self, other: &Self) -> Ordering {
+        let by_priority = self.priority.total_cmp(&other.priority);
+        by_priority.then(other.sequence.cmp(&self.sequence))
+    }
+}
+
+/// The knowledge about a URL.
+#[derive(Clone, Debug, Default)]
+struct Known {
+    depth: u32,
+    sequence: u64,
+    priority: f64,
+    /// The off-topic pages in a row before it.
+    run: u32,
+    lowest_parent: f64,
+    features: Features,
+    /// The parent's relevance, and the share of the topic in the words of the link.
+    evidence: (f64, f64),
+}
+
+/// Judged pages, and the on-topic ones among them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Harvest(u32, u32);
+
+impl Harvest {
+    fn add(&mut self, is_on_topic: bool) {
+        self.0 += 1;
+        self.1 += u32::from(is_on_topic);
+    }
+
+    /// Returns the share of on-topic pages, drawn towards `prior` as by two pages.
+    fn share(self, prior: f64) -> f64 {
+        (f64::from(self.1) + 2.0 * prior) / (f64::from(self.0) + 2.0)
+    }
+}
+
+/// A simulated crawl.
+struct Simulation<'a> {
+    documents: &'a Documents,
+    judgement: &'a Judgement<'a>,
+    rule: Rule,
+    known: Vec<Option<Known>>,
+    visited: Vec<bool>,
+    queues: Vec<BinaryHeap<Waiting>>,
+    /// The time at which each host may be asked again.
+    ready: Vec<u64>,
+    hosts: Vec<Harvest>,
+    directories: Vec<Harvest>,
+    all: Harvest,
+    model: LinkModel,
+    random: Random,
+    sequence: u64,
+}
+
+/// Returns the first `most` visits by a rule, from the title pages. Of hosts that are ready within
+/// `patience` milliseconds, the one with the best page is asked.
+pub(crate) fn simulate(
+    documents: &Documents,
+    judgement: &Judgement<'_>,
+    rule: Rule,
+    patience: u64,
+    most: usize,
+) -> Vec<SimulatedVisit> {
+    let (pages, hosts) = (documents.pages.len(), documents.hosts.names.len());
+    let mut simulation = Simulation {
+        documents,
+        judgement,
+        rule,
+        known: vec![None; pages],
+        visited: vec![false; pages],
+        queues: vec![BinaryHeap::new(); hosts],
+        ready: vec![0; hosts],
+        hosts: vec![Harvest::default(); hosts],
+        directories: vec![Harvest::default(); documents.directories.len()],
+        all: Harvest::default(),
+        model: LinkModel::default(),
+        random: Random::new(5),
+        sequence: 0,
+    };
+    for title in &documents.list.titles {
+        simulation.find(*title, None, 0.0, Features::default());
+    }
+    simulation.run(patience, most)
+}
+
+impl Simulation<'_> {
+    fn run(&mut self, patience: u64, most: usize) -> Vec<SimulatedVisit> {
+        let mut visits = Vec::new();
+        let mut now = 0;
+        while visits.len() < most {
+            let Some((host, page)) = self.next(now, patience) else {
+                break;
+            };
+            now = now.max(self.ready[host]);
+            self.ready[host] = now + TURN;
+            self.visited[page as usize] = true;
+            visits.push(SimulatedVisit { at: now, page });
+            self.learn(page);
+            self.follow(page);
+            if self.rule == Rule::Batches && visits.len().is_multiple_of(BATCH) {
+                self.model.train_in_batch();
+                self.judge_again();
+            }
+        }
+        visits
+    }
+
+    /// Takes the next page from the queues.
+    fn next(&mut self, now: u64, patience: u64) -> Option<(usize, u32)> {
+        for host in 0..self.queues.len() {
+            self.drop_stale(host);
+        }
+        let waiting = |host: &usize| !self.queues[*host].is_empty();
+        let hosts: Vec<usize> = (0..self.queues.len()).filter(waiting).collect();
+        let earliest = hosts.iter().map(|host| self.ready[*host].max(now)).min()?;
+        let in_time = |host: &usize| self.ready[*host] <= earliest.saturating_add(patience);
+        let hosts: Vec<usize> = hosts.into_iter().filter(in_time).collect();
+        let host = if self.rule == Rule::Bandit {
+            self.pull(&hosts)
+        } else {
+            let best = |one: &usize, two: &usize| {
+                let (first, second) = (self.queues[*one].peek(), self.queues[*two].peek());
+                let priority = |waiting: Option<&Waiting>| waiting.map_or(0.0, |it| it.priority);
+                let by_priority = priority(first).total_cmp(&priority(second));
+                let by_time = self.ready[*two].max(now).cmp(&self.ready[*one].max(now));
+                by_priority.then(by_time).then(first.cmp(&second))
+            };
+            hosts.into_iter().max_by(best)?
+        };
+        let page = self.queues[host].pop()?.page;
+        Some((host, page))
+    }
+
+    /// Draws one of the hosts: one in five at random, else the one with the best harvest.
+    fn pull(&mut self, hosts: &[usize]) -> usize {
+        if self.random.below(5) == 0 {
+            return *self.random.pick(hosts);
+        }
+        let harvest = |host: &usize| self.hosts[*host].share(1.0);
+        let best = |one: &&usize, two: &&usize| harvest(one).total_cmp(&harvest(two));
+        hosts.iter().max_by(best).copied().unwrap_or(hosts[0])
+    }
+
+    /// Removes entries of visited pages, and of pages whose priority has changed since.
+    fn drop_stale(&mut self, host: usize) {
+        while let Some(top) = self.queues[host].peek() {
+            let known = self.known[top.page as usize].as_ref();
+            let is_current = known.is_some_and(|known| known.priority == top.priority);
+            if is_current && !self.visited[top.page as usize] {
+                return;
+            }
+            self.queues[host].pop();
+        }
+    }
+
+    /// Counts a visit, and trains the model of links by it.
+    fn learn(&mut self, page: u32) {
+        let is_on_topic = self.judgement.is_on_topic(page);
+        self.all.add(is_on_topic);
+        self.hosts[self.documents.hosts.pages[page as usize].host].add(is_on_topic);
+        self.directories[self.documents.directory_of[page as usize]].add(is_on_topic);
+        let known = self.known[page as usize].as_ref();
+        let features = known
+            .map(|known| known.features.clone())
+            .unwrap_or_default();
+        match self.rule {
+            Rule::Bandit => self.model.train(&features, is_on_topic),
+            Rule::Formula(formula) if formula.learned > 0.0 => {
+                self.model.train(&features, is_on_topic);
+            }
+            Rule::Batches => self.model.remember(features, is_on_topic),
+            _ => {}
+        }
+    }
+
+    fn follow(&mut self, page: u32) {
+        let documents = self.documents;
+        let links = documents.pages[page as usize].links.iter();
+        let words = &self.judgement.link_words[page as usize];
+        let is_learning = match self.rule {
+            Rule::Formula(formula) => formula.learned > 0.0,
+            rule => matches!(rule, Rule::Batches | Rule::Bandit),
+        };
+        for (number, link) in links.enumerate() {
+            if self.visited[link.target as usize] {
+                continue;
+            }
+            let is_on_topic = self.judgement.is_on_topic(page);
+            let features = match is_learning && self.known[link.target as usize].is_none() {
+                true => documents.link_features(link, is_on_topic),
+                false => Features::default(),
+            };
+            self.find(link.target, Some(page), words[number], features);
+        }
+    }
+
+    /// Queues a page that is new. The first page that links there is its witness, but for
+    /// [`Rule::LowestParent`].
+    fn find(&mut self, page: u32, parent: Option<u32>, words: f64, features: Features) {
+        let relevance = parent.map_or(1.0, |parent| self.judgement.relevance[parent as usize]);
+        if let Some(known) = &mut self.known[page as usize] {
+            if self.rule == Rule::LowestParent && relevance < known.lowest_parent {
+                known.lowest_parent = relevance;
+                self.push(page);
+            }
+            return;
+        }
+        let before = parent.and_then(|parent| self.known[parent as usize].as_ref());
+        let is_on_topic = parent.is_none_or(|parent| self.judgement.is_on_topic(parent));
+        self.sequence += 1;
+        self.known[page as usize] = Some(Known {
+            depth: before.map_or(0, |before| before.depth + 1),
+            sequence: self.sequence,
+            priority: 0.0,
+            run: match is_on_topic {
+                true => 0,
+                false => before.map_or(0, |before| before.run) + 1,
+            },
+            lowest_parent: relevance,
+            features,
+            evidence: (relevance, words),
+        });
+        self.push(page);
+    }
+
+    fn push(&mut self, page: u32) {
+        let Some(mut known) = self.known[page as usize].take() else {
+            return;
+        };
+        known.priority = self.priority(page, &known);
+        let host = self.documents.hosts.pages[page as usize].host;
+        self.queues[host].push(Waiting {
+            priority: known.priority,
+            sequence: known.sequence,
+            page,
+        });
+        self.known[page as usize] = Some(known);
+    }
+
+    fn judge_again(&mut self) {
+        for page in 0..self.known.len() as u32 {
+            if !self.visited[page as usize] {
+                self.push(page);
+            }
+        }
+    }
+
+    fn priority(&self, page: u32, known: &Known) -> f64 {
+        match self.rule {
+            Rule::BreadthFirst => -f64::from(known.depth),
+            Rule::Random => (mix(u64::from(page) + 1) >> 11) as f64,
+            Rule::FirstParent => known.evidence.0,
+            Rule::LowestParent => known.lowest_parent,
+            Rule::Batches => {
+                let chance = self.model.chance(&known.features);
+                chance + f64::from(u8::from(chance >= 0.5))
+            }
+            Rule::Bandit => self.model.chance(&known.features),
+            Rule::Formula(formula) => self.promise(formula, page, known),
+            Rule::Oracle => -f64::from(self.judgement.distances[page as usize]),
+        }
+    }
+
+    fn promise(&self, formula: Formula, page: u32, known: &Known) -> f64 {
+        let host = self.documents.hosts.pages[page as usize].host;
+        let of_host = self.hosts[host].share(self.all.share(0.1));
+        let directory = self.documents.directory_of[page as usize];
+        let of_directory = self.directories[directory].share(of_host);
+        let scale = |relevance: f64| (relevance / (2.0 * self.judgement.threshold)).min(1.0);
+        let sum = formula.parent * scale(known.evidence.0)
+            + formula.words * known.evidence.1
+            + formula.directory * of_directory
+            + formula.host * of_host;
+        let all = formula.parent + formula.words + formula.directory + formula.host;
+        let promise = sum / all * formula.decay.powi(known.run.min(3) as i32);
+        // The model counts more the more it has seen.
+        let learned = formula.learned * f64::from(self.all.0) / (f64::from(self.all.0) + 100.0);
+        let chance = match learned > 0.0 {
+            true => self.model.chance(&known.features),
+            false => 0.0,
+        };
+        formula
+            .levels
+            .of((1.0 - learned) * promise + learned * chance)
+    }
+}
+
+/// Returns, for each page, the number of links from there to the nearest relevant page, in steps;
+/// a relevant page has 0.
+pub(crate) fn distances(documents: &Documents, relevant: &BTreeSet<u32>) -> Vec<u32> {
+    let mut back: Vec<Vec<u32>> = vec![Vec::new(); documents.pages.len()];
+    for (page, number) in documents.pages.iter().zip(0..) {
+        for link in &page.links {
+            back[link.target as usize].push(number);
+        }
+    }
+    let mut distances = vec![u32::MAX; documents.pages.len()];
+    let mut reached: Vec<u32> = relevant.iter().copied().collect();
+    for step in 0.. {
+        if reached.is_empty() {
+            break;
+        }
+        let mut next = Vec::new();
+        for page in reached {
+            if distances[page as usize] == u32::MAX {
+                distances[page as usize] = step;
+                next.extend(&back[page as usize]);
+            }
+        }
+        reached = next;
+    }
+    distances
+}
