@@ -481,5 +481,10 @@ fn kept_pages_have_a_sketch_and_others_have_none() {
     let csv = crawl
         .run_command(&["export", "crawl", "--sketches", "--format", "csv"])
         .output;
-    assert!(csv.lines().next().unwrap().ends_with(",digest,sketch"));
+    assert!(
+        csv.lines()
+            .next()
+            .unwrap()
+            .ends_with(",digest,relevance,sketch")
+    );
 }

@@ -1,8 +1,8 @@
 //! The topic of a focused crawl: from its settings when it begins, from its directory afterwards.
 //!
-//! `state/topic.json` has the topic as it was begun with, so that examples are read once and a crawl
-//! is continued with the same weights even where the files are gone. `state/topic-words.json` has
-//! the number of pages off topic with each of its words, as learned so far.
+//! `state/topic.json` has the topic as it was begun with, so that examples are read once and a
+//! crawl is continued with the same weights even where the files are gone. `state/topic-words.json`
+//! has the number of pages off topic with each of its words, as learned so far.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,8 @@ impl CrawlTopic {
     /// are read where it begins only.
     ///
     /// # Errors
-    /// The topic has no words, an example cannot be read, or the crawl was begun with another topic.
+    /// The topic has no words, an example cannot be read, or the crawl was begun with another
+    /// topic.
     pub(crate) fn of(settings: &Settings) -> Result<Option<Self>, CliError> {
         let state = crawl_directory::state(&settings.out);
         let begun = Self::of_crawl(&settings.out)?;

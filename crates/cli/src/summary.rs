@@ -266,8 +266,8 @@ impl Summary {
             ),
             (
                 self.off_topic.unwrap_or(0),
-                "off topic",
-                "not about the topic; their links were followed",
+                "passed",
+                "off topic; their links were followed",
             ),
             (self.failed, "failed", "no answer, or an error"),
             (

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use store::{DiscoveredUrl, FrontierRules};
 
-use crate::backend::{Backend, Promise};
+use crate::backend::{Backend, Promise, Session};
 use crate::fixtures::*;
 use crate::sentence::{Sentence, scenarios};
 
@@ -38,7 +38,7 @@ fn promising(text: &str, depth: u32, promise: u8) -> DiscoveredUrl {
 }
 
 /// Leases everything that is ready, and returns its URLs without their scheme.
-async fn names(session: &dyn crate::Session, now: u64, want: usize) -> Vec<String> {
+async fn names(session: &dyn Session, now: u64, want: usize) -> Vec<String> {
     let out = leases(session.frontier().as_ref(), now, want).await;
     let name = |url: &&str| url.trim_start_matches("http://").to_owned();
     urls(&out).iter().map(name).collect()

@@ -331,7 +331,9 @@ fn following(
     if asks.unwrap_or_default().nofollow && !policy.ignore_robots {
         return Following::Nowhere;
     }
-    let is_kept = record.fate.is_original() || record.repeats_itself() || is_retained;
+    let is_off_topic = record.fate == Fate::OffTopic;
+    let is_kept =
+        record.fate.is_original() || record.repeats_itself() || is_retained || is_off_topic;
     if is_kept || policy.on_duplicate == OnDuplicate::Follow {
         return Following::All;
     }

@@ -45,6 +45,7 @@ const LIMITS: Limits = Limits {
     concurrency: 8,
     pages: None,
     bytes: None,
+    harvest: None,
     time: None,
     drain: MINUTE,
 };
@@ -231,6 +232,7 @@ impl Machine {
             earlier: None,
             disk_space: Arc::new(room),
             scope: Arc::new(RwLock::new(scope)),
+            focus: None,
             listings: ListingQuota::default(),
             robots_files: crawl::RobotsFiles::default(),
             adaptive_signatures: AdaptiveSignatures::new(SignatureBuilder::new(

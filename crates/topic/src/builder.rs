@@ -91,6 +91,36 @@ pub struct TopicBuilder<'a> {
     leaves_out: bool,
 }
 
+impl Topic {
+    /// Returns the topic of these words, without the stop words among them. Rarity is that of the
+    /// given frequencies; without any it is learned.
+    ///
+    /// # Errors
+    /// No word counts, or there are more than [`MAX_TOPIC_WORDS`].
+    pub fn of_words(
+        words: &str,
+        frequencies: Option<&DocumentFrequencies>,
+    ) -> Result<Self, TopicError> {
+        let (topic, _) = TopicBuilder::new(frequencies).words(words)?.build()?;
+        Ok(topic)
+    }
+
+    /// Returns the topic of these examples.
+    ///
+    /// # Errors
+    /// There is no example, or one of them has no word that counts.
+    pub fn of_examples(
+        examples: &[ExampleText<'_>],
+        frequencies: Option<&DocumentFrequencies>,
+    ) -> Result<(Self, Vec<Warning>), TopicError> {
+        let mut builder = TopicBuilder::new(frequencies);
+        for example in examples {
+            builder.example(example)?;
+        }
+        builder.build()
+    }
+}
+
 impl<'a> TopicBuilder<'a> {
     /// Creates a builder of a topic of nothing. The rarity of its words is that of the frequencies;
     /// without any it is learned while crawling.

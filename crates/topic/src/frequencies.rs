@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::topic::Judged;
+use crate::judged::Judged;
 use crate::word_table::MAX_TOPIC_WORDS;
 
 /// The number of pages after which a topic is first weighed again.

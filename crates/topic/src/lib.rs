@@ -5,9 +5,9 @@
 //! use topic::Topic;
 //!
 //! let topic = Topic::of_words("the power of tides", None)?;
-//! let page = "Tides turn turbines at the mouth of the river twice a day. The power that they give \
-//!     grows with the range between low and high tides, so the best places are bays and straits \
-//!     where power stations can be built on rock.";
+//! let page = "Tides turn turbines at the mouth of the river twice a day. The power that they \
+//!     give grows with the range between low and high tides, so the best places are bays and \
+//!     straits where power stations can be built on rock.";
 //! assert!(topic.judge(&PageText::of(page)).relevance >= topic.threshold());
 //! let other = "Bread is baked from flour and water. Knead the dough well, let it rest overnight \
 //!     in a cool room, and bake it in a hot oven until the crust is brown and sounds hollow.";
@@ -46,6 +46,7 @@
 mod builder;
 mod examples;
 mod frequencies;
+mod judged;
 mod link;
 mod page_words;
 mod relevance;
@@ -59,10 +60,11 @@ mod word_table;
 pub use builder::{ExampleText, TopicBuilder, TopicError, Warning};
 pub use examples::{MAX_EXAMPLE_WORDS, MAX_EXAMPLES};
 pub use frequencies::{DocumentFrequencies, FIRST_REWEIGHING};
+pub use judged::Judged;
 pub use link::{LinkText, MAX_LINK_BYTES};
 pub use page_words::{MAX_PAGE_BYTES, MAX_PAGE_WORDS};
 pub use relevance::Relevance;
 pub use stored::TOPIC_VERSION;
-pub use topic::{Judged, Topic};
+pub use topic::Topic;
 pub use weights::{LEAST_DIFFERENT_WORDS, THRESHOLD_BY_WORDS};
 pub use word_table::MAX_TOPIC_WORDS;

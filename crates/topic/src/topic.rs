@@ -1,18 +1,17 @@
 //! A topic, and its judgement of pages.
 
 use neardup::PageText;
-use neardup::frequencies::DocumentFrequencies as GivenFrequencies;
 use serde::{Deserialize, Serialize};
 
-use crate::builder::{ExampleText, TopicBuilder, TopicError, Warning};
 use crate::frequencies::DocumentFrequencies;
+use crate::judged::Judged;
 use crate::link::{LinkText, LinkWords};
 use crate::page_words::PageWords;
 use crate::relevance::Relevance;
 use crate::stored::{BadTopic, Millionths, StoredTopic};
 use crate::weighed::{Weighed, coverage};
 use crate::weights::{of_variety, rarity, saturation};
-use crate::word_table::{MAX_TOPIC_WORDS, WordTable};
+use crate::word_table::WordTable;
 
 /// A topic's words by their hashes, with weights.
 ///
@@ -50,52 +49,7 @@ impl TryFrom<StoredTopic> for Topic {
     }
 }
 
-/// The judgement of a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Judged {
-    /// The relevance of the page.
-    pub relevance: Relevance,
-    /// The topic's words on the page, a bit for each.
-    found: [u64; MAX_TOPIC_WORDS / 64],
-}
-
-impl Judged {
-    /// Returns the numbers of the topic's words on the page, in ascending order.
-    pub(crate) fn found(&self) -> impl Iterator<Item = usize> {
-        let is_found = |number: &usize| self.found[number / 64] >> (number % 64) & 1 == 1;
-        (0..MAX_TOPIC_WORDS).filter(is_found)
-    }
-}
-
 impl Topic {
-    /// Returns the topic of these words, without the stop words among them. Rarity is that of the
-    /// given frequencies; without any it is learned.
-    ///
-    /// # Errors
-    /// No word counts, or there are more than [`MAX_TOPIC_WORDS`].
-    pub fn of_words(
-        words: &str,
-        frequencies: Option<&GivenFrequencies>,
-    ) -> Result<Self, TopicError> {
-        let (topic, _) = TopicBuilder::new(frequencies).words(words)?.build()?;
-        Ok(topic)
-    }
-
-    /// Returns the topic of these examples.
-    ///
-    /// # Errors
-    /// There is no example, or one of them has no word that counts.
-    pub fn of_examples(
-        examples: &[ExampleText<'_>],
-        frequencies: Option<&GivenFrequencies>,
-    ) -> Result<(Self, Vec<Warning>), TopicError> {
-        let mut builder = TopicBuilder::new(frequencies);
-        for example in examples {
-            builder.example(example)?;
-        }
-        builder.build()
-    }
-
     /// Returns the topic of a checked stored form.
     pub(crate) fn of_stored(stored: StoredTopic) -> Self {
         Self {
@@ -110,16 +64,10 @@ impl Topic {
     #[must_use]
     pub fn judge(&self, page: &PageText<'_>) -> Judged {
         let words = self.words_of(page);
-        let mut found = [0; MAX_TOPIC_WORDS / 64];
-        for &(number, _) in &words.counts {
-            found[usize::from(number) / 64] |= 1 << (number % 64);
-        }
         let covered = coverage(&self.weighed.weights, &words.counts, words.length);
         let share = (covered / self.weighed.full).min(1.0) * of_variety(words.different);
-        Judged {
-            relevance: Relevance::from_share(share),
-            found,
-        }
+        let found = words.counts.iter().map(|(number, _)| usize::from(*number));
+        Judged::of(Relevance::from_share(share), found)
     }
 
     /// Returns the topic's words that make most of a page's relevance, at most `most`, each with
@@ -162,8 +110,8 @@ impl Topic {
     }
 
     /// Returns the relevance from which a page is on topic: the one that the user chose, or else
-    /// [`THRESHOLD_BY_WORDS`](crate::THRESHOLD_BY_WORDS), or what separates the examples from other
-    /// documents.
+    /// by words, [`THRESHOLD_BY_WORDS`](crate::THRESHOLD_BY_WORDS) or more than what one word alone
+    /// brings; by examples, what separates them from other documents.
     #[must_use]
     pub fn threshold(&self) -> Relevance {
         self.stored.threshold.unwrap_or(self.weighed.threshold)

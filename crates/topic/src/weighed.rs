@@ -6,7 +6,7 @@
 
 use crate::relevance::Relevance;
 use crate::stored::{StoredExample, StoredTopic};
-use crate::weights::{FULL_BY_WORDS, THRESHOLD_BY_WORDS, normalise, saturation, term_weight};
+use crate::weights::{FULL_BY_WORDS, normalise, saturation, term_weight, threshold_by_words};
 
 /// The part of an example's coverage by its own words that another page may reach: there is
 /// nothing to compare a single example with.
@@ -40,9 +40,9 @@ impl Weighed {
         if topic.examples.is_empty() {
             return Self {
                 full_of_link: weightiest(&weights),
+                threshold: threshold_by_words(&weights),
                 weights,
                 full: FULL_BY_WORDS,
-                threshold: THRESHOLD_BY_WORDS,
             };
         }
         let own = topic

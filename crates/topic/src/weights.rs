@@ -4,9 +4,24 @@
 
 use crate::relevance::Relevance;
 
-/// The relevance from which a page is on topic if the topic is words without examples: of two
-/// words, one does not suffice, and both have to stand more than once in 500 words.
-pub const THRESHOLD_BY_WORDS: Relevance = Relevance::from_thousandths(600);
+/// The relevance from which a page is on topic if the topic is many words without examples: the
+/// best on topics that were used to choose (`docs/measurements/focus.md`).
+pub const THRESHOLD_BY_WORDS: Relevance = Relevance::from_thousandths(300);
+
+/// The greatest threshold by words, that of one or two words: of two, one alone does not suffice,
+/// and both have to stand more than once in 500 words.
+const GREATEST_BY_WORDS: f64 = 0.6;
+
+/// The threshold by words in multiples of what the weightiest word alone can bring.
+const MORE_THAN_ONE_WORD: f64 = 1.1;
+
+/// Returns the relevance from which a page is on topic by words of these weights: the weightiest
+/// word alone never suffices, unless there is no other.
+pub(crate) fn threshold_by_words(weights: &[f64]) -> Relevance {
+    let alone = weights.iter().copied().fold(0.0, f64::max) / FULL_BY_WORDS;
+    let least = THRESHOLD_BY_WORDS.share();
+    Relevance::from_share((MORE_THAN_ONE_WORD * alone).clamp(least, GREATEST_BY_WORDS))
+}
 
 /// The number of different words below which a page is held for less than a text.
 pub const LEAST_DIFFERENT_WORDS: usize = 32;
@@ -98,9 +113,15 @@ mod tests {
     }
 
     #[test]
-    fn of_two_words_one_alone_is_never_enough() {
-        let most = saturation(u32::MAX, 1) / 2.0 / FULL_BY_WORDS;
-        assert!(Relevance::from_share(most) < THRESHOLD_BY_WORDS);
+    fn of_several_words_one_alone_is_never_enough() {
+        for words in 2..=8 {
+            let weight = 1.0 / f64::from(words);
+            let most = saturation(u32::MAX, 1) * weight / FULL_BY_WORDS;
+            let threshold = threshold_by_words(&vec![weight; words as usize]);
+            assert!(Relevance::from_share(most) < threshold, "{words}");
+            assert!(threshold >= THRESHOLD_BY_WORDS, "{words}");
+        }
+        assert_eq!(threshold_by_words(&[1.0]).share(), GREATEST_BY_WORDS);
     }
 
     #[test]

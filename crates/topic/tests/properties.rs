@@ -1,5 +1,10 @@
 //! Properties of the relevance of any page to any topic.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "what the helpers unwrap is part of the test"
+)]
+
 use neardup::PageText;
 use neardup::frequencies::DocumentFrequencies as Counted;
 use neardup::{NormalText, Unit, Width};
@@ -161,7 +166,7 @@ const ABOUT_TIDES: [&str; 4] = [
      power to the coast.",
     "A turbine below the water turns in the tidal stream of a strait. No barrage is needed, and \
      turbines give power at each tide.",
-    "The range of the tide decides on the power of a barrage or lagoon in an estuary with turbines.",
+    "The tidal range decides on the power of a barrage or lagoon in an estuary with turbines.",
 ];
 
 const OTHERS: [&str; 3] = [
@@ -169,8 +174,8 @@ const OTHERS: [&str; 3] = [
      bakes it until the crust is brown. Good bread needs time more than anything else.",
     "The violin has four strings, which are tuned in fifths. A bow of horsehair makes the strings \
      sound, and the body of maple and spruce makes the sound loud enough for a hall.",
-    "Wind turbines stand on hills where the wind is steady. Their blades are as long as the wing of \
-     an airliner, and each gives electricity to a thousand houses.",
+    "Wind turbines stand on hills where the wind is steady. Their blades are as long as the wing \
+     of an airliner, and each gives electricity to a thousand houses.",
 ];
 
 #[test]

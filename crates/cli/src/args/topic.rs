@@ -35,8 +35,8 @@ pub(crate) struct TopicArgs {
     /// Examples of the topic: text, HTML, an archive, or a directory of them (repeatable)
     #[arg(long, value_name = "FILE")]
     pub(crate) topic_file: Vec<PathBuf>,
-    /// The relevance from which a document is on topic, 0 to 1 [default: 0.6 by words; by examples,
-    /// half of what the poorer of them get from the others]
+    /// The relevance from which a document is on topic, 0 to 1 [default: 0.3 by words, and always
+    /// more than one word alone brings; by examples, half of what the poorer get from the others]
     #[arg(long, value_name = "R", value_parser = threshold)]
     pub(crate) topic_threshold: Option<Relevance>,
     /// The number of documents that have each word, as `crawler frequencies` counts: words that

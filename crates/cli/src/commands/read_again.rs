@@ -169,8 +169,8 @@ impl ArchivedPages {
         }))
     }
 
-    /// Returns the topic's words on a page of a focused crawl, as the archive notes them; none if it
-    /// notes none, or cannot be read.
+    /// Returns the topic's words on a page of a focused crawl, as the archive notes them; none if
+    /// it notes none, or cannot be read.
     pub(super) fn topic_words(&self, row: &VisitRecord) -> Option<String> {
         let (file, offset) = row.warc_file.as_ref().zip(row.warc_offset)?;
         let mut reader = self.reader_at(file, offset).ok()?;

@@ -19,7 +19,8 @@ const NAMED: usize = 8;
 /// The judgement of a document.
 #[derive(Serialize)]
 struct JudgedDocument {
-    document: String,
+    #[serde(rename = "document")]
+    id: String,
     relevance: f64,
     on_topic: bool,
     /// The topic's words that make most of the relevance.
@@ -59,14 +60,7 @@ pub(crate) fn run(args: &TopicArgs) -> Result<(), CliError> {
         for computed in corpus::computed(documents, judge) {
             match computed {
                 Ok((id, document)) => {
-                    write(
-                        out,
-                        format,
-                        JudgedDocument {
-                            document: id,
-                            ..document
-                        },
-                    )?;
+                    write(out, format, &JudgedDocument { id, ..document })?;
                     judged += 1;
                 }
                 Err(more) => skipped.add(&more),
@@ -88,7 +82,7 @@ fn judge(topic: &Topic, reader: &Reader, content: &corpus::Content) -> JudgedDoc
     let relevance = topic.judge(&text).relevance;
     let words = topic.words_that_spoke(&text, NAMED).into_iter();
     JudgedDocument {
-        document: String::new(),
+        id: String::new(),
         relevance: relevance.share(),
         on_topic: relevance >= topic.threshold(),
         words: words
@@ -101,9 +95,9 @@ fn judge(topic: &Topic, reader: &Reader, content: &corpus::Content) -> JudgedDoc
     }
 }
 
-fn write(out: &mut dyn Write, format: Format, judged: JudgedDocument) -> io::Result<()> {
+fn write(out: &mut dyn Write, format: Format, judged: &JudgedDocument) -> io::Result<()> {
     if format == Format::Json {
-        return output::json_line(out, &judged);
+        return output::json_line(out, judged);
     }
     let topic = if judged.on_topic {
         "on topic"
@@ -118,7 +112,7 @@ fn write(out: &mut dyn Write, format: Format, judged: JudgedDocument) -> io::Res
         out,
         "{}  {topic:<9}  {}  {}",
         judged.shown,
-        printable(&judged.document),
+        printable(&judged.id),
         printable(&words.join(", "))
     )
 }

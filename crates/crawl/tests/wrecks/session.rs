@@ -154,6 +154,7 @@ impl Crawl {
             earlier: None,
             disk_space: Arc::new(DiskSpace::new(disk, None, Vec::new(), NO_ROOM_NEEDED)),
             scope: Arc::new(RwLock::new(scope)),
+            focus: None,
             listings: ListingQuota::default(),
             robots_files: crawl::RobotsFiles::default(),
             adaptive_signatures: AdaptiveSignatures::new(SignatureBuilder::new(
@@ -195,6 +196,7 @@ impl Crawl {
             concurrency: 8,
             pages: None,
             bytes: None,
+            harvest: None,
             time: None,
             drain: Duration::from_secs(60),
         };

@@ -31,6 +31,7 @@ mod queue_blocks;
 mod seen;
 mod settle;
 mod state;
+mod tally;
 mod turns;
 mod working_copy;
 

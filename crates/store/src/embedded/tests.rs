@@ -14,8 +14,8 @@ use crate::fixtures::{again, at, done, done_with, leases, link, options, row, ur
 use crate::frontier::{FinishedVisit, Frontier, FrontierRules, LeaseFilter, Settlement, Supply};
 use crate::host_memory::Robots;
 use crate::near_dup::{NearDupIndex, Page, Verdict};
-use crate::relevance::Relevance;
 use crate::visit_record::{Fate, VisitRecord};
+use topic::Relevance;
 
 fn open(directory: &Path) -> EmbeddedStore {
     EmbeddedStore::open(directory, &options(FrontierRules::default())).unwrap()

@@ -12,6 +12,7 @@ use std::time::Duration;
 use web::{Host, Pace, Timestamp};
 
 use super::place::{Body, Place, Rank};
+use super::tally::Tally;
 use super::turns::{Levels, Turn, Turns, Urgency};
 use crate::budget::{self, DomainCounts};
 use crate::discovered_url::DiscoveredUrl;
@@ -60,26 +61,6 @@ pub(super) struct HostState {
     passed: bool,
     /// True if none of its entries is leased any more: see working_copy.rs.
     closed: bool,
-}
-
-/// The unsettled entries of a host, as far as recorded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Tally {
-    /// All of them.
-    pub(super) live: u64,
-    /// Postponed entries.
-    pub(super) later: u64,
-    /// Leased entries whose settlement is not recorded.
-    pub(super) out: u64,
-    /// Entries that are set aside.
-    pub(super) aside: u64,
-}
-
-impl Tally {
-    /// Returns the number of entries that can be leased when the host's turn comes.
-    pub(super) fn waiting(&self) -> u64 {
-        self.live.saturating_sub(self.later + self.out + self.aside)
-    }
 }
 
 /// The values that the sums and the order depend on.

@@ -12,8 +12,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use web::Timestamp;
 
-use super::hosts::Tally;
 use super::place::Rank;
+use super::tally::Tally;
 
 /// The time from which a host may have its turn, with the urgency of its first entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

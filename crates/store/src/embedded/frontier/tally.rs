@@ -1,0 +1,21 @@
+//! The count of a host's unsettled entries, by what they wait for.
+
+/// The unsettled entries of a host, as far as recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    /// All of them.
+    pub(super) live: u64,
+    /// Postponed entries.
+    pub(super) later: u64,
+    /// Leased entries whose settlement is not recorded.
+    pub(super) out: u64,
+    /// Entries that are set aside.
+    pub(super) aside: u64,
+}
+
+impl Tally {
+    /// Returns the number of entries that can be leased when the host's turn comes.
+    pub(super) fn waiting(&self) -> u64 {
+        self.live.saturating_sub(self.later + self.out + self.aside)
+    }
+}

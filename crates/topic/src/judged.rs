@@ -1,0 +1,48 @@
+//! The judgement of a page: its relevance, and which of the topic's words it has.
+
+use crate::relevance::Relevance;
+use crate::word_table::MAX_TOPIC_WORDS;
+
+/// The judgement of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Judged {
+    /// The relevance of the page.
+    pub relevance: Relevance,
+    /// The topic's words on the page, a bit for each.
+    found: [u64; MAX_TOPIC_WORDS / 64],
+}
+
+impl Judged {
+    /// Creates the judgement of a page with the words of these numbers.
+    pub(crate) fn of(relevance: Relevance, numbers: impl Iterator<Item = usize>) -> Self {
+        let mut found = [0; MAX_TOPIC_WORDS / 64];
+        for number in numbers {
+            found[number / 64] |= 1 << (number % 64);
+        }
+        Self { relevance, found }
+    }
+
+    /// Returns the numbers of the topic's words on the page, in ascending order.
+    pub(crate) fn found(&self) -> impl Iterator<Item = usize> {
+        let is_found = |number: &usize| self.found[number / 64] >> (number % 64) & 1 == 1;
+        (0..MAX_TOPIC_WORDS).filter(is_found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_numbers_of_words_are_returned_in_ascending_order() {
+        for numbers in [
+            &[][..],
+            &[0],
+            &[63, 64],
+            &[0, 127, 128, MAX_TOPIC_WORDS - 1],
+        ] {
+            let judged = Judged::of(Relevance::NONE, numbers.iter().rev().copied());
+            assert_eq!(judged.found().collect::<Vec<_>>(), numbers);
+        }
+    }
+}
