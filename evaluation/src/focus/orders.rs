@@ -3,8 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use topic::Relevance;
-
 use super::engine;
 use super::figures::{interval, mean};
 use super::outcome::{AT, Outcome};
@@ -26,13 +24,8 @@ const PATIENCES: [(&str, u64); 4] = [
 /// The pages of a crawl by the engine.
 const MOST: u64 = 4_000;
 
-/// The crawls with a topic, by the threshold: the default, and another one.
-const ENGINE_ROWS: [(&str, Option<u16>); 2] = [
-    ("ours, *engine*", None),
-    ("ours, *engine*, threshold 0.30", Some(300)),
-];
-
-/// The fixed formula of `crawl/src/steps/promise.rs`, by directory instead of pattern.
+/// A formula with equal levels, and a decay for each page off topic in a row: the one that was
+/// assumed before anything was measured.
 pub(crate) const FORMULA: Formula = Formula {
     parent: 0.35,
     words: 0.45,
@@ -43,11 +36,12 @@ pub(crate) const FORMULA: Formula = Formula {
     learned: 0.0,
 };
 
-/// The formula that `focus-choose` chose: logarithmic levels, no decay, and mostly words.
+/// The formula of `crawl/src/steps/promise.rs`, by directory instead of pattern, as `focus-choose`
+/// chose it: logarithmic levels, no decay, and mostly words.
 const CHOSEN: Formula = Formula {
     parent: 1.0,
     words: 5.0,
-    directory: 0.0,
+    directory: 1.0,
     host: 0.0,
     decay: 1.0,
     levels: Levels::Logarithmic(8, 0.6),
@@ -69,10 +63,13 @@ const RULES: &[(&str, Rule)] = &[
     ("linear classifier in batches (ACHE)", Rule::Batches),
     ("online classifier, bandit (Anthelion)", Rule::Bandit),
     (
-        "formula of `promise.rs` when measured",
+        "formula assumed at first: equal levels, decay",
         Rule::Formula(FORMULA),
     ),
-    ("formula chosen here", Rule::Formula(CHOSEN)),
+    (
+        "formula of `promise.rs`, chosen here",
+        Rule::Formula(CHOSEN),
+    ),
     ("the same, with learning", Rule::Formula(LEARNING)),
     ("oracle over known links", Rule::Oracle),
 ];
@@ -106,7 +103,7 @@ fn prepare<'a>(documents: &'a Documents, chooses: bool) -> Vec<Prepared<'a>> {
         .filter(|topic| topic.chooses == chooses)
     {
         let distances = distances(documents, &topic.relevant);
-        for given in [Given::Words, Given::Both] {
+        for given in [Given::Words, Given::Examples, Given::Both] {
             let made = documents.made(topic, given);
             prepared.push(Prepared {
                 topic,
@@ -197,7 +194,7 @@ pub(crate) fn measure_orders(manuals: &Path) -> Result<Report, String> {
     let hosts = Arc::new(super::hosts::Hosts::find(manuals).map_err(|why| why.to_string())?);
     let titles = &documents.list.titles;
     let crawled = engine::crawl(&hosts, titles, None, manuals, MOST)?;
-    for given in [Given::Words, Given::Both] {
+    for given in [Given::Words, Given::Examples, Given::Both] {
         let choosing: Vec<&Prepared<'_>> =
             choosing.iter().filter(|one| one.given == given).collect();
         let reported: Vec<&Prepared<'_>> =
@@ -207,23 +204,16 @@ pub(crate) fn measure_orders(manuals: &Path) -> Result<Report, String> {
             .iter()
             .map(|one| Outcome::of(&crawled, one.topic))
             .collect();
-        let mut rows = vec![row("breadth-first, *engine*", "0 s", &base)];
-        let mut ours = Vec::new();
-        for (name, threshold) in ENGINE_ROWS {
-            let crawls = threads::each(reported.len(), |number| {
-                let one = reported[number];
-                let threshold = threshold.map(Relevance::from_thousandths);
-                let topic = topic_of(&documents, one.topic, given);
-                let topic = topic.with_threshold(threshold);
-                let visits = engine::crawl(&hosts, titles, Some(&topic), manuals, MOST)?;
-                Ok(Outcome::of(&visits, one.topic))
-            });
-            let outcomes: Vec<Outcome> = crawls.into_iter().collect::<Result<_, String>>()?;
-            rows.push(row(name, "0 s", &outcomes));
-            if threshold.is_none() {
-                ours = outcomes;
-            }
-        }
+        let crawls = threads::each(reported.len(), |number| {
+            let topic = topic_of(&documents, reported[number].topic, given);
+            let visits = engine::crawl(&hosts, titles, Some(&topic), manuals, MOST)?;
+            Ok(Outcome::of(&visits, reported[number].topic))
+        });
+        let ours: Vec<Outcome> = crawls.into_iter().collect::<Result<_, String>>()?;
+        let rows = vec![
+            row("breadth-first, *engine*", "0 s", &base),
+            row("ours, *engine*", "0 s", &ours),
+        ];
         let simulated = write_orders(&mut report, &documents, rows, (&choosing, &reported));
         let topics: Vec<&str> = reported.iter().map(|one| one.topic.name.as_str()).collect();
         write_goals(&mut report, &topics, (&base, &ours), &simulated);
@@ -240,8 +230,6 @@ fn write_misses(report: &mut Report) {
             "Relevance alone: relevance is by chapters, and most pages of a chapter describe one \
              function or class and hardly have the topic's words. No measure of single texts in \
              the table reaches the goals, which were estimates.",
-            "Topics by words: the default threshold of 0.60 is met by 0 to 35 pages of a topic. \
-             The best mean F1 over the topics that choose is at 0.15 to 0.30.",
             "Order: a host that is ready is asked for its best page, however poor, so most visits \
              of hosts without the topic are in vain. The rows with patience show what waiting \
              for a better host brings.",
