@@ -222,6 +222,6 @@ mod tests {
         let meta = Meta::open(&database).unwrap();
         meta.put(LAYOUT_NAME, &(LAYOUT + 1)).unwrap();
         let fault = Meta::open(&database).map(drop).unwrap_err().to_string();
-        assert!(fault.ends_with("their layout must be 3, got 4"), "{fault}");
+        assert!(fault.ends_with("their layout must be 4, got 5"), "{fault}");
     }
 }
