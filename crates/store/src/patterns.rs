@@ -7,10 +7,9 @@
 //! when they come up for lease, and reported). Now and then a closed pattern is probed, and reopens
 //! when it brings something new again. `pattern.rs` has the numbers, docs/adr/0007 the reasons.
 //!
-//! In a focused crawl, visits are also counted by whether they were about the topic, for each
-//! pattern and each host ([`Harvest`]). A pattern of which no page of many was is poor too: its URLs
-//! wait behind, since they may lead on. It is not closed for that: pages off topic say nothing about
-//! what is new.
+//! In a focused crawl, visits are also counted by their relevance, for each pattern and each host
+//! ([`Harvest`]). A pattern without a page on topic among many is poor too: its URLs wait behind,
+//! since they may lead on. It is not closed for that: off-topic pages say nothing about novelty.
 //!
 //! Invariants: a function of the journal, and on disk as part of the frontier's tables (postcard).
 //! Bounded: a cap on the patterns of a host, with more general ones behind the first; and a cap on

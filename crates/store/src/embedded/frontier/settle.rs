@@ -145,8 +145,8 @@ impl Queue {
         Ok(())
     }
 
-    /// Revokes a visit record and queues its URL again, with its promise; that visit may claim again
-    /// the URLs it reached.
+    /// Revokes a visit record and queues its URL again, with its promise; that visit may claim
+    /// again the URLs it reached.
     pub(in super::super) fn revoke(
         &mut self,
         journal: &Journal,

@@ -31,7 +31,8 @@ use crate::fault::StoreFault;
 
 /// The format version of this module, of frames, and of [`Record`].
 pub const FORMAT: u16 = 9;
-/// The oldest format that is read: since then records were added, and fields of records (`record.rs`).
+/// The oldest format that is read: since then records were added, and fields of records
+/// (`record.rs`).
 const OLDEST_FORMAT: u16 = 6;
 /// The longest record in bytes; a longer length field is damage.
 const MAX_RECORD_BYTES: u32 = 128 << 20;
