@@ -153,6 +153,11 @@ quality *args:
     bash evaluation/fetch-manuals.sh
     cargo run --release -p evaluation -- --output docs/measurements/quality.md {{args}}
 
+# measure the order of visits of focused crawls (docs/measurements/focus.md)
+focus:
+    bash evaluation/fetch-manuals.sh --hosts
+    cargo run --release -p evaluation -- focus --output docs/measurements/focus.md
+
 # `just real-sites llvm faq` crawls some of the sites.
 # measure what a default crawl loses of real documentation sites (docs/measurements/quality.md)
 real-sites *args:

@@ -79,11 +79,11 @@ mod tests {
     fn text_is_written_in_lines_of_100_columns() {
         let mut report = Report::default();
         report.paragraph(&"word ".repeat(41).trim_end().replace("word", "ninechars"));
-        report.list(["ninechars ".repeat(11).trim_end().to_owned()]);
+        report.list(["ninechars ".repeat(10).trim_end().to_owned()]);
         let text = report.into_text();
         assert!(text.lines().all(|line| line.len() <= 100), "{text}");
         assert!(text.contains("\n  ninechars\n"), "{text}");
-        assert_eq!(text.split_whitespace().count(), 41 + 1 + 11);
+        assert_eq!(text.split_whitespace().count(), 41 + 1 + 10);
     }
 
     #[test]
