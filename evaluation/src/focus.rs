@@ -5,6 +5,7 @@
 //! itself, in virtual time. The topics and their relevant pages are in `evaluation/topics.txt`,
 //! which was written before anything was run.
 
+mod documents;
 mod engine;
 mod figures;
 mod hosts;
@@ -15,7 +16,6 @@ mod orders;
 mod outcome;
 mod relevance;
 mod simulator;
-mod topic_of;
 mod topics;
 
 pub(crate) use self::orders::{choose, measure_orders};

@@ -237,7 +237,7 @@ mod tests {
             "url final_url status fetched_at depth via content_type \
              bytes charset language title verdict duplicate_of \
              distance resemblance fingerprint reason warc_file warc_offset kind canonical \
-             duration_ms words redirects digest sketch"
+             duration_ms words redirects digest relevance sketch"
         );
     }
 }

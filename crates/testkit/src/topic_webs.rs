@@ -8,7 +8,7 @@
 //! | `sea.test` | on topic, all of them |
 //! | `land.test` | of the other topics |
 //! | `half.test` | on topic and off topic in turn |
-//! | `tunnel.test` | behind its front page, tunnels of one to four pages off topic, with on-topic pages behind each |
+//! | `tunnel.test` | tunnels of one to four pages off topic, with pages on topic behind each |
 //! | `farm.test` | stuffed with the topic's words, each page different, without end |
 //!
 //! Of the links on a page of the first three, [`TopicWeb::stays`] percent lead to pages of its own

@@ -1,96 +1,12 @@
 //! `focus-relevance`: average precision of relevance alone, without a crawl.
 
-use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::OnceLock;
 
-use web::PageUrl;
-
+use super::documents::{Documents, Given};
 use super::figures::{average_precision, interval, mean};
-use super::hosts::Hosts;
-use super::judged::{Bag, Bags, hashes};
-use super::learning::{Features, WEIGHTS};
-use super::link_graph::{self, GraphLink, ReadPage};
-use super::topic_of::{Given, Made};
-use super::topics::{FocusTopic, TopicList};
+use super::judged::Bag;
+use super::topics::FocusTopic;
 use crate::report::Report;
-
-/// The documents of the evaluation, read.
-pub(crate) struct Documents {
-    pub(crate) hosts: Hosts,
-    pub(crate) pages: Vec<ReadPage>,
-    pub(crate) urls: Vec<PageUrl>,
-    pub(crate) bags: Bags,
-    pub(crate) list: TopicList,
-    /// The number of the directory of each page.
-    pub(crate) directory_of: Vec<usize>,
-    /// The directories, with their hosts.
-    pub(crate) directories: Vec<String>,
-    /// The topics as users give them, by [`Given`]; made when they are first asked for.
-    made: Vec<[OnceLock<Made>; 3]>,
-}
-
-impl Documents {
-    pub(crate) fn read(manuals: &Path) -> Result<Self, String> {
-        let hosts = Hosts::find(manuals).map_err(|why| why.to_string())?;
-        let list = TopicList::read(&hosts)?;
-        let pages = link_graph::read_all(&hosts).map_err(|why| why.to_string())?;
-        let bags = Bags::of(&pages);
-        let (directories, directory_of) = directories(&hosts);
-        let made = list.topics.iter().map(|_| Default::default()).collect();
-        let urls = (0..pages.len() as u32)
-            .map(|page| hosts.url(page))
-            .collect();
-        Ok(Self {
-            hosts,
-            pages,
-            urls,
-            bags,
-            list,
-            directory_of,
-            directories,
-            made,
-        })
-    }
-
-    /// Returns a topic in one of the ways in which it is given.
-    pub(crate) fn made(&self, topic: &FocusTopic, given: Given) -> &Made {
-        self.made[topic.number][given as usize].get_or_init(|| Made::of(self, topic, given))
-    }
-
-    /// Returns the words of a link that a model learns from, hashed, with its parent's relevance.
-    pub(crate) fn link_features(&self, link: &GraphLink, from_on_topic: bool) -> Features {
-        let page = &self.hosts.pages[link.target as usize];
-        let name = &self.hosts.names[page.host];
-        let text = format!("{} {name} {}", link.anchor, page.path);
-        let mut features: Features = hashes(&text.replace(['/', '.', '_', '-'], " "))
-            .into_iter()
-            .map(|hash| (hash % (WEIGHTS as u64 - 2)) as u32 + 2)
-            .collect();
-        features.push(u32::from(from_on_topic));
-        features.sort_unstable();
-        features.dedup();
-        features
-    }
-}
-
-/// Returns the directories of the pages, and the number of the directory of each page.
-fn directories(hosts: &Hosts) -> (Vec<String>, Vec<usize>) {
-    let mut numbers = BTreeMap::new();
-    let mut of_pages = Vec::with_capacity(hosts.pages.len());
-    for page in &hosts.pages {
-        let end = page.path.rfind('/').unwrap_or(0);
-        let directory = format!("{}{}", hosts.names[page.host], &page.path[..end]);
-        let next = numbers.len();
-        of_pages.push(*numbers.entry(directory).or_insert(next));
-    }
-    let mut names: Vec<(usize, String)> = numbers
-        .into_iter()
-        .map(|(name, number)| (number, name))
-        .collect();
-    names.sort_unstable();
-    (names.into_iter().map(|(_, name)| name).collect(), of_pages)
-}
 
 const GIVENS: [Given; 3] = [Given::Words, Given::Examples, Given::Both];
 

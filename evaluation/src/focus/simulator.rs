@@ -9,8 +9,8 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, BinaryHeap};
 
+use super::documents::Documents;
 use super::learning::{Features, LinkModel};
-use super::relevance::Documents;
 use crate::random::{Random, mix};
 
 /// The time between two requests to a host, in milliseconds: an answer and a rest.

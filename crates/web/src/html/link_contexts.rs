@@ -1,6 +1,6 @@
 //! The words around links, and whether links stand in the main content.
 //!
-//! A link says more with its block: "the previous version is [here]". The walk records where each
+//! A link says more with its block: "the previous version is HERE". The walk records where each
 //! link stands in the gathered lines; the words are taken from the lines afterwards, once it is
 //! known which of them are the site's frame.
 //!
