@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::documents::{Documents, Given, Made, topic_of};
 use super::engine;
 use super::figures::{interval, mean};
 use super::outcome::{AT, Outcome};
-use super::relevance::{Documents, write_relevance};
+use super::relevance::write_relevance;
 use super::simulator::{Formula, Judgement, Levels, Rule, distances, simulate};
-use super::topic_of::{Given, Made, topic_of};
 use super::topics::FocusTopic;
 use crate::report::Report;
 use crate::threads;
