@@ -191,6 +191,16 @@ impl From<JoinError> for StepError {
     }
 }
 
+impl From<EarlierError> for StepError {
+    fn from(error: EarlierError) -> Self {
+        let shown = earlier_error(&error);
+        match error {
+            EarlierError::Join(JoinError::Failed { .. }) => Self::Away(shown),
+            _ => Self::Refused(shown),
+        }
+    }
+}
+
 impl Steps {
     /// Takes a step. Once the store was reached, a node waits until it is back.
     async fn take<T, E: Into<StepError>>(
@@ -321,10 +331,12 @@ impl Node {
         let session = self.steps.take(begin).await?;
         let (there, at) = self.steps.take(async || connection.time().await).await?;
         let directory = crawl_directory::state(&self.out).join("earlier");
-        let mut progress = SlowProgress::new("records of earlier crawls copied from the store");
-        let (key, step) = (self.shared.key, || progress.step());
-        let against = connection.copy_earlier(key, &directory, step).await;
-        let against = against.map_err(|error| earlier_error(&error))?;
+        let copy = async || {
+            let mut progress = SlowProgress::new("records of earlier crawls copied from the store");
+            let (key, step) = (self.shared.key, || progress.step());
+            connection.copy_earlier(key, &directory, step).await
+        };
+        let against = self.steps.take(copy).await?;
         let machine = machine::clock();
         let here = machine.now().before(at.elapsed());
         Ok(JoinedNode {
