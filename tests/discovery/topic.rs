@@ -321,7 +321,7 @@ fn a_farm_of_pages_stuffed_with_the_topic_gets_less_than_a_tenth_of_the_visits()
         let children = children.filter(|child| *child < 5_000);
         if request.host == LAND {
             // Doorway pages: one text for every town.
-            let links = children.map(|child| (format!("/farm/{child}"), "Tidal power"));
+            let links = children.map(|child| (format!("/town/{child}"), "Tidal power"));
             let town = prose(number, 2);
             let text = format!(
                 "Tidal power in {town}. {} Call us in {town}.",

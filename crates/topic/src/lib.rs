@@ -1,4 +1,4 @@
-//! What a focused crawl looks for: the relevance of pages and links to a topic.
+//! Topics of focused crawls: the relevance of pages and links.
 //!
 //! ```
 //! use neardup::PageText;

@@ -1,4 +1,4 @@
-//! What an order of visits brought: harvest and recall, by pages and by time.
+//! The outcome of an order of visits: harvest and recall, by pages and by time.
 
 use std::collections::BTreeSet;
 

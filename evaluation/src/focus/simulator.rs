@@ -78,7 +78,7 @@ impl Levels {
     }
 }
 
-/// What a simulated crawl knows about a topic.
+/// The knowledge of a simulated crawl about a topic.
 pub(crate) struct Judgement<'a> {
     /// The relevance of each page.
     pub(crate) relevance: &'a [f64],

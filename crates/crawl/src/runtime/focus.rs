@@ -68,6 +68,7 @@ impl LearnedWords {
     }
 }
 
+/// The learned words, and how far they are written.
 struct Learned {
     words: LearnedWords,
     /// The number of pages when they were last written.
@@ -191,7 +192,7 @@ impl Focus {
     }
 
     /// Returns the share of pages on topic among the last [`RECENT_PAGES`] of this session; none
-    /// before there are so many.
+    /// before that many were judged.
     #[must_use]
     pub fn recent_harvest(&self) -> Option<f64> {
         let recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);

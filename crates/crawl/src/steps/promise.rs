@@ -26,7 +26,7 @@ const OF_PATTERN: f64 = 1.0 / 7.0;
 /// The least score of a level, in parts of that of the level before it.
 const STEP: f64 = 0.6;
 
-/// Pages off topic in a row that are told apart; more count as many.
+/// The longest run of pages off topic that is counted; longer runs count as this one.
 const LONGEST_RUN: u8 = 3;
 
 /// The share of pages on topic that is assumed of a host without visits, and the number of visits
@@ -101,7 +101,7 @@ const LEAST_THRESHOLD: f64 = 0.001;
 /// The page's part in the promise of its links.
 #[derive(Clone, Copy, Debug)]
 struct PageWitness {
-    /// How much its relevance speaks for its links, 0 to 1.
+    /// The weight of its relevance for its links, 0 to 1.
     speaks: f64,
     /// The pages off topic in a row that end with it.
     run: u8,
