@@ -61,6 +61,23 @@ pub enum Warning {
     ExamplesLeftOut,
 }
 
+impl Warning {
+    /// Returns the warnings about this number of examples.
+    pub(crate) fn of_examples(
+        count: usize,
+        leaves_out: bool,
+        nothing_in_common: bool,
+    ) -> Vec<Self> {
+        let is_few = (1..FEW).contains(&count);
+        let warnings = [
+            leaves_out.then_some(Self::ExamplesLeftOut),
+            nothing_in_common.then_some(Self::NothingInCommon),
+            is_few.then_some(Self::FewExamples { count }),
+        ];
+        warnings.into_iter().flatten().collect()
+    }
+}
+
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -80,15 +97,15 @@ impl fmt::Display for Warning {
 }
 
 /// A builder of topics. Examples are read one after the other, and only their words are kept.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct TopicBuilder<'a> {
     frequencies: Option<&'a DocumentFrequencies>,
     /// The text of the words that the user gave.
-    given_text: String,
+    pub(crate) given_text: String,
     /// Their occurrences.
     given: BTreeMap<Box<str>, u32>,
-    examples: Vec<CountedExample>,
-    leaves_out: bool,
+    pub(crate) examples: Vec<CountedExample>,
+    pub(crate) leaves_out: bool,
 }
 
 impl Topic {
@@ -183,7 +200,7 @@ impl<'a> TopicBuilder<'a> {
     ///
     /// # Errors
     /// Neither words nor examples were given.
-    pub fn build(self) -> Result<(Topic, Vec<Warning>), TopicError> {
+    pub fn build(&self) -> Result<(Topic, Vec<Warning>), TopicError> {
         let room = MAX_TOPIC_WORDS - self.given.len();
         let chosen = examples::choose(&self.examples, self.frequencies, room);
         let mut words: Vec<TopicWord> = Vec::new();
@@ -209,17 +226,8 @@ impl<'a> TopicBuilder<'a> {
             learns: self.frequencies.is_none(),
             threshold: None,
         };
-        let mut warnings = Vec::new();
-        if self.leaves_out {
-            warnings.push(Warning::ExamplesLeftOut);
-        }
-        if chosen.nothing_in_common {
-            warnings.push(Warning::NothingInCommon);
-        }
-        if (1..FEW).contains(&self.examples.len()) {
-            let count = self.examples.len();
-            warnings.push(Warning::FewExamples { count });
-        }
+        let count = self.examples.len();
+        let warnings = Warning::of_examples(count, self.leaves_out, chosen.nothing_in_common);
         Ok((Topic::of_stored(stored), warnings))
     }
 

@@ -20,7 +20,7 @@ pub const MAX_EXAMPLES: usize = 100;
 pub const MAX_EXAMPLE_WORDS: usize = 1_000;
 
 /// An example as the occurrences of its words, without stop words.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CountedExample {
     /// The number of words, with stop words.
     pub(crate) length: usize,

@@ -46,6 +46,7 @@
 mod builder;
 mod examples;
 mod frequencies;
+mod growing;
 mod judged;
 mod link;
 mod page_words;
@@ -60,6 +61,7 @@ mod word_table;
 pub use builder::{ExampleText, TopicBuilder, TopicError, Warning};
 pub use examples::{MAX_EXAMPLE_WORDS, MAX_EXAMPLES};
 pub use frequencies::{DocumentFrequencies, FIRST_REWEIGHING};
+pub use growing::{GROWING_TOPIC_VERSION, GrowingTopic};
 pub use judged::Judged;
 pub use link::{LinkText, MAX_LINK_BYTES};
 pub use page_words::{MAX_PAGE_BYTES, MAX_PAGE_WORDS};
