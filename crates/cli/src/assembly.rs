@@ -219,7 +219,7 @@ pub(crate) async fn assemble(
     let features = settings.feature_settings()?;
     let focus = components
         .topic
-        .map(|topic| topic.focus(settings, seeds.urls.len(), &disk));
+        .map(|topic| topic.focus(settings, &seeds.urls, &disk));
     let context = CrawlContext {
         fetch: components.fetch,
         pacer: components.pacer,

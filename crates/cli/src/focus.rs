@@ -1,36 +1,88 @@
 //! The topic of a focused crawl: from its settings when it begins, from its directory afterwards.
 //!
 //! `state/topic.json` has the topic as it was begun with, so that examples are read once and a
-//! crawl is continued with the same weights even where the files are gone. `state/topic-words.json`
-//! has the number of pages off topic with each of its words, as learned so far.
+//! crawl is continued with the same weights even where the files are gone. A topic that the seeds
+//! say grows, so it has a file of its own, `state/topic-seeds.json`, with the words of each example.
+//! `state/topic-words.json` has the number of pages off topic with each word of the topic, as
+//! learned so far.
 
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crawl::{Focus, LearnedWords};
+use crawl::{Focus, LearnedWords, TopicOfSeeds};
 use disk::Disk;
 use serde::{Deserialize, Serialize};
-use store::embedded::EmbeddedStore;
-use topic::{Relevance, Topic};
+use store::embedded::{self, EmbeddedStore};
+use topic::{GrowingTopic, Relevance, Topic};
+use web::PageUrl;
 
 use crate::cli_error::{CliError, fault, usage};
 use crate::crawl_directory;
 use crate::disk_space::cannot;
 use crate::settings::Settings;
-use crate::topic_of::topic_of;
+use crate::topic_of::{frequencies_of, growing_topic_of, topic_of};
 
 /// The files of a topic, below the state directory of a crawl.
 const TOPIC: &str = "topic.json";
+const SEEDS: &str = "topic-seeds.json";
 const WORDS: &str = "topic-words.json";
 
-/// The topic that a crawl was begun with.
-#[derive(Debug, Serialize, Deserialize)]
+/// The topic that a crawl was begun with, as far as its seeds have said it.
+#[derive(Debug)]
 pub(crate) struct CrawlTopic {
-    /// `--topic` and `--topic-file`, as they were given.
+    choice: TopicChoice,
+    source: TopicSource,
+}
+
+/// The options that say the topic, as they were given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct TopicChoice {
     words: Option<String>,
     files: Vec<PathBuf>,
-    topic: Topic,
+    #[serde(default, skip_serializing_if = "is_off")]
+    of_seeds: bool,
+}
+
+/// The topic itself.
+#[derive(Debug)]
+enum TopicSource {
+    Fixed(Topic),
+    OfSeeds(GrowingTopic),
+}
+
+/// The form of [`TOPIC`].
+#[derive(Debug, Serialize, Deserialize)]
+struct StoredTopic {
+    #[serde(flatten)]
+    choice: TopicChoice,
+    /// None if the seeds say it.
+    topic: Option<Topic>,
+}
+
+fn is_off(switch: &bool) -> bool {
+    !switch
+}
+
+impl TopicChoice {
+    fn of(settings: &Settings) -> Self {
+        Self {
+            words: settings.topic.clone(),
+            files: settings.topic_file.clone(),
+            of_seeds: settings.topic_of_seeds,
+        }
+    }
+
+    /// Returns the options as a user types them.
+    fn shown(&self) -> String {
+        let words = self.words.iter().map(|words| format!("--topic {words:?}"));
+        let files = self.files.iter();
+        let files = files.map(|file| format!("--topic-file {}", file.display()));
+        let of_seeds = self.of_seeds.then(|| "--topic-of-seeds".to_owned());
+        let options: Vec<String> = words.chain(files).chain(of_seeds).collect();
+        options.join(" ")
+    }
 }
 
 impl CrawlTopic {
@@ -42,93 +94,169 @@ impl CrawlTopic {
     /// topic.
     pub(crate) fn of(settings: &Settings) -> Result<Option<Self>, CliError> {
         let state = crawl_directory::state(&settings.out);
+        let choice = TopicChoice::of(settings);
         let begun = Self::of_crawl(&settings.out)?;
         if begun.is_none() && !EmbeddedStore::exists(&state) {
-            return Self::new(settings);
+            return Self::new(choice, settings);
         }
         // Without the file, as after `crawler rebuild`, the crawl's settings name its topic.
-        let (words, files) = match &begun {
-            Some(begun) => (begun.words.clone(), begun.files.clone()),
-            None => {
-                let as_run = Settings::of_crawl(&settings.out)?;
-                (as_run.topic, as_run.topic_file)
-            }
+        let was = match &begun {
+            Some(begun) => begun.choice.clone(),
+            None => TopicChoice::of(&Settings::of_crawl(&settings.out)?),
         };
-        if (&words, &files) != (&settings.topic, &settings.topic_file) {
-            return Err(refuse_change(&settings.out, words.as_deref(), &files));
+        if was != choice {
+            return Err(refuse_change(&settings.out, &was));
         }
         match begun {
-            Some(begun) => Ok(Some(begun)),
-            None => Self::new(settings),
+            Some(begun) => begun.resumed(settings).map(Some),
+            None => Self::new(choice, settings),
         }
     }
 
     /// Returns the topic of the crawl in `directory`; none if it has none.
     pub(crate) fn of_crawl(directory: &Path) -> Result<Option<Self>, CliError> {
-        read(&crawl_directory::state(directory).join(TOPIC))
-    }
-
-    /// Returns the topic with the weights that the crawl in `directory` has learned.
-    pub(crate) fn weighed(&self, directory: &Path) -> Result<Topic, CliError> {
-        let path = crawl_directory::state(directory).join(WORDS);
-        let words: LearnedWords = read(&path)?.unwrap_or_default();
-        Ok(words.weighed(&self.topic))
-    }
-
-    fn new(settings: &Settings) -> Result<Option<Self>, CliError> {
-        if !settings.has_topic() {
+        let state = crawl_directory::state(directory);
+        let Some(stored) = read::<StoredTopic>(&state.join(TOPIC))? else {
             return Ok(None);
-        }
-        let (words, files) = (settings.topic.clone(), settings.topic_file.clone());
-        let topic = topic_of(words.as_deref(), &files, settings.frequencies.as_deref())?;
-        Ok(Some(Self {
-            words,
-            files,
-            topic,
+        };
+        let source = match stored.topic {
+            Some(topic) => Some(TopicSource::Fixed(topic)),
+            None => read(&state.join(SEEDS))?.map(TopicSource::OfSeeds),
+        };
+        Ok(source.map(|source| Self {
+            choice: stored.choice,
+            source,
         }))
     }
 
-    /// Writes the topic where the crawl begins, and returns its focus.
+    /// Returns the topic with the weights that the crawl in `directory` has learned; none before a
+    /// seed has said it.
+    pub(crate) fn weighed(&self, directory: &Path) -> Result<Option<Topic>, CliError> {
+        let path = crawl_directory::state(directory).join(WORDS);
+        let words: LearnedWords = read(&path)?.unwrap_or_default();
+        Ok(match &self.source {
+            TopicSource::Fixed(topic) => Some(words.weighed(topic)),
+            TopicSource::OfSeeds(growing) => {
+                let words = words.of_seeds(growing.seeds());
+                growing.topic().map(|topic| words.weighed(topic))
+            }
+        })
+    }
+
+    fn new(choice: TopicChoice, settings: &Settings) -> Result<Option<Self>, CliError> {
+        if !settings.has_topic() {
+            return Ok(None);
+        }
+        let words = choice.words.as_deref();
+        let frequencies = settings.frequencies.as_deref();
+        let source = match choice.of_seeds {
+            false => TopicSource::Fixed(topic_of(words, &choice.files, frequencies)?),
+            true => TopicSource::OfSeeds(growing_topic_of(words, &choice.files, frequencies)?),
+        };
+        Ok(Some(Self { choice, source }))
+    }
+
+    /// Returns the topic of a crawl that continues: one that still grows needs the frequencies.
+    fn resumed(self, settings: &Settings) -> Result<Self, CliError> {
+        let source = match self.source {
+            TopicSource::OfSeeds(growing) if !growing.is_complete() => {
+                let frequencies = frequencies_of(settings.frequencies.as_deref())?;
+                TopicSource::OfSeeds(growing.with_frequencies(frequencies.map(Arc::new)))
+            }
+            other => other,
+        };
+        Ok(Self { source, ..self })
+    }
+
+    /// Returns the focus of a crawl with this topic, and writes the topic where it begins.
     pub(crate) fn focus(
         self,
         settings: &Settings,
-        seeds: usize,
+        seeds: &[PageUrl],
         disk: &Arc<dyn Disk>,
     ) -> Result<Focus, CliError> {
         let state = crawl_directory::state(&settings.out);
-        let path = state.join(TOPIC);
-        if !path.exists() {
-            let text = serde_json::to_vec(&self).map_err(|error| fault(&error))?;
-            disk.replace(&path, &text)
-                .map_err(|error| cannot("write", &path, &error, &settings.out))?;
-        }
+        self.begin(&state, settings, &**disk)?;
         let path = state.join(WORDS);
         let words: LearnedWords = read(&path)?.unwrap_or_default();
-        let disk = Arc::clone(disk);
-        let keep = move |words: &LearnedWords| {
-            let text = serde_json::to_vec(words).map_err(io::Error::other)?;
-            disk.replace(&path, &text)
-        };
         let threshold = settings.topic_threshold.map(Relevance::from_share);
-        let topic = self.topic.with_threshold(threshold);
-        let focus = Focus::new(&topic, settings.off_topic, words);
-        Ok(focus.with_seeds(seeds).kept_by(keep))
+        let focus = match self.source {
+            TopicSource::Fixed(topic) => {
+                let topic = topic.with_threshold(threshold);
+                Focus::new(&topic, settings.off_topic, words).with_seeds(seeds.len())
+            }
+            TopicSource::OfSeeds(growing) => {
+                let to_come = seeds_to_come(&growing, &state, seeds)?;
+                let (disk, path) = (Arc::clone(disk), state.join(SEEDS));
+                let keep = move |growing: &GrowingTopic| write(&*disk, &path, growing);
+                let of_seeds = TopicOfSeeds::new(growing, to_come, keep);
+                Focus::of_seeds(
+                    of_seeds.with_threshold(threshold),
+                    settings.off_topic,
+                    words,
+                )
+            }
+        };
+        let disk = Arc::clone(disk);
+        Ok(focus.kept_by(move |words| write(&*disk, &path, words)))
+    }
+
+    /// Writes the topic, unless it is written.
+    fn begin(&self, state: &Path, settings: &Settings, disk: &dyn Disk) -> Result<(), CliError> {
+        let cannot_write =
+            |path: &Path, error: io::Error| cannot("write", path, &error, &settings.out);
+        let (path, growing) = (state.join(TOPIC), state.join(SEEDS));
+        let topic = match &self.source {
+            TopicSource::Fixed(topic) => Some(topic.clone()),
+            TopicSource::OfSeeds(topic) => {
+                // The first of the two: the other says that it is there.
+                if !growing.exists() {
+                    let written = write(disk, &growing, topic);
+                    written.map_err(|error| cannot_write(&growing, error))?;
+                }
+                None
+            }
+        };
+        if !path.exists() {
+            let choice = self.choice.clone();
+            let written = write(disk, &path, &StoredTopic { choice, topic });
+            written.map_err(|error| cannot_write(&path, error))?;
+        }
+        Ok(())
     }
 }
 
+/// Writes a file of the topic, in one step.
+fn write(disk: &dyn Disk, path: &Path, content: &impl Serialize) -> io::Result<()> {
+    let text = serde_json::to_vec(content).map_err(io::Error::other)?;
+    disk.replace(path, &text)
+}
+
+/// Returns the number of seeds whose visits have not ended.
+fn seeds_to_come(
+    growing: &GrowingTopic,
+    state: &Path,
+    seeds: &[PageUrl],
+) -> Result<usize, CliError> {
+    if growing.is_complete() {
+        return Ok(0);
+    }
+    let mut to_come: HashSet<_> = seeds.iter().map(PageUrl::key).collect();
+    for row in embedded::rows(state)? {
+        to_come.remove(&row?.url.key());
+    }
+    Ok(to_come.len())
+}
+
 /// Returns the error for a crawl that is continued with another topic.
-fn refuse_change(directory: &Path, words: Option<&str>, files: &[PathBuf]) -> CliError {
+fn refuse_change(directory: &Path, was: &TopicChoice) -> CliError {
     let shown = directory.display();
-    let words = words.map(|words| format!("--topic {words:?}"));
-    let files = files
-        .iter()
-        .map(|file| format!("--topic-file {}", file.display()));
-    let given: Vec<String> = words.into_iter().chain(files).collect();
-    let was = match given.is_empty() {
-        true => "without a topic".to_owned(),
-        false => format!("with {}", given.join(" ")),
+    let was = match was.shown() {
+        options if options.is_empty() => "without a topic".to_owned(),
+        options => format!("with {options}"),
     };
-    let remedy = "leave out --topic and --topic-file to continue it, or choose another --out";
+    let remedy = "leave out --topic, --topic-file and --topic-of-seeds to continue it, or choose \
+                  another --out";
     usage(format!("the crawl in {shown} was begun {was}")).with_remedy(remedy)
 }
 

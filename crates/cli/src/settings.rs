@@ -119,6 +119,10 @@ pub(crate) struct Settings {
     /// (repeatable)
     #[arg(long, value_name = "FILE", help_heading = "Topic")]
     pub(crate) topic_file: Vec<PathBuf>,
+    /// Learn the topic from the pages of the seeds, which are on topic whatever they say: three
+    /// seeds or more that have their topic in common. With --topic or --topic-file all count
+    #[arg(long, help_heading = "Topic")]
+    pub(crate) topic_of_seeds: bool,
     /// Least relevance of a page on topic, 0 to 1; `crawler topic` prints that of files [default:
     /// by the words, or what separates the examples]
     #[arg(long, value_name = "R", help_heading = "Topic")]

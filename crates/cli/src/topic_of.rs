@@ -4,9 +4,11 @@
 //! text are skipped, and named.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use ::topic::{ExampleText, Relevance, Topic, TopicBuilder, TopicError};
+use ::topic::{ExampleText, GrowingTopic, Relevance, Topic, TopicBuilder, TopicError};
 use corpus::{Documents, InputOptions, Reader, Skipped};
+use neardup::frequencies::DocumentFrequencies;
 use neardup::{Unit, Width};
 
 use crate::args::input::usual_temp_dir;
@@ -40,7 +42,35 @@ pub(crate) fn topic_of(
     files: &[PathBuf],
     frequencies: Option<&Path>,
 ) -> Result<Topic, CliError> {
-    let frequencies = frequencies.map(features::read).transpose()?;
+    let frequencies = frequencies_of(frequencies)?;
+    let builder = builder_of(words, files, frequencies.as_ref())?;
+    let (topic, warnings) = builder.build().map_err(|error| refused(&error))?;
+    for warning in warnings {
+        say(&format!("warning: {warning}"));
+    }
+    Ok(topic)
+}
+
+/// Returns the topic of these words, examples and frequencies, if any, to which seeds are added.
+///
+/// # Errors
+/// The words that are given do not count, a file cannot be read, or it has no example.
+pub(crate) fn growing_topic_of(
+    words: Option<&str>,
+    files: &[PathBuf],
+    frequencies: Option<&Path>,
+) -> Result<GrowingTopic, CliError> {
+    let frequencies = frequencies_of(frequencies)?.map(Arc::new);
+    let builder = builder_of(words, files, frequencies.as_deref())?;
+    Ok(GrowingTopic::new(builder, frequencies.clone()))
+}
+
+/// Reads the frequencies of words.
+///
+/// # Errors
+/// The file cannot be read, or counts other features.
+pub(crate) fn frequencies_of(path: Option<&Path>) -> Result<Option<DocumentFrequencies>, CliError> {
+    let frequencies = path.map(features::read).transpose()?;
     if let Some(counted) = &frequencies
         && counted.unit() != Unit::Words(Width::ONE)
     {
@@ -48,7 +78,16 @@ pub(crate) fn topic_of(
         let remedy = "`crawler frequencies` without --features counts words";
         return Err(usage(message).with_remedy(remedy));
     }
-    let mut builder = TopicBuilder::new(frequencies.as_ref());
+    Ok(frequencies)
+}
+
+/// Returns a builder with these words and examples.
+fn builder_of<'a>(
+    words: Option<&str>,
+    files: &[PathBuf],
+    frequencies: Option<&'a DocumentFrequencies>,
+) -> Result<TopicBuilder<'a>, CliError> {
+    let mut builder = TopicBuilder::new(frequencies);
     if let Some(words) = words {
         builder = builder.words(words).map_err(|error| refused(&error))?;
     }
@@ -56,11 +95,7 @@ pub(crate) fn topic_of(
     for path in files {
         add_examples(path, &reader, &mut builder)?;
     }
-    let (topic, warnings) = builder.build().map_err(|error| refused(&error))?;
-    for warning in warnings {
-        say(&format!("warning: {warning}"));
-    }
-    Ok(topic)
+    Ok(builder)
 }
 
 /// Returns the error of words that make no topic.

@@ -38,8 +38,8 @@ pub enum Fault {
     /// A body that is too large for memory cannot be written to the disk, or not be read back.
     #[error("cannot keep a large body on disk while it is needed")]
     Spool(#[source] io::Error),
-    /// The words that a focused crawl has counted cannot be written.
-    #[error("cannot keep the frequencies of the topic's words")]
+    /// The topic of a focused crawl, or the frequencies of its words, cannot be written.
+    #[error("cannot keep the topic of the crawl")]
     Topic(#[source] io::Error),
     /// A defect in this program.
     #[error("a visit panicked: this is a defect of the crawler")]

@@ -65,7 +65,7 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
 
     // decode → extract → fingerprint → judge by the topic; an unmodified page is read from an
     // earlier crawl's archive
-    let kind = reading::Kind::of(lease.discovered().requisite);
+    let kind = reading::Kind::of(lease.discovered());
     let reading = reading::read(context, page, kind).await?;
 
     // admit

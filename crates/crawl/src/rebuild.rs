@@ -126,7 +126,7 @@ pub fn rebuild_visit(
         signatures: adaptive_signatures,
         // The archive's notes have the relevance.
         focus: None,
-        kind: Kind::of(found.requisite),
+        kind: Kind::of(&found),
     };
     let archived = exchanges
         .last()

@@ -295,7 +295,7 @@ struct ActiveVisits {
 
 impl ActiveVisits {
     fn begin(&mut self, context: &Arc<CrawlContext>, lease: Lease) {
-        let (context, kind) = (Arc::clone(context), Kind::of(lease.discovered().requisite));
+        let (context, kind) = (Arc::clone(context), Kind::of(lease.discovered()));
         self.requisites += usize::from(kind == Kind::Requisite);
         self.under_way
             .spawn(async move { (kind, visit(&context, lease).await) });
@@ -308,7 +308,7 @@ impl ActiveVisits {
         let (kind, outcome) = ended.map_err(Fault::Panicked)?;
         let had_page = matches!(outcome?, Outcome::Ended(fate) if fate.is_page());
         match kind {
-            Kind::Page => self.pages += u64::from(had_page),
+            Kind::Seed | Kind::Page => self.pages += u64::from(had_page),
             Kind::Requisite => self.requisites -= 1,
         }
         Ok(())

@@ -8,4 +8,5 @@ pub(crate) mod resuming;
 pub mod retry;
 pub(crate) mod runtime_overrides;
 pub(crate) mod telemetry;
+pub(crate) mod topic_of_seeds;
 pub(crate) mod unvisited_urls;

@@ -86,7 +86,7 @@ impl Settings {
 impl Settings {
     /// Returns true if the crawl has a topic.
     pub(crate) fn has_topic(&self) -> bool {
-        self.topic.is_some() || !self.topic_file.is_empty()
+        self.topic.is_some() || !self.topic_file.is_empty() || self.topic_of_seeds
     }
 
     /// Checks the options of a focused crawl, which need a topic.
@@ -103,7 +103,8 @@ impl Settings {
         ];
         let needy = needy.into_iter().find(|(_, is_given)| *is_given);
         if let Some((option, _)) = needy.filter(|_| !self.has_topic()) {
-            let remedy = "--topic WORDS or --topic-file FILE says what the crawl looks for";
+            let remedy = "--topic WORDS, --topic-file FILE or --topic-of-seeds says what the crawl \
+                          looks for";
             return Err(usage(format!("--{option} needs a topic")).with_remedy(remedy));
         }
         Ok(())

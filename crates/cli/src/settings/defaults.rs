@@ -35,6 +35,7 @@ impl Default for Settings {
             languages: None,
             topic: None,
             topic_file: Vec::new(),
+            topic_of_seeds: false,
             topic_threshold: None,
             off_topic: OffTopic::Drop,
             min_harvest: None,

@@ -7,6 +7,11 @@
 //! ([`DocumentFrequencies::is_due`]). Pages on topic do not count: a focused crawl visits them
 //! first, and the words that define the topic would pass for frequent.
 //!
+//! With `--topic-of-seeds` the topic grows by the seeds (`topic_of_seeds.rs`). These are on topic
+//! whatever their relevance. Before the first of them there may be no topic: then no page is
+//! judged, and none is off topic. A topic that has grown has other words, so what was learned of
+//! the former ones is forgotten.
+//!
 //! Invariant: relevance decides about archiving and the order of visits, never about politeness.
 
 use std::collections::VecDeque;
@@ -19,8 +24,10 @@ use neardup::PageText;
 use serde::{Deserialize, Serialize};
 use store::{Fate, Relevance, VisitRecord};
 use topic::{DocumentFrequencies, Judged, Topic};
+use web::PageUrl;
 
 use crate::choice::{self, UnknownChoice};
+use crate::runtime::topic_of_seeds::{Grown, TopicOfSeeds};
 
 /// The number of last pages whose harvest is reported, and compared with `--min-harvest`.
 pub const RECENT_PAGES: usize = 500;
@@ -30,12 +37,21 @@ const NOTED_WORDS: usize = 8;
 
 /// The topic of a crawl.
 pub struct Focus {
-    topic: RwLock<Arc<Topic>>,
+    in_force: RwLock<Option<InForce>>,
+    of_seeds: Option<TopicOfSeeds>,
     off_topic: OffTopic,
     learned: Mutex<Learned>,
     recent: Mutex<RecentPages>,
     seeds: Mutex<SeedPages>,
     keep: Option<Box<Keep>>,
+}
+
+/// The topic with its present weights.
+#[derive(Clone)]
+struct InForce {
+    topic: Arc<Topic>,
+    /// The number of seeds that it was made from: its words are others with each.
+    seeds: usize,
 }
 
 /// Writes the learned frequencies where the next session finds them.
@@ -48,9 +64,25 @@ pub struct LearnedWords {
     all: DocumentFrequencies,
     /// Those that the topic was last weighed by.
     in_force: DocumentFrequencies,
+    /// The number of seeds that the topic was made from, with `--topic-of-seeds`: words are counted
+    /// by their number in the topic.
+    #[serde(default)]
+    seeds: usize,
 }
 
 impl LearnedWords {
+    /// Returns the same for a topic of this number of seeds: nothing, if another was learned.
+    #[must_use]
+    pub fn of_seeds(self, seeds: usize) -> Self {
+        match self.seeds == seeds {
+            true => self,
+            false => Self {
+                seeds,
+                ..Self::default()
+            },
+        }
+    }
+
     /// Returns the topic, weighed as it was when the crawl last learned.
     #[must_use]
     pub fn weighed(&self, topic: &Topic) -> Topic {
@@ -79,13 +111,36 @@ impl Focus {
     /// Creates the focus of a crawl that has learned these words before.
     #[must_use]
     pub fn new(topic: &Topic, off_topic: OffTopic, words: LearnedWords) -> Self {
-        let weighed = words.weighed(topic);
+        let topic = Arc::new(words.weighed(topic));
+        let in_force = InForce { topic, seeds: 0 };
+        Self::with(Some(in_force), None, off_topic, words)
+    }
+
+    /// Creates the focus of a crawl whose seeds say the topic.
+    #[must_use]
+    pub fn of_seeds(of_seeds: TopicOfSeeds, off_topic: OffTopic, words: LearnedWords) -> Self {
+        let grown = of_seeds.grown();
+        let words = words.of_seeds(grown.as_ref().map_or(0, |grown| grown.seeds));
+        let in_force = grown.map(|grown| InForce {
+            topic: Arc::new(words.weighed(&grown.topic)),
+            seeds: grown.seeds,
+        });
+        Self::with(in_force, Some(of_seeds), off_topic, words)
+    }
+
+    fn with(
+        in_force: Option<InForce>,
+        of_seeds: Option<TopicOfSeeds>,
+        off_topic: OffTopic,
+        words: LearnedWords,
+    ) -> Self {
         let learned = Learned {
             kept: words.all.documents(),
             words,
         };
         Self {
-            topic: RwLock::new(Arc::new(weighed)),
+            in_force: RwLock::new(in_force),
+            of_seeds,
             off_topic,
             learned: Mutex::new(learned),
             recent: Mutex::default(),
@@ -120,17 +175,50 @@ impl Focus {
         }
     }
 
-    /// Returns the topic with its present weights.
+    /// Returns the topic with its present weights; none before the first seed that says it.
     #[must_use]
-    pub fn topic(&self) -> Arc<Topic> {
-        Arc::clone(&self.topic.read().unwrap_or_else(PoisonError::into_inner))
+    pub fn topic(&self) -> Option<Arc<Topic>> {
+        self.in_force().map(|in_force| in_force.topic)
     }
 
-    /// Writes the learned words, if there are new ones.
+    fn in_force(&self) -> Option<InForce> {
+        let in_force = self.in_force.read();
+        in_force.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn put_in_force(&self, topic: Topic, seeds: usize) {
+        let topic = Arc::new(topic);
+        let mut in_force = self
+            .in_force
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        *in_force = Some(InForce { topic, seeds });
+    }
+
+    /// Returns true if seeds say the topic, so that reading one takes longer than reading a page.
+    pub(crate) fn grows(&self) -> bool {
+        self.of_seeds.is_some()
+    }
+
+    /// Returns true if the topic has grown and is not written yet.
+    pub(crate) fn has_grown(&self) -> bool {
+        self.of_seeds.as_ref().is_some_and(TopicOfSeeds::is_changed)
+    }
+
+    /// Writes the topic, if it has grown.
     ///
     /// # Errors
-    /// That of the function that writes them.
+    /// That of the function that writes it.
+    pub(crate) fn save_topic(&self) -> io::Result<()> {
+        self.of_seeds.as_ref().map_or(Ok(()), TopicOfSeeds::save)
+    }
+
+    /// Writes the topic, if it has grown, and the learned words, if there are new ones.
+    ///
+    /// # Errors
+    /// That of the functions that write them.
     pub(crate) fn save(&self) -> io::Result<()> {
+        self.save_topic()?;
         let Some(keep) = &self.keep else {
             return Ok(());
         };
@@ -146,23 +234,48 @@ impl Focus {
         Ok(())
     }
 
-    /// Judges a page by the topic, and counts its words if it is off topic.
-    pub(crate) fn judge(&self, page: &PageText<'_>) -> JudgedPage {
-        let topic = self.topic();
+    /// Judges a page by the topic, and counts its words if it is off topic. Returns none without a
+    /// topic so far.
+    pub(crate) fn judge(&self, page: &PageText<'_>) -> Option<JudgedPage> {
+        let InForce { topic, seeds } = self.in_force()?;
         let judged = topic.judge(page);
-        let page = JudgedPage {
-            relevance: judged.relevance,
-            threshold: topic.threshold(),
-            words: topic.words_found(&judged, NOTED_WORDS),
-        };
+        let page = JudgedPage::of(&topic, &judged);
         if !page.is_on_topic() {
             let mut learned = self.learned();
-            if learned.words.learn(&judged) {
-                let weighed = learned.words.weighed(&topic);
-                *self.topic.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(weighed);
+            // Unless the topic has grown meanwhile.
+            if learned.words.seeds == seeds && learned.words.learn(&judged) {
+                self.put_in_force(learned.words.weighed(&topic), seeds);
             }
         }
-        page
+        Some(page)
+    }
+
+    /// Judges a seed. One that says the topic becomes an example before, and is on topic: the user
+    /// chose it.
+    pub(crate) fn judge_seed(&self, url: &PageUrl, page: &PageText<'_>) -> Option<JudgedPage> {
+        let Some(of_seeds) = &self.of_seeds else {
+            return self.judge(page);
+        };
+        if let Some(grown) = of_seeds.add(url, page) {
+            self.grow(grown);
+        }
+        let topic = self.topic()?;
+        Some(JudgedPage {
+            threshold: Relevance::NONE,
+            ..JudgedPage::of(&topic, &topic.judge(page))
+        })
+    }
+
+    /// Puts a topic in force that has one example more, unless one with more is.
+    fn grow(&self, grown: Grown) {
+        let mut learned = self.learned();
+        if learned.words.seeds < grown.seeds {
+            *learned = Learned {
+                words: LearnedWords::default().of_seeds(grown.seeds),
+                kept: 0,
+            };
+            self.put_in_force(grown.topic, grown.seeds);
+        }
     }
 
     /// Returns true if pages off topic are archived.
@@ -180,6 +293,9 @@ impl Focus {
         }
         if visit.depth > 0 || visit.via.is_some() {
             return;
+        }
+        if let Some(of_seeds) = &self.of_seeds {
+            return of_seeds.end_seed();
         }
         let mut seeds = self.seeds.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(best) = seeds.count(relevance, is_on_topic) {
@@ -215,6 +331,14 @@ pub(crate) struct JudgedPage {
 }
 
 impl JudgedPage {
+    fn of(topic: &Topic, judged: &Judged) -> Self {
+        Self {
+            relevance: judged.relevance,
+            threshold: topic.threshold(),
+            words: topic.words_found(judged, NOTED_WORDS),
+        }
+    }
+
     /// Returns true if the page is on topic.
     pub(crate) fn is_on_topic(&self) -> bool {
         self.relevance >= self.threshold

@@ -10,6 +10,7 @@
 //! The weights were chosen on half of the topics of `docs/measurements/focus.md`.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use store::{DiscoveredUrl, Harvest, UrlHarvest};
 use topic::{LinkText, Topic};
@@ -67,7 +68,9 @@ impl<'a> Parent<'a> {
             if link.requisite > 0 || link.is_probed() {
                 return link;
             }
-            let words = words.share(&topic, &link.url);
+            // Before the first seed has said the topic there are no words.
+            let of_words = |topic: &Arc<Topic>| words.share(topic, &link.url);
+            let words = topic.as_ref().map_or(0.0, of_words);
             let promise = witness.promise(words, &harvest);
             link.promising(promise)
         });

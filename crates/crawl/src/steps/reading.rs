@@ -7,7 +7,7 @@ use std::sync::Arc;
 use fetch::{Decoded, MemoryShare};
 use neardup::{PageSignature, PageText};
 use sinks::{DigestAlgorithm, PayloadDigest};
-use store::Relevance;
+use store::{DiscoveredUrl, Relevance};
 use web::{Body, Document, Exchange, ListingKind, MainContent, Media, ResponseMetadata};
 
 use crate::context::CrawlContext;
@@ -20,6 +20,8 @@ use crate::steps::listings;
 /// The kind of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
+    /// A page that the user named. It is compared like any other.
+    Seed,
     /// A page, compared with others by its text.
     Page,
     /// A requisite of a page, compared byte by byte.
@@ -27,10 +29,11 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Returns the kind of a URL that is `requisite` steps from the page that needs it.
-    pub(crate) const fn of(requisite: u8) -> Self {
-        match requisite {
-            0 => Self::Page,
+    /// Returns the kind of the answer to a URL that was queued like this.
+    pub(crate) const fn of(found: &DiscoveredUrl) -> Self {
+        match (found.requisite, found.depth, &found.via) {
+            (0, 0, None) => Self::Seed,
+            (0, ..) => Self::Page,
             _ => Self::Requisite,
         }
     }
@@ -71,7 +74,8 @@ const USUAL_GROWTH: u64 = 12;
 /// Reads an answer: off the reactor, unless it is small, and within the memory budget.
 ///
 /// # Errors
-/// [`Fault::Spool`] if the body is on the disk and cannot be read back.
+/// [`Fault::Spool`] if the body is on the disk and cannot be read back; [`Fault::Topic`] if the
+/// words of a seed cannot be kept.
 pub(crate) async fn read(
     context: &Arc<CrawlContext>,
     exchange: &Exchange,
@@ -81,14 +85,31 @@ pub(crate) async fn read(
     let is_small = exchange.body.held().is_some_and(|body| {
         body.len() <= SMALL_BODY && !is_coded(exchange) && !listings::is_packed(body)
     });
-    let reading = if is_small {
+    let reading = if is_small && !reader.may_grow_topic() {
         reader.try_read(exchange)
     } else {
         read_elsewhere(context, exchange, kind).await
     };
-    reading
+    let reading = reading
         .unwrap_or_else(|| reader.read_bytes_only(exchange))
-        .map_err(Fault::Spool)
+        .map_err(Fault::Spool)?;
+    if reader.may_grow_topic() {
+        keep_grown_topic(context).await?;
+    }
+    Ok(reading)
+}
+
+/// Writes the topic if seeds that were read have become examples of it: before they are settled,
+/// because a seed that is settled is not read again.
+async fn keep_grown_topic(context: &Arc<CrawlContext>) -> Result<(), Fault> {
+    if !context.focus.as_ref().is_some_and(Focus::has_grown) {
+        return Ok(());
+    }
+    let context_too = Arc::clone(context);
+    let save = move || context_too.focus.as_ref().map_or(Ok(()), Focus::save_topic);
+    let saved = context.compute(save).await;
+    let panicked = || Err(io::Error::other("writing it panicked"));
+    saved.unwrap_or_else(panicked).map_err(Fault::Topic)
 }
 
 fn is_coded(exchange: &Exchange) -> bool {
@@ -152,6 +173,11 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Returns true if the page may become an example of the topic, which is then built anew.
+    fn may_grow_topic(self) -> bool {
+        self.kind == Kind::Seed && self.focus.is_some_and(Focus::grows)
+    }
+
     /// Reads an answer from an archive, on this thread.
     pub(crate) fn read_archived(self, exchange: &Exchange) -> Reading {
         self.try_read(exchange)
@@ -184,12 +210,15 @@ impl<'a> Reader<'a> {
         let (payload, name) = digests(self.policy, &exchange.body)?;
         let (document, listing) = documents(self.policy, exchange, decoded);
         // Only pages are compared by text: a likeness of texts says little about files of data.
-        let is_compared = document.media == Media::Html && self.kind == Kind::Page;
+        let is_compared = document.media == Media::Html && self.kind != Kind::Requisite;
         let text = is_compared.then(|| page_text(&document, self.policy.main_content));
         let by_topic = self.focus.zip(text.as_ref());
         Ok(Reading {
             payload,
-            judged: by_topic.map(|(focus, text)| focus.judge(text)),
+            judged: by_topic.and_then(|(focus, text)| match self.kind {
+                Kind::Seed => focus.judge_seed(&exchange.url, text),
+                Kind::Page | Kind::Requisite => focus.judge(text),
+            }),
             signature: self.signatures.signature(name, text),
             document: Some(document),
             listing,

@@ -61,8 +61,11 @@ impl TopicPart {
             return Ok(None);
         };
         let mut words = Vec::new();
-        if let Some(topic) = CrawlTopic::of_crawl(&settings.out)? {
-            let topic = topic.weighed(&settings.out)?;
+        let topic = CrawlTopic::of_crawl(&settings.out)?;
+        let topic = topic
+            .map(|topic| topic.weighed(&settings.out))
+            .transpose()?;
+        if let Some(topic) = topic.flatten() {
             let page = match &found.via {
                 Some(via) => page_with_link(settings, &crawl_directory::state(&settings.out), via)?,
                 None => None,
