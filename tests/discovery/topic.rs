@@ -1,4 +1,12 @@
-//! Focused crawls: `--topic`, `--topic-file` and their limits.
+//! Focused crawls: the order of visits, and what is archived.
+
+mod bounds; // pages that are too long, too short, or too many
+mod figures; // relevance and harvest, where they are shown
+mod frequencies; // `--frequencies` with a topic
+mod input; // topics that cannot be
+mod listings; // sitemaps, requisites and what else is not judged
+mod seeds; // `--topic-of-seeds`
+mod webs; // generated webs, whose pages are known
 
 use serde_json::Value;
 use testkit::{Reply, Server, Site};
@@ -13,7 +21,7 @@ const LAND: &str = "land.test";
 const TOPIC: [&str; 2] = ["--topic", "tidal power"];
 
 /// Returns a page about tidal power; `number` makes it unlike others.
-fn on_topic(number: u64, links: &[(String, &str)]) -> Reply {
+fn on_topic(number: u64, links: &[(String, impl AsRef<str>)]) -> Reply {
     let sentence = "Tidal power is the power of the tides, and tidal plants turn it into power.";
     page(
         &format!("{sentence} {} {sentence}", prose(number, 60)),
@@ -22,18 +30,22 @@ fn on_topic(number: u64, links: &[(String, &str)]) -> Reply {
 }
 
 /// Returns a page about nothing in particular.
-fn off_topic(number: u64, links: &[(String, &str)]) -> Reply {
+fn off_topic(number: u64, links: &[(String, impl AsRef<str>)]) -> Reply {
     page(&prose(1_000_000 + number, 80), links)
 }
 
-fn page(text: &str, links: &[(String, &str)]) -> Reply {
-    let links: String = links
-        .iter()
-        .map(|(target, anchor)| format!("<p><a href=\"{target}\">{anchor}</a></p>"))
-        .collect();
+fn page(text: &str, links: &[(String, impl AsRef<str>)]) -> Reply {
+    let link = |(target, anchor): &(String, _)| {
+        let anchor: &str = AsRef::as_ref(anchor);
+        format!("<p><a href=\"{target}\">{anchor}</a></p>")
+    };
+    let links: String = links.iter().map(link).collect();
     let body = html("<title>A page</title>", &format!("<p>{text}</p>{links}"));
     Reply::html(body)
 }
+
+/// No links.
+const LEAF: &[(String, &str)] = &[];
 
 fn number_in(path: &str) -> u64 {
     let digits: String = path.chars().filter(char::is_ascii_digit).collect();
@@ -52,8 +64,8 @@ fn two_hosts() -> Server {
                 let good = (0..4).map(|number| (format!("/plant/{number}"), "Tidal power"));
                 off_topic(number, &poor.chain(good).collect::<Vec<_>>())
             }
-            path if path.starts_with("/plant/") => on_topic(number, &[]),
-            path if path.starts_with("/recipe/") => off_topic(number, &[]),
+            path if path.starts_with("/plant/") => on_topic(number, LEAF),
+            path if path.starts_with("/recipe/") => off_topic(number, LEAF),
             _ => Reply::status(404),
         }
     }))
@@ -125,7 +137,7 @@ fn tunnel() -> Server {
             "/" => off_topic(1, &to("/a")),
             "/a" => off_topic(2, &to("/b")),
             "/b" => off_topic(3, &to("/c")),
-            "/c" => on_topic(4, &[]),
+            "/c" => on_topic(4, LEAF),
             _ => Reply::status(404),
         }
     }))
@@ -183,7 +195,7 @@ fn near_duplicates_of_pages_on_topic_are_left_out_as_ever() {
             "/robots.txt" => Reply::text("User-agent: *\nAllow: /\n"),
             "/" => on_topic(1, &to("/copy")),
             "/copy" => on_topic(1, &to("/other")),
-            "/other" => on_topic(2, &[]),
+            "/other" => on_topic(2, LEAF),
             _ => Reply::status(404),
         }
     }));
@@ -308,151 +320,4 @@ fn a_crawl_ends_when_the_last_500_pages_brought_too_little() {
     );
     let again = crawl.run_with(&["--min-harvest", "0"]);
     assert_eq!(again.summary()["finished"], "exhausted");
-}
-
-#[test]
-fn a_farm_of_pages_stuffed_with_the_topic_gets_less_than_a_tenth_of_the_visits() {
-    let server = Server::spawn_thread(Site::new(|request| {
-        if request.path() == "/robots.txt" {
-            return Reply::text("User-agent: *\nAllow: /\n");
-        }
-        let number = number_in(request.path());
-        let children = (1..=10).map(|child| 10 * number + child);
-        let children = children.filter(|child| *child < 5_000);
-        if request.host == LAND {
-            // Doorway pages: one text for every town.
-            let links = children.map(|child| (format!("/town/{child}"), "Tidal power"));
-            let town = prose(number, 2);
-            let text = format!(
-                "Tidal power in {town}. {} Call us in {town}.",
-                prose(7, 120)
-            );
-            let stuffed = "Tidal power, tidal plants, tides and power. ".repeat(12);
-            return page(&format!("{text} {stuffed}"), &links.collect::<Vec<_>>());
-        }
-        let links = children.map(|child| (format!("/plant/{child}"), "Tidal power"));
-        on_topic(number, &links.collect::<Vec<_>>())
-    }));
-    let summary = focused(&server, &[SEA, LAND])
-        .with(&TOPIC)
-        .with(&["--max-pages", "2000", "--concurrency", "8", "--no-index"])
-        .complete();
-    assert_eq!(summary["pages"], 2_000);
-    let log = server.log();
-    let of_farm = log.iter().filter(|hit| hit.host == LAND).count();
-    assert!(of_farm < 200, "{of_farm} visits to the farm");
-}
-
-#[test]
-fn a_topic_cannot_be_changed_once_a_crawl_has_begun() {
-    let server = tunnel();
-    let crawl = focused(&server, &[SEA]);
-    let words = ["--topic", "tidal power", "--max-pages", "1"];
-    assert_eq!(crawl.run_with(&words).code, Some(0));
-    for (more, was) in [
-        (["--topic", "bread"], "with --topic \"tidal power\""),
-        (["--topic-file", "x.txt"], "with --topic \"tidal power\""),
-    ] {
-        let refused = crawl.run_with(&more);
-        refused.assert_error(2, was);
-        let remedy = "leave out --topic and --topic-file";
-        assert!(refused.errors.contains(remedy), "{refused:?}");
-    }
-    // It goes on with the topic that it keeps.
-    assert_eq!(crawl.run_with(&["--max-pages", "9"]).code, Some(0));
-    let plain = Crawl::of(&server, &[SEA])
-        .seeds(&[server.url(SEA, "/")])
-        .with(&["--max-pages", "1"]);
-    plain.complete();
-    plain
-        .run_with(&TOPIC)
-        .assert_error(2, "was begun without a topic");
-}
-
-#[test]
-fn a_topic_that_says_nothing_is_refused_before_anything_is_written() {
-    let server = tunnel();
-    let crawl = focused(&server, &[SEA]);
-    crawl.write("empty.txt", "");
-    crawl.write("binary.bin", [0, 159, 146, 150, 0, 255, 254]);
-    for (options, words) in [
-        (&["--topic", ""][..], "no word that counts"),
-        (
-            &["--topic", "the of and"],
-            "no word that counts: \"the of and\"",
-        ),
-        (&["--topic-file", "empty.txt"], "empty.txt"),
-        (&["--topic-file", "binary.bin"], "binary.bin"),
-        (&["--topic-file", "missing.txt"], "missing.txt"),
-        (
-            &["--topic", "tides", "--topic-threshold", "1.5"],
-            "--topic-threshold 1.5 is impossible",
-        ),
-        (
-            &["--topic-threshold", "0.5"],
-            "--topic-threshold needs a topic",
-        ),
-        (&["--min-harvest", "5%"], "--min-harvest needs a topic"),
-        (&["--off-topic", "keep"], "--off-topic needs a topic"),
-        (
-            &["--topic", "tides", "--min-harvest", "5"],
-            "share from 0 to 1",
-        ),
-        (
-            &["--topic", "tides", "--off-topic", "burn"],
-            "is not drop or keep",
-        ),
-    ] {
-        let refused = crawl.run_with(options);
-        refused.assert_error(2, words);
-        assert!(!crawl.out().exists(), "{options:?}");
-    }
-}
-
-#[test]
-fn why_names_the_words_that_spoke_for_a_page_and_for_a_link_that_waits() {
-    let server = two_hosts();
-    let crawl = focused(&server, &[SEA]).with(&TOPIC);
-    let begun = crawl.run_with(&["--max-pages", "2"]);
-    assert_eq!(begun.code, Some(0), "{begun:?}");
-    let why = |path: &str| -> Value {
-        let url = server.url(SEA, path);
-        let answer = crawl.run_command(&["why", "crawl", &url, "--format", "json"]);
-        serde_json::from_str(&answer.output).unwrap()
-    };
-    let page = why("/plant/0");
-    assert_eq!(page["verdict"], "unique");
-    assert!(page["topic"]["relevance"].as_f64().unwrap() > 0.6, "{page}");
-    let words = page["topic"]["words"].as_array().unwrap();
-    assert!(words.contains(&"tidal".into()) && words.contains(&"power".into()));
-    let (good, poor) = (why("/plant/1"), why("/recipe/1"));
-    assert_eq!(good["verdict"], "queued");
-    assert_eq!(
-        good["topic"]["words"].as_array().unwrap().len(),
-        2,
-        "{good}"
-    );
-    assert_eq!(good["topic"]["off_topic_before"], 0);
-    assert!(good["topic"]["level"].as_u64() < poor["topic"]["level"].as_u64());
-    let url = server.url(SEA, "/plant/1");
-    let table = crawl.run_command(&["why", "crawl", &url, "--format", "table"]);
-    assert!(table.output.contains("promise  level "), "{table:?}");
-}
-
-#[test]
-fn seeds_that_are_all_off_topic_are_warned_of_with_their_relevance() {
-    let server = tunnel();
-    let seeds = [server.url(SEA, "/"), server.url(SEA, "/a")];
-    let crawl = Crawl::of(&server, &[SEA]).seeds(&seeds).with(&TOPIC);
-    let run = crawl.run();
-    assert_eq!(run.code, Some(0), "{run:?}");
-    assert_eq!(
-        run.errors.matches("all seeds are off topic").count(),
-        1,
-        "{run:?}"
-    );
-    let on_topic = Crawl::of(&server, &[SEA])
-        .seeds(&[seeds[0].clone(), server.url(SEA, "/c")])
-        .with(&TOPIC);
-    assert!(!on_topic.run().errors.contains("off topic;"));
 }

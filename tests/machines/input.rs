@@ -84,6 +84,8 @@ fn the_first_node_begins_no_crawl_that_nodes_cannot_share_or_that_has_no_seed() 
             "--weights tf-idf without --frequencies",
         ),
         (&["--since", earlier, &seed], "--since"),
+        (&["--topic", "tides", &seed], "share a crawl with a topic"),
+        (&["--topic-of-seeds", &seed], "share a crawl with a topic"),
         (&[], "no seeds"),
         (&["nonsense"], "\"nonsense\" is neither a command nor a URL"),
         (&["--out", earlier, &seed], "holds a crawl of its own"),

@@ -260,8 +260,8 @@ pub(crate) struct Settings {
     /// Leave the stop words of this language, en, de, …, out of fingerprints
     #[arg(long, value_name = "LANG", help_heading = "Duplicates")]
     pub(crate) stop_words: Option<String>,
-    /// With features weighted by tf-idf: how many documents have a word, as `crawler frequencies`
-    /// counts [default: learned while crawling]
+    /// With features weighted by tf-idf, or with a topic: how many documents have a word, as
+    /// `crawler frequencies` counts [default: learned while crawling]
     #[arg(long, value_name = "FILE", help_heading = "Duplicates")]
     pub(crate) frequencies: Option<PathBuf>,
     /// Judge a page by its main content, without navigation [default: on]

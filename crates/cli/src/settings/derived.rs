@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use crawl::Requisites;
 use fetch::{InsecureHost, ProxyUrl, ResolveRule};
-use neardup::Thresholds;
+use neardup::{Thresholds, Weights};
 use store::LikenessRules;
 use web::{CanonicalForm, LinkKind, LinkKinds, Relations};
 
@@ -71,11 +71,10 @@ impl Settings {
 
     /// Returns the features of fingerprints.
     pub(crate) fn feature_settings(&self) -> Result<FeatureSettings, CliError> {
-        FeatureSettings::new(
-            self.features,
-            self.stop_words.as_deref(),
-            self.frequencies.as_deref(),
-        )
+        // A topic may be all that the frequencies are for.
+        let is_for_topic = self.has_topic() && self.features.weights != Weights::TfIdf;
+        let frequencies = self.frequencies.as_deref().filter(|_| !is_for_topic);
+        FeatureSettings::new(self.features, self.stop_words.as_deref(), frequencies)
     }
 
     /// Returns the name of the features in the state of a crawl. Fingerprints of different names

@@ -68,8 +68,8 @@ impl Settings {
             ),
             (
                 self.has_topic(),
-                "--topic",
-                "each node would weigh the topic by other pages: crawl on one machine",
+                "a topic",
+                "each node would weigh it by other pages: crawl on one machine",
             ),
             (
                 self.group_by == GroupBy::Address,

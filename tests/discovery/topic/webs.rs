@@ -1,0 +1,96 @@
+//! Focused crawls of generated webs, in which the topic of each page is known: links that lie,
+//! hosts half on topic, tunnels.
+
+use std::collections::BTreeSet;
+
+use testkit::Server;
+use testkit::topic_webs::{FARM, TUNNELS, TopicWeb, WORDS};
+
+use crate::support::Crawl;
+
+const WEB: TopicWeb = TopicWeb {
+    seed: 11,
+    pages: 150,
+    stays: 70,
+    lies: 0,
+};
+
+/// Returns a crawl of a web from these hosts, one page at a time. The farm is no part of it.
+fn crawl_of(server: &Server, hosts: &[&str]) -> Crawl {
+    let seeds: Vec<String> = hosts.iter().map(|host| server.url(host, "/")).collect();
+    Crawl::of(server, &TopicWeb::hosts())
+        .seeds(&seeds)
+        .with(&["--concurrency", "1", "--no-index"])
+}
+
+/// Returns the pages in the order of their visits: host and path.
+fn visited(server: &Server) -> Vec<(String, String)> {
+    let log = server.log();
+    let pages = log.iter().filter(|hit| hit.target != "/robots.txt");
+    pages
+        .map(|hit| (hit.host.clone(), hit.target.clone()))
+        .collect()
+}
+
+/// Returns the number of pages on topic among the first `most` that a crawl visits.
+fn harvest(web: TopicWeb, options: &[&str], most: usize) -> usize {
+    let server = Server::spawn_thread(web.site());
+    // A host off topic, one half on topic, and the tunnels.
+    let hosts = ["land.test", "half.test", TUNNELS];
+    let pages = most.to_string();
+    let crawl = crawl_of(&server, &hosts).with(options);
+    let summary = crawl.with(&["--max-pages", &pages]).complete();
+    assert_eq!(summary["pages"], most as u64);
+    let visited = visited(&server);
+    let on_topic = visited.iter();
+    on_topic
+        .filter(|(host, path)| web.is_on_topic(host, path))
+        .count()
+}
+
+#[test]
+fn the_first_visits_bring_twice_what_breadth_first_brings_even_where_links_lie() {
+    for lies in [0, 30] {
+        let web = TopicWeb { lies, ..WEB };
+        let breadth_first = harvest(web, &[], 80);
+        let focused = harvest(web, &["--topic", WORDS], 80);
+        eprintln!("lies {lies}: {focused} {breadth_first}");
+        assert!(
+            focused >= 2 * breadth_first,
+            "{lies} % lie: {focused} against {breadth_first} of 80"
+        );
+    }
+}
+
+#[test]
+fn every_page_on_topic_is_found_and_archived_behind_tunnels_and_on_mixed_hosts() {
+    let web = TopicWeb { lies: 30, ..WEB };
+    let server = Server::spawn_thread(web.site());
+    let hosts = ["sea.test", "land.test", "half.test", TUNNELS];
+    let crawl = crawl_of(&server, &hosts).with(&["--topic", WORDS]);
+    let summary = crawl.complete();
+    assert_eq!(summary["finished"], "exhausted");
+    let place = |url: &str| {
+        let rest = url.strip_prefix("http://").unwrap();
+        let (host, path) = rest.split_at(rest.find('/').unwrap());
+        (host.split(':').next().unwrap().to_owned(), path.to_owned())
+    };
+    let mut archived = 0;
+    let mut wrong = BTreeSet::new();
+    for (url, verdict) in crawl.verdicts() {
+        let (host, path) = place(&url);
+        assert_ne!(host, FARM);
+        let is_on_topic = web.is_on_topic(&host, &path);
+        archived += u64::from(is_on_topic && verdict == "unique");
+        if (verdict == "unique") != is_on_topic {
+            wrong.insert(format!("{verdict} {url}"));
+        }
+    }
+    eprintln!(
+        "{archived} of {}: {} wrong {wrong:?}",
+        web.on_topic(),
+        wrong.len()
+    );
+    assert_eq!(archived, web.on_topic());
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
