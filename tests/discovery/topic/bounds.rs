@@ -3,6 +3,7 @@
 use testkit::{Reply, Server, Site};
 
 use super::{LAND, LEAF, SEA, TOPIC, focused, number_in, off_topic, on_topic, page};
+use crate::support::Crawl;
 use crate::support::pages::{html, prose};
 
 /// The most that is received of a page in these tests.
@@ -34,11 +35,10 @@ fn a_page_of_the_topics_words_a_million_times_is_no_more_relevant_than_a_good_on
     let paths = ["/good", "/alone", "/among", "/one-word", "/letters"];
     let seeds = paths.map(|path| server.url(SEA, path));
     let most = CAP.to_string();
-    let crawl =
-        focused(&server, &[])
-            .with(&TOPIC)
-            .seeds(&seeds)
-            .with(&["--max-body", &most, "--no-index"]);
+    let crawl = Crawl::of(&server, &[SEA])
+        .with(&TOPIC)
+        .seeds(&seeds)
+        .with(&["--max-body", &most, "--no-index"]);
     let summary = crawl.complete();
     assert_eq!(summary["pages"], 5, "{summary}");
     let [good, alone, among, one_word, letters] = paths.map(|path| {

@@ -1,11 +1,13 @@
 //! Relevance and harvest, where they are shown: `why`, warnings, `status`, the report, the
 //! dashboard, `patterns`.
 
+use std::ops::Range;
+
 use scraper::{Html, Selector};
 use serde_json::Value;
 use testkit::{Reply, Server, Site};
 
-use super::{LAND, LEAF, SEA, TOPIC, focused, number_in, off_topic, tunnel, two_hosts, visits};
+use super::{LAND, SEA, TOPIC, focused, number_in, off_topic, tunnel, two_hosts, visits};
 use crate::support::Crawl;
 use crate::support::browser::Browser;
 use crate::support::pages::prose;
@@ -128,22 +130,23 @@ fn without_a_topic_no_page_of_figures_speaks_of_one() {
     }
 }
 
-/// A front page that names twenty recipes before five other pages; none is about the topic.
+/// A front page that names 17 recipes. The last of them names four more, and then five other
+/// pages. None is about the topic.
 fn recipes() -> Server {
     Server::spawn_thread(Site::new(|request| {
+        let links = |name: &'static str, numbers: Range<u64>| {
+            numbers.map(move |number| (format!("/{name}/{number}"), prose(number, 1)))
+        };
+        let links: Vec<(String, String)> = match request.path() {
+            "/robots.txt" => return Reply::status(404),
+            "/" => links("recipe", 0..17).collect(),
+            "/recipe/16" => links("recipe", 17..21)
+                .chain(links("other", 0..5))
+                .collect(),
+            _ => Vec::new(),
+        };
         let path = request.path();
-        let of = |name: &'static str, count| (0..count).map(move |n| format!("/{name}/{n}"));
-        match path {
-            "/robots.txt" => Reply::status(404),
-            "/" => {
-                let pages = of("recipe", 20).chain(of("other", 5));
-                let links = pages
-                    .zip(0..)
-                    .map(|(path, number)| (path, prose(number, 1)));
-                off_topic(1, &links.collect::<Vec<_>>())
-            }
-            path => off_topic(number_in(path) + 50 * path.len() as u64, LEAF),
-        }
+        off_topic(number_in(path) + 50 * path.len() as u64, &links)
     }))
 }
 
@@ -152,12 +155,16 @@ fn a_pattern_of_pages_off_topic_is_put_behind_and_shown_as_such_and_not_closed()
     let server = recipes();
     let crawl = focused(&server, &[SEA]).with(&TOPIC);
     let summary = crawl.complete();
-    assert_eq!(summary["off_topic"], 26, "no page is left out: {summary}");
+    assert_eq!(summary["off_topic"], 27, "no page is left out: {summary}");
     let paths = visits(&server);
     let others: Vec<usize> = (0..paths.len())
         .filter(|place| paths[*place].starts_with("/other/"))
         .collect();
-    assert_eq!(others, [17, 18, 19, 20, 21], "after 16 recipes: {paths:?}");
+    assert_eq!(
+        others,
+        [18, 19, 20, 21, 22],
+        "before the last recipes: {paths:?}"
+    );
     let patterns = crawl.run_command(&["patterns", "crawl", "--format", "json"]);
     let patterns: Vec<Value> = patterns
         .output
@@ -174,9 +181,9 @@ fn a_pattern_of_pages_off_topic_is_put_behind_and_shown_as_such_and_not_closed()
             &of_recipes["off_topic"],
             &of_recipes["left_out"]
         ),
-        (&"poor".into(), &20.into(), &0.into())
+        (&"poor".into(), &21.into(), &0.into())
     );
     let table = crawl.run_command(&["patterns", "crawl", "--format", "table"]);
-    assert!(table.output.contains("20 visited, "), "{table:?}");
-    assert!(table.output.contains(", 20 off topic"), "{table:?}");
+    assert!(table.output.contains("21 visited, "), "{table:?}");
+    assert!(table.output.contains(", 21 off topic"), "{table:?}");
 }

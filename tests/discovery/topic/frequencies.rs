@@ -3,6 +3,7 @@
 use testkit::{Reply, Server, Site};
 
 use super::{LEAF, SEA, TOPIC, focused, on_topic, page, tunnel};
+use crate::support::Crawl;
 use crate::support::pages::prose;
 
 /// Frequencies by which every document has *power*, and none *tidal*.
@@ -62,7 +63,8 @@ fn a_crawl_keeps_the_weights_of_given_frequencies_without_their_file() {
 #[test]
 fn a_topic_that_still_grows_by_its_seeds_needs_the_file_until_the_last_seed() {
     let server = Server::spawn_thread(site());
-    let crawl = focused(&server, &[]).seeds(&[server.url(SEA, "/"), server.url(SEA, "/plant")]);
+    let crawl =
+        Crawl::of(&server, &[SEA]).seeds(&[server.url(SEA, "/"), server.url(SEA, "/plant")]);
     let file = crawl.write("words.txt", COMMON_POWER);
     let crawl = crawl.with(&["--topic-of-seeds", "--frequencies", "words.txt"]);
     assert_eq!(crawl.run_with(&["--max-pages", "1"]).code, Some(0));
@@ -100,7 +102,6 @@ fn frequencies_that_are_no_use_for_a_topic_are_refused_before_anything_is_writte
         ),
         (&TOPIC, "other.txt", "other.txt"),
         (&TOPIC, "missing.txt", "missing.txt"),
-        (&[], "pairs.txt", "tf-idf"),
     ] {
         let refused = crawl.run_with(&[topic, &["--frequencies", file]].concat());
         refused.assert_error(2, words);

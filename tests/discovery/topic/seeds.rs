@@ -201,7 +201,7 @@ fn a_continued_crawl_does_not_need_the_pages_of_its_seeds_again() {
     let crawl = of_seeds(&server, &FOUR);
     crawl.run_with(&["--max-pages", "6"]);
     let topic = stored(&crawl);
-    let rest = crawl.run();
+    let rest = crawl.run_with(&["--max-pages", "100"]);
     assert_eq!(rest.summary()["off_topic"], 8, "{rest:?}");
     assert_eq!(stored(&crawl), topic);
     assert!(FOUR.iter().all(|seed| server.log().count(SEA, seed) == 1));
@@ -210,6 +210,7 @@ fn a_continued_crawl_does_not_need_the_pages_of_its_seeds_again() {
         "--out",
         "crawl",
         "--summary=json",
+        "--max-pages=100",
         &server.url(SEA, "/seed/0"),
         &server.url(SEA, "/bread"),
     ]);
