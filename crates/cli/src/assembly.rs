@@ -7,7 +7,7 @@
 mod archive;
 mod directory;
 mod fence;
-mod rules;
+pub(crate) mod rules;
 
 use std::error::Error;
 use std::sync::{Arc, RwLock, RwLockWriteGuard};

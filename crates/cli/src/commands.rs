@@ -26,7 +26,6 @@ mod pair;
 pub(crate) mod patterns;
 pub(crate) mod plan;
 pub(crate) mod query;
-mod read_again;
 pub(crate) mod rebuild;
 pub(crate) mod reindex;
 pub(crate) mod report;

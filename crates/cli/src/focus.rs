@@ -2,7 +2,8 @@
 //!
 //! `state/topic.json` has the topic as it was begun with, so that examples are read once and a
 //! crawl is continued with the same weights even where the files are gone. A topic that the seeds
-//! say grows, so it has a file of its own, `state/topic-seeds.json`, with the words of each example.
+//! say grows, so it has a file of its own, `state/topic-seeds.json`, with the words of each
+//! example.
 //! `state/topic-words.json` has the number of pages off topic with each word of the topic, as
 //! learned so far.
 
@@ -11,17 +12,19 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crawl::{Focus, LearnedWords, TopicOfSeeds};
+use crawl::{Focus, LearnedWords, TopicOfSeeds, page_text};
 use disk::Disk;
 use serde::{Deserialize, Serialize};
 use store::embedded::{self, EmbeddedStore};
 use topic::{GrowingTopic, Relevance, Topic};
-use web::PageUrl;
+use web::{Media, PageUrl};
 
 use crate::cli_error::{CliError, fault, usage};
 use crate::crawl_directory;
 use crate::disk_space::cannot;
+use crate::read_again::{ArchivedPage, ArchivedPages, has_page};
 use crate::settings::Settings;
+use crate::terminal::{printable, say};
 use crate::topic_of::{frequencies_of, growing_topic_of, topic_of};
 
 /// The files of a topic, below the state directory of a crawl.
@@ -170,59 +173,53 @@ impl CrawlTopic {
 
     /// Returns the focus of a crawl with this topic, and writes the topic where it begins.
     pub(crate) fn focus(
-        self,
+        mut self,
         settings: &Settings,
         seeds: &[PageUrl],
         disk: &Arc<dyn Disk>,
     ) -> Result<Focus, CliError> {
         let state = crawl_directory::state(&settings.out);
-        self.begin(&state, settings, &**disk)?;
-        let path = state.join(WORDS);
-        let words: LearnedWords = read(&path)?.unwrap_or_default();
+        let to_come = match &mut self.source {
+            TopicSource::Fixed(_) => seeds.len(),
+            TopicSource::OfSeeds(growing) => catch_up(growing, settings, seeds)?,
+        };
+        let cannot_write =
+            |path: &Path, error: io::Error| cannot("write", path, &error, &settings.out);
+        if let TopicSource::OfSeeds(growing) = &self.source {
+            // Before the other file, which says that it is there.
+            let path = state.join(SEEDS);
+            let written = write(&**disk, &path, growing);
+            written.map_err(|error| cannot_write(&path, error))?;
+        }
+        let path = state.join(TOPIC);
+        if !path.exists() {
+            let begun = StoredTopic {
+                choice: self.choice,
+                topic: match &self.source {
+                    TopicSource::Fixed(topic) => Some(topic.clone()),
+                    TopicSource::OfSeeds(_) => None,
+                },
+            };
+            let written = write(&**disk, &path, &begun);
+            written.map_err(|error| cannot_write(&path, error))?;
+        }
+        let words: LearnedWords = read(&state.join(WORDS))?.unwrap_or_default();
         let threshold = settings.topic_threshold.map(Relevance::from_share);
         let focus = match self.source {
             TopicSource::Fixed(topic) => {
                 let topic = topic.with_threshold(threshold);
-                Focus::new(&topic, settings.off_topic, words).with_seeds(seeds.len())
+                Focus::new(&topic, settings.off_topic, words).with_seeds(to_come)
             }
             TopicSource::OfSeeds(growing) => {
-                let to_come = seeds_to_come(&growing, &state, seeds)?;
                 let (disk, path) = (Arc::clone(disk), state.join(SEEDS));
                 let keep = move |growing: &GrowingTopic| write(&*disk, &path, growing);
                 let of_seeds = TopicOfSeeds::new(growing, to_come, keep);
-                Focus::of_seeds(
-                    of_seeds.with_threshold(threshold),
-                    settings.off_topic,
-                    words,
-                )
+                let of_seeds = of_seeds.with_threshold(threshold);
+                Focus::of_seeds(of_seeds, settings.off_topic, words)
             }
         };
-        let disk = Arc::clone(disk);
+        let (disk, path) = (Arc::clone(disk), state.join(WORDS));
         Ok(focus.kept_by(move |words| write(&*disk, &path, words)))
-    }
-
-    /// Writes the topic, unless it is written.
-    fn begin(&self, state: &Path, settings: &Settings, disk: &dyn Disk) -> Result<(), CliError> {
-        let cannot_write =
-            |path: &Path, error: io::Error| cannot("write", path, &error, &settings.out);
-        let (path, growing) = (state.join(TOPIC), state.join(SEEDS));
-        let topic = match &self.source {
-            TopicSource::Fixed(topic) => Some(topic.clone()),
-            TopicSource::OfSeeds(topic) => {
-                // The first of the two: the other says that it is there.
-                if !growing.exists() {
-                    let written = write(disk, &growing, topic);
-                    written.map_err(|error| cannot_write(&growing, error))?;
-                }
-                None
-            }
-        };
-        if !path.exists() {
-            let choice = self.choice.clone();
-            let written = write(disk, &path, &StoredTopic { choice, topic });
-            written.map_err(|error| cannot_write(&path, error))?;
-        }
-        Ok(())
     }
 }
 
@@ -232,18 +229,38 @@ fn write(disk: &dyn Disk, path: &Path, content: &impl Serialize) -> io::Result<(
     disk.replace(path, &text)
 }
 
-/// Returns the number of seeds whose visits have not ended.
-fn seeds_to_come(
-    growing: &GrowingTopic,
-    state: &Path,
+/// Returns the number of seeds whose visits have not ended. Adds those that have ended and are no
+/// examples, as far as the archive has their pages: all of them after `crawler rebuild` without the
+/// old state, and otherwise none but pages without words.
+fn catch_up(
+    growing: &mut GrowingTopic,
+    settings: &Settings,
     seeds: &[PageUrl],
 ) -> Result<usize, CliError> {
     if growing.is_complete() {
         return Ok(0);
     }
     let mut to_come: HashSet<_> = seeds.iter().map(PageUrl::key).collect();
-    for row in embedded::rows(state)? {
-        to_come.remove(&row?.url.key());
+    let pages = ArchivedPages::of(settings);
+    for row in embedded::rows(&crawl_directory::state(&settings.out))? {
+        let row = row?;
+        to_come.remove(&row.url.key());
+        let is_seed = row.depth == 0 && row.via.is_none();
+        let url = row.final_url.as_ref().unwrap_or(&row.url);
+        if !is_seed || !has_page(&row) || growing.is_done_with(url.as_str()) {
+            continue;
+        }
+        match pages.read(&row) {
+            Ok(ArchivedPage { document, .. }) if document.media == Media::Html => {
+                let text = page_text(&document, pages.policy.main_content);
+                growing.add(url.as_str(), &text);
+            }
+            Ok(_) => {}
+            Err(trouble) => say(&format!(
+                "warning: the topic does without the seed {url}: {}",
+                printable(&trouble)
+            )),
+        }
     }
     Ok(to_come.len())
 }

@@ -25,6 +25,7 @@ mod on_finish;
 mod output;
 mod preset;
 mod progress;
+mod read_again;
 mod search_index;
 mod secrets;
 mod seeds;

@@ -63,6 +63,13 @@ impl GrowingTopic {
         }
     }
 
+    /// Returns true if this seed is an example, or if there is no room for another.
+    #[must_use]
+    pub fn is_done_with(&self, seed: &str) -> bool {
+        let is_full = self.is_complete || self.examples.len() == MAX_EXAMPLES;
+        is_full || self.seeds.iter().any(|known| known == seed)
+    }
+
     /// Adds the page of a seed; returns true if it has become an example. The same seed again is
     /// none, and neither is a page without a word that counts or with the words of another example.
     pub fn add(&mut self, seed: &str, page: &PageText<'_>) -> bool {

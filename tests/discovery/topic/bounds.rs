@@ -2,7 +2,7 @@
 
 use testkit::{Reply, Server, Site};
 
-use super::{LAND, LEAF, SEA, TOPIC, focused, number_in, off_topic, on_topic, page};
+use super::{LAND, SEA, TOPIC, focused, number_in, on_topic, page};
 use crate::support::Crawl;
 use crate::support::pages::{html, prose};
 

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use scraper::{Html, Selector};
+use scraper::{ElementRef, Html, Selector};
 use serde_json::Value;
 use testkit::{Reply, Server, Site};
 
@@ -62,12 +62,12 @@ fn seeds_that_are_all_off_topic_are_warned_of_with_their_relevance() {
 
 /// Returns the text of the elements that a selector finds, without the white space around it.
 fn texts(page: &str, selector: &str) -> Vec<String> {
-    let document = Html::parse_document(page);
-    let found = document
-        .select(&Selector::parse(selector).unwrap())
-        .map(|element| element.text().collect::<String>().trim().to_owned())
-        .collect();
-    found
+    let (document, selector) = (
+        Html::parse_document(page),
+        Selector::parse(selector).unwrap(),
+    );
+    let text = |element: ElementRef<'_>| element.text().collect::<String>().trim().to_owned();
+    document.select(&selector).map(text).collect()
 }
 
 /// Asserts that a page has the figures of [`two_hosts`]: 16 of 26 pages are off topic.

@@ -5,7 +5,7 @@ use testkit::{Gate, Reply, Server, Site};
 
 use super::{LAND, LEAF, SEA, number_in, off_topic, on_topic, visits};
 use crate::support::pages::{html, prose};
-use crate::support::{CommandOutput, Crawl};
+use crate::support::{CommandOutput, Crawl, KEY};
 
 /// The seed that waits for the gate.
 const HELD: &str = "/seed/3";
@@ -217,6 +217,29 @@ fn a_continued_crawl_does_not_need_the_pages_of_its_seeds_again() {
     assert_eq!(more.code, Some(0), "{more:?}");
     assert_eq!(stored(&crawl), topic);
     assert_eq!(crawl.row(&server.url(SEA, "/bread"))["verdict"], "unique");
+}
+
+/// A crawl whose state was lost would have no topic, because its seeds are not visited again.
+#[test]
+fn a_crawl_that_is_rebuilt_from_its_archive_has_the_topic_of_its_seeds() {
+    let server = Server::spawn_thread(site(&open()));
+    let crawl = of_seeds(&server, &FOUR);
+    crawl.run_with(&["--max-pages", "6"]);
+    let topic = stored(&crawl);
+    std::fs::remove_dir_all(crawl.out().join("state")).unwrap();
+    let rebuilt = crawl.run_command(&["rebuild", "crawl", "--hash-key", KEY]);
+    assert_eq!(rebuilt.code, Some(0), "{rebuilt:?}");
+    let rest = crawl.run_with(&["--max-pages", "100"]);
+    assert_eq!(rest.code, Some(0), "{rest:?}");
+    let summary = rest.summary();
+    assert_eq!(
+        (&summary["unique"], &summary["off_topic"]),
+        (&12.into(), &8.into())
+    );
+    assert_eq!(stored(&crawl)["topic"], topic["topic"]);
+    assert_eq!(examples(&crawl).len(), 4);
+    assert!(FOUR.iter().all(|seed| server.log().count(SEA, seed) == 1));
+    crawl.is_sound();
 }
 
 #[test]

@@ -15,9 +15,9 @@ use store::{DuplicateRule, StoreFault, VisitRecord};
 use web::PageUrl;
 
 use super::parse_url;
-use super::read_again::{ArchivedPages, has_page};
 use crate::cli_error::{CliError, usage};
 use crate::crawl_directory;
+use crate::read_again::{ArchivedPages, has_page};
 use crate::settings::Settings;
 
 /// A page that repeats another, its original, and the verdict.

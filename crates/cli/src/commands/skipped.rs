@@ -20,13 +20,13 @@ use web::{Document, PageUrl, Scope};
 
 use self::ledger::{Event, Ledger, Skipped};
 use super::journal::{records, visits};
-use super::read_again::{ArchivedPages, BATCH};
 use super::scope_in_force;
 use crate::args::SkippedArgs;
 use crate::cli_error::{CliError, fault};
 use crate::crawl_directory;
 use crate::output::{self, Format};
 use crate::progress::SlowProgress;
+use crate::read_again::{ArchivedPages, BATCH};
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
 

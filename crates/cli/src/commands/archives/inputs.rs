@@ -16,8 +16,8 @@ use store::embedded::DirectoryLock;
 use super::extent::CrawlExtent;
 use crate::cli_error::{CliError, fault, usage};
 use crate::commands::journal::damaged;
-use crate::commands::read_again::ArchivedPages;
 use crate::commands::unreadable;
+use crate::read_again::ArchivedPages;
 use crate::settings::Settings;
 use crate::{crawl_directory, disk_error, machine};
 

@@ -17,10 +17,10 @@ use store::{DiscoveredUrl, Fate, VisitRecord};
 use web::{Document, Timestamp, UrlKey};
 
 use crate::cli_error::{CliError, usage};
-use crate::commands::read_again::ArchivedPages;
 use crate::commands::unreadable;
 use crate::crawl_directory;
 use crate::progress::SlowProgress;
+use crate::read_again::ArchivedPages;
 use crate::settings::Settings;
 
 /// A page as a crawl archived it.

@@ -10,7 +10,7 @@ use super::destination::Destination;
 use super::links::{self, FailedUrls};
 use super::texts::TextRules;
 use crate::cli_error::CliError;
-use crate::commands::read_again::{ArchivedPages, BATCH};
+use crate::read_again::{ArchivedPages, BATCH};
 use crate::settings::Settings;
 
 /// The records that are made of pages.

@@ -9,7 +9,7 @@ use neardup::StopWords;
 use store::VisitRecord;
 
 use super::destination::Destination;
-use crate::commands::read_again::ArchivedPage;
+use crate::read_again::ArchivedPage;
 
 /// The rules by which texts are made.
 pub(super) struct TextRules {

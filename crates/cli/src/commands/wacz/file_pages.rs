@@ -9,8 +9,8 @@ use web::{Media, Timestamp};
 
 use super::PackError;
 use crate::args::input::usual_temp_dir;
-use crate::commands::read_again::BATCH;
 use crate::progress::SlowProgress;
+use crate::read_again::BATCH;
 
 /// A page, read.
 struct ReadPage {

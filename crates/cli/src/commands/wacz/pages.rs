@@ -8,8 +8,8 @@ use web::Document;
 use super::PackError;
 use crate::commands::archives::extent::{is_page, url};
 use crate::commands::archives::inputs::InputCrawl;
-use crate::commands::read_again::{ArchivedPages, BATCH};
 use crate::progress::SlowProgress;
+use crate::read_again::{ArchivedPages, BATCH};
 
 /// Lists the pages of the packed part of a crawl.
 pub(super) fn list(

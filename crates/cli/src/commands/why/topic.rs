@@ -12,9 +12,9 @@ use topic::LinkText;
 use web::PageUrl;
 
 use crate::cli_error::CliError;
-use crate::commands::read_again::ArchivedPages;
 use crate::crawl_directory;
 use crate::focus::CrawlTopic;
+use crate::read_again::ArchivedPages;
 use crate::settings::Settings;
 
 /// The words of a link that are named.

@@ -15,13 +15,14 @@ use sinks::warc::{self, Record, WarcReader};
 use store::VisitRecord;
 use web::Document;
 
-use super::warn;
+use crate::assembly::rules::policy;
 use crate::cli_error::{CliError, fault};
+use crate::crawl_directory;
 use crate::settings::Settings;
-use crate::{assembly, crawl_directory};
+use crate::terminal::{printable, say};
 
 /// Pages that are read at a time: their documents are in memory.
-pub(super) const BATCH: usize = 64;
+pub(crate) const BATCH: usize = 64;
 /// A larger record is not read again.
 const MAX_RECORD: usize = 64 << 20;
 /// The records of a page from its answer to its metadata.
@@ -30,27 +31,27 @@ const RECORDS_OF_A_PAGE: usize = 4;
 const NAMED: u64 = 10;
 
 /// The pages of a crawl's archive.
-pub(super) struct ArchivedPages {
-    pub(super) policy: Policy,
+pub(crate) struct ArchivedPages {
+    pub(crate) policy: Policy,
     archive: PathBuf,
     unread: AtomicU64,
 }
 
 /// A page of the archive.
-pub(super) struct ArchivedPage {
-    pub(super) document: Document,
+pub(crate) struct ArchivedPage {
+    pub(crate) document: Document,
     /// The id of its record, with angle brackets.
-    pub(super) record: String,
+    pub(crate) record: String,
     /// The digest of its payload as its record has it.
-    pub(super) digest: Option<String>,
+    pub(crate) digest: Option<String>,
 }
 
 /// The text of a page that was left out.
-pub(super) struct DuplicateText {
+pub(crate) struct DuplicateText {
     /// The text by which it was judged.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// Its first heading.
-    pub(super) heading: Option<String>,
+    pub(crate) heading: Option<String>,
 }
 
 /// Pages of the archive could not be read.
@@ -60,9 +61,9 @@ struct UnreadPages(u64, &'static str);
 
 impl ArchivedPages {
     /// Returns the pages of a crawl.
-    pub(super) fn of(settings: &Settings) -> Self {
+    pub(crate) fn of(settings: &Settings) -> Self {
         Self {
-            policy: assembly::policy(settings, settings.canonical_form()),
+            policy: policy(settings, settings.canonical_form()),
             archive: crawl_directory::archive(&settings.out),
             unread: AtomicU64::new(0),
         }
@@ -70,7 +71,7 @@ impl ArchivedPages {
 
     /// Reads the pages of `items` on all cores, and gives each item in its order with its document:
     /// none if the archive does not have the page's text, or if it cannot be read any more.
-    pub(super) fn read_all<T: Send, E>(
+    pub(crate) fn read_all<T: Send, E>(
         &self,
         items: &mut Vec<T>,
         row: impl Fn(&T) -> &VisitRecord + Sync,
@@ -82,7 +83,7 @@ impl ArchivedPages {
 
     /// Does the same with what `make` makes of each page, on all cores. Items without a row are
     /// not read.
-    pub(super) fn make_all<T: Send, M: Send, E>(
+    pub(crate) fn make_all<T: Send, M: Send, E>(
         &self,
         items: &mut Vec<T>,
         row: impl Fn(&T) -> Option<&VisitRecord> + Sync,
@@ -111,7 +112,7 @@ impl ArchivedPages {
     }
 
     /// Reads the page of a visit.
-    pub(super) fn read(&self, row: &VisitRecord) -> Result<ArchivedPage, String> {
+    pub(crate) fn read(&self, row: &VisitRecord) -> Result<ArchivedPage, String> {
         let (Some(file), Some(offset)) = (&row.warc_file, row.warc_offset) else {
             return Err("the journal does not say where it is".to_owned());
         };
@@ -119,7 +120,7 @@ impl ArchivedPages {
     }
 
     /// Reads the document in the record at `offset` of an archive file.
-    pub(super) fn read_at(&self, file: &str, offset: u64) -> Result<Document, String> {
+    pub(crate) fn read_at(&self, file: &str, offset: u64) -> Result<Document, String> {
         self.read_page_at(file, offset).map(|page| page.document)
     }
 
@@ -143,7 +144,7 @@ impl ArchivedPages {
 
     /// Returns the text and the heading of a page that was left out by a crawl with
     /// `--duplicate-text on`; none if they were not kept.
-    pub(super) fn duplicate_text(
+    pub(crate) fn duplicate_text(
         &self,
         row: &VisitRecord,
     ) -> Result<Option<DuplicateText>, String> {
@@ -171,7 +172,7 @@ impl ArchivedPages {
 
     /// Returns the topic's words on a page of a focused crawl, as the archive notes them; none if
     /// it notes none, or cannot be read.
-    pub(super) fn topic_words(&self, row: &VisitRecord) -> Option<String> {
+    pub(crate) fn topic_words(&self, row: &VisitRecord) -> Option<String> {
         let (file, offset) = row.warc_file.as_ref().zip(row.warc_offset)?;
         let mut reader = self.reader_at(file, offset).ok()?;
         // The page's answer and its request come first.
@@ -196,12 +197,12 @@ impl ArchivedPages {
 
     fn count_unread(&self, row: &VisitRecord, trouble: &str) {
         if self.unread.fetch_add(1, Ordering::Relaxed) < NAMED {
-            warn(&format!("{}: {trouble}", row.url));
+            say(&format!("warning: {}: {}", row.url, printable(trouble)));
         }
     }
 
     /// Returns an error with its consequence if pages could not be read.
-    pub(super) fn check_unread(&self, consequence: &'static str) -> Result<(), CliError> {
+    pub(crate) fn check_unread(&self, consequence: &'static str) -> Result<(), CliError> {
         match self.unread.load(Ordering::Relaxed) {
             0 => Ok(()),
             unread => Err(fault(&UnreadPages(unread, consequence))
@@ -218,6 +219,6 @@ fn next_record(reader: &mut WarcReader<BufReader<File>>) -> Result<Option<Record
 
 /// Returns true if the archive has the page with its text: not if it was left out, nor if its bytes
 /// are archived elsewhere.
-pub(super) fn has_page(row: &VisitRecord) -> bool {
+pub(crate) fn has_page(row: &VisitRecord) -> bool {
     row.kept && row.fate.is_page() && row.warc_file.is_some()
 }
