@@ -23,6 +23,7 @@ pub(crate) const IN_ORDER: &[Sentence] = &scenarios!(
     every_ready_host_has_a_turn_before_any_has_its_second,
     a_slot_stays_empty_while_a_host_with_a_better_page_rests_for_no_longer_than_the_patience,
     a_slot_stays_empty_while_a_host_with_a_better_page_is_asked_for_no_longer_than_the_patience,
+    a_slot_stays_empty_while_a_better_page_is_out_whose_links_are_not_known,
     seeds_and_requisites_wait_for_no_better_page_and_no_page_waits_for_them,
     without_a_topic_patience_changes_nothing,
     without_best_first_promises_do_not_change_the_turns_of_hosts,
@@ -188,16 +189,19 @@ async fn a_slot_stays_empty_while_a_host_with_a_better_page_rests_for_no_longer_
     discover(frontier, [promising("c.test/1", 1, 20)]).await;
     // The better page is too far away.
     assert_eq!(names(&*session, 49, 1).await, ["b.test/1"]);
-    nothing_before(&*session, 50, 100).await;
+    // The host that was asked is not waited for after 99.
+    nothing_before(&*session, 50, 99).await;
     discover(frontier, [promising("d.test/1", 1, 8)]).await;
     assert_eq!(
         names(&*session, 50, 9).await,
         ["d.test/1"],
         "it is as good as the one that is expected"
     );
-    assert_eq!(names(&*session, 100, 1).await, ["a.test/2"]);
+    let second = lease(frontier, 100).await;
+    assert_eq!(second.url().as_str(), "http://a.test/2");
+    visit(frontier, second, 140).await;
     // Nothing better is known any more.
-    assert_eq!(names(&*session, 100, 9).await, ["c.test/1"]);
+    assert_eq!(names(&*session, 110, 9).await, ["c.test/1"]);
 }
 
 async fn a_slot_stays_empty_while_a_host_with_a_better_page_is_asked_for_no_longer_than_the_patience(
@@ -217,6 +221,28 @@ async fn a_slot_stays_empty_while_a_host_with_a_better_page_is_asked_for_no_long
         names(&*session, 60, 9).await,
         ["b.test/1"],
         "a host that does not answer is not waited for"
+    );
+}
+
+async fn a_slot_stays_empty_while_a_better_page_is_out_whose_links_are_not_known(
+    backend: &dyn Backend,
+) {
+    let session = begin(backend, PATIENT()).await;
+    let frontier = session.frontier().as_ref();
+    let found = [promising("a.test/1", 1, 0), promising("b.test/1", 1, 20)];
+    discover(frontier, found).await;
+    let first = lease(frontier, 0).await;
+    nothing_before(&*session, 0, 50).await;
+    let done = done_with(&first, None, vec![promising("a.test/2", 2, 4)]);
+    frontier.settle(first, done, at(20).into()).await.unwrap();
+    nothing_before(&*session, 10, 20).await;
+    let second = lease(frontier, 20).await;
+    assert_eq!(second.url().as_str(), "http://a.test/2");
+    visit(frontier, second, 40).await;
+    assert_eq!(
+        names(&*session, 30, 9).await,
+        ["b.test/1"],
+        "nothing better is known any more"
     );
 }
 

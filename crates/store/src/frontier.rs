@@ -361,9 +361,10 @@ pub trait Frontier: Send + Sync {
     /// one that became ready first. A host has no second turn before all ready ones had one.
     ///
     /// With [`FrontierRules::patience`], a URL with a promise is not leased while a better one is
-    /// expected: a host that is below its limits and whose first URL has a better promise rests,
-    /// for no longer than the patience from now; or it has no room for another lease, and had its
-    /// last one less than the patience ago. So a slot waits for a host that does not answer once,
+    /// expected: a host that is below its limits, and whose first URL that waits or is out has a
+    /// better promise, rests for no longer than the patience from now; or it has no room for
+    /// another lease, and had its last one less than the patience ago. URLs out on lease count
+    /// because their links may be as good. So a slot waits for a host that does not answer once,
     /// and for no longer than the patience.
     ///
     /// A URL that two sessions died with is set aside: it is leased alone, when nothing else can be

@@ -118,13 +118,13 @@ impl Queue {
             return Vec::new();
         }
         let first_of = |host: &Host| {
-            let waiting = self.entries.iter().filter(|waiting| {
-                waiting.host() == *host
-                    && !waiting.leased
-                    && !waiting.is_aside()
-                    && waiting.not_before.is_none()
-            });
-            waiting.min_by_key(|waiting| self.turn(waiting))
+            let waits = |waiting: &Waiting| !waiting.is_aside() && waiting.not_before.is_none();
+            let open = self
+                .entries
+                .iter()
+                .filter(|waiting| waiting.leased || waits(waiting));
+            let expected = open.chain(self.ended()).filter(|one| one.host() == *host);
+            expected.min_by_key(|waiting| self.turn(waiting))
         };
         let awaited = self.order.keys().filter_map(|host| {
             let first = &first_of(host)?.entry.discovered;

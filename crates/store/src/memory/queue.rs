@@ -199,6 +199,11 @@ impl Queue {
         }
     }
 
+    /// Returns the entries of finished visits that wait for their turn in the archive.
+    pub(super) fn ended(&self) -> impl Iterator<Item = &Waiting> {
+        self.early.values().map(|ended| &ended.waiting)
+    }
+
     fn end(&mut self, ended: Ended) {
         let priority = ended.waiting.entry.discovered.priority;
         let FinishedVisit {

@@ -2,8 +2,9 @@
 //!
 //! Under [`FrontierRules::patience`](crate::FrontierRules::patience) a slot stays empty rather than
 //! take a poor page, while a host with a better one is expected. A host that rests is expected when
-//! its rest ends. A host whose pages are out on lease is expected any time, but not for longer than
-//! the patience after its last lease: it may never answer.
+//! its rest ends. A host whose pages are out on lease is expected any time, with these pages too,
+//! whose links may be as good; but not for longer than the patience after its last lease: it may
+//! never answer.
 //!
 //! Invariant: `soon` has those of `by_end` whose wait ends after `reached` and within the patience
 //! of it. So the best of them is found without a search.
@@ -47,7 +48,7 @@ impl Awaited {
     }
 
     /// Returns the best urgency of the hosts that are expected within the patience from `now`.
-    /// `urgency` returns that of a host's first entry.
+    /// `urgency` returns that of a host.
     pub(super) fn best(
         &mut self,
         now: Timestamp,

@@ -149,10 +149,15 @@ impl HostState {
         self.levels.as_ref().map_or(0, Levels::first)
     }
 
-    /// Returns the end of the wait for it, and the urgency of its first entry, if that has a promise
-    /// and could be leased then.
+    /// Returns the urgency of its first entry that waits or is out.
+    fn expected_urgency(&self) -> Urgency {
+        self.levels.as_ref().map_or(0, Levels::first_expected)
+    }
+
+    /// Returns the end of the wait for it, and the urgency of its first entry that waits or is out,
+    /// if that has a promise and there is room for another page.
     fn awaited(&self, rules: &FrontierRules) -> Option<Turn> {
-        let urgency = self.urgency();
+        let urgency = self.expected_urgency();
         let is_awaited = !rules.patience.is_zero()
             && !self.closed
             && self.is_below_limit(rules)
@@ -351,9 +356,9 @@ impl Hosts {
     /// promise is expected soon.
     fn expects_better(&mut self, number: u32, now: Timestamp) -> bool {
         let hosts = &self.hosts;
-        let urgency = |number: u32| hosts[number as usize].urgency();
-        let first = urgency(number);
-        let best = self.awaited.best(now, urgency);
+        let first = hosts[number as usize].urgency();
+        let expected = |number: u32| hosts[number as usize].expected_urgency();
+        let best = self.awaited.best(now, expected);
         Rank::is_promised(first) && best.is_some_and(|best| best < first)
     }
 

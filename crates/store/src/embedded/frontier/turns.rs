@@ -138,6 +138,14 @@ impl Levels {
         waiting.map_or(Urgency::MAX, |(urgency, _)| *urgency)
     }
 
+    /// Returns the urgency of the first entry that waits or is out: a page may have links that are
+    /// as good as itself.
+    pub(super) fn first_expected(&self) -> Urgency {
+        let is_expected = |tally: &Tally| tally.waiting() > 0 || tally.out > 0;
+        let expected = self.0.iter().find(|(_, tally)| is_expected(tally));
+        expected.map_or(Urgency::MAX, |(urgency, _)| *urgency)
+    }
+
     pub(super) fn to_stored(&self) -> StoredLevels {
         let live = self.0.iter().map(|(urgency, tally)| (*urgency, tally.live));
         StoredLevels(live.collect())
