@@ -21,9 +21,9 @@ pub(crate) const IN_ORDER: &[Sentence] = &scenarios!(
     of_ready_hosts_the_one_with_the_best_page_goes_first,
     hosts_with_pages_of_equal_promise_take_turns_in_the_order_in_which_they_became_ready,
     every_ready_host_has_a_turn_before_any_has_its_second,
-    a_slot_stays_empty_while_a_host_with_a_better_page_rests_for_no_longer_than_the_patience,
-    a_slot_stays_empty_while_a_host_with_a_better_page_is_asked_for_no_longer_than_the_patience,
-    a_slot_stays_empty_while_a_better_page_is_out_whose_links_are_not_known,
+    a_slot_waits_for_a_better_page_of_a_host_that_rests_within_the_patience,
+    a_slot_waits_for_a_host_with_a_better_page_that_answers_within_the_patience,
+    a_slot_waits_for_the_links_of_a_better_page_that_is_out,
     seeds_and_requisites_wait_for_no_better_page_and_no_page_waits_for_them,
     without_a_topic_patience_changes_nothing,
     without_best_first_promises_do_not_change_the_turns_of_hosts,
@@ -176,7 +176,7 @@ async fn nothing_before(session: &dyn Session, now: u64, next: u64) {
     assert_eq!(supply.await.unwrap(), Supply::NothingBefore(at(next)));
 }
 
-async fn a_slot_stays_empty_while_a_host_with_a_better_page_rests_for_no_longer_than_the_patience(
+async fn a_slot_waits_for_a_better_page_of_a_host_that_rests_within_the_patience(
     backend: &dyn Backend,
 ) {
     let session = begin(backend, PATIENT()).await;
@@ -204,7 +204,7 @@ async fn a_slot_stays_empty_while_a_host_with_a_better_page_rests_for_no_longer_
     assert_eq!(names(&*session, 110, 9).await, ["c.test/1"]);
 }
 
-async fn a_slot_stays_empty_while_a_host_with_a_better_page_is_asked_for_no_longer_than_the_patience(
+async fn a_slot_waits_for_a_host_with_a_better_page_that_answers_within_the_patience(
     backend: &dyn Backend,
 ) {
     let session = begin(backend, PATIENT()).await;
@@ -224,9 +224,7 @@ async fn a_slot_stays_empty_while_a_host_with_a_better_page_is_asked_for_no_long
     );
 }
 
-async fn a_slot_stays_empty_while_a_better_page_is_out_whose_links_are_not_known(
-    backend: &dyn Backend,
-) {
+async fn a_slot_waits_for_the_links_of_a_better_page_that_is_out(backend: &dyn Backend) {
     let session = begin(backend, PATIENT()).await;
     let frontier = session.frontier().as_ref();
     let found = [promising("a.test/1", 1, 0), promising("b.test/1", 1, 20)];
