@@ -157,11 +157,11 @@ impl HostState {
     /// Returns the end of the wait for it, and the urgency of its first entry that waits or is out,
     /// if that has a promise and there is room for another page.
     fn awaited(&self, rules: &FrontierRules) -> Option<Turn> {
+        if rules.patience.is_zero() {
+            return None;
+        }
         let urgency = self.expected_urgency();
-        let is_awaited = !rules.patience.is_zero()
-            && !self.closed
-            && self.is_below_limit(rules)
-            && Rank::is_promised(urgency);
+        let is_awaited = !self.closed && self.is_below_limit(rules) && Rank::is_promised(urgency);
         let end = match self.has_slot(rules) {
             true => self.pace.ready,
             false => self.asked + rules.patience,
