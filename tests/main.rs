@@ -57,6 +57,7 @@ mod discovery {
     mod content_filters; // `--types`, `--languages`
     mod limits; // page, byte and time limits
     mod links; // every element and field that holds a URL
+    mod patience; // `--patience` of focused crawls
     mod redirects; // redirects, hop by hop
     mod requisites; // what pages need: images, styles, scripts
     mod scope; // hosts, domains, prefixes, `--include`, `--exclude`

@@ -183,26 +183,7 @@ impl CrawlTopic {
             TopicSource::Fixed(_) => seeds.len(),
             TopicSource::OfSeeds(growing) => catch_up(growing, settings, seeds)?,
         };
-        let cannot_write =
-            |path: &Path, error: io::Error| cannot("write", path, &error, &settings.out);
-        if let TopicSource::OfSeeds(growing) = &self.source {
-            // Before the other file, which says that it is there.
-            let path = state.join(SEEDS);
-            let written = write(&**disk, &path, growing);
-            written.map_err(|error| cannot_write(&path, error))?;
-        }
-        let path = state.join(TOPIC);
-        if !path.exists() {
-            let begun = StoredTopic {
-                choice: self.choice,
-                topic: match &self.source {
-                    TopicSource::Fixed(topic) => Some(topic.clone()),
-                    TopicSource::OfSeeds(_) => None,
-                },
-            };
-            let written = write(&**disk, &path, &begun);
-            written.map_err(|error| cannot_write(&path, error))?;
-        }
+        self.store(&state, settings, &**disk)?;
         let words: LearnedWords = read(&state.join(WORDS))?.unwrap_or_default();
         let threshold = settings.topic_threshold.map(Relevance::from_share);
         let focus = match self.source {
@@ -220,6 +201,29 @@ impl CrawlTopic {
         };
         let (disk, path) = (Arc::clone(disk), state.join(WORDS));
         Ok(focus.kept_by(move |words| write(&*disk, &path, words)))
+    }
+
+    /// Writes the topic into this state directory, unless it has one.
+    fn store(&self, state: &Path, settings: &Settings, disk: &dyn Disk) -> Result<(), CliError> {
+        let cannot_write =
+            |path: &Path, error: io::Error| cannot("write", path, &error, &settings.out);
+        let topic = match &self.source {
+            TopicSource::Fixed(topic) => Some(topic.clone()),
+            TopicSource::OfSeeds(growing) => {
+                // Before the other file, which says that it is there.
+                let path = state.join(SEEDS);
+                let written = write(disk, &path, growing);
+                written.map_err(|error| cannot_write(&path, error))?;
+                None
+            }
+        };
+        let path = state.join(TOPIC);
+        if !path.exists() {
+            let choice = self.choice.clone();
+            let written = write(disk, &path, &StoredTopic { choice, topic });
+            written.map_err(|error| cannot_write(&path, error))?;
+        }
+        Ok(())
     }
 }
 

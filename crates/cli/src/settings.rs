@@ -136,6 +136,12 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "SHARE", help_heading = "Topic")]
     #[serde(with = "maybe_word")]
     pub(crate) min_harvest: Option<Share>,
+    /// Longest time for which a slot stays empty rather than take a page of poor promise, while a
+    /// host with a better one rests or answers: fewer pages in vain, a longer crawl [default: 5s
+    /// with --max-pages, else 0]
+    #[arg(long, value_name = "TIME", help_heading = "Topic")]
+    #[serde(with = "maybe_word")]
+    pub(crate) patience: Option<Span>,
 
     /// Fetch the sitemaps that robots.txt names, and follow what they list: on, off, or guess (also
     /// /sitemap.xml on seeds' hosts whose robots.txt names none) [default: on]

@@ -1,8 +1,9 @@
 //! Promises of links: the order of a host's URLs by them, and that of hosts.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-use store::{DiscoveredUrl, FrontierRules};
+use store::{DiscoveredUrl, FrontierRules, LeaseFilter, Supply};
 
 use crate::backend::{Backend, Promise, Session};
 use crate::fixtures::*;
@@ -20,6 +21,11 @@ pub(crate) const IN_ORDER: &[Sentence] = &scenarios!(
     of_ready_hosts_the_one_with_the_best_page_goes_first,
     hosts_with_pages_of_equal_promise_take_turns_in_the_order_in_which_they_became_ready,
     every_ready_host_has_a_turn_before_any_has_its_second,
+    a_slot_waits_for_a_better_page_of_a_host_that_rests_within_the_patience,
+    a_slot_waits_for_a_host_with_a_better_page_that_answers_within_the_patience,
+    a_slot_waits_for_the_links_of_a_better_page_that_is_out,
+    seeds_and_requisites_wait_for_no_better_page_and_no_page_waits_for_them,
+    without_a_topic_patience_changes_nothing,
     without_best_first_promises_do_not_change_the_turns_of_hosts,
 );
 
@@ -31,6 +37,13 @@ pub(crate) const OVER_SESSIONS: &[Sentence] = &scenarios!(
 const BEST_FIRST: fn() -> FrontierRules = || FrontierRules {
     best_first: true,
     ..FrontierRules::default()
+};
+
+const PATIENCE: Duration = Duration::from_millis(50);
+
+const PATIENT: fn() -> FrontierRules = || FrontierRules {
+    patience: PATIENCE,
+    ..BEST_FIRST()
 };
 
 fn promising(text: &str, depth: u32, promise: u8) -> DiscoveredUrl {
@@ -154,6 +167,121 @@ async fn every_ready_host_has_a_turn_before_any_has_its_second(backend: &dyn Bac
     ];
     discover(session.frontier().as_ref(), found).await;
     let expected = ["b.test/1", "a.test/1", "b.test/2", "a.test/2", "b.test/3"];
+    assert_eq!(names(&*session, 0, 9).await, expected);
+}
+
+/// Asserts that nothing is leased at `now`, and that the next time to ask is `next`.
+async fn nothing_before(session: &dyn Session, now: u64, next: u64) {
+    let supply = session.frontier().lease(at(now), 9, LeaseFilter::All);
+    assert_eq!(supply.await.unwrap(), Supply::NothingBefore(at(next)));
+}
+
+async fn a_slot_waits_for_a_better_page_of_a_host_that_rests_within_the_patience(
+    backend: &dyn Backend,
+) {
+    let session = begin(backend, PATIENT()).await;
+    let frontier = session.frontier().as_ref();
+    let found = [promising("a.test/1", 1, 0), promising("a.test/2", 1, 8)];
+    discover(frontier, found).await;
+    let first = lease(frontier, 0).await;
+    visit(frontier, first, 100).await;
+    discover(frontier, [promising("b.test/1", 1, 20)]).await;
+    discover(frontier, [promising("c.test/1", 1, 20)]).await;
+    // The better page is too far away.
+    assert_eq!(names(&*session, 49, 1).await, ["b.test/1"]);
+    // The host that was asked is not waited for after 99.
+    nothing_before(&*session, 50, 99).await;
+    discover(frontier, [promising("d.test/1", 1, 8)]).await;
+    assert_eq!(
+        names(&*session, 50, 9).await,
+        ["d.test/1"],
+        "it is as good as the one that is expected"
+    );
+    let second = lease(frontier, 100).await;
+    assert_eq!(second.url().as_str(), "http://a.test/2");
+    visit(frontier, second, 140).await;
+    // Nothing better is known any more.
+    assert_eq!(names(&*session, 110, 9).await, ["c.test/1"]);
+}
+
+async fn a_slot_waits_for_a_host_with_a_better_page_that_answers_within_the_patience(
+    backend: &dyn Backend,
+) {
+    let session = begin(backend, PATIENT()).await;
+    let frontier = session.frontier().as_ref();
+    let found = [
+        promising("a.test/1", 1, 0),
+        promising("a.test/2", 1, 8),
+        promising("b.test/1", 1, 20),
+    ];
+    discover(frontier, found).await;
+    assert_eq!(names(&*session, 10, 9).await, ["a.test/1"]);
+    nothing_before(&*session, 59, 60).await;
+    assert_eq!(
+        names(&*session, 60, 9).await,
+        ["b.test/1"],
+        "a host that does not answer is not waited for"
+    );
+}
+
+async fn a_slot_waits_for_the_links_of_a_better_page_that_is_out(backend: &dyn Backend) {
+    let session = begin(backend, PATIENT()).await;
+    let frontier = session.frontier().as_ref();
+    let found = [promising("a.test/1", 1, 0), promising("b.test/1", 1, 20)];
+    discover(frontier, found).await;
+    let first = lease(frontier, 0).await;
+    nothing_before(&*session, 0, 50).await;
+    let done = done_with(&first, None, vec![promising("a.test/2", 2, 4)]);
+    frontier.settle(first, done, at(20).into()).await.unwrap();
+    nothing_before(&*session, 10, 20).await;
+    let second = lease(frontier, 20).await;
+    assert_eq!(second.url().as_str(), "http://a.test/2");
+    visit(frontier, second, 40).await;
+    assert_eq!(
+        names(&*session, 30, 9).await,
+        ["b.test/1"],
+        "nothing better is known any more"
+    );
+}
+
+async fn seeds_and_requisites_wait_for_no_better_page_and_no_page_waits_for_them(
+    backend: &dyn Backend,
+) {
+    let session = begin(backend, PATIENT()).await;
+    let frontier = session.frontier().as_ref();
+    let found = [promising("a.test/1", 1, 0), promising("a.test/2", 1, 0)];
+    discover(frontier, found).await;
+    assert_eq!(names(&*session, 0, 9).await, ["a.test/1"]);
+    let found = [
+        link("http://b.test/seed", 0),
+        promising("c.test/1", 1, 20),
+        link("http://c.test/style.css", 2).needed(1),
+    ];
+    discover(frontier, found).await;
+    let expected = ["c.test/style.css", "b.test/seed"];
+    assert_eq!(names(&*session, 0, 9).await, expected);
+    let session = begin(backend, PATIENT()).await;
+    let frontier = session.frontier().as_ref();
+    let found = [link("http://a.test/1", 0), link("http://a.test/2", 0)];
+    discover(frontier, found).await;
+    assert_eq!(names(&*session, 0, 9).await, ["a.test/1"]);
+    discover(frontier, [promising("b.test/1", 1, 31)]).await;
+    assert_eq!(names(&*session, 0, 9).await, ["b.test/1"]);
+}
+
+async fn without_a_topic_patience_changes_nothing(backend: &dyn Backend) {
+    let rules = FrontierRules {
+        best_first: false,
+        ..PATIENT()
+    };
+    let session = begin(backend, rules).await;
+    let found = [
+        promising("a.test/1", 1, 0),
+        promising("a.test/2", 1, 0),
+        promising("b.test/1", 1, 20),
+    ];
+    discover(session.frontier().as_ref(), found).await;
+    let expected = ["a.test/1", "b.test/1"];
     assert_eq!(names(&*session, 0, 9).await, expected);
 }
 

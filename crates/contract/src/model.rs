@@ -43,18 +43,20 @@ fn no_step_distinguishes_the_frontier_from_the_one_in_memory(
         proptest::option::of(1..4_u64),
         any::<bool>(),
         any::<bool>(),
+        0..40_u64,
     );
     holds(
         backend,
         64,
         file!(),
         &values,
-        |(steps, per_host, limit, probes, best_first)| {
+        |(steps, per_host, limit, probes, best_first, patience)| {
             let rules = FrontierRules {
                 per_host,
                 max_pages_per_host: limit,
                 probes,
                 best_first,
+                patience: Duration::from_millis(patience),
                 ..FrontierRules::default()
             };
             let expected = runtime.block_on(play(&Memory, rules.clone(), &steps));

@@ -103,19 +103,21 @@ fn sessions_continue_like_those_in_memory(backend: &dyn Backend, runtime: &Runti
         0..30_u64,
         any::<bool>(),
         any::<bool>(),
+        0..40_u64,
     );
     holds(
         backend,
         48,
         file!(),
         &values,
-        |(events, per_host, limit, least_wait, probes, best_first)| {
+        |(events, per_host, limit, least_wait, probes, best_first, patience)| {
             let rules = FrontierRules {
                 per_host,
                 max_pages_per_host: limit,
                 least_wait: Duration::from_millis(least_wait),
                 probes,
                 best_first,
+                patience: Duration::from_millis(patience),
                 ..FrontierRules::default()
             };
             let expected = runtime.block_on(play(&Memory, rules.clone(), &events));

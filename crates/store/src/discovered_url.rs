@@ -107,7 +107,8 @@ impl DiscoveredUrl {
         Self::promise_of(self.priority)
     }
 
-    const fn promise_of(priority: u8) -> Option<u8> {
+    /// Returns the promise that this priority stands for, if it does.
+    pub(crate) const fn promise_of(priority: u8) -> Option<u8> {
         let place = match priority >= Self::BEHIND {
             true => priority - Self::BEHIND,
             false => priority,

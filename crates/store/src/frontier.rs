@@ -217,6 +217,9 @@ pub struct FrontierRules {
     /// True if, of the hosts that are ready, those whose best waiting URL has the best priority go
     /// first: for a focused crawl, whose links have promises ([`DiscoveredUrl::promising`]).
     pub best_first: bool,
+    /// The time for which a slot may stay empty rather than take a URL with a poor promise, under
+    /// `best_first`: see [`Frontier::lease`]. It costs time and saves pages.
+    pub patience: Duration,
     /// True if URL patterns that bring next to nothing new are put behind, and then closed, and
     /// those of which no page is about the topic are put behind: see [`crate::Patterns`].
     pub closes_patterns: bool,
@@ -259,6 +262,7 @@ impl Default for FrontierRules {
             of_hosts: HostTable::default(),
             max_pages_per_host: None,
             best_first: false,
+            patience: Duration::ZERO,
             closes_patterns: true,
             probes: true,
             max_pages_per_pattern: None,
@@ -272,6 +276,10 @@ impl Default for FrontierRules {
 }
 
 impl FrontierRules {
+    /// The [`FrontierRules::patience`] of a focused crawl whose pages are limited. Chosen by the
+    /// area under recall of crawls over manuals: docs/measurements/focus.md.
+    pub const PATIENCE: Duration = Duration::from_secs(5);
+
     /// Returns the maximum number of pages of a host out on lease at a time.
     #[must_use]
     pub fn leases_of(&self, host: &Host) -> usize {
@@ -351,6 +359,13 @@ pub trait Frontier: Send + Sync {
     /// With [`FrontierRules::best_first`], of the hosts that are ready the one goes first whose
     /// first URL has the lowest priority, requisites and ordered URLs included; of equal ones, the
     /// one that became ready first. A host has no second turn before all ready ones had one.
+    ///
+    /// With [`FrontierRules::patience`], a URL with a promise is not leased while a better one is
+    /// expected: a host that is below its limits, and whose first URL that waits or is out has a
+    /// better promise, rests for no longer than the patience from now; or it has no room for
+    /// another lease, and had its last one less than the patience ago. URLs out on lease count
+    /// because their links may be as good. So a slot waits for a host that does not answer once,
+    /// and for no longer than the patience.
     ///
     /// A URL that two sessions died with is set aside: it is leased alone, when nothing else can be
     /// leased and nothing is out, so that a third death identifies it.

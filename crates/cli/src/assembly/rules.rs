@@ -156,6 +156,7 @@ pub(crate) fn store_options(
             probes: settings.duplicate_links != DuplicateLinks::None,
             max_pages_per_pattern: settings.max_pages_per_pattern,
             best_first: settings.has_topic(),
+            patience: patience(settings),
             max_hosts_per_domain: Some(settings.max_hosts_per_domain),
             // Of all hosts alike, since the ones that a session asked before it died are unknown.
             least_wait: pacing.longest_delay(),
@@ -173,6 +174,16 @@ pub(crate) fn store_options(
         now: clock.now(),
         disk: Arc::clone(disk),
     })
+}
+
+/// Returns the time for which a slot may stay empty for a better page: where pages are what is
+/// limited, they are worth more than time.
+fn patience(settings: &Settings) -> Duration {
+    let by_default = match settings.max_pages {
+        Some(_) => FrontierRules::PATIENCE,
+        None => Duration::ZERO,
+    };
+    settings.patience.map_or(by_default, |given| given.0)
 }
 
 /// Converts a factor to thousandths, as in the journal. NaN becomes 0.

@@ -6,7 +6,7 @@
 //! state.rs   other state             apply.rs                       the effect of a record
 //! lease.rs   leasing                 settle.rs                      settlements, revocations
 //! seen.rs    known URLs              working_copy.rs           hosts that come and go
-//! turns.rs   the order of ready hosts
+//! turns.rs   the order of ready hosts   awaited.rs               hosts worth an empty slot
 //! ```
 //! Memory holds the hosts, the first URLs of hosts that were leased from lately, and the URLs
 //! discovered since the last flush. A URL keeps its place, in memory or in its block, from its
@@ -21,6 +21,7 @@
 //! that still lie in blocks, and for waits that were longer than the maximum.
 
 mod apply;
+mod awaited;
 mod block;
 mod flush;
 mod hosts;

@@ -33,13 +33,8 @@ impl Queue {
             if leases.is_empty() && round.is_empty() {
                 probes = !self.entries.iter().any(|waiting| self.is_ordinary(waiting));
             }
-            let candidates = self.entries.iter().enumerate().filter(|(_, waiting)| {
-                self.is_open(waiting, filter, probes)
-                    && self.ready_at(waiting) <= now
-                    && !round.contains(&waiting.host())
-            });
-            let first = candidates.min_by_key(|(_, waiting)| self.turn(waiting));
-            let Some(index) = first.map(|(index, _)| index) else {
+            let first = self.first(now, filter, probes, &round);
+            let Some(index) = first.filter(|index| !self.expects_better(*index, now)) else {
                 if round.is_empty() {
                     break;
                 }
@@ -52,29 +47,96 @@ impl Queue {
                 self.entries.remove(index);
                 continue;
             }
-            let lease = self.hand_out(index);
+            let lease = self.hand_out(index, now);
             round.insert(lease.url().host());
             leases.push(lease);
         }
         if !leases.is_empty() {
             return Supply::Leases(leases);
         }
-        let open = self
-            .entries
-            .iter()
-            .filter(|waiting| self.is_open(waiting, filter, probes));
         let wanted = self
             .entries
             .iter()
             .filter(|waiting| filter.admits(&waiting.entry.discovered));
-        let times = open.map(|waiting| self.ready_at(waiting));
-        let next = times
+        let next = self
+            .times(now, filter, probes)
+            .into_iter()
             .chain(wanted.filter_map(|waiting| waiting.not_before))
             .min();
         if self.leased.values().any(|count| *count > 0) {
             return Supply::NothingBefore(next.unwrap_or(Timestamp::NEVER));
         }
         self.lease_aside(now, filter).or_before(next)
+    }
+
+    /// Returns the entry whose turn it is at `now`, were it not for better ones to come. The hosts
+    /// of this round have had theirs.
+    fn first(
+        &self,
+        now: Timestamp,
+        filter: LeaseFilter,
+        probes: bool,
+        round: &HashSet<Host>,
+    ) -> Option<usize> {
+        let candidates = self.entries.iter().enumerate().filter(|(_, waiting)| {
+            self.is_open(waiting, filter, probes)
+                && self.ready_at(waiting) <= now
+                && !round.contains(&waiting.host())
+        });
+        let first = candidates.min_by_key(|(_, waiting)| self.turn(waiting));
+        first.map(|(index, _)| index)
+    }
+
+    /// Returns the times at which hosts become ready, or are no longer waited for.
+    fn times(&self, now: Timestamp, filter: LeaseFilter, probes: bool) -> Vec<Timestamp> {
+        let open = self
+            .entries
+            .iter()
+            .filter(|waiting| self.is_open(waiting, filter, probes));
+        let times = open.map(|waiting| self.ready_at(waiting));
+        let first = self.first(now, filter, probes, &HashSet::new());
+        if !first.is_some_and(|first| self.expects_better(first, now)) {
+            return times.collect();
+        }
+        let ends = self.awaited().into_iter().map(|(end, _)| end);
+        times.chain(ends).filter(|time| *time > now).collect()
+    }
+
+    /// Returns true if this entry is not leased because a better promise is expected.
+    fn expects_better(&self, index: usize, now: Timestamp) -> bool {
+        let found = &self.entries[index].entry.discovered;
+        let is_page = found.requisite == 0;
+        let is_better = |(end, priority): &(Timestamp, u8)| {
+            *end > now && *end <= now + self.rules.patience && *priority < found.priority
+        };
+        is_page && found.promise().is_some() && self.awaited().iter().any(is_better)
+    }
+
+    /// Returns the end of the wait for each host with a promise, and its best priority.
+    fn awaited(&self) -> Vec<(Timestamp, u8)> {
+        if !self.rules.best_first || self.rules.patience.is_zero() {
+            return Vec::new();
+        }
+        let first_of = |host: &Host| {
+            let waits = |waiting: &Waiting| !waiting.is_aside() && waiting.not_before.is_none();
+            let open = self
+                .entries
+                .iter()
+                .filter(|waiting| waiting.leased || waits(waiting));
+            let expected = open.chain(self.ended()).filter(|one| one.host() == *host);
+            expected.min_by_key(|waiting| self.turn(waiting))
+        };
+        let awaited = self.order.keys().filter_map(|host| {
+            let first = &first_of(host)?.entry.discovered;
+            let is_page = first.requisite == 0 && first.promise().is_some();
+            let leased = self.leased.get(host).copied().unwrap_or(0);
+            let end = match leased < self.rules.leases_of(host) {
+                true => self.pace(host).ready,
+                false => self.asked_at[host] + self.rules.patience,
+            };
+            (is_page && self.is_below_limit(first)).then_some((end, first.priority))
+        });
+        awaited.collect()
     }
 
     /// Leases a set-aside entry, alone, when nothing is out and nothing else can be leased.
@@ -95,13 +157,14 @@ impl Queue {
             return Supply::NothingBefore(ready);
         }
         self.alone = Some(sequence);
-        Supply::Leases(vec![self.hand_out(index)])
+        Supply::Leases(vec![self.hand_out(index, now)])
     }
 
-    fn hand_out(&mut self, index: usize) -> Lease {
+    fn hand_out(&mut self, index: usize, now: Timestamp) -> Lease {
         let barred = self.bar(index);
         let host = self.entries[index].host();
         let pace = self.pace(&host);
+        self.asked_at.insert(host.clone(), now);
         *self.leased.entry(host).or_insert(0) += 1;
         self.asked = true;
         let waiting = &mut self.entries[index];

@@ -27,6 +27,8 @@ pub(super) struct Queue {
     pub(super) out_probes: HashMap<PageUrl, Option<DiscoveredUrl>>,
     claims: HashMap<PageUrl, u64>,
     pub(super) leased: HashMap<Host, usize>,
+    /// The time of the last lease of each host in this session.
+    pub(super) asked_at: HashMap<Host, Timestamp>,
     pub(super) paces: HashMap<Host, Pace>,
     /// The time before which no host is leased.
     floor: Timestamp,
@@ -197,6 +199,11 @@ impl Queue {
         }
     }
 
+    /// Returns the entries of finished visits that wait for their turn in the archive.
+    pub(super) fn ended(&self) -> impl Iterator<Item = &Waiting> {
+        self.early.values().map(|ended| &ended.waiting)
+    }
+
     fn end(&mut self, ended: Ended) {
         let priority = ended.waiting.entry.discovered.priority;
         let FinishedVisit {
@@ -323,6 +330,7 @@ impl Queue {
         self.wait_at_most_until(now + self.rules.most_wait);
         self.patterns.begin_session(self.rules.probes);
         self.leased.clear();
+        self.asked_at.clear();
         self.out_probes.clear();
         self.alone = None;
         self.next_ticket = 0;

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use web::{Host, Pace, Timestamp};
 
+use super::awaited::Awaited;
 use super::place::{Body, Place, Rank};
 use super::tally::Tally;
 use super::turns::{Levels, Turn, Turns, Urgency};
@@ -25,6 +26,8 @@ pub(super) struct Hosts {
     hosts: Vec<HostState>,
     /// The turns of the hosts with an entry of each kind to lease and room for one.
     due: [Turns; Wanted::KINDS],
+    /// The hosts that a slot may stay empty for.
+    awaited: Awaited,
     sums: Sums,
     /// The time before which no host is asked.
     floor: Timestamp,
@@ -49,6 +52,8 @@ pub(super) struct HostState {
     pub(super) levels: Option<Levels>,
     /// Entries out on lease.
     pub(super) leased: u64,
+    /// The time of the last lease in this session.
+    pub(super) asked: Timestamp,
     /// Fetched pages that are not recorded yet.
     pub(super) unrecorded: u64,
     /// Settled entries that still lie in blocks.
@@ -73,6 +78,7 @@ struct Agenda {
     requisites: u64,
     ordinary: u64,
     due: [Option<Turn>; Wanted::KINDS],
+    awaited: Option<Turn>,
 }
 
 impl HostState {
@@ -86,6 +92,7 @@ impl HostState {
             probes: Tally::default(),
             levels: None,
             leased: 0,
+            asked: Timestamp::default(),
             unrecorded: 0,
             gone: 0,
             heads: VecDeque::new(),
@@ -142,6 +149,29 @@ impl HostState {
         self.levels.as_ref().map_or(0, Levels::first)
     }
 
+    /// Returns the urgency of its first entry that waits or is out.
+    fn expected_urgency(&self) -> Urgency {
+        self.levels.as_ref().map_or(0, Levels::first_expected)
+    }
+
+    /// Returns the end of the wait for it, and the urgency of its first entry that waits or is out,
+    /// if that has a promise and there is room for another page.
+    fn awaited(&self, rules: &FrontierRules) -> Option<Turn> {
+        if rules.patience.is_zero() {
+            return None;
+        }
+        let urgency = self.expected_urgency();
+        let is_awaited = !self.closed && self.is_below_limit(rules) && Rank::is_promised(urgency);
+        let end = match self.has_slot(rules) {
+            true => self.pace.ready,
+            false => self.asked + rules.patience,
+        };
+        is_awaited.then_some(Turn {
+            ready: end,
+            urgency,
+        })
+    }
+
     /// Rewinds the entries read ahead to this rank, so that they do not pass over it.
     pub(super) fn rewind(&mut self, rank: Rank) {
         if self.read_to.is_some_and(|read_to| rank <= read_to) {
@@ -180,18 +210,20 @@ impl HostState {
             requisites: self.requisites.live,
             ordinary: ordinary + self.all.out - self.probes.out,
             due,
+            awaited: self.awaited(rules),
         }
     }
 }
 
 impl Hosts {
     pub(super) fn new(rules: FrontierRules) -> Self {
-        let best_first = rules.best_first;
+        let (best_first, patience) = (rules.best_first, rules.patience);
         Self {
             rules,
             numbers: HashMap::new(),
             hosts: Vec::new(),
             due: std::array::from_fn(|_| Turns::new(best_first)),
+            awaited: Awaited::new(patience),
             sums: Sums::default(),
             floor: Timestamp::default(),
             domains: DomainCounts::default(),
@@ -270,7 +302,7 @@ impl Hosts {
         &mut self.hosts[number as usize]
     }
 
-    /// Changes a host, and keeps `due` and the sums in step.
+    /// Changes a host, and keeps `due`, `awaited` and the sums in step.
     pub(super) fn change(&mut self, number: u32, change: impl FnOnce(&mut HostState)) {
         let host = &mut self.hosts[number as usize];
         let before = host.agenda(&self.rules);
@@ -284,6 +316,17 @@ impl Hosts {
                 after.into_iter().for_each(|turn| due.insert(turn, number));
             }
         }
+        if before.awaited != after.awaited {
+            let awaited = &mut self.awaited;
+            before
+                .awaited
+                .into_iter()
+                .for_each(|turn| awaited.remove(turn, number));
+            after
+                .awaited
+                .into_iter()
+                .for_each(|turn| awaited.insert(turn, number));
+        }
     }
 
     /// Changes the counts of the host of this place for the kinds of its entry.
@@ -292,12 +335,31 @@ impl Hosts {
     }
 
     /// Takes the host whose turn it is at `now`. It is passed over until [`Hosts::next_round`].
+    /// Returns none if a better page is expected.
     pub(super) fn take_due(&mut self, now: Timestamp, wanted: Wanted) -> Option<u32> {
-        let hosts = &self.hosts;
-        let urgency = |number: u32| hosts[number as usize].urgency();
-        let number = self.due[wanted as usize].first(now, urgency)?;
+        let number = self.first_due(now, wanted)?;
+        if self.expects_better(number, now) {
+            return None;
+        }
         self.change(number, |host| host.passed = true);
         Some(number)
+    }
+
+    /// Returns the host whose turn it is at `now`, were it not for better pages to come.
+    fn first_due(&mut self, now: Timestamp, wanted: Wanted) -> Option<u32> {
+        let hosts = &self.hosts;
+        let urgency = |number: u32| hosts[number as usize].urgency();
+        self.due[wanted as usize].first(now, urgency)
+    }
+
+    /// Returns true if a slot stays empty rather than take the first entry of this host: a better
+    /// promise is expected soon.
+    fn expects_better(&mut self, number: u32, now: Timestamp) -> bool {
+        let hosts = &self.hosts;
+        let first = hosts[number as usize].urgency();
+        let expected = |number: u32| hosts[number as usize].expected_urgency();
+        let best = self.awaited.best(now, expected);
+        Rank::is_promised(first) && best.is_some_and(|best| best < first)
     }
 
     /// Gives these hosts another turn.
@@ -307,8 +369,18 @@ impl Hosts {
         }
     }
 
-    /// Returns the time at which the next host becomes ready, if any has an entry that waits.
-    pub(super) fn next_ready(&self, wanted: Wanted) -> Option<Timestamp> {
+    /// Returns the time at which the next host becomes ready, or is no longer waited for, if any
+    /// has an entry that waits.
+    pub(super) fn next_ready(&mut self, now: Timestamp, wanted: Wanted) -> Option<Timestamp> {
+        if let Some(first) = self.first_due(now, wanted)
+            && self.expects_better(first, now)
+        {
+            let ends = [
+                self.awaited.next_end(now),
+                self.due[wanted as usize].next_waiting(),
+            ];
+            return ends.into_iter().flatten().min();
+        }
         self.due[wanted as usize].next_ready()
     }
 

@@ -46,7 +46,10 @@ impl Queue {
         if !leases.is_empty() {
             return self.begin_visits(journal, leases);
         }
-        let times = [self.hosts.next_ready(wanted), self.next_postponed(filter)];
+        let times = [
+            self.hosts.next_ready(now, wanted),
+            self.next_postponed(filter),
+        ];
         let next = times.into_iter().flatten().min();
         if self.hosts.sums().leased > 0 {
             return Ok(Supply::NothingBefore(next.unwrap_or(Timestamp::NEVER)));
@@ -86,7 +89,7 @@ impl Queue {
             {
                 round.push(host);
                 if let Some((rank, body)) = self.next_current(journal, host)? {
-                    leases.push(self.hand_out(Place { host, rank }, body)?);
+                    leases.push(self.hand_out(Place { host, rank }, body, now)?);
                 }
             }
             if round.is_empty() {
@@ -133,11 +136,11 @@ impl Queue {
         self.hosts
             .tally(place, |tally| tally.aside = tally.aside.saturating_sub(1));
         self.alone = Some(place.rank.sequence);
-        let lease = self.hand_out(place, body)?;
+        let lease = self.hand_out(place, body, now)?;
         self.begin_visits(journal, vec![lease])
     }
 
-    fn hand_out(&mut self, place: Place, body: Body) -> Result<Lease, StoreFault> {
+    fn hand_out(&mut self, place: Place, body: Body, now: Timestamp) -> Result<Lease, StoreFault> {
         let attempts = self.tries.get(&place).map_or(0, |tries| tries.attempts);
         let strikes = self.state.strikes(place.rank.sequence);
         let entry = body.into_entry(place.rank, attempts, strikes)?;
@@ -145,6 +148,7 @@ impl Queue {
         self.hosts.change(place.host, |host| {
             host.tally(place.rank, |tally| tally.out += 1);
             host.leased += 1;
+            host.asked = now;
         });
         let found = &entry.discovered;
         let is_probed = found.is_probed();

@@ -89,6 +89,12 @@ impl Rank {
         (self.priority >> DEPTH_BITS) as u16
     }
 
+    /// Returns true for the level of a page with a promise.
+    pub(super) fn is_promised(level: u16) -> bool {
+        let is_page = level & (PAGE >> DEPTH_BITS) as u16 != 0;
+        is_page && DiscoveredUrl::promise_of((level & 0xff) as u8).is_some()
+    }
+
     /// Returns the depth of the URL.
     pub(super) fn depth(self) -> u32 {
         self.priority & MAX_DEPTH

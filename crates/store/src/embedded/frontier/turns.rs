@@ -74,13 +74,17 @@ impl Turns {
         self.ready.first().map(|(.., host)| *host)
     }
 
+    /// Returns the time of the first turn that was not reached by the last lease.
+    pub(super) fn next_waiting(&self) -> Option<Timestamp> {
+        self.waiting.first().map(|(ready, _)| *ready)
+    }
+
     /// Returns the time of the first turn.
     pub(super) fn next_ready(&self) -> Option<Timestamp> {
-        let waiting = self.waiting.first().map(|(ready, _)| *ready);
         // All of these are before those that wait. They are few where this is asked for: turns
         // that could not be taken.
         let ready = self.ready.iter().map(|(_, ready, _)| *ready).min();
-        ready.or(waiting)
+        ready.or_else(|| self.next_waiting())
     }
 
     /// Moves the turns that come due between the last lease and `now`, in either direction.
@@ -132,6 +136,14 @@ impl Levels {
     pub(super) fn first(&self) -> Urgency {
         let waiting = self.0.iter().find(|(_, tally)| tally.waiting() > 0);
         waiting.map_or(Urgency::MAX, |(urgency, _)| *urgency)
+    }
+
+    /// Returns the urgency of the first entry that waits or is out: a page may have links that are
+    /// as good as itself.
+    pub(super) fn first_expected(&self) -> Urgency {
+        let is_expected = |tally: &Tally| tally.waiting() > 0 || tally.out > 0;
+        let expected = self.0.iter().find(|(_, tally)| is_expected(tally));
+        expected.map_or(Urgency::MAX, |(urgency, _)| *urgency)
     }
 
     pub(super) fn to_stored(&self) -> StoredLevels {
