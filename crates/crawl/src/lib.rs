@@ -35,7 +35,8 @@ pub use rebuild::{ArchivedVisit, RebuiltVisit, RetainedMatch, apply_verdict, reb
 pub use run::{Finish, Limits, Stop, StopHandle, run, stop};
 pub use runtime::adaptive_signatures::AdaptiveSignatures;
 pub use runtime::disk_space::{DiskSpace, DiskSpaceRules};
-pub use runtime::focus::{Focus, LearnedWords, OffTopic, RECENT_PAGES};
+pub use runtime::focus::{Focus, OffTopic, RECENT_PAGES};
+pub use runtime::learned_words::LearnedWords;
 pub use runtime::resuming::{open_archive, settled_end};
 pub use runtime::retry;
 pub use runtime::runtime_overrides::{ActiveOverrides, Orders, RuntimeOverrides};

@@ -4,7 +4,7 @@
 //! of its links is a number in the queue. So a crawl that is continued does not need the pages
 //! again. Rare words say more than frequent ones, so the topic's words are counted over pages off
 //! topic, and the topic is weighed again whenever their number has doubled
-//! ([`DocumentFrequencies::is_due`]). Pages on topic do not count: a focused crawl visits them
+//! ([`topic::DocumentFrequencies::is_due`]). Pages on topic do not count: a focused crawl visits them
 //! first, and the words that define the topic would pass for frequent.
 //!
 //! With `--topic-of-seeds` the topic grows by the seeds (`topic_of_seeds.rs`). These are on topic
@@ -21,12 +21,12 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use neardup::PageText;
-use serde::{Deserialize, Serialize};
 use store::{Fate, Relevance, VisitRecord};
-use topic::{DocumentFrequencies, Judged, Topic};
+use topic::{Judged, Topic};
 use web::PageUrl;
 
 use crate::choice::{self, UnknownChoice};
+use crate::runtime::learned_words::LearnedWords;
 use crate::runtime::topic_of_seeds::{Grown, TopicOfSeeds};
 
 /// The number of last pages whose harvest is reported, and compared with `--min-harvest`.
@@ -56,49 +56,6 @@ struct InForce {
 
 /// Writes the learned frequencies where the next session finds them.
 type Keep = dyn Fn(&LearnedWords) -> io::Result<()> + Send + Sync;
-
-/// The frequencies of the topic's words in pages off topic.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LearnedWords {
-    /// Those of all such pages.
-    all: DocumentFrequencies,
-    /// Those that the topic was last weighed by.
-    in_force: DocumentFrequencies,
-    /// The number of seeds that the topic was made from, with `--topic-of-seeds`: words are counted
-    /// by their number in the topic.
-    #[serde(default)]
-    seeds: usize,
-}
-
-impl LearnedWords {
-    /// Returns the same for a topic of this number of seeds: nothing, if another was learned.
-    #[must_use]
-    pub fn of_seeds(self, seeds: usize) -> Self {
-        match self.seeds == seeds {
-            true => self,
-            false => Self {
-                seeds,
-                ..Self::default()
-            },
-        }
-    }
-
-    /// Returns the topic, weighed as it was when the crawl last learned.
-    #[must_use]
-    pub fn weighed(&self, topic: &Topic) -> Topic {
-        topic.reweigh(&self.in_force)
-    }
-
-    /// Counts a page off topic; returns true if the topic is to be weighed again.
-    fn learn(&mut self, judged: &Judged) -> bool {
-        self.all.learn(judged);
-        let is_due = self.all.is_due();
-        if is_due {
-            self.in_force.clone_from(&self.all);
-        }
-        is_due
-    }
-}
 
 /// The learned words, and how far they are written.
 struct Learned {

@@ -1,0 +1,75 @@
+//! What a focused crawl learns of its topic's words: the number of pages off topic that have each.
+//!
+//! Words are counted by their numbers in the topic, so the counts hold for the topic of one number
+//! of seeds only (`topic_of_seeds.rs`).
+
+use serde::{Deserialize, Serialize};
+use topic::{DocumentFrequencies, Judged, Topic};
+
+/// The frequencies of the topic's words in pages off topic.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LearnedWords {
+    /// Those of all such pages.
+    pub(super) all: DocumentFrequencies,
+    /// Those that the topic was last weighed by.
+    in_force: DocumentFrequencies,
+    /// The number of seeds that the topic was made from, with `--topic-of-seeds`: words are counted
+    /// by their number in the topic.
+    #[serde(default)]
+    pub(super) seeds: usize,
+}
+
+impl LearnedWords {
+    /// Returns the same for a topic of this number of seeds: nothing, if another was learned.
+    #[must_use]
+    pub fn of_seeds(self, seeds: usize) -> Self {
+        match self.seeds == seeds {
+            true => self,
+            false => Self {
+                seeds,
+                ..Self::default()
+            },
+        }
+    }
+
+    /// Returns the topic, weighed as it was when the crawl last learned.
+    #[must_use]
+    pub fn weighed(&self, topic: &Topic) -> Topic {
+        topic.reweigh(&self.in_force)
+    }
+
+    /// Counts a page off topic; returns true if the topic is to be weighed again.
+    pub(super) fn learn(&mut self, judged: &Judged) -> bool {
+        self.all.learn(judged);
+        let is_due = self.all.is_due();
+        if is_due {
+            self.in_force.clone_from(&self.all);
+        }
+        is_due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use neardup::PageText;
+
+    use super::*;
+
+    #[test]
+    fn words_that_were_learned_by_the_topic_of_fewer_seeds_are_forgotten() {
+        let topic = Topic::of_words("tides", None).unwrap();
+        let mut words = LearnedWords::default().of_seeds(2);
+        words.learn(&topic.judge(&PageText::of("bread")));
+        assert_eq!(words.clone().of_seeds(2), words);
+        assert_eq!(words.clone().of_seeds(3).all.documents(), 0);
+        assert_eq!(words.of_seeds(3).of_seeds(3).seeds, 3);
+    }
+
+    #[test]
+    fn words_that_an_earlier_version_has_written_are_those_of_a_topic_without_seeds() {
+        let written =
+            r#"{"all":{"documents":3,"counts":[2]},"in_force":{"documents":0,"counts":[]}}"#;
+        let words: LearnedWords = serde_json::from_str(written).unwrap();
+        assert_eq!((words.seeds, words.all.documents()), (0, 3));
+    }
+}
