@@ -3,9 +3,9 @@
 //! A page is judged once, when it is read; its relevance is a number in its record, and the promise
 //! of its links is a number in the queue. So a crawl that is continued does not need the pages
 //! again. Rare words say more than frequent ones, so the topic's words are counted over pages off
-//! topic, and the topic is weighed again whenever their number has doubled
-//! ([`topic::DocumentFrequencies::is_due`]). Pages on topic do not count: a focused crawl visits them
-//! first, and the words that define the topic would pass for frequent.
+//! topic, and the topic is weighed again whenever their number has doubled (`learned_words.rs`).
+//! Pages on topic do not count: a focused crawl visits them first, and the words that define the
+//! topic would pass for frequent.
 //!
 //! With `--topic-of-seeds` the topic grows by the seeds (`topic_of_seeds.rs`). These are on topic
 //! whatever their relevance. Before the first of them there may be no topic: then no page is
