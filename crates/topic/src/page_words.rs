@@ -1,8 +1,10 @@
 //! The topic's words on a page, counted in one pass over the hashes of its words.
 
 use neardup::PageText;
+use web::PageUrl;
 
-use crate::weights::LEAST_DIFFERENT_WORDS;
+use crate::path_words::words_of_path;
+use crate::weights::{IN_PATH, LEAST_DIFFERENT_WORDS};
 use crate::word_table::{WordTable, hashed, hashed_short};
 
 /// The words of a page that are read.
@@ -13,7 +15,8 @@ pub const MAX_PAGE_BYTES: usize = 1 << 20;
 /// The occurrences of the topic's words on a page.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PageWords {
-    /// Occurrences by the number of the word, of those that occur, in ascending order.
+    /// Occurrences by the number of the word, of those that occur, in ascending order. The URL's
+    /// path counts as [`IN_PATH`] of each of its words.
     pub(crate) counts: Vec<(u16, u32)>,
     /// The number of words read.
     pub(crate) length: usize,
@@ -22,8 +25,13 @@ pub(crate) struct PageWords {
 }
 
 impl PageWords {
-    /// Counts the words of a page and of its title.
-    pub(crate) fn of(page: &PageText<'_>, table: &WordTable, topic_words: usize) -> Self {
+    /// Counts the words of a page, of its title and of its URL's path, if it has a URL.
+    pub(crate) fn of(
+        page: &PageText<'_>,
+        url: Option<&PageUrl>,
+        table: &WordTable,
+        topic_words: usize,
+    ) -> Self {
         let title = hashed_short(start_of(page.title.unwrap_or_default()));
         let text = hashed(start_of(page.text));
         let mut times = vec![0_u32; topic_words];
@@ -43,12 +51,30 @@ impl PageWords {
                 times[number] += 1;
             }
         }
+        if let Some(url) = url {
+            add_path(url, table, &mut times);
+        }
         let counts = times.iter().zip(0..).filter(|(times, _)| **times > 0);
         Self {
             counts: counts.map(|(&times, number)| (number, times)).collect(),
             length,
             different: different.len(),
         }
+    }
+}
+
+/// Adds the words of a URL's path: each counts once, however often the path has it.
+fn add_path(url: &PageUrl, table: &WordTable, times: &mut [u32]) {
+    let path = hashed_short(&words_of_path(url));
+    let numbers = path
+        .hashes()
+        .iter()
+        .filter_map(|&hash| table.number_of(hash));
+    let mut numbers: Vec<usize> = numbers.collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    for number in numbers {
+        times[number] += IN_PATH;
     }
 }
 
@@ -64,7 +90,18 @@ mod tests {
     fn counted(page: PageText<'_>) -> PageWords {
         let words = ["tidal", "power"];
         let table = WordTable::of(words.into_iter());
-        PageWords::of(&page, &table, words.len())
+        PageWords::of(&page, None, &table, words.len())
+    }
+
+    #[test]
+    fn a_word_of_the_path_counts_as_several_of_the_text_but_only_once() {
+        let table = WordTable::of(["tidal", "power"].into_iter());
+        let url = "https://tidal.example/tidal/TidalStations.html";
+        let url = PageUrl::parse(url, &web::CanonicalForm::default()).unwrap();
+        let page = PageText::of("tidal power");
+        let counted = PageWords::of(&page, Some(&url), &table, 2);
+        assert_eq!(counted.counts, [(0, 1 + IN_PATH), (1, 1)]);
+        assert_eq!(counted.length, 2);
     }
 
     #[test]

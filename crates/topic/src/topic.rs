@@ -2,6 +2,7 @@
 
 use neardup::PageText;
 use serde::{Deserialize, Serialize};
+use web::PageUrl;
 
 use crate::frequencies::DocumentFrequencies;
 use crate::judged::Judged;
@@ -10,7 +11,7 @@ use crate::page_words::PageWords;
 use crate::relevance::Relevance;
 use crate::stored::{BadTopic, Millionths, StoredTopic};
 use crate::weighed::{Weighed, coverage};
-use crate::weights::{of_variety, rarity, saturation};
+use crate::weights::{covered, of_variety, rarity};
 use crate::word_table::WordTable;
 
 /// A topic's words by their hashes, with weights.
@@ -59,11 +60,11 @@ impl Topic {
         }
     }
 
-    /// Judges a page by its text and its title. Words beyond
-    /// [`MAX_PAGE_WORDS`](crate::MAX_PAGE_WORDS) are not read.
+    /// Judges a page by its text, its title and the words of its URL's path, if it has a URL. Words
+    /// beyond [`MAX_PAGE_WORDS`](crate::MAX_PAGE_WORDS) are not read.
     #[must_use]
-    pub fn judge(&self, page: &PageText<'_>) -> Judged {
-        let words = self.words_of(page);
+    pub fn judge(&self, page: &PageText<'_>, url: Option<&PageUrl>) -> Judged {
+        let words = self.words_of(page, url);
         let covered = coverage(&self.weighed.weights, &words.counts, words.length);
         let share = (covered / self.weighed.full).min(1.0) * of_variety(words.different);
         let found = words.counts.iter().map(|(number, _)| usize::from(*number));
@@ -73,23 +74,30 @@ impl Topic {
     /// Returns the topic's words that make most of a page's relevance, at most `most`, each with
     /// its part of it: the sum of all is the relevance, unless that is 1.
     #[must_use]
-    pub fn words_that_spoke(&self, page: &PageText<'_>, most: usize) -> Vec<(String, f64)> {
-        let words = self.words_of(page);
+    pub fn words_that_spoke(
+        &self,
+        page: &PageText<'_>,
+        url: Option<&PageUrl>,
+        most: usize,
+    ) -> Vec<(String, f64)> {
+        let words = self.words_of(page, url);
         let factor = of_variety(words.different) / self.weighed.full;
         let of = |&(number, times): &(u16, u32)| {
             let weight = self.weighed.weights[usize::from(number)];
-            (number, weight * saturation(times, words.length) * factor)
+            (number, weight * covered(times, words.length) * factor)
         };
-        self.named(words.counts.iter().map(of).collect(), most)
+        let parts = words.counts.iter().map(of).filter(|(_, part)| *part > 0.0);
+        self.named(parts.collect(), most)
     }
 
     /// Returns the topic's words on a judged page, the weightiest first, at most `most`.
     #[must_use]
     pub fn words_found(&self, judged: &Judged, most: usize) -> Vec<String> {
-        let known = judged
+        let weight = |number: usize| self.weighed.weights.get(number).copied();
+        let weighed = judged
             .found()
-            .filter(|number| *number < self.weighed.weights.len());
-        let weighed = known.map(|number| (number as u16, self.weighed.weights[number]));
+            .filter_map(|number| Some((number as u16, weight(number)?)))
+            .filter(|(_, weight)| *weight > 0.0);
         let named = self.named(weighed.collect(), most).into_iter();
         named.map(|(word, _)| word).collect()
     }
@@ -142,20 +150,26 @@ impl Topic {
                 word.rarity = Millionths::of(rarity);
             }
         }
-        Self::of_stored(stored)
+        Self {
+            weighed: Weighed::of(&stored),
+            table: self.table.clone(),
+            stored,
+        }
     }
 
     /// Returns the topic's words and their weights, the weightiest first. The sum of all is 1.
+    /// Words of examples beyond [`WORDS_OF_EXAMPLES`](crate::WORDS_OF_EXAMPLES) have none.
     #[must_use]
     pub fn words(&self) -> Vec<(&str, f64)> {
         let words = self.stored.words.iter().map(|word| &*word.word);
-        let mut words: Vec<_> = words.zip(self.weighed.weights.iter().copied()).collect();
+        let weighed = words.zip(self.weighed.weights.iter().copied());
+        let mut words: Vec<_> = weighed.filter(|(_, weight)| *weight > 0.0).collect();
         words.sort_by(|one, two| two.1.total_cmp(&one.1));
         words
     }
 
-    fn words_of(&self, page: &PageText<'_>) -> PageWords {
-        PageWords::of(page, &self.table, self.stored.words.len())
+    fn words_of(&self, page: &PageText<'_>, url: Option<&PageUrl>) -> PageWords {
+        PageWords::of(page, url, &self.table, self.stored.words.len())
     }
 
     /// Returns the part of a link's score of each of the topic's words.

@@ -33,7 +33,7 @@ fn filler(count: usize) -> String {
 }
 
 fn relevance(topic: &Topic, text: &str) -> Relevance {
-    topic.judge(&PageText::of(text)).relevance
+    topic.judge(&PageText::of(text), None).relevance
 }
 
 fn example(text: &str) -> ExampleText<'_> {
@@ -68,8 +68,8 @@ proptest! {
         prop_assert_eq!(read.threshold(), topic.threshold());
         let page = text.join(" ") + &filler(40);
         let page = PageText::of(&page);
-        prop_assert_eq!(read.judge(&page), topic.judge(&page));
-        prop_assert_eq!(read.words_that_spoke(&page, 9), topic.words_that_spoke(&page, 9));
+        prop_assert_eq!(read.judge(&page, None), topic.judge(&page, None));
+        prop_assert_eq!(read.words_that_spoke(&page, None, 9), topic.words_that_spoke(&page, None, 9));
     }
 
     #[test]
@@ -92,11 +92,11 @@ proptest! {
         let page = text.join(" ") + &filler(10);
         let page = PageText::of(&page);
         let sum: f64 = topic
-            .words_that_spoke(&page, MAX_TOPIC_WORDS)
+            .words_that_spoke(&page, None, MAX_TOPIC_WORDS)
             .iter()
             .map(|(_, part)| part)
             .sum();
-        prop_assert!(topic.judge(&page).relevance.share() <= sum + 0.001);
+        prop_assert!(topic.judge(&page, None).relevance.share() <= sum + 0.001);
     }
 
     #[test]
@@ -113,7 +113,7 @@ proptest! {
     #[test]
     fn any_text_is_judged(topic in topics(), text in "\\PC{0,300}", title in "\\PC{0,40}") {
         let page = PageText { title: Some(&title), ..PageText::of(&text) };
-        prop_assert!(topic.judge(&page).relevance <= Relevance::FULL);
+        prop_assert!(topic.judge(&page, None).relevance <= Relevance::FULL);
     }
 }
 
@@ -249,7 +249,7 @@ fn a_word_that_most_pages_have_loses_its_weight_once_that_is_learned() {
         } else {
             "power"
         };
-        frequencies.learn(&topic.judge(&PageText::of(text)));
+        frequencies.learn(&topic.judge(&PageText::of(text), None));
     }
     let learned = topic.reweigh(&frequencies);
     assert_ne!(learned, topic);
@@ -270,7 +270,7 @@ fn given_frequencies_decide_on_rarity_and_nothing_is_learned() {
     assert_eq!(topic.words()[0].0, "tidal");
     assert!(!topic.learns());
     let mut frequencies = DocumentFrequencies::default();
-    frequencies.learn(&topic.judge(&PageText::of("tidal")));
+    frequencies.learn(&topic.judge(&PageText::of("tidal"), None));
     assert_eq!(topic.reweigh(&frequencies), topic);
 }
 

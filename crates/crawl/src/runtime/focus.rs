@@ -19,6 +19,7 @@ use neardup::PageText;
 use serde::{Deserialize, Serialize};
 use store::{Fate, Relevance, VisitRecord};
 use topic::{DocumentFrequencies, Judged, Topic};
+use web::PageUrl;
 
 use crate::choice::{self, UnknownChoice};
 
@@ -146,10 +147,10 @@ impl Focus {
         Ok(())
     }
 
-    /// Judges a page by the topic, and counts its words if it is off topic.
-    pub(crate) fn judge(&self, page: &PageText<'_>) -> JudgedPage {
+    /// Judges the page of a URL by the topic, and counts its words if it is off topic.
+    pub(crate) fn judge(&self, page: &PageText<'_>, url: &PageUrl) -> JudgedPage {
         let topic = self.topic();
-        let judged = topic.judge(page);
+        let judged = topic.judge(page, Some(url));
         let page = JudgedPage {
             relevance: judged.relevance,
             threshold: topic.threshold(),

@@ -189,7 +189,7 @@ impl<'a> Reader<'a> {
         let by_topic = self.focus.zip(text.as_ref());
         Ok(Reading {
             payload,
-            judged: by_topic.map(|(focus, text)| focus.judge(text)),
+            judged: by_topic.map(|(focus, text)| focus.judge(text, &exchange.url)),
             signature: self.signatures.signature(name, text),
             document: Some(document),
             listing,
