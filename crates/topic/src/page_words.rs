@@ -12,16 +12,34 @@ pub const MAX_PAGE_WORDS: usize = 100_000;
 /// The bytes of a page that are read: a gigabyte without white space is one word.
 pub const MAX_PAGE_BYTES: usize = 1 << 20;
 
-/// The occurrences of the topic's words on a page.
+/// The topic's words on a page.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PageWords {
-    /// Occurrences by the number of the word, of those that occur, in ascending order. The URL's
-    /// path counts as [`IN_PATH`] of each of its words.
-    pub(crate) counts: Vec<(u16, u32)>,
+    /// Those that occur, in ascending order of their numbers.
+    pub(crate) words: Vec<FoundWord>,
     /// The number of words read.
     pub(crate) length: usize,
     /// The number of different words, at most [`LEAST_DIFFERENT_WORDS`].
     pub(crate) different: usize,
+}
+
+/// A word of the topic on a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FoundWord {
+    /// Its number in the topic.
+    pub(crate) number: u16,
+    /// Its occurrences in the text and in the title.
+    pub(crate) in_text: u32,
+    /// True if the URL's path has it.
+    pub(crate) in_path: bool,
+}
+
+impl FoundWord {
+    /// Returns its occurrences. The path counts as [`IN_PATH`] of them, however often it has the
+    /// word.
+    pub(crate) fn times(self) -> u32 {
+        self.in_text + if self.in_path { IN_PATH } else { 0 }
+    }
 }
 
 impl PageWords {
@@ -51,31 +69,29 @@ impl PageWords {
                 times[number] += 1;
             }
         }
-        if let Some(url) = url {
-            add_path(url, table, &mut times);
-        }
-        let counts = times.iter().zip(0..).filter(|(times, _)| **times > 0);
+        let path = url.map_or_else(Vec::new, |url| numbers_in_path(url, table));
+        let word = |(&in_text, number): (&u32, u16)| FoundWord {
+            number,
+            in_text,
+            in_path: path.contains(&usize::from(number)),
+        };
+        let words = times.iter().zip(0..).map(word);
         Self {
-            counts: counts.map(|(&times, number)| (number, times)).collect(),
+            words: words.filter(|word| word.times() > 0).collect(),
             length,
             different: different.len(),
         }
     }
 }
 
-/// Adds the words of a URL's path: each counts once, however often the path has it.
-fn add_path(url: &PageUrl, table: &WordTable, times: &mut [u32]) {
+/// Returns the numbers of the topic's words in a URL's path.
+fn numbers_in_path(url: &PageUrl, table: &WordTable) -> Vec<usize> {
     let path = hashed_short(&words_of_path(url));
     let numbers = path
         .hashes()
         .iter()
         .filter_map(|&hash| table.number_of(hash));
-    let mut numbers: Vec<usize> = numbers.collect();
-    numbers.sort_unstable();
-    numbers.dedup();
-    for number in numbers {
-        times[number] += IN_PATH;
-    }
+    numbers.collect()
 }
 
 /// Returns the beginning of a text, at most [`MAX_PAGE_BYTES`].
@@ -93,6 +109,11 @@ mod tests {
         PageWords::of(&page, None, &table, words.len())
     }
 
+    fn occurrences(counted: &PageWords) -> Vec<(u16, u32)> {
+        let words = counted.words.iter();
+        words.map(|word| (word.number, word.times())).collect()
+    }
+
     #[test]
     fn a_word_of_the_path_counts_as_several_of_the_text_but_only_once() {
         let table = WordTable::of(["tidal", "power"].into_iter());
@@ -100,7 +121,7 @@ mod tests {
         let url = PageUrl::parse(url, &web::CanonicalForm::default()).unwrap();
         let page = PageText::of("tidal power");
         let counted = PageWords::of(&page, Some(&url), &table, 2);
-        assert_eq!(counted.counts, [(0, 1 + IN_PATH), (1, 1)]);
+        assert_eq!(occurrences(&counted), [(0, 1 + IN_PATH), (1, 1)]);
         assert_eq!(counted.length, 2);
     }
 
@@ -111,7 +132,7 @@ mod tests {
             ..PageText::of("Power, and more power")
         };
         let counted = counted(page);
-        assert_eq!(counted.counts, [(1, 3)]);
+        assert_eq!(occurrences(&counted), [(1, 3)]);
         assert_eq!((counted.length, counted.different), (6, 4));
     }
 
@@ -120,7 +141,7 @@ mod tests {
         let mut text = "a ".repeat(MAX_PAGE_WORDS - 1);
         text.push_str("tidal power");
         let counted = counted(PageText::of(&text));
-        assert_eq!(counted.counts, [(0, 1)]);
+        assert_eq!(occurrences(&counted), [(0, 1)]);
         assert_eq!(counted.length, MAX_PAGE_WORDS);
     }
 

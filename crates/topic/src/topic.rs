@@ -7,11 +7,11 @@ use web::PageUrl;
 use crate::frequencies::DocumentFrequencies;
 use crate::judged::Judged;
 use crate::link::{LinkText, LinkWords};
-use crate::page_words::PageWords;
+use crate::page_words::{FoundWord, PageWords};
 use crate::relevance::Relevance;
 use crate::stored::{BadTopic, Millionths, StoredTopic};
 use crate::weighed::{Weighed, coverage};
-use crate::weights::{covered, of_variety, rarity};
+use crate::weights::{covered, of_density, of_variety, rarity};
 use crate::word_table::WordTable;
 
 /// A topic's words by their hashes, with weights.
@@ -65,9 +65,10 @@ impl Topic {
     #[must_use]
     pub fn judge(&self, page: &PageText<'_>, url: Option<&PageUrl>) -> Judged {
         let words = self.words_of(page, url);
-        let covered = coverage(&self.weighed.weights, &words.counts, words.length);
-        let share = (covered / self.weighed.full).min(1.0) * of_variety(words.different);
-        let found = words.counts.iter().map(|(number, _)| usize::from(*number));
+        let counts = words.words.iter().map(|word| (word.number, word.times()));
+        let covered = coverage(&self.weighed.weights, counts, words.length);
+        let share = (covered / self.weighed.full).min(1.0) * self.of_a_text(&words);
+        let found = words.words.iter().map(|word| usize::from(word.number));
         Judged::of(Relevance::from_share(share), found)
     }
 
@@ -81,12 +82,12 @@ impl Topic {
         most: usize,
     ) -> Vec<(String, f64)> {
         let words = self.words_of(page, url);
-        let factor = of_variety(words.different) / self.weighed.full;
-        let of = |&(number, times): &(u16, u32)| {
-            let weight = self.weighed.weights[usize::from(number)];
-            (number, weight * covered(times, words.length) * factor)
+        let factor = self.of_a_text(&words) / self.weighed.full;
+        let of = |word: &FoundWord| {
+            let covered = covered(word.times(), words.length);
+            (word.number, self.weight(word.number) * covered * factor)
         };
-        let parts = words.counts.iter().map(of).filter(|(_, part)| *part > 0.0);
+        let parts = words.words.iter().map(of).filter(|(_, part)| *part > 0.0);
         self.named(parts.collect(), most)
     }
 
@@ -168,6 +169,20 @@ impl Topic {
         words
     }
 
+    fn weight(&self, number: u16) -> f64 {
+        self.weighed.weights[usize::from(number)]
+    }
+
+    /// Returns the factor of a page by how much of a text it is: pages of few different words, and
+    /// pages that are stuffed with the topic's words, are less relevant.
+    fn of_a_text(&self, page: &PageWords) -> f64 {
+        let weighed = page.words.iter();
+        let weighed = weighed.filter(|word| self.weight(word.number) > 0.0);
+        let topic_words = weighed.map(|word| u64::from(word.in_text)).sum();
+        let of_density = of_density(topic_words, page.length, self.weighed.densest);
+        of_variety(page.different) * of_density
+    }
+
     fn words_of(&self, page: &PageText<'_>, url: Option<&PageUrl>) -> PageWords {
         PageWords::of(page, url, &self.table, self.stored.words.len())
     }
@@ -176,10 +191,7 @@ impl Topic {
     fn parts_of_link(&self, link: &LinkText<'_>) -> Vec<(u16, f64)> {
         let found = LinkWords::of(link, &self.table);
         let full = self.weighed.full_of_link;
-        let part = |&(number, place): &(u16, f64)| {
-            let weight = self.weighed.weights[usize::from(number)];
-            (number, weight * place / full)
-        };
+        let part = |&(number, place): &(u16, f64)| (number, self.weight(number) * place / full);
         found.0.iter().map(part).collect()
     }
 

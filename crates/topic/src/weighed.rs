@@ -8,7 +8,7 @@ use crate::examples::WORDS_OF_EXAMPLES;
 use crate::relevance::Relevance;
 use crate::stored::{StoredExample, StoredTopic};
 use crate::weights::{
-    by_rarity, covered, normalise, share_of_example, term_weight, threshold_by_words,
+    by_rarity, covered, densest, normalise, share_of_example, term_weight, threshold_by_words,
 };
 
 /// The part of an example's coverage by its own words that another page may reach: there is
@@ -30,6 +30,8 @@ pub(crate) struct Weighed {
     pub(crate) weights: Vec<f64>,
     /// The coverage of a page with relevance 1.
     pub(crate) full: f64,
+    /// The greatest share of the topic's words on a page that is not stuffed with them.
+    pub(crate) densest: f64,
     /// The weight of the words of a link with score 1.
     pub(crate) full_of_link: f64,
     /// The relevance from which a page is on topic, unless the user chooses another.
@@ -44,6 +46,7 @@ impl Weighed {
         let weights = joined(topic, &given, &sums);
         if topic.examples.is_empty() {
             return Self {
+                densest: densest(&weights),
                 full_of_link: weightiest(&weights),
                 threshold: threshold_by_words(&weights),
                 weights,
@@ -76,6 +79,7 @@ impl Weighed {
             .sum();
         let between = (lower_quarter + elsewhere) / 2.0;
         Self {
+            densest: densest(&weights),
             full_of_link: weightiest(&weights),
             weights,
             full,
@@ -92,13 +96,21 @@ fn weightiest(weights: &[f64]) -> f64 {
 }
 
 /// Returns the part of the weight that these occurrences cover.
-pub(crate) fn coverage(weights: &[f64], counts: &[(u16, u32)], length: usize) -> f64 {
-    let of = |&(number, times): &(u16, u32)| weights[usize::from(number)] * covered(times, length);
-    counts.iter().map(of).sum()
+pub(crate) fn coverage(
+    weights: &[f64],
+    counts: impl Iterator<Item = (u16, u32)>,
+    length: usize,
+) -> f64 {
+    let of = |(number, times)| weights[usize::from(number)] * covered(times, length);
+    counts.map(of).sum()
 }
 
 fn coverage_of_example(weights: &[f64], example: &StoredExample) -> f64 {
-    coverage(weights, &example.counts, example.length as usize)
+    coverage(
+        weights,
+        example.counts.iter().copied(),
+        example.length as usize,
+    )
 }
 
 /// Returns the weights of the words that the user gave.

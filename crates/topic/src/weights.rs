@@ -39,6 +39,13 @@ const SHORT: usize = 100;
 /// The saturation from which a word brings all of its weight: 14 occurrences in 500 words.
 const FULL_WORD: f64 = 0.7;
 
+/// The words of a topic of few words.
+const FEW_WORDS: usize = 16;
+/// The greatest share of a page's words that are the topic's, for topics of few and of many words.
+/// Fewer than one in a thousand relevant pages of the evaluation has more.
+const DENSEST_OF_FEW: f64 = 0.25;
+const DENSEST_OF_MANY: f64 = 0.4;
+
 /// The power of rarity: less than the square of tf-idf on both sides, more than once.
 const OF_RARITY: f64 = 1.5;
 /// The least rarity: a word that every document has still counts a little.
@@ -85,6 +92,26 @@ pub(crate) fn rarity(frequency: u64, documents: u64) -> f64 {
 /// Returns the factor of a page with this many different words.
 pub(crate) fn of_variety(different: usize) -> f64 {
     different.min(LEAST_DIFFERENT_WORDS) as f64 / LEAST_DIFFERENT_WORDS as f64
+}
+
+/// Returns the greatest share of the topic's words on a page that is not stuffed with them.
+pub(crate) fn densest(weights: &[f64]) -> f64 {
+    let words = weights.iter().filter(|weight| **weight > 0.0).count();
+    match words {
+        ..=FEW_WORDS => DENSEST_OF_FEW,
+        _ => DENSEST_OF_MANY,
+    }
+}
+
+/// Returns the factor of a page with this number of the topic's words among its own: less than 1
+/// for one that is stuffed with them, by the square, so that one of nothing else is off topic.
+pub(crate) fn of_density(topic_words: u64, length: usize, densest: f64) -> f64 {
+    let density = topic_words as f64 / length.max(SHORT) as f64;
+    if density > densest {
+        (densest / density).powi(2)
+    } else {
+        1.0
+    }
 }
 
 /// Divides weights by their sum, unless that is 0.
@@ -141,6 +168,18 @@ mod tests {
             assert!(threshold >= THRESHOLD_BY_WORDS, "{words}");
         }
         assert_eq!(threshold_by_words(&[1.0]).share(), GREATEST_BY_WORDS);
+    }
+
+    #[test]
+    fn a_page_beyond_the_density_of_natural_texts_is_less_relevant() {
+        assert_eq!(densest(&[0.5, 0.5, 0.0]), 0.25);
+        assert_eq!(densest(&[1.0 / 16.0; 16]), 0.25);
+        assert_eq!(densest(&[1.0 / 17.0; 17]), 0.4);
+        assert_eq!(of_density(50, 200, 0.25), 1.0);
+        assert_eq!(of_density(100, 200, 0.25), 0.25);
+        assert_eq!(of_density(200, 200, 0.25), 0.0625);
+        assert_eq!(of_density(20, 20, 0.25), 1.0, "a short text has no density");
+        assert_eq!(of_density(0, 0, 0.25), 1.0);
     }
 
     #[test]

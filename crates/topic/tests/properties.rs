@@ -73,16 +73,17 @@ proptest! {
     }
 
     #[test]
-    fn another_word_of_the_topic_never_makes_a_page_less_relevant(
+    fn another_word_of_the_topic_never_makes_a_natural_page_less_relevant(
         topic in topics(),
         text in words(40),
         added in 0..20_usize,
     ) {
         let word = topic.words()[0].0.to_owned();
-        // The length stays the same: words of the topic take the place of others.
+        // The length stays the same: words of the topic take the place of others. They are fewer
+        // than a quarter of all.
         let page = |times: usize| {
             let others = vec!["other"; 20 - times].join(" ");
-            format!("{} {} {others} {}", text.join(" "), vec![&*word; times].join(" "), filler(40))
+            format!("{} {} {others} {}", text.join(" "), vec![&*word; times].join(" "), filler(240))
         };
         prop_assert!(relevance(&topic, &page(added)) <= relevance(&topic, &page(added + 1)));
     }
@@ -146,6 +147,21 @@ fn a_page_of_the_topics_words_a_million_times_is_no_more_relevant_than_a_good_on
     let stuffed_text = filler(LEAST_DIFFERENT_WORDS) + &stuffed;
     assert!(relevance(&topic, &stuffed_text) <= Relevance::FULL);
     assert_eq!(relevance(&topic, &good), Relevance::FULL);
+}
+
+/// Pages stuffed with the topic's words were as relevant as the best: a farm of them took half of
+/// a crawl's visits.
+#[test]
+fn a_page_stuffed_with_the_topics_words_among_others_is_off_topic() {
+    let topic = Topic::of_words("tidal power", None).unwrap();
+    let page = |times: usize| "tidal power ".repeat(times) + &filler(200);
+    assert_eq!(relevance(&topic, &page(30)), Relevance::FULL);
+    assert!(relevance(&topic, &page(60)) < Relevance::FULL);
+    assert!(relevance(&topic, &page(150)) < topic.threshold());
+    let (topic, _) = Topic::of_examples(&ABOUT_TIDES.map(example), None).unwrap();
+    let words: Vec<&str> = topic.words().iter().map(|(word, _)| *word).collect();
+    let stuffed = format!("{} ", words.join(" ")).repeat(100) + &filler(200);
+    assert!(relevance(&topic, &stuffed) < topic.threshold());
 }
 
 #[test]
