@@ -11,7 +11,7 @@ use crate::page_words::{FoundWord, PageWords};
 use crate::relevance::Relevance;
 use crate::stored::{BadTopic, Millionths, StoredTopic};
 use crate::weighed::{Weighed, coverage};
-use crate::weights::{covered, of_density, of_variety, rarity};
+use crate::weights::{covered, density, of_density, of_variety, rarity};
 use crate::word_table::WordTable;
 
 /// A topic's words by their hashes, with weights.
@@ -89,6 +89,13 @@ impl Topic {
         };
         let parts = words.words.iter().map(of).filter(|(_, part)| *part > 0.0);
         self.named(parts.collect(), most)
+    }
+
+    /// Returns the share of a page's words that are the topic's; that of a page of fewer than 100
+    /// words as if it had 100.
+    #[must_use]
+    pub fn density(&self, page: &PageText<'_>) -> f64 {
+        self.density_of(&self.words_of(page, None))
     }
 
     /// Returns the topic's words on a judged page, the weightiest first, at most `most`.
@@ -176,11 +183,15 @@ impl Topic {
     /// Returns the factor of a page by how much of a text it is: pages of few different words, and
     /// pages that are stuffed with the topic's words, are less relevant.
     fn of_a_text(&self, page: &PageWords) -> f64 {
-        let weighed = page.words.iter();
-        let weighed = weighed.filter(|word| self.weight(word.number) > 0.0);
-        let topic_words = weighed.map(|word| u64::from(word.in_text)).sum();
-        let of_density = of_density(topic_words, page.length, self.weighed.densest);
+        let of_density = of_density(self.density_of(page), self.weighed.densest);
         of_variety(page.different) * of_density
+    }
+
+    fn density_of(&self, page: &PageWords) -> f64 {
+        let words = page.words.iter();
+        let weighed = words.filter(|word| self.weight(word.number) > 0.0);
+        let topic_words: u64 = weighed.map(|word| u64::from(word.in_text)).sum();
+        density(topic_words, page.length)
     }
 
     fn words_of(&self, page: &PageText<'_>, url: Option<&PageUrl>) -> PageWords {

@@ -103,10 +103,15 @@ pub(crate) fn densest(weights: &[f64]) -> f64 {
     }
 }
 
-/// Returns the factor of a page with this number of the topic's words among its own: less than 1
-/// for one that is stuffed with them, by the square, so that one of nothing else is off topic.
-pub(crate) fn of_density(topic_words: u64, length: usize, densest: f64) -> f64 {
-    let density = topic_words as f64 / length.max(SHORT) as f64;
+/// Returns the share of the topic's words on a page of `length` words. One of fewer than
+/// [`SHORT`] words counts as one of [`SHORT`].
+pub(crate) fn density(topic_words: u64, length: usize) -> f64 {
+    topic_words as f64 / length.max(SHORT) as f64
+}
+
+/// Returns the factor of a page of this density: less than 1 for one that is stuffed with the
+/// topic's words, by the square, so that a page of nothing else is off topic.
+pub(crate) fn of_density(density: f64, densest: f64) -> f64 {
     if density > densest {
         (densest / density).powi(2)
     } else {
@@ -175,11 +180,12 @@ mod tests {
         assert_eq!(densest(&[0.5, 0.5, 0.0]), 0.25);
         assert_eq!(densest(&[1.0 / 16.0; 16]), 0.25);
         assert_eq!(densest(&[1.0 / 17.0; 17]), 0.4);
-        assert_eq!(of_density(50, 200, 0.25), 1.0);
-        assert_eq!(of_density(100, 200, 0.25), 0.25);
-        assert_eq!(of_density(200, 200, 0.25), 0.0625);
-        assert_eq!(of_density(20, 20, 0.25), 1.0, "a short text has no density");
-        assert_eq!(of_density(0, 0, 0.25), 1.0);
+        assert_eq!(density(50, 200), 0.25);
+        assert_eq!(density(20, 20), 0.2, "a short text is easily dense");
+        assert_eq!(density(0, 0), 0.0);
+        for (density, factor) in [(0.0, 1.0), (0.25, 1.0), (0.5, 0.25), (1.0, 0.0625)] {
+            assert_eq!(of_density(density, 0.25), factor);
+        }
     }
 
     #[test]
