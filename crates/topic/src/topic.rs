@@ -127,7 +127,8 @@ impl Topic {
 
     /// Returns the relevance from which a page is on topic: the one that the user chose, or else
     /// by words, [`THRESHOLD_BY_WORDS`](crate::THRESHOLD_BY_WORDS) or more than what one word alone
-    /// brings; by examples, what separates them from other documents.
+    /// brings; by examples, [`THRESHOLD_BY_EXAMPLES`](crate::THRESHOLD_BY_EXAMPLES) or what separates
+    /// them from other documents.
     #[must_use]
     pub fn threshold(&self) -> Relevance {
         self.stored.threshold.unwrap_or(self.weighed.threshold)

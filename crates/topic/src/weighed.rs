@@ -2,13 +2,15 @@
 //!
 //! Each example is compared with the topic of the others (leave-one-out), because a topic always
 //! resembles the texts that it was made from. The best of them is a page of relevance 1; the
-//! threshold lies halfway between other documents and the lower quarter of the examples.
+//! threshold lies halfway between other documents and the lower quarter of the examples, but never
+//! below [`THRESHOLD_BY_EXAMPLES`].
 
 use crate::examples::WORDS_OF_EXAMPLES;
 use crate::relevance::Relevance;
 use crate::stored::{StoredExample, StoredTopic};
 use crate::weights::{
-    by_rarity, covered, densest, normalise, share_of_example, term_weight, threshold_by_words,
+    THRESHOLD_BY_EXAMPLES, by_rarity, covered, densest, normalise, share_of_example, term_weight,
+    threshold_by_words,
 };
 
 /// The part of an example's coverage by its own words that another page may reach: there is
@@ -83,7 +85,7 @@ impl Weighed {
             full_of_link: weightiest(&weights),
             weights,
             full,
-            threshold: Relevance::from_share(between / full).max(Relevance::LEAST),
+            threshold: Relevance::from_share(between / full).max(THRESHOLD_BY_EXAMPLES),
         }
     }
 }

@@ -8,6 +8,10 @@ use crate::relevance::Relevance;
 /// best on topics that were used to choose (`docs/measurements/focus.md`).
 pub const THRESHOLD_BY_WORDS: Relevance = Relevance::from_thousandths(300);
 
+/// The least threshold by examples: a few examples say little about how unlike pages about the
+/// topic may be. It is the best on topics that were used to choose, too.
+pub const THRESHOLD_BY_EXAMPLES: Relevance = Relevance::from_thousandths(450);
+
 /// The greatest threshold by words, for one word or for words of which one is much rarer.
 const GREATEST_BY_WORDS: f64 = 0.6;
 
