@@ -116,6 +116,31 @@ fn without_a_topic_pages_are_visited_in_the_order_of_their_links() {
     assert_eq!(crawl.row(&server.url(SEA, "/"))["relevance"], Value::Null);
 }
 
+/// Pages of a directory about the topic often speak of its parts only.
+#[test]
+fn the_words_of_a_urls_path_make_its_page_more_relevant() {
+    let server = Server::spawn_thread(Site::new(|request| {
+        let text = |number: u64| format!("Tidal power. {}", prose(number, 120));
+        match request.path() {
+            "/robots.txt" => Reply::text("User-agent: *\nAllow: /\n"),
+            "/" => {
+                let paths = ["/tidal-power/1", "/other/2"];
+                on_topic(9, &paths.map(|path| (path.to_owned(), "next")))
+            }
+            path => page(&text(number_in(path)), &[]),
+        }
+    }));
+    let crawl = focused(&server, &[SEA]).with(&TOPIC);
+    let summary = crawl.complete();
+    assert_eq!(
+        (&summary["unique"], &summary["off_topic"]),
+        (&2.into(), &1.into())
+    );
+    let verdict = |path: &str| crawl.row(&server.url(SEA, path))["verdict"].clone();
+    assert_eq!(verdict("/tidal-power/1"), "unique");
+    assert_eq!(verdict("/other/2"), "off-topic");
+}
+
 /// A page on topic behind three pages that are not, and whose links say nothing.
 fn tunnel() -> Server {
     Server::spawn_thread(Site::new(|request| {

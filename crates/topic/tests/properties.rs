@@ -290,6 +290,25 @@ fn given_frequencies_decide_on_rarity_and_nothing_is_learned() {
     assert_eq!(topic.reweigh(&frequencies), topic);
 }
 
+/// A crawl that was begun with the first formula, which knew no forms, is continued with this one.
+#[test]
+fn a_topic_that_was_stored_by_the_first_formula_is_read_and_judges() {
+    let stored = r#"{"version":1,"words":[
+        {"word":"tide","given":1,"rarity":1000000,"elsewhere":0},
+        {"word":"tides","given":1,"rarity":1000000,"elsewhere":0},
+        {"word":"power","given":0,"rarity":1000000,"elsewhere":0}],
+        "examples":[{"length":10,"counts":[[0,1],[2,2]]},{"length":20,"counts":[[1,1],[2,1]]}],
+        "learns":true,"threshold":null}"#;
+    let topic: Topic = serde_json::from_str(stored).unwrap();
+    let page = "tide tides power ".repeat(5) + &filler(40);
+    assert!(relevance(&topic, &page) >= topic.threshold());
+    assert_eq!(topic.words().len(), 3);
+    let learned = r#"{"documents":64,"counts":[1,2,60]}"#;
+    let learned: DocumentFrequencies = serde_json::from_str(learned).unwrap();
+    let weighed = topic.reweigh(&learned);
+    assert_eq!(weighed.words()[2].0, "power");
+}
+
 #[test]
 fn a_stored_topic_of_another_version_is_refused() {
     let topic = Topic::of_words("tidal power", None).unwrap();
