@@ -94,7 +94,7 @@ fn a_table_has_the_threshold_and_a_line_for_each_document() {
     ]);
     let lines: Vec<&str> = run.output.lines().collect();
     assert_eq!(lines.len(), 3, "{run:?}");
-    assert_eq!(lines[0], "on topic from 0.600");
+    assert_eq!(lines[0], "on topic from 0.520");
     assert!(lines[1].contains("  on topic   severn.txt  "), "{run:?}");
     assert!(
         lines[2].starts_with("0.000  off topic  bread.txt"),
