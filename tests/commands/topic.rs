@@ -94,7 +94,7 @@ fn a_table_has_the_threshold_and_a_line_for_each_document() {
     ]);
     let lines: Vec<&str> = run.output.lines().collect();
     assert_eq!(lines.len(), 3, "{run:?}");
-    assert_eq!(lines[0], "on topic from 0.600");
+    assert_eq!(lines[0], "on topic from 0.520");
     assert!(lines[1].contains("  on topic   severn.txt  "), "{run:?}");
     assert!(
         lines[2].starts_with("0.000  off topic  bread.txt"),
@@ -119,6 +119,44 @@ fn html_is_judged_by_its_text_and_title_and_other_formats_by_their_documents() {
     assert!(found.iter().all(is_on_topic), "{found:?}");
     // The title has both words once more.
     assert!(found[0]["relevance"].as_f64() > found[1]["relevance"].as_f64());
+}
+
+#[test]
+fn the_path_of_a_url_counts_and_that_of_a_local_file_does_not() {
+    let crawl = tides();
+    let corpus = [
+        "https://sea.test/TidalPower/1.html",
+        "https://tidal-power.test/1.html",
+    ];
+    let lines = corpus.map(|id| serde_json::json!({"id": id, "text": SEVERN}).to_string());
+    crawl.write("corpus.jsonl", lines.join("\n"));
+    crawl.write("tidal-power.txt", SEVERN);
+    let found = judged(
+        &crawl,
+        &["--topic=tidal power", "corpus.jsonl", "tidal-power.txt"],
+    );
+    let [in_path, in_host, in_file] = &found[..] else {
+        panic!("{found:?}");
+    };
+    let relevance = |judged: &Value| judged["relevance"].as_f64();
+    assert!(relevance(in_path) > relevance(in_host), "{found:?}");
+    assert_eq!(relevance(in_file), relevance(in_host));
+}
+
+/// A topic of *logging* found no page about logs.
+#[test]
+fn forms_of_a_word_are_the_same_word() {
+    let crawl = tides();
+    let text = |words: &str| format!("{} {words} {}", prose(1, 40), prose(2, 40));
+    crawl.write("forms.txt", text("The log logs what was logged."));
+    crawl.write("others.txt", text("The logic of a login is logical."));
+    let found = judged(&crawl, &["--topic=logging", "forms.txt", "others.txt"]);
+    assert!(
+        is_on_topic(&found[0]) && !is_on_topic(&found[1]),
+        "{found:?}"
+    );
+    assert_eq!(found[0]["words"][0]["word"], "logging");
+    assert_eq!(found[1]["relevance"], 0.0);
 }
 
 #[test]

@@ -128,6 +128,31 @@ fn without_a_topic_pages_are_visited_in_the_order_of_their_links() {
     assert_eq!(crawl.row(&server.url(SEA, "/"))["relevance"], Value::Null);
 }
 
+/// Pages of a directory about the topic often speak of its parts only.
+#[test]
+fn the_words_of_a_urls_path_make_its_page_more_relevant() {
+    let server = Server::spawn_thread(Site::new(|request| {
+        let text = |number: u64| format!("Tidal power. {}", prose(number, 120));
+        match request.path() {
+            "/robots.txt" => Reply::text("User-agent: *\nAllow: /\n"),
+            "/" => {
+                let paths = ["/tidal-power/1", "/other/2"];
+                on_topic(9, &paths.map(|path| (path.to_owned(), "next")))
+            }
+            path => page(&text(number_in(path)), &[]),
+        }
+    }));
+    let crawl = focused(&server, &[SEA]).with(&TOPIC);
+    let summary = crawl.complete();
+    assert_eq!(
+        (&summary["unique"], &summary["off_topic"]),
+        (&2.into(), &1.into())
+    );
+    let verdict = |path: &str| crawl.row(&server.url(SEA, path))["verdict"].clone();
+    assert_eq!(verdict("/tidal-power/1"), "unique");
+    assert_eq!(verdict("/other/2"), "off-topic");
+}
+
 /// A page on topic behind three pages that are not, and whose links say nothing.
 fn tunnel() -> Server {
     Server::spawn_thread(Site::new(|request| {
@@ -283,7 +308,8 @@ fn a_crawl_by_examples_continues_without_these() {
     std::fs::remove_dir_all(&examples).unwrap();
     let rest = crawl.run_with(&["--max-pages", "100"]);
     assert_eq!(rest.summary()["finished"], "exhausted", "{rest:?}");
-    assert_eq!(rest.summary()["unique"], 4, "{:?}", crawl.rows());
+    // The front page names four pages on topic, so it is on topic, too.
+    assert_eq!(rest.summary()["unique"], 5, "{:?}", crawl.rows());
     let paths = visits(&server);
     assert!(
         paths[1..5].iter().all(|path| path.starts_with("/plant/")),

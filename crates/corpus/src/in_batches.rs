@@ -8,7 +8,7 @@ use std::thread;
 
 use rayon::prelude::*;
 
-use crate::document::{Content, Document, Skipped};
+use crate::document::{Document, Skipped};
 
 /// Bytes in a batch; the last document may exceed them.
 const BATCH_BYTES: usize = 16 << 20;
@@ -94,15 +94,15 @@ fn read<D>(
     batch
 }
 
-/// Returns what `compute` makes of the content of each document, with its id, in order. A document
+/// Returns what `compute` makes of each document, with its id, in order. A document
 /// that makes a library panic is skipped with the reason.
 pub fn computed<T: Send + 'static>(
     documents: impl Iterator<Item = Result<Document, Skipped>>,
-    compute: impl Fn(&Content) -> T + Send + Sync + 'static,
+    compute: impl Fn(&Document) -> T + Send + Sync + 'static,
 ) -> impl Iterator<Item = Result<(String, T), Skipped>> {
     let len = |document: &Document| document.content.len();
     in_batches(documents, len, move |document| {
-        match catch_unwind(AssertUnwindSafe(|| compute(&document.content))) {
+        match catch_unwind(AssertUnwindSafe(|| compute(&document))) {
             Ok(computed) => Ok((document.id, computed)),
             Err(_panic) => Err(Skipped {
                 culprit: document.id,

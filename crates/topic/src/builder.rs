@@ -7,6 +7,7 @@ use neardup::PageText;
 use neardup::frequencies::{DocumentFrequencies, MAX_TERM};
 
 use crate::examples::{self, CountedExample, MAX_EXAMPLES};
+use crate::inflections::base;
 use crate::stop_words::without_stop_words;
 use crate::stored::{Millionths, StoredExample, StoredTopic, TOPIC_VERSION, TopicWord};
 use crate::topic::Topic;
@@ -152,7 +153,8 @@ impl<'a> TopicBuilder<'a> {
         }
     }
 
-    /// Adds words, without the stop words among them. A word that is repeated weighs more.
+    /// Adds words, without the stop words among them. A word that is repeated weighs more; forms of
+    /// a word are the same word.
     ///
     /// # Errors
     /// No word counts, or there are more than [`MAX_TOPIC_WORDS`].
@@ -204,12 +206,13 @@ impl<'a> TopicBuilder<'a> {
         let room = MAX_TOPIC_WORDS - self.given.len();
         let chosen = examples::choose(&self.examples, self.frequencies, room);
         let mut words: Vec<TopicWord> = Vec::new();
-        for (word, times) in &self.given {
-            words.push(self.topic_word(word, *times));
-        }
-        for word in &chosen.words {
-            if !self.given.contains_key(word) {
-                words.push(self.topic_word(word, 0));
+        let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
+        let given = self.given.iter().map(|(word, times)| (word, *times));
+        for (word, given) in given.chain(chosen.words.iter().map(|word| (word, 0))) {
+            let number = *numbers.entry(base(word)).or_insert(words.len());
+            match words.get_mut(number) {
+                Some(form) => form.given = form.given.saturating_add(given),
+                None => words.push(self.topic_word(word, given)),
             }
         }
         if words.is_empty() {
@@ -220,7 +223,7 @@ impl<'a> TopicBuilder<'a> {
             examples: self
                 .examples
                 .iter()
-                .map(|one| stored(one, &words))
+                .map(|one| stored(one, &numbers))
                 .collect(),
             words,
             learns: self.frequencies.is_none(),
@@ -250,15 +253,14 @@ impl<'a> TopicBuilder<'a> {
     }
 }
 
-/// Returns the occurrences of the topic's words in an example.
-fn stored(example: &CountedExample, words: &[TopicWord]) -> StoredExample {
-    let numbered = words.iter().zip(0_u16..);
-    let count = |(word, number): (&TopicWord, u16)| {
-        let times = example.counts.get(&word.word)?;
-        Some((number, *times))
-    };
+/// Returns the occurrences of the topic's words, which have these numbers, in an example.
+fn stored(example: &CountedExample, numbers: &BTreeMap<String, usize>) -> StoredExample {
+    let counts = examples::by_base(example).into_iter();
+    let counts = counts.filter_map(|(base, times)| Some((*numbers.get(&base)? as u16, times)));
+    let mut counts: Vec<(u16, u32)> = counts.collect();
+    counts.sort_unstable();
     StoredExample {
         length: u32::try_from(example.length).unwrap_or(u32::MAX),
-        counts: numbered.filter_map(count).collect(),
+        counts,
     }
 }

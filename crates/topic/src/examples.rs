@@ -1,23 +1,29 @@
 //! Words of examples: which of them say what the examples are about.
 //!
-//! Candidates are words that more than one example has, and that a larger part of the examples than
-//! of other documents has, if frequencies are known. The words of the greatest sum of weights are
-//! the topic's (Rocchio 1971, without negative examples).
+//! Forms of a word are one word. Candidates are words that more than one example has, and that a
+//! larger part of the examples than of other documents has, if frequencies are known. The topic
+//! keeps the [`MAX_CANDIDATES`] that take the greatest share of the examples; of these, the
+//! [`WORDS_OF_EXAMPLES`] weightiest have a weight (Rocchio 1971, without negative examples). Which
+//! they are may change when the topic is weighed again: how rare a word is, is learned later.
 
 use std::collections::BTreeMap;
 
 use neardup::PageText;
 use neardup::frequencies::{DocumentFrequencies, MAX_TERM};
 
+use crate::inflections::{base, forms};
 use crate::page_words::{MAX_PAGE_WORDS, start_of};
 use crate::stop_words::without_stop_words;
-use crate::weights::{rarity, term_weight};
-use crate::word_table::MAX_TOPIC_WORDS;
+use crate::weights::{by_rarity, rarity, share_of_example};
 
 /// The most examples of a topic; further ones are left out, with a warning.
 pub const MAX_EXAMPLES: usize = 100;
 /// The different words of an example that are counted: the most frequent ones.
 pub const MAX_EXAMPLE_WORDS: usize = 1_000;
+/// The words of examples that a topic keeps at most.
+pub(crate) const MAX_CANDIDATES: usize = 128;
+/// The words of examples that have a weight, at most.
+pub const WORDS_OF_EXAMPLES: usize = 32;
 
 /// An example as the occurrences of its words, without stop words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,59 +83,95 @@ pub(crate) struct Chosen {
     pub(crate) nothing_in_common: bool,
 }
 
+/// A word that examples bring.
+#[derive(Debug, Default)]
+struct Candidate<'a> {
+    /// Its most frequent form, with its occurrences.
+    form: (&'a str, u32),
+    examples: usize,
+    /// The sum of its shares of the examples.
+    share: f64,
+}
+
 /// Chooses at most `most` words of the examples, the weightiest first.
 pub(crate) fn choose(
     examples: &[CountedExample],
     frequencies: Option<&DocumentFrequencies>,
     most: usize,
 ) -> Chosen {
-    struct Candidate {
-        examples: usize,
-        weight: f64,
-    }
-    let mut candidates: BTreeMap<&str, Candidate> = BTreeMap::new();
-    for example in examples {
-        for (word, times) in &example.counts {
-            let candidate = candidates.entry(word).or_insert(Candidate {
-                examples: 0,
-                weight: 0.0,
-            });
-            candidate.examples += 1;
-            candidate.weight += term_weight(*times);
-        }
-    }
-    let is_common = |candidate: &Candidate| candidate.examples > 1;
+    let candidates = candidates(examples);
+    let is_common = |candidate: &Candidate<'_>| candidate.examples > 1;
     let nothing_in_common = examples.len() > 1 && !candidates.values().any(is_common);
     let needs_common = examples.len() > 1 && !nothing_in_common;
     let mut weighed: Vec<(&str, f64)> = Vec::new();
-    for (word, candidate) in &candidates {
-        let share = candidate.examples as f64 / examples.len() as f64;
-        let is_typical = frequencies.is_none_or(|known| share > share_of(known, word));
+    for candidate in candidates.values() {
+        let word = candidate.form.0;
+        let part = candidate.examples as f64 / examples.len() as f64;
+        let is_typical = frequencies.is_none_or(|known| part > share_of(known, word));
         if is_typical && (!needs_common || is_common(candidate)) {
-            weighed.push((
-                word,
-                candidate.weight * share * rarity_of(frequencies, word),
-            ));
+            let rarity = rarity_of(frequencies, word);
+            weighed.push((word, candidate.share * part * by_rarity(rarity)));
         }
     }
     weighed.sort_by(|one, two| two.1.total_cmp(&one.1));
-    weighed.truncate(most.min(MAX_TOPIC_WORDS));
+    weighed.truncate(most.min(MAX_CANDIDATES));
     Chosen {
         words: weighed.into_iter().map(|(word, _)| word.into()).collect(),
         nothing_in_common,
     }
 }
 
+/// Returns the words of the examples by their bases.
+fn candidates(examples: &[CountedExample]) -> BTreeMap<String, Candidate<'_>> {
+    let mut forms: BTreeMap<&str, u32> = BTreeMap::new();
+    for (form, times) in examples.iter().flat_map(|example| &example.counts) {
+        let all = forms.entry(form).or_default();
+        *all = all.saturating_add(*times);
+    }
+    let mut candidates: BTreeMap<String, Candidate<'_>> = BTreeMap::new();
+    for (form, times) in forms {
+        let candidate = candidates.entry(base(form)).or_default();
+        if times > candidate.form.1 {
+            candidate.form = (form, times);
+        }
+    }
+    for example in examples {
+        for (base, times) in by_base(example) {
+            let candidate = candidates.entry(base).or_default();
+            candidate.examples += 1;
+            candidate.share += share_of_example(times, example.length);
+        }
+    }
+    candidates
+}
+
+/// Returns the occurrences of an example's words by their bases.
+pub(crate) fn by_base(example: &CountedExample) -> BTreeMap<String, u32> {
+    let mut counts = BTreeMap::new();
+    for (form, times) in &example.counts {
+        let all: &mut u32 = counts.entry(base(form)).or_default();
+        *all = all.saturating_add(*times);
+    }
+    counts
+}
+
 /// Returns the rarity of a word by given frequencies; 1 without any.
 pub(crate) fn rarity_of(frequencies: Option<&DocumentFrequencies>, word: &str) -> f64 {
     frequencies.map_or(1.0, |known| {
-        rarity(known.of(word).into(), known.documents())
+        rarity(documents_with(known, word).into(), known.documents())
     })
+}
+
+/// Returns the number of documents that have the most frequent form of a word: at least so many
+/// have one of its forms.
+fn documents_with(known: &DocumentFrequencies, word: &str) -> u32 {
+    let forms = forms(word).into_iter();
+    forms.map(|form| known.of(&form)).max().unwrap_or_default()
 }
 
 /// Returns the part of all documents that have a word.
 pub(crate) fn share_of(known: &DocumentFrequencies, word: &str) -> f64 {
-    f64::from(known.of(word)) / (known.documents().max(1) as f64)
+    f64::from(documents_with(known, word)) / (known.documents().max(1) as f64)
 }
 
 #[cfg(test)]
@@ -143,7 +185,7 @@ mod tests {
     }
 
     fn check(texts: &[&str], words: &[&str], nothing_in_common: bool) {
-        let chosen = choose(&examples(texts), None, MAX_TOPIC_WORDS);
+        let chosen = choose(&examples(texts), None, MAX_CANDIDATES);
         let found: Vec<&str> = chosen.words.iter().map(|word| &**word).collect();
         assert_eq!(found, words, "{texts:?}");
         assert_eq!(chosen.nothing_in_common, nothing_in_common, "{texts:?}");
@@ -160,6 +202,24 @@ mod tests {
             &["tides", "turbines"],
             false,
         );
+    }
+
+    #[test]
+    fn forms_of_a_word_are_one_word_by_its_most_frequent_form() {
+        check(
+            &["a turbine, a tide, and tides", "turbines", "turning tides"],
+            &["tides", "turbine"],
+            false,
+        );
+    }
+
+    #[test]
+    fn no_more_than_the_most_words_are_kept() {
+        let text: String = (0..=MAX_CANDIDATES).map(|n| format!("word{n} ")).collect();
+        for (most, expected) in [(usize::MAX, MAX_CANDIDATES), (10, 10)] {
+            let chosen = choose(&examples(&[&text, &text]), None, most);
+            assert_eq!(chosen.words.len(), expected);
+        }
     }
 
     #[test]

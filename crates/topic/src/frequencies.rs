@@ -89,7 +89,7 @@ mod tests {
         let topic = Topic::of_words("tidal power", None).unwrap();
         let mut frequencies = DocumentFrequencies::default();
         for text in ["power, power, power", "tidal power", "neither"] {
-            frequencies.learn(&topic.judge(&PageText::of(text)));
+            frequencies.learn(&topic.judge(&PageText::of(text), None));
         }
         assert_eq!(frequencies.documents(), 3);
         // Words are numbered in alphabetical order.
@@ -103,7 +103,7 @@ mod tests {
         let mut frequencies = DocumentFrequencies::default();
         let mut due = Vec::new();
         for _ in 0..300 {
-            frequencies.learn(&topic.judge(&PageText::of("tides")));
+            frequencies.learn(&topic.judge(&PageText::of("tides"), None));
             if frequencies.is_due() {
                 due.push(frequencies.documents());
             }

@@ -6,9 +6,10 @@
 
 use web::PageUrl;
 
+use crate::path_words::words_of_path;
 use crate::word_table::{WordTable, hashed_short};
 
-/// The bytes of the anchor, of the text around it and of the URL's path that are read, each.
+/// The bytes of the anchor and of the text around it that are read, each.
 pub const MAX_LINK_BYTES: usize = 1_024;
 
 /// The value of a word by its place.
@@ -60,38 +61,6 @@ fn start_of(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_LINK_BYTES)]
 }
 
-/// Returns the words of a URL's path, decoded, with spaces for everything that is no letter and no
-/// digit: `/tidal_power.html` is `tidal power html`.
-fn words_of_path(url: &PageUrl) -> String {
-    let path = start_of(url.as_url().path());
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.as_bytes();
-    while let [byte, after @ ..] = rest {
-        let decoded = match after {
-            [high, low, ..] if *byte == b'%' => digit(*high).zip(digit(*low)),
-            _ => None,
-        };
-        match decoded {
-            Some((high, low)) => {
-                bytes.push(high << 4 | low);
-                rest = &after[2..];
-            }
-            None => {
-                bytes.push(*byte);
-                rest = after;
-            }
-        }
-    }
-    let text = String::from_utf8_lossy(&bytes);
-    let spaced = |c: char| if c.is_alphanumeric() { c } else { ' ' };
-    text.chars().map(spaced).collect()
-}
-
-/// Returns the value of a hexadecimal digit.
-fn digit(byte: u8) -> Option<u8> {
-    char::from(byte).to_digit(16).map(|digit| digit as u8)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,20 +68,6 @@ mod tests {
 
     fn url(text: &str) -> PageUrl {
         PageUrl::parse(text, &CanonicalForm::default()).unwrap()
-    }
-
-    #[test]
-    fn the_words_of_a_path_stand_between_marks_and_are_decoded() {
-        for (path, words) in [
-            ("/tidal_power.html", " tidal power html"),
-            ("/a-b/C+d?tidal=1", " a b C d"),
-            ("/gezeiten/m%C3%BChle", " gezeiten mühle"),
-            ("/100%25", " 100 "),
-            ("/%ff%fe", "   "),
-        ] {
-            let url = url(&format!("https://tidal.example{path}"));
-            assert_eq!(words_of_path(&url).trim_end(), words.trim_end(), "{path}");
-        }
     }
 
     #[test]

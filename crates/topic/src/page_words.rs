@@ -1,8 +1,10 @@
 //! The topic's words on a page, counted in one pass over the hashes of its words.
 
 use neardup::PageText;
+use web::PageUrl;
 
-use crate::weights::LEAST_DIFFERENT_WORDS;
+use crate::path_words::words_of_path;
+use crate::weights::{IN_PATH, LEAST_DIFFERENT_WORDS};
 use crate::word_table::{WordTable, hashed, hashed_short};
 
 /// The words of a page that are read.
@@ -10,20 +12,44 @@ pub const MAX_PAGE_WORDS: usize = 100_000;
 /// The bytes of a page that are read: a gigabyte without white space is one word.
 pub const MAX_PAGE_BYTES: usize = 1 << 20;
 
-/// The occurrences of the topic's words on a page.
+/// The topic's words on a page.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PageWords {
-    /// Occurrences by the number of the word, of those that occur, in ascending order.
-    pub(crate) counts: Vec<(u16, u32)>,
+    /// Those that occur, in ascending order of their numbers.
+    pub(crate) words: Vec<FoundWord>,
     /// The number of words read.
     pub(crate) length: usize,
     /// The number of different words, at most [`LEAST_DIFFERENT_WORDS`].
     pub(crate) different: usize,
 }
 
+/// A word of the topic on a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FoundWord {
+    /// Its number in the topic.
+    pub(crate) number: u16,
+    /// Its occurrences in the text and in the title.
+    pub(crate) in_text: u32,
+    /// True if the URL's path has it.
+    pub(crate) in_path: bool,
+}
+
+impl FoundWord {
+    /// Returns its occurrences. The path counts as [`IN_PATH`] of them, however often it has the
+    /// word.
+    pub(crate) fn times(self) -> u32 {
+        self.in_text + if self.in_path { IN_PATH } else { 0 }
+    }
+}
+
 impl PageWords {
-    /// Counts the words of a page and of its title.
-    pub(crate) fn of(page: &PageText<'_>, table: &WordTable, topic_words: usize) -> Self {
+    /// Counts the words of a page, of its title and of its URL's path, if it has a URL.
+    pub(crate) fn of(
+        page: &PageText<'_>,
+        url: Option<&PageUrl>,
+        table: &WordTable,
+        topic_words: usize,
+    ) -> Self {
         let title = hashed_short(start_of(page.title.unwrap_or_default()));
         let text = hashed(start_of(page.text));
         let mut times = vec![0_u32; topic_words];
@@ -43,13 +69,29 @@ impl PageWords {
                 times[number] += 1;
             }
         }
-        let counts = times.iter().zip(0..).filter(|(times, _)| **times > 0);
+        let path = url.map_or_else(Vec::new, |url| numbers_in_path(url, table));
+        let word = |(&in_text, number): (&u32, u16)| FoundWord {
+            number,
+            in_text,
+            in_path: path.contains(&usize::from(number)),
+        };
+        let words = times.iter().zip(0..).map(word);
         Self {
-            counts: counts.map(|(&times, number)| (number, times)).collect(),
+            words: words.filter(|word| word.times() > 0).collect(),
             length,
             different: different.len(),
         }
     }
+}
+
+/// Returns the numbers of the topic's words in a URL's path.
+fn numbers_in_path(url: &PageUrl, table: &WordTable) -> Vec<usize> {
+    let path = hashed_short(&words_of_path(url));
+    let numbers = path
+        .hashes()
+        .iter()
+        .filter_map(|&hash| table.number_of(hash));
+    numbers.collect()
 }
 
 /// Returns the beginning of a text, at most [`MAX_PAGE_BYTES`].
@@ -64,7 +106,23 @@ mod tests {
     fn counted(page: PageText<'_>) -> PageWords {
         let words = ["tidal", "power"];
         let table = WordTable::of(words.into_iter());
-        PageWords::of(&page, &table, words.len())
+        PageWords::of(&page, None, &table, words.len())
+    }
+
+    fn occurrences(counted: &PageWords) -> Vec<(u16, u32)> {
+        let words = counted.words.iter();
+        words.map(|word| (word.number, word.times())).collect()
+    }
+
+    #[test]
+    fn a_word_of_the_path_counts_as_several_of_the_text_but_only_once() {
+        let table = WordTable::of(["tidal", "power"].into_iter());
+        let url = "https://tidal.example/tidal/TidalStations.html";
+        let url = PageUrl::parse(url, &web::CanonicalForm::default()).unwrap();
+        let page = PageText::of("tidal power");
+        let counted = PageWords::of(&page, Some(&url), &table, 2);
+        assert_eq!(occurrences(&counted), [(0, 1 + IN_PATH), (1, 1)]);
+        assert_eq!(counted.length, 2);
     }
 
     #[test]
@@ -74,7 +132,7 @@ mod tests {
             ..PageText::of("Power, and more power")
         };
         let counted = counted(page);
-        assert_eq!(counted.counts, [(1, 3)]);
+        assert_eq!(occurrences(&counted), [(1, 3)]);
         assert_eq!((counted.length, counted.different), (6, 4));
     }
 
@@ -83,7 +141,7 @@ mod tests {
         let mut text = "a ".repeat(MAX_PAGE_WORDS - 1);
         text.push_str("tidal power");
         let counted = counted(PageText::of(&text));
-        assert_eq!(counted.counts, [(0, 1)]);
+        assert_eq!(occurrences(&counted), [(0, 1)]);
         assert_eq!(counted.length, MAX_PAGE_WORDS);
     }
 

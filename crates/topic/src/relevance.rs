@@ -26,8 +26,6 @@ pub struct Relevance(u16);
 impl Relevance {
     /// A page that has nothing to do with the topic.
     pub const NONE: Self = Self(0);
-    /// A page that has next to nothing to do with it: no threshold by examples is lower.
-    pub(crate) const LEAST: Self = Self(1);
     /// A page that is all about the topic.
     pub const FULL: Self = Self(ALL);
 

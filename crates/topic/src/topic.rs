@@ -2,15 +2,16 @@
 
 use neardup::PageText;
 use serde::{Deserialize, Serialize};
+use web::PageUrl;
 
 use crate::frequencies::DocumentFrequencies;
 use crate::judged::Judged;
 use crate::link::{LinkText, LinkWords};
-use crate::page_words::PageWords;
+use crate::page_words::{FoundWord, PageWords};
 use crate::relevance::Relevance;
 use crate::stored::{BadTopic, Millionths, StoredTopic};
 use crate::weighed::{Weighed, coverage};
-use crate::weights::{of_variety, rarity, saturation};
+use crate::weights::{covered, density, of_density, of_variety, rarity};
 use crate::word_table::WordTable;
 
 /// A topic's words by their hashes, with weights.
@@ -59,37 +60,52 @@ impl Topic {
         }
     }
 
-    /// Judges a page by its text and its title. Words beyond
-    /// [`MAX_PAGE_WORDS`](crate::MAX_PAGE_WORDS) are not read.
+    /// Judges a page by its text, its title and the words of its URL's path, if it has a URL. Words
+    /// beyond [`MAX_PAGE_WORDS`](crate::MAX_PAGE_WORDS) are not read.
     #[must_use]
-    pub fn judge(&self, page: &PageText<'_>) -> Judged {
-        let words = self.words_of(page);
-        let covered = coverage(&self.weighed.weights, &words.counts, words.length);
-        let share = (covered / self.weighed.full).min(1.0) * of_variety(words.different);
-        let found = words.counts.iter().map(|(number, _)| usize::from(*number));
+    pub fn judge(&self, page: &PageText<'_>, url: Option<&PageUrl>) -> Judged {
+        let words = self.words_of(page, url);
+        let counts = words.words.iter().map(|word| (word.number, word.times()));
+        let covered = coverage(&self.weighed.weights, counts, words.length);
+        let share = (covered / self.weighed.full).min(1.0) * self.of_a_text(&words);
+        let found = words.words.iter().map(|word| usize::from(word.number));
         Judged::of(Relevance::from_share(share), found)
     }
 
     /// Returns the topic's words that make most of a page's relevance, at most `most`, each with
     /// its part of it: the sum of all is the relevance, unless that is 1.
     #[must_use]
-    pub fn words_that_spoke(&self, page: &PageText<'_>, most: usize) -> Vec<(String, f64)> {
-        let words = self.words_of(page);
-        let factor = of_variety(words.different) / self.weighed.full;
-        let of = |&(number, times): &(u16, u32)| {
-            let weight = self.weighed.weights[usize::from(number)];
-            (number, weight * saturation(times, words.length) * factor)
+    pub fn words_that_spoke(
+        &self,
+        page: &PageText<'_>,
+        url: Option<&PageUrl>,
+        most: usize,
+    ) -> Vec<(String, f64)> {
+        let words = self.words_of(page, url);
+        let factor = self.of_a_text(&words) / self.weighed.full;
+        let of = |word: &FoundWord| {
+            let covered = covered(word.times(), words.length);
+            (word.number, self.weight(word.number) * covered * factor)
         };
-        self.named(words.counts.iter().map(of).collect(), most)
+        let parts = words.words.iter().map(of).filter(|(_, part)| *part > 0.0);
+        self.named(parts.collect(), most)
+    }
+
+    /// Returns the share of a page's words that are the topic's; that of a page of fewer than 100
+    /// words as if it had 100.
+    #[must_use]
+    pub fn density(&self, page: &PageText<'_>) -> f64 {
+        self.density_of(&self.words_of(page, None))
     }
 
     /// Returns the topic's words on a judged page, the weightiest first, at most `most`.
     #[must_use]
     pub fn words_found(&self, judged: &Judged, most: usize) -> Vec<String> {
-        let known = judged
+        let weight = |number: usize| self.weighed.weights.get(number).copied();
+        let weighed = judged
             .found()
-            .filter(|number| *number < self.weighed.weights.len());
-        let weighed = known.map(|number| (number as u16, self.weighed.weights[number]));
+            .filter_map(|number| Some((number as u16, weight(number)?)))
+            .filter(|(_, weight)| *weight > 0.0);
         let named = self.named(weighed.collect(), most).into_iter();
         named.map(|(word, _)| word).collect()
     }
@@ -111,7 +127,8 @@ impl Topic {
 
     /// Returns the relevance from which a page is on topic: the one that the user chose, or else
     /// by words, [`THRESHOLD_BY_WORDS`](crate::THRESHOLD_BY_WORDS) or more than what one word alone
-    /// brings; by examples, what separates them from other documents.
+    /// brings; by examples, [`THRESHOLD_BY_EXAMPLES`](crate::THRESHOLD_BY_EXAMPLES) or what separates
+    /// them from other documents.
     #[must_use]
     pub fn threshold(&self) -> Relevance {
         self.stored.threshold.unwrap_or(self.weighed.threshold)
@@ -142,30 +159,51 @@ impl Topic {
                 word.rarity = Millionths::of(rarity);
             }
         }
-        Self::of_stored(stored)
+        Self {
+            weighed: Weighed::of(&stored),
+            table: self.table.clone(),
+            stored,
+        }
     }
 
     /// Returns the topic's words and their weights, the weightiest first. The sum of all is 1.
+    /// Words of examples beyond [`WORDS_OF_EXAMPLES`](crate::WORDS_OF_EXAMPLES) have none.
     #[must_use]
     pub fn words(&self) -> Vec<(&str, f64)> {
         let words = self.stored.words.iter().map(|word| &*word.word);
-        let mut words: Vec<_> = words.zip(self.weighed.weights.iter().copied()).collect();
+        let weighed = words.zip(self.weighed.weights.iter().copied());
+        let mut words: Vec<_> = weighed.filter(|(_, weight)| *weight > 0.0).collect();
         words.sort_by(|one, two| two.1.total_cmp(&one.1));
         words
     }
 
-    fn words_of(&self, page: &PageText<'_>) -> PageWords {
-        PageWords::of(page, &self.table, self.stored.words.len())
+    fn weight(&self, number: u16) -> f64 {
+        self.weighed.weights[usize::from(number)]
+    }
+
+    /// Returns the factor of a page by how much of a text it is: pages of few different words, and
+    /// pages that are stuffed with the topic's words, are less relevant.
+    fn of_a_text(&self, page: &PageWords) -> f64 {
+        let of_density = of_density(self.density_of(page), self.weighed.densest);
+        of_variety(page.different) * of_density
+    }
+
+    fn density_of(&self, page: &PageWords) -> f64 {
+        let words = page.words.iter();
+        let weighed = words.filter(|word| self.weight(word.number) > 0.0);
+        let topic_words: u64 = weighed.map(|word| u64::from(word.in_text)).sum();
+        density(topic_words, page.length)
+    }
+
+    fn words_of(&self, page: &PageText<'_>, url: Option<&PageUrl>) -> PageWords {
+        PageWords::of(page, url, &self.table, self.stored.words.len())
     }
 
     /// Returns the part of a link's score of each of the topic's words.
     fn parts_of_link(&self, link: &LinkText<'_>) -> Vec<(u16, f64)> {
         let found = LinkWords::of(link, &self.table);
         let full = self.weighed.full_of_link;
-        let part = |&(number, place): &(u16, f64)| {
-            let weight = self.weighed.weights[usize::from(number)];
-            (number, weight * place / full)
-        };
+        let part = |&(number, place): &(u16, f64)| (number, self.weight(number) * place / full);
         found.0.iter().map(part).collect()
     }
 

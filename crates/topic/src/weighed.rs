@@ -2,11 +2,16 @@
 //!
 //! Each example is compared with the topic of the others (leave-one-out), because a topic always
 //! resembles the texts that it was made from. The best of them is a page of relevance 1; the
-//! threshold lies halfway between other documents and the lower quarter of the examples.
+//! threshold lies halfway between other documents and the lower quarter of the examples, but never
+//! below [`THRESHOLD_BY_EXAMPLES`].
 
+use crate::examples::WORDS_OF_EXAMPLES;
 use crate::relevance::Relevance;
 use crate::stored::{StoredExample, StoredTopic};
-use crate::weights::{FULL_BY_WORDS, normalise, saturation, term_weight, threshold_by_words};
+use crate::weights::{
+    THRESHOLD_BY_EXAMPLES, by_rarity, covered, densest, normalise, share_of_example, term_weight,
+    threshold_by_words,
+};
 
 /// The part of an example's coverage by its own words that another page may reach: there is
 /// nothing to compare a single example with.
@@ -17,6 +22,8 @@ const OF_UNLIKE_EXAMPLES: f64 = 0.25;
 const WORDS_OF_A_LINK: usize = 3;
 /// The number of words of a page that has a word of other documents.
 const USUAL_PAGE: usize = 500;
+/// The part of the weight that given words have if there are examples, too.
+const OF_GIVEN: f64 = 1.0 / 3.0;
 
 /// The values that are computed from a stored topic.
 #[derive(Clone, Debug)]
@@ -25,6 +32,8 @@ pub(crate) struct Weighed {
     pub(crate) weights: Vec<f64>,
     /// The coverage of a page with relevance 1.
     pub(crate) full: f64,
+    /// The greatest share of the topic's words on a page that is not stuffed with them.
+    pub(crate) densest: f64,
     /// The weight of the words of a link with score 1.
     pub(crate) full_of_link: f64,
     /// The relevance from which a page is on topic, unless the user chooses another.
@@ -35,14 +44,15 @@ impl Weighed {
     /// Weighs the words of a checked topic.
     pub(crate) fn of(topic: &StoredTopic) -> Self {
         let given = of_given(topic);
-        let sums = sums_of_examples(topic);
+        let sums = ExampleSums::of(topic);
         let weights = joined(topic, &given, &sums);
         if topic.examples.is_empty() {
             return Self {
+                densest: densest(&weights),
                 full_of_link: weightiest(&weights),
                 threshold: threshold_by_words(&weights),
                 weights,
-                full: FULL_BY_WORDS,
+                full: 1.0,
             };
         }
         let own = topic
@@ -53,11 +63,7 @@ impl Weighed {
         let mut others: Vec<f64> = Vec::new();
         if topic.examples.len() > 1 {
             for example in &topic.examples {
-                let mut of_others = sums.clone();
-                for &(number, times) in &example.counts {
-                    of_others[usize::from(number)] -= term_weight(times);
-                }
-                let weights = joined(topic, &given, &of_others);
+                let weights = joined(topic, &given, &sums.without(example));
                 others.push(coverage_of_example(&weights, example));
             }
         } else {
@@ -71,14 +77,15 @@ impl Weighed {
             .words
             .iter()
             .zip(&weights)
-            .map(|(word, weight)| weight * word.elsewhere.share() * saturation(1, USUAL_PAGE))
+            .map(|(word, weight)| weight * word.elsewhere.share() * covered(1, USUAL_PAGE))
             .sum();
         let between = (lower_quarter + elsewhere) / 2.0;
         Self {
+            densest: densest(&weights),
             full_of_link: weightiest(&weights),
             weights,
             full,
-            threshold: Relevance::from_share(between / full).max(Relevance::LEAST),
+            threshold: Relevance::from_share(between / full).max(THRESHOLD_BY_EXAMPLES),
         }
     }
 }
@@ -91,49 +98,111 @@ fn weightiest(weights: &[f64]) -> f64 {
 }
 
 /// Returns the part of the weight that these occurrences cover.
-pub(crate) fn coverage(weights: &[f64], counts: &[(u16, u32)], length: usize) -> f64 {
-    let of =
-        |&(number, times): &(u16, u32)| weights[usize::from(number)] * saturation(times, length);
-    counts.iter().map(of).sum()
+pub(crate) fn coverage(
+    weights: &[f64],
+    counts: impl Iterator<Item = (u16, u32)>,
+    length: usize,
+) -> f64 {
+    let of = |(number, times)| weights[usize::from(number)] * covered(times, length);
+    counts.map(of).sum()
 }
 
 fn coverage_of_example(weights: &[f64], example: &StoredExample) -> f64 {
-    coverage(weights, &example.counts, example.length as usize)
+    coverage(
+        weights,
+        example.counts.iter().copied(),
+        example.length as usize,
+    )
 }
 
 /// Returns the weights of the words that the user gave.
 fn of_given(topic: &StoredTopic) -> Vec<f64> {
     let words = topic.words.iter();
     let mut weights: Vec<f64> = words
-        .map(|word| term_weight(word.given) * word.rarity.share())
+        .map(|word| term_weight(word.given) * by_rarity(word.rarity.share()))
         .collect();
     normalise(&mut weights);
     weights
 }
 
-/// Returns the sum of each word's weights in the examples, without its rarity.
-fn sums_of_examples(topic: &StoredTopic) -> Vec<f64> {
-    let mut sums = vec![0.0; topic.words.len()];
-    for (number, times) in topic.examples.iter().flat_map(|example| &example.counts) {
-        sums[usize::from(*number)] += term_weight(*times);
-    }
-    sums
+/// The topic's words in some examples.
+#[derive(Clone)]
+struct ExampleSums {
+    /// The number of examples.
+    examples: u32,
+    /// For each word, the number of examples that have it, and the sum of its shares of them.
+    words: Vec<(u32, f64)>,
 }
 
-/// Joins the weights of given words with those of examples: each kind has half of the weight if
-/// there are both.
-fn joined(topic: &StoredTopic, given: &[f64], sums: &[f64]) -> Vec<f64> {
-    let rarities = topic.words.iter().map(|word| word.rarity.share());
-    let mut weights: Vec<f64> = sums
+impl ExampleSums {
+    fn of(topic: &StoredTopic) -> Self {
+        let mut sums = Self {
+            examples: topic.examples.len() as u32,
+            words: vec![(0, 0.0); topic.words.len()],
+        };
+        for example in &topic.examples {
+            for &(number, times) in &example.counts {
+                let (examples, shares) = &mut sums.words[usize::from(number)];
+                *examples += 1;
+                *shares += share_of_example(times, example.length as usize);
+            }
+        }
+        sums
+    }
+
+    /// Returns the sums of the other examples.
+    fn without(&self, example: &StoredExample) -> Self {
+        let mut others = self.clone();
+        others.examples -= 1;
+        for &(number, times) in &example.counts {
+            let (examples, shares) = &mut others.words[usize::from(number)];
+            *examples -= 1;
+            *shares -= share_of_example(times, example.length as usize);
+        }
+        others
+    }
+
+    /// Returns the weight of each word, without its rarity: its share of the examples' words, by
+    /// the part of the examples that have it.
+    fn weights(&self) -> impl Iterator<Item = f64> {
+        let all = f64::from(self.examples.max(1));
+        self.words
+            .iter()
+            .map(move |(examples, shares)| match examples {
+                // What is left of a sum after a subtraction may be a rounding error.
+                0 => 0.0,
+                some => shares * f64::from(*some) / all,
+            })
+    }
+}
+
+/// Joins the weights of given words with those of examples.
+fn joined(topic: &StoredTopic, given: &[f64], sums: &ExampleSums) -> Vec<f64> {
+    let rarities = topic
+        .words
         .iter()
-        .zip(rarities)
-        // What is left of a sum after a subtraction may be less than nothing by a rounding error.
-        .map(|(sum, rarity)| sum.max(0.0) * rarity)
-        .collect();
+        .map(|word| by_rarity(word.rarity.share()));
+    let of_examples = sums.weights().zip(rarities);
+    let mut weights: Vec<f64> = of_examples.map(|(sum, rarity)| sum * rarity).collect();
+    keep_weightiest(&mut weights, WORDS_OF_EXAMPLES);
     normalise(&mut weights);
+    let has = |weights: &[f64]| weights.iter().any(|weight| *weight > 0.0);
+    let of_given = match (has(given), has(&weights)) {
+        (true, true) => OF_GIVEN,
+        (true, false) => 1.0,
+        (false, _) => 0.0,
+    };
     for (weight, given) in weights.iter_mut().zip(given) {
-        *weight += given;
+        *weight = of_given * given + (1.0 - of_given) * *weight;
     }
-    normalise(&mut weights);
     weights
+}
+
+/// Sets all but the greatest weights to 0; of equal ones the first are kept.
+fn keep_weightiest(weights: &mut [f64], most: usize) {
+    let mut order: Vec<usize> = (0..weights.len()).collect();
+    order.sort_by(|one, two| weights[*two].total_cmp(&weights[*one]));
+    for number in order.into_iter().skip(most) {
+        weights[number] = 0.0;
+    }
 }

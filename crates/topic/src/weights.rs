@@ -8,17 +8,20 @@ use crate::relevance::Relevance;
 /// best on topics that were used to choose (`docs/measurements/focus.md`).
 pub const THRESHOLD_BY_WORDS: Relevance = Relevance::from_thousandths(300);
 
-/// The greatest threshold by words, that of one or two words: of two, one alone does not suffice,
-/// and both have to stand more than once in 500 words.
+/// The least threshold by examples: a few examples say little about how unlike pages about the
+/// topic may be. It is the best on topics that were used to choose, too.
+pub const THRESHOLD_BY_EXAMPLES: Relevance = Relevance::from_thousandths(450);
+
+/// The greatest threshold by words, for one word or for words of which one is much rarer.
 const GREATEST_BY_WORDS: f64 = 0.6;
 
 /// The threshold by words in multiples of what the weightiest word alone can bring.
-const MORE_THAN_ONE_WORD: f64 = 1.1;
+const MORE_THAN_ONE_WORD: f64 = 1.04;
 
 /// Returns the relevance from which a page is on topic by words of these weights: the weightiest
 /// word alone never suffices, unless there is no other.
 pub(crate) fn threshold_by_words(weights: &[f64]) -> Relevance {
-    let alone = weights.iter().copied().fold(0.0, f64::max) / FULL_BY_WORDS;
+    let alone = weights.iter().copied().fold(0.0, f64::max);
     let least = THRESHOLD_BY_WORDS.share();
     Relevance::from_share((MORE_THAN_ONE_WORD * alone).clamp(least, GREATEST_BY_WORDS))
 }
@@ -26,31 +29,53 @@ pub(crate) fn threshold_by_words(weights: &[f64]) -> Relevance {
 /// The number of different words below which a page is held for less than a text.
 pub const LEAST_DIFFERENT_WORDS: usize = 32;
 
-/// The coverage of a page with relevance 1 if the topic is words without examples: each word
-/// stands eleven times in 500.
-pub(crate) const FULL_BY_WORDS: f64 = 0.9;
+/// Occurrences in the text that a word of the URL's path counts as.
+pub(crate) const IN_PATH: u32 = 6;
 
-/// Occurrences, on a page of usual length, that give half of the weight (k₁ of BM25).
-const HALF_SATURATED: f64 = 1.2;
+/// Occurrences, on a page of usual length, that give half of the saturation (k₁ of BM25).
+const HALF_SATURATED: f64 = 6.0;
 /// The influence of the page's length, from 0 to 1 (b of BM25).
 const BY_LENGTH: f64 = 0.75;
 /// The number of words of a page of usual length.
 const USUAL_LENGTH: f64 = 500.0;
 /// The number of words below which a page gains nothing by being shorter.
-const SHORT: f64 = 100.0;
+const SHORT: usize = 100;
+/// The saturation from which a word brings all of its weight: 14 occurrences in 500 words.
+const FULL_WORD: f64 = 0.7;
 
+/// The words of a topic of few words.
+const FEW_WORDS: usize = 16;
+/// The greatest share of a page's words that are the topic's, for topics of few and of many words.
+/// Fewer than one in a thousand relevant pages of the evaluation has more.
+const DENSEST_OF_FEW: f64 = 0.25;
+const DENSEST_OF_MANY: f64 = 0.4;
+
+/// The power of rarity: less than the square of tf-idf on both sides, more than once.
+const OF_RARITY: f64 = 1.5;
 /// The least rarity: a word that every document has still counts a little.
 const LEAST_RARITY: f64 = 0.01;
 
 /// Returns the part of its weight that a word brings by standing `times` on a page of `length`
 /// words, from 0 to 1.
-pub(crate) fn saturation(times: u32, length: usize) -> f64 {
-    let length = (length as f64).max(SHORT) / USUAL_LENGTH;
+pub(crate) fn covered(times: u32, length: usize) -> f64 {
+    let length = length.max(SHORT) as f64 / USUAL_LENGTH;
     let half = HALF_SATURATED * (1.0 - BY_LENGTH + BY_LENGTH * length);
-    f64::from(times) / (f64::from(times) + half)
+    let saturation = f64::from(times) / (f64::from(times) + half);
+    (saturation / FULL_WORD).min(1.0)
 }
 
-/// Returns the weight of a word by its occurrences in a text about the topic.
+/// Returns the share of a word in an example, without its rarity: one that is shorter than a text
+/// counts as a text.
+pub(crate) fn share_of_example(times: u32, length: usize) -> f64 {
+    f64::from(times) / length.max(SHORT) as f64
+}
+
+/// Returns the factor of a word's weight by its rarity.
+pub(crate) fn by_rarity(rarity: f64) -> f64 {
+    rarity.powf(OF_RARITY)
+}
+
+/// Returns the weight of a word by its occurrences among the words that the user gave.
 pub(crate) fn term_weight(times: u32) -> f64 {
     match times {
         0 => 0.0,
@@ -73,6 +98,31 @@ pub(crate) fn of_variety(different: usize) -> f64 {
     different.min(LEAST_DIFFERENT_WORDS) as f64 / LEAST_DIFFERENT_WORDS as f64
 }
 
+/// Returns the greatest share of the topic's words on a page that is not stuffed with them.
+pub(crate) fn densest(weights: &[f64]) -> f64 {
+    let words = weights.iter().filter(|weight| **weight > 0.0).count();
+    match words {
+        ..=FEW_WORDS => DENSEST_OF_FEW,
+        _ => DENSEST_OF_MANY,
+    }
+}
+
+/// Returns the share of the topic's words on a page of `length` words. One of fewer than
+/// [`SHORT`] words counts as one of [`SHORT`].
+pub(crate) fn density(topic_words: u64, length: usize) -> f64 {
+    topic_words as f64 / length.max(SHORT) as f64
+}
+
+/// Returns the factor of a page of this density: less than 1 for one that is stuffed with the
+/// topic's words, by the square, so that a page of nothing else is off topic.
+pub(crate) fn of_density(density: f64, densest: f64) -> f64 {
+    if density > densest {
+        (densest / density).powi(2)
+    } else {
+        1.0
+    }
+}
+
 /// Divides weights by their sum, unless that is 0.
 pub(crate) fn normalise(weights: &mut [f64]) {
     let sum: f64 = weights.iter().sum();
@@ -89,18 +139,23 @@ mod tests {
 
     #[test]
     fn more_occurrences_bring_more_up_to_1_and_the_first_brings_most() {
-        let of = |times| saturation(times, 500);
+        let of = |times| covered(times, 500);
         assert_eq!(of(0), 0.0);
-        assert!((of(1) - 1.0 / 2.2).abs() < 1e-9);
+        assert!((of(6) - 0.5 / 0.7).abs() < 1e-9);
         assert!(of(1) - of(0) > of(2) - of(1));
-        assert!(of(1_000_000) < 1.0 && of(u32::MAX) <= 1.0);
+        assert!(of(13) < 1.0);
+        for times in [14, 1_000_000, u32::MAX] {
+            assert_eq!(of(times), 1.0);
+        }
     }
 
     #[test]
     fn the_same_occurrences_bring_less_on_a_longer_page() {
-        assert!(saturation(3, 5_000) < saturation(3, 500));
-        assert!(saturation(3, 500) < saturation(3, 100));
-        assert_eq!(saturation(3, 100), saturation(3, 1));
+        assert!(covered(3, 5_000) < covered(3, 500));
+        assert!(covered(3, 500) < covered(3, 100));
+        assert_eq!(covered(3, 100), covered(3, 1));
+        assert!(share_of_example(3, 500) < share_of_example(3, 100));
+        assert_eq!(share_of_example(3, 100), share_of_example(3, 1));
     }
 
     #[test]
@@ -116,12 +171,25 @@ mod tests {
     fn of_several_words_one_alone_is_never_enough() {
         for words in 2..=8 {
             let weight = 1.0 / f64::from(words);
-            let most = saturation(u32::MAX, 1) * weight / FULL_BY_WORDS;
+            let most = covered(u32::MAX, 1) * weight;
             let threshold = threshold_by_words(&vec![weight; words as usize]);
             assert!(Relevance::from_share(most) < threshold, "{words}");
             assert!(threshold >= THRESHOLD_BY_WORDS, "{words}");
         }
         assert_eq!(threshold_by_words(&[1.0]).share(), GREATEST_BY_WORDS);
+    }
+
+    #[test]
+    fn a_page_beyond_the_density_of_natural_texts_is_less_relevant() {
+        assert_eq!(densest(&[0.5, 0.5, 0.0]), 0.25);
+        assert_eq!(densest(&[1.0 / 16.0; 16]), 0.25);
+        assert_eq!(densest(&[1.0 / 17.0; 17]), 0.4);
+        assert_eq!(density(50, 200), 0.25);
+        assert_eq!(density(20, 20), 0.2, "a short text is easily dense");
+        assert_eq!(density(0, 0), 0.0);
+        for (density, factor) in [(0.0, 1.0), (0.25, 1.0), (0.5, 0.25), (1.0, 0.0625)] {
+            assert_eq!(of_density(density, 0.25), factor);
+        }
     }
 
     #[test]

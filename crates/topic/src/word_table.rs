@@ -1,60 +1,84 @@
-//! The numbers of a topic's words, found by their hashes.
+//! The numbers of a topic's words, found by the hashes of their forms.
 //!
-//! Nearly all words of a page are not the topic's, so a look-up has to fail fast: the table has
-//! eight slots for each word, and one comparison decides most of the time.
+//! Nearly all words of a page are not the topic's, so a look-up has to fail fast: the table has at
+//! least four slots for each form, and one comparison decides most of the time.
 
 use neardup::{HashKey, HashedText, NormalText};
+
+use crate::inflections;
 
 /// The most words of a topic.
 pub const MAX_TOPIC_WORDS: usize = 256;
 
-/// Slots for each word.
-const SLOTS: usize = 8;
+/// Slots for each form.
+const SLOTS: usize = 4;
 /// The number of an empty slot.
 const EMPTY: u16 = u16::MAX;
 /// The key of all hashes of topics. A secret key would protect nothing: a page can have the topic's
 /// words themselves.
 const KEY: HashKey = HashKey::ZERO;
 
-/// The numbers of the topic's words by their hashes.
+/// The numbers of the topic's words by the hashes of their forms.
 #[derive(Clone, Debug)]
 pub(crate) struct WordTable {
-    hashes: Vec<u64>,
+    /// The hash of each form, and the number of its word.
+    forms: Vec<(u64, u16)>,
+    /// The places of forms in that list.
     slots: Vec<u16>,
     mask: usize,
 }
 
 impl WordTable {
-    /// Creates the table of normalised words, at most [`MAX_TOPIC_WORDS`].
+    /// Creates the table of normalised words, at most [`MAX_TOPIC_WORDS`]. A form of two words is
+    /// that of the first, unless it is a word itself.
     pub(crate) fn of<'a>(words: impl Iterator<Item = &'a str>) -> Self {
-        let words = NormalText::of_tokens(words.take(MAX_TOPIC_WORDS));
-        let hashes = HashedText::of_normal(&words, KEY).hashes().to_vec();
-        let size = (hashes.len() * SLOTS).next_power_of_two().max(SLOTS);
+        let words: Vec<&str> = words.take(MAX_TOPIC_WORDS).collect();
+        let mut forms: Vec<(String, u16)> = Vec::new();
+        for (word, number) in words.iter().zip(0..) {
+            forms.push(((*word).to_owned(), number));
+        }
+        for (word, number) in words.iter().zip(0..) {
+            let others = inflections::forms(word).into_iter().skip(1);
+            forms.extend(others.map(|form| (form, number)));
+        }
+        let normal = NormalText::of_tokens(forms.iter().map(|(form, _)| form.as_str()));
+        let hashes = HashedText::of_normal(&normal, KEY);
+        let size = (forms.len() * SLOTS).next_power_of_two().max(SLOTS);
         let mut table = Self {
             slots: vec![EMPTY; size],
             mask: size - 1,
-            hashes,
+            forms: Vec::with_capacity(forms.len()),
         };
-        for number in 0..table.hashes.len() {
-            let mut slot = table.hashes[number] as usize & table.mask;
-            while table.slots[slot] != EMPTY {
-                slot = (slot + 1) & table.mask;
-            }
-            table.slots[slot] = number as u16;
+        for (&hash, (_, number)) in hashes.hashes().iter().zip(forms) {
+            table.insert(hash, number);
         }
         table
     }
 
-    /// Returns the number of the word with this hash, if it is the topic's.
+    /// Adds a form, unless it is one already.
+    fn insert(&mut self, hash: u64, number: u16) {
+        let mut slot = hash as usize & self.mask;
+        while self.slots[slot] != EMPTY {
+            if self.forms[usize::from(self.slots[slot])].0 == hash {
+                return;
+            }
+            slot = (slot + 1) & self.mask;
+        }
+        self.slots[slot] = self.forms.len() as u16;
+        self.forms.push((hash, number));
+    }
+
+    /// Returns the number of the word that has a form with this hash, if it is the topic's.
     #[inline]
     pub(crate) fn number_of(&self, hash: u64) -> Option<usize> {
         let mut slot = hash as usize & self.mask;
         loop {
-            let number = self.slots[slot];
-            if number == EMPTY {
+            let place = self.slots[slot];
+            if place == EMPTY {
                 return None;
             }
-            if self.hashes[usize::from(number)] == hash {
+            let (found, number) = self.forms[usize::from(place)];
+            if found == hash {
                 return Some(usize::from(number));
             }
             slot = (slot + 1) & self.mask;
@@ -89,6 +113,20 @@ mod tests {
                 assert_eq!(table.number_of(hash), None);
             }
         }
+    }
+
+    #[test]
+    fn a_form_of_a_word_has_its_number_unless_it_is_a_word_itself() {
+        let table = WordTable::of(["tide", "logging", "logs"].into_iter());
+        let number = |word: &str| table.number_of(hashed(word).hashes()[0]);
+        assert_eq!(number("tides"), Some(0));
+        assert_eq!(number("logged"), Some(1));
+        assert_eq!(
+            number("logs"),
+            Some(2),
+            "a topic of version 1 may have both"
+        );
+        assert_eq!(number("tidal"), None);
     }
 
     #[test]

@@ -33,7 +33,7 @@ fn filler(count: usize) -> String {
 }
 
 fn relevance(topic: &Topic, text: &str) -> Relevance {
-    topic.judge(&PageText::of(text)).relevance
+    topic.judge(&PageText::of(text), None).relevance
 }
 
 fn example(text: &str) -> ExampleText<'_> {
@@ -68,21 +68,22 @@ proptest! {
         prop_assert_eq!(read.threshold(), topic.threshold());
         let page = text.join(" ") + &filler(40);
         let page = PageText::of(&page);
-        prop_assert_eq!(read.judge(&page), topic.judge(&page));
-        prop_assert_eq!(read.words_that_spoke(&page, 9), topic.words_that_spoke(&page, 9));
+        prop_assert_eq!(read.judge(&page, None), topic.judge(&page, None));
+        prop_assert_eq!(read.words_that_spoke(&page, None, 9), topic.words_that_spoke(&page, None, 9));
     }
 
     #[test]
-    fn another_word_of_the_topic_never_makes_a_page_less_relevant(
+    fn another_word_of_the_topic_never_makes_a_natural_page_less_relevant(
         topic in topics(),
         text in words(40),
         added in 0..20_usize,
     ) {
         let word = topic.words()[0].0.to_owned();
-        // The length stays the same: words of the topic take the place of others.
+        // The length stays the same: words of the topic take the place of others. They are fewer
+        // than a quarter of all.
         let page = |times: usize| {
             let others = vec!["other"; 20 - times].join(" ");
-            format!("{} {} {others} {}", text.join(" "), vec![&*word; times].join(" "), filler(40))
+            format!("{} {} {others} {}", text.join(" "), vec![&*word; times].join(" "), filler(240))
         };
         prop_assert!(relevance(&topic, &page(added)) <= relevance(&topic, &page(added + 1)));
     }
@@ -92,11 +93,11 @@ proptest! {
         let page = text.join(" ") + &filler(10);
         let page = PageText::of(&page);
         let sum: f64 = topic
-            .words_that_spoke(&page, MAX_TOPIC_WORDS)
+            .words_that_spoke(&page, None, MAX_TOPIC_WORDS)
             .iter()
             .map(|(_, part)| part)
             .sum();
-        prop_assert!(topic.judge(&page).relevance.share() <= sum + 0.001);
+        prop_assert!(topic.judge(&page, None).relevance.share() <= sum + 0.001);
     }
 
     #[test]
@@ -113,7 +114,7 @@ proptest! {
     #[test]
     fn any_text_is_judged(topic in topics(), text in "\\PC{0,300}", title in "\\PC{0,40}") {
         let page = PageText { title: Some(&title), ..PageText::of(&text) };
-        prop_assert!(topic.judge(&page).relevance <= Relevance::FULL);
+        prop_assert!(topic.judge(&page, None).relevance <= Relevance::FULL);
     }
 }
 
@@ -146,6 +147,21 @@ fn a_page_of_the_topics_words_a_million_times_is_no_more_relevant_than_a_good_on
     let stuffed_text = filler(LEAST_DIFFERENT_WORDS) + &stuffed;
     assert!(relevance(&topic, &stuffed_text) <= Relevance::FULL);
     assert_eq!(relevance(&topic, &good), Relevance::FULL);
+}
+
+/// Pages stuffed with the topic's words were as relevant as the best: a farm of them took half of
+/// a crawl's visits.
+#[test]
+fn a_page_stuffed_with_the_topics_words_among_others_is_off_topic() {
+    let topic = Topic::of_words("tidal power", None).unwrap();
+    let page = |times: usize| "tidal power ".repeat(times) + &filler(200);
+    assert_eq!(relevance(&topic, &page(30)), Relevance::FULL);
+    assert!(relevance(&topic, &page(60)) < Relevance::FULL);
+    assert!(relevance(&topic, &page(150)) < topic.threshold());
+    let (topic, _) = Topic::of_examples(&ABOUT_TIDES.map(example), None).unwrap();
+    let words: Vec<&str> = topic.words().iter().map(|(word, _)| *word).collect();
+    let stuffed = format!("{} ", words.join(" ")).repeat(100) + &filler(200);
+    assert!(relevance(&topic, &stuffed) < topic.threshold());
 }
 
 #[test]
@@ -249,7 +265,7 @@ fn a_word_that_most_pages_have_loses_its_weight_once_that_is_learned() {
         } else {
             "power"
         };
-        frequencies.learn(&topic.judge(&PageText::of(text)));
+        frequencies.learn(&topic.judge(&PageText::of(text), None));
     }
     let learned = topic.reweigh(&frequencies);
     assert_ne!(learned, topic);
@@ -270,8 +286,27 @@ fn given_frequencies_decide_on_rarity_and_nothing_is_learned() {
     assert_eq!(topic.words()[0].0, "tidal");
     assert!(!topic.learns());
     let mut frequencies = DocumentFrequencies::default();
-    frequencies.learn(&topic.judge(&PageText::of("tidal")));
+    frequencies.learn(&topic.judge(&PageText::of("tidal"), None));
     assert_eq!(topic.reweigh(&frequencies), topic);
+}
+
+/// A crawl that was begun with the first formula, which knew no forms, is continued with this one.
+#[test]
+fn a_topic_that_was_stored_by_the_first_formula_is_read_and_judges() {
+    let stored = r#"{"version":1,"words":[
+        {"word":"tide","given":1,"rarity":1000000,"elsewhere":0},
+        {"word":"tides","given":1,"rarity":1000000,"elsewhere":0},
+        {"word":"power","given":0,"rarity":1000000,"elsewhere":0}],
+        "examples":[{"length":10,"counts":[[0,1],[2,2]]},{"length":20,"counts":[[1,1],[2,1]]}],
+        "learns":true,"threshold":null}"#;
+    let topic: Topic = serde_json::from_str(stored).unwrap();
+    let page = "tide tides power ".repeat(5) + &filler(40);
+    assert!(relevance(&topic, &page) >= topic.threshold());
+    assert_eq!(topic.words().len(), 3);
+    let learned = r#"{"documents":64,"counts":[1,2,60]}"#;
+    let learned: DocumentFrequencies = serde_json::from_str(learned).unwrap();
+    let weighed = topic.reweigh(&learned);
+    assert_eq!(weighed.words()[2].0, "power");
 }
 
 #[test]

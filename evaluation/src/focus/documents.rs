@@ -144,7 +144,12 @@ impl Made {
     /// Judges all pages, with the rarities that a crawl of every eighth page would learn.
     pub(crate) fn of(documents: &Documents, topic: &FocusTopic, given: Given) -> Self {
         let topic = topic_of(documents, topic, given);
-        let judge = |topic: &Topic, page: usize| topic.judge(&documents.pages[page].page_text());
+        let judge = |topic: &Topic, page: usize| {
+            topic.judge(
+                &documents.pages[page].page_text(),
+                Some(&documents.urls[page]),
+            )
+        };
         let count = documents.pages.len();
         let mut frequencies = DocumentFrequencies::default();
         for judged in threads::each(count / 8, |page| judge(&topic, 8 * page)) {

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use corpus::{Documents, Reader, Skipped};
+use corpus::{Document, Documents, Reader, Skipped};
 use indicatif::HumanCount;
 use neardup::SignatureBuilder;
 
@@ -40,7 +40,7 @@ fn print(
     builder: SignatureBuilder,
 ) -> Result<(), CliError> {
     let mut skipped = None;
-    let fingerprint = move |content: &_| reader.fingerprint(&builder, content);
+    let fingerprint = move |document: &Document| reader.fingerprint(&builder, &document.content);
     output::to_stdout(|out| {
         for computed in corpus::computed(documents, fingerprint) {
             match computed {
@@ -68,7 +68,7 @@ fn write(
 ) -> Result<(), CliError> {
     let mut writer = NamedFingerprintWriter::create(path, &builder)?;
     let mut report = SkipReport::default();
-    let fingerprint = move |content: &_| reader.fingerprint(&builder, content);
+    let fingerprint = move |document: &Document| reader.fingerprint(&builder, &document.content);
     for computed in corpus::computed(documents, fingerprint) {
         match computed {
             Ok((id, _)) if id.len() > MAX_NAME / 8 => report.add(&Skipped {

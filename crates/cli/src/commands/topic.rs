@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
-use corpus::{Documents, Reader};
+use corpus::{Document, Documents, Reader};
 use serde::Serialize;
 use topic::{Relevance, Topic};
+use web::{CanonicalForm, PageUrl};
 
 use crate::args::TopicArgs;
 use crate::cli_error::{CliError, usage};
@@ -51,7 +52,7 @@ pub(crate) fn run(args: &TopicArgs) -> Result<(), CliError> {
     let mut judged = 0_u64;
     let judge = {
         let topic = topic.clone();
-        move |content: &_| judge(&topic, &reader, content)
+        move |document: &_| judge(&topic, &reader, document)
     };
     output::to_stdout(|out| {
         if format == Format::Table {
@@ -76,11 +77,15 @@ pub(crate) fn run(args: &TopicArgs) -> Result<(), CliError> {
 }
 
 /// Judges a document. One without a text has no relevance.
-fn judge(topic: &Topic, reader: &Reader, content: &corpus::Content) -> JudgedDocument {
-    let page = reader.read(content);
+fn judge(topic: &Topic, reader: &Reader, document: &Document) -> JudgedDocument {
+    let page = reader.read(&document.content);
     let text = reader.text(&page).unwrap_or_default();
-    let relevance = topic.judge(&text).relevance;
-    let words = topic.words_that_spoke(&text, NAMED).into_iter();
+    // The id of an archived page is its URL. The path of a file says where the user put it.
+    let url = PageUrl::parse(&document.id, &CanonicalForm::default()).ok();
+    let relevance = topic.judge(&text, url.as_ref()).relevance;
+    let words = topic
+        .words_that_spoke(&text, url.as_ref(), NAMED)
+        .into_iter();
     JudgedDocument {
         id: String::new(),
         relevance: relevance.share(),

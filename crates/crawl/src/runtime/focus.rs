@@ -191,11 +191,11 @@ impl Focus {
         Ok(())
     }
 
-    /// Judges a page by the topic, and counts its words if it is off topic. Returns none without a
+    /// Judges the page of a URL by the topic, and counts its words if it is off topic. Returns none without a
     /// topic so far.
-    pub(crate) fn judge(&self, page: &PageText<'_>) -> Option<JudgedPage> {
+    pub(crate) fn judge(&self, page: &PageText<'_>, url: &PageUrl) -> Option<JudgedPage> {
         let InForce { topic, seeds } = self.in_force()?;
-        let judged = topic.judge(page);
+        let judged = topic.judge(page, Some(url));
         let page = JudgedPage::of(&topic, &judged);
         if !page.is_on_topic() {
             let mut learned = self.learned();
@@ -211,7 +211,7 @@ impl Focus {
     /// chose it.
     pub(crate) fn judge_seed(&self, url: &PageUrl, page: &PageText<'_>) -> Option<JudgedPage> {
         let Some(of_seeds) = &self.of_seeds else {
-            return self.judge(page);
+            return self.judge(page, url);
         };
         if let Some(grown) = of_seeds.add(url, page) {
             self.grow(grown);
@@ -219,7 +219,7 @@ impl Focus {
         let topic = self.topic()?;
         Some(JudgedPage {
             threshold: Relevance::NONE,
-            ..JudgedPage::of(&topic, &topic.judge(page))
+            ..JudgedPage::of(&topic, &topic.judge(page, Some(url)))
         })
     }
 

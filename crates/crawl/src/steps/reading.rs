@@ -217,7 +217,7 @@ impl<'a> Reader<'a> {
             payload,
             judged: by_topic.and_then(|(focus, text)| match self.kind {
                 Kind::Seed => focus.judge_seed(&exchange.url, text),
-                Kind::Page | Kind::Requisite => focus.judge(text),
+                Kind::Page | Kind::Requisite => focus.judge(text, &exchange.url),
             }),
             signature: self.signatures.signature(name, text),
             document: Some(document),

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use corpus::{Content, Documents, InputOptions, Reader};
+use corpus::{Content, Document, Documents, InputOptions, Reader};
 use neardup::{Fingerprint, HashKey, Shingles};
 use serde::Serialize;
 
@@ -47,8 +47,8 @@ pub(super) fn like_documents(
         (shingles, builder.fingerprint_of_words(&text))
     };
     let (own_shingles, own) = measured(&only(what, &input)?);
-    let compared = move |content: &Content| {
-        let (shingles, fingerprint) = measured(content);
+    let compared = move |document: &Document| {
+        let (shingles, fingerprint) = measured(&document.content);
         let distance = own.distance(fingerprint);
         (distance, own_shingles.resemblance(&shingles))
     };
