@@ -67,6 +67,10 @@ nodes:
 bench-crawl *args:
     cargo run --release --manifest-path benches/Cargo.toml --bin bench-crawl -- {{args}}
 
+# measure what a topic adds to the cost of a page and of a link
+bench-topic *args:
+    cargo run --release --manifest-path benches/Cargo.toml --bin bench-topic -- {{args}}
+
 # measure writing the archive, by compression, digest and metadata (docs/formats/archive.md)
 bench-warc *args:
     cargo run --release --manifest-path benches/Cargo.toml --bin bench-warc -- {{args}}

@@ -1,5 +1,6 @@
 //! Rebuild of a lost or damaged state: the crawl continues as if nothing had happened.
 
+mod focused;
 mod foreign_archives;
 mod links;
 

@@ -219,7 +219,7 @@ pub(crate) async fn assemble(
     let features = settings.feature_settings()?;
     let focus = components
         .topic
-        .map(|topic| topic.focus(settings, &seeds.urls, &disk));
+        .map(|topic| topic.focus(settings, &seeds.urls, store.key(), &disk));
     let context = CrawlContext {
         fetch: components.fetch,
         pacer: components.pacer,

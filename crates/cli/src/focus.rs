@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crawl::{Focus, LearnedWords, TopicOfSeeds, page_text};
-use disk::Disk;
+use disk::{Disk, SystemDisk};
+use neardup::HashKey;
 use serde::{Deserialize, Serialize};
 use store::embedded::{self, EmbeddedStore};
 use topic::{GrowingTopic, Relevance, Topic};
@@ -31,6 +32,10 @@ use crate::topic_of::{frequencies_of, growing_topic_of, topic_of};
 const TOPIC: &str = "topic.json";
 const SEEDS: &str = "topic-seeds.json";
 const WORDS: &str = "topic-words.json";
+
+/// What follows if a crawl is rebuilt without its topic.
+const WITHOUT_TOPIC: &str = "warning: without its topic, the links of archived pages go first, in \
+                             the order in which they were found";
 
 /// The topic that a crawl was begun with, as far as its seeds have said it.
 #[derive(Debug)]
@@ -132,18 +137,69 @@ impl CrawlTopic {
         }))
     }
 
+    /// Returns the topic by which the links of a crawl are promised again when it is rebuilt: the
+    /// one that it keeps, or else that of its settings. Warns if it had one and neither can be
+    /// read: the links of archived pages then have no promise.
+    pub(crate) fn to_rebuild(settings: &Settings) -> Option<Self> {
+        let of_settings = || Self::new(TopicChoice::of(settings), settings);
+        let found = match Self::of_crawl(&settings.out) {
+            Ok(Some(kept)) => Ok(Some(kept)),
+            Ok(None) => of_settings(),
+            Err(unreadable) => {
+                unreadable.warn();
+                of_settings()
+            }
+        };
+        found.unwrap_or_else(|error| {
+            error.warn();
+            say(WITHOUT_TOPIC);
+            None
+        })
+    }
+
+    /// Keeps the topic in the new `state` of a crawl that is rebuilt, with the words that the crawl
+    /// has learned. Returns it with their weights; warns and returns none if its seeds have to be
+    /// read again to say it.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub(crate) fn keep(
+        &self,
+        settings: &Settings,
+        state: &Path,
+    ) -> Result<Option<Topic>, CliError> {
+        let learned = read(&crawl_directory::state(&settings.out).join(WORDS));
+        let learned = learned.unwrap_or_else(|unreadable| {
+            unreadable.warn();
+            None
+        });
+        let words: LearnedWords = learned.unwrap_or_default();
+        let path = state.join(WORDS);
+        let written = write(&SystemDisk, &path, &words);
+        written.map_err(|error| cannot("write", &path, &error, &settings.out))?;
+        self.store(state, settings, &SystemDisk)?;
+        let topic = self.weighed_by(words);
+        if topic.is_none() {
+            say(WITHOUT_TOPIC);
+        }
+        Ok(topic.map(|topic| topic.with_threshold(threshold(settings))))
+    }
+
     /// Returns the topic with the weights that the crawl in `directory` has learned; none before a
     /// seed has said it.
     pub(crate) fn weighed(&self, directory: &Path) -> Result<Option<Topic>, CliError> {
         let path = crawl_directory::state(directory).join(WORDS);
-        let words: LearnedWords = read(&path)?.unwrap_or_default();
-        Ok(match &self.source {
+        Ok(self.weighed_by(read(&path)?.unwrap_or_default()))
+    }
+
+    fn weighed_by(&self, words: LearnedWords) -> Option<Topic> {
+        match &self.source {
             TopicSource::Fixed(topic) => Some(words.weighed(topic)),
             TopicSource::OfSeeds(growing) => {
                 let words = words.of_seeds(growing.seeds());
                 growing.topic().map(|topic| words.weighed(topic))
             }
-        })
+        }
     }
 
     fn new(choice: TopicChoice, settings: &Settings) -> Result<Option<Self>, CliError> {
@@ -171,11 +227,13 @@ impl CrawlTopic {
         Ok(Self { source, ..self })
     }
 
-    /// Returns the focus of a crawl with this topic, and writes the topic where it begins.
+    /// Writes the topic where the crawl begins, and returns its focus. `key` is that of the crawl's
+    /// signatures.
     pub(crate) fn focus(
         mut self,
         settings: &Settings,
         seeds: &[PageUrl],
+        key: HashKey,
         disk: &Arc<dyn Disk>,
     ) -> Result<Focus, CliError> {
         let state = crawl_directory::state(&settings.out);
@@ -185,17 +243,17 @@ impl CrawlTopic {
         };
         self.store(&state, settings, &**disk)?;
         let words: LearnedWords = read(&state.join(WORDS))?.unwrap_or_default();
-        let threshold = settings.topic_threshold.map(Relevance::from_share);
+        let threshold = threshold(settings);
         let focus = match self.source {
             TopicSource::Fixed(topic) => {
-                let topic = topic.with_threshold(threshold);
+                let topic = topic.with_threshold(threshold).hashed_under(key);
                 Focus::new(&topic, settings.off_topic, words).with_seeds(to_come)
             }
             TopicSource::OfSeeds(growing) => {
                 let (disk, path) = (Arc::clone(disk), state.join(SEEDS));
                 let keep = move |growing: &GrowingTopic| write(&*disk, &path, growing);
                 let of_seeds = TopicOfSeeds::new(growing, to_come, keep);
-                let of_seeds = of_seeds.with_threshold(threshold);
+                let of_seeds = of_seeds.with_threshold(threshold).hashed_under(key);
                 Focus::of_seeds(of_seeds, settings.off_topic, words)
             }
         };
@@ -267,6 +325,11 @@ fn catch_up(
         }
     }
     Ok(to_come.len())
+}
+
+/// Returns the threshold that the user chose.
+fn threshold(settings: &Settings) -> Option<Relevance> {
+    settings.topic_threshold.map(Relevance::from_share)
 }
 
 /// Returns the error for a crawl that is continued with another topic.

@@ -102,7 +102,7 @@ impl CrawlContext {
     pub async fn save(&self) -> Result<(), Fault> {
         save(&*self.sink, &*self.frontier).await?;
         match &self.focus {
-            Some(focus) => focus.save().map_err(Fault::Topic),
+            Some(focus) => focus.save().await.map_err(Fault::Topic),
             None => Ok(()),
         }
     }

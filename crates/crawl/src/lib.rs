@@ -31,7 +31,9 @@ pub use context::CrawlContext;
 pub use fault::{Fault, Shortage};
 pub use page::{Outcome, visit};
 pub use policy::{IndexedPages, OnDuplicate, Policy};
-pub use rebuild::{ArchivedVisit, RebuiltVisit, RetainedMatch, apply_verdict, rebuild_visit};
+pub use rebuild::{
+    ArchivedVisit, RebuildRules, RebuiltVisit, RetainedMatch, apply_verdict, rebuild_visit,
+};
 pub use run::{Finish, Limits, Stop, StopHandle, run, stop};
 pub use runtime::adaptive_signatures::AdaptiveSignatures;
 pub use runtime::disk_space::{DiskSpace, DiskSpaceRules};
@@ -48,6 +50,7 @@ pub use steps::earlier_archives::EarlierArchives;
 pub use steps::indexing::archived_text;
 pub use steps::listings::quota::ListingQuota;
 pub use steps::listings::rules::{ListingRules, Sitemaps};
+pub use steps::promise::Promises;
 pub use steps::reading::{document_here, page_text, payload_name};
 pub use steps::requisites::Requisites;
 pub use steps::robots_files::RobotsFiles;

@@ -82,6 +82,7 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
         context.policy.outlinks,
         reading.document.as_ref(),
     ));
+    notes.extend(outlinks::queued(&record, &links.discovered));
     let archived = Visit {
         keeping: admission.keeping,
         payload: Some(reading.payload),

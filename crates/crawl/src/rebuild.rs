@@ -3,12 +3,13 @@
 //! The archive's verdict stands and is not given anew. The signature and the links of a page are
 //! read from the archived page by the code that visited it; so are the sitemaps that a robots.txt
 //! names. A page that was left out has no text in the archive, so its links are lost if they were
-//! followed. The links of a page that repeats itself in an earlier crawl are followed again if that
-//! crawl's archive is still there.
+//! followed; of a page off topic, the notes name those that were queued. The links of a page that
+//! repeats itself in an earlier crawl are followed again if that crawl's archive is still there.
+//! Links get their promise from the topic as they do in a crawl.
 
+mod archived_links;
 mod legacy_reason;
 
-use std::ops::ControlFlow;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -16,15 +17,16 @@ use neardup::{Likeness, PageSignature};
 use store::{DiscoveredUrl, Fate, Verdict, VisitDetails, VisitRecord};
 use web::{CanonicalForm, Exchange, PageUrl, RobotsRules, Scope, Timestamp};
 
+use self::archived_links::ArchivedLinks;
 use self::legacy_reason::Matched;
 use crate::policy::{OnDuplicate, Policy};
 use crate::runtime::adaptive_signatures::AdaptiveSignatures;
 use crate::steps::duplicate_links::Following;
 use crate::steps::link_rules::LinkRules;
-use crate::steps::links::WantedLinks;
 use crate::steps::listings::quota::ListingQuota;
+use crate::steps::outlinks::NotedLinks;
+use crate::steps::promise::Promises;
 use crate::steps::reading::{Kind, Reader, Reading};
-use crate::steps::unvisited::LinkTally;
 use crate::steps::{admission, listings, visit_record};
 
 /// A visit as an archive has it.
@@ -62,6 +64,8 @@ pub struct RebuiltVisit {
     pub sitemaps: Vec<DiscoveredUrl>,
     /// The links that are to be visited.
     pub discovered: Vec<DiscoveredUrl>,
+    /// Further links that were queued, of which the archive has the number only.
+    pub links_not_told: u64,
     /// The targets of the redirects that were followed.
     pub reached: Vec<PageUrl>,
     /// The targets among them that widened the scope.
@@ -79,15 +83,31 @@ pub struct RetainedMatch {
     pub by_canonical: bool,
 }
 
-/// Rebuilds a visit. Redirects of seeds widen `scope`, as they did then; `quota` counts the
-/// listings of hosts over all visits.
+/// The rules by which visits are rebuilt.
+#[derive(Clone, Copy)]
+pub struct RebuildRules<'a> {
+    /// The rules of the crawl.
+    pub policy: &'a Policy,
+    /// The builder of page signatures.
+    pub adaptive_signatures: &'a AdaptiveSignatures,
+    /// The count of each host's listings over all visits.
+    pub quota: &'a ListingQuota,
+    /// The topic of a focused crawl; without one, links have no promise.
+    pub promises: Option<Promises<'a>>,
+}
+
+/// Rebuilds a visit. Redirects of seeds widen `scope`, as they did then.
 pub fn rebuild_visit(
-    policy: &Policy,
-    adaptive_signatures: &AdaptiveSignatures,
+    rules: RebuildRules<'_>,
     scope: &mut Scope,
-    quota: &ListingQuota,
     visit: ArchivedVisit,
 ) -> RebuiltVisit {
+    let RebuildRules {
+        policy,
+        adaptive_signatures,
+        quota,
+        promises,
+    } = rules;
     let ArchivedVisit {
         page: found,
         at,
@@ -120,7 +140,7 @@ pub fn rebuild_visit(
     record.kept = kept;
     let retained = retained_match(&record, notes);
 
-    let (mut signature, mut discovered) = (None, Vec::new());
+    let (mut signature, mut noted) = (None, NotedLinks::default());
     let reader = Reader {
         policy,
         signatures: adaptive_signatures,
@@ -128,14 +148,23 @@ pub fn rebuild_visit(
         focus: None,
         kind: Kind::of(&found),
     };
+    let follow = |record: &VisitRecord, page: &Exchange, reading: &Reading, is_retained| {
+        let links = ArchivedLinks {
+            rules: link_rules,
+            promises,
+            found: &found,
+            page,
+            record,
+        };
+        links.followed(reading, following(policy, record, reading, is_retained))
+    };
     let archived = exchanges
         .last()
         .filter(|_page| kept && record.fate.is_page());
     if let Some(page) = archived {
         let reading = reader.read_archived(page);
         visit_record::record_content(&mut record, &reading);
-        let following = following(policy, &record, &reading, retained.is_some());
-        discovered = outlinks(link_rules, &found, page, &reading, following);
+        noted.links = follow(&record, page, &reading, retained.is_some());
         record.payload = Some(reading.signature.payload);
         signature = Some(reading.signature);
     } else {
@@ -143,8 +172,10 @@ pub fn rebuild_visit(
         if let Some(page) = unchanged.filter(|_| record.repeats_itself()) {
             // It was not admitted; its signature comes from the earlier crawl.
             let reading = reader.read_archived(&page);
-            let following = following(policy, &record, &reading, false);
-            discovered = outlinks(link_rules, &found, &page, &reading, following);
+            noted.links = follow(&record, &page, &reading, false);
+        } else {
+            let at = record.final_url.as_ref().unwrap_or(&record.url);
+            noted = NotedLinks::of(notes.fields, notes.form, &found, at);
         }
     }
     RebuiltVisit {
@@ -152,7 +183,8 @@ pub fn rebuild_visit(
         signature,
         retained,
         sitemaps,
-        discovered,
+        discovered: noted.links,
+        links_not_told: noted.not_told,
         reached,
         adopted,
     }
@@ -227,35 +259,6 @@ fn retained_match(record: &VisitRecord, notes: Notes<'_>) -> Option<RetainedMatc
         rank: matched.rank?,
         by_canonical: matched.by_canonical,
     })
-}
-
-/// Returns the links that are to be visited of `page`, which was queued as `found`.
-fn outlinks(
-    rules: LinkRules<'_>,
-    found: &DiscoveredUrl,
-    page: &Exchange,
-    reading: &Reading,
-    following: Following,
-) -> Vec<DiscoveredUrl> {
-    let wanted = WantedLinks {
-        pages: following.leads_on(),
-        // A page that is read here is archived whole.
-        requisites: true,
-    };
-    let mut discovered = Vec::new();
-    let (at, tally) = (&page.url, &mut LinkTally::default());
-    if let Some(document) = &reading.document {
-        discovered = rules
-            .outlinks(found, at, document, wanted, tally)
-            .discovered;
-    }
-    if let Some(kind) = reading.listing.filter(|_| wanted.pages) {
-        listings::read_in_parts(rules.policy, page, kind, |part| {
-            discovered.extend(listings::to_visit(rules, found, at, &part, tally));
-            ControlFlow::Continue(())
-        });
-    }
-    following.queued(discovered)
 }
 
 /// Returns the URL for which a robots.txt was fetched: one of the page's chain and of the file's

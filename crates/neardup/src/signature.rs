@@ -254,7 +254,25 @@ impl SignatureBuilder {
     /// Returns the signature of a page with `payload` as the digest of its body, and this text.
     #[must_use]
     pub fn signature(&self, payload: u128, text: Option<PageText<'_>>) -> PageSignature {
-        let text = text.and_then(|page| self.text_signature(page));
+        let hashed = text.map(|page| self.hashed(page.text));
+        self.signature_of_hashed(payload, text.zip(hashed.as_ref()))
+    }
+
+    /// Returns the words of a text, hashed under the key of the signatures.
+    #[must_use]
+    pub fn hashed(&self, text: &str) -> HashedText {
+        HashedText::of(text, self.key)
+    }
+
+    /// Returns the [`signature`](Self::signature) of a page whose text is [`hashed`](Self::hashed)
+    /// already: the caller needs the hashes for something else, too.
+    #[must_use]
+    pub fn signature_of_hashed(
+        &self,
+        payload: u128,
+        text: Option<(PageText<'_>, &HashedText)>,
+    ) -> PageSignature {
+        let text = text.and_then(|(page, hashed)| self.text_signature(page, hashed));
         PageSignature {
             payload,
             text: text.map(|(text, _)| Box::new(text)),
@@ -303,7 +321,8 @@ impl SignatureBuilder {
         text: Option<PageText<'_>>,
         design: BandDesign,
     ) -> BandedSignature {
-        let (text, shingles) = text.and_then(|page| self.text_signature(page)).unzip();
+        let signed = text.and_then(|page| self.text_signature(page, &self.hashed(page.text)));
+        let (text, shingles) = signed.unzip();
         let shingles = shingles.flatten();
         let bands = shingles
             .as_ref()
@@ -324,8 +343,8 @@ impl SignatureBuilder {
     fn text_signature(
         &self,
         page: PageText<'_>,
+        text: &HashedText,
     ) -> Option<(TextSignature, Option<SampledShingles>)> {
-        let text = HashedText::of(page.text, self.key);
         if text.is_empty() {
             return None;
         }
@@ -336,12 +355,12 @@ impl SignatureBuilder {
             && main_content
                 .as_ref()
                 .is_none_or(|content| !content.is_empty());
-        let (bag, fingerprint) = self.bag_and_fingerprint(&text, page.text);
+        let (bag, fingerprint) = self.bag_and_fingerprint(text, page.text);
         let subject = Subject::of(page.title, page.heading, text.hashes(), self.key);
-        let shingles = may_resemble.then(|| self.shingle_hashes(&text, page.text));
+        let shingles = may_resemble.then(|| self.shingle_hashes(text, page.text));
         let shingles = shingles.and_then(SampledShingles::of);
         let signature = TextSignature {
-            digest: digest(&text, subject.as_ref()),
+            digest: digest(text, subject.as_ref()),
             words: text.len() as u32,
             main_content: main_content.map(|content| content.digest()),
             fingerprint: self.signed(fingerprint),

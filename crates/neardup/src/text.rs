@@ -133,11 +133,16 @@ impl NormalText {
         key.digest(&self.joined)
     }
 
-    /// Returns the hash of each word in order.
-    pub(crate) fn hashes(&self, key: HashKey) -> Vec<u64> {
+    /// Returns the hash of each word in order: those of [`HashedText`](crate::HashedText), which is
+    /// made for longer texts.
+    pub fn word_hashes(&self, key: HashKey) -> impl Iterator<Item = u64> {
         self.spans()
-            .map(|(start, end)| key.token(&self.joined[start..end]))
-            .collect()
+            .map(move |(start, end)| key.token(&self.joined[start..end]))
+    }
+
+    /// Returns the same hashes, stored.
+    pub(crate) fn hashes(&self, key: HashKey) -> Vec<u64> {
+        self.word_hashes(key).collect()
     }
 
     /// Returns the text of the words at these places in [`NormalText::as_str`].

@@ -286,7 +286,8 @@ impl Patterns {
     }
 
     /// Returns the harvests around these URLs, in their order.
-    pub(crate) fn harvests(&self, discovered: &[DiscoveredUrl]) -> Vec<UrlHarvest> {
+    #[must_use]
+    pub fn harvests(&self, discovered: &[DiscoveredUrl]) -> Vec<UrlHarvest> {
         let harvest = |found: &DiscoveredUrl| {
             let host = found.url.as_url().host_str()?;
             Some(UrlHarvest {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use neardup::PageText;
 use neardup::frequencies::{DocumentFrequencies, MAX_TERM};
+use neardup::{HashKey, PageText};
 
 use crate::examples::{self, CountedExample, MAX_EXAMPLES};
 use crate::inflections::base;
@@ -231,7 +231,7 @@ impl<'a> TopicBuilder<'a> {
         };
         let count = self.examples.len();
         let warnings = Warning::of_examples(count, self.leaves_out, chosen.nothing_in_common);
-        Ok((Topic::of_stored(stored), warnings))
+        Ok((Topic::of_stored(stored, HashKey::ZERO), warnings))
     }
 
     fn no_word(&self) -> TopicError {

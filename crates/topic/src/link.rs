@@ -7,7 +7,7 @@
 use web::PageUrl;
 
 use crate::path_words::words_of_path;
-use crate::word_table::{WordTable, hashed_short};
+use crate::word_table::WordTable;
 
 /// The bytes of the anchor and of the text around it that are read, each.
 pub const MAX_LINK_BYTES: usize = 1_024;
@@ -45,15 +45,13 @@ impl LinkWords {
         if text.is_empty() {
             return;
         }
-        for &hash in hashed_short(text).hashes() {
-            let number = table.number_of(hash).map(|number| number as u16);
-            let Some(number) = number else {
-                continue;
-            };
-            if !self.0.iter().any(|(held, _)| *held == number) {
+        table.each_word(text, |hash| {
+            if let Some(number) = table.number_of(hash).map(|number| number as u16)
+                && !self.0.iter().any(|(held, _)| *held == number)
+            {
                 self.0.push((number, value));
             }
-        }
+        });
     }
 }
 
@@ -63,8 +61,10 @@ fn start_of(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use neardup::HashKey;
     use web::CanonicalForm;
+
+    use super::*;
 
     fn url(text: &str) -> PageUrl {
         PageUrl::parse(text, &CanonicalForm::default()).unwrap()
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn a_word_counts_once_at_its_best_place() {
-        let table = WordTable::of(["tidal", "power", "bay"].into_iter());
+        let table = WordTable::of(["tidal", "power", "bay"].into_iter(), HashKey::ZERO);
         let url = url("https://example.org/power/tidal");
         let link = LinkText {
             anchor: "Tidal, TIDAL",
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn words_beyond_the_most_bytes_are_not_read() {
-        let table = WordTable::of(["tidal"].into_iter());
+        let table = WordTable::of(["tidal"].into_iter(), HashKey::ZERO);
         let url = url("https://example.org/");
         for (padding, found) in [(MAX_LINK_BYTES - 6, 1), (MAX_LINK_BYTES, 0)] {
             let text = format!("{} tidal", "x".repeat(padding));

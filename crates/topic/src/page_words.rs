@@ -1,11 +1,11 @@
 //! The topic's words on a page, counted in one pass over the hashes of its words.
 
-use neardup::PageText;
+use neardup::{HashedText, PageText};
 use web::PageUrl;
 
 use crate::path_words::words_of_path;
 use crate::weights::{IN_PATH, LEAST_DIFFERENT_WORDS};
-use crate::word_table::{WordTable, hashed, hashed_short};
+use crate::word_table::WordTable;
 
 /// The words of a page that are read.
 pub const MAX_PAGE_WORDS: usize = 100_000;
@@ -43,24 +43,22 @@ impl FoundWord {
 }
 
 impl PageWords {
-    /// Counts the words of a page, of its title and of its URL's path, if it has a URL.
+    /// Counts the words of a page whose text is hashed under the key of the table, of its title
+    /// and of its URL's path, if it has a URL.
     pub(crate) fn of(
         page: &PageText<'_>,
+        text: &HashedText,
         url: Option<&PageUrl>,
         table: &WordTable,
         topic_words: usize,
     ) -> Self {
-        let title = hashed_short(start_of(page.title.unwrap_or_default()));
-        let text = hashed(start_of(page.text));
+        let mut title = Vec::new();
+        let start_of_title = start_of(page.title.unwrap_or_default());
+        table.each_word(start_of_title, |hash| title.push(hash));
         let mut times = vec![0_u32; topic_words];
         let mut different = Vec::with_capacity(LEAST_DIFFERENT_WORDS);
         let mut length = 0;
-        for &hash in title
-            .hashes()
-            .iter()
-            .chain(text.hashes())
-            .take(MAX_PAGE_WORDS)
-        {
+        for &hash in title.iter().chain(text.hashes()).take(MAX_PAGE_WORDS) {
             length += 1;
             if different.len() < LEAST_DIFFERENT_WORDS && !different.contains(&hash) {
                 different.push(hash);
@@ -86,12 +84,11 @@ impl PageWords {
 
 /// Returns the numbers of the topic's words in a URL's path.
 fn numbers_in_path(url: &PageUrl, table: &WordTable) -> Vec<usize> {
-    let path = hashed_short(&words_of_path(url));
-    let numbers = path
-        .hashes()
-        .iter()
-        .filter_map(|&hash| table.number_of(hash));
-    numbers.collect()
+    let mut numbers = Vec::new();
+    table.each_word(&words_of_path(url), |hash| {
+        numbers.extend(table.number_of(hash));
+    });
+    numbers
 }
 
 /// Returns the beginning of a text, at most [`MAX_PAGE_BYTES`].
@@ -101,12 +98,19 @@ pub(crate) fn start_of(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use neardup::HashKey;
+
     use super::*;
 
     fn counted(page: PageText<'_>) -> PageWords {
         let words = ["tidal", "power"];
-        let table = WordTable::of(words.into_iter());
-        PageWords::of(&page, None, &table, words.len())
+        let table = WordTable::of(words.into_iter(), HashKey::ZERO);
+        words_of(page, None, &table)
+    }
+
+    fn words_of(page: PageText<'_>, url: Option<&PageUrl>, table: &WordTable) -> PageWords {
+        let text = table.hashed(start_of(page.text));
+        PageWords::of(&page, &text, url, table, 2)
     }
 
     fn occurrences(counted: &PageWords) -> Vec<(u16, u32)> {
@@ -116,11 +120,10 @@ mod tests {
 
     #[test]
     fn a_word_of_the_path_counts_as_several_of_the_text_but_only_once() {
-        let table = WordTable::of(["tidal", "power"].into_iter());
+        let table = WordTable::of(["tidal", "power"].into_iter(), HashKey::ZERO);
         let url = "https://tidal.example/tidal/TidalStations.html";
         let url = PageUrl::parse(url, &web::CanonicalForm::default()).unwrap();
-        let page = PageText::of("tidal power");
-        let counted = PageWords::of(&page, Some(&url), &table, 2);
+        let counted = words_of(PageText::of("tidal power"), Some(&url), &table);
         assert_eq!(occurrences(&counted), [(0, 1 + IN_PATH), (1, 1)]);
         assert_eq!(counted.length, 2);
     }

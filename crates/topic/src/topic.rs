@@ -1,13 +1,13 @@
 //! A topic, and its judgement of pages.
 
-use neardup::PageText;
+use neardup::{HashKey, HashedText, PageText};
 use serde::{Deserialize, Serialize};
 use web::PageUrl;
 
 use crate::frequencies::DocumentFrequencies;
 use crate::judged::Judged;
 use crate::link::{LinkText, LinkWords};
-use crate::page_words::{FoundWord, PageWords};
+use crate::page_words::{FoundWord, MAX_PAGE_BYTES, PageWords, start_of};
 use crate::relevance::Relevance;
 use crate::stored::{BadTopic, Millionths, StoredTopic};
 use crate::weighed::{Weighed, coverage};
@@ -46,16 +46,16 @@ impl TryFrom<StoredTopic> for Topic {
     type Error = BadTopic;
 
     fn try_from(stored: StoredTopic) -> Result<Self, BadTopic> {
-        Ok(Self::of_stored(stored.checked()?))
+        Ok(Self::of_stored(stored.checked()?, HashKey::ZERO))
     }
 }
 
 impl Topic {
-    /// Returns the topic of a checked stored form.
-    pub(crate) fn of_stored(stored: StoredTopic) -> Self {
+    /// Returns the topic of a checked stored form, with its words hashed under `key`.
+    pub(crate) fn of_stored(stored: StoredTopic, key: HashKey) -> Self {
         Self {
             weighed: Weighed::of(&stored),
-            table: WordTable::of(stored.words.iter().map(|word| &*word.word)),
+            table: WordTable::of(stored.words.iter().map(|word| &*word.word), key),
             stored,
         }
     }
@@ -64,10 +64,29 @@ impl Topic {
     /// beyond [`MAX_PAGE_WORDS`](crate::MAX_PAGE_WORDS) are not read.
     #[must_use]
     pub fn judge(&self, page: &PageText<'_>, url: Option<&PageUrl>) -> Judged {
-        let words = self.words_of(page, url);
+        self.judged(&self.words_of(page, url))
+    }
+
+    /// Judges a page as [`judge`](Self::judge) does, by its text as hashed for its signature. Where
+    /// the hashes are of no use, they are made again: they have another key than those of the topic
+    /// ([`hashed_under`](Self::hashed_under)), or the text is longer than what is read.
+    #[must_use]
+    pub fn judge_hashed(
+        &self,
+        page: &PageText<'_>,
+        text: &HashedText,
+        url: Option<&PageUrl>,
+    ) -> Judged {
+        if text.key() != self.table.key() || page.text.len() > MAX_PAGE_BYTES {
+            return self.judge(page, url);
+        }
+        self.judged(&self.words_of_hashed(page, text, url))
+    }
+
+    fn judged(&self, words: &PageWords) -> Judged {
         let counts = words.words.iter().map(|word| (word.number, word.times()));
         let covered = coverage(&self.weighed.weights, counts, words.length);
-        let share = (covered / self.weighed.full).min(1.0) * self.of_a_text(&words);
+        let share = (covered / self.weighed.full).min(1.0) * self.of_a_text(words);
         let found = words.words.iter().map(|word| usize::from(word.number));
         Judged::of(Relevance::from_share(share), found)
     }
@@ -141,6 +160,14 @@ impl Topic {
         self
     }
 
+    /// Returns the same topic with its words hashed under this key, as the texts that it judges are.
+    /// Its judgements are the same under every key, which need not be secret: a page can have the
+    /// topic's words themselves.
+    #[must_use]
+    pub fn hashed_under(self, key: HashKey) -> Self {
+        Self::of_stored(self.stored, key)
+    }
+
     /// Returns true if rarity is learned while crawling; false if frequencies were given.
     #[must_use]
     pub fn learns(&self) -> bool {
@@ -196,7 +223,18 @@ impl Topic {
     }
 
     fn words_of(&self, page: &PageText<'_>, url: Option<&PageUrl>) -> PageWords {
-        PageWords::of(page, url, &self.table, self.stored.words.len())
+        let text = self.table.hashed(start_of(page.text));
+        self.words_of_hashed(page, &text, url)
+    }
+
+    fn words_of_hashed(
+        &self,
+        page: &PageText<'_>,
+        text: &HashedText,
+        url: Option<&PageUrl>,
+    ) -> PageWords {
+        let words = self.stored.words.len();
+        PageWords::of(page, text, url, &self.table, words)
     }
 
     /// Returns the part of a link's score of each of the topic's words.

@@ -14,13 +14,11 @@ pub const MAX_TOPIC_WORDS: usize = 256;
 const SLOTS: usize = 4;
 /// The number of an empty slot.
 const EMPTY: u16 = u16::MAX;
-/// The key of all hashes of topics. A secret key would protect nothing: a page can have the topic's
-/// words themselves.
-const KEY: HashKey = HashKey::ZERO;
 
 /// The numbers of the topic's words by the hashes of their forms.
 #[derive(Clone, Debug)]
 pub(crate) struct WordTable {
+    key: HashKey,
     /// The hash of each form, and the number of its word.
     forms: Vec<(u64, u16)>,
     /// The places of forms in that list.
@@ -29,9 +27,9 @@ pub(crate) struct WordTable {
 }
 
 impl WordTable {
-    /// Creates the table of normalised words, at most [`MAX_TOPIC_WORDS`]. A form of two words is
-    /// that of the first, unless it is a word itself.
-    pub(crate) fn of<'a>(words: impl Iterator<Item = &'a str>) -> Self {
+    /// Creates the table of normalised words, at most [`MAX_TOPIC_WORDS`], hashed under `key`. A
+    /// form of two words is that of the first, unless it is a word itself.
+    pub(crate) fn of<'a>(words: impl Iterator<Item = &'a str>, key: HashKey) -> Self {
         let words: Vec<&str> = words.take(MAX_TOPIC_WORDS).collect();
         let mut forms: Vec<(String, u16)> = Vec::new();
         for (word, number) in words.iter().zip(0..) {
@@ -42,9 +40,10 @@ impl WordTable {
             forms.extend(others.map(|form| (form, number)));
         }
         let normal = NormalText::of_tokens(forms.iter().map(|(form, _)| form.as_str()));
-        let hashes = HashedText::of_normal(&normal, KEY);
+        let hashes = HashedText::of_normal(&normal, key);
         let size = (forms.len() * SLOTS).next_power_of_two().max(SLOTS);
         let mut table = Self {
+            key,
             slots: vec![EMPTY; size],
             mask: size - 1,
             forms: Vec::with_capacity(forms.len()),
@@ -68,6 +67,22 @@ impl WordTable {
         self.forms.push((hash, number));
     }
 
+    /// Returns the key of its hashes.
+    pub(crate) const fn key(&self) -> HashKey {
+        self.key
+    }
+
+    /// Returns the words of a text, hashed like those of the table.
+    pub(crate) fn hashed(&self, text: &str) -> HashedText {
+        HashedText::of(text, self.key)
+    }
+
+    /// Calls `visit` with the hash of each word of a short text: [`hashed`](Self::hashed) is made
+    /// for kilobytes.
+    pub(crate) fn each_word(&self, text: &str, visit: impl FnMut(u64)) {
+        NormalText::of(text).word_hashes(self.key).for_each(visit);
+    }
+
     /// Returns the number of the word that has a form with this hash, if it is the topic's.
     #[inline]
     pub(crate) fn number_of(&self, hash: u64) -> Option<usize> {
@@ -86,16 +101,6 @@ impl WordTable {
     }
 }
 
-/// Returns the words of a text as the hashes of [`WordTable`].
-pub(crate) fn hashed(text: &str) -> HashedText {
-    HashedText::of(text, KEY)
-}
-
-/// Returns the words of a short text as the same hashes: [`hashed`] is made for kilobytes.
-pub(crate) fn hashed_short(text: &str) -> HashedText {
-    HashedText::of_normal(&NormalText::of(text), KEY)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,12 +109,15 @@ mod tests {
     fn each_word_has_its_number_and_no_other_word_has_one() {
         for count in [0, 1, 2, 100, MAX_TOPIC_WORDS] {
             let words: Vec<String> = (0..count).map(|number| format!("word{number}")).collect();
-            let table = WordTable::of(words.iter().map(String::as_str));
+            let table = WordTable::of(words.iter().map(String::as_str), HashKey::new(7));
             for (number, word) in words.iter().enumerate() {
-                assert_eq!(table.number_of(hashed(word).hashes()[0]), Some(number));
+                assert_eq!(
+                    table.number_of(table.hashed(word).hashes()[0]),
+                    Some(number)
+                );
             }
             for other in 0..1_000 {
-                let hash = hashed(&format!("other{other}")).hashes()[0];
+                let hash = table.hashed(&format!("other{other}")).hashes()[0];
                 assert_eq!(table.number_of(hash), None);
             }
         }
@@ -117,8 +125,9 @@ mod tests {
 
     #[test]
     fn a_form_of_a_word_has_its_number_unless_it_is_a_word_itself() {
-        let table = WordTable::of(["tide", "logging", "logs"].into_iter());
-        let number = |word: &str| table.number_of(hashed(word).hashes()[0]);
+        let words = ["tide", "logging", "logs"].into_iter();
+        let table = WordTable::of(words, HashKey::new(7));
+        let number = |word: &str| table.number_of(table.hashed(word).hashes()[0]);
         assert_eq!(number("tides"), Some(0));
         assert_eq!(number("logged"), Some(1));
         assert_eq!(
@@ -132,8 +141,8 @@ mod tests {
     #[test]
     fn words_beyond_the_most_are_left_out() {
         let words: Vec<String> = (0..=MAX_TOPIC_WORDS).map(|n| format!("word{n}")).collect();
-        let table = WordTable::of(words.iter().map(String::as_str));
-        let number = |word: &str| table.number_of(hashed(word).hashes()[0]);
+        let table = WordTable::of(words.iter().map(String::as_str), HashKey::new(7));
+        let number = |word: &str| table.number_of(table.hashed(word).hashes()[0]);
         assert_eq!(number("word255"), Some(255));
         assert_eq!(number("word256"), None);
     }

@@ -5,13 +5,13 @@
     reason = "what the helpers unwrap is part of the test"
 )]
 
-use neardup::PageText;
 use neardup::frequencies::DocumentFrequencies as Counted;
+use neardup::{HashKey, HashedText, PageText};
 use neardup::{NormalText, Unit, Width};
 use proptest::prelude::*;
 use topic::{
-    DocumentFrequencies, ExampleText, LEAST_DIFFERENT_WORDS, LinkText, MAX_TOPIC_WORDS, Relevance,
-    Topic, Warning,
+    DocumentFrequencies, ExampleText, LEAST_DIFFERENT_WORDS, LinkText, MAX_PAGE_BYTES,
+    MAX_TOPIC_WORDS, Relevance, Topic, Warning,
 };
 use web::{CanonicalForm, PageUrl};
 
@@ -70,6 +70,30 @@ proptest! {
         let page = PageText::of(&page);
         prop_assert_eq!(read.judge(&page, None), topic.judge(&page, None));
         prop_assert_eq!(read.words_that_spoke(&page, None, 9), topic.words_that_spoke(&page, None, 9));
+    }
+
+    #[test]
+    fn a_page_is_judged_alike_by_the_hashes_of_its_signature_whatever_their_key(
+        topic in topics(),
+        text in words(60),
+        key in any::<u64>(),
+    ) {
+        let text = text.join(" ") + &filler(40);
+        let page = PageText { title: Some("Tidal bread"), ..PageText::of(&text) };
+        let url = PageUrl::parse("http://a.test/Oven", &CanonicalForm::default()).unwrap();
+        let expected = topic.judge(&page, Some(&url));
+        let hashed = HashedText::of(&text, HashKey::new(key));
+        let keyed = topic.clone().hashed_under(HashKey::new(key));
+        prop_assert_eq!(&keyed, &topic);
+        prop_assert_eq!(&keyed.judge_hashed(&page, &hashed, Some(&url)), &expected);
+        // Hashes under another key are made again.
+        prop_assert_eq!(&topic.judge_hashed(&page, &hashed, Some(&url)), &expected);
+        // The topic that was weighed again keeps the key.
+        let mut pages = DocumentFrequencies::default();
+        pages.learn(&expected);
+        let (keyed, topic) = (keyed.reweigh(&pages), topic.reweigh(&pages));
+        let expected = topic.judge(&page, Some(&url));
+        prop_assert_eq!(keyed.judge_hashed(&page, &hashed, Some(&url)), expected);
     }
 
     #[test]
@@ -319,4 +343,16 @@ fn a_stored_topic_of_another_version_is_refused() {
         .unwrap_err()
         .to_string();
     assert!(refused.starts_with("a topic of version 2"), "{refused}");
+}
+
+/// Signatures are made from all of a text, and relevance from its beginning.
+#[test]
+fn of_a_text_that_is_longer_than_what_is_read_the_same_part_counts_however_it_is_hashed() {
+    let topic = Topic::of_words("tidal power", None).unwrap();
+    let long = "é".repeat(MAX_PAGE_BYTES / 2) + &filler(40) + " tidal power";
+    let hashed = HashedText::of(&long, HashKey::ZERO);
+    let page = PageText::of(&long);
+    let judged = topic.judge_hashed(&page, &hashed);
+    assert_eq!(judged, topic.judge(&page));
+    assert_eq!(judged.relevance, Relevance::NONE);
 }

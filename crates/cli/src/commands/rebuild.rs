@@ -10,9 +10,13 @@
 //! changed, and a continued crawl writes after them.
 //!
 //! The rebuild cannot restore what the archive does not have: the failures of pages that will be
-//! tried again, the paces of hosts, and the links of pages whose text was not kept. If a page is
-//! unchanged since an earlier crawl (`--since`, `--against`), that crawl's archive has its links.
-//! The sitemaps that a robots.txt names are queued; the rest of it is fetched again.
+//! tried again, the paces of hosts, and the links of duplicates whose text was not kept. Of pages
+//! off topic, the archive notes the links that were queued. If a page is unchanged since an earlier
+//! crawl (`--since`, `--against`), that crawl's archive has its links. The sitemaps that a
+//! robots.txt names are queued; the rest of it is fetched again.
+//!
+//! The topic of a focused crawl is that of its old state, or else of its settings. It gives the
+//! links of archived pages their promise again.
 
 mod foreign;
 mod journal;
@@ -42,6 +46,7 @@ use super::journal::visits as journal_visits;
 use super::{open_store, runtime, warn};
 use crate::args::RebuildArgs;
 use crate::cli_error::{CliError, fault, usage};
+use crate::focus::CrawlTopic;
 use crate::output::{self, Format};
 use crate::progress::SlowProgress;
 use crate::seeds::Seeds;
@@ -71,6 +76,8 @@ struct Report {
     left: u64,
     /// Pages unchanged since an earlier crawl whose links no archive has.
     without_links: u64,
+    /// Links of pages off topic of which the archive has the number only.
+    links_not_told: u64,
     /// Places of the archive that could not be read.
     damaged_places: u64,
     /// The counts of the rebuilt state.
@@ -287,6 +294,11 @@ fn from_archive(
         clock,
     )?;
     rebuilding.set_earlier(earlier.map(|pages| archives(settings, pages)));
+    if let Some(topic) = CrawlTopic::to_rebuild(settings)
+        && let Some(topic) = topic.keep(settings, &new)?
+    {
+        rebuilding.set_topic(topic);
+    }
     rebuilding.replay_foreign(&others)?;
     rebuilding.replay_archive(&archive)?;
     if !others.is_empty() {
@@ -397,7 +409,7 @@ impl Report {
     }
 
     /// Returns the counts of what could not be restored in full, each with its explanation.
-    const fn remarks(&self) -> [(u64, &'static str); 5] {
+    const fn remarks(&self) -> [(u64, &'static str); 6] {
         [
             (
                 self.without_original,
@@ -416,6 +428,10 @@ impl Report {
             (
                 self.without_links,
                 "pages repeat themselves in an earlier crawl, and no archive tells where they lead",
+            ),
+            (
+                self.links_not_told,
+                "links of pages off topic are lost: these pages had more than the archive notes",
             ),
             (
                 self.damaged_places,

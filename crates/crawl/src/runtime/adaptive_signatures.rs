@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use neardup::frequencies::DocumentFrequencies;
 use neardup::{
-    Features, Fingerprinter, HashKey, InvalidFingerprinter, NormalText, PageSignature, PageText,
-    SignatureBuilder, StopWords,
+    Features, Fingerprinter, HashKey, HashedText, InvalidFingerprinter, NormalText, PageSignature,
+    PageText, SignatureBuilder, StopWords,
 };
 
 /// The number of pages after which the first learned frequencies are used.
@@ -77,20 +77,30 @@ impl AdaptiveSignatures {
         })
     }
 
-    /// Builds the signature of a page with this digest of its body and this text, and learns from
-    /// the text.
-    pub(crate) fn signature(&self, payload: u128, text: Option<PageText<'_>>) -> PageSignature {
-        let builder = self
-            .builder
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        if let (Some(learning), Some(page)) = (&self.learning, text)
+    /// Hashes the words of a text for its signature.
+    pub(crate) fn hashed(&self, text: &str) -> HashedText {
+        self.builder().hashed(text)
+    }
+
+    /// Builds the signature of a page with this digest of its body and this text, which is
+    /// [hashed](Self::hashed) already, and learns from the text.
+    pub(crate) fn signature(
+        &self,
+        payload: u128,
+        text: Option<(PageText<'_>, &HashedText)>,
+    ) -> PageSignature {
+        let builder = self.builder();
+        if let (Some(learning), Some((page, _))) = (&self.learning, text)
             && let Some(better) = learning.learn(page.text)
         {
             *self.builder.write().unwrap_or_else(PoisonError::into_inner) = better;
         }
-        builder.signature(payload, text)
+        builder.signature_of_hashed(payload, text)
+    }
+
+    fn builder(&self) -> SignatureBuilder {
+        let builder = self.builder.read().unwrap_or_else(PoisonError::into_inner);
+        builder.clone()
     }
 
     /// Returns the learned frequencies; none if the weights need none.
@@ -133,7 +143,7 @@ mod tests {
     use super::*;
 
     fn fingerprint(adaptive_signatures: &AdaptiveSignatures, text: &str) -> neardup::Fingerprint {
-        let page = PageText::of(text);
+        let page = (PageText::of(text), &adaptive_signatures.hashed(text));
         adaptive_signatures
             .signature(0, Some(page))
             .text

@@ -20,7 +20,7 @@ use std::io;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use neardup::PageText;
+use neardup::{HashedText, PageText};
 use store::{Fate, Relevance, VisitRecord};
 use topic::{Judged, Topic};
 use web::PageUrl;
@@ -38,12 +38,12 @@ const NOTED_WORDS: usize = 8;
 /// The topic of a crawl.
 pub struct Focus {
     in_force: RwLock<Option<InForce>>,
-    of_seeds: Option<TopicOfSeeds>,
+    of_seeds: Option<Arc<TopicOfSeeds>>,
     off_topic: OffTopic,
     learned: Mutex<Learned>,
     recent: Mutex<RecentPages>,
     seeds: Mutex<SeedPages>,
-    keep: Option<Box<Keep>>,
+    keep: Option<Arc<Keep>>,
 }
 
 /// The topic with its present weights.
@@ -97,7 +97,7 @@ impl Focus {
         };
         Self {
             in_force: RwLock::new(in_force),
-            of_seeds,
+            of_seeds: of_seeds.map(Arc::new),
             off_topic,
             learned: Mutex::new(learned),
             recent: Mutex::default(),
@@ -127,7 +127,7 @@ impl Focus {
         keep: impl Fn(&LearnedWords) -> io::Result<()> + Send + Sync + 'static,
     ) -> Self {
         Self {
-            keep: Some(Box::new(keep)),
+            keep: Some(Arc::new(keep)),
             ..self
         }
     }
@@ -157,25 +157,25 @@ impl Focus {
         self.of_seeds.is_some()
     }
 
-    /// Returns true if the topic has grown and is not written yet.
-    pub(crate) fn has_grown(&self) -> bool {
-        self.of_seeds.as_ref().is_some_and(TopicOfSeeds::is_changed)
-    }
-
-    /// Writes the topic, if it has grown.
+    /// Writes the topic off the reactor, if it has grown.
     ///
     /// # Errors
     /// That of the function that writes it.
-    pub(crate) fn save_topic(&self) -> io::Result<()> {
-        self.of_seeds.as_ref().map_or(Ok(()), TopicOfSeeds::save)
+    pub(crate) async fn save_topic(&self) -> io::Result<()> {
+        let Some(topic) = self.of_seeds.as_ref().filter(|topic| topic.is_changed()) else {
+            return Ok(());
+        };
+        let topic = Arc::clone(topic);
+        off_the_reactor(move || topic.save()).await
     }
 
-    /// Writes the topic, if it has grown, and the learned words, if there are new ones.
+    /// Writes the topic, if it has grown, and the learned words, if there are new ones, off the
+    /// reactor.
     ///
     /// # Errors
     /// That of the functions that write them.
-    pub(crate) fn save(&self) -> io::Result<()> {
-        self.save_topic()?;
+    pub(crate) async fn save(&self) -> io::Result<()> {
+        self.save_topic().await?;
         let Some(keep) = &self.keep else {
             return Ok(());
         };
@@ -186,16 +186,22 @@ impl Focus {
             }
             learned.words.clone()
         };
-        keep(&words)?;
-        self.learned().kept = words.all.documents();
+        let (keep, documents) = (Arc::clone(keep), words.all.documents());
+        off_the_reactor(move || keep(&words)).await?;
+        self.learned().kept = documents;
         Ok(())
     }
 
-    /// Judges the page of a URL by the topic, and counts its words if it is off topic. Returns none without a
-    /// topic so far.
-    pub(crate) fn judge(&self, page: &PageText<'_>, url: &PageUrl) -> Option<JudgedPage> {
+    /// Judges the page of a URL by the topic, and counts its words if it is off topic. `text` is
+    /// that of the page, hashed for its signature. Returns none without a topic so far.
+    pub(crate) fn judge(
+        &self,
+        page: &PageText<'_>,
+        text: &HashedText,
+        url: &PageUrl,
+    ) -> Option<JudgedPage> {
         let InForce { topic, seeds } = self.in_force()?;
-        let judged = topic.judge(page, Some(url));
+        let judged = topic.judge_hashed(page, text, Some(url));
         let page = JudgedPage::of(&topic, &judged);
         if !page.is_on_topic() {
             let mut learned = self.learned();
@@ -209,9 +215,14 @@ impl Focus {
 
     /// Judges a seed. One that says the topic becomes an example before, and is on topic: the user
     /// chose it.
-    pub(crate) fn judge_seed(&self, url: &PageUrl, page: &PageText<'_>) -> Option<JudgedPage> {
+    pub(crate) fn judge_seed(
+        &self,
+        page: &PageText<'_>,
+        text: &HashedText,
+        url: &PageUrl,
+    ) -> Option<JudgedPage> {
         let Some(of_seeds) = &self.of_seeds else {
-            return self.judge(page, url);
+            return self.judge(page, text, url);
         };
         if let Some(grown) = of_seeds.add(url, page) {
             self.grow(grown);
@@ -219,7 +230,7 @@ impl Focus {
         let topic = self.topic()?;
         Some(JudgedPage {
             threshold: Relevance::NONE,
-            ..JudgedPage::of(&topic, &topic.judge(page, Some(url)))
+            ..JudgedPage::of(&topic, &topic.judge_hashed(page, text, Some(url)))
         })
     }
 
@@ -275,6 +286,14 @@ impl Focus {
     fn learned(&self) -> MutexGuard<'_, Learned> {
         self.learned.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Runs what waits for the disk on a thread that may wait.
+async fn off_the_reactor(
+    write: impl FnOnce() -> io::Result<()> + Send + 'static,
+) -> io::Result<()> {
+    let written = tokio::task::spawn_blocking(write);
+    written.await.map_err(io::Error::other)?
 }
 
 /// A page that was judged by the topic.

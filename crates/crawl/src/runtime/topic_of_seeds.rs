@@ -12,7 +12,7 @@ use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use neardup::PageText;
+use neardup::{HashKey, PageText};
 use topic::{GrowingTopic, Relevance, Topic};
 use web::PageUrl;
 
@@ -21,6 +21,8 @@ pub struct TopicOfSeeds {
     topic: Mutex<GrowingTopic>,
     /// The threshold that the user chose.
     threshold: Option<Relevance>,
+    /// The key of the crawl's signatures.
+    key: HashKey,
     /// The seeds that have not ended.
     to_come: AtomicUsize,
     /// The changes of the topic: counted while it is locked, and read without the lock, because
@@ -58,6 +60,7 @@ impl TopicOfSeeds {
         Self {
             topic: Mutex::new(topic),
             threshold: None,
+            key: HashKey::ZERO,
             to_come: AtomicUsize::new(to_come),
             changes: AtomicUsize::new(usize::from(is_over)),
             written: AtomicUsize::new(0),
@@ -70,6 +73,12 @@ impl TopicOfSeeds {
     #[must_use]
     pub fn with_threshold(self, threshold: Option<Relevance>) -> Self {
         Self { threshold, ..self }
+    }
+
+    /// Sets the key under which the words of pages are hashed.
+    #[must_use]
+    pub fn hashed_under(self, key: HashKey) -> Self {
+        Self { key, ..self }
     }
 
     /// Returns the topic so far; none before the first example.
@@ -89,8 +98,9 @@ impl TopicOfSeeds {
 
     fn as_grown(&self, growing: &GrowingTopic) -> Option<Grown> {
         let topic = growing.topic()?.clone();
+        let topic = topic.with_threshold(self.threshold);
         Some(Grown {
-            topic: topic.with_threshold(self.threshold),
+            topic: topic.hashed_under(self.key),
             seeds: growing.seeds(),
         })
     }

@@ -9,7 +9,7 @@ use crate::context::CrawlContext;
 use crate::steps::admission::Admission;
 use crate::steps::link_rules::LinkRules;
 use crate::steps::listings;
-use crate::steps::promise;
+use crate::steps::promise::PageWitness;
 use crate::steps::reading::Reading;
 use crate::steps::requisites::Requisites;
 use crate::steps::unvisited::LinkTally;
@@ -50,8 +50,8 @@ pub(crate) async fn discover(
         outlinks.discovered = following.queued(outlinks.discovered);
     }
     let links = std::mem::take(&mut outlinks.discovered);
-    let parent = promise::Parent::of(lease.discovered(), reading.judged.as_ref());
-    outlinks.discovered = parent.promise(context, Some(document), links);
+    let witness = PageWitness::of(lease.discovered(), reading.judged.as_ref());
+    outlinks.discovered = witness.promise(context, Some(document), links);
     if let Some(kind) = reading.listing.filter(|_| wanted.pages) {
         listings::discover(context, lease, page, kind, following, &mut tally).await?;
     }

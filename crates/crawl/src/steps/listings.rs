@@ -37,7 +37,7 @@ use crate::context::CrawlContext;
 use crate::policy::Policy;
 use crate::steps::duplicate_links::Following;
 use crate::steps::link_rules::LinkRules;
-use crate::steps::promise;
+use crate::steps::promise::PageWitness;
 use crate::steps::unvisited::LinkTally;
 
 /// Queues the sitemaps that the robots.txt of `url`'s origin names.
@@ -226,14 +226,9 @@ async fn queue(
             let scope = context.scope();
             to_visit(LinkRules::new(context, &scope), find, at, &part, tally)
         };
-        // Sitemaps have the depth of the index, and no topic.
-        let (pages, mut queued): (Vec<_>, Vec<_>) = following
-            .queued(discovered)
-            .into_iter()
-            .partition(|found| found.depth > find.depth);
-        let parent = promise::Parent::of(find, None);
-        queued.extend(parent.promise(context, None, pages));
-        context.frontier.discover(queued).await?;
+        let queued = following.queued(discovered);
+        let promised = PageWitness::of(find, None).promise(context, None, queued);
+        context.frontier.discover(promised).await?;
     }
     Ok(())
 }

@@ -1,36 +1,96 @@
-//! The outlinks of a page in its `metadata` record.
+//! The links of a page in its `metadata` record.
 //!
 //! One field per link, as Heritrix writes them and others read them: the URL, a letter for the kind
 //! of hop, and the context. The letters are those of Heritrix's crawl logs. The context is known
 //! here by its kind only, so it has Heritrix's word for that.
+//!
+//! A page off topic that is not archived leaves nothing else of its links, so those that were
+//! queued have fields of their own: the URL and the promise. `crawler rebuild` reads them.
 
 use sinks::MetadataField;
-use web::{Document, LinkKind};
+use store::{DiscoveredUrl, Fate, VisitRecord};
+use web::{CanonicalForm, Document, LinkKind, PageUrl};
 
 /// The most links of a page that are recorded; Heritrix keeps 6,000.
 const MAX_LINKS: usize = 6_000;
+/// The most queued links of a page that are recorded: as many as are read of a page.
+const MAX_QUEUED: usize = 10_000;
+
+/// The field with a link that was queued, and its promise.
+const QUEUED: &str = "queued-link";
+/// The field with the number of further links that were queued.
+const QUEUED_NOT_TOLD: &str = "queued-links-not-told";
 
 /// Returns the outlink fields of a document; none unless they are wanted.
 pub(crate) fn notes(is_wanted: bool, document: Option<&Document>) -> Vec<MetadataField> {
     let Some(document) = document.filter(|_| is_wanted) else {
         return Vec::new();
     };
-    let links = document.links.iter().take(MAX_LINKS);
-    let mut notes: Vec<MetadataField> = links
-        .map(|link| {
-            (
-                "outlink",
-                format!("{} {}", link.url, hop_and_context(link.kind)),
-            )
-        })
-        .collect();
-    if document.links.len() > MAX_LINKS {
-        notes.push((
-            "outlinks-not-told",
-            (document.links.len() - MAX_LINKS).to_string(),
-        ));
+    let field = |link: &web::Link| format!("{} {}", link.url, hop_and_context(link.kind));
+    let fields = document.links.iter().map(field);
+    let not_told = document.links.len().saturating_sub(MAX_LINKS);
+    let told = fields.take(MAX_LINKS).map(|field| ("outlink", field));
+    told.chain(number_of("outlinks-not-told", not_told))
+        .collect()
+}
+
+/// Returns the fields of the links that were queued from a page off topic that is not archived;
+/// none of other pages.
+pub(crate) fn queued(row: &VisitRecord, links: &[DiscoveredUrl]) -> Vec<MetadataField> {
+    if row.fate != Fate::OffTopic || row.kept {
+        return Vec::new();
     }
-    notes
+    let field = |link: &DiscoveredUrl| match link.promise() {
+        Some(promise) => format!("{} {promise}", link.url),
+        None => link.url.to_string(),
+    };
+    let not_told = links.len().saturating_sub(MAX_QUEUED);
+    let told = links.iter().take(MAX_QUEUED);
+    let told = told.map(|link| (QUEUED, field(link)));
+    told.chain(number_of(QUEUED_NOT_TOLD, not_told)).collect()
+}
+
+/// The queued links that a `metadata` record names.
+#[derive(Debug, Default)]
+pub(crate) struct NotedLinks {
+    pub(crate) links: Vec<DiscoveredUrl>,
+    /// Further links, of which it has the number only.
+    pub(crate) not_told: u64,
+}
+
+impl NotedLinks {
+    /// Reads the links of the page at `at`, which was queued as `found`. What is no URL is skipped.
+    pub(crate) fn of(
+        fields: &[(String, String)],
+        form: &CanonicalForm,
+        found: &DiscoveredUrl,
+        at: &PageUrl,
+    ) -> Self {
+        let mut noted = Self::default();
+        for (name, value) in fields {
+            if name == QUEUED_NOT_TOLD {
+                noted.not_told = value.parse().unwrap_or_default();
+            }
+            if name != QUEUED || noted.links.len() == MAX_QUEUED {
+                continue;
+            }
+            let (url, promise) = value.split_once(' ').unwrap_or((value, ""));
+            let Ok(url) = PageUrl::parse(url, form) else {
+                continue;
+            };
+            let link = DiscoveredUrl::new(url, found.depth + 1, Some(at.clone()));
+            noted.links.push(match promise.parse() {
+                Ok(promise) => link.promising(promise),
+                Err(_without_promise) => link,
+            });
+        }
+        noted
+    }
+}
+
+/// Returns the field with a number of links, unless that is 0.
+fn number_of(name: &'static str, links: usize) -> Option<MetadataField> {
+    (links > 0).then(|| (name, links.to_string()))
 }
 
 /// Returns the hop and context of a link.
@@ -41,5 +101,87 @@ const fn hop_and_context(kind: LinkKind) -> &'static str {
         LinkKind::Refresh => "R meta",
         LinkKind::Form => "L form/@action",
         LinkKind::Script => "X =JS_MISC",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use web::Timestamp;
+
+    use super::*;
+
+    fn url(path: &str) -> PageUrl {
+        PageUrl::parse(&format!("http://a.test{path}"), &CanonicalForm::default()).unwrap()
+    }
+
+    fn page() -> DiscoveredUrl {
+        DiscoveredUrl::new(url("/"), 3, None)
+    }
+
+    fn off_topic() -> VisitRecord {
+        VisitRecord::new(page(), Fate::OffTopic, Timestamp::default())
+    }
+
+    fn links(count: usize) -> Vec<DiscoveredUrl> {
+        let link = |number: usize| {
+            let url = url(&format!("/{number}"));
+            let link = DiscoveredUrl::new(url, 4, Some(page().url));
+            link.promising((number % 32) as u8)
+        };
+        (0..count).map(link).collect()
+    }
+
+    fn read_back(fields: &[MetadataField]) -> NotedLinks {
+        let fields: Vec<(String, String)> = fields
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), value.clone()))
+            .collect();
+        NotedLinks::of(&fields, &CanonicalForm::default(), &page(), &url("/"))
+    }
+
+    #[test]
+    fn queued_links_are_read_back_as_they_were_up_to_the_most_and_the_others_are_counted() {
+        for (count, not_told) in [(0, 0), (40, 0), (MAX_QUEUED, 0), (MAX_QUEUED + 1, 1)] {
+            let links = links(count);
+            let noted = read_back(&queued(&off_topic(), &links));
+            assert_eq!(noted.links, links[..count.min(MAX_QUEUED)], "{count}");
+            assert_eq!(noted.not_told, not_told, "{count}");
+        }
+    }
+
+    #[test]
+    fn pages_of_which_the_archive_has_the_links_name_none() {
+        let links = links(3);
+        for (fate, kept) in [
+            (Fate::OffTopic, true),
+            (Fate::Unique, true),
+            (Fate::Failed, false),
+        ] {
+            let row = VisitRecord {
+                fate,
+                kept,
+                ..off_topic()
+            };
+            assert_eq!(queued(&row, &links), [], "{fate:?}");
+        }
+    }
+
+    #[test]
+    fn links_that_are_no_urls_or_have_no_promise_harm_nothing() {
+        let field = |value: &str| ("queued-link", value.to_owned());
+        let values = ["", "nonsense 3", "http://a.test/1", "http://a.test/2 x 7"];
+        let noted = read_back(&values.map(field));
+        let found: Vec<(&str, u8)> = noted
+            .links
+            .iter()
+            .map(|link| (link.url.as_str(), link.priority))
+            .collect();
+        assert_eq!(found, [("http://a.test/1", 0), ("http://a.test/2", 0)]);
+        let beyond = read_back(&[field("http://a.test/3 200")]);
+        assert_eq!(beyond.links[0].promise(), Some(31));
+        let many: Vec<MetadataField> = (0..=MAX_QUEUED)
+            .map(|number| field(&format!("http://a.test/{number}")))
+            .collect();
+        assert_eq!(read_back(&many).links.len(), MAX_QUEUED);
     }
 }

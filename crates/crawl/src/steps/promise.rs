@@ -9,10 +9,7 @@
 //!
 //! The weights were chosen on half of the topics of `docs/measurements/focus.md`.
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
-use store::{DiscoveredUrl, Harvest, UrlHarvest};
+use store::{DiscoveredUrl, Fate, Harvest, Patterns, Relevance, UrlHarvest, VisitRecord};
 use topic::{LinkText, Topic};
 use web::{Document, Link, PageUrl};
 
@@ -35,22 +32,84 @@ const LONGEST_RUN: u8 = 3;
 const PRIOR: f64 = 0.1;
 const PRIOR_VISITS: f64 = 2.0;
 
-/// The page that has the links, as far as their promise depends on it.
+/// The least threshold that a relevance is divided by.
+const LEAST_THRESHOLD: f64 = 0.001;
+
+/// The topic of a focused crawl and what it has brought so far, for links without a frontier.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Parent<'a> {
-    found: &'a DiscoveredUrl,
-    judged: Option<&'a JudgedPage>,
+pub struct Promises<'a> {
+    /// The topic with its present weights.
+    pub topic: &'a Topic,
+    /// The harvests of URL patterns and hosts.
+    pub patterns: &'a Patterns,
 }
 
-impl<'a> Parent<'a> {
-    /// Returns the page that was queued as `found` and judged as this. A listing or a file is not
-    /// judged: it passes on the run of pages off topic that led to it.
-    pub(crate) const fn of(found: &'a DiscoveredUrl, judged: Option<&'a JudgedPage>) -> Self {
-        Self { found, judged }
+/// A page's part in the promise of its links.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PageWitness {
+    /// The links from a seed to it.
+    depth: u32,
+    /// The weight of its relevance for its links, 0 to 1.
+    speaks: f64,
+    /// The pages off topic in a row that end with it.
+    run: u8,
+}
+
+impl PageWitness {
+    /// Returns the witness of a page that was queued as `found` and judged as this. A listing or a
+    /// file is not judged: it passes on the run of pages off topic that led to it.
+    pub(crate) fn of(found: &DiscoveredUrl, judged: Option<&JudgedPage>) -> Self {
+        match judged {
+            None => Self::unjudged(found),
+            Some(page) => {
+                let is_on_topic = page.is_on_topic();
+                Self::judged(found, page.relevance, page.threshold, is_on_topic)
+            }
+        }
     }
 
-    /// Gives each page among these links its promise, in a crawl with a topic. `document` has
-    /// their words.
+    /// Returns the witness of a visit as its record has it. Its verdict stands, whatever the
+    /// `threshold` of the topic is now.
+    pub(crate) fn recorded(found: &DiscoveredUrl, row: &VisitRecord, threshold: Relevance) -> Self {
+        match row.details.relevance {
+            None => Self::unjudged(found),
+            Some(relevance) => {
+                let is_on_topic = row.fate != Fate::OffTopic;
+                Self::judged(found, relevance, threshold, is_on_topic)
+            }
+        }
+    }
+
+    fn unjudged(found: &DiscoveredUrl) -> Self {
+        let promise = found.promise().map(DiscoveredUrl::level_and_run);
+        Self {
+            depth: found.depth,
+            speaks: 0.5,
+            run: promise.map_or(0, |(_, run)| run),
+        }
+    }
+
+    fn judged(
+        found: &DiscoveredUrl,
+        relevance: Relevance,
+        threshold: Relevance,
+        is_on_topic: bool,
+    ) -> Self {
+        let before = Self::unjudged(found);
+        let threshold = threshold.share().max(LEAST_THRESHOLD);
+        Self {
+            // A page at the threshold speaks half for its links.
+            speaks: (relevance.share() / (2.0 * threshold)).min(1.0),
+            run: match is_on_topic {
+                true => 0,
+                false => (before.run + 1).min(LONGEST_RUN),
+            },
+            ..before
+        }
+    }
+
+    /// Gives each page among the links of this one its promise, in a crawl with a topic.
+    /// `document` has their words.
     pub(crate) fn promise(
         self,
         context: &CrawlContext,
@@ -61,59 +120,46 @@ impl<'a> Parent<'a> {
             return links;
         };
         let harvests = context.frontier.harvests(&links);
-        let words = LinkWords::of(document);
-        let (topic, witness) = (focus.topic(), self.witness());
+        self.promise_by(focus.topic().as_deref(), &harvests, document, links)
+    }
+
+    /// Gives each page among the links of this one its promise by this topic, as a crawl does.
+    pub(crate) fn promise_again(
+        self,
+        promises: Option<Promises<'_>>,
+        document: Option<&Document>,
+        links: Vec<DiscoveredUrl>,
+    ) -> Vec<DiscoveredUrl> {
+        let Some(Promises { topic, patterns }) = promises else {
+            return links;
+        };
+        self.promise_by(Some(topic), &patterns.harvests(&links), document, links)
+    }
+
+    /// `topic` is none before the first seed has said it: then the links have no words that count.
+    fn promise_by(
+        self,
+        topic: Option<&Topic>,
+        harvests: &[UrlHarvest],
+        document: Option<&Document>,
+        links: Vec<DiscoveredUrl>,
+    ) -> Vec<DiscoveredUrl> {
+        let mut words = LinkWords::of(document);
         let promised = links.into_iter().zip(harvests).map(|(link, harvest)| {
-            // Requisites have no topic, and what duplicates link to stays behind all others.
-            if link.requisite > 0 || link.is_probed() {
+            // Requisites have no topic, and neither have sitemaps, which have the depth of their
+            // index. What duplicates link to stays behind all others.
+            if link.requisite > 0 || link.depth <= self.depth || link.is_probed() {
                 return link;
             }
-            // Before the first seed has said the topic there are no words.
-            let of_words = |topic: &Arc<Topic>| words.share(topic, &link.url);
-            let words = topic.as_ref().map_or(0.0, of_words);
-            let promise = witness.promise(words, &harvest);
-            link.promising(promise)
+            let words = topic.map_or(0.0, |topic| words.share(topic, &link.url));
+            link.promising(self.promise_of(words, harvest))
         });
         promised.collect()
     }
 
-    fn witness(self) -> PageWitness {
-        let promise = self.found.promise().map(DiscoveredUrl::level_and_run);
-        let before = promise.map_or(0, |(_, run)| run);
-        let Some(judged) = self.judged else {
-            return PageWitness {
-                speaks: 0.5,
-                run: before,
-            };
-        };
-        let threshold = judged.threshold.share().max(LEAST_THRESHOLD);
-        PageWitness {
-            // A page at the threshold speaks half for its links.
-            speaks: (judged.relevance.share() / (2.0 * threshold)).min(1.0),
-            run: match judged.is_on_topic() {
-                true => 0,
-                false => (before + 1).min(LONGEST_RUN),
-            },
-        }
-    }
-}
-
-/// The least threshold that a relevance is divided by.
-const LEAST_THRESHOLD: f64 = 0.001;
-
-/// The page's part in the promise of its links.
-#[derive(Clone, Copy, Debug)]
-struct PageWitness {
-    /// The weight of its relevance for its links, 0 to 1.
-    speaks: f64,
-    /// The pages off topic in a row that end with it.
-    run: u8,
-}
-
-impl PageWitness {
     /// Returns the promise of a link of this page. `words` is the share of the topic in the words
     /// of the link.
-    fn promise(self, words: f64, harvest: &UrlHarvest) -> u8 {
+    fn promise_of(self, words: f64, harvest: &UrlHarvest) -> u8 {
         let host = expected(harvest.host, PRIOR);
         let score =
             OF_WORDS * words + OF_PAGE * self.speaks + OF_PATTERN * expected(harvest.pattern, host);
@@ -121,24 +167,44 @@ impl PageWitness {
     }
 }
 
-/// The words of a document's links, by URL.
-struct LinkWords<'a>(HashMap<&'a PageUrl, &'a Link>);
+/// The words of a document's links, in the order of the document.
+struct LinkWords<'a> {
+    links: &'a [Link],
+    /// The place behind the link that was looked up last.
+    next: usize,
+}
 
 impl<'a> LinkWords<'a> {
     fn of(document: Option<&'a Document>) -> Self {
-        let links = document.into_iter().flat_map(|document| &document.links);
-        Self(links.map(|link| (&link.url, link)).collect())
+        Self {
+            links: document.map_or(&[][..], |document| &document.links),
+            next: 0,
+        }
     }
 
     /// Returns the share of the topic in the words of the link with this URL, 0 to 1.
-    fn share(&self, topic: &Topic, url: &PageUrl) -> f64 {
-        let link = self.0.get(url);
+    fn share(&mut self, topic: &Topic, url: &PageUrl) -> f64 {
+        let link = self.find(url);
         let context = link.and_then(|link| link.context.as_ref());
         topic.link_score(&LinkText {
             anchor: link.map_or("", |link| &link.anchor),
             around: context.map_or("", |context| &context.around),
             url,
         })
+    }
+
+    /// Finds the link with this URL. Links are queued in the order of the document, except for the
+    /// canonical page, which comes first: so a search from the last place on finds nearly all at
+    /// once.
+    fn find(&mut self, url: &PageUrl) -> Option<&'a Link> {
+        let (before, behind) = self.links.split_at(self.next);
+        let is_it = |link: &Link| link.url == *url;
+        let place = match behind.iter().position(is_it) {
+            Some(place) => self.next + place,
+            None => before.iter().position(is_it)?,
+        };
+        self.next = place + 1;
+        self.links.get(place)
     }
 }
 
@@ -164,13 +230,17 @@ fn expected(harvest: Option<Harvest>, prior: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use web::{CanonicalForm, ReadLimits, ResponseMetadata};
+
     use super::*;
 
     const GOOD: PageWitness = PageWitness {
+        depth: 0,
         speaks: 1.0,
         run: 0,
     };
     const POOR: PageWitness = PageWitness {
+        depth: 0,
         speaks: 0.0,
         run: 0,
     };
@@ -186,10 +256,10 @@ mod tests {
             pattern: rich,
             host: rich,
         };
-        assert!(GOOD.promise(0.0, &none) < POOR.promise(0.0, &none));
-        assert!(POOR.promise(1.0, &none) < POOR.promise(0.0, &none));
-        assert!(POOR.promise(0.2, &good_place) < POOR.promise(0.2, &none));
-        assert_eq!(GOOD.promise(1.0, &good_place), 0);
+        assert!(GOOD.promise_of(0.0, &none) < POOR.promise_of(0.0, &none));
+        assert!(POOR.promise_of(1.0, &none) < POOR.promise_of(0.0, &none));
+        assert!(POOR.promise_of(0.2, &good_place) < POOR.promise_of(0.2, &none));
+        assert_eq!(GOOD.promise_of(1.0, &good_place), 0);
         let poor = Some(Harvest {
             judged: 1000,
             on_topic: 0,
@@ -198,17 +268,44 @@ mod tests {
             pattern: poor,
             host: poor,
         };
-        assert_eq!(POOR.promise(0.0, &poor_place), DiscoveredUrl::PROMISES - 4);
+        assert_eq!(
+            POOR.promise_of(0.0, &poor_place),
+            DiscoveredUrl::PROMISES - 4
+        );
     }
 
     #[test]
     fn of_links_of_one_level_those_behind_fewer_pages_off_topic_go_first() {
-        let after = |run| PageWitness { run, ..POOR }.promise(0.5, &UrlHarvest::default());
+        let after = |run| PageWitness { run, ..POOR }.promise_of(0.5, &UrlHarvest::default());
         for run in 0..LONGEST_RUN {
             assert!(after(run) < after(run + 1), "{run}");
         }
         let level_and_run = DiscoveredUrl::level_and_run(after(LONGEST_RUN));
         assert_eq!(level_and_run, (1, LONGEST_RUN));
+    }
+
+    #[test]
+    fn each_link_has_its_own_words_also_where_the_canonical_page_comes_first() {
+        let form = CanonicalForm::default();
+        let at = PageUrl::parse("http://a.test/", &form).unwrap();
+        let page = "<a href=/1>one</a><a href=/2>two</a><a href=/3>three</a><a href=/4>four</a>";
+        let hints = ResponseMetadata {
+            content_type: Some("text/html"),
+            ..ResponseMetadata::of(&at)
+        };
+        let document = web::read(page.as_bytes(), &hints, &form, &ReadLimits::default());
+        let mut words = LinkWords::of(Some(&document));
+        let mut found = |path: &str| words.find(&at.join(path, &form).unwrap());
+        let mut anchor = |path: &str| found(path).map(|link| link.anchor.as_str());
+        // The second one is left out, and the last one is on another page.
+        for (path, expected) in [
+            ("/3", Some("three")),
+            ("/1", Some("one")),
+            ("/4", Some("four")),
+            ("/5", None),
+        ] {
+            assert_eq!(anchor(path), expected, "{path}");
+        }
     }
 
     #[test]

@@ -102,14 +102,10 @@ pub(crate) async fn read(
 /// Writes the topic if seeds that were read have become examples of it: before they are settled,
 /// because a seed that is settled is not read again.
 async fn keep_grown_topic(context: &Arc<CrawlContext>) -> Result<(), Fault> {
-    if !context.focus.as_ref().is_some_and(Focus::has_grown) {
-        return Ok(());
+    match &context.focus {
+        Some(focus) => focus.save_topic().await.map_err(Fault::Topic),
+        None => Ok(()),
     }
-    let context_too = Arc::clone(context);
-    let save = move || context_too.focus.as_ref().map_or(Ok(()), Focus::save_topic);
-    let saved = context.compute(save).await;
-    let panicked = || Err(io::Error::other("writing it panicked"));
-    saved.unwrap_or_else(panicked).map_err(Fault::Topic)
 }
 
 fn is_coded(exchange: &Exchange) -> bool {
@@ -212,12 +208,15 @@ impl<'a> Reader<'a> {
         // Only pages are compared by text: a likeness of texts says little about files of data.
         let is_compared = document.media == Media::Html && self.kind != Kind::Requisite;
         let text = is_compared.then(|| page_text(&document, self.policy.main_content));
-        let by_topic = self.focus.zip(text.as_ref());
+        // Signature and topic are made from the same hashes of the words.
+        let hashed = text.map(|text| self.signatures.hashed(text.text));
+        let text = text.zip(hashed.as_ref());
+        let by_topic = self.focus.zip(text);
         Ok(Reading {
             payload,
-            judged: by_topic.and_then(|(focus, text)| match self.kind {
-                Kind::Seed => focus.judge_seed(&exchange.url, text),
-                Kind::Page | Kind::Requisite => focus.judge(text, &exchange.url),
+            judged: by_topic.and_then(|(focus, (text, hashed))| match self.kind {
+                Kind::Seed => focus.judge_seed(&text, hashed, &exchange.url),
+                Kind::Page | Kind::Requisite => focus.judge(&text, hashed, &exchange.url),
             }),
             signature: self.signatures.signature(name, text),
             document: Some(document),

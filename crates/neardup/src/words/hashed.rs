@@ -46,6 +46,12 @@ impl HashedText {
         Self { key, words }
     }
 
+    /// Returns the key of the hashes.
+    #[must_use]
+    pub fn key(&self) -> HashKey {
+        self.key
+    }
+
     /// Returns the hashes of the words, in their order.
     #[must_use]
     pub fn hashes(&self) -> &[u64] {

@@ -2,7 +2,9 @@
 //! archive has.
 //!
 //! Invariant: the records are those that a crawl would have written that settled these visits in
-//! this order, so that opening, exporting and verifying the store cannot tell the difference.
+//! this order, so that opening, exporting and verifying the store cannot tell the difference. So
+//! visits are counted for their URL patterns here, too: links of poor patterns go behind, and the
+//! promises of links depend on the harvests.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -18,6 +20,7 @@ use super::journal::{Journal, SEGMENT_BYTES};
 use crate::discovered_url::DiscoveredUrl;
 use crate::fault::StoreFault;
 use crate::frontier::{ArchivePlace, ArchiveSpan, FinishedVisit, QueueEntry};
+use crate::patterns::Patterns;
 use crate::visit_record::VisitRecord;
 
 /// A writer of a new journal.
@@ -25,6 +28,10 @@ pub struct JournalRebuild {
     journal: Journal,
     /// All URLs that were queued or reached; with the queue entry of those that wait.
     known: HashMap<UrlKey, Option<Waiting>>,
+    /// The yield and the harvest of each URL pattern so far.
+    patterns: Patterns,
+    /// True if links of poor patterns are put behind.
+    puts_behind: bool,
     next_sequence: u64,
     tickets: u64,
     end: Option<ArchivePlace>,
@@ -110,6 +117,8 @@ impl JournalRebuild {
         let mut rebuild = Self {
             journal: Journal::open(disk, &path, key, SEGMENT_BYTES)?,
             known: HashMap::new(),
+            patterns: Patterns::default(),
+            puts_behind: false,
             next_sequence: 0,
             tickets: 0,
             end: None,
@@ -120,6 +129,16 @@ impl JournalRebuild {
             rebuild.append(&Record::Begun { at, features })?;
         }
         Ok(rebuild)
+    }
+
+    /// Returns the rebuild of a crawl that puts links of poor patterns behind, or does not:
+    /// [`FrontierRules::closes_patterns`](crate::FrontierRules::closes_patterns).
+    #[must_use]
+    pub fn closing_patterns(self, puts_behind: bool) -> Self {
+        Self {
+            puts_behind,
+            ..self
+        }
     }
 
     /// Copies a record of the old journal. Records come in their order.
@@ -175,6 +194,12 @@ impl JournalRebuild {
     #[must_use]
     pub fn records(&self) -> u64 {
         self.records
+    }
+
+    /// Returns the yield and the harvest of each URL pattern so far.
+    #[must_use]
+    pub fn patterns(&self) -> &Patterns {
+        &self.patterns
     }
 
     /// Queues the new ones of these URLs.
@@ -293,6 +318,7 @@ impl JournalRebuild {
 
     fn append(&mut self, record: &Record) -> Result<(), StoreFault> {
         self.records += 1;
+        self.patterns.apply(record);
         self.journal.append(record).map(drop)
     }
 
@@ -307,6 +333,9 @@ impl JournalRebuild {
             };
             is_new && among.insert(key)
         });
+        if self.puts_behind {
+            self.patterns.put_behind(&mut discovered);
+        }
         discovered
     }
 

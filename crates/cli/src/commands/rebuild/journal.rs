@@ -8,7 +8,8 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crawl::{
-    AdaptiveSignatures, ArchivedVisit, EarlierArchives, ListingQuota, RebuiltVisit, RetainedMatch,
+    AdaptiveSignatures, ArchivedVisit, EarlierArchives, ListingQuota, Promises, RebuildRules,
+    RebuiltVisit, RetainedMatch,
 };
 use disk::{Disk, SystemDisk};
 use neardup::{HashKey, PageSignature};
@@ -16,6 +17,7 @@ use sinks::ArchiveEnd;
 use store::embedded::record::{Record, RetainedPage};
 use store::embedded::{History, JournalRebuild, RestoredAdmission, RestoredVisit};
 use store::{ArchivePlace, DiscoveredUrl, Page, VisitRecord};
+use topic::Topic;
 use web::{Clock, Exchange, PageUrl, Scope, Timestamp, UrlKey};
 
 use super::Report;
@@ -34,6 +36,8 @@ pub(super) struct Rebuilding {
     restoring: JournalRebuild,
     adaptive_signatures: AdaptiveSignatures,
     policy: crawl::Policy,
+    /// The topic of a focused crawl, with the weights that it has learned.
+    topic: Option<Topic>,
     scope: Scope,
     /// The sitemaps and feeds of each host.
     listings: ListingQuota,
@@ -73,10 +77,12 @@ impl Rebuilding {
             Some(_) => None,
             None => Some((clock.now(), settings.feature_settings_name())),
         };
+        let restoring = JournalRebuild::begin(Arc::new(SystemDisk), new, key, begun)?;
         let mut rebuilding = Self {
-            restoring: JournalRebuild::begin(Arc::new(SystemDisk), new, key, begun)?,
+            restoring: restoring.closing_patterns(settings.traps.is_on()),
             adaptive_signatures,
             policy: assembly::policy(settings, form),
+            topic: None,
             scope,
             listings: ListingQuota::default(),
             earlier: None,
@@ -119,6 +125,12 @@ impl Rebuilding {
     /// Sets the archives in which pages that are unchanged since an earlier crawl are looked up.
     pub(super) fn set_earlier(&mut self, earlier: Option<EarlierArchives>) {
         self.earlier = earlier;
+    }
+
+    /// Sets the topic by which links are promised.
+    pub(super) fn set_topic(&mut self, topic: Topic) {
+        self.policy.read.link_context = true;
+        self.topic = Some(topic);
     }
 
     /// Takes over the visits of the archive that the old journal does not have.
@@ -275,13 +287,19 @@ impl Rebuilding {
     }
 
     fn rebuild_visit(&mut self, visit: ArchivedVisit) -> RebuiltVisit {
-        crawl::rebuild_visit(
-            &self.policy,
-            &self.adaptive_signatures,
-            &mut self.scope,
-            &self.listings,
-            visit,
-        )
+        let promises = self.topic.as_ref().map(|topic| Promises {
+            topic,
+            patterns: self.restoring.patterns(),
+        });
+        let rules = RebuildRules {
+            policy: &self.policy,
+            adaptive_signatures: &self.adaptive_signatures,
+            quota: &self.listings,
+            promises,
+        };
+        let rebuilt = crawl::rebuild_visit(rules, &mut self.scope, visit);
+        self.report.links_not_told += rebuilt.links_not_told;
+        rebuilt
     }
 
     /// Starts the archive after files of other crawlers, if it has no files yet.

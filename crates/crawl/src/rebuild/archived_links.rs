@@ -1,0 +1,62 @@
+//! The links of an archived page, as the crawl queued them.
+//!
+//! The archive's verdict decides how far the page is followed, and how it speaks for its links. The
+//! topic has its present weights, which may have been others when the page was visited.
+
+use std::ops::ControlFlow;
+
+use store::{DiscoveredUrl, VisitRecord};
+use web::Exchange;
+
+use crate::steps::duplicate_links::Following;
+use crate::steps::link_rules::LinkRules;
+use crate::steps::links::WantedLinks;
+use crate::steps::listings;
+use crate::steps::promise::{PageWitness, Promises};
+use crate::steps::reading::Reading;
+use crate::steps::unvisited::LinkTally;
+
+/// The links of a page that an archive has.
+pub(super) struct ArchivedLinks<'a> {
+    pub(super) rules: LinkRules<'a>,
+    pub(super) promises: Option<Promises<'a>>,
+    /// The page as it was queued, as it was archived, and the record of its visit.
+    pub(super) found: &'a DiscoveredUrl,
+    pub(super) page: &'a Exchange,
+    pub(super) record: &'a VisitRecord,
+}
+
+impl ArchivedLinks<'_> {
+    /// Returns the links that are to be visited, each with its promise.
+    pub(super) fn followed(self, reading: &Reading, following: Following) -> Vec<DiscoveredUrl> {
+        let wanted = WantedLinks {
+            pages: following.leads_on(),
+            // A page that is read here is archived whole.
+            requisites: true,
+        };
+        let Self { rules, found, .. } = self;
+        let mut followed = Vec::new();
+        let (at, tally) = (&self.page.url, &mut LinkTally::default());
+        if let Some(document) = &reading.document {
+            let outlinks = rules.outlinks(found, at, document, wanted, tally);
+            let queued = following.queued(outlinks.discovered);
+            let witness = self.witness();
+            followed = witness.promise_again(self.promises, Some(document), queued);
+        }
+        if let Some(kind) = reading.listing.filter(|_| wanted.pages) {
+            let witness = PageWitness::of(found, None);
+            listings::read_in_parts(rules.policy, self.page, kind, |part| {
+                let entries = listings::to_visit(rules, found, at, &part, tally);
+                let queued = following.queued(entries);
+                followed.extend(witness.promise_again(self.promises, None, queued));
+                ControlFlow::Continue(())
+            });
+        }
+        followed
+    }
+
+    fn witness(&self) -> PageWitness {
+        let threshold = self.promises.map(|promises| promises.topic.threshold());
+        PageWitness::recorded(self.found, self.record, threshold.unwrap_or_default())
+    }
+}
