@@ -139,7 +139,7 @@ fn the_words_of_a_urls_path_make_its_page_more_relevant() {
                 let paths = ["/tidal-power/1", "/other/2"];
                 on_topic(9, &paths.map(|path| (path.to_owned(), "next")))
             }
-            path => page(&text(number_in(path)), &[]),
+            path => page(&text(number_in(path)), LEAF),
         }
     }));
     let crawl = focused(&server, &[SEA]).with(&TOPIC);

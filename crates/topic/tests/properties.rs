@@ -352,7 +352,7 @@ fn of_a_text_that_is_longer_than_what_is_read_the_same_part_counts_however_it_is
     let long = "é".repeat(MAX_PAGE_BYTES / 2) + &filler(40) + " tidal power";
     let hashed = HashedText::of(&long, HashKey::ZERO);
     let page = PageText::of(&long);
-    let judged = topic.judge_hashed(&page, &hashed);
-    assert_eq!(judged, topic.judge(&page));
+    let judged = topic.judge_hashed(&page, &hashed, None);
+    assert_eq!(judged, topic.judge(&page, None));
     assert_eq!(judged.relevance, Relevance::NONE);
 }

@@ -59,7 +59,7 @@ mod tests {
     fn words_that_were_learned_by_the_topic_of_fewer_seeds_are_forgotten() {
         let topic = Topic::of_words("tides", None).unwrap();
         let mut words = LearnedWords::default().of_seeds(2);
-        words.learn(&topic.judge(&PageText::of("bread")));
+        words.learn(&topic.judge(&PageText::of("bread"), None));
         assert_eq!(words.clone().of_seeds(2), words);
         assert_eq!(words.clone().of_seeds(3).all.documents(), 0);
         assert_eq!(words.of_seeds(3).of_seeds(3).seeds, 3);
