@@ -146,8 +146,8 @@ impl Topic {
 
     /// Returns the relevance from which a page is on topic: the one that the user chose, or else
     /// by words, [`THRESHOLD_BY_WORDS`](crate::THRESHOLD_BY_WORDS) or more than what one word alone
-    /// brings; by examples, [`THRESHOLD_BY_EXAMPLES`](crate::THRESHOLD_BY_EXAMPLES) or what separates
-    /// them from other documents.
+    /// brings; by examples, [`THRESHOLD_BY_EXAMPLES`](crate::THRESHOLD_BY_EXAMPLES) or what
+    /// separates them from other documents.
     #[must_use]
     pub fn threshold(&self) -> Relevance {
         self.stored.threshold.unwrap_or(self.weighed.threshold)
@@ -160,9 +160,9 @@ impl Topic {
         self
     }
 
-    /// Returns the same topic with its words hashed under this key, as the texts that it judges are.
-    /// Its judgements are the same under every key, which need not be secret: a page can have the
-    /// topic's words themselves.
+    /// Returns the same topic with its words hashed under this key, as the texts that it judges
+    /// are. Its judgements are the same under every key, which need not be secret: a page can have
+    /// the topic's words themselves.
     #[must_use]
     pub fn hashed_under(self, key: HashKey) -> Self {
         Self::of_stored(self.stored, key)

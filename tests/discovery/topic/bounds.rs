@@ -21,7 +21,7 @@ fn million() -> String {
 fn a_page_of_the_topics_words_a_million_times_is_no_more_relevant_than_a_good_one() {
     let server = Server::spawn_thread(Site::new(|request| {
         let text = |text: String| Reply::html(html("", &format!("<p>{text}</p>")));
-        let best = format!("{} {}", "Tidal power. ".repeat(40), prose(1, 40));
+        let best = format!("{} {}", "Tidal power. ".repeat(40), prose(1, 300));
         match request.path() {
             "/robots.txt" => Reply::status(404),
             "/good" => text(best),

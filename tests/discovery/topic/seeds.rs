@@ -90,6 +90,8 @@ fn examples(crawl: &Crawl) -> Vec<String> {
 /// Returns the warnings about the topic of the seeds.
 fn warnings(run: &CommandOutput) -> Vec<&str> {
     let lines = run.errors.lines();
+    // A line of progress has the share of pages on topic.
+    let lines = lines.filter(|line| !line.contains(" pages · "));
     lines.filter(|line| line.contains("topic")).collect()
 }
 

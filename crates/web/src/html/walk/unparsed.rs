@@ -1,5 +1,5 @@
-//! The part of a walk that has no tree: the rest of a page whose tree is incomplete, and markup that
-//! is text in the page.
+//! The part of a walk that has no tree: the rest of a page whose tree is incomplete, and markup
+//! that is text in the page.
 //!
 //! Tags come from a stream, and the elements are read by the code that reads those of the tree.
 
