@@ -139,36 +139,38 @@ impl Sink for VisitOrder {
     }
 }
 
-/// Crawls the hosts from the page that names `titles`, and returns the pages in the order of the
-/// archive: of a crawl with a topic, or of one without. Its state is below `directory` while it
-/// runs.
-pub(crate) fn crawl(
-    hosts: &Arc<Hosts>,
-    titles: &[u32],
-    topic: Option<&Topic>,
-    directory: &Path,
-    most: u64,
-) -> Result<Vec<SimulatedVisit>, String> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        .build()
-        .map_err(|why| why.to_string())?;
-    let state = tempfile::tempdir_in(directory).map_err(|why| why.to_string())?;
-    runtime.block_on(run(hosts, titles, topic, state.path(), most))
+/// A crawl of the hosts, from the page that names their titles.
+pub(crate) struct EngineCrawl<'a> {
+    pub(crate) hosts: &'a Arc<Hosts>,
+    pub(crate) titles: &'a [u32],
+    /// The topic; none for a crawl in the order of depths.
+    pub(crate) topic: Option<&'a Topic>,
+    /// The time for which a slot may stay empty rather than take a poor page.
+    pub(crate) patience: Duration,
+    /// The number of visits after which it ends.
+    pub(crate) most: u64,
 }
 
-async fn run(
-    hosts: &Arc<Hosts>,
-    titles: &[u32],
-    topic: Option<&Topic>,
-    state: &Path,
-    most: u64,
-) -> Result<Vec<SimulatedVisit>, String> {
+impl EngineCrawl<'_> {
+    /// Returns the visited pages, in the order of the archive.
+    pub(crate) fn visits(&self) -> Result<Vec<SimulatedVisit>, String> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .map_err(|why| why.to_string())?;
+        let state = tempfile::tempdir().map_err(|why| why.to_string())?;
+        runtime.block_on(run(self, state.path()))
+    }
+}
+
+/// Crawls with the state of the crawl in a directory.
+async fn run(crawl: &EngineCrawl<'_>, state: &Path) -> Result<Vec<SimulatedVisit>, String> {
+    let EngineCrawl { hosts, topic, .. } = *crawl;
     let begun = Instant::now();
     let clock = Clock::new(move || START + begun.elapsed());
     let disk: Arc<dyn Disk> = Arc::new(SystemDisk);
-    let store = EmbeddedStore::open(state, &store_options(&clock, &disk, topic.is_some()));
+    let store = EmbeddedStore::open(state, &store_options(&clock, &disk, crawl));
     let store = Arc::new(store.map_err(|why| why.to_string())?);
     let seed = PageUrl::parse(SEED, &CanonicalForm::default()).map_err(|why| why.to_string())?;
     let mut scope = Scope::new(ScopeKind::Any, &[], &[]).map_err(|why| why.to_string())?;
@@ -177,7 +179,7 @@ async fn run(
     store.discover(found).await.map_err(|why| why.to_string())?;
     let fetch: Arc<dyn Fetch> = Arc::new(Directories {
         hosts: Arc::clone(hosts),
-        seed: seed_page(hosts, titles),
+        seed: seed_page(hosts, crawl.titles),
         clock: clock.clone(),
     });
     let order = Arc::new(VisitOrder {
@@ -219,7 +221,7 @@ async fn run(
     });
     let limits = Limits {
         concurrency: 64,
-        pages: Some(most),
+        pages: Some(crawl.most),
         bytes: None,
         time: None,
         harvest: None,
@@ -244,11 +246,12 @@ fn seed_page(hosts: &Hosts, titles: &[u32]) -> String {
     page
 }
 
-fn store_options(clock: &Clock, disk: &Arc<dyn Disk>, best_first: bool) -> StoreOptions {
+fn store_options(clock: &Clock, disk: &Arc<dyn Disk>, crawl: &EngineCrawl<'_>) -> StoreOptions {
     StoreOptions {
         rules: FrontierRules {
             least_wait: DELAY,
-            best_first,
+            best_first: crawl.topic.is_some(),
+            patience: crawl.patience,
             ..FrontierRules::default()
         },
         likeness: LikenessRules::default(),
