@@ -34,8 +34,13 @@ pub(crate) struct Documents {
 
 impl Documents {
     pub(crate) fn read(manuals: &Path) -> Result<Self, String> {
-        let mut hosts = Hosts::find(manuals).map_err(|why| why.to_string())?;
+        let hosts = Hosts::find(manuals).map_err(|why| why.to_string())?;
         let list = TopicList::read(&hosts)?;
+        Self::of(hosts, list)
+    }
+
+    /// Reads the pages of the hosts, and adds the hubs.
+    pub(crate) fn of(mut hosts: Hosts, list: TopicList) -> Result<Self, String> {
         let hubs = Hubs::add(&mut hosts, &list);
         let pages = link_graph::read_all(&hosts).map_err(|why| why.to_string())?;
         let bags = Bags::of(&pages[..hosts.manual_pages]);

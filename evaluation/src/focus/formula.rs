@@ -1,44 +1,6 @@
 //! The fixed formula for the promise of a link, with the coefficients that are compared.
 
-/// A formula with equal levels, and a decay for each page off topic in a row: the one that was
-/// assumed before anything was measured.
-pub(crate) const FORMULA: Formula = Formula {
-    parent: 0.35,
-    words: 0.45,
-    directory: 0.12,
-    host: 0.08,
-    decay: 0.7,
-    levels: Levels::Linear(8),
-    learned: 0.0,
-    witness: Witness::First,
-};
-
-/// The formula of `crawl/src/steps/promise.rs`, by directory instead of pattern, as `focus-choose`
-/// chose it: logarithmic levels, no decay, and mostly words.
-pub(crate) const CHOSEN: Formula = Formula {
-    parent: 1.0,
-    words: 5.0,
-    directory: 1.0,
-    host: 0.0,
-    decay: 1.0,
-    levels: Levels::Logarithmic(8, 0.6),
-    learned: 0.0,
-    witness: Witness::First,
-};
-
-/// The same, by the best witness.
-pub(crate) const BEST_WITNESS: Formula = Formula {
-    witness: Witness::Best,
-    ..CHOSEN
-};
-
-/// The same with a model of links, learned while crawling.
-pub(crate) const LEARNING: Formula = Formula {
-    learned: 0.3,
-    ..CHOSEN
-};
-
-/// The coefficients of the fixed formula, and how it takes turns.
+/// The coefficients of the fixed formula.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Formula {
     pub(crate) parent: f64,
@@ -87,3 +49,41 @@ impl Levels {
         }
     }
 }
+
+/// A formula with equal levels, and a decay for each page off topic in a row: the one that was
+/// assumed before anything was measured.
+pub(crate) const FORMULA: Formula = Formula {
+    parent: 0.35,
+    words: 0.45,
+    directory: 0.12,
+    host: 0.08,
+    decay: 0.7,
+    levels: Levels::Linear(8),
+    learned: 0.0,
+    witness: Witness::First,
+};
+
+/// The formula of `crawl/src/steps/promise.rs`, by directory instead of pattern, as `focus-choose`
+/// chose it: logarithmic levels, no decay, and mostly words.
+pub(crate) const CHOSEN: Formula = Formula {
+    parent: 1.0,
+    words: 5.0,
+    directory: 1.0,
+    host: 0.0,
+    decay: 1.0,
+    levels: Levels::Logarithmic(8, 0.6),
+    learned: 0.0,
+    witness: Witness::First,
+};
+
+/// The same, by the best witness.
+pub(crate) const BEST_WITNESS: Formula = Formula {
+    witness: Witness::Best,
+    ..CHOSEN
+};
+
+/// The same with a model of links, learned while crawling.
+pub(crate) const LEARNING: Formula = Formula {
+    learned: 0.3,
+    ..CHOSEN
+};

@@ -91,9 +91,9 @@ impl Hosts {
         Ok(hosts)
     }
 
-    /// Makes hosts of empty pages at these paths.
+    /// Makes hosts of pages, which are paths and texts.
     #[cfg(test)]
-    pub(crate) fn of_pages(pages: &[(&str, &[&str])]) -> Self {
+    pub(crate) fn of_pages(pages: &[(&str, &[(&str, &str)])]) -> Self {
         let mut hosts = Self {
             names: pages.iter().map(|(name, _)| (*name).to_owned()).collect(),
             versions: Vec::new(),
@@ -101,9 +101,9 @@ impl Hosts {
             manual_pages: 0,
             numbers: HashMap::new(),
         };
-        for (host, (_, paths)) in pages.iter().enumerate() {
-            for path in *paths {
-                hosts.add(host, (*path).to_owned(), Source::Made(String::new()));
+        for (host, (_, pages)) in pages.iter().enumerate() {
+            for (path, text) in *pages {
+                hosts.add(host, (*path).to_owned(), Source::Made((*text).to_owned()));
             }
         }
         hosts.end_manuals();

@@ -59,19 +59,13 @@ fn write_orders(
     let has_all = seeds == SeedSet::Titles;
     let breadth_first = by_engine(documents, &topics, seeds, None, Duration::ZERO)?;
     for given in Given::ALL {
-        say(&format!(
-            "{}, topics by {} …",
-            seeds.as_str(),
-            given.as_str()
-        ));
+        let name = format!("From {}, topics by {}", seeds.as_str(), given.as_str());
+        say(&format!("{name} …"));
         let by_engine = |patience| by_engine(documents, &topics, seeds, Some(given), patience);
         let ours = by_engine(FrontierRules::PATIENCE)?;
         let simulated = simulate(documents, parts, seeds, given);
         let compared = Compared::of(&breadth_first, &ours, &simulated);
-        report.heading(
-            3,
-            &format!("From {}, topics by {}", seeds.as_str(), given.as_str()),
-        );
+        report.heading(3, &name);
         if has_all {
             let impatient = by_engine(Duration::ZERO)?;
             let mut rows = vec![&breadth_first, &impatient, &ours];
@@ -101,10 +95,8 @@ fn simulate(documents: &Documents, parts: &Parts<'_>, seeds: SeedSet, given: Giv
         // Beside the pages that count, examples and hubs.
         false => AT[AT.len() - 1] + 100,
     };
-    let (choosing, reported) = (
-        given_by(&parts.choosing, given),
-        given_by(&parts.reported, given),
-    );
+    let choosing = given_by(&parts.choosing, given);
+    let reported = given_by(&parts.reported, given);
     by_simulator(documents, (&choosing, &reported), seeds, &rules, most)
 }
 

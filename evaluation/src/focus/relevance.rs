@@ -94,10 +94,10 @@ pub(crate) fn write_relevance(report: &mut Report, documents: &Documents) {
         rows.push(row);
     }
     report.paragraph(
-        "Average precision of all pages, ranked by relevance. Goals, which were estimates: by words \
-         0.65, by examples 0.80. Relevance is by chapters, and many pages of a chapter describe one \
-         function or class and hardly have the topic's words: no measure of single texts finds \
-         these.",
+        "Average precision of all pages, ranked by relevance. Goals, which were estimates: by \
+         words 0.65, by examples 0.80. Relevance is by chapters, and many pages of a chapter \
+         describe one function or class and hardly have the topic's words: no measure of single \
+         texts finds these.",
     );
     report.table(&head, &rows);
     report.paragraph(
@@ -225,7 +225,8 @@ fn write_without_urls(report: &mut Report, documents: &Documents) {
     report.table(&head, &rows);
 }
 
-/// Writes the share of the topic's words among those of relevant pages: a page with more is stuffed.
+/// Writes the share of the topic's words among those of relevant pages. A page with more is
+/// stuffed.
 fn write_densities(report: &mut Report, documents: &Documents) {
     report.paragraph(
         "Share of the topic's words among the words of relevant pages (of fewer than 100 words: of \

@@ -119,11 +119,8 @@ mod tests {
 
     /// Three hosts of a title page and two more pages each, numbered in this order.
     fn hosts() -> Hosts {
-        Hosts::of_pages(&[
-            ("a", &["/", "/1", "/2"]),
-            ("b", &["/", "/1", "/2"]),
-            ("c", &["/", "/1", "/2"]),
-        ])
+        let pages = [("/", ""), ("/1", ""), ("/2", "")];
+        Hosts::of_pages(&["a", "b", "c"].map(|name| (name, &pages[..])))
     }
 
     fn topic(relevant: &[u32], examples: &[u32]) -> FocusTopic {

@@ -284,7 +284,8 @@ impl Simulation<'_> {
             true => 0,
             false => before.map_or(0, |before| before.run) + 1,
         };
-        let depth = before.map_or(0, |before| before.depth + 1);
+        // A hub that is a seed is not known.
+        let depth = before.map_or(u32::from(parent.is_some()), |before| before.depth + 1);
         if let Some(known) = &mut self.known[page as usize] {
             if self.rule == Rule::LowestParent && relevance < known.lowest_parent {
                 known.lowest_parent = relevance;
@@ -386,3 +387,6 @@ impl Simulation<'_> {
             .of((1.0 - learned) * promise + learned * chance)
     }
 }
+
+#[cfg(test)]
+mod tests;
