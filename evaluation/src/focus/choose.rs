@@ -24,7 +24,7 @@ pub(crate) fn choose(manuals: &Path) -> Result<Report, String> {
         Levels::Logarithmic(32, 0.9),
         Levels::Logarithmic(32, 0.85),
     ];
-    for patience in [PATIENCES[0], PATIENCES[1]] {
+    for patience in PATIENCES {
         for (parent, words) in [(1.0, 1.0), (1.0, 3.0), (1.0, 5.0)] {
             for directory in [0.0, 1.0, 2.0] {
                 for levels in levels {

@@ -39,7 +39,7 @@ impl<'a> Compared<'a> {
             true => figure,
             false => format!("**{figure}**"),
         };
-        let ratio = |figure: f64, goal: f64| said(figure >= goal, format!("{figure:.2}"));
+        let ratio = |figure: f64, goal: f64| said(figure >= goal, format!("{figure:.3}"));
         let ratios = self
             .ours
             .areas()
@@ -73,8 +73,9 @@ const CEILING: f64 = 0.6;
 pub(crate) fn write_goals(report: &mut Report, rows: &[Vec<String>]) {
     report.heading(2, "Goals of the order of visits");
     report.paragraph(
-        "Ours is the engine with a patience of 5 s. The other rows have the patience that is best \
-         for them, the ceiling is the oracle over known links. What is missed is **bold**.",
+        "Ours is the engine with a patience of 5 s, the best other row the rule of the literature \
+         with the greatest area, and the ceiling the oracle over known links. What is missed is \
+         **bold**.",
     );
     let head = [
         "seeds".to_owned(),
