@@ -5,18 +5,26 @@
 //! itself, in virtual time. The topics and their relevant pages are in `evaluation/topics.txt`,
 //! which was written before anything was run.
 
+mod choose;
 mod documents;
 mod engine;
 mod figures;
+mod formula;
+mod goals;
 mod hosts;
 mod judged;
 mod learning;
 mod link_graph;
 mod orders;
 mod outcome;
+mod prepared;
 mod relevance;
+mod rows;
+mod rules;
+mod seeds;
 mod simulator;
 mod topics;
 
-pub(crate) use self::orders::{choose, measure_orders};
+pub(crate) use self::choose::choose;
+pub(crate) use self::orders::measure_orders;
 pub(crate) use self::relevance::measure_relevance;

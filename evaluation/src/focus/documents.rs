@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use topic::{DocumentFrequencies, ExampleText, LinkText, Topic, TopicBuilder};
 use web::PageUrl;
@@ -11,14 +11,17 @@ use super::hosts::Hosts;
 use super::judged::{Bags, hashes};
 use super::learning::{Features, WEIGHTS};
 use super::link_graph::{self, GraphLink, ReadPage};
+use super::seeds::Hubs;
 use super::topics::{FocusTopic, TopicList};
 use crate::threads;
 
 /// The documents of the evaluation, read.
 pub(crate) struct Documents {
-    pub(crate) hosts: Hosts,
+    pub(crate) hosts: Arc<Hosts>,
+    pub(crate) hubs: Hubs,
     pub(crate) pages: Vec<ReadPage>,
     pub(crate) urls: Vec<PageUrl>,
+    /// The words of the manuals' pages.
     pub(crate) bags: Bags,
     pub(crate) list: TopicList,
     /// The number of the directory of each page.
@@ -33,15 +36,22 @@ impl Documents {
     pub(crate) fn read(manuals: &Path) -> Result<Self, String> {
         let hosts = Hosts::find(manuals).map_err(|why| why.to_string())?;
         let list = TopicList::read(&hosts)?;
+        Self::of(hosts, list)
+    }
+
+    /// Reads the pages of the hosts, and adds the hubs.
+    pub(crate) fn of(mut hosts: Hosts, list: TopicList) -> Result<Self, String> {
+        let hubs = Hubs::add(&mut hosts, &list);
         let pages = link_graph::read_all(&hosts).map_err(|why| why.to_string())?;
-        let bags = Bags::of(&pages);
+        let bags = Bags::of(&pages[..hosts.manual_pages]);
         let (directories, directory_of) = directories(&hosts);
         let made = list.topics.iter().map(|_| Default::default()).collect();
         let urls = (0..pages.len() as u32)
             .map(|page| hosts.url(page))
             .collect();
         Ok(Self {
-            hosts,
+            hosts: Arc::new(hosts),
+            hubs,
             pages,
             urls,
             bags,
@@ -100,6 +110,8 @@ pub(crate) enum Given {
 }
 
 impl Given {
+    pub(crate) const ALL: [Self; 3] = [Self::Words, Self::Examples, Self::Both];
+
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Words => "words",
@@ -109,7 +121,7 @@ impl Given {
     }
 }
 
-/// A topic, and its judgement of all pages.
+/// A topic, and its judgement of the manuals' pages.
 #[derive(Debug)]
 pub(crate) struct Made {
     pub(crate) topic: Topic,
@@ -141,7 +153,7 @@ pub(crate) fn topic_of(documents: &Documents, topic: &FocusTopic, given: Given) 
 }
 
 impl Made {
-    /// Judges all pages, with the rarities that a crawl of every eighth page would learn.
+    /// Judges the manuals' pages, with the rarities that a crawl of every eighth page would learn.
     pub(crate) fn of(documents: &Documents, topic: &FocusTopic, given: Given) -> Self {
         let topic = topic_of(documents, topic, given);
         let judge = |topic: &Topic, page: usize| {
@@ -150,7 +162,7 @@ impl Made {
                 Some(&documents.urls[page]),
             )
         };
-        let count = documents.pages.len();
+        let count = documents.hosts.manual_pages;
         let mut frequencies = DocumentFrequencies::default();
         for judged in threads::each(count / 8, |page| judge(&topic, 8 * page)) {
             frequencies.learn(&judged);

@@ -38,18 +38,15 @@ const ANSWER: Duration = Duration::from_millis(100);
 const DELAY: Duration = Duration::from_secs(1);
 /// The start of each crawl: 2026-01-01.
 const START: Timestamp = Timestamp::from_millis(1_767_225_600_000);
-/// The page that names the title pages.
-const SEED: &str = "http://seed.test/";
 const AGENT: &str = "crawler";
 const NO_ROOM_NEEDED: DiskSpaceRules = DiskSpaceRules {
     least: 0,
     patience: Duration::ZERO,
 };
 
-/// The files of the hosts, as servers, and a page that names their title pages.
+/// The pages of the hosts, as servers.
 struct Directories {
     hosts: Arc<Hosts>,
-    seed: String,
     clock: Clock,
 }
 
@@ -58,10 +55,8 @@ impl Fetch for Directories {
     async fn ask(&self, url: &PageUrl, _known: &Validators) -> Result<Exchange, FetchFailure> {
         let started = self.clock.now();
         tokio::time::sleep(ANSWER).await;
-        let body = match self.hosts.of_url(url) {
-            Some(page) => std::fs::read(&self.hosts.pages[page as usize].file).ok(),
-            None => (url.as_str() == SEED).then(|| self.seed.clone().into_bytes()),
-        };
+        let page = self.hosts.of_url(url);
+        let body = page.and_then(|page| self.hosts.pages[page as usize].read().ok());
         let mut headers = HeaderMap::new();
         headers.insert("content-type", HeaderValue::from_static("text/html"));
         Ok(Exchange {
@@ -79,7 +74,7 @@ impl Fetch for Directories {
     }
 }
 
-/// An archive that keeps the order of visits and nothing else.
+/// An archive that keeps the order of visits of manuals and nothing else.
 struct VisitOrder {
     hosts: Arc<Hosts>,
     clock: Clock,
@@ -112,7 +107,8 @@ impl Sink for VisitOrder {
             .exchanges
             .last()
             .is_some_and(|last| last.status == 200);
-        if let Some(page) = self.hosts.of_url(&visit.url).filter(|_| is_page) {
+        let page = self.hosts.of_url(&visit.url);
+        if let Some(page) = page.filter(|page| is_page && !self.hosts.is_hub(*page)) {
             let at = self.clock.now().since(START).as_millis() as u64;
             state.1.push(SimulatedVisit { at, page });
         }
@@ -139,45 +135,49 @@ impl Sink for VisitOrder {
     }
 }
 
-/// Crawls the hosts from the page that names `titles`, and returns the pages in the order of the
-/// archive: of a crawl with a topic, or of one without. Its state is below `directory` while it
-/// runs.
-pub(crate) fn crawl(
-    hosts: &Arc<Hosts>,
-    titles: &[u32],
-    topic: Option<&Topic>,
-    directory: &Path,
-    most: u64,
-) -> Result<Vec<SimulatedVisit>, String> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        .build()
-        .map_err(|why| why.to_string())?;
-    let state = tempfile::tempdir_in(directory).map_err(|why| why.to_string())?;
-    runtime.block_on(run(hosts, titles, topic, state.path(), most))
+/// A crawl of the hosts.
+pub(crate) struct EngineCrawl<'a> {
+    pub(crate) hosts: Arc<Hosts>,
+    pub(crate) seeds: &'a [u32],
+    /// The topic; none for a crawl in the order of depths.
+    pub(crate) topic: Option<&'a Topic>,
+    /// The time for which a slot may stay empty rather than take a poor page.
+    pub(crate) patience: Duration,
+    /// The number of visits after which it ends.
+    pub(crate) most: u64,
 }
 
-async fn run(
-    hosts: &Arc<Hosts>,
-    titles: &[u32],
-    topic: Option<&Topic>,
-    state: &Path,
-    most: u64,
-) -> Result<Vec<SimulatedVisit>, String> {
+impl EngineCrawl<'_> {
+    /// Returns the visited pages, in the order of the archive.
+    pub(crate) fn visits(&self) -> Result<Vec<SimulatedVisit>, String> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .map_err(|why| why.to_string())?;
+        let state = tempfile::tempdir().map_err(|why| why.to_string())?;
+        runtime.block_on(run(self, state.path()))
+    }
+}
+
+/// Crawls with the state of the crawl in a directory.
+async fn run(crawl: &EngineCrawl<'_>, state: &Path) -> Result<Vec<SimulatedVisit>, String> {
+    let (hosts, topic) = (&crawl.hosts, crawl.topic);
     let begun = Instant::now();
     let clock = Clock::new(move || START + begun.elapsed());
     let disk: Arc<dyn Disk> = Arc::new(SystemDisk);
-    let store = EmbeddedStore::open(state, &store_options(&clock, &disk, topic.is_some()));
+    let store = EmbeddedStore::open(state, &store_options(&clock, &disk, crawl));
     let store = Arc::new(store.map_err(|why| why.to_string())?);
-    let seed = PageUrl::parse(SEED, &CanonicalForm::default()).map_err(|why| why.to_string())?;
     let mut scope = Scope::new(ScopeKind::Any, &[], &[]).map_err(|why| why.to_string())?;
-    scope.add_seed(&seed);
-    let found = vec![DiscoveredUrl::new(seed, 0, None)];
+    let mut found = Vec::new();
+    for seed in crawl.seeds {
+        let url = hosts.url(*seed);
+        scope.add_seed(&url);
+        found.push(DiscoveredUrl::new(url, 0, None));
+    }
     store.discover(found).await.map_err(|why| why.to_string())?;
     let fetch: Arc<dyn Fetch> = Arc::new(Directories {
         hosts: Arc::clone(hosts),
-        seed: seed_page(hosts, titles),
         clock: clock.clone(),
     });
     let order = Arc::new(VisitOrder {
@@ -219,7 +219,7 @@ async fn run(
     });
     let limits = Limits {
         concurrency: 64,
-        pages: Some(most),
+        pages: Some(crawl.most),
         bytes: None,
         time: None,
         harvest: None,
@@ -235,20 +235,12 @@ async fn run(
     Ok(std::mem::take(&mut state.1))
 }
 
-fn seed_page(hosts: &Hosts, titles: &[u32]) -> String {
-    let mut page = String::from("<!DOCTYPE html><title>Manuals</title><h1>Manuals</h1><ul>");
-    for title in titles {
-        let name = &hosts.names[hosts.pages[*title as usize].host];
-        page.push_str(&format!("<li><a href=\"{}\">{name}</a>", hosts.url(*title)));
-    }
-    page
-}
-
-fn store_options(clock: &Clock, disk: &Arc<dyn Disk>, best_first: bool) -> StoreOptions {
+fn store_options(clock: &Clock, disk: &Arc<dyn Disk>, crawl: &EngineCrawl<'_>) -> StoreOptions {
     StoreOptions {
         rules: FrontierRules {
             least_wait: DELAY,
-            best_first,
+            best_first: crawl.topic.is_some(),
+            patience: crawl.patience,
             ..FrontierRules::default()
         },
         likeness: LikenessRules::default(),

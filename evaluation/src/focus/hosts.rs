@@ -1,4 +1,5 @@
-//! The hosts: directories of manuals, and the URLs of their pages.
+//! The hosts: directories of manuals, and the URLs of their pages; and a host of the hubs that
+//! crawls begin with.
 
 use std::collections::HashMap;
 use std::fs;
@@ -21,14 +22,19 @@ const KEPT: &AsciiSet = &NON_ALPHANUMERIC
 /// The top-level domain of the hosts; no name of the real web ends in it (RFC 2606).
 const DOMAIN: &str = ".test";
 
-/// The pages of all hosts, numbered.
+/// The host of the hubs.
+const HUBS: &str = "hubs";
+
+/// The pages of all hosts, numbered: those of the manuals first, then the hubs.
 #[derive(Debug)]
 pub(crate) struct Hosts {
-    /// The names of the hosts, in alphabetical order.
+    /// The names of the hosts, in alphabetical order, and that of the hubs.
     pub(crate) names: Vec<String>,
-    /// A line for each host: its name, its package and the package's version.
+    /// A line for each manual: its host, its package and the package's version.
     pub(crate) versions: Vec<String>,
     pub(crate) pages: Vec<HostPage>,
+    /// The number of pages of the manuals.
+    pub(crate) manual_pages: usize,
     /// The numbers of the pages, by host and path.
     numbers: HashMap<(usize, String), u32>,
 }
@@ -40,7 +46,24 @@ pub(crate) struct HostPage {
     pub(crate) host: usize,
     /// Its path, not percent-encoded.
     pub(crate) path: String,
-    pub(crate) file: PathBuf,
+    source: Source,
+}
+
+/// The place of a page's text.
+#[derive(Debug)]
+enum Source {
+    File(PathBuf),
+    Made(String),
+}
+
+impl HostPage {
+    /// Reads the page.
+    pub(crate) fn read(&self) -> Result<Vec<u8>, Absent> {
+        match &self.source {
+            Source::File(file) => fs::read(file).map_err(|why| Absent::unreadable(file, &why)),
+            Source::Made(text) => Ok(text.clone().into_bytes()),
+        }
+    }
 }
 
 impl Hosts {
@@ -52,22 +75,63 @@ impl Hosts {
         let mut versions: Vec<String> = versions.lines().map(str::to_owned).collect();
         versions.sort_unstable();
         let name = |line: &String| line.split(' ').next().unwrap_or_default().to_owned();
-        let names: Vec<String> = versions.iter().map(name).collect();
-        let mut pages = Vec::new();
-        let mut numbers = HashMap::new();
-        for (host, name) in names.iter().enumerate() {
-            for (below, file) in pages_below(&root.join(name))? {
-                let path = format!("/{below}");
-                numbers.insert((host, path.clone()), pages.len() as u32);
-                pages.push(HostPage { host, path, file });
+        let mut hosts = Self {
+            names: versions.iter().map(name).collect(),
+            versions,
+            pages: Vec::new(),
+            manual_pages: 0,
+            numbers: HashMap::new(),
+        };
+        for host in 0..hosts.names.len() {
+            for (below, file) in pages_below(&root.join(&hosts.names[host]))? {
+                hosts.add(host, format!("/{below}"), Source::File(file));
             }
         }
-        Ok(Self {
-            names,
-            versions,
-            pages,
-            numbers,
-        })
+        hosts.end_manuals();
+        Ok(hosts)
+    }
+
+    /// Makes hosts of pages, which are paths and texts.
+    #[cfg(test)]
+    pub(crate) fn of_pages(pages: &[(&str, &[(&str, &str)])]) -> Self {
+        let mut hosts = Self {
+            names: pages.iter().map(|(name, _)| (*name).to_owned()).collect(),
+            versions: Vec::new(),
+            pages: Vec::new(),
+            manual_pages: 0,
+            numbers: HashMap::new(),
+        };
+        for (host, (_, pages)) in pages.iter().enumerate() {
+            for (path, text) in *pages {
+                hosts.add(host, (*path).to_owned(), Source::Made((*text).to_owned()));
+            }
+        }
+        hosts.end_manuals();
+        hosts
+    }
+
+    /// Ends the pages of the manuals; hubs follow.
+    fn end_manuals(&mut self) {
+        self.manual_pages = self.pages.len();
+        self.names.push(HUBS.to_owned());
+    }
+
+    /// Adds a hub, and returns its number. Its URL has a number only: words would be read.
+    pub(crate) fn add_hub(&mut self, text: String) -> u32 {
+        let path = format!("/{}.html", self.pages.len() - self.manual_pages + 1);
+        self.add(self.names.len() - 1, path, Source::Made(text))
+    }
+
+    fn add(&mut self, host: usize, path: String, source: Source) -> u32 {
+        let number = self.pages.len() as u32;
+        self.numbers.insert((host, path.clone()), number);
+        self.pages.push(HostPage { host, path, source });
+        number
+    }
+
+    /// Returns true for a hub, and false for a page of a manual.
+    pub(crate) fn is_hub(&self, page: u32) -> bool {
+        page as usize >= self.manual_pages
     }
 
     /// Returns the number of a host.

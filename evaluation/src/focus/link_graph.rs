@@ -1,7 +1,6 @@
 //! The pages as the crawler reads them: their texts, and the links between them.
 
 use std::collections::HashSet;
-use std::fs;
 
 use neardup::PageText;
 use web::{CanonicalForm, LinkKind, MainContent, ReadLimits, ResponseMetadata};
@@ -45,8 +44,7 @@ impl ReadPage {
 /// Reads all pages of the hosts, on all cores.
 pub(crate) fn read_all(hosts: &Hosts) -> Result<Vec<ReadPage>, Absent> {
     let read = threads::each(hosts.pages.len(), |number| {
-        let file = &hosts.pages[number].file;
-        let body = fs::read(file).map_err(|why| Absent::unreadable(file, &why))?;
+        let body = hosts.pages[number].read()?;
         Ok(read_page(hosts, number as u32, &body))
     });
     read.into_iter().collect()

@@ -24,6 +24,8 @@ pub(crate) struct Outcome {
     pub(crate) area: f64,
     /// The pages until half of the relevant ones were found; none if they were not.
     pub(crate) until_half: Option<usize>,
+    /// The pages that count.
+    pub(crate) pages: usize,
 }
 
 impl Outcome {
@@ -73,6 +75,7 @@ impl Outcome {
             )
         };
         outcome.at_an_hour = hour.map(share);
+        outcome.pages = pages;
         outcome
     }
 }

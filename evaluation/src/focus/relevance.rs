@@ -9,8 +9,6 @@ use super::topics::FocusTopic;
 use crate::report::Report;
 use crate::threads;
 
-const GIVENS: [Given; 3] = [Given::Words, Given::Examples, Given::Both];
-
 /// A measure of relevance: the relevance of each page to a topic.
 type Measure = fn(&Documents, &FocusTopic) -> Vec<f64>;
 
@@ -96,10 +94,10 @@ pub(crate) fn write_relevance(report: &mut Report, documents: &Documents) {
         rows.push(row);
     }
     report.paragraph(
-        "Average precision of all pages, ranked by relevance. Goals, which were estimates: by words \
-         0.65, by examples 0.80. Relevance is by chapters, and many pages of a chapter describe one \
-         function or class and hardly have the topic's words: no measure of single texts finds \
-         these.",
+        "Average precision of all pages, ranked by relevance. Goals, which were estimates: by \
+         words 0.65, by examples 0.80. Relevance is by chapters, and many pages of a chapter \
+         describe one function or class and hardly have the topic's words: no measure of single \
+         texts finds these.",
     );
     report.table(&head, &rows);
     report.paragraph(
@@ -139,7 +137,7 @@ fn write_thresholds(report: &mut Report, documents: &Documents) {
     let mut rows = Vec::new();
     for topic in &documents.list.topics {
         let mut row = vec![topic.name.clone()];
-        for given in GIVENS {
+        for given in Given::ALL {
             let made = documents.made(topic, given);
             let ranked = ranking(topic, &made.relevance);
             let is_on_topic = |page: &&u32| made.relevance[**page as usize] >= made.threshold;
@@ -171,7 +169,7 @@ fn write_choice_of_threshold(report: &mut Report, documents: &Documents) {
     let mut rows = Vec::new();
     for (name, chooses) in PARTS {
         let mut row = vec![format!("default, topics {name}")];
-        row.extend(GIVENS.map(|given| {
+        row.extend(Given::ALL.map(|given| {
             let at_default = |topic: &FocusTopic| {
                 f1(
                     documents,
@@ -187,7 +185,7 @@ fn write_choice_of_threshold(report: &mut Report, documents: &Documents) {
     for twentieths in 2..15 {
         let least = f64::from(twentieths) * 0.05;
         let mut row = vec![format!("{least:.2}")];
-        row.extend(GIVENS.map(|given| {
+        row.extend(Given::ALL.map(|given| {
             let at_least = |topic: &FocusTopic| f1(documents, topic, given, least);
             format!("{:.3}", mean_over(documents, true, at_least))
         }));
@@ -209,14 +207,14 @@ fn write_without_urls(report: &mut Report, documents: &Documents) {
             let judged = made.topic.judge(&documents.pages[page].page_text(), None);
             judged.relevance.share()
         };
-        let relevance = threads::each(documents.pages.len(), judge);
+        let relevance = threads::each(documents.hosts.manual_pages, judge);
         average_precision(&ranking(topic, &relevance), &topic.relevant)
     };
     let rows: Vec<Vec<String>> = PARTS
         .iter()
         .map(|(name, chooses)| {
             let mut row = vec![format!("mean of those {name}")];
-            row.extend(GIVENS.map(|given| {
+            row.extend(Given::ALL.map(|given| {
                 let figure = mean_over(documents, *chooses, |topic| of_topic(topic, given));
                 format!("{figure:.2}")
             }));
@@ -227,7 +225,8 @@ fn write_without_urls(report: &mut Report, documents: &Documents) {
     report.table(&head, &rows);
 }
 
-/// Writes the share of the topic's words among those of relevant pages: a page with more is stuffed.
+/// Writes the share of the topic's words among those of relevant pages. A page with more is
+/// stuffed.
 fn write_densities(report: &mut Report, documents: &Documents) {
     report.paragraph(
         "Share of the topic's words among the words of relevant pages (of fewer than 100 words: of \
@@ -235,7 +234,7 @@ fn write_densities(report: &mut Report, documents: &Documents) {
          0.40 counts as stuffed.",
     );
     let mut rows = Vec::new();
-    for given in GIVENS {
+    for given in Given::ALL {
         let mut densities: Vec<f64> = Vec::new();
         for topic in documents.list.topics.iter().filter(|topic| topic.chooses) {
             let made = documents.made(topic, given);

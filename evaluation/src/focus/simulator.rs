@@ -5,12 +5,18 @@
 //! answers in a tenth of a second and rests for a second, and any number of hosts are asked at a
 //! time. There are no failures, no duplicates and no traps, so a simulated order of visits is a
 //! little better than that of the same rule in a crawl.
+//!
+//! A hub that is a seed was visited before the first turn, and speaks for its links like a page on
+//! topic, since a user chose it. Further hubs are off topic, and wait for their turn.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::BinaryHeap;
 
 use super::documents::Documents;
+use super::formula::{Formula, Witness};
 use super::learning::{Features, LinkModel};
+use super::prepared::Judgement;
+use super::rules::Rule;
 use crate::random::{Random, mix};
 
 /// The time between two requests to a host, in milliseconds: an answer and a rest.
@@ -18,83 +24,6 @@ const TURN: u64 = 1_100;
 
 /// The visits after which [`Rule::Batches`] trains its model anew, and judges all waiting links.
 const BATCH: usize = 250;
-
-/// A rule for the order of visits.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Rule {
-    /// The nearest to a seed first.
-    BreadthFirst,
-    Random,
-    /// The relevance of the first page that links there (Nutch scoring-similarity, QFirst).
-    FirstParent,
-    /// The lowest relevance of the pages that link there (QMin).
-    LowestParent,
-    /// A linear classifier of links, trained in batches, with two levels (ACHE).
-    Batches,
-    /// A linear classifier trained by each visit, and a bandit over hosts (Anthelion).
-    Bandit,
-    /// A fixed formula of the parent's relevance, the words of the link, and the harvests of its
-    /// directory and host.
-    Formula(Formula),
-    /// The truth about known links: relevant ones first, then those that lead to such ones soonest.
-    Oracle,
-}
-
-/// The coefficients of the fixed formula, and how it takes turns.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Formula {
-    pub(crate) parent: f64,
-    pub(crate) words: f64,
-    pub(crate) directory: f64,
-    pub(crate) host: f64,
-    /// The factor for each off-topic page in a row.
-    pub(crate) decay: f64,
-    pub(crate) levels: Levels,
-    /// The part of the model of links in the promise, from 0 to 1.
-    pub(crate) learned: f64,
-}
-
-/// The levels of promise that a queue tells apart.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Levels {
-    /// All numbers.
-    Exact,
-    /// Equal parts of 0 to 1.
-    Linear(u32),
-    /// This many steps, each of them this part of the one before; the last has all below.
-    Logarithmic(u32, f64),
-}
-
-impl Levels {
-    fn of(self, promise: f64) -> f64 {
-        match self {
-            Self::Exact => promise,
-            Self::Linear(levels) => (promise * f64::from(levels)).floor(),
-            Self::Logarithmic(levels, step) => {
-                let steps = promise.max(f64::MIN_POSITIVE).ln() / step.ln();
-                -steps.floor().min(f64::from(levels - 1))
-            }
-        }
-    }
-}
-
-/// The knowledge of a simulated crawl about a topic.
-pub(crate) struct Judgement<'a> {
-    /// The relevance of each page.
-    pub(crate) relevance: &'a [f64],
-    /// The least relevance of an on-topic page.
-    pub(crate) threshold: f64,
-    /// The share of the topic in the words of each link, in the order of pages and links.
-    pub(crate) link_words: &'a [Vec<f64>],
-    /// The truth, which only the oracle knows: links from each page to a relevant page.
-    pub(crate) distances: &'a [u32],
-}
-
-impl Judgement<'_> {
-    fn is_on_topic(&self, page: u32) -> bool {
-        self.relevance[page as usize] >= self.threshold
-    }
-}
 
 /// A visit of a simulated crawl.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,6 +97,7 @@ impl Harvest {
 struct Simulation<'a> {
     documents: &'a Documents,
     judgement: &'a Judgement<'a>,
+    seeds: &'a [u32],
     rule: Rule,
     known: Vec<Option<Known>>,
     visited: Vec<bool>,
@@ -182,11 +112,12 @@ struct Simulation<'a> {
     sequence: u64,
 }
 
-/// Returns the first `most` visits by a rule, from the title pages. Of hosts that are ready within
+/// Returns the first `most` visits by a rule, without those of hubs. Of hosts that are ready within
 /// `patience` milliseconds, the one with the best page is asked.
 pub(crate) fn simulate(
     documents: &Documents,
     judgement: &Judgement<'_>,
+    seeds: &[u32],
     rule: Rule,
     patience: u64,
     most: usize,
@@ -195,6 +126,7 @@ pub(crate) fn simulate(
     let mut simulation = Simulation {
         documents,
         judgement,
+        seeds,
         rule,
         known: vec![None; pages],
         visited: vec![false; pages],
@@ -207,10 +139,17 @@ pub(crate) fn simulate(
         random: Random::new(5),
         sequence: 0,
     };
-    for title in &documents.list.titles {
-        simulation.find(*title, None, 0.0, Features::default());
+    for seed in seeds {
+        if documents.hosts.is_hub(*seed) {
+            simulation.visited[*seed as usize] = true;
+            simulation.follow(*seed);
+        } else {
+            simulation.find(*seed, None, 0.0, Features::default());
+        }
     }
-    simulation.run(patience, most)
+    let mut visits = simulation.run(patience, most);
+    visits.retain(|visit| !documents.hosts.is_hub(visit.page));
+    visits
 }
 
 impl Simulation<'_> {
@@ -283,9 +222,20 @@ impl Simulation<'_> {
         }
     }
 
+    /// Returns the relevance of a page, as [`Judgement`] has it of the manuals.
+    fn relevance(&self, page: u32) -> f64 {
+        let is_seed = || self.seeds.contains(&page);
+        let of_manuals = self.judgement.relevance.get(page as usize);
+        of_manuals.map_or_else(|| f64::from(u8::from(is_seed())), |relevance| *relevance)
+    }
+
+    fn is_on_topic(&self, page: u32) -> bool {
+        self.relevance(page) >= self.judgement.threshold
+    }
+
     /// Counts a visit, and trains the model of links by it.
     fn learn(&mut self, page: u32) {
-        let is_on_topic = self.judgement.is_on_topic(page);
+        let is_on_topic = self.is_on_topic(page);
         self.all.add(is_on_topic);
         self.hosts[self.documents.hosts.pages[page as usize].host].add(is_on_topic);
         self.directories[self.documents.directory_of[page as usize]].add(is_on_topic);
@@ -315,7 +265,7 @@ impl Simulation<'_> {
             if self.visited[link.target as usize] {
                 continue;
             }
-            let is_on_topic = self.judgement.is_on_topic(page);
+            let is_on_topic = self.is_on_topic(page);
             let features = match is_learning && self.known[link.target as usize].is_none() {
                 true => documents.link_features(link, is_on_topic),
                 false => Features::default(),
@@ -325,32 +275,55 @@ impl Simulation<'_> {
     }
 
     /// Queues a page that is new. The first page that links there is its witness, but for
-    /// [`Rule::LowestParent`].
+    /// [`Rule::LowestParent`] and [`Witness::Best`].
     fn find(&mut self, page: u32, parent: Option<u32>, words: f64, features: Features) {
-        let relevance = parent.map_or(1.0, |parent| self.judgement.relevance[parent as usize]);
+        let relevance = parent.map_or(1.0, |parent| self.relevance(parent));
+        let before = parent.and_then(|parent| self.known[parent as usize].as_ref());
+        let is_on_topic = parent.is_none_or(|parent| self.is_on_topic(parent));
+        let run = match is_on_topic {
+            true => 0,
+            false => before.map_or(0, |before| before.run) + 1,
+        };
+        // A hub that is a seed is not known.
+        let depth = before.map_or(u32::from(parent.is_some()), |before| before.depth + 1);
         if let Some(known) = &mut self.known[page as usize] {
             if self.rule == Rule::LowestParent && relevance < known.lowest_parent {
                 known.lowest_parent = relevance;
                 self.push(page);
+            } else if let Rule::Formula(formula) = self.rule
+                && formula.witness == Witness::Best
+            {
+                self.raise(page, run, (relevance, words));
             }
             return;
         }
-        let before = parent.and_then(|parent| self.known[parent as usize].as_ref());
-        let is_on_topic = parent.is_none_or(|parent| self.judgement.is_on_topic(parent));
         self.sequence += 1;
         self.known[page as usize] = Some(Known {
-            depth: before.map_or(0, |before| before.depth + 1),
+            depth,
             sequence: self.sequence,
             priority: 0.0,
-            run: match is_on_topic {
-                true => 0,
-                false => before.map_or(0, |before| before.run) + 1,
-            },
+            run,
             lowest_parent: relevance,
             features,
             evidence: (relevance, words),
         });
         self.push(page);
+    }
+
+    /// Replaces the witness of a page that waits, if the promise by the new one is better.
+    fn raise(&mut self, page: u32, run: u32, evidence: (f64, f64)) {
+        let Some(known) = self.known[page as usize].clone() else {
+            return;
+        };
+        let raised = Known {
+            run,
+            evidence,
+            ..known
+        };
+        if self.priority(page, &raised) > raised.priority {
+            self.known[page as usize] = Some(raised);
+            self.push(page);
+        }
     }
 
     fn push(&mut self, page: u32) {
@@ -415,29 +388,5 @@ impl Simulation<'_> {
     }
 }
 
-/// Returns, for each page, the number of links from there to the nearest relevant page, in steps;
-/// a relevant page has 0.
-pub(crate) fn distances(documents: &Documents, relevant: &BTreeSet<u32>) -> Vec<u32> {
-    let mut back: Vec<Vec<u32>> = vec![Vec::new(); documents.pages.len()];
-    for (page, number) in documents.pages.iter().zip(0..) {
-        for link in &page.links {
-            back[link.target as usize].push(number);
-        }
-    }
-    let mut distances = vec![u32::MAX; documents.pages.len()];
-    let mut reached: Vec<u32> = relevant.iter().copied().collect();
-    for step in 0.. {
-        if reached.is_empty() {
-            break;
-        }
-        let mut next = Vec::new();
-        for page in reached {
-            if distances[page as usize] == u32::MAX {
-                distances[page as usize] = step;
-                next.extend(&back[page as usize]);
-            }
-        }
-        reached = next;
-    }
-    distances
-}
+#[cfg(test)]
+mod tests;

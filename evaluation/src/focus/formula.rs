@@ -1,0 +1,89 @@
+//! The fixed formula for the promise of a link, with the coefficients that are compared.
+
+/// The coefficients of the fixed formula.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Formula {
+    pub(crate) parent: f64,
+    pub(crate) words: f64,
+    pub(crate) directory: f64,
+    pub(crate) host: f64,
+    /// The factor for each off-topic page in a row.
+    pub(crate) decay: f64,
+    pub(crate) levels: Levels,
+    /// The part of the model of links in the promise, from 0 to 1.
+    pub(crate) learned: f64,
+    pub(crate) witness: Witness,
+}
+
+/// The page whose link counts, of several that link to a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Witness {
+    /// The first one, as in the crawl: a URL keeps its place.
+    First,
+    /// The one with the best promise: a link that is found later takes its URL forward if its
+    /// promise, with the harvests of that time, is better than the one that the URL has.
+    Best,
+}
+
+/// The levels of promise that a queue tells apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Levels {
+    /// All numbers.
+    Exact,
+    /// Equal parts of 0 to 1.
+    Linear(u32),
+    /// This many steps, each of them this part of the one before; the last has all below.
+    Logarithmic(u32, f64),
+}
+
+impl Levels {
+    /// Returns the level of a promise as a number that grows with it.
+    pub(crate) fn of(self, promise: f64) -> f64 {
+        match self {
+            Self::Exact => promise,
+            Self::Linear(levels) => (promise * f64::from(levels)).floor(),
+            Self::Logarithmic(levels, step) => {
+                let steps = promise.max(f64::MIN_POSITIVE).ln() / step.ln();
+                -steps.floor().min(f64::from(levels - 1))
+            }
+        }
+    }
+}
+
+/// A formula with equal levels, and a decay for each page off topic in a row: the one that was
+/// assumed before anything was measured.
+pub(crate) const FORMULA: Formula = Formula {
+    parent: 0.35,
+    words: 0.45,
+    directory: 0.12,
+    host: 0.08,
+    decay: 0.7,
+    levels: Levels::Linear(8),
+    learned: 0.0,
+    witness: Witness::First,
+};
+
+/// The formula of `crawl/src/steps/promise.rs`, by directory instead of pattern, as `focus-choose`
+/// chose it: logarithmic levels, no decay, and mostly words.
+pub(crate) const CHOSEN: Formula = Formula {
+    parent: 1.0,
+    words: 5.0,
+    directory: 1.0,
+    host: 0.0,
+    decay: 1.0,
+    levels: Levels::Logarithmic(8, 0.6),
+    learned: 0.0,
+    witness: Witness::First,
+};
+
+/// The same, by the best witness.
+pub(crate) const BEST_WITNESS: Formula = Formula {
+    witness: Witness::Best,
+    ..CHOSEN
+};
+
+/// The same with a model of links, learned while crawling.
+pub(crate) const LEARNING: Formula = Formula {
+    learned: 0.3,
+    ..CHOSEN
+};
