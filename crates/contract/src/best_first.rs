@@ -21,6 +21,8 @@ pub(crate) const IN_ORDER: &[Sentence] = &scenarios!(
     of_ready_hosts_the_one_with_the_best_page_goes_first,
     hosts_with_pages_of_equal_promise_take_turns_in_the_order_in_which_they_became_ready,
     every_ready_host_has_a_turn_before_any_has_its_second,
+    the_promises_of_a_host_in_a_dry_spell_are_worse_until_it_brings_a_page_on_topic,
+    a_slot_waits_for_no_page_of_a_host_in_a_dry_spell_that_is_as_poor,
     a_slot_waits_for_a_better_page_of_a_host_that_rests_within_the_patience,
     a_slot_waits_for_a_host_with_a_better_page_that_answers_within_the_patience,
     a_slot_waits_for_the_links_of_a_better_page_that_is_out,
@@ -32,6 +34,7 @@ pub(crate) const IN_ORDER: &[Sentence] = &scenarios!(
 pub(crate) const OVER_SESSIONS: &[Sentence] = &scenarios!(
     &[Promise::Sessions, Promise::HostOrder],
     the_best_host_goes_first_after_a_flush_and_after_a_death,
+    a_dry_spell_outlasts_a_flush_and_a_death,
 );
 
 const BEST_FIRST: fn() -> FrontierRules = || FrontierRules {
@@ -168,6 +171,75 @@ async fn every_ready_host_has_a_turn_before_any_has_its_second(backend: &dyn Bac
     discover(session.frontier().as_ref(), found).await;
     let expected = ["b.test/1", "a.test/1", "b.test/2", "a.test/2", "b.test/3"];
     assert_eq!(names(&*session, 0, 9).await, expected);
+}
+
+/// Queues pages of a host with these promises, and visits them: all of them are off topic.
+async fn spend_dry(session: &dyn Session, host: &str, promises: &[u8]) {
+    let frontier = session.frontier().as_ref();
+    for promise in promises {
+        let page = format!("{host}.test/dry/{promise}");
+        discover(frontier, [promising(&page, 1, *promise)]).await;
+        let lease = lease(frontier, 0).await;
+        assert_eq!(lease.url().as_str(), format!("http://{page}"));
+        judge(frontier, lease, false, 0).await;
+    }
+}
+
+async fn the_promises_of_a_host_in_a_dry_spell_are_worse_until_it_brings_a_page_on_topic(
+    backend: &dyn Backend,
+) {
+    let session = begin(backend, BEST_FIRST()).await;
+    let frontier = session.frontier().as_ref();
+    spend_dry(&*session, "dry", &[0, 1, 2]).await;
+    let found = [promising("dry.test/1", 1, 8), promising("new.test/1", 1, 9)];
+    discover(frontier, found).await;
+    let first = lease(frontier, 0).await;
+    assert_eq!(first.url().as_str(), "http://dry.test/1", "three pages");
+    judge(frontier, first, false, 0).await;
+    // A level is four promises.
+    let found = [promising("dry.test/2", 1, 4), promising("dry.test/3", 1, 6)];
+    discover(frontier, found).await;
+    let second = lease(frontier, 0).await;
+    assert_eq!(second.url().as_str(), "http://dry.test/2", "8 before 9");
+    judge(frontier, second, false, 0).await;
+    let third = lease(frontier, 0).await;
+    assert_eq!(third.url().as_str(), "http://new.test/1", "9 before 10");
+    let fourth = lease(frontier, 0).await;
+    judge(frontier, fourth, true, 0).await;
+    judge(frontier, third, false, 0).await;
+    let found = [promising("new.test/2", 1, 9), promising("dry.test/4", 1, 8)];
+    discover(frontier, found).await;
+    assert_eq!(names(&*session, 0, 1).await, ["dry.test/4"], "it is over");
+}
+
+async fn a_slot_waits_for_no_page_of_a_host_in_a_dry_spell_that_is_as_poor(backend: &dyn Backend) {
+    let session = begin(backend, PATIENT()).await;
+    let frontier = session.frontier().as_ref();
+    spend_dry(&*session, "dry", &[0, 1, 2]).await;
+    let found = [promising("dry.test/1", 1, 3), promising("dry.test/2", 1, 8)];
+    discover(frontier, found).await;
+    let last = lease(frontier, 0).await;
+    judge(frontier, last, false, 40).await;
+    discover(frontier, [promising("new.test/1", 1, 12)]).await;
+    assert_eq!(names(&*session, 0, 9).await, ["new.test/1"]);
+}
+
+async fn a_dry_spell_outlasts_a_flush_and_a_death(backend: &dyn Backend) {
+    let mut session = begin(backend, BEST_FIRST()).await;
+    for round in 0..8 {
+        spend_dry(&*session, "dry", &[round]).await;
+        session = die(session, round).await;
+    }
+    // Eight pages cost two levels, or eight promises.
+    let found = [
+        promising("dry.test/1", 1, 12),
+        promising("new.test/1", 1, 19),
+        promising("more.test/1", 1, 21),
+    ];
+    discover(session.frontier().as_ref(), found).await;
+    let expected = ["new.test/1", "dry.test/1", "more.test/1"];
+    assert_eq!(names(&*session, 0, 9).await, expected);
+    agree(session).await;
 }
 
 /// Asserts that nothing is leased at `now`, and that the next time to ask is `next`.

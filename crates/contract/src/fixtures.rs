@@ -5,7 +5,7 @@
 
 use store::{
     ArchiveSpan, DiscoveredUrl, Fate, FinishedVisit, Frontier, FrontierRules, Lease, LeaseFilter,
-    Settlement, Supply, VisitRecord,
+    Relevance, Settlement, Supply, VisitRecord,
 };
 use web::{CanonicalForm, PageUrl, Timestamp};
 
@@ -185,4 +185,16 @@ pub(crate) async fn die(session: Box<dyn Session>, round: u8) -> Box<dyn Session
         _ => End::DeathInFlush(round),
     };
     session.reopen(end, at(0)).await
+}
+
+/// Visits a page that was compared with a topic; its host is ready again at `ready`.
+pub(crate) async fn judge(frontier: &dyn Frontier, lease: Lease, is_on_topic: bool, ready: u64) {
+    let (fate, relevance) = match is_on_topic {
+        true => (Fate::Unique, 700),
+        false => (Fate::OffTopic, 90),
+    };
+    let mut row = row(&lease, fate);
+    row.details.relevance = Some(Relevance::from_thousandths(relevance));
+    let settlement = Settlement::Done(FinishedVisit::new(row));
+    settle(frontier, lease, settlement, ready).await;
 }

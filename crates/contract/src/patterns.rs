@@ -2,10 +2,7 @@
 
 use std::collections::HashSet;
 
-use store::{
-    DiscoveredUrl, Fate, FinishedVisit, Frontier, FrontierRules, Harvest, Relevance, Settlement,
-    UrlHarvest,
-};
+use store::{DiscoveredUrl, Fate, Frontier, FrontierRules, Harvest, UrlHarvest};
 
 use crate::backend::{Backend, Promise};
 use crate::fixtures::*;
@@ -170,22 +167,6 @@ async fn patterns_outlast_the_process(backend: &dyn Backend) {
     agree(session).await;
 }
 
-/// Visits a page that was compared with a topic.
-async fn judge(frontier: &dyn Frontier, lease: store::Lease, is_on_topic: bool) {
-    let fate = match is_on_topic {
-        true => Fate::Unique,
-        false => Fate::OffTopic,
-    };
-    let mut row = row(&lease, fate);
-    row.details.relevance = Some(Relevance::from_thousandths(if is_on_topic {
-        700
-    } else {
-        90
-    }));
-    let settlement = Settlement::Done(FinishedVisit::new(row));
-    settle(frontier, lease, settlement, 0).await;
-}
-
 /// Visits up to `most` pages and returns the URLs of those that were not left out.
 async fn judge_some(
     frontier: &dyn Frontier,
@@ -199,7 +180,7 @@ async fn judge_some(
         assert_eq!(lease.barred, None);
         let url = lease.url().to_string();
         let is_on_topic = is_on_topic(&url);
-        judge(frontier, lease, is_on_topic).await;
+        judge(frontier, lease, is_on_topic, 0).await;
         visited.push(url);
     }
     visited
@@ -241,7 +222,7 @@ async fn urls_of_a_pattern_without_a_page_on_topic_wait_behind_and_are_never_lef
         let expected = url.map_or_else(|| item(number).url.to_string(), str::to_owned);
         let found = (next.url().to_string(), next.discovered().priority);
         assert_eq!(found, (expected, priority));
-        judge(frontier, next, false).await;
+        judge(frontier, next, false, 0).await;
     }
     discover(frontier, (200..400).map(item)).await;
     assert_eq!(judge_some(frontier, 150, |_| false).await.len(), 150);

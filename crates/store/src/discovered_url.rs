@@ -119,6 +119,19 @@ impl DiscoveredUrl {
         }
     }
 
+    /// Returns the place of a URL of this priority among those of other hosts: lower goes first. A
+    /// promise is worse by so many levels; it stays before URLs of later kinds.
+    pub(crate) const fn among_hosts(priority: u8, levels: u8) -> u16 {
+        let runs = (Self::PROMISES / Self::LEVELS) as u16;
+        match Self::promise_of(priority) {
+            Some(promise) => {
+                let worse = promise as u16 + runs * levels as u16;
+                ((priority - promise) as u16) << 8 | if worse > 0xff { 0xff } else { worse }
+            }
+            None => (priority as u16) << 8,
+        }
+    }
+
     /// Returns the same behind all URLs of its host that are not: see [`DiscoveredUrl::BEHIND`].
     /// Among those behind, it keeps its promise. Probes are behind these.
     #[must_use]
@@ -168,6 +181,24 @@ mod tests {
     use web::CanonicalForm;
 
     use super::*;
+
+    #[test]
+    fn among_hosts_a_promise_may_be_worse_by_levels_but_no_later_kind_of_url_goes_before_it() {
+        let place = DiscoveredUrl::among_hosts;
+        for priority in 0..u8::MAX {
+            for levels in [0, 1, 30, u8::MAX] {
+                let next = priority + 1;
+                let is_promised = DiscoveredUrl::promise_of(next) > Some(0);
+                let is_before = place(priority, levels) < place(next, 0);
+                assert!(is_before || is_promised, "{priority} and {levels} levels");
+            }
+        }
+        let promised = |promise| DiscoveredUrl::PROMISED + promise;
+        assert!(place(promised(3), 1) < place(promised(8), 0));
+        assert_eq!(place(promised(3), 1), place(promised(7), 0));
+        assert_eq!(place(promised(3), 9), place(promised(7), 8));
+        assert!(place(promised(31), 2) < place(promised(31), 3));
+    }
 
     #[test]
     fn a_url_that_is_put_behind_keeps_its_promise_and_goes_before_probes() {

@@ -358,7 +358,10 @@ pub trait Frontier: Send + Sync {
     ///
     /// With [`FrontierRules::best_first`], of the hosts that are ready the one goes first whose
     /// first URL has the lowest priority, requisites and ordered URLs included; of equal ones, the
-    /// one that became ready first. A host has no second turn before all ready ones had one.
+    /// one that became ready first. A host has no second turn before all ready ones had one. The
+    /// promises of a host in a *dry spell* are worse for that: by one level once its last four
+    /// judged pages were off topic, and by one more whenever the spell has doubled. So hosts with
+    /// nothing but poor links are tried in turn, and one page on topic ends the spell.
     ///
     /// With [`FrontierRules::patience`], a URL with a promise is not leased while a better one is
     /// expected: a host that is below its limits, and whose first URL that waits or is out has a

@@ -11,6 +11,7 @@
 
 mod budget;
 mod discovered_url;
+mod dry_spell;
 mod duplicate_rule;
 pub mod embedded;
 mod fault;

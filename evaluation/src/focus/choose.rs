@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::documents::Documents;
 use super::figures::mean;
-use super::formula::{Formula, Levels, Witness};
+use super::formula::{CHOSEN, Formula, InVain, Levels, Witness};
 use super::prepared::{Prepared, SimulatedCrawl, prepare};
 use super::rows::PATIENCES;
 use super::rules::Rule;
@@ -12,59 +12,91 @@ use super::seeds::SeedSet;
 use crate::report::Report;
 use crate::threads;
 
-/// Prints the areas under recall of formulas on the topics that choose, the best first.
+/// Prints the areas under recall of formulas on the topics that choose, from each set of seeds, the
+/// best mean first.
 pub(crate) fn choose(manuals: &Path) -> Result<Report, String> {
     let documents = Documents::read(manuals)?;
     let topics = prepare(&documents, true);
     let mut rows = Vec::new();
-    let levels = [
-        Levels::Exact,
-        Levels::Linear(8),
-        Levels::Logarithmic(8, 0.6),
-        Levels::Logarithmic(32, 0.9),
-        Levels::Logarithmic(32, 0.85),
-    ];
     for patience in PATIENCES {
-        for (parent, words) in [(1.0, 1.0), (1.0, 3.0), (1.0, 5.0)] {
-            for directory in [0.0, 1.0, 2.0] {
-                for levels in levels {
-                    for (decay, learned) in [(1.0, 0.0), (0.7, 0.0), (1.0, 0.3), (1.0, 0.6)] {
-                        let formula = Formula {
-                            parent,
-                            words,
-                            directory,
-                            host: 0.0,
-                            decay,
-                            levels,
-                            learned,
-                            witness: Witness::First,
-                        };
-                        let rule = Rule::Formula(formula);
-                        let area = mean(&areas(&documents, &topics, rule, patience.1));
-                        rows.push((area, patience.0, formula));
-                    }
-                }
-            }
+        for formula in formulas() {
+            let area = |seeds| {
+                let rule = Rule::Formula(formula);
+                mean(&areas(&documents, &topics, rule, patience.1, seeds))
+            };
+            rows.push((SeedSet::ALL.map(area), patience.0, formula));
         }
     }
-    rows.sort_by(|one, two| two.0.total_cmp(&one.0));
+    rows.sort_by(|one, two| mean(&two.0).total_cmp(&mean(&one.0)));
     let mut report = Report::default();
-    let written = rows.iter().map(|(area, patience, formula)| {
-        vec![
-            format!("{area:.3}"),
-            (*patience).to_owned(),
-            format!("{formula:?}"),
-        ]
+    let written = rows.iter().map(|(areas, patience, formula)| {
+        let mut row = vec![format!("{:.3}", mean(areas))];
+        row.extend(areas.iter().map(|area| format!("{area:.3}")));
+        row.extend([(*patience).to_owned(), format!("{formula:?}")]);
+        row
     });
-    let head = ["area under recall", "patience", "formula"].map(str::to_owned);
+    let mut head = vec!["area under recall".to_owned()];
+    head.extend(SeedSet::ALL.map(|seeds| format!("from {}", seeds.as_str())));
+    head.extend(["patience", "formula"].map(str::to_owned));
     report.table(&head, &written.collect::<Vec<_>>());
     Ok(report)
 }
 
+/// Returns the formulas that are compared: each differs in one way at most from one that orders visits in vain in one of three ways.
+fn formulas() -> Vec<Formula> {
+    let mut formulas = Vec::new();
+    for in_vain in [InVain::Nothing, InVain::Runs, InVain::RunsAndDrySpells] {
+        let chosen = Formula { in_vain, ..CHOSEN };
+        formulas.push(chosen);
+        for words in [1.0, 3.0, 10.0] {
+            formulas.push(Formula { words, ..chosen });
+        }
+        for parent in [0.0, 2.0] {
+            formulas.push(Formula { parent, ..chosen });
+        }
+        for directory in [0.0, 2.0] {
+            formulas.push(Formula {
+                directory,
+                ..chosen
+            });
+        }
+        for levels in [
+            Levels::Exact,
+            Levels::Linear(8),
+            Levels::Logarithmic(8, 0.5),
+            Levels::Logarithmic(8, 0.7),
+        ] {
+            formulas.push(Formula { levels, ..chosen });
+        }
+        for learned in [0.3, 0.6] {
+            formulas.push(Formula { learned, ..chosen });
+        }
+        formulas.push(Formula {
+            decay: 0.7,
+            ..chosen
+        });
+        formulas.push(Formula {
+            host: 1.0,
+            ..chosen
+        });
+        formulas.push(Formula {
+            witness: Witness::Best,
+            ..chosen
+        });
+    }
+    formulas
+}
+
 /// Returns the area under recall of a rule for each prepared topic.
-fn areas(documents: &Documents, topics: &[Prepared<'_>], rule: Rule, patience: u64) -> Vec<f64> {
+fn areas(
+    documents: &Documents,
+    topics: &[Prepared<'_>],
+    rule: Rule,
+    patience: u64,
+    seeds: SeedSet,
+) -> Vec<f64> {
     let crawl = SimulatedCrawl {
-        seeds: SeedSet::Titles,
+        seeds,
         rule,
         patience,
         most: 4_000,

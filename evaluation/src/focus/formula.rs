@@ -13,6 +13,30 @@ pub(crate) struct Formula {
     /// The part of the model of links in the promise, from 0 to 1.
     pub(crate) learned: f64,
     pub(crate) witness: Witness,
+    pub(crate) in_vain: InVain,
+}
+
+/// The effect of pages off topic on the order of visits, beside the decay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InVain {
+    /// None.
+    Nothing,
+    /// Within a level, links behind fewer of them in a row go first.
+    Runs,
+    /// The same, and a host is asked later in a dry spell, as the store counts it: among hosts its
+    /// promises are a level worse after four of them in a row, and one more whenever that has
+    /// doubled.
+    RunsAndDrySpells,
+}
+
+impl InVain {
+    /// Returns the levels by which promises are worse after this many pages off topic in a row.
+    pub(crate) fn levels(self, dry: u32) -> f64 {
+        match (self, (dry / 4).checked_ilog2()) {
+            (Self::RunsAndDrySpells, Some(times)) => f64::from(times + 1),
+            _ => 0.0,
+        }
+    }
 }
 
 /// The page whose link counts, of several that link to a URL.
@@ -61,6 +85,7 @@ pub(crate) const FORMULA: Formula = Formula {
     levels: Levels::Linear(8),
     learned: 0.0,
     witness: Witness::First,
+    in_vain: InVain::Nothing,
 };
 
 /// The formula of `crawl/src/steps/promise.rs`, by directory instead of pattern, as `focus-choose`
@@ -74,9 +99,16 @@ pub(crate) const CHOSEN: Formula = Formula {
     levels: Levels::Logarithmic(8, 0.6),
     learned: 0.0,
     witness: Witness::First,
+    in_vain: InVain::RunsAndDrySpells,
 };
 
-/// The same, by the best witness.
+/// The same without dry spells.
+pub(crate) const WITHOUT_DRY_SPELLS: Formula = Formula {
+    in_vain: InVain::Runs,
+    ..CHOSEN
+};
+
+/// The same as [`CHOSEN`], by the best witness.
 pub(crate) const BEST_WITNESS: Formula = Formula {
     witness: Witness::Best,
     ..CHOSEN

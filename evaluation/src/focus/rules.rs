@@ -1,6 +1,6 @@
 //! The rules for the order of visits that the simulator knows.
 
-use super::formula::{BEST_WITNESS, CHOSEN, FORMULA, Formula, LEARNING};
+use super::formula::{BEST_WITNESS, CHOSEN, FORMULA, Formula, LEARNING, WITHOUT_DRY_SPELLS};
 
 /// A rule for the order of visits.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,6 +43,10 @@ pub(crate) const RULES: &[(&str, Rule)] = &[
         Rule::Formula(FORMULA),
     ),
     ("formula of `promise.rs`", Rule::Formula(CHOSEN)),
+    (
+        "the same, without dry spells",
+        Rule::Formula(WITHOUT_DRY_SPELLS),
+    ),
     ("the same, by the best witness", Rule::Formula(BEST_WITNESS)),
     ("the same, with learning", Rule::Formula(LEARNING)),
     ("oracle over known links", Rule::Oracle),

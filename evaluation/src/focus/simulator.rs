@@ -13,7 +13,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::documents::Documents;
-use super::formula::{Formula, Witness};
+use super::formula::{Formula, InVain, Witness};
 use super::learning::{Features, LinkModel};
 use super::prepared::Judgement;
 use super::rules::Rule;
@@ -105,6 +105,8 @@ struct Simulation<'a> {
     /// The time at which each host may be asked again.
     ready: Vec<u64>,
     hosts: Vec<Harvest>,
+    /// The pages off topic of each host since its last one on topic.
+    dry: Vec<u32>,
     directories: Vec<Harvest>,
     all: Harvest,
     model: LinkModel,
@@ -133,6 +135,7 @@ pub(crate) fn simulate(
         queues: vec![BinaryHeap::new(); hosts],
         ready: vec![0; hosts],
         hosts: vec![Harvest::default(); hosts],
+        dry: vec![0; hosts],
         directories: vec![Harvest::default(); documents.directories.len()],
         all: Harvest::default(),
         model: LinkModel::default(),
@@ -189,8 +192,10 @@ impl Simulation<'_> {
         } else {
             let best = |one: &usize, two: &usize| {
                 let (first, second) = (self.queues[*one].peek(), self.queues[*two].peek());
-                let priority = |waiting: Option<&Waiting>| waiting.map_or(0.0, |it| it.priority);
-                let by_priority = priority(first).total_cmp(&priority(second));
+                let priority = |waiting: Option<&Waiting>, host: usize| {
+                    waiting.map_or(0.0, |it| it.priority) - self.levels_of_drought(host)
+                };
+                let by_priority = priority(first, *one).total_cmp(&priority(second, *two));
                 let by_time = self.ready[*two].max(now).cmp(&self.ready[*one].max(now));
                 by_priority.then(by_time).then(first.cmp(&second))
             };
@@ -198,6 +203,13 @@ impl Simulation<'_> {
         };
         let page = self.queues[host].pop()?.page;
         Some((host, page))
+    }
+
+    fn levels_of_drought(&self, host: usize) -> f64 {
+        match self.rule {
+            Rule::Formula(formula) => formula.in_vain.levels(self.dry[host]),
+            _ => 0.0,
+        }
     }
 
     /// Draws one of the hosts: one in five at random, else the one with the best harvest.
@@ -237,7 +249,12 @@ impl Simulation<'_> {
     fn learn(&mut self, page: u32) {
         let is_on_topic = self.is_on_topic(page);
         self.all.add(is_on_topic);
-        self.hosts[self.documents.hosts.pages[page as usize].host].add(is_on_topic);
+        let host = self.documents.hosts.pages[page as usize].host;
+        self.hosts[host].add(is_on_topic);
+        self.dry[host] = match is_on_topic {
+            true => 0,
+            false => self.dry[host] + 1,
+        };
         self.directories[self.documents.directory_of[page as usize]].add(is_on_topic);
         let known = self.known[page as usize].as_ref();
         let features = known
@@ -382,9 +399,13 @@ impl Simulation<'_> {
             true => self.model.chance(&known.features),
             false => 0.0,
         };
-        formula
-            .levels
-            .of((1.0 - learned) * promise + learned * chance)
+        let promise = (1.0 - learned) * promise + learned * chance;
+        let run = match formula.in_vain {
+            InVain::Nothing => 0,
+            InVain::Runs | InVain::RunsAndDrySpells => known.run.min(3),
+        };
+        // A run of three is less than the step to the next level.
+        formula.levels.of(promise) - f64::from(run) / 4.0
     }
 }
 

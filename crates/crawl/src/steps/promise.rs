@@ -5,7 +5,8 @@
 //! (Cho, Garcia-Molina and Page 1998), and the harvest of its URL pattern so far, with that of its
 //! host before the pattern has one. Their weighted mean falls into one of eight levels, each 0.6 of
 //! the one before it: most promises are small, and equal steps would throw their order away. Within
-//! a level, links behind fewer pages off topic in a row go first.
+//! a level, links behind fewer pages off topic in a row go first. A seed speaks for its links like a
+//! page that is all about the topic, whatever it says: a user chose it for them.
 //!
 //! The weights were chosen on half of the topics of `docs/measurements/focus.md`.
 
@@ -96,6 +97,13 @@ impl PageWitness {
         is_on_topic: bool,
     ) -> Self {
         let before = Self::unjudged(found);
+        if found.depth == 0 && found.via.is_none() {
+            // The user chose it, and it may be no more than a list of links.
+            return Self {
+                speaks: 1.0,
+                ..before
+            };
+        }
         let threshold = threshold.share().max(LEAST_THRESHOLD);
         Self {
             // A page at the threshold speaks half for its links.

@@ -106,14 +106,16 @@ impl Queue {
     fn expects_better(&self, index: usize, now: Timestamp) -> bool {
         let found = &self.entries[index].entry.discovered;
         let is_page = found.requisite == 0;
-        let is_better = |(end, priority): &(Timestamp, u8)| {
-            *end > now && *end <= now + self.rules.patience && *priority < found.priority
+        let own = self.among_hosts(found);
+        let is_better = |(end, place): &(Timestamp, u16)| {
+            *end > now && *end <= now + self.rules.patience && *place < own
         };
         is_page && found.promise().is_some() && self.awaited().iter().any(is_better)
     }
 
-    /// Returns the end of the wait for each host with a promise, and its best priority.
-    fn awaited(&self) -> Vec<(Timestamp, u8)> {
+    /// Returns the end of the wait for each host with a promise, and the place of the best of its
+    /// URLs.
+    fn awaited(&self) -> Vec<(Timestamp, u16)> {
         if !self.rules.best_first || self.rules.patience.is_zero() {
             return Vec::new();
         }
@@ -134,7 +136,8 @@ impl Queue {
                 true => self.pace(host).ready,
                 false => self.asked_at[host] + self.rules.patience,
             };
-            (is_page && self.is_below_limit(first)).then_some((end, first.priority))
+            let place = self.among_hosts(first);
+            (is_page && self.is_below_limit(first)).then_some((end, place))
         });
         awaited.collect()
     }
@@ -187,16 +190,26 @@ impl Queue {
         } = waiting.entry.discovered;
         // Requisites go first, then the pages that a user wants to have visited.
         let is_ordered = priority == DiscoveredUrl::ORDERED;
-        let kind = (requisite == 0, requisite, !is_ordered, priority);
+        let kind = (requisite == 0, requisite, !is_ordered);
+        let best_first = self.rules.best_first;
         let ready = self.pace(&host).ready;
         (
-            self.rules.best_first.then_some(kind),
+            best_first.then(|| (kind, self.among_hosts(&waiting.entry.discovered))),
             ready,
             self.order[&host],
             kind,
+            priority,
             depth,
             waiting.entry.sequence,
         )
+    }
+
+    /// Returns the place of a page among those of other hosts, by its promise and the dry spell of
+    /// its host.
+    fn among_hosts(&self, found: &DiscoveredUrl) -> u16 {
+        let dry_spell = self.dry_spells.get(&found.url.host());
+        let levels = dry_spell.map_or(0, |spell| spell.levels());
+        DiscoveredUrl::among_hosts(found.priority, levels)
     }
 
     /// Returns true for an entry that can be leased once its host is ready.

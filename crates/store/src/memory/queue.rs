@@ -6,6 +6,7 @@ use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
 
 use crate::budget::{self, DomainCounts};
 use crate::discovered_url::DiscoveredUrl;
+use crate::dry_spell::DrySpell;
 use crate::frontier::{
     FinishedVisit, FrontierRules, Lease, QueueEntry, STRIKES_ASIDE, Settlement, Standing,
 };
@@ -36,6 +37,7 @@ pub(super) struct Queue {
     /// first.
     pub(super) order: HashMap<Host, usize>,
     pub(super) pages: HashMap<Host, u64>,
+    pub(super) dry_spells: HashMap<Host, DrySpell>,
     pub(super) robots: HashMap<String, Robots>,
     next_sequence: u64,
     pub(super) rows: Vec<VisitRecord>,
@@ -218,6 +220,8 @@ impl Queue {
         // counted.
         self.totals.count(&row);
         self.discover(finds);
+        let dry_spell = self.dry_spells.entry(row.url.host()).or_default();
+        dry_spell.count(&row);
         self.patterns.settled(&row, priority, Some(0));
         let was_visited = PatternName::that_left_out(&row).is_none();
         if priority >= DiscoveredUrl::PROBED && row.requisite == 0 && was_visited {

@@ -147,8 +147,10 @@ impl Queue {
         self.state.voids.settled(row, *priority, &visit.reached);
         self.see_keys(settled_probe(row, *priority).into_iter().collect());
         self.state.reclaims.retain(|_, entry| entry != sequence);
-        self.hosts
-            .change(place.host, |host| host.pages += u64::from(row.is_page()));
+        self.hosts.change(place.host, |host| {
+            host.pages += u64::from(row.is_page());
+            host.dry_spell.count(row);
+        });
         if visit.archived.is_some() {
             self.state.archive.clone_from(&visit.archived);
         }

@@ -15,7 +15,8 @@ use std::time::Duration;
 
 use web::Timestamp;
 
-use super::turns::{Turn, Urgency};
+use super::place::Urgency;
+use super::turns::Turn;
 
 /// The awaited hosts, by their numbers. Each has a [`Turn`] at the end of its wait.
 #[derive(Debug, Default)]
@@ -110,7 +111,7 @@ mod tests {
         /// The clock goes in both directions, and waits begin and end.
         #[test]
         fn the_best_of_the_hosts_that_are_expected_soon_is_that_of_a_search(
-            steps in proptest::collection::vec((0..6_u32, 0..20_u64, 0..4_u16, 0..20_u64), 1..60),
+            steps in proptest::collection::vec((0..6_u32, 0..20_u64, 0..4_u32, 0..20_u64), 1..60),
             patience in 0..6_u64,
         ) {
             let patience = Duration::from_millis(patience);
@@ -121,6 +122,7 @@ mod tests {
                 match hosts[host as usize].take() {
                     Some(turn) => awaited.remove(turn, host),
                     None => {
+                        let urgency = Urgency(urgency);
                         let turn = Turn { ready, urgency };
                         hosts[host as usize] = Some(turn);
                         awaited.insert(turn, host);

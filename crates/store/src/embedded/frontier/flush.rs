@@ -28,6 +28,7 @@ use super::place::{Body, Place, Rank};
 use super::queue_blocks::QueueBlocks;
 use super::turns::{Levels, StoredLevels};
 use super::{Queue, Tries};
+use crate::dry_spell::DrySpell;
 use crate::fault::StoreFault;
 use crate::frontier::FrontierRules;
 
@@ -86,8 +87,9 @@ struct HostRecord {
     requisites: u64,
     /// Probes among `live`.
     probes: u64,
-    /// `live` by urgency, if the best host goes first; otherwise nothing.
+    /// `live` by level, if the best host goes first; otherwise nothing.
     levels: StoredLevels,
+    dry_spell: DrySpell,
 }
 
 impl Flush {
@@ -267,6 +269,7 @@ impl Queue {
                     .levels
                     .as_ref()
                     .map_or_else(Default::default, Levels::to_stored),
+                dry_spell: host.dry_spell,
                 gone: gone.map(|place| place.rank).collect(),
                 tries: tries
                     .map(|(place, tries)| (place.rank, tries.attempts, tries.due))
@@ -314,7 +317,7 @@ impl Queue {
                 return Err(tree.broken("hosts are missing".to_owned()));
             }
             for record in decode::<Vec<HostRecord>>(&tree, &bytes)? {
-                // The crawl was begun without best first: its tables do not count by urgency.
+                // The crawl was begun without best first: its tables do not count by level.
                 if best_first && record.levels.live() != record.live {
                     return Err(tree.broken("pages are not counted by priority".to_owned()));
                 }
@@ -328,6 +331,7 @@ impl Queue {
     fn restore(&mut self, record: HostRecord) {
         let mut state = HostState::new(record.name, record.pace);
         state.pages = record.pages;
+        state.dry_spell = record.dry_spell;
         state.all.live = record.live;
         state.requisites.live = record.requisites;
         state.probes.live = record.probes;

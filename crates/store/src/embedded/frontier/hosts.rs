@@ -12,11 +12,12 @@ use std::time::Duration;
 use web::{Host, Pace, Timestamp};
 
 use super::awaited::Awaited;
-use super::place::{Body, Place, Rank};
+use super::place::{Body, Level, Place, Rank, Urgency};
 use super::tally::Tally;
-use super::turns::{Levels, Turn, Turns, Urgency};
+use super::turns::{Levels, Turn, Turns};
 use crate::budget::{self, DomainCounts};
 use crate::discovered_url::DiscoveredUrl;
+use crate::dry_spell::DrySpell;
 use crate::frontier::{FrontierRules, LeftOut};
 
 /// The hosts of a crawl.
@@ -42,6 +43,8 @@ pub(super) struct HostState {
     pub(super) pace: Pace,
     /// Fetched pages, as far as recorded.
     pub(super) pages: u64,
+    /// Its pages off topic since the last one on topic.
+    pub(super) dry_spell: DrySpell,
     /// Unsettled entries.
     pub(super) all: Tally,
     /// Requisites among them.
@@ -87,6 +90,7 @@ impl HostState {
             name,
             pace,
             pages: 0,
+            dry_spell: DrySpell::default(),
             all: Tally::default(),
             requisites: Tally::default(),
             probes: Tally::default(),
@@ -142,16 +146,27 @@ impl HostState {
         rules.max_pages_of(&self.name).is_none_or(|max| pages < max)
     }
 
-    /// Returns the urgency of its first entry that waits; 0 where hosts take turns by time alone.
+    /// Returns the level of its first entry that waits; none where hosts take turns by time alone.
     /// The first entry is of the kind that is leased: requisites come first, and probes are leased
     /// where nothing else waits.
+    fn first_level(&self) -> Option<Level> {
+        self.levels.as_ref().and_then(Levels::first)
+    }
+
+    /// Returns the urgency of that entry.
     fn urgency(&self) -> Urgency {
-        self.levels.as_ref().map_or(0, Levels::first)
+        self.urgency_of(self.first_level())
     }
 
     /// Returns the urgency of its first entry that waits or is out.
     fn expected_urgency(&self) -> Urgency {
-        self.levels.as_ref().map_or(0, Levels::first_expected)
+        self.urgency_of(self.levels.as_ref().and_then(Levels::first_expected))
+    }
+
+    fn urgency_of(&self, level: Option<Level>) -> Urgency {
+        level.map_or_else(Urgency::default, |level| {
+            level.urgency(self.dry_spell.levels())
+        })
     }
 
     /// Returns the end of the wait for it, and the urgency of its first entry that waits or is out,
@@ -160,8 +175,9 @@ impl HostState {
         if rules.patience.is_zero() {
             return None;
         }
-        let urgency = self.expected_urgency();
-        let is_awaited = !self.closed && self.is_below_limit(rules) && Rank::is_promised(urgency);
+        let level = self.levels.as_ref().and_then(Levels::first_expected)?;
+        let urgency = self.urgency_of(Some(level));
+        let is_awaited = !self.closed && self.is_below_limit(rules) && level.is_promised();
         let end = match self.has_slot(rules) {
             true => self.pace.ready,
             false => self.asked + rules.patience,
@@ -356,10 +372,11 @@ impl Hosts {
     /// promise is expected soon.
     fn expects_better(&mut self, number: u32, now: Timestamp) -> bool {
         let hosts = &self.hosts;
-        let first = hosts[number as usize].urgency();
+        let host = &hosts[number as usize];
         let expected = |number: u32| hosts[number as usize].expected_urgency();
         let best = self.awaited.best(now, expected);
-        Rank::is_promised(first) && best.is_some_and(|best| best < first)
+        host.first_level().is_some_and(Level::is_promised)
+            && best.is_some_and(|best| best < host.urgency())
     }
 
     /// Gives these hosts another turn.

@@ -28,6 +28,14 @@ const DEPTH_BITS: u32 = 23;
 /// reached in three months.
 const MAX_DEPTH: u32 = (1 << DEPTH_BITS) - 1;
 
+/// A rank without its depth: the kind and the priority of an entry. Lower goes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct Level(u16);
+
+/// The place of a host's first entry among those of other hosts: lower goes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Urgency(pub(super) u32);
+
 /// A page's place in the queue of the crawl.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(super) struct Place {
@@ -84,15 +92,9 @@ impl Rank {
     }
 
     /// Returns the kind and the priority, without the depth: lower goes first.
-    pub(super) fn level(self) -> u16 {
+    pub(super) fn level(self) -> Level {
         // Nine bits are left.
-        (self.priority >> DEPTH_BITS) as u16
-    }
-
-    /// Returns true for the level of a page with a promise.
-    pub(super) fn is_promised(level: u16) -> bool {
-        let is_page = level & (PAGE >> DEPTH_BITS) as u16 != 0;
-        is_page && DiscoveredUrl::promise_of((level & 0xff) as u8).is_some()
+        Level((self.priority >> DEPTH_BITS) as u16)
     }
 
     /// Returns the depth of the URL.
@@ -134,6 +136,28 @@ impl Rank {
             }),
             (None, None) => None,
         }
+    }
+}
+
+impl Level {
+    /// Returns the urgency of a host with this first entry, whose promise is worse by so many
+    /// levels.
+    pub(super) fn urgency(self, worse: u8) -> Urgency {
+        let priority = (self.0 & 0xff) as u8;
+        let place = match self.is_page() {
+            true => DiscoveredUrl::among_hosts(priority, worse),
+            false => u16::from(priority) << 8,
+        };
+        Urgency(u32::from(self.0 >> 8) << 16 | u32::from(place))
+    }
+
+    fn is_page(self) -> bool {
+        self.0 & (PAGE >> DEPTH_BITS) as u16 != 0
+    }
+
+    /// Returns true for the level of a page with a promise.
+    pub(super) fn is_promised(self) -> bool {
+        self.is_page() && DiscoveredUrl::promise_of((self.0 & 0xff) as u8).is_some()
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Hosts take turns in the order in which they became ready. Under
 //! [`FrontierRules::best_first`](crate::FrontierRules::best_first), of those that are ready the one
-//! with the most urgent entry goes first; an urgency is a rank without its depth (`place.rs`).
+//! with the most urgent entry goes first: an urgency is a rank without its depth, made worse by the
+//! dry spell of the host (`place.rs`).
 //!
 //! Invariant: a turn is in `ready` if its time is not after `reached`, and best first is asked for;
 //! otherwise in `waiting`. So a turn that changes is found without a search.
@@ -12,19 +13,16 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use web::Timestamp;
 
-use super::place::Rank;
+use super::place::{Level, Rank, Urgency};
 use super::tally::Tally;
 
 /// The time from which a host may have its turn, with the urgency of its first entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Turn {
     pub(super) ready: Timestamp,
-    /// 0 for all hosts that take turns by time alone.
+    /// The same for all hosts that take turns by time alone.
     pub(super) urgency: Urgency,
 }
-
-/// The kind and the priority of an entry: lower goes first.
-pub(super) type Urgency = u16;
 
 /// The turns of hosts, by their numbers.
 #[derive(Debug, Default)]
@@ -107,15 +105,15 @@ impl Turns {
     }
 }
 
-/// The unsettled entries of a host by their urgency, ascending; no urgency is without an entry.
+/// The unsettled entries of a host by their level, ascending; no level is without an entry.
 ///
 /// A host has few: with a topic one for each promise that its links were given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Levels(Vec<(Urgency, Tally)>);
+pub(super) struct Levels(Vec<(Level, Tally)>);
 
-/// The unsettled entries of each urgency, as they are stored.
+/// The unsettled entries of each level, as they are stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct StoredLevels(Vec<(Urgency, u64)>);
+pub(super) struct StoredLevels(Vec<(Level, u64)>);
 
 impl Levels {
     /// Changes the count for this rank.
@@ -132,22 +130,24 @@ impl Levels {
         }
     }
 
-    /// Returns the urgency of the first entry that can be leased when the host's turn comes.
-    pub(super) fn first(&self) -> Urgency {
-        let waiting = self.0.iter().find(|(_, tally)| tally.waiting() > 0);
-        waiting.map_or(Urgency::MAX, |(urgency, _)| *urgency)
+    /// Returns the level of the first entry that can be leased when the host's turn comes.
+    pub(super) fn first(&self) -> Option<Level> {
+        self.first_of(|tally| tally.waiting() > 0)
     }
 
-    /// Returns the urgency of the first entry that waits or is out: a page may have links that are
-    /// as good as itself.
-    pub(super) fn first_expected(&self) -> Urgency {
-        let is_expected = |tally: &Tally| tally.waiting() > 0 || tally.out > 0;
-        let expected = self.0.iter().find(|(_, tally)| is_expected(tally));
-        expected.map_or(Urgency::MAX, |(urgency, _)| *urgency)
+    /// Returns the level of the first entry that waits or is out: a page may have links that are as
+    /// good as itself.
+    pub(super) fn first_expected(&self) -> Option<Level> {
+        self.first_of(|tally| tally.waiting() > 0 || tally.out > 0)
+    }
+
+    fn first_of(&self, is_meant: impl Fn(&Tally) -> bool) -> Option<Level> {
+        let first = self.0.iter().find(|(_, tally)| is_meant(tally));
+        first.map(|(level, _)| *level)
     }
 
     pub(super) fn to_stored(&self) -> StoredLevels {
-        let live = self.0.iter().map(|(urgency, tally)| (*urgency, tally.live));
+        let live = self.0.iter().map(|(level, tally)| (*level, tally.live));
         StoredLevels(live.collect())
     }
 }
@@ -164,11 +164,7 @@ impl StoredLevels {
             ..Tally::default()
         };
         let levels = self.0.into_iter();
-        Levels(
-            levels
-                .map(|(urgency, live)| (urgency, tally(live)))
-                .collect(),
-        )
+        Levels(levels.map(|(level, live)| (level, tally(live))).collect())
     }
 }
 
@@ -182,7 +178,7 @@ mod tests {
         /// The clock goes in both directions, and turns come and go.
         #[test]
         fn the_first_turn_is_the_most_urgent_of_those_that_are_ready(
-            steps in proptest::collection::vec((0..6_u32, 0..8_u64, 0..4_u16, 0..10_u64), 1..60),
+            steps in proptest::collection::vec((0..6_u32, 0..8_u64, 0..4_u32, 0..10_u64), 1..60),
             best_first in any::<bool>(),
         ) {
             let mut turns = Turns::new(best_first);
@@ -193,7 +189,7 @@ mod tests {
                 if let Some(turn) = hosts[number].take() {
                     turns.remove(turn, host);
                 } else {
-                    let urgency = if best_first { urgency } else { 0 };
+                    let urgency = Urgency(if best_first { urgency } else { 0 });
                     hosts[number] = Some(Turn { ready, urgency });
                     turns.insert(Turn { ready, urgency }, host);
                 }

@@ -1,0 +1,59 @@
+//! Dry spells of hosts in a focused crawl: pages off topic in a row.
+//!
+//! Where nothing better is known than links without the topic's words, a crawl has to try hosts.
+//! One that brings nothing for a while waits behind others of the same promise, so that all are
+//! tried, and those with the topic are found. One page on topic ends the spell.
+//!
+//! Invariant: a function of the visits in their order. It changes the turns of hosts, not the order
+//! of a host's URLs.
+
+use serde::{Deserialize, Serialize};
+
+use crate::visit_record::{Fate, VisitRecord};
+
+/// The length of the first spell that counts.
+const FIRST: u32 = 4;
+
+/// The pages off topic of a host since its last one on topic. It is on disk (postcard), in the
+/// tables.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct DrySpell(u32);
+
+impl DrySpell {
+    /// Counts a visit, if its page was compared with the topic.
+    pub(crate) fn count(&mut self, row: &VisitRecord) {
+        if row.is_judged() {
+            self.0 = match row.fate {
+                Fate::OffTopic => self.0.saturating_add(1),
+                _ => 0,
+            };
+        }
+    }
+
+    /// Returns the levels by which the promises of the host's URLs are worse: one from four pages
+    /// on, and one more whenever the spell has doubled.
+    pub(crate) fn levels(self) -> u8 {
+        let times = (self.0 / FIRST).checked_ilog2();
+        times.map_or(0, |times| times as u8 + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spell_costs_a_level_from_four_pages_on_and_one_more_with_each_doubling() {
+        for (pages, levels) in [
+            (0, 0),
+            (3, 0),
+            (4, 1),
+            (7, 1),
+            (8, 2),
+            (16, 3),
+            (u32::MAX, 30),
+        ] {
+            assert_eq!(DrySpell(pages).levels(), levels, "{pages}");
+        }
+    }
+}
