@@ -157,7 +157,8 @@ fn measure(page: &[u8], url: &PageUrl, topic: &Topic, patterns: &Patterns, round
         best.words = text.text.split_whitespace().count();
         // The signature needs the hashes in any crawl.
         let hashed = HashedText::of(text.text, HashKey::ZERO);
-        let (judged, took) = timed(|| topic.judge_hashed(black_box(&text), &hashed));
+        let judge = || topic.judge_hashed(black_box(&text), &hashed, Some(url));
+        let (judged, took) = timed(judge);
         best.judging = best.judging.min(took);
         best.links = document.links.len();
         let (score, took) = timed(|| scores(topic, black_box(&document)));

@@ -42,7 +42,8 @@ pub(crate) fn choose(manuals: &Path) -> Result<Report, String> {
     Ok(report)
 }
 
-/// Returns the formulas that are compared: each differs in one way at most from one that orders visits in vain in one of three ways.
+/// Returns the formulas that are compared: for each effect of pages off topic the chosen
+/// coefficients, and those that differ from them in one.
 fn formulas() -> Vec<Formula> {
     let mut formulas = Vec::new();
     for in_vain in [InVain::Nothing, InVain::Runs, InVain::RunsAndDrySpells] {
