@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use store::{DiscoveredUrl, Fate, Frontier, FrontierRules, Harvest, UrlHarvest};
+use store::{DiscoveredUrl, Frontier, FrontierRules, Harvest, UrlHarvest};
 
 use crate::backend::{Backend, Promise};
 use crate::fixtures::*;
