@@ -13,6 +13,7 @@ mod formula;
 mod goals;
 mod hosts;
 mod judged;
+mod judgement;
 mod learning;
 mod link_graph;
 mod orders;

@@ -157,8 +157,8 @@ fn write_misses(report: &mut Report) {
             "Topics by words: the default threshold is 0.3, the best mean F1 over the topics that \
              choose, and more for topics of fewer than five words.",
             "Order: a URL keeps its first promise. Where the best witness counts instead, as in \
-             the row of this name, the area is greater by up to 0.09. A queue that is on disk would \
-             need the place of each waiting URL for that.",
+             the row of this name, the area is greater by up to 0.09. A queue that is on disk \
+             would need the place of each waiting URL for that.",
             "Order, from examples: every rule knows pages on topic at once, so the others gain \
              more from these seeds than ours.",
             "The engine's crawls are a little poorer than the simulator's by the same formula: it \

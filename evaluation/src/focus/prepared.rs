@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::documents::{Documents, Given, Made};
+use super::judgement::Judgement;
 use super::outcome::Outcome;
 use super::rules::Rule;
 use super::seeds::SeedSet;
@@ -70,18 +71,6 @@ pub(crate) fn prepare<'a>(documents: &'a Documents, chooses: bool) -> Vec<Prepar
         }
     }
     prepared
-}
-
-/// The knowledge of a simulated crawl about a topic.
-pub(crate) struct Judgement<'a> {
-    /// The relevance of each page of the manuals.
-    pub(crate) relevance: &'a [f64],
-    /// The least relevance of an on-topic page.
-    pub(crate) threshold: f64,
-    /// The share of the topic in the words of each link, in the order of pages and links.
-    pub(crate) link_words: &'a [Vec<f64>],
-    /// The truth, which only the oracle knows: links from each page to a relevant page.
-    pub(crate) distances: &'a [u32],
 }
 
 /// Returns, for each page, the number of links from there to the nearest relevant page, in steps;

@@ -14,8 +14,8 @@ use std::collections::BinaryHeap;
 
 use super::documents::Documents;
 use super::formula::{Formula, InVain, Witness};
+use super::judgement::Judgement;
 use super::learning::{Features, LinkModel};
-use super::prepared::Judgement;
 use super::rules::Rule;
 use crate::random::{Random, mix};
 

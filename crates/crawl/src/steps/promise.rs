@@ -5,8 +5,8 @@
 //! (Cho, Garcia-Molina and Page 1998), and the harvest of its URL pattern so far, with that of its
 //! host before the pattern has one. Their weighted mean falls into one of eight levels, each 0.6 of
 //! the one before it: most promises are small, and equal steps would throw their order away. Within
-//! a level, links behind fewer pages off topic in a row go first. A seed speaks for its links like a
-//! page that is all about the topic, whatever it says: a user chose it for them.
+//! a level, links behind fewer pages off topic in a row go first. A seed speaks for its links like
+//! a page that is all about the topic, whatever it says: a user chose it for them.
 //!
 //! The weights were chosen on half of the topics of `docs/measurements/focus.md`.
 
