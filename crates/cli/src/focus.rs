@@ -33,7 +33,7 @@ const TOPIC: &str = "topic.json";
 const SEEDS: &str = "topic-seeds.json";
 const WORDS: &str = "topic-words.json";
 
-/// What follows if a crawl is rebuilt without its topic.
+/// The warning for a crawl that is rebuilt without its topic.
 const WITHOUT_TOPIC: &str = "warning: without its topic, the links of archived pages go first, in \
                              the order in which they were found";
 

@@ -120,7 +120,7 @@ impl DiscoveredUrl {
     }
 
     /// Returns the place of a URL of this priority among those of other hosts: lower goes first. A
-    /// promise is worse by so many levels; it stays before URLs of later kinds.
+    /// promise counts as one that is worse by `levels`, but stays before URLs of later kinds.
     pub(crate) const fn among_hosts(priority: u8, levels: u8) -> u16 {
         let runs = (Self::PROMISES / Self::LEVELS) as u16;
         match Self::promise_of(priority) {

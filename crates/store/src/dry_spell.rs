@@ -1,8 +1,8 @@
 //! Dry spells of hosts in a focused crawl: pages off topic in a row.
 //!
-//! Where nothing better is known than links without the topic's words, a crawl has to try hosts.
-//! One that brings nothing for a while waits behind others of the same promise, so that all are
-//! tried, and those with the topic are found. One page on topic ends the spell.
+//! Often a crawl knows hosts only by links without the topic's words, and has to try them. A host
+//! whose pages are off topic waits behind others of the same promise, so that all hosts are tried
+//! and those with the topic are found. One page on topic ends the spell.
 //!
 //! Invariant: a function of the visits in their order. It changes the turns of hosts, not the order
 //! of a host's URLs.

@@ -1,4 +1,4 @@
-//! What a simulated crawl knows of the pages: their relevance, and the words of their links.
+//! The knowledge of a simulated crawl: the relevance of pages, and the words of their links.
 
 /// The knowledge of a simulated crawl about a topic.
 pub(crate) struct Judgement<'a> {

@@ -140,12 +140,12 @@ impl Rank {
 }
 
 impl Level {
-    /// Returns the urgency of a host with this first entry, whose promise is worse by so many
-    /// levels.
-    pub(super) fn urgency(self, worse: u8) -> Urgency {
+    /// Returns the urgency of a host with this first entry. Its promise counts as one that is worse
+    /// by `levels`.
+    pub(super) fn urgency(self, levels: u8) -> Urgency {
         let priority = (self.0 & 0xff) as u8;
         let place = match self.is_page() {
-            true => DiscoveredUrl::among_hosts(priority, worse),
+            true => DiscoveredUrl::among_hosts(priority, levels),
             false => u16::from(priority) << 8,
         };
         Urgency(u32::from(self.0 >> 8) << 16 | u32::from(place))
