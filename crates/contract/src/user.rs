@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use proptest::prelude::*;
-use store::{DiscoveredUrl, Frontier, Lease, LeaseFilter, Settlement, Standing, Supply};
+use store::{
+    DiscoveredUrl, Fate, Frontier, Lease, LeaseFilter, Relevance, Settlement, Standing, Supply,
+};
 use web::Pace;
 
 use crate::fixtures::{again, at, discover, done_with, link};
@@ -75,6 +77,22 @@ pub(crate) fn page_or_requisite(host: u8, page: u8, depth: u32) -> DiscoveredUrl
     }
 }
 
+/// Returns the end of a visit whose page was compared with a topic, if its link had a promise: one
+/// page of a host is on topic, so that hosts come into dry spells and out of them.
+fn judged(lease: &Lease, mut settlement: Settlement) -> Settlement {
+    let is_judged = lease.discovered().promise().is_some() && lease.barred.is_none();
+    if let Settlement::Done(visit) = &mut settlement
+        && is_judged
+    {
+        visit.row.details.relevance = Some(Relevance::from_thousandths(400));
+        if !lease.url().as_str().ends_with('5') {
+            visit.row.fate = Fate::OffTopic;
+            visit.row.kept = false;
+        }
+    }
+    settlement
+}
+
 /// A user of a frontier.
 #[derive(Default)]
 pub(crate) struct User {
@@ -130,10 +148,11 @@ impl User {
                 let settlement = match kind {
                     0 => again(at(self.now + ready * 3)),
                     1 => Settlement::Returned,
-                    2 => done_with(&lease, None, discovered(links)),
+                    2 => judged(&lease, done_with(&lease, None, discovered(links))),
                     _ => {
                         self.ticket += 1;
-                        done_with(&lease, Some(self.ticket - 1), discovered(links))
+                        let done = done_with(&lease, Some(self.ticket - 1), discovered(links));
+                        judged(&lease, done)
                     }
                 };
                 let pace = Pace {
