@@ -1,9 +1,8 @@
 //! The topic of a focused crawl: from its settings when it begins, from its directory afterwards.
 //!
 //! `state/topic.json` has the topic as it was begun with, so that examples are read once and a
-//! crawl is continued with the same weights even where the files are gone. A topic that the seeds
-//! say grows, so it has a file of its own, `state/topic-seeds.json`, with the words of each
-//! example.
+//! crawl is continued with the same weights even where the files are gone. A topic of the seeds
+//! grows, so it has a file of its own, `state/topic-seeds.json`, with the words of each example.
 //! `state/topic-words.json` has the number of pages off topic with each word of the topic, as
 //! learned so far.
 
@@ -37,14 +36,14 @@ const WORDS: &str = "topic-words.json";
 const WITHOUT_TOPIC: &str = "warning: without its topic, the links of archived pages go first, in \
                              the order in which they were found";
 
-/// The topic that a crawl was begun with, as far as its seeds have said it.
+/// The topic that a crawl was begun with; a topic of the seeds by those that were read so far.
 #[derive(Debug)]
 pub(crate) struct CrawlTopic {
     choice: TopicChoice,
     source: TopicSource,
 }
 
-/// The options that say the topic, as they were given.
+/// The options that define the topic, as they were given.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct TopicChoice {
     words: Option<String>,
@@ -65,7 +64,7 @@ enum TopicSource {
 struct StoredTopic {
     #[serde(flatten)]
     choice: TopicChoice,
-    /// None if the seeds say it.
+    /// None for a topic of the seeds.
     topic: Option<Topic>,
 }
 
@@ -158,8 +157,8 @@ impl CrawlTopic {
     }
 
     /// Keeps the topic in the new `state` of a crawl that is rebuilt, with the words that the crawl
-    /// has learned. Returns it with their weights; warns and returns none if its seeds have to be
-    /// read again to say it.
+    /// has learned. Returns it with their weights; warns and returns none for a topic of seeds that
+    /// have to be read again.
     ///
     /// # Errors
     /// A file cannot be written.
@@ -185,8 +184,8 @@ impl CrawlTopic {
         Ok(topic.map(|topic| topic.with_threshold(threshold(settings))))
     }
 
-    /// Returns the topic with the weights that the crawl in `directory` has learned; none before a
-    /// seed has said it.
+    /// Returns the topic with the weights that the crawl in `directory` has learned; none for a
+    /// topic of the seeds before the first is read.
     pub(crate) fn weighed(&self, directory: &Path) -> Result<Option<Topic>, CliError> {
         let path = crawl_directory::state(directory).join(WORDS);
         Ok(self.weighed_by(read(&path)?.unwrap_or_default()))

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::visit_record::{Fate, VisitRecord};
 
-/// The length of the first spell that counts.
+/// The pages after which a spell costs its first level.
 const FIRST: u32 = 4;
 
 /// The pages off topic of a host since its last one on topic. It is on disk (postcard), in the

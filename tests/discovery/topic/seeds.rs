@@ -255,7 +255,7 @@ fn seeds_without_a_text_leave_a_crawl_without_a_topic_in_which_every_page_is_wan
     for words in [
         "no seed has a text: the crawl has no topic",
         "every page counts as on topic",
-        "begin it anew with other seeds, or say the topic by --topic",
+        "begin it anew with other seeds, or define the topic by --topic",
     ] {
         assert!(told[0].contains(words), "{run:?}");
     }

@@ -73,7 +73,7 @@ impl Focus {
         Self::with(Some(in_force), None, off_topic, words)
     }
 
-    /// Creates the focus of a crawl whose seeds say the topic.
+    /// Creates the focus of a crawl whose seeds are the examples of its topic.
     #[must_use]
     pub fn of_seeds(of_seeds: TopicOfSeeds, off_topic: OffTopic, words: LearnedWords) -> Self {
         let grown = of_seeds.grown();
@@ -152,7 +152,7 @@ impl Focus {
         *in_force = Some(InForce { topic, seeds });
     }
 
-    /// Returns true if seeds say the topic, so that reading one takes longer than reading a page.
+    /// Returns true if seeds are examples, so that reading one takes longer than reading a page.
     pub(crate) fn grows(&self) -> bool {
         self.of_seeds.is_some()
     }
@@ -213,8 +213,8 @@ impl Focus {
         Some(page)
     }
 
-    /// Judges a seed. One that says the topic becomes an example before, and is on topic: the user
-    /// chose it.
+    /// Judges a seed. With a topic of the seeds it becomes an example before, and is on topic: the
+    /// user chose it.
     pub(crate) fn judge_seed(
         &self,
         page: &PageText<'_>,

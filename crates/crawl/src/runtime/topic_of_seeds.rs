@@ -16,7 +16,7 @@ use neardup::{HashKey, PageText};
 use topic::{GrowingTopic, Relevance, Topic};
 use web::PageUrl;
 
-/// The topic of a crawl that its seeds say.
+/// The topic of a crawl whose seeds are its examples.
 pub struct TopicOfSeeds {
     topic: Mutex<GrowingTopic>,
     /// The threshold that the user chose.
@@ -167,7 +167,7 @@ impl fmt::Display for TopicFault {
         match self {
             Self::NoTopic => f.write_str(
                 "no seed has a text: the crawl has no topic, and every page counts as on topic; \
-                 begin it anew with other seeds, or say the topic by --topic or --topic-file",
+                 begin it anew with other seeds, or define the topic by --topic or --topic-file",
             ),
             Self::NoSeed => f.write_str(
                 "no seed has a text: the topic is only what --topic and --topic-file say",

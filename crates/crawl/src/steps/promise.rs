@@ -144,7 +144,7 @@ impl PageWitness {
         self.promise_by(Some(topic), &patterns.harvests(&links), document, links)
     }
 
-    /// `topic` is none before the first seed has said it: then the links have no words that count.
+    /// `topic` is none before the first seed of a topic of the seeds is read: no words count then.
     fn promise_by(
         self,
         topic: Option<&Topic>,
@@ -280,6 +280,23 @@ mod tests {
             POOR.promise_of(0.0, &poor_place),
             DiscoveredUrl::PROMISES - 4
         );
+    }
+
+    /// A page that only names hosts is off topic, and its links waited behind all others.
+    #[test]
+    fn a_seed_speaks_for_its_links_like_a_page_all_about_the_topic_and_other_pages_do_not() {
+        let form = CanonicalForm::default();
+        let url = PageUrl::parse("http://a.test/", &form).unwrap();
+        let off_topic = JudgedPage {
+            relevance: Relevance::NONE,
+            threshold: Relevance::from_thousandths(300),
+            words: Vec::new(),
+        };
+        let of = |via| PageWitness::of(&DiscoveredUrl::new(url.clone(), 0, via), Some(&off_topic));
+        let promise = |witness: PageWitness| witness.promise_of(0.0, &UrlHarvest::default());
+        assert_eq!(promise(of(None)), promise(GOOD));
+        let redirected = of(Some(url.clone()));
+        assert_eq!(promise(redirected), promise(POOR) + 1, "one page off topic");
     }
 
     #[test]

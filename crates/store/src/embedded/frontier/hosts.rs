@@ -158,9 +158,14 @@ impl HostState {
         self.urgency_of(self.first_level())
     }
 
-    /// Returns the urgency of its first entry that waits or is out.
+    /// Returns the level of its first entry that waits or is out.
+    fn expected_level(&self) -> Option<Level> {
+        self.levels.as_ref().and_then(Levels::first_expected)
+    }
+
+    /// Returns the urgency of that entry.
     fn expected_urgency(&self) -> Urgency {
-        self.urgency_of(self.levels.as_ref().and_then(Levels::first_expected))
+        self.urgency_of(self.expected_level())
     }
 
     fn urgency_of(&self, level: Option<Level>) -> Urgency {
@@ -175,8 +180,8 @@ impl HostState {
         if rules.patience.is_zero() {
             return None;
         }
-        let level = self.levels.as_ref().and_then(Levels::first_expected)?;
-        let urgency = self.urgency_of(Some(level));
+        let level = self.expected_level()?;
+        let urgency = self.expected_urgency();
         let is_awaited = !self.closed && self.is_below_limit(rules) && level.is_promised();
         let end = match self.has_slot(rules) {
             true => self.pace.ready,
