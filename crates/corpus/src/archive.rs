@@ -161,6 +161,7 @@ pub fn exchange(record: &Record, form: &CanonicalForm) -> Option<Exchange> {
                 headers,
                 body: Bytes::copy_from_slice(&record.block).into(),
                 truncated: None,
+                warnings: Vec::new(),
                 address: None,
                 protocol: Protocol::Http11,
                 started: record.date().parse().ok()?,

@@ -78,6 +78,8 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
     let record = visit_record::with_page(&lease, page, &chain.exchanges, &reading, &admission);
     let mut notes = visit_record::match_fields(&admission, reading.document.as_ref());
     notes.extend(visit_record::topic_fields(&reading));
+    let odd = visit_record::warnings_of(&chain.exchanges);
+    notes.extend(visit_record::warnings(odd));
     notes.extend(outlinks::notes(
         context.policy.outlinks,
         reading.document.as_ref(),
@@ -127,7 +129,9 @@ async fn settle_without_page(
     context.index.forget(lease.url().key()).await?;
     let (found, now) = (lease.discovered().clone(), context.clock.date());
     let record = visit_record::without_page(found, &chain.exchanges, now, fate, reason);
-    let archived = whole_visit(context, &record, chain.exchanges, Vec::new());
+    let odd = visit_record::warnings_of(&chain.exchanges);
+    let notes = visit_record::warnings(odd).into_iter().collect();
+    let archived = whole_visit(context, &record, chain.exchanges, notes);
     let no_links = Outlinks::default();
     archive_and_settle(context, lease, record, archived, no_links, chain.reached).await
 }

@@ -38,6 +38,7 @@ pub use crate::http::content_filter::{BadContentFilter, LanguageFilter, TypeFilt
 pub use crate::http::exchange::{Exchange, Protocol, Truncation};
 pub use crate::http::media_type::{Media, essence};
 pub use crate::http::validators::Validators;
+pub use crate::http::warning::Warning;
 
 pub use crate::html::{
     BadSelector, Directives, Document, Link, LinkContext, LinkKind, LinkKinds, MIN_MAIN_WORDS,

@@ -77,6 +77,7 @@ mod tests {
             headers: http::HeaderMap::new(),
             body: body.into(),
             truncated: None,
+            warnings: Vec::new(),
             address: None,
             protocol: Protocol::Http11,
             started: Timestamp::default(),

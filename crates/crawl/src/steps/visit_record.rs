@@ -1,5 +1,6 @@
 //! The record of a visit: a row for the journal, and fields for the archive.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use neardup::Likeness;
@@ -8,7 +9,7 @@ use store::{
     DiscoveredUrl, DuplicateRule, EarlierCapture, Fate, Lease, OF_CANONICAL, Original,
     RetainedDuplicate, SAME_BYTES, SAME_TEXT, Verdict, VisitDetails, VisitRecord,
 };
-use web::{Document, Exchange, ListingKind, PageUrl, Timestamp};
+use web::{Document, Exchange, ListingKind, PageUrl, Timestamp, Warning};
 
 use crate::context::CrawlContext;
 use crate::steps::admission::{self, Admission};
@@ -274,6 +275,23 @@ const TOPIC_WORDS: &str = "topic-words";
 pub(crate) fn topic_fields(reading: &Reading) -> Option<MetadataField> {
     let judged = reading.judged.as_ref()?;
     (!judged.words.is_empty()).then(|| (TOPIC_WORDS, judged.words.join(" ")))
+}
+
+/// The field with the oddities of a visit, as the words of [`Warning`].
+const WARNINGS: &str = "warnings";
+
+/// Returns the field of the `metadata` record with everything that was odd, each word once.
+pub(crate) fn warnings(found: impl IntoIterator<Item = Warning>) -> Option<MetadataField> {
+    let words: BTreeSet<&str> = found.into_iter().map(Warning::as_str).collect();
+    let words: Vec<&str> = words.into_iter().collect();
+    (!words.is_empty()).then(|| (WARNINGS, words.join(" ")))
+}
+
+/// Returns the oddities of all exchanges of a visit.
+pub(crate) fn warnings_of(exchanges: &[Exchange]) -> impl Iterator<Item = Warning> {
+    exchanges
+        .iter()
+        .flat_map(|exchange| exchange.warnings.iter().copied())
 }
 
 /// Returns the fields of the archive's `metadata` record. `more` are the fields of [`match_fields`]

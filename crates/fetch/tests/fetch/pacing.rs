@@ -332,6 +332,7 @@ fn outcomes_are_classified_for_pacing() {
             headers,
             body: web::Body::default(),
             truncated: None,
+            warnings: Vec::new(),
             address: None,
             protocol: Protocol::Http11,
             started: now,

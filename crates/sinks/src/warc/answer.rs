@@ -166,6 +166,7 @@ impl Record {
             body: Bytes::from(answer.body().into_owned()).into(),
             headers: answer.headers,
             truncated,
+            warnings: Vec::new(),
             address: None,
             protocol: match self.field("WARC-Protocol") {
                 Some("http/1.0") => Protocol::Http10,
