@@ -343,6 +343,8 @@ pub trait Frontier: Send + Sync {
     /// unless it was visited by then: it gets a place among ordinary URLs, or, where it was left
     /// out unvisited, its visit record is revoked.
     ///
+    /// A URL that a redirect has claimed is not new while the claim lasts: see [`Frontier::claim`].
+    ///
     /// A URL that is found again keeps its place, also if it is found with a better promise
     /// ([`DiscoveredUrl::promising`]), depth or page.
     ///
@@ -401,8 +403,14 @@ pub trait Frontier: Send + Sync {
     ) -> Result<(), StoreFault>;
 
     /// Marks a URL as reached by a redirect of a leased page, so that it needs no visit of its own.
-    /// Returns false if it was queued before, or reached by another page; the same page may claim
-    /// it again in a later attempt. Durable with the settlement that names it in `reached`.
+    /// Returns false if it was queued before, reached or claimed by another page, or is a probe
+    /// out on lease. The claim is durable with the settlement that names it in `reached`. Any other
+    /// end of the lease gives it up: another attempt, a return, a settlement that does not name the
+    /// URL, the end of the session, its death.
+    ///
+    /// A URL that is discovered while it is claimed is leased after the claim is given up, in this
+    /// session or a later one, and never if the settlement names it. So is a URL that was reached by
+    /// a visit whose record was revoked, if the next visit of that page does not reach it.
     ///
     /// # Errors
     /// A fault of the store.

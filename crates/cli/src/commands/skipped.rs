@@ -93,7 +93,9 @@ fn journal_bytes(state: &Path) -> u64 {
 impl JournalFacts {
     fn apply(&mut self, record: Record, ledger: &mut Ledger) -> io::Result<()> {
         match record {
-            Record::Discovered { finds, .. } => self.queued(&finds, ledger),
+            Record::Discovered { finds, .. } | Record::Held { finds } => {
+                self.queued(&finds, ledger)
+            }
             Record::Settled(settled) => {
                 let visit = settled.visit;
                 self.visits += 1;

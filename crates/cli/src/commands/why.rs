@@ -146,6 +146,10 @@ impl UrlHistory {
     fn apply(&mut self, record: Record, url: &PageUrl) {
         match record {
             Record::Discovered { first, finds } => self.apply_discovered(first, finds, url),
+            Record::Held { finds } => {
+                let own = finds.into_iter().find(|found| found.url == *url);
+                self.queued = own.or(self.queued.take());
+            }
             Record::Died { sequences }
                 if self.sequence.is_some_and(|own| sequences.contains(&own)) =>
             {

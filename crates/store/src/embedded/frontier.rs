@@ -23,6 +23,7 @@
 mod apply;
 mod awaited;
 mod block;
+mod claims;
 mod flush;
 mod hosts;
 mod lease;
@@ -93,7 +94,7 @@ pub(super) struct Queue {
     seen: SeenKeys,
     /// Keys of a flush that failed.
     unsaved_seen: Vec<u64>,
-    /// The entry that claimed a URL. The URL is seen once the settlement of that entry names it.
+    /// The leased entry that claimed a URL: see claims.rs.
     claims: HashMap<UrlKey, u64>,
     /// Probes out on lease, each with its discovery on a kept page meanwhile.
     out_probes: HashMap<UrlKey, Option<DiscoveredUrl>>,
@@ -240,8 +241,9 @@ impl Queue {
         journal: &Journal,
         discovered: Vec<DiscoveredUrl>,
     ) -> Result<usize, StoreFault> {
-        let mut left_out = Vec::new();
+        let (mut discovered, mut left_out) = (discovered, Vec::new());
         self.note_wanted(&discovered);
+        self.hold_claimed(journal, &mut discovered, &mut left_out)?;
         let mut discovered = self.only_new(discovered, &mut left_out);
         for LeftOut {
             rule,
@@ -265,19 +267,6 @@ impl Queue {
         }
         self.queue_again(journal, wanted_again)?;
         Ok(count)
-    }
-
-    pub(super) fn claim(&mut self, lease: &Lease, url: &PageUrl) -> bool {
-        let key = url.key();
-        match self.claims.get(&key) {
-            Some(owner) => *owner == lease.entry.sequence,
-            None if self.state.reclaims.get(&key) == Some(&lease.entry.sequence) => true,
-            None if self.seen.contains(key.as_u64()) || self.out_probes.contains_key(&key) => false,
-            None => {
-                self.claims.insert(key, lease.entry.sequence);
-                true
-            }
-        }
     }
 
     pub(super) fn adopt_seed(
@@ -415,9 +404,8 @@ impl Queue {
         }
     }
 
-    /// Returns the URLs that are neither seen nor claimed, each once; behind all others where their
-    /// pattern has brought little so far. URLs of a host beyond the limit of its domain are left
-    /// out.
+    /// Returns the URLs that are not seen, each once; behind all others where their pattern has
+    /// brought little so far. URLs of a host beyond the limit of its domain are left out.
     fn only_new(
         &self,
         discovered: Vec<DiscoveredUrl>,
@@ -427,8 +415,7 @@ impl Queue {
         let mut new = discovered;
         new.retain(|found| {
             let key = found.url.key();
-            let is_known =
-                self.is_seen(found) || self.claims.contains_key(&key) || twice.contains(&key);
+            let is_known = self.is_seen(found) || twice.contains(&key);
             !is_known && twice.insert(seen_as(found))
         });
         left_out.extend(self.hosts.leave_out(&mut new));

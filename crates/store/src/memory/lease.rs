@@ -41,10 +41,7 @@ impl Queue {
                 round.clear();
                 continue;
             };
-            let chosen = &self.entries[index].entry.discovered;
-            if chosen.is_probed() && self.seen.contains(&chosen.url) {
-                // It has a better place by now, or was reached.
-                self.entries.remove(index);
+            if self.supersede(index) {
                 continue;
             }
             let lease = self.hand_out(index, now);
@@ -66,7 +63,7 @@ impl Queue {
         if self.leased.values().any(|count| *count > 0) {
             return Supply::NothingBefore(next.unwrap_or(Timestamp::NEVER));
         }
-        self.lease_aside(now, filter).or_before(next)
+        self.lease_aside(now, want, filter).or_before(next)
     }
 
     /// Returns the entry whose turn it is at `now`, were it not for better ones to come. The hosts
@@ -143,7 +140,7 @@ impl Queue {
     }
 
     /// Leases a set-aside entry, alone, when nothing is out and nothing else can be leased.
-    fn lease_aside(&mut self, now: Timestamp, filter: LeaseFilter) -> Supply {
+    fn lease_aside(&mut self, now: Timestamp, want: usize, filter: LeaseFilter) -> Supply {
         let aside = self.entries.iter().enumerate().filter(|(_, waiting)| {
             !waiting.leased
                 && waiting.is_aside()
@@ -158,6 +155,9 @@ impl Queue {
         };
         if ready > now {
             return Supply::NothingBefore(ready);
+        }
+        if self.supersede(index) {
+            return self.lease_waiting(now, want, filter);
         }
         self.alone = Some(sequence);
         Supply::Leases(vec![self.hand_out(index, now)])

@@ -1,6 +1,6 @@
 //! The queue of the store without a disk, and the state of its hosts.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
 
@@ -26,7 +26,14 @@ pub(super) struct Queue {
     pub(super) probed: HashSet<PageUrl>,
     /// Probes out on lease, each with its discovery on a kept page meanwhile.
     pub(super) out_probes: HashMap<PageUrl, Option<DiscoveredUrl>>,
-    claims: HashMap<PageUrl, u64>,
+    /// The leased entry that claimed a URL.
+    pub(super) claims: HashMap<PageUrl, u64>,
+    /// URLs that were discovered while they were claimed.
+    pub(super) held: BTreeMap<UrlKey, DiscoveredUrl>,
+    /// URLs that a revoked visit reached, with the entry that may claim them again.
+    pub(super) reserved: BTreeMap<UrlKey, (u64, DiscoveredUrl)>,
+    /// The URLs that the last visit of each page reached.
+    reached: HashMap<PageUrl, Vec<PageUrl>>,
     pub(super) leased: HashMap<Host, usize>,
     /// The time of the last lease of each host in this session.
     pub(super) asked_at: HashMap<Host, Timestamp>,
@@ -39,7 +46,7 @@ pub(super) struct Queue {
     pub(super) pages: HashMap<Host, u64>,
     pub(super) dry_spells: HashMap<Host, DrySpell>,
     pub(super) robots: HashMap<String, Robots>,
-    next_sequence: u64,
+    pub(super) next_sequence: u64,
     pub(super) rows: Vec<VisitRecord>,
     /// The priority at which each URL was visited last.
     pub(super) priorities: HashMap<PageUrl, u8>,
@@ -91,13 +98,9 @@ impl Queue {
     pub(super) fn discover(&mut self, mut discovered: Vec<DiscoveredUrl>) -> usize {
         let before = self.entries.len();
         self.note_wanted(&discovered);
+        self.hold_claimed(&mut discovered);
         discovered.retain(|found| !self.is_seen(found));
-        if let Some(max) = self.rules.max_hosts_per_domain {
-            let mut domains = DomainCounts::default();
-            self.order.keys().for_each(|host| domains.add(host));
-            let is_known = |host: &Host| self.order.contains_key(host);
-            budget::leave_out(&mut discovered, max, &domains, is_known);
-        }
+        self.leave_out(&mut discovered);
         if self.rules.closes_patterns {
             self.patterns.put_behind(&mut discovered);
         }
@@ -116,7 +119,17 @@ impl Queue {
         self.entries.len() - before
     }
 
-    fn is_seen(&self, discovered: &DiscoveredUrl) -> bool {
+    /// Removes the URLs of a host beyond the limit of its domain.
+    pub(super) fn leave_out(&self, discovered: &mut Vec<DiscoveredUrl>) {
+        if let Some(max) = self.rules.max_hosts_per_domain {
+            let mut domains = DomainCounts::default();
+            self.order.keys().for_each(|host| domains.add(host));
+            let is_known = |host: &Host| self.order.contains_key(host);
+            budget::leave_out(discovered, max, &domains, is_known);
+        }
+    }
+
+    pub(super) fn is_seen(&self, discovered: &DiscoveredUrl) -> bool {
         self.seen.contains(&discovered.url)
             || self.out_probes.contains_key(&discovered.url)
             || discovered.is_probed() && self.probed.contains(&discovered.url)
@@ -133,6 +146,7 @@ impl Queue {
     }
 
     fn push(&mut self, discovered: DiscoveredUrl) {
+        self.drop_held(&discovered);
         self.entries.push(Waiting {
             entry: QueueEntry::new(self.next_sequence, discovered),
             not_before: None,
@@ -173,6 +187,7 @@ impl Queue {
         match settlement {
             Settlement::Returned => {
                 self.entries[index].leased = false;
+                self.give_up_claims(sequence);
                 let wanted = self.out_probes.remove(lease.url()).flatten();
                 self.discover(wanted.into_iter().collect());
             }
@@ -182,11 +197,11 @@ impl Queue {
                 waiting.leased = false;
                 waiting.entry.attempts += 1;
                 (waiting.not_before, waiting.due) = (Some(at), Some(at));
+                self.give_up_claims(sequence);
             }
             Settlement::Done(visit) => {
                 let waiting = self.entries.remove(index);
                 *self.pages.entry(host).or_insert(0) += u64::from(visit.row.is_page());
-                self.seen.extend(visit.reached.iter().cloned());
                 let ticket = visit.archived.as_ref().map(|span| span.ticket);
                 let ended = Ended { visit, waiting };
                 let Some(ticket) = ticket else {
@@ -207,19 +222,25 @@ impl Queue {
     }
 
     fn end(&mut self, ended: Ended) {
-        let priority = ended.waiting.entry.discovered.priority;
+        let QueueEntry {
+            sequence,
+            discovered: DiscoveredUrl { priority, .. },
+            ..
+        } = ended.waiting.entry;
         let FinishedVisit {
             row,
-            finds,
+            mut finds,
             reached,
             ..
         } = ended.visit;
-        // From now on these are more than claims, which end with the session.
-        self.claims.retain(|url, _| !reached.contains(url));
+        finds.retain(|found| !reached.contains(&found.url));
         // The links are queued by the state of the patterns when the page was read: before it is
         // counted.
         self.totals.count(&row);
         self.discover(finds);
+        self.reach(&reached);
+        self.end_entry(sequence);
+        self.reached.insert(row.url.clone(), reached);
         let dry_spell = self.dry_spells.entry(row.url.host()).or_default();
         dry_spell.count(&row);
         self.patterns.settled(&row, priority, Some(0));
@@ -231,6 +252,7 @@ impl Queue {
         self.priorities.insert(row.url.clone(), priority);
         self.rows.push(*row);
         self.discover(wanted.into_iter().collect());
+        self.give_up_claims(sequence);
         while self.rules.closes_patterns
             && let Some(change) = self.patterns.due()
         {
@@ -260,17 +282,12 @@ impl Queue {
             self.totals.uncount(&row);
             *self.pages.entry(row.url.host()).or_insert(0) -= u64::from(row.is_page());
             let priority = self.priorities[&row.url];
+            let reached = self.reached.remove(&row.url).unwrap_or_default();
             let found = DiscoveredUrl::new(row.url, row.depth, row.via);
-            self.push(found.needed(row.requisite).promising_as(priority));
+            let found = found.needed(row.requisite).promising_as(priority);
+            self.reserve(&found, &reached);
+            self.push(found);
         }
-    }
-
-    pub(super) fn claim(&mut self, lease: &Lease, url: &PageUrl) -> bool {
-        let is_under_way = self.out_probes.contains_key(url);
-        if !is_under_way && self.seen.insert(url.clone()) {
-            self.claims.insert(url.clone(), lease.entry.sequence);
-        }
-        self.claims.get(url) == Some(&lease.entry.sequence)
     }
 
     pub(super) fn standing(&self) -> Standing {
@@ -304,9 +321,6 @@ impl Queue {
         for (_, ended) in std::mem::take(&mut self.early) {
             let host = ended.visit.row.url.host();
             *self.pages.entry(host).or_insert(0) -= u64::from(ended.visit.row.is_page());
-            for url in ended.visit.reached {
-                self.seen.remove(&url);
-            }
             let leased = true;
             self.entries.push(Waiting {
                 leased,
@@ -317,9 +331,6 @@ impl Queue {
             waiting.entry.strikes += u32::from(waiting.leased && !in_order);
             waiting.leased = false;
             waiting.not_before = waiting.due;
-        }
-        for url in std::mem::take(&mut self.claims).into_keys() {
-            self.seen.remove(&url);
         }
         self.asked &= !in_order;
         let rule = self.rules.after_death();
@@ -338,6 +349,8 @@ impl Queue {
         self.out_probes.clear();
         self.alone = None;
         self.next_ticket = 0;
+        self.claims.clear();
+        self.queue_unclaimed();
     }
 
     /// Moves all times if the clock of the next session is behind.

@@ -223,6 +223,12 @@ pub enum Record {
     },
     /// A user declares that a page does not repeat another: the two are never compared again.
     Distinct(DistinctPages),
+    /// URLs were discovered that redirects under way have claimed. Each is queued when its claim is
+    /// given up, unless the settlement of its page names it in `reached` before.
+    Held {
+        /// The URLs.
+        finds: Vec<DiscoveredUrl>,
+    },
 }
 
 impl Record {
