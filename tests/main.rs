@@ -18,6 +18,7 @@ mod support;
 
 /// Requests, and the waits between them, as the servers see them.
 mod politeness {
+    mod addresses; // many hosts of one address
     mod delays; // delays and turns of one host
     mod endurance; // thousands of fetches from many hosts, with restarts
     mod groups; // hosts that share a pace

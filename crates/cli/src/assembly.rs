@@ -115,7 +115,8 @@ impl Components {
             let term = Arc::clone(session.term());
             fetch = Arc::new(FencedFetch { inner: fetch, term });
         }
-        let pacer = Pacer::seeded(pacing(settings), clock.clone(), machine::random()?);
+        let seed = machine::random()?;
+        let pacer = Pacer::seeded(pacing(settings), clock.clone(), seed, stalls.clone());
         let pacer = Arc::new(pacer);
         let robots = RobotsCache::new(
             Arc::clone(&fetch),
@@ -318,7 +319,7 @@ fn resume_pacing(pacer: &Pacer, store: &EmbeddedStore, settings: &Settings, cloc
     if store.after_a_death() {
         pacer.assume_just_asked();
     }
-    if settings.group_by != GroupBy::Host {
+    if settings.group_by() != GroupBy::Host {
         // A host's pace comes with its next lease, but a host that shares it may be leased sooner.
         for (host, pace) in store.resting(clock.now()) {
             pacer.recall(&host, pace);

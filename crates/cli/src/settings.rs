@@ -213,11 +213,18 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "N/s", help_heading = "Politeness")]
     #[serde(with = "maybe_word")]
     pub(crate) rate: Option<Rate>,
-    /// Hosts that share one pace and one connection: host (each has its own), address (all hosts of
-    /// one IP address) or domain (registrable, with its subdomains) [default: host]
+    /// Maximum rate of requests to one IP address, over all its hosts, for example 50/s; up to as
+    /// many are then in flight at a time [default: as many as ten hosts get, 4 at a time; fewer if
+    /// the address is slow; no maximum with --delay 0 or --group-by host]
+    #[arg(long, value_name = "N/s", help_heading = "Politeness")]
+    #[serde(with = "maybe_word")]
+    pub(crate) address_rate: Option<Rate>,
+    /// Hosts that share one pace and one connection: host (each has its own, without a maximum for
+    /// its IP address), address (all hosts of one IP address) or domain (registrable, with its
+    /// subdomains) [default: each host has its own, with a maximum for its address]
     #[arg(long, value_name = "WHAT", help_heading = "Politeness")]
-    #[serde(with = "word")]
-    pub(crate) group_by: GroupBy,
+    #[serde(with = "maybe_word")]
+    pub(crate) group_by: Option<GroupBy>,
     /// The complete user agent; robots.txt knows the crawler by its first word [default:
     /// crawler/VERSION (… contact …)]
     #[arg(short = 'U', long, value_name = "TEXT", help_heading = "Politeness")]

@@ -32,7 +32,9 @@ pub use failure::{FailureKind, FetchFailure};
 pub use fetch::{Fetch, WantsBody};
 pub use memory::{MemoryBudget, MemoryShare};
 pub use politeness::pacer::{Pacer, Permit, PolitenessKey};
-pub use politeness::pacing::{Answer, AnswerKind, Cooldown, HostPace, HostPacing, PacingRules};
+pub use politeness::pacing::{
+    AddressBound, Answer, AnswerKind, Cooldown, HostPace, HostPacing, PacingRules,
+};
 pub use politeness::retry_after::retry_after;
 pub use robots_cache::{RobotsAnswer, RobotsCache, RobotsError, RobotsSource, RobotsText};
 pub use ssrf_guard::address::{Refusal, refusal};

@@ -41,6 +41,8 @@ pub struct PacingRules {
     pub of_hosts: HostTable<HostPacing>,
     /// The hosts that share their pace, and the connections of one host.
     pub group_by: GroupBy,
+    /// The bound of one address over all its hosts.
+    pub address: AddressBound,
     /// Requests per second to all hosts together.
     pub rate: Option<NonZeroU32>,
     /// The first wait after a failure, unless twice the delay is longer.
@@ -62,6 +64,18 @@ pub struct HostPacing {
     pub connections: Option<usize>,
 }
 
+/// The bound of one address over all its hosts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AddressBound {
+    /// As much as ten hosts with the common delay; no bound without a delay.
+    #[default]
+    FollowsDelay,
+    /// This number of requests per second.
+    Rate(NonZeroU32),
+    /// No bound.
+    Unbounded,
+}
+
 impl Default for PacingRules {
     fn default() -> Self {
         Self {
@@ -71,6 +85,7 @@ impl Default for PacingRules {
             connections_per_host: 1,
             of_hosts: HostTable::default(),
             group_by: GroupBy::Host,
+            address: AddressBound::FollowsDelay,
             rate: None,
             back_off: Duration::from_secs(1),
             max_back_off: Duration::from_secs(600),

@@ -1,6 +1,7 @@
 //! The public API of the crate, against real sockets on loopback where there is something to
 //! connect to.
 
+mod addresses;
 mod change;
 mod decode;
 mod forgery;
