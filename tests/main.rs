@@ -57,6 +57,7 @@ mod machines {
 mod discovery {
     mod content; // content types, codings, charsets, directives
     mod content_filters; // `--types`, `--languages`
+    mod cuts; // limits that cost a page links, text or bytes
     mod dry_spells; // hosts without pages on topic, of focused crawls
     mod limits; // page, byte and time limits
     mod links; // every element and field that holds a URL
@@ -70,6 +71,7 @@ mod discovery {
     mod topic; // focused crawls
     mod toy_web; // the toy web, whole
     mod traps; // sites without end
+    mod widened; // continued crawls whose settings let in more
 }
 
 /// Verdicts on pages that are like others.

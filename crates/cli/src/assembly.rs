@@ -31,6 +31,7 @@ use crate::disk_space::DiskFullRetry;
 use crate::focus::CrawlTopic;
 use crate::seeds::Seeds;
 use crate::settings::Settings;
+use crate::widened::Widened;
 use crate::{
     archiving, crawl_directory, disk_error, disk_space, earlier, machine, search_index,
     session_clock,
@@ -47,6 +48,8 @@ pub(crate) struct AssembledCrawl {
     pub(crate) store: Arc<EmbeddedStore>,
     /// The store that carries out orders.
     pub(crate) ordered: OrderedStore,
+    /// The settings that let in more than those of the last session.
+    pub(crate) widened: Option<Widened>,
 }
 
 /// The store of a crawl: its own, or a node's part of a shared one.
@@ -210,6 +213,15 @@ pub(crate) async fn assemble(
     }
     let indexed = retry.step(async || archive::with_cdxj(settings, archive.clone(), &disk).await);
     let indexed = indexed.await?;
+    // The nodes of a shared crawl all have the settings of the first.
+    let widened = match opened.shared {
+        None => {
+            let is_resumed = store.resumed();
+            let noted = retry.step(async || Widened::note(settings, seeds, is_resumed, &*disk));
+            noted.await?
+        }
+        Some(_) => None,
+    };
     let kept = retry.step(async || directory::keep_settings(settings, seeds, &*disk));
     kept.await?;
     let policy = policy(settings, form);
@@ -246,6 +258,7 @@ pub(crate) async fn assemble(
     Ok(AssembledCrawl {
         context: Arc::new(context),
         resumed: store.resumed(),
+        widened,
         ordered: match &opened.shared {
             Some(shared) => OrderedStore::Shared(Arc::downgrade(shared)),
             None => OrderedStore::Own(Arc::downgrade(&store)),

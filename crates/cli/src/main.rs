@@ -17,6 +17,7 @@ mod focus;
 mod input;
 mod leftovers;
 mod likeness;
+mod limits;
 mod log;
 mod log_file;
 mod machine;
@@ -38,6 +39,7 @@ mod summary;
 mod terminal;
 mod topic_of;
 mod values;
+mod widened;
 mod word_diff;
 
 use std::process::ExitCode;

@@ -51,10 +51,10 @@ pub(crate) struct Settings {
     /// Refuse to continue: the directory must not exist
     #[arg(long)]
     pub(crate) fresh: bool,
-    /// A list of settings: archive (duplicate-links follow, on-duplicate keep, page-requisites
-    /// scope) leaves out only the same bytes, and fetches what pages need; focused (duplicate-links
-    /// probe, on-duplicate drop, page-requisites off) keeps each text once. Order: defaults <
-    /// preset < file < flags
+    /// A list of settings: archive (duplicate-links follow, max-body 1GiB, on-duplicate keep,
+    /// page-requisites scope) leaves out only the same bytes, and fetches what pages need; focused
+    /// (duplicate-links probe, max-body 50MiB, on-duplicate drop, page-requisites off) keeps each
+    /// text once. Order: defaults < preset < file < flags
     #[arg(long, value_name = "NAME")]
     #[serde(with = "maybe_word")]
     pub(crate) preset: Option<Preset>,

@@ -7,13 +7,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bytesize::ByteSize;
-use crawl::{
-    Counts, CrawlContext, Focus, OnDuplicate, RECENT_PAGES, Requisites, Responses, Telemetry,
-};
+use crawl::{Counts, CrawlContext, Focus, Policy, RECENT_PAGES, Requisites, Responses, Telemetry};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
-use store::{SkippedBy, Standing};
+use store::{CutSum, SkippedBy, Standing};
 
+use crate::limits;
 use crate::terminal::printable;
 
 /// The summary; the names are the contract of `--summary json`.
@@ -55,6 +54,12 @@ pub(crate) struct Summary {
     /// The kinds among them whose count is a lower bound.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) skipped_at_least: Vec<&'static str>,
+    /// Visits that a limit cut, and the links that it cost, by the limit's name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) limits: BTreeMap<&'static str, CutSum>,
+    /// Archived documents whose text and links are not read, by format.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) not_read: BTreeMap<&'static str, u64>,
     /// Pages that repeat another and were kept all the same.
     pub(crate) kept_duplicates: u64,
     /// URLs that are not visited yet.
@@ -70,8 +75,6 @@ pub(crate) struct Summary {
     pub(crate) statuses: BTreeMap<u16, u64>,
     /// The visits of this session by media type.
     pub(crate) types: BTreeMap<String, u64>,
-    #[serde(skip)]
-    pub(crate) on_duplicate: OnDuplicate,
 }
 
 /// The place of a crawl, as commands name it.
@@ -118,7 +121,9 @@ impl Summary {
     ) -> Self {
         let after = context.frontier.standing();
         let (totals, focus) = (&after.totals, context.focus.as_ref());
-        let fetches_requisites = context.policy.page_requisites != Requisites::Off;
+        let has_requisites = totals.requisites + totals.requisites_missing > 0;
+        let fetches_requisites =
+            has_requisites || context.policy.page_requisites != Requisites::Off;
         let seconds = took.as_secs_f64();
         let (skipped, skipped_at_least) = skipped(&after, &context.telemetry);
         let Responses { statuses, types } = context.telemetry.responses();
@@ -141,6 +146,8 @@ impl Summary {
             requisites_missing: fetches_requisites.then_some(totals.requisites_missing),
             skipped,
             skipped_at_least,
+            limits: limits::by_name(totals),
+            not_read: limits::unread_by_name(totals),
             seconds: round(seconds),
             pages_per_second: round(new_pages as f64 / seconds.max(0.001)),
             kept_duplicates: totals.kept_duplicates,
@@ -148,13 +155,17 @@ impl Summary {
             counts: context.telemetry.counts(),
             statuses,
             types,
-            on_duplicate: context.policy.on_duplicate,
         }
     }
 
     /// Writes the summary for people: what was kept, what was left out and why, and the next
     /// commands.
-    pub(crate) fn write(&self, out: &mut dyn Write, place: &CrawlPlace) -> io::Result<()> {
+    pub(crate) fn write(
+        &self,
+        out: &mut dyn Write,
+        place: &CrawlPlace,
+        policy: &Policy,
+    ) -> io::Result<()> {
         let whole = match place {
             CrawlPlace::Directory(_) => {
                 let noun = if self.hosts == 1 { "host" } else { "hosts" };
@@ -188,6 +199,7 @@ impl Summary {
             .iter()
             .map(|(media, count)| (media.clone(), *count));
         write_histogram(out, "types", types.collect())?;
+        limits::write_lines(out, &self.limits, &self.not_read, policy)?;
         self.write_skipped(out, place)?;
         if self.queued > 0 {
             // A crawl keeps its settings, and so the limit that ended it.
@@ -228,10 +240,12 @@ impl Summary {
     }
 
     /// Returns the counts below the kept pages, each with its label and its explanation.
-    fn count_lines(&self) -> [(u64, &'static str, &'static str); 15] {
-        let left_out = match self.on_duplicate {
-            OnDuplicate::Drop => "left out",
-            OnDuplicate::Keep | OnDuplicate::Follow => "marked",
+    fn count_lines(&self) -> [(u64, &'static str, &'static str); 14] {
+        // What happened counts, not the setting of the last session.
+        let kept = self.kept_duplicates;
+        let left_out = match kept > 0 && kept >= self.near_duplicates {
+            true => "marked",
+            false => "left out",
         };
         [
             (
@@ -296,11 +310,6 @@ impl Summary {
                 "links",
                 "of sitemaps, out of --sitemap-from and --sitemap-to",
             ),
-            (
-                self.counts.links_too_many,
-                "links",
-                "of sitemaps and feeds, beyond what one host may list in a session",
-            ),
         ]
     }
 
@@ -335,9 +344,14 @@ impl Summary {
     /// of the user or the site.
     fn ending(&self) -> String {
         let ours = SkippedBy::ALL.into_iter().filter(|kind| kind.is_ours());
+        // Links have a reservation of their own: other pages may lead to the same URLs.
+        let ours = ours.filter(|kind| *kind != SkippedBy::Cut);
         let missed = ours.filter_map(|kind| self.skipped.get(kind.as_str()));
         match (self.finished, missed.sum::<u64>()) {
-            ("exhausted", 0) => "Complete".into(),
+            ("exhausted", 0) => match limits::reservation(&self.limits) {
+                Some(reservation) => format!("Complete, but {reservation}"),
+                None => "Complete".into(),
+            },
             ("exhausted", 1) => "Complete, but 1 URL was seen and not visited".into(),
             ("exhausted", count) => format!("Complete, but {count} URLs were seen and not visited"),
             (limit @ ("max-pages" | "max-time" | "max-size" | "min-harvest"), _) => {
@@ -402,9 +416,14 @@ fn skipped(
     let (mut counts, mut at_least) = (BTreeMap::new(), Vec::new());
     for kind in SkippedBy::ALL {
         let links = telemetry.unvisited(kind);
-        let settled = after.totals.skipped[kind as usize];
+        let settled = match kind {
+            SkippedBy::Cut => after.totals.lost_links(),
+            _ => after.totals.skipped[kind as usize],
+        };
         let count = settled + links.urls + queued_of(kind, after.queued);
-        counts.insert(kind.as_str(), count);
+        if kind != SkippedBy::Cut || count > 0 {
+            counts.insert(kind.as_str(), count);
+        }
         if links.at_least {
             at_least.push(kind.as_str());
         }
@@ -433,6 +452,7 @@ const fn describe(kind: SkippedBy) -> &'static str {
         SkippedBy::Trap => "with the shape of a trap",
         SkippedBy::Page => "that ask not to be archived",
         SkippedBy::Other => "for other reasons",
+        SkippedBy::Cut => "beyond the limits of the pages that link to them",
     }
 }
 

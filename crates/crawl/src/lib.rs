@@ -25,6 +25,7 @@ mod steps;
 
 // The same visits, from an archive.
 mod rebuild;
+mod widened;
 
 pub use choice::UnknownChoice;
 pub use context::CrawlContext;
@@ -55,3 +56,4 @@ pub use steps::reading::{document_here, page_text, payload_name};
 pub use steps::requisites::Requisites;
 pub use steps::robots_files::RobotsFiles;
 pub use steps::unvisited::why_unvisited;
+pub use widened::{RuleChange, links_of_archived, offer_sitemaps};

@@ -75,7 +75,14 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
     let links = links::discover(context, &lease, page, &reading, &admission).await?;
 
     // archive → index → settle
-    let record = visit_record::with_page(&lease, page, &chain.exchanges, &reading, &admission);
+    let record = visit_record::with_page(
+        &lease,
+        page,
+        &chain.exchanges,
+        &reading,
+        &admission,
+        &links.cuts,
+    );
     let mut notes = visit_record::match_fields(&admission, reading.document.as_ref());
     notes.extend(visit_record::topic_fields(&reading));
     let odd = visit_record::warnings_of(&chain.exchanges);

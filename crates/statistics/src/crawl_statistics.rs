@@ -388,6 +388,12 @@ impl CrawlStatistics {
             .map(|kind| (kind, self.totals.skipped[kind as usize]))
     }
 
+    /// Returns the sums over all visits.
+    #[must_use]
+    pub fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
     /// Returns the newest visits of a kind, newest first, at most
     /// [`MAX_NEWEST`](crate::limits::MAX_NEWEST).
     pub fn newest(&self, kind: Newest) -> impl Iterator<Item = &RecentVisit> {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use crawl::control_file;
 use serde::Serialize;
 use statistics::CrawlStatistics;
-use store::PatternState;
+use store::{CutSum, PatternState};
 use web::Timestamp;
 
 use super::column;
@@ -19,6 +19,7 @@ use crate::cli_error::CliError;
 use crate::control::{self, ControlInForce};
 use crate::crawl_directory;
 use crate::leftovers::{self, Leftover};
+use crate::limits;
 use crate::output::{self, Format};
 use crate::settings::Settings;
 use crate::terminal::printable;
@@ -39,6 +40,10 @@ struct Status {
     left_out_by_pattern: u64,
     /// Links that were left out, by the rule that took them for traps.
     left_out_links: BTreeMap<String, u64>,
+    /// Visits that a limit cut, and the links that it cost, by the limit's name.
+    limits: BTreeMap<&'static str, CutSum>,
+    /// Archived documents whose text and links are not read, by format.
+    not_read: BTreeMap<&'static str, u64>,
     begun_at: Option<String>,
     last_visit_at: Option<String>,
     /// The content of control.toml in force; none without one.
@@ -93,6 +98,8 @@ impl Status {
             queued: counts.queued,
             set_aside: counts.set_aside,
             left_out_links: statistics.left_out_links().clone(),
+            limits: limits::by_name(statistics.totals()),
+            not_read: limits::unread_by_name(statistics.totals()),
             begun_at: text(counts.begun_at),
             last_visit_at: text(counts.last_visit_at),
             ..Self::default()
@@ -150,6 +157,8 @@ impl Status {
             column("set aside", if_any(self.set_aside)),
             column("patterns", self.patterns()),
             column("trap links", self.trap_links()),
+            column("truncated", limits::in_words(&self.limits)),
+            column("not read", limits::unread_in_words(&self.not_read)),
             column("control.toml", self.control_in_words.as_ref()),
             column("left over", left_over),
         ]

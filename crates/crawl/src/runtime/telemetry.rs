@@ -29,7 +29,8 @@ pub struct Counts {
     pub links_nofollow: u64,
     /// Entries of sitemaps whose dates are out of the range that is wanted.
     pub links_of_other_dates: u64,
-    /// Entries of sitemaps and feeds beyond what one host may list.
+    /// Entries of sitemaps and feeds beyond what one host may list, and sitemaps beyond those that
+    /// it may name.
     pub links_too_many: u64,
     /// Links whose shape is that of a trap.
     pub links_to_traps: u64,

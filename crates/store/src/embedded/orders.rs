@@ -16,7 +16,7 @@ use super::store::EmbeddedStore;
 use crate::fault::StoreFault;
 use crate::near_dup::NearDupIndex;
 use crate::patterns::name::PatternName;
-use crate::visit_record::Fate;
+use crate::visit_record::{Fate, VisitRecord};
 
 /// The effect of [`EmbeddedStore::declare_distinct`] on one URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,6 +68,32 @@ impl EmbeddedStore {
         }
         self.sync().await?;
         Ok(Some(count))
+    }
+
+    /// Queues the URLs again of which `is_void` says that the rule which excluded them holds no
+    /// longer, and returns their number. Durable when it returns. Reads the journal on this thread.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the journal or the tables cannot be read or written.
+    pub async fn queue_excluded(
+        &self,
+        mut is_void: impl FnMut(&VisitRecord) -> bool + Send,
+    ) -> Result<u64, StoreFault> {
+        let mut count = 0;
+        for row in rows(&self.directory)? {
+            let row = row?;
+            if row.fate == Fate::Excluded && is_void(&row) {
+                let void = Void {
+                    row: Box::new(row),
+                    reached: Vec::new(),
+                    priority: 0,
+                };
+                self.queue().revoke(&self.journal, void)?;
+                count += 1;
+            }
+        }
+        self.sync().await?;
+        Ok(count)
     }
 
     /// Declares that these pages do not repeat the originals for which they were left out, and
