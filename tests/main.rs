@@ -59,6 +59,7 @@ mod discovery {
     mod content_filters; // `--types`, `--languages`
     mod cuts; // limits that cost a page links, text or bytes
     mod dry_spells; // hosts without pages on topic, of focused crawls
+    mod leniency; // odd heads, bodies that break off, connections that end
     mod limits; // page, byte and time limits
     mod links; // every element and field that holds a URL
     mod patience; // `--patience` of focused crawls

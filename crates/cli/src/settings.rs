@@ -334,7 +334,7 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "SIZE", help_heading = "Fetching")]
     #[serde(with = "maybe_word")]
     pub(crate) memory: Option<Size>,
-    /// Time limit of one request, from the name look-up to the last byte [default: 60s]
+    /// Longest wait for a response, and for more of its body once it stops [default: 60s]
     #[arg(short = 'T', long, value_name = "TIME", help_heading = "Fetching")]
     #[serde(with = "word")]
     pub(crate) timeout: Span,
