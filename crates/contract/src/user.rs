@@ -155,11 +155,17 @@ impl User {
                         judged(&lease, done)
                     }
                 };
+                // Some hosts have had their last chance.
+                let is_down = *kind < 2 && ready % 4 == 3;
+                let (failures, wait) = match is_down {
+                    true => (9, Duration::from_secs(600)),
+                    false => (u32::from(*kind), Duration::from_millis(*ready)),
+                };
                 let pace = Pace {
                     ready: at(self.now + ready),
-                    failures: u32::from(*kind),
+                    failures,
                     crawl_delay: (*kind == 1).then(|| Duration::from_millis(*ready)),
-                    wait: Duration::from_millis(*ready),
+                    wait,
                     answered: at(self.now),
                     ..Pace::default()
                 };

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use fetch::{Answer, FetchFailure};
 use http::HeaderMap;
 use store::{DiscoveredUrl, Lease, Page, StoreFault};
-use web::{Exchange, PageUrl, Timestamp, Validators};
+use web::{Exchange, Host, PageUrl, Timestamp, Validators};
 
 use crate::context::CrawlContext;
 use crate::fault::Fault;
@@ -94,7 +94,7 @@ impl RedirectChain {
         let soon = Timestamp::default();
         match &self.stopped_by {
             StopReason::Barred(reason) => ChainEnd::Barred(reason.clone()),
-            StopReason::NoRobots(RobotsOutage { until, error }) => {
+            StopReason::NoRobots(RobotsOutage { until, error, .. }) => {
                 let reason =
                     format!("robots.txt is unavailable ({error}), which forbids everything");
                 failed(VisitFailure::of_robots(error), reason, *until)
@@ -122,6 +122,17 @@ impl RedirectChain {
             StopReason::NotModified(unmodified) => Some(&unmodified.original),
             _ => None,
         }
+    }
+
+    /// Returns the host that was asked last, or whose robots.txt was: that of `leased` if there was
+    /// no redirect.
+    pub(crate) fn asked_last(&self, leased: &PageUrl) -> Host {
+        let of_target = match &self.stopped_by {
+            StopReason::Unanswered(_) => self.reached.last().map(PageUrl::host),
+            StopReason::NoRobots(outage) => outage.target.as_ref().map(PageUrl::host),
+            _ => self.exchanges.last().map(|exchange| exchange.url.host()),
+        };
+        of_target.unwrap_or_else(|| leased.host())
     }
 
     fn stop(mut self, reason: StopReason) -> Result<Self, Fault> {
@@ -203,6 +214,9 @@ async fn request(
         .await;
     permit.finish(Answer::of(&outcome, context.clock.date()));
     politeness::record_pace(context, lease, &host).await?;
+    if matches!(&outcome, Ok(exchange) if (200..300).contains(&exchange.status)) {
+        context.pacer.remember_page(url);
+    }
     Ok(outcome)
 }
 
@@ -262,7 +276,13 @@ async fn bar(
     match permission::check_hop(context, lease, next).await? {
         Permission::Granted | Permission::NotYet => {}
         Permission::Forbidden(reason) => return barred(format!("redirects to {next}: {reason}")),
-        Permission::Unknown(outage) => return Ok(Some(StopReason::NoRobots(outage))),
+        Permission::Unknown(outage) => {
+            let target = Some(next.clone());
+            return Ok(Some(StopReason::NoRobots(RobotsOutage {
+                target,
+                ..outage
+            })));
+        }
     }
     if !context.frontier.claim(lease, next).await? {
         return barred(visited_for_itself(next));

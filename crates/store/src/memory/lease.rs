@@ -66,7 +66,20 @@ impl Queue {
         if self.leased.values().any(|count| *count > 0) {
             return Supply::NothingBefore(next.unwrap_or(Timestamp::NEVER));
         }
-        self.lease_aside(now, filter).or_before(next)
+        let supply = self.lease_aside(now, filter).or_before(next);
+        match supply {
+            Supply::NothingBefore(_) if !self.is_worth_waiting(filter) => Supply::Exhausted,
+            supply => supply,
+        }
+    }
+
+    /// Returns true if an entry waits whose host is not past its last chance.
+    fn is_worth_waiting(&self, filter: LeaseFilter) -> bool {
+        self.entries.iter().any(|waiting| {
+            let found = &waiting.entry.discovered;
+            let may_go = waiting.is_aside() || waiting.not_before.is_some() || self.has_room(found);
+            filter.admits(found) && may_go && !self.is_past_last_chance(&waiting.host())
+        })
     }
 
     /// Returns the entry whose turn it is at `now`, were it not for better ones to come. The hosts
@@ -225,7 +238,9 @@ impl Queue {
 
     /// Returns true for an entry that probes wait for.
     fn is_ordinary(&self, waiting: &Waiting) -> bool {
-        let may_go = !waiting.is_aside() && waiting.not_before.is_none();
+        let may_go = !waiting.is_aside()
+            && waiting.not_before.is_none()
+            && !self.is_past_last_chance(&waiting.host());
         !waiting.entry.discovered.is_probed()
             && (waiting.leased || may_go && self.is_below_limit(&waiting.entry.discovered))
     }
