@@ -31,7 +31,8 @@ impl Queue {
         let mut probes = false;
         while leases.len() < want {
             if leases.is_empty() && round.is_empty() {
-                probes = !self.entries.iter().any(|waiting| self.is_ordinary(waiting));
+                probes = !self.entries.iter().any(|waiting| self.is_ordinary(waiting))
+                    && !self.has_unreachable(now, filter);
             }
             let first = self.first(now, filter, probes, &round);
             let Some(index) = first.filter(|index| !self.expects_better(*index, now)) else {
@@ -80,6 +81,13 @@ impl Queue {
             let may_go = waiting.is_aside() || waiting.not_before.is_some() || self.has_room(found);
             filter.admits(found) && may_go && !self.is_past_last_chance(&waiting.host())
         })
+    }
+
+    /// Returns true if an entry other than a probe can be leased now. If none is ordinary, it is one
+    /// of a host past its last chance.
+    fn has_unreachable(&self, now: Timestamp, filter: LeaseFilter) -> bool {
+        let first = self.first(now, filter, false, &HashSet::new());
+        first.is_some_and(|index| !self.expects_better(index, now))
     }
 
     /// Returns the entry whose turn it is at `now`, were it not for better ones to come. The hosts
