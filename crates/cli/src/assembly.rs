@@ -9,18 +9,22 @@ mod directory;
 mod fence;
 pub(crate) mod rules;
 
+use std::collections::HashSet;
 use std::error::Error;
 use std::sync::{Arc, RwLock, RwLockWriteGuard};
 
-use crawl::{ActiveOverrides, CrawlContext, EarlierArchives, ListingQuota, RobotsFiles, Telemetry};
+use crawl::{
+    ActiveOverrides, CrawlContext, EarlierArchives, FailedPages, ListingQuota, RobotsFiles,
+    Telemetry,
+};
 use disk::{Disk, ReservedDisk, SystemDisk};
 use fetch::{Fetch, FetchOptions, HttpFetch, MemoryBudget, Pacer, RobotsCache, Secrets, Stalls};
 use shared_store::{Session, SharedOptions, SharedStore};
 use sinks::Sink;
 use store::embedded::{EarlierCrawls, EmbeddedStore, StoreOptions};
-use store::{DiscoveredUrl, Frontier, NearDupIndex, StoreFault};
+use store::{DiscoveredUrl, Frontier, NearDupIndex, StoreFault, VisitRecord};
 use tokio::sync::Semaphore;
-use web::{CanonicalForm, Clock, GroupBy, PageUrl, Scope};
+use web::{CanonicalForm, Clock, GroupBy, PageUrl, Scope, UrlKey};
 
 pub(crate) use self::directory::prepare_directory;
 use self::fence::FencedFetch;
@@ -70,6 +74,25 @@ impl OpenStore {
         match &self.shared {
             Some(shared) => shared.clone(),
             None => self.local.clone(),
+        }
+    }
+
+    /// Queues seeds again that failed: if the failure may have passed, or if the URL was no seed
+    /// then.
+    async fn retry_seeds(&self, seeds: &Seeds) -> Result<u64, StoreFault> {
+        // The journal is read only if anything failed.
+        if self.frontier().standing().totals.failed == 0 {
+            return Ok(0);
+        }
+        let keys: HashSet<UrlKey> = seeds.urls.iter().map(PageUrl::key).collect();
+        let may_have_passed = FailedPages::default();
+        let select = |row: &VisitRecord| {
+            let was_seed = row.depth == 0 && row.via.is_none();
+            keys.contains(&row.url.key()) && (!was_seed || may_have_passed.select(row))
+        };
+        match &self.shared {
+            Some(shared) => shared.retry_failed(select).await,
+            None => self.local.retry_failed(select).await,
         }
     }
 
@@ -193,6 +216,8 @@ pub(crate) async fn assemble(
     opened.widen(&scope, &seeds.urls);
     let queued = retry.step(async || queue(seeds, &*opened.frontier(), settings).await);
     queued.await?;
+    let retried = opened.retry_seeds(seeds).await;
+    retried.map_err(|error| with_disk_remedy(&error, settings))?;
     if let Some(shared) = &opened.shared {
         // The next term of this process does not read them again.
         let settled = shared.checkpoint(None).await;

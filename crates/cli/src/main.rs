@@ -103,6 +103,7 @@ fn run(command: Command) -> Result<ExitCode, CliError> {
         Command::Skipped(args) => commands::skipped::run(&args),
         Command::Similar(args) => commands::similar::run(&args),
         Command::Patterns(args) => commands::patterns::run(&args),
+        Command::Retry(args) => commands::retry::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::Serve(args) => commands::serve::run(&args),
         Command::Status(args) => commands::status::run(&args),

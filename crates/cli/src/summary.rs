@@ -13,6 +13,7 @@ use serde::{Serialize, Serializer};
 use store::{CutSum, SkippedBy, Standing};
 
 use crate::limits;
+use crate::output::counted;
 use crate::terminal::printable;
 
 /// The summary; the names are the contract of `--summary json`.
@@ -64,6 +65,11 @@ pub(crate) struct Summary {
     pub(crate) kept_duplicates: u64,
     /// URLs that are not visited yet.
     pub(crate) queued: u64,
+    /// URLs among them of hosts that are down: the crawl did not wait for them any longer, and the
+    /// same command requests them again.
+    pub(crate) unreachable: u64,
+    /// These hosts, with the last failure in this session; a thousand at most.
+    pub(crate) unreachable_hosts: BTreeMap<String, String>,
     /// Of this session; the counts above are of the whole crawl.
     pub(crate) seconds: f64,
     /// Of this session.
@@ -152,6 +158,8 @@ impl Summary {
             pages_per_second: round(new_pages as f64 / seconds.max(0.001)),
             kept_duplicates: totals.kept_duplicates,
             queued: after.queued,
+            unreachable: after.unreachable,
+            unreachable_hosts: unreachable_hosts(context),
             counts: context.telemetry.counts(),
             statuses,
             types,
@@ -192,6 +200,7 @@ impl Summary {
             .statuses
             .iter()
             .map(|(status, count)| (status.to_string(), *count));
+        self.write_unreachable(out)?;
         self.write_harvest(out)?;
         write_histogram(out, "statuses", statuses.collect())?;
         let types = self
@@ -220,6 +229,28 @@ impl Summary {
         writeln!(
             out,
             "`crawler export {place}` lists every URL; `crawler why {place} URL` explains one."
+        )
+    }
+
+    /// Writes the hosts whose URLs the crawl did not wait for any longer.
+    fn write_unreachable(&self, out: &mut dyn Write) -> io::Result<()> {
+        if self.unreachable == 0 {
+            return Ok(());
+        }
+        let hosts = self.unreachable_hosts.iter().take(UNREACHABLE_HOSTS);
+        let named: Vec<String> = hosts
+            .map(|(host, failure)| printable(&format!("{host}: {failure}")))
+            .collect();
+        let more = self.unreachable_hosts.len().saturating_sub(named.len());
+        let more = match more {
+            0 => String::new(),
+            more => format!("; and {more} more"),
+        };
+        writeln!(
+            out,
+            "  set aside {:>8}  of hosts that are down; the next run requests them ({}{more})",
+            self.unreachable,
+            named.join("; ")
         )
     }
 
@@ -299,7 +330,11 @@ impl Summary {
                 "missing",
                 "of what pages need",
             ),
-            (self.queued, "queued", "not visited"),
+            (
+                self.queued.saturating_sub(self.unreachable),
+                "queued",
+                "not visited",
+            ),
             (
                 self.counts.links_nofollow,
                 "links",
@@ -319,7 +354,8 @@ impl Summary {
         for kind in SkippedBy::ALL {
             let all = self.skipped.get(kind.as_str()).copied().unwrap_or(0);
             // The queue has a line of its own.
-            let count = all.saturating_sub(queued_of(kind, self.queued));
+            let queued = self.queued.saturating_sub(self.unreachable);
+            let count = all.saturating_sub(queued_of(kind, queued));
             if count == 0 {
                 continue;
             }
@@ -343,6 +379,10 @@ impl Summary {
     /// Describes the end. A crawl is complete if every seen URL was visited, or left out by choice
     /// of the user or the site.
     fn ending(&self) -> String {
+        if self.finished == "exhausted" && self.unreachable > 0 {
+            let urls = counted(self.unreachable, "URL");
+            return format!("Ended, but {urls} could not be requested: their hosts are down");
+        }
         let ours = SkippedBy::ALL.into_iter().filter(|kind| kind.is_ours());
         // Links have a reservation of their own: other pages may lead to the same URLs.
         let ours = ours.filter(|kind| *kind != SkippedBy::Cut);
@@ -416,11 +456,12 @@ fn skipped(
     let (mut counts, mut at_least) = (BTreeMap::new(), Vec::new());
     for kind in SkippedBy::ALL {
         let links = telemetry.unvisited(kind);
+        let queued = after.queued.saturating_sub(after.unreachable);
         let settled = match kind {
             SkippedBy::Cut => after.totals.lost_links(),
             _ => after.totals.skipped[kind as usize],
         };
-        let count = settled + links.urls + queued_of(kind, after.queued);
+        let count = settled + links.urls + queued_of(kind, queued);
         if kind != SkippedBy::Cut || count > 0 {
             counts.insert(kind.as_str(), count);
         }
@@ -429,6 +470,17 @@ fn skipped(
         }
     }
     (counts, at_least)
+}
+
+/// Hosts that are down and named in the summary; `--summary json` has more.
+const UNREACHABLE_HOSTS: usize = 3;
+
+/// Returns the hosts that are past their last chance now, with the last failure.
+fn unreachable_hosts(context: &CrawlContext) -> BTreeMap<String, String> {
+    let down = context.telemetry.down().into_iter();
+    down.filter(|(host, _)| context.pacer.pace(host).is_past_last_chance(false))
+        .map(|(host, failure)| (host.to_string(), failure))
+        .collect()
 }
 
 /// Returns the URLs of the queue that count as skipped by this kind.

@@ -34,6 +34,7 @@ pub mod fixtures;
 mod frontier;
 mod host_memory;
 mod index;
+mod last_chance;
 mod memory;
 mod model;
 mod patterns;

@@ -8,8 +8,8 @@ use libtest_mimic::{Arguments, Trial};
 use crate::backend::Backend;
 use crate::sentence::Sentence;
 use crate::{
-    best_first, canonical, claims, earlier_crawls, frontier, host_memory, index, model, patterns,
-    politeness, probes, redirects, requisites, restarts, sessions, verdicts,
+    best_first, canonical, claims, earlier_crawls, frontier, host_memory, index, last_chance, model,
+    patterns, politeness, probes, redirects, requisites, restarts, sessions, verdicts,
 };
 
 /// Returns all sentences.
@@ -30,6 +30,8 @@ fn sentences() -> impl Iterator<Item = &'static Sentence> {
         probes::SENTENCES,
         probes::OVER_SESSIONS,
         index::SENTENCES,
+        last_chance::SENTENCES,
+        last_chance::OVER_SESSIONS,
         canonical::SENTENCES,
         canonical::AFTER_OTHERS,
         earlier_crawls::SENTENCES,

@@ -169,11 +169,17 @@ impl User {
                     let is_named = ready % 2 == 0;
                     visit.reached = reached.filter(|_| is_named).unwrap_or_default();
                 }
+                // Some hosts have had their last chance.
+                let is_down = *kind < 2 && ready % 4 == 3;
+                let (failures, wait) = match is_down {
+                    true => (9, Duration::from_secs(600)),
+                    false => (u32::from(*kind), Duration::from_millis(*ready)),
+                };
                 let pace = Pace {
                     ready: at(self.now + ready),
-                    failures: u32::from(*kind),
+                    failures,
                     crawl_delay: (*kind == 1).then(|| Duration::from_millis(*ready)),
-                    wait: Duration::from_millis(*ready),
+                    wait,
                     answered: at(self.now),
                     ..Pace::default()
                 };

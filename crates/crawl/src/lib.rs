@@ -18,6 +18,7 @@ pub mod values;
 // The crawl's state and rules, and the steps of a visit.
 mod choice;
 mod context;
+mod failed_pages;
 mod fault;
 mod policy;
 mod runtime;
@@ -29,6 +30,7 @@ mod widened;
 
 pub use choice::UnknownChoice;
 pub use context::CrawlContext;
+pub use failed_pages::{FailedPages, FailedPagesError, StatusRange};
 pub use fault::{Fault, Shortage};
 pub use page::{Outcome, visit};
 pub use policy::{IndexedPages, OnDuplicate, Policy};

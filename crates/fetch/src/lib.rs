@@ -7,6 +7,7 @@
 //! only a setup that cannot work is an error ([`SetupError`]).
 
 mod client;
+mod consequence;
 mod credentials;
 mod failure;
 mod fetch;
@@ -23,6 +24,7 @@ pub use client::options::{FetchLimits, FetchOptions};
 pub use client::proxy::{ProxyUrl, ProxyUrlError};
 pub use client::setup_error::SetupError;
 pub use client::tls::{InsecureHost, InsecureHostError};
+pub use consequence::{Blame, Consequence, Rest};
 pub use credentials::client_certificates::{ClientCertificate, ClientCertificates};
 pub use credentials::cookies::{BadCookie, Cookie, CookieError, CookieFile, read_cookies};
 pub use credentials::fields::{SecretField, SecretFieldError};

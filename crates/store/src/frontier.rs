@@ -39,7 +39,7 @@ pub struct QueueEntry {
     pub sequence: u64,
     /// The URL, as it was discovered.
     pub discovered: DiscoveredUrl,
-    /// Earlier visits that ended in [`Settlement::Again`].
+    /// Earlier visits that ended in [`Settlement::Again`] and count.
     pub attempts: u32,
     /// Sessions that died while the entry was out on lease.
     pub strikes: u32,
@@ -114,7 +114,8 @@ pub enum Supply {
     Leases(Vec<Lease>),
     /// Nothing before this time; [`Timestamp::NEVER`] where only a settlement can change that.
     NothingBefore(Timestamp),
-    /// Nothing that may be visited is queued, and nothing is out on lease: the crawl is complete.
+    /// Nothing that may be visited is queued, except URLs of hosts that rest past their last chance
+    /// ([`Pace::is_past_last_chance`]), and nothing is out on lease: the crawl ends.
     Exhausted,
 }
 
@@ -199,6 +200,8 @@ pub enum Settlement {
         at: Timestamp,
         /// The failure.
         reason: String,
+        /// True if the visit counts as an attempt; false if the page is not to blame.
+        counts: bool,
     },
     /// The visit was not begun: the URL keeps its place, and no attempt is counted.
     Returned,
@@ -319,6 +322,11 @@ pub struct Standing {
     /// Queued URLs that are set aside after two or more deaths of sessions; each is visited alone,
     /// when no other URL can be.
     pub set_aside: u64,
+    /// Queued URLs of hosts past their last chance: the crawl does not wait for them, and the next
+    /// session asks for them again.
+    pub unreachable: u64,
+    /// The number of these hosts.
+    pub unreachable_hosts: u64,
     /// Hosts with URLs that wait or are out on lease; postponed URLs do not count until they are
     /// due.
     pub active_hosts: u64,
@@ -374,6 +382,10 @@ pub trait Frontier: Send + Sync {
     ///
     /// A URL that two sessions died with is set aside: it is leased alone, when nothing else can be
     /// leased and nothing is out, so that a third death identifies it.
+    ///
+    /// A host that has had its last chance ([`Pace::is_past_last_chance`]) is still tried whenever
+    /// it is ready, but nothing waits for it: neither the end of the crawl nor a probe. Each
+    /// session begins with a new chance for it.
     ///
     /// With [`LeaseFilter::Requisites`] only requisites are leased, as if no page waited. Pages out
     /// on lease may still discover some, so the supply is not exhausted before they are settled.

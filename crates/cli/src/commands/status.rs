@@ -20,7 +20,7 @@ use crate::control::{self, ControlInForce};
 use crate::crawl_directory;
 use crate::leftovers::{self, Leftover};
 use crate::limits;
-use crate::output::{self, Format};
+use crate::output::{self, Format, counted};
 use crate::settings::Settings;
 use crate::terminal::printable;
 
@@ -35,6 +35,9 @@ struct Status {
     requisites_missing: u64,
     queued: u64,
     set_aside: u64,
+    /// Queued URLs of hosts that are down, and the last failure of each of these hosts.
+    unreachable: u64,
+    unreachable_hosts: BTreeMap<String, String>,
     /// URL patterns that bring nothing new any more, and the number of URLs left out for them.
     closed_patterns: u64,
     left_out_by_pattern: u64,
@@ -104,6 +107,15 @@ impl Status {
             last_visit_at: text(counts.last_visit_at),
             ..Self::default()
         };
+        for (host, figures) in statistics.hosts() {
+            let is_down = figures.pace.is_past_last_chance(figures.sums.pages > 0);
+            if is_down && figures.waiting > 0 {
+                status.unreachable += figures.waiting;
+                let failure = figures.last_failure.as_deref().unwrap_or_default();
+                let named = (host.to_string(), failure.to_owned());
+                status.unreachable_hosts.extend([named]);
+            }
+        }
         for report in statistics.patterns().reports() {
             status.closed_patterns += u64::from(report.state == PatternState::Closed);
             status.left_out_by_pattern += report.left_out;
@@ -132,6 +144,18 @@ impl Status {
         (!rules.is_empty()).then(|| rules.join(", "))
     }
 
+    /// Describes the URLs of hosts that are down; none if there are none.
+    fn unreachable(&self) -> Option<String> {
+        let (first, failure) = self.unreachable_hosts.first_key_value()?;
+        let others = match self.unreachable_hosts.len() - 1 {
+            0 => String::new(),
+            others => format!(" and {}", counted(others as u64, "other host")),
+        };
+        let urls = self.unreachable;
+        let hosts = printable(&format!("{first} ({failure}){others}"));
+        Some(format!("{urls}, requested by the next run; down: {hosts}"))
+    }
+
     fn lines(&self) -> Vec<(&'static str, Option<String>)> {
         let if_any = |count: u64| (count > 0).then_some(count);
         let left_over = (!self.left_over.is_empty())
@@ -154,6 +178,7 @@ impl Status {
             column("requisites", if_any(self.requisites)),
             column("missing ones", if_any(self.requisites_missing)),
             column("queued", Some(self.queued)),
+            column("unreachable", self.unreachable()),
             column("set aside", if_any(self.set_aside)),
             column("patterns", self.patterns()),
             column("trap links", self.trap_links()),

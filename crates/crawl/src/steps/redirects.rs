@@ -11,7 +11,7 @@ use fetch::{Answer, FetchFailure};
 use http::HeaderMap;
 use http::header::WWW_AUTHENTICATE;
 use store::{DiscoveredUrl, Lease, Page, StoreFault};
-use web::{CanonicalForm, Exchange, PageUrl, Timestamp, UrlError, Validators};
+use web::{CanonicalForm, Exchange, Host, PageUrl, Timestamp, UrlError, Validators};
 
 use crate::context::CrawlContext;
 use crate::fault::Fault;
@@ -95,7 +95,7 @@ impl RedirectChain {
         let soon = Timestamp::default();
         match &self.stopped_by {
             StopReason::Barred(reason) => ChainEnd::Barred(reason.clone()),
-            StopReason::NoRobots(RobotsOutage { until, error }) => {
+            StopReason::NoRobots(RobotsOutage { until, error, .. }) => {
                 let reason =
                     format!("robots.txt is unavailable ({error}), which forbids everything");
                 failed(VisitFailure::of_robots(error), reason, *until)
@@ -123,6 +123,17 @@ impl RedirectChain {
             StopReason::NotModified(unmodified) => Some(&unmodified.original),
             _ => None,
         }
+    }
+
+    /// Returns the host that was asked last, or whose robots.txt was: that of `leased` if there was
+    /// no redirect.
+    pub(crate) fn asked_last(&self, leased: &PageUrl) -> Host {
+        let of_target = match &self.stopped_by {
+            StopReason::Unanswered(_) => self.reached.last().map(PageUrl::host),
+            StopReason::NoRobots(outage) => outage.target.as_ref().map(PageUrl::host),
+            _ => self.exchanges.last().map(|exchange| exchange.url.host()),
+        };
+        of_target.unwrap_or_else(|| leased.host())
     }
 
     fn stop(mut self, reason: StopReason) -> Result<Self, Fault> {
@@ -205,6 +216,9 @@ async fn request(
         .await;
     permit.finish(Answer::of(&outcome, context.clock.date()));
     politeness::record_pace(context, lease, &host).await?;
+    if matches!(&outcome, Ok(exchange) if (200..300).contains(&exchange.status)) {
+        context.pacer.remember_page(url);
+    }
     Ok(outcome)
 }
 
@@ -321,7 +335,13 @@ async fn bar(
     match permission::check_hop(context, lease, next).await? {
         Permission::Granted | Permission::NotYet => {}
         Permission::Forbidden(reason) => return barred(format!("redirects to {next}: {reason}")),
-        Permission::Unknown(outage) => return Ok(Some(StopReason::NoRobots(outage))),
+        Permission::Unknown(outage) => {
+            let target = Some(next.clone());
+            return Ok(Some(StopReason::NoRobots(RobotsOutage {
+                target,
+                ..outage
+            })));
+        }
     }
     if !context.frontier.claim(lease, next).await? {
         return barred(visited_for_itself(next));

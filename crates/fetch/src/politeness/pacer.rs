@@ -268,6 +268,21 @@ impl Pacer {
         shared.with_host(host, |entry, rules| entry.ask_crawl_delay(delay, rules));
     }
 
+    /// Remembers a page that a host answered with success, for as long as the host.
+    pub fn remember_page(&self, url: &PageUrl) {
+        let page = Some(url.clone());
+        let remember = |entry: &mut HostState, _: &_| entry.answered_page = page;
+        self.shared.with_host(&url.host(), remember);
+    }
+
+    /// Takes the page that a host answered last with success. While it is taken, nobody else
+    /// requests it.
+    #[must_use]
+    pub fn take_page(&self, host: &Host) -> Option<PageUrl> {
+        let take = |entry: &mut HostState, _: &_| entry.answered_page.take();
+        self.shared.with_host(host, take)
+    }
+
     /// Replaces the rules. `delays` are the least delays of single hosts, one more reason to wait.
     /// The connections per host, and the groups, stay as they are.
     pub fn change(&self, rules: PacingRules, delays: &BTreeMap<Host, Duration>) {

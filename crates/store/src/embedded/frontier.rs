@@ -18,7 +18,8 @@
 //! is under way when the process dies gets a strike.
 //!
 //! Invariant: the tables that a flush writes are a function of the journal, except for settled URLs
-//! that still lie in blocks, and for waits that were longer than the maximum.
+//! that still lie in blocks, for waits that were longer than the maximum, and for the failures of
+//! hosts that have a new chance.
 
 mod apply;
 mod awaited;
@@ -191,6 +192,8 @@ impl Queue {
             self.restarted = Some(now);
         }
         self.wait_at_most_until(now + self.hosts.rules().most_wait);
+        // Not journalled either: every opening does it.
+        self.hosts.give_new_chances(now);
         self.set_aside()?;
         self.state.patterns.begin_session(self.hosts.rules().probes);
         self.change_patterns(journal)?;
@@ -327,6 +330,8 @@ impl Queue {
             postponed,
             leased: sums.leased,
             set_aside: set_aside.count() as u64,
+            unreachable: sums.unreachable,
+            unreachable_hosts: sums.unreachable_hosts,
             active_hosts: sums.active_hosts,
             hosts: sums.visited_hosts,
             is_store_away: false,

@@ -169,6 +169,12 @@ impl Queue {
         self.paces.get(host).copied().unwrap_or(self.floor.into())
     }
 
+    /// Returns true if the crawl does not wait for this host any more.
+    pub(super) fn is_past_last_chance(&self, host: &Host) -> bool {
+        let pages = self.pages.get(host).copied().unwrap_or(0);
+        self.pace(host).is_past_last_chance(pages > 0)
+    }
+
     /// Records a pace: the latest counts, but no wait becomes shorter.
     pub(super) fn record_pace(&mut self, host: &Host, pace: Pace) {
         let pace = self.pace(host).then(pace);
@@ -191,11 +197,11 @@ impl Queue {
                 let wanted = self.out_probes.remove(lease.url()).flatten();
                 self.discover(wanted.into_iter().collect());
             }
-            Settlement::Again { at, .. } => {
+            Settlement::Again { at, counts, .. } => {
                 self.out_probes.remove(lease.url());
                 let waiting = &mut self.entries[index];
                 waiting.leased = false;
-                waiting.entry.attempts += 1;
+                waiting.entry.attempts += u32::from(counts);
                 (waiting.not_before, waiting.due) = (Some(at), Some(at));
                 self.give_up_claims(sequence);
             }
@@ -291,12 +297,16 @@ impl Queue {
     }
 
     pub(super) fn standing(&self) -> Standing {
-        let count = |is_counted: fn(&Waiting) -> bool| {
+        let count = |is_counted: &dyn Fn(&Waiting) -> bool| {
             self.entries
                 .iter()
                 .filter(|waiting| is_counted(waiting))
                 .count() as u64
         };
+        let hosts = self.entries.iter().map(Waiting::host);
+        let unreachable: HashSet<Host> = hosts
+            .filter(|host| self.is_past_last_chance(host))
+            .collect();
         let at_their_host = self
             .entries
             .iter()
@@ -305,9 +315,11 @@ impl Queue {
         Standing {
             totals: self.totals,
             queued: self.entries.len() as u64,
-            postponed: count(|waiting| waiting.not_before.is_some()),
+            postponed: count(&|waiting| waiting.not_before.is_some()),
             leased: self.leased.values().sum::<usize>() as u64,
-            set_aside: count(Waiting::is_aside),
+            set_aside: count(&Waiting::is_aside),
+            unreachable: count(&|waiting| self.is_past_last_chance(&waiting.host())),
+            unreachable_hosts: unreachable.len() as u64,
             active_hosts: active.len() as u64,
             hosts: self.pages.values().filter(|pages| **pages > 0).count() as u64,
             is_store_away: false,
@@ -343,6 +355,12 @@ impl Queue {
             }
         }
         self.wait_at_most_until(now + self.rules.most_wait);
+        for host in self.paces.keys().cloned().collect::<Vec<_>>() {
+            if self.is_past_last_chance(&host) {
+                let pace = self.pace(&host).with_new_chance(now, rule.least_wait);
+                self.paces.insert(host, pace);
+            }
+        }
         self.patterns.begin_session(self.rules.probes);
         self.leased.clear();
         self.asked_at.clear();

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | fine | the host's own wait: its delay, its slowness, its Crawl-delay |
 //! | 429, 503 | the host's own wait; those in a row are counted over all hosts |
-//! | none | the wait after a good answer: the failure is the host's own |
+//! | none, another fault of the server | the wait after a good answer: the failure is the host's own |
 
 use std::time::Duration;
 
@@ -126,7 +126,7 @@ impl GroupState {
         };
         let (_, usual) = pace.after(&calm, rules, chance);
         let cooldown = match answer.kind {
-            AnswerKind::Failed => usual,
+            AnswerKind::Failed | AnswerKind::Broken { .. } => usual,
             AnswerKind::Fine | AnswerKind::SlowDown { .. } => {
                 let (pace, cooldown) = pace.after(answer, rules, chance);
                 self.failures = pace.failures;

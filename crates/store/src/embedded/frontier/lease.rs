@@ -54,9 +54,16 @@ impl Queue {
         if self.hosts.sums().leased > 0 {
             return Ok(Supply::NothingBefore(next.unwrap_or(Timestamp::NEVER)));
         }
-        let supply = self
-            .lease_aside(journal, now, want, filter)?
-            .or_before(next);
+        let aside = self.lease_aside(journal, now, want, filter)?;
+        let mut supply = aside.or_before(next);
+        let [all, requisites] = self.hosts.sums().hopeful;
+        let hopeful = match filter {
+            LeaseFilter::All => all,
+            LeaseFilter::Requisites => requisites,
+        };
+        if matches!(supply, Supply::NothingBefore(_)) && hopeful == 0 {
+            supply = Supply::Exhausted;
+        }
         let may_reopen = supply == Supply::Exhausted && filter == LeaseFilter::All;
         if may_reopen && self.take_last_look(journal)? {
             return self.lease(journal, now, want, filter);

@@ -52,12 +52,12 @@ impl Queue {
                     }
                 }
             }
-            Settlement::Again { at, reason } => {
+            Settlement::Again { at, reason, counts } => {
                 // It is visited even if its folder is closed meanwhile.
                 let _begun = self.wanted_meanwhile(&lease);
                 let mut entry = lease.entry;
                 let sequence = entry.sequence;
-                entry.attempts += 1;
+                entry.attempts += u32::from(counts);
                 let reason = Some(reason);
                 let postponed = Record::Postponed {
                     entry,
@@ -172,7 +172,8 @@ impl Queue {
     ) -> Result<(), StoreFault> {
         let row = &void.row;
         let found = DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone());
-        self.revoke_as(journal, found.ordered(), void)
+        let found = found.needed(row.requisite).ordered();
+        self.revoke_as(journal, found, void)
     }
 
     /// Revokes a visit record and queues its URL again as it is discovered now.

@@ -72,6 +72,7 @@ impl Queue {
         let patterns = &mut self.state.patterns;
         patterns.begin_session_of(probes, |host| names.contains(host));
         self.wait_at_most_until(now + self.hosts.rules().most_wait);
+        self.hosts.give_new_chances(now);
         self.set_aside()?;
         self.change_patterns(journal)?;
         self.queue_unclaimed(journal)
