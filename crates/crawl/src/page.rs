@@ -14,6 +14,7 @@ use crate::context::CrawlContext;
 use crate::fault::Fault;
 use crate::runtime::politeness;
 use crate::runtime::retry::{self, Decision};
+use crate::runtime::seed_reports::SeedFailure;
 use crate::steps::links::{self, Outlinks};
 use crate::steps::permission::{self, Permission};
 use crate::steps::redirects::{self, ChainEnd, FailedChain, RedirectChain};
@@ -102,8 +103,13 @@ async fn retry_or_fail(
     let FailedChain {
         failure,
         reason,
+        cause,
         until,
     } = failed;
+    if lease.is_seed() {
+        let seeds = context.telemetry.seeds();
+        seeds.add_failure(lease.url(), SeedFailure::Visit(failure), &cause);
+    }
     let decision = retry::decide(failure, lease.entry.attempts, context.policy.tries);
     context.telemetry.add(&retry::counts(failure, decision));
     let Decision::Again(wait) = decision else {
