@@ -8,8 +8,8 @@ use libtest_mimic::{Arguments, Trial};
 use crate::backend::Backend;
 use crate::sentence::Sentence;
 use crate::{
-    best_first, canonical, claims, earlier_crawls, frontier, host_memory, index, last_chance, model,
-    patterns, politeness, probes, redirects, requisites, restarts, sessions, verdicts,
+    best_first, canonical, claims, earlier_crawls, frontier, host_memory, index, last_chance,
+    model, patterns, politeness, probes, redirects, requisites, restarts, sessions, verdicts,
 };
 
 /// Returns all sentences.

@@ -265,6 +265,7 @@ fn schemes(field: &str) -> Vec<String> {
 fn incomplete(context: &CrawlContext, lease: &Lease, page: &Exchange) -> Option<FetchFailure> {
     let failure = FetchFailure::of_incomplete(page).filter(|_| is_document(page))?;
     let of_visit = VisitFailure::Fetch(failure.kind());
+    // The host answered.
     let decision = retry::decide(of_visit, lease.entry.attempts, context.policy.tries, true);
     (decision != Decision::GiveUp).then_some(failure)
 }
