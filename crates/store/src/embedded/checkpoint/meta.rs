@@ -237,7 +237,7 @@ mod tests {
         let meta = Meta::open(&database).unwrap();
         meta.put(LAYOUT_NAME, &(LAYOUT + 1)).unwrap();
         let fault = Meta::open(&database).map(drop).unwrap_err().to_string();
-        assert!(fault.ends_with("their layout must be 5, got 6"), "{fault}");
+        assert!(fault.ends_with("their layout must be 6, got 7"), "{fault}");
     }
 
     #[test]
