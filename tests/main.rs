@@ -56,6 +56,7 @@ mod discovery {
     mod content; // content types, codings, charsets, directives
     mod content_filters; // `--types`, `--languages`
     mod dry_spells; // hosts without pages on topic, of focused crawls
+    mod leniency; // content that is not what its header says
     mod limits; // page, byte and time limits
     mod links; // every element and field that holds a URL
     mod patience; // `--patience` of focused crawls

@@ -49,6 +49,7 @@ mod tree;
 mod url_places;
 mod walk;
 mod work_budget;
+mod xhtml;
 
 pub use content::MIN_MAIN_WORDS;
 pub use directives::Directives;

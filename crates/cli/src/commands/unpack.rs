@@ -15,7 +15,6 @@ use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 use bytesize::ByteSize;
-use http::header::CONTENT_TYPE;
 use rayon::prelude::*;
 use serde::Serialize;
 use sinks::warc::{Record, WarcReader};
@@ -224,10 +223,8 @@ impl Content {
         if decoded.truncated {
             return Err(format!("its content has more than {MAX_FILE} bytes"));
         }
-        let content_type = answer.headers.get(CONTENT_TYPE);
-        let content_type = content_type.map(|value| String::from_utf8_lossy(value.as_bytes()));
         Ok(Self {
-            content_type: content_type.map(std::borrow::Cow::into_owned),
+            content_type: web::content_type(&answer.headers),
             bytes: decoded.bytes,
         })
     }

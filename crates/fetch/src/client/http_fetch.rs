@@ -169,6 +169,7 @@ impl Fetch for HttpFetch {
             headers: std::mem::take(response.headers_mut()),
             body,
             truncated,
+            warnings: Vec::new(),
             address: address.map(unmapped),
             protocol,
             started,

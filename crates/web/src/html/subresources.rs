@@ -1,7 +1,8 @@
 //! Subresources that need other resources to be shown: style sheets, drawings, manifests.
 //!
-//! They are read only if requisites are collected: they have no text and lead only to what they
-//! need.
+//! They have no text. Style sheets and manifests lead only to what they need, and are read only if
+//! requisites are collected. A drawing may be a document of its own, with links (SVG 2, section
+//! 16.2).
 
 use serde_json::Value;
 
@@ -9,19 +10,20 @@ use crate::html::charset;
 use crate::html::css::{self, CssContext};
 use crate::html::document::{Document, ParseWarning};
 use crate::html::limits::ReadLimits;
-use crate::html::link::LinkKind;
+use crate::html::link::{LinkKind, LinkKinds};
 use crate::html::links::{Links, References};
 use crate::html::response_metadata::{ReadContext, ResponseMetadata};
 use crate::html::walk::Walk;
 use crate::html::work_budget::{self, WorkBudget};
-use crate::http::media_type::essence;
+use crate::http::media_type::{essence, is_xml};
+use crate::http::xml_root::XmlRoot;
 
-/// The kind of a subresource by its declared type; it is never guessed.
+/// The kind of a subresource by its declared type; that of XML by its root, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Subresource {
     /// `text/css`.
     Sheet,
-    /// `image/svg+xml`.
+    /// `image/svg+xml`, or another type of XML.
     Drawing,
     /// `application/manifest+json`.
     Manifest,
@@ -31,11 +33,16 @@ pub(super) enum Subresource {
 const MANIFEST_BYTES: usize = 1 << 20;
 
 impl Subresource {
-    pub(super) fn of(content_type: Option<&str>) -> Option<Self> {
-        match &*essence(content_type?) {
-            "text/css" => Some(Self::Sheet),
+    /// Returns the kind of a body if it may have links of these kinds.
+    pub(super) fn of(content_type: Option<&str>, body: &[u8], kinds: LinkKinds) -> Option<Self> {
+        let has_requisites = kinds.has(LinkKind::Requisite);
+        match &*essence(content_type.unwrap_or("text/xml")) {
+            "text/css" if has_requisites => Some(Self::Sheet),
+            "application/manifest+json" if has_requisites => Some(Self::Manifest),
             "image/svg+xml" => Some(Self::Drawing),
-            "application/manifest+json" => Some(Self::Manifest),
+            media if is_xml(media) && XmlRoot::of(body) == Some(XmlRoot::Drawing) => {
+                Some(Self::Drawing)
+            }
             _ => None,
         }
     }
@@ -91,11 +98,6 @@ fn of_drawing<'h>(
     }
     let mut references = walk.references;
     references.canonical = None;
-    references.found.retain(|reference| reference.is_needed);
-    for reference in &mut references.found {
-        // A drawing that is shown leads nowhere.
-        reference.kind = LinkKind::Requisite;
-    }
     (references, walk.budget)
 }
 
