@@ -56,9 +56,9 @@ mod discovery {
     mod content; // content types, codings, charsets, directives
     mod content_filters; // `--types`, `--languages`
     mod dry_spells; // hosts without pages on topic, of focused crawls
-    mod leniency; // content that is not what its header says
     mod limits; // page, byte and time limits
     mod links; // every element and field that holds a URL
+    mod odd_content; // content that is not what its header says
     mod patience; // `--patience` of focused crawls
     mod redirects; // redirects, hop by hop
     mod requisites; // what pages need: images, styles, scripts

@@ -22,6 +22,7 @@ mod forms;
 mod item_lists;
 mod judged_text;
 mod language;
+mod lazy_attributes;
 mod limits;
 mod lines;
 mod link;

@@ -1,4 +1,4 @@
-//! Subresources that need other resources to be shown: style sheets, drawings, manifests.
+//! Subresources that need other resources to be shown: style sheets, drawings, manifests, scripts.
 //!
 //! They have no text. Style sheets and manifests lead only to what they need, and are read only if
 //! requisites are collected. A drawing may be a document of its own, with links (SVG 2, section
@@ -6,7 +6,6 @@
 
 use serde_json::Value;
 
-use crate::html::charset;
 use crate::html::css::{self, CssContext};
 use crate::html::document::{Document, ParseWarning};
 use crate::html::limits::ReadLimits;
@@ -15,6 +14,7 @@ use crate::html::links::{Links, References};
 use crate::html::response_metadata::{ReadContext, ResponseMetadata};
 use crate::html::walk::Walk;
 use crate::html::work_budget::{self, WorkBudget};
+use crate::html::{charset, script_links};
 use crate::http::media_type::{essence, is_xml};
 use crate::http::xml_root::XmlRoot;
 
@@ -27,6 +27,8 @@ pub(super) enum Subresource {
     Drawing,
     /// `application/manifest+json`.
     Manifest,
+    /// `text/javascript`, under any of its names.
+    Script,
 }
 
 /// Maximum size of a manifest in bytes.
@@ -40,6 +42,7 @@ impl Subresource {
             "text/css" if has_requisites => Some(Self::Sheet),
             "application/manifest+json" if has_requisites => Some(Self::Manifest),
             "image/svg+xml" => Some(Self::Drawing),
+            media if is_script(media) && kinds.has(LinkKind::Script) => Some(Self::Script),
             media if is_xml(media) && XmlRoot::of(body) == Some(XmlRoot::Drawing) => {
                 Some(Self::Drawing)
             }
@@ -61,6 +64,7 @@ impl Document {
         let (references, budget) = match part {
             Subresource::Sheet => of_sheet(body, metadata, limits),
             Subresource::Drawing => of_drawing(body, metadata, limits),
+            Subresource::Script => of_script(body, metadata, limits),
             Subresource::Manifest => (of_manifest(body, limits), WorkBudget::new(1)),
         };
         if budget.is_spent() {
@@ -81,6 +85,31 @@ fn of_sheet(
     css::each_url(&text, CssContext::Sheet, &mut budget, |url| {
         references.add(url.to_owned().into(), LinkKind::Requisite, "");
     });
+    (references, budget)
+}
+
+/// Returns true for the types of scripts (MIME Sniffing standard, section 4.6).
+fn is_script(essence: &str) -> bool {
+    let Some((kind, name)) = essence.split_once('/') else {
+        return false;
+    };
+    let name = name.strip_prefix("x-").unwrap_or(name);
+    matches!(kind, "text" | "application")
+        && (matches!(name, "ecmascript" | "jscript") || name.starts_with("javascript"))
+}
+
+/// Reads a script like one inside a page.
+fn of_script(
+    body: &[u8],
+    metadata: &ResponseMetadata<'_>,
+    limits: &ReadLimits,
+) -> (References<'static>, WorkBudget) {
+    let text = charset::decode_sheet(body, metadata.content_type);
+    let mut references = References::new(limits);
+    let mut budget = WorkBudget::new(limits.stream_effort);
+    if budget.take(work_budget::of_raw(&text)) {
+        script_links::gather(&text, false, &mut references);
+    }
     (references, budget)
 }
 
