@@ -63,6 +63,7 @@ mod discovery {
     mod leniency; // odd heads, bodies that break off, connections that end
     mod limits; // page, byte and time limits
     mod links; // every element and field that holds a URL
+    mod odd_content; // content that is not what its header says
     mod patience; // `--patience` of focused crawls
     mod redirects; // redirects, hop by hop
     mod requisites; // what pages need: images, styles, scripts

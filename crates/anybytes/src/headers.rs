@@ -48,8 +48,9 @@ pub fn headers(bytes: &[u8]) {
             .collect()
     };
     let (tags, links) = (values("x-robots-tag"), values("link"));
+    let content_type = exchange.content_type();
     let metadata = ResponseMetadata {
-        content_type: exchange.header("content-type"),
+        content_type: content_type.as_deref(),
         x_robots_tag: &tags.iter().map(String::as_str).collect::<Vec<_>>(),
         link: &links.iter().map(String::as_str).collect::<Vec<_>>(),
         content_location: exchange.header("content-location"),

@@ -3,7 +3,10 @@
 use web::{CanonicalForm, ListingKind, ListingLimits, read_listing};
 
 /// A limit that a short input reaches.
-const TIGHT: ListingLimits = ListingLimits { entries: 3 };
+const TIGHT: ListingLimits = ListingLimits {
+    entries: 3,
+    requisites: 3,
+};
 
 /// Reads the first line as a `Content-Type`, the rest as a listing of its own kind and of every
 /// other kind.

@@ -1,6 +1,11 @@
 //! robots.txt.
 
-use web::{CanonicalForm, Grounds, MAX_CRAWL_DELAY, MAX_ROBOTS_BYTES, RobotsRules, whole_lines};
+use std::borrow::Cow;
+
+use web::{
+    CanonicalForm, Grounds, MAX_CRAWL_DELAY, MAX_ROBOTS_BYTES, RobotsRules, robots_text,
+    whole_lines,
+};
 
 /// Reads everything as the rules, and asks them about the last line as a path.
 pub fn robots(bytes: &[u8]) {
@@ -8,8 +13,9 @@ pub fn robots(bytes: &[u8]) {
     let rules = RobotsRules::parse(bytes, "crawler");
     let delay = rules.crawl_delay();
     assert!(delay.is_none_or(|delay| delay <= MAX_CRAWL_DELAY));
-    for sitemap in rules.sitemaps() {
-        crate::url::is_canonical(sitemap, &CanonicalForm::keep_all());
+    let form = CanonicalForm::keep_all();
+    for sitemap in rules.sitemaps(&crate::base::page(), &form) {
+        crate::url::is_canonical(&sitemap, &form);
     }
     let last = bytes
         .rsplit(|&byte| byte == b'\n')
@@ -23,7 +29,8 @@ pub fn robots(bytes: &[u8]) {
         .collect::<Vec<_>>()
         .join(&b"\r\n"[..]);
     let same = RobotsRules::parse(&with_returns, "CRAWLER/2.1");
-    let is_whole = with_returns.len() <= MAX_ROBOTS_BYTES;
+    let is_utf_16 = matches!(robots_text(bytes), Cow::Owned(_));
+    let is_whole = with_returns.len() <= MAX_ROBOTS_BYTES && !is_utf_16;
     for path in paths {
         let Ok(url) = crate::base::page().join(path, &CanonicalForm::keep_all()) else {
             continue;

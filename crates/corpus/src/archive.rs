@@ -199,12 +199,10 @@ fn answer(record: &Record) -> Option<Content> {
     if answer.status != 200 {
         return None;
     }
-    let content_type = answer.headers.get(CONTENT_TYPE);
-    let content_type = content_type.and_then(|value| value.to_str().ok());
     let body = Bytes::from(answer.body().into_owned()).into();
     let decoded = fetch::decode(&answer.headers, &body, MAX_CONTENT);
     Some(Content::Body {
-        content_type: content_type.unwrap_or_default().to_owned(),
+        content_type: web::content_type(&answer.headers).unwrap_or_default(),
         bytes: decoded.bytes.into(),
     })
 }

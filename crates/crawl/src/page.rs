@@ -87,7 +87,7 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
     let mut notes = visit_record::match_fields(&admission, reading.document.as_ref());
     notes.extend(visit_record::topic_fields(&reading));
     let odd = visit_record::warnings_of(&chain.exchanges);
-    notes.extend(visit_record::warnings(odd));
+    notes.extend(visit_record::warnings(odd.chain(reading.warnings)));
     notes.extend(outlinks::notes(
         context.policy.outlinks,
         reading.document.as_ref(),

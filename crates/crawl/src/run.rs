@@ -313,7 +313,7 @@ impl ActiveVisits {
         let (kind, outcome) = ended.map_err(Fault::Panicked)?;
         let had_page = matches!(outcome?, Outcome::Ended(fate) if fate.is_page());
         match kind {
-            Kind::Seed | Kind::Page => self.pages += u64::from(had_page),
+            Kind::Seed | Kind::Page | Kind::Sitemap => self.pages += u64::from(had_page),
             Kind::Requisite => self.requisites -= 1,
         }
         Ok(())

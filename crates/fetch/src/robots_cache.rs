@@ -3,6 +3,7 @@
 //! | what comes back | what it means | for how long |
 //! |---|---|---|
 //! | 2xx | the rules in the first 500 KiB | 24 h |
+//! | 2xx in a content coding that cannot be removed | nothing may be asked | 30 s |
 //! | a redirect, at most five | the last answer; past the fifth or into nowhere: no rules | 24 h |
 //! | 4xx, even 401 and 403 | no rules: everything may be asked | 24 h |
 //! | 429, 5xx | the host is in trouble: nothing may be asked | 30 s |
@@ -13,6 +14,7 @@
 //! Every request waits for its host, the hops of a redirect too. Rules that hold for a day outlast
 //! the process: callers store [`RobotsAnswer::read`] and give it back with [`RobotsCache::recall`].
 
+use std::borrow::Cow;
 use std::fmt;
 use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,10 +23,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use web::{
     CanonicalForm, Clock, Exchange, Host, MAX_ROBOTS_BYTES, PageUrl, RobotsRules, Timestamp,
-    whole_lines,
+    robots_text, whole_lines,
 };
 
-use crate::client::decode::decode;
+use crate::client::decode::{DecodeError, decode, gunzip};
 use crate::failure::FetchFailure;
 use crate::fetch::Fetch;
 use crate::generational_cache::GenerationalCache;
@@ -103,6 +105,9 @@ pub enum RobotsError {
     /// There was an answer with this status: the host is in trouble.
     #[error("HTTP status {0}")]
     Status(u16),
+    /// The file cannot be decoded, so nobody knows what it forbids.
+    #[error("it is {0}")]
+    Coding(DecodeError),
 }
 
 /// The rules of one origin. The task that fetches them holds `asking`; the others wait there and
@@ -325,9 +330,28 @@ enum RobotsFile {
 impl RobotsFile {
     fn of(exchange: &Exchange) -> Self {
         match exchange.status {
-            200..=299 => Self::Given(decode(&exchange.headers, &exchange.body, READ).bytes),
+            200..=299 => Self::read(exchange),
             status @ (429 | 500..) => Self::Unreachable(RobotsError::Status(status)),
             _ => Self::Missing,
+        }
+    }
+
+    /// Reads a file as far as it can be decoded. A file that cannot be read permits nothing.
+    fn read(exchange: &Exchange) -> Self {
+        let mut decoded = decode(&exchange.headers, &exchange.body, READ);
+        if decoded.bytes.starts_with(GZIP) {
+            // Packed, and no header says so.
+            decoded = gunzip(&decoded.bytes, READ);
+        }
+        let text = match robots_text(&decoded.bytes) {
+            Cow::Borrowed(_) => decoded.bytes.clone(),
+            Cow::Owned(text) => text.into(),
+        };
+        match decoded.error {
+            Some(error) if text.is_empty() || is_binary(&text) => {
+                Self::Unreachable(RobotsError::Coding(error))
+            }
+            _ => Self::Given(text),
         }
     }
 
@@ -347,6 +371,15 @@ impl RobotsFile {
         };
         Some(RobotsText { lines, until })
     }
+}
+
+/// The first bytes of a gzip file.
+const GZIP: &[u8] = &[0x1f, 0x8b];
+
+/// Returns true for control characters that are in no text.
+fn is_binary(text: &[u8]) -> bool {
+    let is_control = |byte: &u8| matches!(byte, 0x00..=0x08 | 0x0e..=0x1a | 0x1c..=0x1f);
+    text.iter().any(is_control)
 }
 
 impl Origin {

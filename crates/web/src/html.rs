@@ -22,6 +22,7 @@ mod forms;
 mod item_lists;
 mod judged_text;
 mod language;
+mod lazy_attributes;
 mod limits;
 mod lines;
 mod link;
@@ -49,6 +50,7 @@ mod tree;
 mod url_places;
 mod walk;
 mod work_budget;
+mod xhtml;
 
 pub use content::MIN_MAIN_WORDS;
 pub use directives::Directives;

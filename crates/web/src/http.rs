@@ -7,3 +7,4 @@ pub(crate) mod link_header;
 pub(crate) mod media_type;
 pub(crate) mod validators;
 pub(crate) mod warning;
+pub(crate) mod xml_root;

@@ -26,7 +26,7 @@ pub use crate::scope::{Exclusions, OutOfScope, Scope, ScopeError, ScopeKind, Unk
 
 pub use crate::robots::{
     Grounds, MAX_CRAWL_DELAY, MAX_ROBOTS_BYTES, RobotsRule, RobotsRules, RobotsVerdict,
-    product_token, whole_lines,
+    product_token, robots_text, whole_lines,
 };
 
 pub use crate::pace::{Pace, RestartRule, WaitReason};
@@ -36,7 +36,7 @@ pub use crate::time::{BadTimestamp, Clock, Timestamp};
 pub use crate::http::body::{Body, BodyReader, StoredBytes};
 pub use crate::http::content_filter::{BadContentFilter, LanguageFilter, TypeFilter};
 pub use crate::http::exchange::{Exchange, Protocol, Truncation};
-pub use crate::http::media_type::{Media, essence};
+pub use crate::http::media_type::{Media, content_type, essence};
 pub use crate::http::validators::Validators;
 pub use crate::http::warning::Warning;
 

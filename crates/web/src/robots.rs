@@ -1,16 +1,19 @@
 //! The robots exclusion protocol (RFC 9309).
 //!
-//! `records.rs` parses lines, `pattern.rs` matches a rule with a URL, `verdict.rs` has the result
-//! and its reason. This file selects the rules that apply to us: those of all groups that name us,
-//! or else of all groups for `*` (section 2.2.1). Every case of the standard is tested in
+//! `records.rs` parses lines, `group_names.rs` notices merged groups, `pattern.rs` matches a rule
+//! with a URL, `sitemap.rs` reads the names of sitemaps, `verdict.rs` has the result and the reason.
+//! This file selects the rules that apply to us: the rules of all groups that name us, or else of
+//! all groups for `*` (section 2.2.1). Every case of the standard is tested in
 //! `tests/robots/`, with the `robotxt` crate as oracle. It is not used as the matcher, because it
 //! does not report the line of a rule and does not bound the cost of 500 KiB of wildcard rules.
 //!
 //! Invariant: a verdict costs at most about [`WORK`] steps, whatever the file and the URL. If they
 //! do not suffice, the URL is disallowed.
 
+mod group_names;
 mod pattern;
 mod records;
+mod sitemap;
 mod verdict;
 
 use std::cmp::Reverse;
@@ -20,8 +23,9 @@ use url::{Position, Url};
 
 use crate::url::canonical::CanonicalForm;
 use crate::url::page_url::PageUrl;
+use group_names::GroupNames;
 use pattern::{Pattern, Target};
-pub use records::{MAX_ROBOTS_BYTES, product_token, whole_lines};
+pub use records::{MAX_ROBOTS_BYTES, product_token, robots_text, whole_lines};
 use records::{Record, records};
 pub use verdict::{Grounds, RobotsRule, RobotsVerdict};
 
@@ -40,7 +44,10 @@ pub struct RobotsRules {
     /// Sorted by precedence, the winning rule first.
     rules: Vec<Rule>,
     crawl_delay: Option<Duration>,
-    sitemaps: Vec<PageUrl>,
+    /// References as written.
+    sitemaps: Vec<String>,
+    /// The other names of groups that may have been merged by mistake.
+    merged: Vec<Box<str>>,
 }
 
 /// The origin of the rules.
@@ -60,6 +67,8 @@ struct Rule {
     pattern: Pattern,
     /// The line number, from 1.
     line: u32,
+    /// The index of its group's names in `merged`.
+    merged: Option<u32>,
 }
 
 impl RobotsRules {
@@ -78,7 +87,8 @@ impl RobotsRules {
     /// ```
     #[must_use]
     pub fn parse(body: &[u8], agent: &str) -> Self {
-        let body = whole_lines(body);
+        let text = robots_text(body);
+        let body = whole_lines(&text);
         let agent = product_token(agent.as_bytes());
         let has_group = |name: &[u8]| {
             let is_named =
@@ -93,6 +103,7 @@ impl RobotsRules {
             rules: Vec::new(),
             crawl_delay: None,
             sitemaps: Vec::new(),
+            merged: Vec::new(),
         };
         rules.collect(body, group);
         rules
@@ -103,20 +114,30 @@ impl RobotsRules {
     /// nobody (section 2.1).
     fn collect(&mut self, body: &[u8], group: Option<&[u8]>) {
         let (mut is_for_us, mut in_rules) = (false, false);
+        let (mut names, mut merged) = (GroupNames::default(), None);
         for (line, record) in records(body) {
             match record {
                 Record::Agent(token) => {
                     is_for_us &= !in_rules;
+                    if in_rules {
+                        (names, merged) = (GroupNames::default(), None);
+                    }
+                    names.add(token, line);
                     in_rules = false;
                     is_for_us |= group.is_some_and(|name| token.eq_ignore_ascii_case(name));
                 }
                 Record::Rule { allow, path } => {
                     in_rules = true;
                     if is_for_us {
+                        if merged.is_none() && names.is_merged {
+                            merged = u32::try_from(self.merged.len()).ok();
+                            self.merged.push(names.others(group));
+                        }
                         let rule = |pattern| Rule {
                             allow,
                             pattern,
                             line,
+                            merged,
                         };
                         self.rules
                             .extend(Pattern::parse(path).into_iter().flatten().map(rule));
@@ -125,7 +146,7 @@ impl RobotsRules {
                 Record::CrawlDelay(value) if is_for_us => {
                     self.crawl_delay = self.crawl_delay.max(read_delay(value));
                 }
-                Record::Sitemap(value) => self.sitemaps.extend(read_sitemap(value)),
+                Record::Sitemap(value) => self.sitemaps.extend(sitemap::references(value)),
                 Record::CrawlDelay(_) => {}
             }
         }
@@ -143,6 +164,7 @@ impl RobotsRules {
             rules: Vec::new(),
             crawl_delay: None,
             sitemaps: Vec::new(),
+            merged: Vec::new(),
         }
     }
 
@@ -184,6 +206,10 @@ impl RobotsRules {
                     pattern: rule.pattern.to_string(),
                     line: rule.line,
                     group: group.to_owned(),
+                    merged_with: rule
+                        .merged
+                        .and_then(|at| self.merged.get(at as usize))
+                        .map(ToString::to_string),
                 };
                 return RobotsVerdict::new(rule.allow, Grounds::Rule(rule_that_decided));
             }
@@ -200,10 +226,15 @@ impl RobotsRules {
         self.crawl_delay
     }
 
-    /// Returns the sitemaps that the file names, for any crawler.
-    #[must_use]
-    pub fn sitemaps(&self) -> &[PageUrl] {
-        &self.sitemaps
+    /// Returns the sitemaps that the file at `robots` names, for any crawler. The protocol asks for
+    /// whole URLs; relative ones are resolved against the file, as crawler-commons does.
+    pub fn sitemaps(
+        &self,
+        robots: &PageUrl,
+        form: &CanonicalForm,
+    ) -> impl Iterator<Item = PageUrl> {
+        let references = self.sitemaps.iter();
+        references.filter_map(move |reference| sitemap::resolve(reference, robots, form))
     }
 }
 
@@ -218,9 +249,4 @@ fn read_delay(value: &[u8]) -> Option<Duration> {
             .unwrap_or(MAX_CRAWL_DELAY)
             .min(MAX_CRAWL_DELAY),
     )
-}
-
-/// Parses the absolute URL of a sitemap.
-fn read_sitemap(value: &[u8]) -> Option<PageUrl> {
-    PageUrl::parse(std::str::from_utf8(value).ok()?, &CanonicalForm::keep_all()).ok()
 }

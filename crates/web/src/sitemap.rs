@@ -25,6 +25,7 @@ mod sniff;
 mod text_sitemap;
 mod xml;
 
+pub(crate) use decoded_text::utf_16;
 pub use lastmod::{InvalidLastmod, Lastmod};
 pub use listing::{ListedUrl, Listing, ListingKind, ListingLimits, ListingWarning};
 pub use read::{read_listing, read_listing_in_parts};

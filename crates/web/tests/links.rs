@@ -340,7 +340,13 @@ const ELEMENTS: &[&str] = &[
     "<select><option value=*>x</option></select>",
     "<form action=*><input name=a value=b></form>",
     "<meta http-equiv=Refresh content='5; url=/later'>",
-    "<a ping=/no data-href=/no href=*>x</a>",
+    "<a ping=/no data-href=/no href=* onclick=\"go('/handler')\">x</a>",
+    "<img class=lazy data-src=/lazy.jpg data-src=/no.jpg src=*>",
+    "<div data-bg=/bg.jpg onload=\"x='/loaded'\"></div>",
+    "<iframe data-src=/lazy.html></iframe>",
+    "<meta property=og:image content=/preview.jpg>",
+    "<amp-img src=* srcset='/amp.jpg 2x'></amp-img>",
+    "<script type=application/ld+json>{\"image\": \"/ld.jpg\"}</script>",
 ];
 
 const AROUND: &[(&str, &str)] = &[
@@ -366,6 +372,14 @@ proptest! {
 }
 
 fn parts(content_type: &str, body: &[u8], kinds: LinkKinds) -> Vec<String> {
+    let document = read_as(content_type, body, kinds);
+    assert_eq!(document.media, web::Media::Other);
+    let links = document.links.iter();
+    let needed = links.filter(|link| link.is_needed);
+    needed.map(|link| short(link.url.as_str())).collect()
+}
+
+fn read_as(content_type: &str, body: &[u8], kinds: LinkKinds) -> Document {
     let form = CanonicalForm::default();
     let url = PageUrl::parse("http://site.example/style/of-all.css", &form).expect("a URL");
     let hints = ResponseMetadata {
@@ -376,16 +390,7 @@ fn parts(content_type: &str, body: &[u8], kinds: LinkKinds) -> Vec<String> {
         kinds,
         ..ReadLimits::default()
     };
-    let document = read(body, &hints, &form, &limits);
-    assert_eq!(document.media, web::Media::Other);
-    assert!(
-        document
-            .links
-            .iter()
-            .all(|link| link.kind == LinkKind::Requisite && link.is_needed)
-    );
-    let links = document.links.iter();
-    links.map(|link| short(link.url.as_str())).collect()
+    read(body, &hints, &form, &limits)
 }
 
 #[test]
@@ -418,6 +423,14 @@ fn style_sheets_drawings_and_manifests_need_what_they_name() {
             "/style/3.svg"
         ]
     );
+    // The links of a drawing that is a document of its own were not followed.
+    let svg = read_as("image/svg+xml", drawing, LinkKinds::PAGES);
+    let pages: Vec<_> = svg
+        .links
+        .iter()
+        .map(|link| (short(link.url.as_str()), link.kind))
+        .collect();
+    assert_eq!(pages, [("/style/page".to_owned(), LinkKind::Page)]);
     let manifest =
         br#"{"name": "x", "start_url": "/no", "icons": [{"src": "i.png"}, {"src": 1}, 2]}"#;
     assert_eq!(
@@ -425,7 +438,17 @@ fn style_sheets_drawings_and_manifests_need_what_they_name() {
         ["/style/i.png"]
     );
     assert!(needed("application/manifest+json", b"{").is_empty());
-    assert!(needed("text/javascript", sheet).is_empty());
+    let script = b"import './m.js'; go('/page'); load('/no.js')";
+    assert_eq!(
+        needed("text/javascript; charset=utf-8", script),
+        ["/style/m.js"]
+    );
+    let read_script = |kinds| {
+        read_as("application/x-javascript", script, kinds)
+            .links
+            .len()
+    };
+    assert_eq!([read_script(ALL), read_script(LinkKinds::PAGES)], [2, 0]);
     assert!(parts("text/css", sheet, LinkKinds::PAGES).is_empty());
 }
 

@@ -129,6 +129,13 @@ fn the_root_decides_the_kind_of_a_document() {
         ("words <urlset>", None),
         ("<x/><urlset>", None),
         ("<urlsets>", None),
+        ("<channel>", Some(ListingKind::Feed)),
+        // One odd line made a page of a text sitemap, and what only it lists was lost.
+        (
+            "Pages\nhttp://a.example/\nhttp://b.example/",
+            Some(ListingKind::TextSitemap),
+        ),
+        ("# pages\nhttp://a.example/", Some(ListingKind::TextSitemap)),
         ("http://a.example/ is a page", None),
         ("http://a.example/\nand\nsome\nwords", None),
         ("see\nhttp://a.example/", None),
@@ -136,14 +143,16 @@ fn the_root_decides_the_kind_of_a_document() {
         ("<", None),
     ] {
         assert_eq!(ListingKind::of(None, body.as_bytes()), kind, "{body}");
-        for name in ["text/html", "application/octet-stream"] {
-            let found = ListingKind::of(Some(name), body.as_bytes());
-            assert_eq!(
-                found,
-                kind.filter(|kind| *kind != ListingKind::TextSitemap),
-                "{body}"
-            );
+        let found = ListingKind::of(Some("text/html"), body.as_bytes());
+        let is_markup = |kind: &ListingKind| *kind != ListingKind::TextSitemap;
+        assert_eq!(found, kind.filter(is_markup), "{body}");
+        for name in ["application/octet-stream", "text/xml", "application/x-gzip"] {
+            assert_eq!(ListingKind::of(Some(name), body.as_bytes()), kind, "{body}");
         }
+        assert_eq!(
+            ListingKind::of(Some("image/png"), b"http://a.example/"),
+            None
+        );
     }
 }
 
@@ -166,6 +175,61 @@ fn a_text_sitemap_has_a_url_a_line() {
     lists(utf_16, &[A, B]);
     let mostly = format!("{}a comment\n", format!("{A}\n").repeat(9));
     lists_oddly(mostly, &[A; 9], ListingWarning::NoUrl);
+}
+
+#[test]
+fn one_url_makes_a_text_sitemap_of_a_file_that_robots_txt_names() {
+    let list = "the\npages\nof\nours\nhttps://site.example/a";
+    for name in [
+        None,
+        Some("text/plain"),
+        Some("text/html"),
+        Some("image/png"),
+    ] {
+        let kind = ListingKind::of_named(name, list.as_bytes());
+        assert_eq!(kind, Some(ListingKind::TextSitemap), "{name:?}");
+    }
+    for page in [
+        "see https://site.example/a",
+        "<p>\nhttps://site.example/a",
+        "\u{1}\nhttp://a/",
+        "",
+    ] {
+        assert_eq!(
+            ListingKind::of_named(Some("text/plain"), page.as_bytes()),
+            None,
+            "{page}"
+        );
+    }
+}
+
+#[test]
+fn pictures_and_films_of_listed_pages_are_kept_if_they_are_wanted() {
+    let body = urlset(
+        "<url><image:image><image:loc>/i.jpg</image:loc><image:title>x</image:title></image:image>\
+         <loc>https://site.example/a</loc><video:video><video:thumbnail_loc>/t.jpg\
+         </video:thumbnail_loc><video:title>y</video:title><video:content_loc>/v.mp4\
+         </video:content_loc></video:video></url>",
+    );
+    for (requisites, expected, warnings) in [
+        (9, &["i.jpg", "t.jpg", "v.mp4"][..], &[][..]),
+        (2, &["i.jpg", "t.jpg"], &[ListingWarning::TooMany]),
+        (0, &[], &[]),
+    ] {
+        let limits = ListingLimits {
+            requisites,
+            ..ListingLimits::default()
+        };
+        let listing = read_bytes(body.as_bytes(), &limits).unwrap();
+        assert_eq!(urls(&listing.pages), [A]);
+        let found: Vec<&str> = listing.requisites.iter().map(PageUrl::as_str).collect();
+        let expected: Vec<String> = expected
+            .iter()
+            .map(|name| format!("https://site.example/{name}"))
+            .collect();
+        assert_eq!(found, expected);
+        assert_eq!(listing.warnings, warnings);
+    }
 }
 
 #[test]
@@ -358,7 +422,10 @@ fn a_declared_entity_is_neither_expanded_nor_fetched() {
 
 #[test]
 fn entries_beyond_the_cap_are_dropped() {
-    let limits = ListingLimits { entries: 3 };
+    let limits = ListingLimits {
+        entries: 3,
+        ..ListingLimits::default()
+    };
     let sitemap = |count: usize| urlset(&"<url><loc>/a</loc></url>".repeat(count));
     let text = |count: usize| format!("{A}\n").repeat(count);
     let links = |count: usize| {
@@ -401,7 +468,7 @@ fn rss_of_every_version_lists_its_items() {
             "<rss version=\"{version}\"><channel>\
              <link>https://site.example/</link>{two}</channel></rss>"
         );
-        lists(body, &[A, B]);
+        lists(body, &["https://site.example/", A, B]);
     }
     // In RSS 0.90 and 1.0 the items are beside the channel.
     lists(
@@ -413,15 +480,21 @@ fn rss_of_every_version_lists_its_items() {
              </items></channel><image><link>/i</link></image>{two}\
              <textinput><link>/t</link></textinput></rdf:RDF>"
         ),
-        &[A, B],
+        &["https://site.example/", A, B],
     );
 }
 
 #[test]
-fn the_links_of_an_item_count_or_else_its_guid() {
+fn the_links_of_an_item_count_and_its_guid() {
+    lists(
+        "<rss><channel><link>/b</link><image><link>/no</link></image><item><link>/a</link>\
+         <guid>https://site.example/g</guid></item></channel></rss>",
+        &[B, A, "https://site.example/g"],
+    );
+    lists("<channel><item><link>/a</link></item></channel>", &[A]);
     for (item, page) in [
         (
-            "<link>/a</link><guid>https://site.example/g</guid>",
+            "<link>/a</link><guid>https://site.example/a</guid>",
             Some(A),
         ),
         ("<guid>https://site.example/a</guid>", Some(A)),
@@ -462,7 +535,7 @@ fn atom_lists_the_alternates_of_its_entries_relative_to_xml_base() {
          href='/no'/></div></content>\
          <source><link href='/no'/></source></entry>\
          <entry xml:base='/'><link rel='alternate' type='text/html' href='b'/></entry></feed>",
-        &[A, B],
+        &["https://site.example/x/", A, B],
     );
     assert_eq!(
         urls(&listing.further),
@@ -477,8 +550,9 @@ fn a_json_feed_lists_its_items() {
          \"home_page_url\":\"/\",\
          \"authors\":[{\"name\":[1,{}]}],\"items\":[\
          {\"id\":\"1\",\"url\":\"/a\",\"content_html\":\"<a href='/no'>\"},\
-         {\"external_url\":\"https:\\/\\/site.example\\/b\"},{\"id\":\"3\",\"url\":null}]}",
-        &[A, B],
+         {\"external_url\":\"https:\\/\\/site.example\\/b\"},{\"id\":3,\"url\":null},\
+         {\"id\":\"https://site.example/c\"}]}",
+        &["https://site.example/", A, B, "https://site.example/c"],
     );
     assert_eq!(urls(&listing.further), ["https://site.example/2"]);
     for broken in [
@@ -569,7 +643,7 @@ proptest! {
         tokens in proptest::collection::vec(proptest::sample::select(TOKENS), 0..60),
         kind in proptest::sample::select(&KINDS[..]),
     ) {
-        let limits = ListingLimits { entries: 5 };
+        let limits = ListingLimits { entries: 5, requisites: 5 };
         let form = CanonicalForm::keep_all();
         let url = PageUrl::parse(BASE, &form).unwrap();
         let soup = tokens.concat();

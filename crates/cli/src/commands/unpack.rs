@@ -17,7 +17,6 @@ use bytes::Bytes;
 use bytesize::ByteSize;
 use fetch::Decoding;
 use http::HeaderMap;
-use http::header::CONTENT_TYPE;
 use rayon::prelude::*;
 use serde::Serialize;
 use sinks::warc::{Record, WarcReader};
@@ -281,10 +280,8 @@ impl Content {
         }
         let answer = record.http().ok_or("its record has no answer of HTTP")?;
         let body = answer.payload().map_err(|error| error.to_string())?;
-        let content_type = answer.headers.get(CONTENT_TYPE);
-        let content_type = content_type.map(|value| String::from_utf8_lossy(value.as_bytes()));
         Ok(Self {
-            content_type: content_type.map(std::borrow::Cow::into_owned),
+            content_type: web::content_type(&answer.headers),
             headers: answer.headers,
             body,
         })

@@ -25,7 +25,7 @@ impl VisitFailure {
     pub(crate) fn of_robots(error: &RobotsError) -> Self {
         Self::Robots(match error {
             RobotsError::Lost(failure) => Some(failure.kind()),
-            RobotsError::Status(_) => None,
+            RobotsError::Status(_) | RobotsError::Coding(_) => None,
         })
     }
 

@@ -7,7 +7,6 @@
 //! A page whose language is unknown is wanted: short and mixed texts have none.
 
 use http::HeaderMap;
-use http::header::CONTENT_TYPE;
 use store::{Lease, VisitRecord};
 use web::Exchange;
 
@@ -26,11 +25,10 @@ pub(crate) fn wants_body(
     if !(200..300).contains(&status) || is_beyond(context, lease) {
         return true;
     }
-    let field = headers.get(CONTENT_TYPE);
-    let Some(field) = field.and_then(|field| field.to_str().ok()) else {
+    let Some(field) = web::content_type(headers) else {
         return true;
     };
-    let essence = web::essence(field);
+    let essence = web::essence(&field);
     context.policy.types.admits(&essence) || may_have_links(&essence)
 }
 
@@ -46,8 +44,8 @@ pub(crate) fn excluded(
     }
     let (types, languages) = (&context.policy.types, &context.policy.languages);
     let document = reading.document.as_ref();
-    let essence = match (exchange.header("content-type"), document) {
-        (Some(field), _) => web::essence(field),
+    let essence = match (exchange.content_type(), document) {
+        (Some(field), _) => web::essence(&field),
         (None, Some(_)) => "text/html".to_owned(),
         (None, None) => "application/octet-stream".to_owned(),
     };

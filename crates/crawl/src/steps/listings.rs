@@ -10,6 +10,7 @@
 //! | a sitemap in robots.txt | that of the requesting page | no exclusion; on other hosts, few |
 //! | a sitemap in an index | that of the index | the same host as the index, or the scope |
 //! | an entry of a sitemap or feed | one more | the scope; the range of dates |
+//! | a picture or film of an entry | one more | `--page-requisites` |
 //!
 //! The quota of sitemaps and pages per host starts at zero in each session: it brakes hosts that
 //! list without end, and is no promise. The limits on a host over sessions hold for its listings,
@@ -29,8 +30,8 @@ use fetch::{Decoded, Decoding, RobotsAnswer, RobotsSource};
 use store::{Cut, DiscoveredUrl, Lease, Limit, StoreFault};
 use tokio::sync::mpsc;
 use web::{
-    Exchange, ListedUrl, Listing, ListingKind, ListingWarning, OutOfScope, PageUrl, RobotsRules,
-    SNIFFED_LISTING_BYTES, read_listing_in_parts,
+    Exchange, ListedUrl, Listing, ListingKind, ListingLimits, ListingWarning, OutOfScope, PageUrl,
+    RobotsRules, SNIFFED_LISTING_BYTES, read_listing_in_parts,
 };
 
 use self::rules::{ROBOTS, Sitemaps};
@@ -39,6 +40,7 @@ use crate::policy::Policy;
 use crate::steps::duplicate_links::Following;
 use crate::steps::link_rules::LinkRules;
 use crate::steps::promise::PageWitness;
+use crate::steps::requisites::Requisites;
 use crate::steps::unvisited::LinkTally;
 
 /// Queues the sitemaps that the robots.txt of `url`'s origin names.
@@ -101,14 +103,15 @@ pub(crate) fn named_sitemaps(
             None => tally.cut(Limit::SitemapsPerHost),
         }
     };
-    for sitemap in robots.sitemaps() {
-        if let Ok(sitemap) = PageUrl::parse(sitemap.as_str(), form) {
-            queue(sitemap, at_origin(ROBOTS));
-        }
+    let robots_url = at_origin(ROBOTS);
+    let mut is_named = false;
+    for sitemap in robots_url.iter().flat_map(|url| robots.sitemaps(url, form)) {
+        is_named = true;
+        queue(sitemap, robots_url.clone());
     }
     let guesses = rules.sitemaps == Sitemaps::Guess && find.depth == 0;
     if guesses
-        && robots.sitemaps().is_empty()
+        && !is_named
         && let Some(sitemap) = at_origin(USUAL)
     {
         queue(sitemap, Some(url.clone()));
@@ -127,22 +130,31 @@ pub(crate) fn may_move(context: &CrawlContext, lease: &Lease, to: &PageUrl) -> b
 
 /// Returns true if a robots.txt or another sitemap has named the lease's URL as a sitemap.
 pub(crate) fn is_known_sitemap(context: &CrawlContext, lease: &Lease) -> bool {
-    let via = lease.discovered().via.as_ref();
-    let is_named = via.is_some_and(|via| via.as_url().path() == ROBOTS);
-    is_named || context.listings.knows(lease.url().key())
+    is_named(lease.discovered()) || context.listings.knows(lease.url().key())
+}
+
+/// Returns true if a robots.txt has named the URL as a sitemap.
+pub(crate) fn is_named(found: &DiscoveredUrl) -> bool {
+    let via = found.via.as_ref();
+    via.is_some_and(|via| via.as_url().path() == ROBOTS)
 }
 
 /// Returns the kind of listing in a body, if listings of that kind are wanted. `decoded` is the
-/// body without its content coding, or the beginning of that.
-pub(crate) fn kind(policy: &Policy, exchange: &Exchange, decoded: &Decoded) -> Option<ListingKind> {
-    let content_type = exchange.header("content-type");
-    let kind = if is_packed(&decoded.bytes) {
+/// body without its content coding, or the beginning of that; `is_named` is true for a file that
+/// robots.txt names as a sitemap.
+pub(crate) fn kind(
+    policy: &Policy,
+    exchange: &Exchange,
+    decoded: &Decoded,
+    is_named: bool,
+) -> Option<ListingKind> {
+    let rules = &policy.listings;
+    if is_packed(&decoded.bytes) {
         let head = fetch::gunzip(&decoded.bytes, SNIFFED_LISTING_BYTES as u64);
-        ListingKind::of(None, &head.bytes)
-    } else {
-        ListingKind::of(content_type, &decoded.bytes)
-    };
-    kind.filter(|kind| policy.listings.wants(*kind))
+        return rules.kind_of(None, &head.bytes, is_named);
+    }
+    let content_type = exchange.content_type();
+    rules.kind_of(content_type.as_deref(), &decoded.bytes, is_named)
 }
 
 /// Reads a listing in parts of a bounded size, until `use_part` breaks off. Computes for long.
@@ -166,10 +178,16 @@ pub(crate) fn read_in_parts(
     let warnings = read_listing_in_parts(
         kind,
         body.chain(BodyEnd { is_cut }),
-        exchange.header("content-type"),
+        exchange.content_type().as_deref(),
         &exchange.url,
         &policy.canonical,
-        &rules.limits,
+        &ListingLimits {
+            requisites: match policy.page_requisites {
+                Requisites::Off => 0,
+                Requisites::Scope | Requisites::Any => rules.limits.entries,
+            },
+            ..rules.limits
+        },
         |part| {
             pages += part.pages.len();
             further += part.further.len();
@@ -299,7 +317,8 @@ pub(crate) fn to_visit(
         quota,
     } = link_rules;
     let rules = &policy.listings;
-    tally.counts.links_found += (listing.pages.len() + listing.further.len()) as u64;
+    let links = listing.pages.len() + listing.further.len() + listing.requisites.len();
+    tally.counts.links_found += links as u64;
     if policy.is_deepest(find.depth) {
         for listed in listing.pages.iter().chain(&listing.further) {
             tally.too_deep(&listed.url);
@@ -340,6 +359,14 @@ pub(crate) fn to_visit(
             discovered.push(found(page, find.depth + 1));
         } else {
             tally.cut(Limit::ListedPages);
+        }
+    }
+    for requisite in &listing.requisites {
+        if policy.page_requisites.let_in(scope, requisite) {
+            let find = DiscoveredUrl::new(requisite.clone(), find.depth + 1, Some(at.clone()));
+            discovered.push(find.needed(1));
+        } else {
+            tally.counts.links_out_of_scope += 1;
         }
     }
     discovered

@@ -5,10 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use fetch::{Decoded, MemoryShare};
+use http::header::CONTENT_TYPE;
 use neardup::{PageSignature, PageText};
 use sinks::{DigestAlgorithm, PayloadDigest};
 use store::{Cut, DiscoveredUrl, Relevance, UnreadFormat};
-use web::{Body, Document, Exchange, ListingKind, MainContent, Media, ResponseMetadata};
+use web::{Body, Document, Exchange, ListingKind, MainContent, Media, ResponseMetadata, Warning};
 
 use crate::context::CrawlContext;
 use crate::fault::Fault;
@@ -24,15 +25,18 @@ pub(crate) enum Kind {
     Seed,
     /// A page, compared with others by its text.
     Page,
+    /// A page that robots.txt names as a sitemap.
+    Sitemap,
     /// A requisite of a page, compared byte by byte.
     Requisite,
 }
 
 impl Kind {
     /// Returns the kind of the answer to a URL that was queued like this.
-    pub(crate) const fn of(found: &DiscoveredUrl) -> Self {
+    pub(crate) fn of(found: &DiscoveredUrl) -> Self {
         match (found.requisite, found.depth, &found.via) {
             (0, 0, None) => Self::Seed,
+            (0, ..) if listings::is_named(found) => Self::Sitemap,
             (0, ..) => Self::Page,
             _ => Self::Requisite,
         }
@@ -55,6 +59,8 @@ pub(crate) struct Reading {
     pub(crate) cuts: Vec<Cut>,
     /// The format of a document that is not read for text and links.
     pub(crate) unread: Option<UnreadFormat>,
+    /// The oddities of the content.
+    pub(crate) warnings: Vec<Warning>,
     /// The share of the memory budget that the document takes while it exists.
     _share: Option<MemoryShare>,
 }
@@ -200,7 +206,7 @@ impl<'a> Reader<'a> {
     fn read_unless_large(self, exchange: &Exchange) -> io::Result<Option<Reading>> {
         let most = LARGE_BODY.min(self.policy.max_decoded);
         let decoded = fetch::decode(&exchange.headers, &exchange.body, most);
-        if decoded.truncated && listings::kind(self.policy, exchange, &decoded).is_none() {
+        if decoded.truncated && self.listing(exchange, &decoded).is_none() {
             return Ok(None);
         }
         self.read_decoded(exchange, &decoded).map(Some)
@@ -208,7 +214,8 @@ impl<'a> Reader<'a> {
 
     fn read_decoded(self, exchange: &Exchange, decoded: &Decoded) -> io::Result<Reading> {
         let (payload, name) = digests(self.policy, &exchange.body)?;
-        let (document, listing) = documents(self.policy, exchange, decoded);
+        let listing = self.listing(exchange, decoded);
+        let document = document(self.policy, exchange, decoded, listing);
         // Only pages are compared by text: a likeness of texts says little about files of data.
         let is_compared = document.media == Media::Html && self.kind != Kind::Requisite;
         let text = is_compared.then(|| page_text(&document, self.policy.main_content));
@@ -223,13 +230,20 @@ impl<'a> Reader<'a> {
             unread: limits::unread_format(exchange, decoded, &document, is_listing),
             judged: by_topic.and_then(|(focus, (text, hashed))| match self.kind {
                 Kind::Seed => focus.judge_seed(&text, hashed, &exchange.url),
-                Kind::Page | Kind::Requisite => focus.judge(&text, hashed, &exchange.url),
+                Kind::Page | Kind::Sitemap | Kind::Requisite => {
+                    focus.judge(&text, hashed, &exchange.url)
+                }
             }),
             signature: self.signatures.signature(name, text),
             document: Some(document),
             listing,
+            warnings: warnings(exchange, decoded),
             _share: None,
         })
+    }
+
+    fn listing(self, exchange: &Exchange, decoded: &Decoded) -> Option<ListingKind> {
+        listings::kind(self.policy, exchange, decoded, self.kind == Kind::Sitemap)
     }
 
     /// Returns the reading of an answer whose document cannot be read.
@@ -247,6 +261,7 @@ impl<'a> Reader<'a> {
             judged: None,
             cuts: limits::cut_of_body(exchange).into_iter().collect(),
             unread: None,
+            warnings: Vec::new(),
             _share: None,
         })
     }
@@ -256,7 +271,9 @@ impl<'a> Reader<'a> {
 #[must_use]
 pub fn document_here(policy: &Policy, exchange: &Exchange) -> Option<Document> {
     catch_unwind(AssertUnwindSafe(|| {
-        documents(policy, exchange, &decoded(policy, exchange)).0
+        let decoded = decoded(policy, exchange);
+        let listing = listings::kind(policy, exchange, &decoded, false);
+        document(policy, exchange, &decoded, listing)
     }))
     .ok()
 }
@@ -265,15 +282,29 @@ fn decoded(policy: &Policy, exchange: &Exchange) -> Decoded {
     fetch::decode(&exchange.headers, &exchange.body, policy.max_decoded)
 }
 
-/// Returns the document in an answer, and the kind of listing if it is one.
-fn documents(
+/// Returns what is odd about the content of an answer.
+fn warnings(exchange: &Exchange, decoded: &Decoded) -> Vec<Warning> {
+    let coding = decoded.error.map(|error| {
+        tracing::debug!(url = %exchange.url, %error, "content coding");
+        Warning::ContentCoding
+    });
+    let mut fields = exchange.headers.get_all(CONTENT_TYPE).iter();
+    let first = fields
+        .next()
+        .map(|field| field.to_str().unwrap_or_default());
+    let content_type = exchange.content_type();
+    let is_odd = fields.next().is_some() || first.map(str::trim) != content_type.as_deref();
+    let media = is_odd.then_some(Warning::ContentType);
+    coding.into_iter().chain(media).collect()
+}
+
+/// Returns the document in an answer, which may be a listing.
+fn document(
     policy: &Policy,
     exchange: &Exchange,
     decoded: &Decoded,
-) -> (Document, Option<ListingKind>) {
-    if let Some(error) = decoded.error {
-        tracing::debug!(url = %exchange.url, %error, "content coding");
-    }
+    listing: Option<ListingKind>,
+) -> Document {
     // Invalid bytes in a value leave the rest of it valid.
     let values = |name| -> Vec<_> {
         let values = exchange.headers.get_all(name).iter();
@@ -283,14 +314,14 @@ fn documents(
     };
     let (tags, links) = (values("x-robots-tag"), values("link"));
     let content_location = values("content-location");
-    let listing = listings::kind(policy, exchange, decoded);
+    let content_type = exchange.content_type();
     let is_markup = listing.is_some_and(ListingKind::is_markup);
     let metadata = ResponseMetadata {
         url: &exchange.url,
         // Some servers call a listing HTML, and it has no text to compare.
         content_type: match is_markup {
             true => Some("application/xml"),
-            false => exchange.header("content-type"),
+            false => content_type.as_deref(),
         },
         x_robots_tag: &tags.iter().map(AsRef::as_ref).collect::<Vec<_>>(),
         link: &links.iter().map(AsRef::as_ref).collect::<Vec<_>>(),
@@ -299,8 +330,7 @@ fn documents(
         agent: &policy.agent,
         main: Some(&policy.main_selectors),
     };
-    let document = web::read(&decoded.bytes, &metadata, &policy.canonical, &policy.read);
-    (document, listing)
+    web::read(&decoded.bytes, &metadata, &policy.canonical, &policy.read)
 }
 
 /// Returns the text that a document is judged by: everything outside the site's frame, or all of

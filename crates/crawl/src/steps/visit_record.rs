@@ -28,8 +28,8 @@ pub(crate) fn without_page(
         .map(|exchange| &exchange.url)
         .filter(|url| **url != page.url);
     let media = last
-        .and_then(|exchange| exchange.header("content-type"))
-        .map(web::essence);
+        .and_then(Exchange::content_type)
+        .map(|field| web::essence(&field));
     let row = VisitRecord::new(page, fate, last.map_or(now, |exchange| exchange.started));
     let redirects = exchanges.len().saturating_sub(1);
     VisitRecord {
@@ -66,7 +66,7 @@ pub(crate) fn with_page(
     let (found, never) = (lease.discovered().clone(), Timestamp::default());
     let mut row = without_page(found, exchanges, never, Fate::Excluded, String::new());
     row.reason.clone_from(&admission.reason);
-    row.content_type = page.header("content-type").map(web::essence);
+    row.content_type = page.content_type().map(|field| web::essence(&field));
     row.kept = admission.keeping == Keeping::Whole;
     row.fate = admission.unjudged;
     row.details.relevance = reading.relevance();

@@ -121,14 +121,23 @@ fn codings_on_top_of_each_other_come_off_in_reverse() {
 }
 
 #[test]
-fn an_unknown_coding_leaves_the_bytes_alone() {
-    for field in ["compress", "gzip, sdch", "x-zstd", "gzip;q=1"] {
+fn a_name_that_is_no_coding_is_skipped() {
+    for field in ["compress", "utf-8", "none", "x-zstd", "binary, identity"] {
         let answer = decoded(&[field], b"bytes", CAP);
         assert_eq!(
             (&answer.bytes[..], answer.error),
             (&b"bytes"[..], Some(DecodeError::Unknown))
         );
     }
+    let coded = encode("gzip", b"page");
+    for field in ["gzip, utf-8", "aws-chunked,gzip"] {
+        let answer = decoded(&[field], &coded, CAP);
+        assert_eq!(
+            (&answer.bytes[..], answer.error),
+            (&b"page"[..], Some(DecodeError::Unknown))
+        );
+    }
+    assert_eq!(decoded(&["gzip;q=1"], &coded, CAP), whole(b"page"));
 }
 
 #[test]
@@ -225,11 +234,47 @@ fn rubbish_after_gzip_does_not_spoil_what_came_before() {
     assert_eq!(&decoded(&["gzip"], &body, CAP).bytes[..], b"page");
 }
 
+/// Such a page was lost with its links, and a robots.txt with its rules.
 #[test]
-fn an_uncoded_body_with_a_content_coding_is_broken() {
-    for coding in ["gzip", "br", "zstd"] {
-        let answer = decoded(&[coding], b"<html>not coded</html>", CAP);
-        assert_eq!(answer.error, Some(DecodeError::Broken), "{coding}");
+fn a_body_that_is_not_in_its_coding_is_read_as_it_is() {
+    let long = "Grüße. ".repeat(1_000);
+    let latin: Vec<u8> = [&b"<p>Gr\xfc\xdfe"[..], &b" again".repeat(50)].concat();
+    let image = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".as_slice();
+    for coding in ["gzip", "x-gzip", "deflate", "br", "zstd"] {
+        for body in [
+            &b"<html>not coded</html>"[..],
+            b"33",
+            long.as_bytes(),
+            &latin,
+            image,
+        ] {
+            let answer = decoded(&[coding], body, CAP);
+            assert_eq!(
+                (&answer.bytes[..], answer.error),
+                (body, Some(DecodeError::Misnamed)),
+                "{coding}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_body_in_another_coding_than_it_names_is_decoded() {
+    for (named, coding) in [
+        ("gzip", "deflate"),
+        ("gzip", "zstd"),
+        ("deflate", "gzip"),
+        ("br", "gzip"),
+        ("zstd", "gzip"),
+        ("gzip, gzip", "gzip"),
+        ("gzip, br, deflate", "zstd"),
+    ] {
+        let answer = decoded(&[named], &encode(coding, b"page"), CAP);
+        assert_eq!(
+            (&answer.bytes[..], answer.error),
+            (&b"page"[..], Some(DecodeError::Misnamed)),
+            "{named}"
+        );
     }
 }
 

@@ -1,6 +1,7 @@
 //! robots.txt by RFC 9309 section 2.3, over a web in memory.
 
 use std::collections::HashMap;
+use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,6 +12,8 @@ use fetch::{
     Answer, AnswerKind, Fetch, FetchFailure, Pacer, PacingRules, Refusal, RobotsAnswer,
     RobotsCache, RobotsSource, RobotsText,
 };
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use http::HeaderMap;
 use tokio::time::Instant;
 use web::{Clock, Exchange, MAX_ROBOTS_BYTES, PageUrl, Protocol, Timestamp, Validators};
@@ -487,4 +490,25 @@ async fn a_recalled_text_holds_a_day_at_most_and_never_replaces_cached_rules() {
     );
     robots.cache.recall(&url, text(never, u64::MAX)).await;
     assert!(robots.allowed(url.as_str()).await);
+}
+
+/// Rules in UTF-16 or in gzip without a header were not seen, and forbidden pages were fetched.
+#[tokio::test(start_paused = true)]
+async fn a_file_is_decoded_by_its_bytes_before_it_is_remembered() {
+    let rules = "User-agent: *\nDisallow: /private\n";
+    let marked = format!("\u{feff}{rules}");
+    let utf_16: Vec<u8> = marked.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed
+        .write_all(rules.as_bytes())
+        .expect("memory does not fail");
+    let packed = packed.finish().expect("memory does not fail");
+    for file in [utf_16, packed] {
+        let robots = robots(0, 100);
+        robots.web.say("http://a.test/robots.txt", 200, file);
+        let answer = robots.of("http://a.test/").await;
+        let lines = answer.read.and_then(|text| text.lines);
+        assert_eq!(lines.as_deref(), Some(rules.as_bytes()));
+        assert!(!robots.allowed("http://a.test/private").await);
+    }
 }

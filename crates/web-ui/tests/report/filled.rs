@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use statistics::{Counts, VisitSums};
+use store::Limit;
 use web::{Timestamp, WaitReason};
 use web_ui::{
-    BrokenLink, BrokenLinks, Cluster, Clusters, Count, Duplicate, Failure, Failures, HostLine,
-    HostSums, Hosts, LeftOut, Pattern, PatternExample, Patterns, Point, Politeness, Report,
-    Setting, Skipped, SkippedKind, Tally, Timeline, Verdicts, caps, cut,
+    BrokenLink, BrokenLinks, Cluster, Clusters, Count, CutVisits, Duplicate, Failure, Failures,
+    HostLine, HostSums, Hosts, LeftOut, Pattern, PatternExample, Patterns, Point, Politeness,
+    Report, Setting, Skipped, SkippedKind, Tally, Timeline, Verdicts, caps, cut,
 };
 
 /// The number of items in each list.
@@ -177,7 +178,7 @@ pub(crate) fn filled(string: &str, size: Size) -> Report {
                     count: MANY >> 8,
                 },
             ),
-            reasons: tally,
+            reasons: tally.clone(),
             links: size.list(
                 caps::NAMES,
                 LeftOut {
@@ -185,6 +186,16 @@ pub(crate) fn filled(string: &str, size: Size) -> Report {
                     links: MANY >> 8,
                 },
             ),
+            limits: size.list(
+                Limit::ALL.len(),
+                CutVisits {
+                    limit: "max-links-per-page",
+                    loss: "links beyond it",
+                    visits: MANY >> 8,
+                    lost: MANY >> 8,
+                },
+            ),
+            not_read: tally,
         },
         patterns: Patterns {
             closed: MANY,

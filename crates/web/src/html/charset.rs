@@ -10,6 +10,7 @@ use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
 use crate::html::scanner::{Scanner, Tag, Token};
+use crate::http::media_type::parameter;
 
 /// Bytes of a page that may declare its encoding.
 const PRESCAN_BYTES: usize = 1024;
@@ -111,17 +112,6 @@ fn for_label(label: &str) -> Option<&'static Encoding> {
 
 fn from_header(content_type: &str) -> Option<&'static Encoding> {
     for_label(parameter(content_type, "charset")?)
-}
-
-/// Returns the unquoted value of a media type's parameter.
-fn parameter<'h>(content_type: &'h str, name: &str) -> Option<&'h str> {
-    content_type.split(';').skip(1).find_map(|parameter| {
-        let (found, value) = parameter.split_once('=')?;
-        found
-            .trim()
-            .eq_ignore_ascii_case(name)
-            .then(|| value.trim().trim_matches(['"', '\'']))
-    })
 }
 
 fn from_page(start: &[u8]) -> Option<&'static Encoding> {

@@ -123,7 +123,7 @@ impl Reader {
                     .replace('\n', "\r\n");
                 self.add(tag, value, None, false);
             }
-            StreamPiece::Raw(..) => {}
+            StreamPiece::Raw(..) | StreamPiece::Inert(..) => {}
             StreamPiece::End(name, _) => match name.as_str() {
                 "form" => {
                     self.end_select();

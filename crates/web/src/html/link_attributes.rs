@@ -9,6 +9,8 @@ use std::borrow::Cow;
 use html5ever::{LocalName, ns};
 use scraper::node::Element;
 
+use crate::html::character_references::{self, TextContext};
+use crate::html::lazy_attributes::lazy_name;
 use crate::html::link::LinkKind;
 use crate::html::links::References;
 use crate::html::names::names;
@@ -16,6 +18,7 @@ use crate::html::relations::has_relation;
 use crate::html::scanner::Tag;
 use crate::html::srcset;
 use crate::http::media_type::essence;
+use crate::letter_case::starts_with_ignore_case;
 
 /// The namespace of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +42,22 @@ impl Namespace {
 pub(crate) trait AttributeSource<'p> {
     /// Returns the value of the first attribute with this name, with character references resolved.
     fn value(&self, name: &str) -> Option<Cow<'p, str>>;
+
+    /// Returns the attributes of lazy loaders, in order.
+    fn lazy_names(&self) -> Vec<&'static str>;
+
+    /// Returns the values of event handlers and of URLs that are scripts, in order.
+    fn scripts(&self) -> Vec<Cow<'p, str>>;
+}
+
+/// Returns the script in an attribute: that of an event handler or of a `javascript:` URL.
+fn script_of<'v>(name: &str, value: &'v str) -> Option<&'v str> {
+    const SCHEME: &str = "javascript:";
+    if name.len() > 2 && starts_with_ignore_case(name, "on") {
+        return Some(value);
+    }
+    let value = value.trim_start();
+    starts_with_ignore_case(value, SCHEME).then(|| &value[SCHEME.len()..])
 }
 
 impl<'p> AttributeSource<'p> for &'p Element {
@@ -54,11 +73,43 @@ impl<'p> AttributeSource<'p> for &'p Element {
             .find(|(found, _)| &*found.local == local && found.ns == space);
         found.map(|(_, value)| Cow::Borrowed(&**value))
     }
+
+    fn lazy_names(&self) -> Vec<&'static str> {
+        let names = self.attrs.iter().filter(|(name, _)| name.ns == ns!());
+        names
+            .filter_map(|(name, _)| lazy_name(&name.local))
+            .collect()
+    }
+
+    fn scripts(&self) -> Vec<Cow<'p, str>> {
+        let scripts = self
+            .attrs
+            .iter()
+            .filter_map(|(name, value)| script_of(&name.local, value));
+        scripts.map(Cow::Borrowed).collect()
+    }
 }
 
 impl<'p> AttributeSource<'p> for Tag<'p> {
     fn value(&self, name: &str) -> Option<Cow<'p, str>> {
         Tag::value(self, name)
+    }
+
+    fn lazy_names(&self) -> Vec<&'static str> {
+        self.attributes()
+            .filter_map(|(name, _)| lazy_name(name))
+            .collect()
+    }
+
+    fn scripts(&self) -> Vec<Cow<'p, str>> {
+        let mut scripts = Vec::new();
+        for (name, value) in self.attributes() {
+            let value = character_references::resolve(value, TextContext::Attribute);
+            if let Some(script) = script_of(name, &value) {
+                scripts.push(Cow::Owned(script.to_owned()));
+            }
+        }
+        scripts
     }
 }
 
@@ -68,6 +119,17 @@ pub(crate) struct TransientTag<'a, 't>(pub &'a Tag<'t>);
 impl<'p> AttributeSource<'p> for TransientTag<'_, '_> {
     fn value(&self, name: &str) -> Option<Cow<'p, str>> {
         Some(Cow::Owned(self.0.value(name)?.into_owned()))
+    }
+
+    fn lazy_names(&self) -> Vec<&'static str> {
+        self.0.lazy_names()
+    }
+
+    fn scripts(&self) -> Vec<Cow<'p, str>> {
+        let scripts = self.0.scripts().into_iter();
+        scripts
+            .map(|script| Cow::Owned(script.into_owned()))
+            .collect()
     }
 }
 
@@ -82,6 +144,7 @@ pub(crate) fn may_refer(name: &LocalName) -> bool {
             "tr" "td" "th" "bgsound"
         ]
     ) || &**name == "portal"
+        || name.starts_with("amp-")
 }
 
 /// Collects all links of an element, except those with anchor text (`a`, `area`), which the walk
@@ -127,6 +190,11 @@ fn of_html<'p>(name: &str, element: &impl AttributeSource<'p>, references: &mut 
             add(references, value("longdesc"), LinkKind::Page);
         }
         "portal" => add(references, value("src"), LinkKind::Frame),
+        // Components of AMP, which its script shows.
+        "amp-iframe" | "amp-video-iframe" => {
+            add(references, value("src"), LinkKind::Frame);
+            add(references, value("poster"), LinkKind::Requisite);
+        }
         "blockquote" | "q" | "ins" | "del" => add(references, value("cite"), LinkKind::Page),
         "object" => {
             let is_page = value("type").is_some_and(|media| is_html(&media));
@@ -157,11 +225,11 @@ fn requisites<'p>(name: &str, element: &impl AttributeSource<'p>, references: &m
         "script" | "embed" | "audio" | "track" | "bgsound" => {
             add(references, value("src"), LinkKind::Requisite);
         }
-        "source" => {
+        "source" | "amp-img" | "amp-anim" => {
             add(references, value("src"), LinkKind::Requisite);
             add_candidates(references, value("srcset"));
         }
-        "video" => {
+        "video" | "amp-video" | "amp-audio" => {
             add(references, value("src"), LinkKind::Requisite);
             add(references, value("poster"), LinkKind::Requisite);
         }

@@ -150,6 +150,15 @@ impl<'p> References<'p> {
         Some(index)
     }
 
+    /// Adds a reference to what the page needs, although its kind does not say so.
+    pub(crate) fn add_needed(&mut self, href: Cow<'p, str>, kind: LinkKind) {
+        let index = self.found.len();
+        self.add(href, kind, "");
+        if let Some(added) = self.found.get_mut(index) {
+            added.is_needed = true;
+        }
+    }
+
     /// Returns the index of a reference that was added before and leads to a page.
     pub(crate) fn page(&self, href: &str) -> Option<usize> {
         let index = *self.known.get(href)?;

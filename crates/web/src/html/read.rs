@@ -13,9 +13,9 @@ use crate::html::response_metadata::{ReadContext, ResponseMetadata};
 use crate::html::subresources::Subresource;
 use crate::html::walk::Walk;
 use crate::html::work_budget::WorkBudget;
-use crate::html::{charset, forms, language, lines, link_attributes, markdown, refresh};
-use crate::http::link_header;
+use crate::html::{charset, forms, language, lines, link_attributes, markdown, refresh, xhtml};
 use crate::http::media_type::Media;
+use crate::http::{link_header, media_type};
 use crate::url::canonical::CanonicalForm;
 use crate::url::page_url::PageUrl;
 
@@ -54,11 +54,9 @@ pub fn read(
     }
     let headed = document.read_header(&context);
     if document.media == Media::Other {
-        match Subresource::of(metadata.content_type) {
-            Some(part) if limits.kinds.has(LinkKind::Requisite) => {
-                document.read_part(part, body, headed, &context);
-            }
-            _ => References::new(limits).resolve(headed, &context, &mut document),
+        match Subresource::of(metadata.content_type, body, limits.kinds) {
+            Some(part) => document.read_part(part, body, headed, &context),
+            None => References::new(limits).resolve(headed, &context, &mut document),
         }
         return document;
     }
@@ -68,7 +66,13 @@ pub fn read(
         document.warnings.push(ParseWarning::Undecodable);
     }
     if document.media == Media::Html {
-        document.read_page(&decoded.text, headed, &context);
+        if media_type::is_xhtml(metadata.content_type, body) {
+            let mut budget = WorkBudget::new(limits.stream_effort);
+            let page = xhtml::as_html(&decoded.text, &mut budget);
+            document.read_page(&page, headed, &context);
+        } else {
+            document.read_page(&decoded.text, headed, &context);
+        }
     } else {
         References::new(limits).resolve(headed, &context, &mut document);
         document.read_text(&decoded.text, limits);

@@ -1,8 +1,13 @@
 //! URLs in scripts, which Heritrix calls speculative links.
 //!
-//! Finds complete `http` and `https` URLs, and quoted paths from the root that look like pages.
-//! Strings that a script concatenates are skipped: a piece beside a `+` or with `${` in it.
+//! Finds complete `http` and `https` URLs, quoted paths from the root that look like pages, and the
+//! modules that a script imports. Quotation marks may be escaped, as those of markup in a string
+//! are. Strings that a script concatenates are skipped: a piece next to a `+` or with `${` in it.
 
+use std::borrow::Cow;
+
+use crate::html::link::LinkKind;
+use crate::html::links::References;
 use crate::letter_case::{is_one_of, starts_with_ignore_case};
 
 /// Maximum number of URLs of one script.
@@ -14,8 +19,25 @@ const MOST_TRIES: usize = 50_000;
 /// Maximum length of a URL in bytes.
 const LONGEST: usize = 2_048;
 
-/// Returns the URLs in a script in order, as they would be written in a page.
-pub(crate) fn urls(script: &str) -> Vec<String> {
+/// Collects the URLs of a script, and of linked data, which names pictures, too.
+pub(crate) fn gather(script: &str, is_data: bool, references: &mut References<'_>) {
+    for (url, is_page) in urls(script) {
+        if is_page {
+            references.add(Cow::Owned(url), LinkKind::Script, "");
+        } else if is_data {
+            references.add_needed(Cow::Owned(url), LinkKind::Script);
+        }
+    }
+    if !is_data {
+        for module in modules(script) {
+            references.add(Cow::Owned(module), LinkKind::Requisite, "");
+        }
+    }
+}
+
+/// Returns the URLs in a script in order, as they would be written in a page, and whether each may
+/// be a page by its extension.
+fn urls(script: &str) -> Vec<(String, bool)> {
     let mut found = Vec::new();
     let bytes = script.as_bytes();
     let mut at = 0;
@@ -28,10 +50,16 @@ pub(crate) fn urls(script: &str) -> Vec<String> {
             break;
         };
         at += next;
+        // The first slash of a path may be escaped.
+        let start = match (bytes[at], before(bytes, at)) {
+            (b'/', Some(b'\\')) => at - 1,
+            _ => at,
+        };
+        let quote = quote_before(bytes, start);
         let begins = match bytes[at] {
-            b'/' => is_quote(before(bytes, at)),
+            b'/' => quote.is_some(),
             _ => {
-                !before(bytes, at).is_some_and(|byte| byte.is_ascii_alphanumeric())
+                (quote.is_some() || !before(bytes, at).is_some_and(|c| c.is_ascii_alphanumeric()))
                     && has_scheme(&bytes[at..])
             }
         };
@@ -40,9 +68,10 @@ pub(crate) fn urls(script: &str) -> Vec<String> {
             continue;
         }
         tries += 1;
-        let (url, end) = read(script, at);
-        if is_whole(bytes, at, end) && looks_like_a_page(&url) {
-            found.push(url);
+        let (url, end) = read(script, start, quote);
+        if is_whole(bytes, start, end, quote) && is_address(&url) {
+            let is_page = may_be_a_page(&url);
+            found.push((url, is_page));
         }
         at = end.max(at + 1);
     }
@@ -53,8 +82,20 @@ fn before(bytes: &[u8], at: usize) -> Option<u8> {
     at.checked_sub(1).map(|before| bytes[before])
 }
 
-fn is_quote(byte: Option<u8>) -> bool {
-    matches!(byte, Some(b'"' | b'\'' | b'`'))
+/// Quotation marks as they are written in scripts and in the markup of their strings, escaped ones
+/// first.
+const QUOTES: &[&str] = &[
+    "\\\"", "\\'", "\\u0022", "\\u0027", "\\x22", "\\x27", "&quot;", "&#34;", "&#39;", "&apos;",
+    "\"", "'", "`",
+];
+
+/// Returns the quotation mark that ends at a position.
+fn quote_before(bytes: &[u8], at: usize) -> Option<&'static str> {
+    let before = &bytes[..at];
+    let may_end = matches!(before.last()?, b'"' | b'\'' | b'`' | b'2' | b'7' | b';');
+    let mut quotes = QUOTES.iter();
+    let found = quotes.find(|quote| may_end && before.ends_with(quote.as_bytes()));
+    found.copied()
 }
 
 /// Returns true for `http://` and `https:\/\/`.
@@ -74,12 +115,16 @@ fn has_scheme(bytes: &[u8]) -> bool {
     .any(|start| rest.starts_with(start))
 }
 
-/// Returns the URL at a position without its escapes, and its end.
-fn read(script: &str, start: usize) -> (String, usize) {
+/// Returns the URL at a position without its escapes, and its end. In quotation marks it is the
+/// whole string.
+fn read(script: &str, start: usize, quote: Option<&str>) -> (String, usize) {
     let mut url = String::new();
     let mut at = start;
     let mut chars = script[start..].chars();
     while let Some(c) = chars.next() {
+        if quote.is_some_and(|quote| script[at..].starts_with(quote)) {
+            break;
+        }
         match c {
             '\\' => match escape(&script[at..]) {
                 Some((c, length)) => {
@@ -90,8 +135,8 @@ fn read(script: &str, start: usize) -> (String, usize) {
                 }
                 None => break,
             },
-            '"' | '\'' | '`' | '<' | '>' | '{' | '}' | '|' | '^' | '(' | ')' | '[' | ']' | ','
-            | ';' => break,
+            '"' | '\'' | '`' | '<' | '>' | '{' | '}' => break,
+            '|' | '^' | '(' | ')' | '[' | ']' | ',' | ';' if quote.is_none() => break,
             c if c.is_whitespace() || c.is_control() => break,
             c => url.push(c),
         }
@@ -100,7 +145,8 @@ fn read(script: &str, start: usize) -> (String, usize) {
             break;
         }
     }
-    (url, at)
+    // Markup in a string.
+    (url.replace("&amp;", "&"), at)
 }
 
 /// Resolves `\/`, `\u002f`, `\u0026` and `\x2f`.
@@ -120,63 +166,60 @@ fn escape(text: &str) -> Option<(char, usize)> {
 }
 
 /// Returns true if the string is not concatenated with others.
-fn is_whole(bytes: &[u8], start: usize, end: usize) -> bool {
+fn is_whole(bytes: &[u8], start: usize, end: usize, quote: Option<&str>) -> bool {
     let is_joined = |byte: Option<&u8>| byte == Some(&b'+');
-    let quote = before(bytes, start).filter(|&byte| is_quote(Some(byte)));
     let Some(quote) = quote else {
         // In running text: a comment, or the words of a string.
         return bytes[start] != b'/' && !matches!(bytes.get(end), Some(b'{' | b'$'));
     };
     // A URL that ends before the closing quote is only a part of the string.
-    if bytes.get(end) != Some(&quote) {
+    if !bytes[end..].starts_with(quote.as_bytes()) {
         return false;
     }
-    let left = bytes[..start - 1]
+    let left = bytes[..start - quote.len()]
         .iter()
         .rev()
         .take(64)
         .find(|byte| !byte.is_ascii_whitespace());
-    let right = bytes[end + 1..]
+    let right = bytes[end + quote.len()..]
         .iter()
         .take(64)
         .find(|byte| !byte.is_ascii_whitespace());
     !is_joined(left) && !is_joined(right)
 }
 
-fn looks_like_a_page(url: &str) -> bool {
+/// Returns true for a URL of the web, and for a path that is neither an operator nor a separator.
+fn is_address(url: &str) -> bool {
     if url.len() > LONGEST || url.ends_with('$') || url.contains("${") {
         return false;
     }
-    let path = match url.split_once("://") {
-        Some((_, rest)) => {
-            let (host, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
-            let is_host = host.starts_with(|c: char| c.is_alphanumeric()) && host.len() > 1;
-            if !is_host {
-                return false;
-            }
-            path
-        }
-        None => {
-            let rest = &url[1..];
-            // `//host/path` must name a host; `/path` must have letters to differ from an operator
-            // or a separator.
-            if let Some(host) = rest.strip_prefix('/') {
-                if !host
-                    .split('/')
-                    .next()
-                    .is_some_and(|host| host.contains('.') && !host.starts_with('.'))
-                {
-                    return false;
-                }
-            } else if rest.len() < 2
-                || !rest.starts_with(|c: char| {
-                    c.is_alphanumeric() || matches!(c, '_' | '-' | '~' | '%')
-                })
-            {
-                return false;
-            }
-            rest
-        }
+    if let Some((_, rest)) = url.split_once("://").filter(|_| !url.starts_with('/')) {
+        return is_host(rest);
+    }
+    match url[1..].strip_prefix('/') {
+        Some(rest) => is_host(rest),
+        None => url[1..]
+            .starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '~' | '%')),
+    }
+}
+
+/// Returns true if a text begins with a host of the web, which has a dot inside: `http://www.` is a
+/// piece of a URL.
+fn is_host(rest: &str) -> bool {
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = host.rsplit('@').next().unwrap_or_default();
+    let host = host.split(':').next().unwrap_or_default();
+    let mut labels = host.strip_suffix('.').unwrap_or(host).split('.');
+    let count = labels.clone().count();
+    count > 1 && labels.all(|label| label.starts_with(char::is_alphanumeric))
+}
+
+fn may_be_a_page(url: &str) -> bool {
+    let path = match url.split_once("://").filter(|_| !url.starts_with('/')) {
+        Some((_, rest)) => rest
+            .find(['/', '?', '#'])
+            .map_or("", |start| &rest[start..]),
+        None => url,
     };
     let path = path.split(['?', '#']).next().unwrap_or_default();
     let extension = path
@@ -184,6 +227,46 @@ fn looks_like_a_page(url: &str) -> bool {
         .next()
         .and_then(|file| file.rsplit_once('.'));
     !extension.is_some_and(|(_, extension)| is_one_of(extension, NO_PAGES))
+}
+
+/// Returns the modules that a script imports by `import`, `export … from` and `import()`, in order.
+fn modules(script: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for keyword in ["import", "from"] {
+        for (at, _) in script.match_indices(keyword).take(MOST_TRIES) {
+            let is_word = !before(script.as_bytes(), at)
+                .is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, b'_' | b'$' | b'.'));
+            let rest = script[at + keyword.len()..].trim_start();
+            let rest = match rest.strip_prefix('(') {
+                Some(rest) if keyword == "import" => rest.trim_start(),
+                _ => rest,
+            };
+            let Some(quote) = rest
+                .chars()
+                .next()
+                .filter(|c| matches!(c, '"' | '\'' | '`'))
+            else {
+                continue;
+            };
+            let end = rest
+                .bytes()
+                .take(LONGEST)
+                .skip(1)
+                .position(|c| char::from(c) == quote);
+            let Some(name) = end.map(|end| &rest[1..=end]) else {
+                continue;
+            };
+            // A bare name is that of a package.
+            let is_path = ["./", "../", "/", "http://", "https://"]
+                .iter()
+                .any(|start| name.starts_with(start));
+            let is_plain = !name.contains(|c: char| c.is_whitespace() || matches!(c, '$' | '\\'));
+            if is_word && is_path && is_plain && found.len() < MOST {
+                found.push(name.to_owned());
+            }
+        }
+    }
+    found
 }
 
 /// File extensions that are never pages.
@@ -195,7 +278,14 @@ const NO_PAGES: &[&str] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::urls;
+    use super::modules;
+
+    fn urls(script: &str) -> Vec<String> {
+        let urls = super::urls(script).into_iter();
+        urls.filter(|(_, is_page)| *is_page)
+            .map(|(url, _)| url)
+            .collect()
+    }
 
     #[test]
     fn whole_urls_and_quoted_paths_are_found_and_pieces_are_not() {
@@ -214,7 +304,28 @@ mod tests {
                 &["http://a.example/doc"],
             ),
             ("location = \"/next/page\"", &["/next/page"]),
-            ("go('\\/next')", &[]),
+            // What PHP's json_encode writes was not found, nor were these strings.
+            ("go('\\/next')", &["/next"]),
+            ("{\"url\": \"\\/add\\/page\"}", &["/add/page"]),
+            (
+                "a = \"http://a.example/a,1.html\"",
+                &["http://a.example/a,1.html"],
+            ),
+            ("a = '/a(1);[2]|x'", &["/a(1);[2]|x"]),
+            (
+                "write(\"<a href=\\\"http://a.example/b\\\">x</a>\")",
+                &["http://a.example/b"],
+            ),
+            ("write(\"<a href='/b?c=1&amp;d'>x</a>\")", &["/b?c=1&d"]),
+            ("a = \"<a href=\\u0022/c\\u0022>\"", &["/c"]),
+            ("a = '<a href=&quot;/c&quot;>'", &["/c"]),
+            ("a = \"<a href=\\\"/a/\" + id + \"\\\">\"", &[]),
+            ("a = \"http://www.\"; b = 'https://ssl.'; c = '//www.'", &[]),
+            ("a = 'http://localhost/x'", &[]),
+            (
+                "a = 'http://user@a.example:8080/x'",
+                &["http://user@a.example:8080/x"],
+            ),
             ("go('/next?a=1')", &["/next?a=1"]),
             ("go(`/items`)", &["/items"]),
             ("go('//b.example/x')", &["//b.example/x"]),
@@ -225,7 +336,7 @@ mod tests {
             ("go(`/a/${id}`)", &[]),
             ("go(`http://a.example/${id}`)", &[]),
             ("s.replace(/a\\/b/g, '/')", &[]),
-            ("x = a / b; y = '/g'", &[]),
+            ("x = a / b; y = '/+'", &[]),
             ("import '/main.js'; img='/a.PNG?x'", &[]),
             ("x='http://'; y='https:// '; xhttp://a.example/", &[]),
             ("'/path with spaces'", &[]),
@@ -237,5 +348,42 @@ mod tests {
     #[test]
     fn no_more_than_a_thousand_are_found() {
         assert_eq!(urls(&"'/path' ".repeat(5_000)).len(), super::MOST);
+    }
+
+    #[test]
+    fn imported_modules_are_found() {
+        for (script, expected) in [
+            (
+                "import a from './a.js'; import \"../b.js\"",
+                &["./a.js", "../b.js"][..],
+            ),
+            (
+                "export * from '/c.js'; x = import( `./d.js` )",
+                &["/c.js", "./d.js"],
+            ),
+            (
+                "import React from 'react'; important('./x'); a.from('./y')",
+                &["./x"][..0],
+            ),
+            ("import(`./${name}.js`); import './unclosed", &[]),
+        ] {
+            let mut found = modules(script);
+            found.sort_unstable();
+            let mut expected = expected.to_vec();
+            expected.sort_unstable();
+            assert_eq!(found, expected, "{script}");
+        }
+    }
+
+    #[test]
+    fn pictures_are_told_from_pages() {
+        let found = super::urls("{\"image\": \"http://a.example/i.jpg\", \"url\": \"/p\"}");
+        assert_eq!(
+            found,
+            [
+                ("http://a.example/i.jpg".to_owned(), false),
+                ("/p".to_owned(), true)
+            ]
+        );
     }
 }

@@ -1,41 +1,51 @@
-//! Subresources that need other resources to be shown: style sheets, drawings, manifests.
+//! Subresources that need other resources to be shown: style sheets, drawings, manifests, scripts.
 //!
-//! They are read only if requisites are collected: they have no text and lead only to what they
-//! need.
+//! They have no text. Style sheets and manifests lead only to what they need, and are read only if
+//! requisites are collected. A drawing may be a document of its own, with links (SVG 2, section
+//! 16.2).
 
 use serde_json::Value;
 
-use crate::html::charset;
 use crate::html::css::{self, CssContext};
 use crate::html::document::{Document, ParseWarning};
 use crate::html::limits::ReadLimits;
-use crate::html::link::LinkKind;
+use crate::html::link::{LinkKind, LinkKinds};
 use crate::html::links::{Links, References};
 use crate::html::response_metadata::{ReadContext, ResponseMetadata};
 use crate::html::walk::Walk;
 use crate::html::work_budget::{self, WorkBudget};
-use crate::http::media_type::essence;
+use crate::html::{charset, script_links};
+use crate::http::media_type::{essence, is_xml};
+use crate::http::xml_root::XmlRoot;
 
-/// The kind of a subresource by its declared type; it is never guessed.
+/// The kind of a subresource by its declared type; that of XML by its root, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Subresource {
     /// `text/css`.
     Sheet,
-    /// `image/svg+xml`.
+    /// `image/svg+xml`, or another type of XML.
     Drawing,
     /// `application/manifest+json`.
     Manifest,
+    /// `text/javascript`, under any of its names.
+    Script,
 }
 
 /// Maximum size of a manifest in bytes.
 const MANIFEST_BYTES: usize = 1 << 20;
 
 impl Subresource {
-    pub(super) fn of(content_type: Option<&str>) -> Option<Self> {
-        match &*essence(content_type?) {
-            "text/css" => Some(Self::Sheet),
+    /// Returns the kind of a body if it may have links of these kinds.
+    pub(super) fn of(content_type: Option<&str>, body: &[u8], kinds: LinkKinds) -> Option<Self> {
+        let has_requisites = kinds.has(LinkKind::Requisite);
+        match &*essence(content_type.unwrap_or("text/xml")) {
+            "text/css" if has_requisites => Some(Self::Sheet),
+            "application/manifest+json" if has_requisites => Some(Self::Manifest),
             "image/svg+xml" => Some(Self::Drawing),
-            "application/manifest+json" => Some(Self::Manifest),
+            media if is_script(media) && kinds.has(LinkKind::Script) => Some(Self::Script),
+            media if is_xml(media) && XmlRoot::of(body) == Some(XmlRoot::Drawing) => {
+                Some(Self::Drawing)
+            }
             _ => None,
         }
     }
@@ -54,6 +64,7 @@ impl Document {
         let (references, budget) = match part {
             Subresource::Sheet => of_sheet(body, metadata, limits),
             Subresource::Drawing => of_drawing(body, metadata, limits),
+            Subresource::Script => of_script(body, metadata, limits),
             Subresource::Manifest => (of_manifest(body, limits), WorkBudget::new(1)),
         };
         if budget.is_spent() {
@@ -77,6 +88,31 @@ fn of_sheet(
     (references, budget)
 }
 
+/// Returns true for the types of scripts (MIME Sniffing standard, section 4.6).
+fn is_script(essence: &str) -> bool {
+    let Some((kind, name)) = essence.split_once('/') else {
+        return false;
+    };
+    let name = name.strip_prefix("x-").unwrap_or(name);
+    matches!(kind, "text" | "application")
+        && (matches!(name, "ecmascript" | "jscript") || name.starts_with("javascript"))
+}
+
+/// Reads a script like one inside a page.
+fn of_script(
+    body: &[u8],
+    metadata: &ResponseMetadata<'_>,
+    limits: &ReadLimits,
+) -> (References<'static>, WorkBudget) {
+    let text = charset::decode_sheet(body, metadata.content_type);
+    let mut references = References::new(limits);
+    let mut budget = WorkBudget::new(limits.stream_effort);
+    if budget.take(work_budget::of_raw(&text)) {
+        script_links::gather(&text, false, &mut references);
+    }
+    (references, budget)
+}
+
 /// Reads a drawing like one inside a page.
 fn of_drawing<'h>(
     body: &[u8],
@@ -91,11 +127,6 @@ fn of_drawing<'h>(
     }
     let mut references = walk.references;
     references.canonical = None;
-    references.found.retain(|reference| reference.is_needed);
-    for reference in &mut references.found {
-        // A drawing that is shown leads nowhere.
-        reference.kind = LinkKind::Requisite;
-    }
     (references, walk.budget)
 }
 

@@ -18,6 +18,8 @@ pub(crate) enum StreamPiece<'t> {
     Start(Tag<'t>, TagName, Namespace, bool),
     /// An element whose content is raw text, and this content.
     Raw(Tag<'t>, TagName, &'t str),
+    /// A start tag of HTML in a template, which only scripts show.
+    Inert(Tag<'t>, TagName),
     /// An end tag, and whether its surroundings are visible.
     End(TagName, bool),
 }
@@ -143,7 +145,13 @@ impl<'t> TagStream<'t> {
                 StreamPiece::Start(tag, name, space, is_visible)
             }
         };
-        (self.templates == 0).then_some(piece)
+        match piece {
+            piece if self.templates == 0 => Some(piece),
+            StreamPiece::Start(tag, name, Namespace::Html, _) => {
+                Some(StreamPiece::Inert(tag, name))
+            }
+            _ => None,
+        }
     }
 
     /// Returns true if a start tag is valid in a selection; some end the selection.

@@ -1,6 +1,7 @@
 //! The walk over a page's tree, which collects title, language, links, directives and text in one
 //! pass.
 
+mod for_scripts;
 mod unparsed;
 
 use std::borrow::Cow;
@@ -24,8 +25,9 @@ use crate::html::markdown::Structure;
 use crate::html::names::names;
 use crate::html::rest_contexts::RestContexts;
 use crate::html::tag_stream::is_shadow_mode;
-use crate::html::work_budget::{self, WorkBudget};
-use crate::html::{anchor_text, language, refresh, region_flags, script_links};
+use crate::html::work_budget::WorkBudget;
+use crate::html::{anchor_text, language, refresh, region_flags};
+use for_scripts::is_linked_data;
 use unparsed::Nested;
 
 /// The results of walking a page.
@@ -69,6 +71,8 @@ struct Around {
     in_head: bool,
     /// True if only links are read here.
     hidden: bool,
+    /// True in a template, where only links for scripts are read.
+    in_template: bool,
 }
 
 impl<'p> Walk<'p> {
@@ -139,7 +143,23 @@ impl<'p> Walk<'p> {
             Node::Document | Node::Fragment => return Some(around),
             Node::Doctype(_) | Node::Comment(_) | Node::ProcessingInstruction(_) => return None,
         };
+        if around.in_template {
+            if element.name.ns == ns!(html) {
+                self.link_for_scripts(&element.name.local, &element);
+            }
+            return Some(around);
+        }
         let mut inside = self.element(node, element, around);
+        if element.name.local == local_name!("template")
+            && !has_links_inside(element)
+            && self.references.kinds.has(LinkKind::Script)
+        {
+            return Some(Around {
+                hidden: true,
+                in_template: true,
+                ..inside
+            });
+        }
         if around.hidden {
             return Some(inside)
                 .filter(|_| flow(element) != Flow::Hidden || has_links_inside(element));
@@ -218,6 +238,9 @@ impl<'p> Walk<'p> {
             && let Some(style) = attribute(element, "style")
         {
             self.style(style, CssContext::Attribute);
+        }
+        if element.name.ns == ns!(html) && !element.attrs.is_empty() {
+            self.kept_for_scripts(&element.name.local, &element);
         }
         match element.name.local {
             local_name!("html") => {
@@ -312,8 +335,9 @@ impl<'p> Walk<'p> {
             &element,
             &mut self.references,
         );
+        let is_data = is_linked_data(element.value("type").as_deref());
         for text in node.children().filter_map(|child| child.value().as_text()) {
-            self.script(text);
+            self.script(text, is_data);
         }
     }
 
@@ -327,16 +351,6 @@ impl<'p> Walk<'p> {
             css::each_url(style, context, &mut self.budget, |url| {
                 references.add(Cow::Owned(url.to_owned()), LinkKind::Requisite, "");
             });
-        }
-    }
-
-    fn script(&mut self, script: &str) {
-        if self.references.kinds.has(LinkKind::Script)
-            && self.budget.take(work_budget::of_raw(script))
-        {
-            for url in script_links::urls(script) {
-                self.references.add(Cow::Owned(url), LinkKind::Script, "");
-            }
         }
     }
 
@@ -399,6 +413,7 @@ impl<'p> Walk<'p> {
         let Some(content) = element.value("content") else {
             return;
         };
+        self.preview(element, &content);
         if let Some(name) = element.value("name") {
             if level == 0 && is_for(&name, self.agent) {
                 self.directives.add(&content);

@@ -11,6 +11,7 @@ use http::header::LOCATION;
 use http::{HeaderMap, HeaderValue};
 
 use crate::http::body::Body;
+use crate::http::media_type;
 use crate::http::warning::Warning;
 use crate::time::Timestamp;
 use crate::url::page_url::PageUrl;
@@ -49,6 +50,13 @@ impl Exchange {
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// Returns the media type: the last valid one of all `Content-Type` fields; `None` if there is
+    /// none, so that the first bytes decide.
+    #[must_use]
+    pub fn content_type(&self) -> Option<String> {
+        media_type::content_type(&self.headers)
     }
 
     /// Returns true if a part of the body is missing, which another request may bring.

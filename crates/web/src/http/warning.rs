@@ -26,6 +26,11 @@ pub enum Warning {
     BrokenConnection,
     /// The body stopped, or came more slowly than the minimum rate.
     StalledBody,
+    /// The body is not in a content coding that `Content-Encoding` names, the name means nothing,
+    /// or the coding is broken.
+    ContentCoding,
+    /// `Content-Type` is not a media type, or names several.
+    ContentType,
 }
 
 impl Warning {
@@ -42,6 +47,8 @@ impl Warning {
             Self::BrokenChunks => "broken-chunks",
             Self::BrokenConnection => "broken-connection",
             Self::StalledBody => "stalled-body",
+            Self::ContentCoding => "content-coding",
+            Self::ContentType => "content-type",
         }
     }
 

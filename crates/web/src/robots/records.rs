@@ -3,6 +3,13 @@
 //! Lines end with CR, LF, both, or NUL; a byte order mark, whole or cut, is skipped, and `#` begins
 //! a comment (RFC 9309 section 2.2). Common misspellings of keys are accepted, and a colon may be
 //! missing before white space: the list is that of google/robotstxt and robotxt.
+//!
+//! The encoding is UTF-8, except that Windows' Notepad saves UTF-16: then the byte order mark, or a
+//! NUL in every second byte, decides.
+
+use std::borrow::Cow;
+
+use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 
 use crate::letter_case::starts_with_ignore_case;
 
@@ -21,6 +28,31 @@ pub(super) enum Record<'b> {
     },
     CrawlDelay(&'b [u8]),
     Sitemap(&'b [u8]),
+}
+
+/// Returns a robots.txt in UTF-8. Bytes that are not UTF-16 stay as they are.
+#[must_use]
+pub fn robots_text(body: &[u8]) -> Cow<'_, [u8]> {
+    let Some(encoding) = utf_16(body) else {
+        return Cow::Borrowed(body);
+    };
+    let text = encoding.decode_with_bom_removal(body).0.into_owned();
+    let mut text = text.into_bytes();
+    if body.len() > MAX_ROBOTS_BYTES {
+        // The last line may be cut.
+        text.truncate(text.iter().rposition(is_line_end).unwrap_or(0));
+    }
+    Cow::Owned(text)
+}
+
+fn utf_16(body: &[u8]) -> Option<&'static Encoding> {
+    match body {
+        [0xff, 0xfe, ..] => Some(UTF_16LE),
+        [0xfe, 0xff, ..] => Some(UTF_16BE),
+        [1..=0x7f, 0, 1..=0x7f, 0, ..] => Some(UTF_16LE),
+        [0, 1..=0x7f, 0, 1..=0x7f, ..] => Some(UTF_16BE),
+        _ => None,
+    }
 }
 
 /// Returns the whole lines within [`MAX_ROBOTS_BYTES`], which are those that are parsed.

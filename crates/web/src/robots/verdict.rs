@@ -41,6 +41,9 @@ pub struct RobotsRule {
     pub line: u32,
     /// The name of its group: our product token, or `*`.
     pub group: String,
+    /// The other names of the group, if an empty line or a `Crawl-delay` stands between its names:
+    /// the owner may have meant two groups.
+    pub merged_with: Option<String>,
 }
 
 impl RobotsVerdict {
@@ -76,7 +79,17 @@ impl Grounds {
 impl fmt::Display for Grounds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Rule(rule) => return rule.fmt(f),
+            Self::Rule(rule) => {
+                rule.fmt(f)?;
+                return match rule.merged_with.as_deref() {
+                    Some(others) if !others.is_empty() => write!(
+                        f,
+                        " (line {}, in one group with {others}: RFC 9309 merges the lines)",
+                        rule.line
+                    ),
+                    _ => Ok(()),
+                };
+            }
             Self::Itself => "robots.txt itself may always be asked for",
             Self::NoRule => "no rule matches",
             Self::NoGroup => "no group is for this crawler, nor for all",

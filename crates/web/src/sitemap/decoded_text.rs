@@ -146,7 +146,7 @@ impl BufRead for DecodedText<'_> {
 }
 
 /// Recognises UTF-16 by its byte order mark, or by the start of a tag (XML 1.0 appendix F).
-pub(super) fn utf_16(body: &[u8]) -> Option<&'static Encoding> {
+pub(crate) fn utf_16(body: &[u8]) -> Option<&'static Encoding> {
     match body {
         [0xff, 0xfe, ..] | [b'<', 0, ..] => Some(UTF_16LE),
         [0xfe, 0xff, ..] | [0, b'<', ..] => Some(UTF_16BE),

@@ -19,6 +19,8 @@ pub(super) struct Gathered<'a> {
     pub(super) form: &'a CanonicalForm,
     /// Number of entries that may still be kept.
     pub(super) room: usize,
+    /// Number of requisites that may still be kept.
+    pub(super) requisite_room: usize,
     /// True if there was one entry too many, or the receiver wants no more.
     pub(super) is_full: bool,
 }
@@ -59,9 +61,30 @@ impl Gathered<'_> {
         }
     }
 
+    /// Keeps a picture or a film of a page. The page is not lost if there are too many.
+    pub(super) fn keep_requisite(&mut self, url: PageUrl) {
+        if self.requisite_room == 0 {
+            self.note(ListingWarning::TooMany);
+            return;
+        }
+        self.requisite_room -= 1;
+        self.part.requisites.push(url);
+        self.hand_on_if_many();
+    }
+
     pub(super) fn kept(&mut self) {
         self.room -= 1;
-        if self.part.pages.len() + self.part.further.len() >= ENTRIES_AT_ONCE {
+        self.hand_on_if_many();
+    }
+
+    fn hand_on_if_many(&mut self) {
+        let Listing {
+            pages,
+            further,
+            requisites,
+            ..
+        } = &self.part;
+        if pages.len() + further.len() + requisites.len() >= ENTRIES_AT_ONCE {
             self.hand_on();
         }
     }
@@ -70,7 +93,8 @@ impl Gathered<'_> {
     pub(super) fn hand_on(&mut self) {
         let next = Listing::empty(self.part.kind);
         let part = std::mem::replace(&mut self.part, next);
-        let is_empty = part.pages.is_empty() && part.further.is_empty();
+        let is_empty =
+            part.pages.is_empty() && part.further.is_empty() && part.requisites.is_empty();
         if !is_empty && (self.use_part)(part).is_break() {
             self.room = 0;
             self.is_full = true;

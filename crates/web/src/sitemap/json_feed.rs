@@ -1,5 +1,5 @@
-//! JSON Feed (<https://www.jsonfeed.org/version/1.1/>): `url` and `external_url` of its items, and
-//! its `next_url`.
+//! JSON Feed (<https://www.jsonfeed.org/version/1.1/>): `url` and `external_url` of its items, or
+//! else their `id` if it is a URL, its `home_page_url` and its `next_url`.
 //!
 //! Items are read one by one and not kept, so that memory is bounded by their URLs. Items before a
 //! syntax error count.
@@ -11,6 +11,7 @@ use std::io::{BufRead, BufReader, Read};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use crate::letter_case::starts_with_ignore_case;
 use crate::sitemap::gathered::Gathered;
 use crate::sitemap::listing::{ListedUrl, ListingWarning};
 
@@ -43,6 +44,19 @@ struct Item<'d> {
     url: Option<Cow<'d, str>>,
     #[serde(borrow, default)]
     external_url: Option<Cow<'d, str>>,
+    /// Some feeds have numbers.
+    #[serde(default)]
+    id: serde_json::Value,
+}
+
+impl Item<'_> {
+    /// Returns the `id`, if it is the only URL.
+    fn permalink(&self) -> Option<&str> {
+        let is_only = self.url.is_none() && self.external_url.is_none();
+        let id = self.id.as_str().filter(|_| is_only)?;
+        let is_url = |scheme| starts_with_ignore_case(id, scheme);
+        (is_url("http://") || is_url("https://")).then_some(id)
+    }
 }
 
 impl<'d> DeserializeSeed<'d> for Feed<'_, '_> {
@@ -64,6 +78,12 @@ impl<'d> Visitor<'d> for Feed<'_, '_> {
         while let Some(key) = map.next_key::<Cow<'d, str>>()? {
             match &*key {
                 "items" => map.next_value_seed(Items(&mut *self.0))?,
+                "home_page_url" => {
+                    let home = map.next_value::<Option<Cow<'d, str>>>()?;
+                    if let Some(url) = home.and_then(|home| self.0.resolve(None, &home)) {
+                        self.0.keep_page(ListedUrl { url, lastmod: None });
+                    }
+                }
                 "next_url" => {
                     let next = map.next_value::<Option<Cow<'d, str>>>()?;
                     if let Some(url) = next.and_then(|next| self.0.resolve(None, &next)) {
@@ -96,7 +116,8 @@ impl<'d> Visitor<'d> for Items<'_, '_> {
 
     fn visit_seq<S: SeqAccess<'d>>(self, mut items: S) -> Result<(), S::Error> {
         while let Some(item) = items.next_element::<Item<'d>>()? {
-            for address in item.url.iter().chain(&item.external_url) {
+            let urls = item.url.iter().chain(&item.external_url).map(AsRef::as_ref);
+            for address in urls.chain(item.permalink()) {
                 if let Some(url) = self.0.resolve(None, address) {
                     self.0.keep_page(ListedUrl { url, lastmod: None });
                 }

@@ -10,7 +10,7 @@ pub enum ListingKind {
     Sitemap,
     /// `<sitemapindex>`.
     SitemapIndex,
-    /// Plain text, an absolute URL a line.
+    /// Plain text, one absolute URL per line.
     TextSitemap,
     /// RSS or Atom.
     Feed,
@@ -37,12 +37,17 @@ impl ListingKind {
 pub struct ListingLimits {
     /// Maximum number of pages and further listings together.
     pub entries: usize,
+    /// Maximum number of pictures and films of listed pages; 0 if they are not wanted.
+    pub requisites: usize,
 }
 
-/// Allows 100,000 entries, twice the 50,000 of the sitemap protocol.
+/// Allows 100,000 entries, twice the 50,000 of the sitemap protocol, and no pictures.
 impl Default for ListingLimits {
     fn default() -> Self {
-        Self { entries: 100_000 }
+        Self {
+            entries: 100_000,
+            requisites: 0,
+        }
     }
 }
 
@@ -56,6 +61,9 @@ pub struct Listing {
     /// The sitemaps of an index, or the continuations of a feed (RFC 5005 `next` and
     /// `prev-archive`).
     pub further: Vec<ListedUrl>,
+    /// The pictures and films of the listed pages, with their previews (Google's extensions of
+    /// sitemaps).
+    pub requisites: Vec<PageUrl>,
     /// The warnings, each at most once.
     pub warnings: Vec<ListingWarning>,
 }
@@ -92,6 +100,7 @@ impl Listing {
             kind,
             pages: Vec::new(),
             further: Vec::new(),
+            requisites: Vec::new(),
             warnings: Vec::new(),
         }
     }

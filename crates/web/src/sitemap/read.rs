@@ -37,6 +37,7 @@ pub fn read_listing(
     whole.warnings = read_listing_in_parts(kind, body, content_type, url, form, limits, |part| {
         whole.pages.extend(part.pages);
         whole.further.extend(part.further);
+        whole.requisites.extend(part.requisites);
         ControlFlow::Continue(())
     });
     whole
@@ -60,6 +61,7 @@ pub fn read_listing_in_parts(
         page: url,
         form,
         room: limits.entries,
+        requisite_room: limits.requisites,
         is_full: false,
     };
     if kind == ListingKind::JsonFeed {

@@ -1,6 +1,5 @@
 //! Recognition of sitemaps and feeds by their first bytes.
 
-use crate::http::media_type::Media;
 use crate::letter_case::starts_with_ignore_case;
 use crate::sitemap::decoded_text::utf_16;
 use crate::sitemap::listing::ListingKind;
@@ -10,6 +9,12 @@ use crate::sitemap::{json_feed, text_sitemap, xml};
 pub const SNIFFED_LISTING_BYTES: usize = 16 << 10;
 
 impl ListingKind {
+    /// Returns the kind of a file that robots.txt names as a sitemap; `None` if it is none.
+    #[must_use]
+    pub fn of_named(content_type: Option<&str>, body: &[u8]) -> Option<Self> {
+        Self::of(content_type, body).or_else(|| text_sitemap::of_named(content_type, body))
+    }
+
     /// Returns the kind of a body by its first bytes; `None` if it is not a listing. `content_type`
     /// matters for plain text only.
     #[must_use]
@@ -30,10 +35,8 @@ impl ListingKind {
             Some(b'<') if is_page(start) => None,
             Some(b'<') => xml::root(&String::from_utf8_lossy(start)),
             Some(b'{') => json_feed::is_feed(start).then_some(Self::JsonFeed),
-            Some(b'h' | b'H') if Media::of(content_type, body) == Media::Text => {
-                text_sitemap::of(content_type, body)
-            }
-            _ => None,
+            Some(_) => text_sitemap::of(content_type, body),
+            None => None,
         }
     }
 }

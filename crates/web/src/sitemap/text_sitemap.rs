@@ -1,14 +1,16 @@
-//! Sitemaps in plain text: an absolute URL a line (sitemap protocol, "text file").
+//! Sitemaps in plain text: one absolute URL per line (sitemap protocol, "text file").
 //!
-//! Nothing marks such a file, so its content decides: the first line and nine of ten of all lines
-//! must be bare URLs.
+//! Nothing marks such a file, so its content decides: most lines of its beginning must be bare
+//! URLs. If robots.txt names the file, one such line suffices. Other lines are skipped: sites write
+//! headings, comments and notes.
 
 use crate::html::charset;
-use crate::http::media_type::Media;
+use crate::http::media_type::{Media, essence, is_xml};
 use crate::letter_case::starts_with_ignore_case;
 use crate::sitemap::decoded_text::DecodedText;
 use crate::sitemap::gathered::Gathered;
 use crate::sitemap::listing::{ListedUrl, ListingKind, ListingWarning};
+use crate::sitemap::sniff::SNIFFED_LISTING_BYTES;
 use crate::url::page_url::MAX_URL_BYTES;
 
 /// Maximum length of a line: the longest URL with white space around it.
@@ -16,20 +18,51 @@ const LONGEST: usize = MAX_URL_BYTES + 1024;
 
 /// Returns the kind of a body that is such a list.
 pub(super) fn of(content_type: Option<&str>, body: &[u8]) -> Option<ListingKind> {
-    if Media::of(content_type, body) != Media::Text {
+    if !may_list(content_type, body) {
         return None;
     }
-    let text = charset::decode(body, content_type, None).text;
-    let mut lines = lines(&text).peekable();
-    if !lines.peek().is_some_and(|first| is_url(first)) {
-        return None;
+    let (urls, all) = count(content_type, body);
+    (urls * 2 > all).then_some(ListingKind::TextSitemap)
+}
+
+/// Returns the kind of a text that robots.txt names as a sitemap. Its media type does not matter.
+pub(super) fn of_named(content_type: Option<&str>, body: &[u8]) -> Option<ListingKind> {
+    let is_list = Media::of(None, body) == Media::Text && count(content_type, body).0 > 0;
+    is_list.then_some(ListingKind::TextSitemap)
+}
+
+/// Returns true for a text with a type that servers give to files that they do not know.
+fn may_list(content_type: Option<&str>, body: &[u8]) -> bool {
+    let is_unknown = |essence: &str| {
+        essence.starts_with("text/")
+            || essence.ends_with("/octet-stream")
+            || essence.ends_with("gzip")
+            || is_xml(essence)
+    };
+    match Media::of(content_type, body) {
+        Media::Text => true,
+        Media::Html => false,
+        Media::Other => {
+            content_type.is_some_and(|media| is_unknown(&essence(media)))
+                && Media::of(None, body) == Media::Text
+        }
     }
-    let (mut urls, mut all) = (0_usize, 0_usize);
-    for line in lines {
-        all += 1;
-        urls += usize::from(is_url(line));
-    }
-    (urls * 10 >= all * 9).then_some(ListingKind::TextSitemap)
+}
+
+/// Counts the lines with a bare URL at the beginning of a body, and all of its lines except
+/// comments.
+fn count(content_type: Option<&str>, body: &[u8]) -> (usize, usize) {
+    let head = &body[..body.len().min(SNIFFED_LISTING_BYTES)];
+    let text = charset::decode(head, content_type, None).text;
+    let end = match head.len() < body.len() {
+        // The last line is cut.
+        true => text.rfind(['\n', '\r']).unwrap_or(0),
+        false => text.len(),
+    };
+    let lines = lines(&text[..end]).filter(|line| !line.starts_with('#'));
+    lines.fold((0, 0), |(urls, all), line| {
+        (urls + usize::from(is_url(line)), all + 1)
+    })
 }
 
 pub(super) fn read(text: &mut DecodedText<'_>, gathered: &mut Gathered<'_>) {

@@ -33,7 +33,8 @@ pub(super) fn root(head: &str) -> Option<ListingKind> {
                 return match tag.local_name().into_inner() {
                     "urlset" => Some(ListingKind::Sitemap),
                     "sitemapindex" => Some(ListingKind::SitemapIndex),
-                    "rss" | "feed" | "RDF" => Some(ListingKind::Feed),
+                    // Some feeds of RSS lack their root.
+                    "rss" | "feed" | "RDF" | "channel" => Some(ListingKind::Feed),
                     _ => None,
                 };
             }
@@ -54,10 +55,13 @@ pub(super) fn read(text: &mut DecodedText<'_>, gathered: &mut Gathered<'_>) {
     config.allow_dangling_amp = true;
     config.check_end_names = false;
     config.allow_unmatched_ends = true;
+    let wants_requisites = gathered.requisite_room > 0;
     let mut walk = Walk {
         gathered,
         root: None,
+        wants_requisites,
         depth: 0,
+        channel: None,
         bases: Vec::new(),
         entry: None,
         field: None,
@@ -104,8 +108,12 @@ struct Walk<'g, 'a> {
     gathered: &'g mut Gathered<'a>,
     /// The prefix of the root, which the tags of a sitemap share.
     root: Option<String>,
+    /// True if pictures and films are kept.
+    wants_requisites: bool,
     /// Number of open tags.
     depth: usize,
+    /// The depth of the channel of RSS.
+    channel: Option<usize>,
     /// The `xml:base` of open tags, with their depth.
     bases: Vec<(usize, PageUrl)>,
     entry: Option<Entry>,
@@ -124,9 +132,10 @@ struct Entry {
     lastmod: Option<Lastmod>,
 }
 
-/// The field of an entry whose text is being read.
+/// The field of an entry or of a channel whose text is being read.
 struct Field {
     kind: FieldKind,
+    depth: usize,
     text: String,
     /// True if it contains something invalid.
     spoilt: bool,
@@ -137,6 +146,10 @@ enum FieldKind {
     Address,
     Guid,
     Lastmod,
+    /// The page of a channel.
+    Site,
+    /// A picture, a film, or the preview of one.
+    Requisite,
 }
 
 impl Walk<'_, '_> {
@@ -163,10 +176,24 @@ impl Walk<'_, '_> {
             self.follow_feed(tag, name);
             return;
         };
-        if self.depth != entry.depth + 1 || self.field.is_some() {
+        if self.field.is_some() {
             return;
         }
         let is_own = prefix == prefix_of(QName(&entry.name));
+        if self.depth == entry.depth + 2 {
+            let is_requisite = match name {
+                "loc" => !is_own,
+                "content_loc" | "thumbnail_loc" => true,
+                _ => false,
+            };
+            if is_requisite && self.wants_requisites && !self.is_feed() {
+                self.begin_field(FieldKind::Requisite);
+            }
+            return;
+        }
+        if self.depth != entry.depth + 1 {
+            return;
+        }
         if name == "link" && self.links_by_attribute(tag) {
             return;
         }
@@ -184,8 +211,13 @@ impl Walk<'_, '_> {
             }
             _ => return,
         };
+        self.begin_field(kind);
+    }
+
+    fn begin_field(&mut self, kind: FieldKind) {
         self.field = Some(Field {
             kind,
+            depth: self.depth,
             text: String::new(),
             spoilt: false,
         });
@@ -221,19 +253,38 @@ impl Walk<'_, '_> {
         true
     }
 
-    /// Follows the continuation of a feed (RFC 5005 sections 3 and 4).
+    /// Follows the page of a feed, and its continuation (RFC 5005 sections 3 and 4).
     fn follow_feed(&mut self, tag: &BytesStart<'_>, name: &str) {
-        if name != "link" || !self.is_feed() {
+        if name == "channel" && self.is_feed() {
+            self.channel = Some(self.depth);
+        }
+        if name != "link" || !self.is_feed() || self.field.is_some() {
             return;
         }
-        let rel = attribute(tag, "rel").unwrap_or_default();
+        let Some(href) = attribute(tag, "href") else {
+            // RSS 2.0: the channel's `link` is the site's URL. An image of a channel has one, too.
+            if self
+                .channel
+                .is_some_and(|channel| self.depth == channel + 1)
+            {
+                self.begin_field(FieldKind::Site);
+            }
+            return;
+        };
+        let rel = attribute(tag, "rel").unwrap_or_else(|| "alternate".to_owned());
+        if has_relation(&rel, "alternate") {
+            if let Some(url) = self.resolve(&href) {
+                self.gathered.keep_page(ListedUrl { url, lastmod: None });
+            }
+            return;
+        }
         if !["next", "prev-archive"]
             .iter()
             .any(|onward| has_relation(&rel, onward))
         {
             return;
         }
-        if let Some(url) = attribute(tag, "href").and_then(|href| self.resolve(&href)) {
+        if let Some(url) = self.resolve(&href) {
             self.gathered.keep_further(ListedUrl { url, lastmod: None });
         }
     }
@@ -275,7 +326,13 @@ impl Walk<'_, '_> {
                 // Tags left open in it end with it.
                 self.depth = depth;
             }
-            Some((false, depth)) if self.depth == depth + 1 => self.end_field(),
+            _ if self
+                .field
+                .as_ref()
+                .is_some_and(|field| self.depth <= field.depth) =>
+            {
+                self.end_field();
+            }
             _ => {}
         }
         while self
@@ -285,6 +342,7 @@ impl Walk<'_, '_> {
         {
             self.bases.pop();
         }
+        self.channel = self.channel.filter(|channel| *channel < self.depth);
         self.depth = self.depth.saturating_sub(1);
     }
 
@@ -327,7 +385,19 @@ impl Walk<'_, '_> {
                     entry.lastmod = lastmod;
                 }
             }
-            FieldKind::Address if field.spoilt => self.gathered.note(ListingWarning::NoUrl),
+            FieldKind::Address | FieldKind::Site | FieldKind::Requisite if field.spoilt => {
+                self.gathered.note(ListingWarning::NoUrl);
+            }
+            FieldKind::Site => {
+                if let Some(url) = self.resolve(&field.text) {
+                    self.gathered.keep_page(ListedUrl { url, lastmod: None });
+                }
+            }
+            FieldKind::Requisite => {
+                if let Some(url) = self.resolve(&field.text) {
+                    self.gathered.keep_requisite(url);
+                }
+            }
             FieldKind::Address => {
                 let url = self.resolve(&field.text);
                 self.add(url);
@@ -346,7 +416,7 @@ impl Walk<'_, '_> {
         let Some(entry) = self.entry.take() else {
             return;
         };
-        let guid = entry.guid.filter(|_| entry.urls.is_empty());
+        let guid = entry.guid.filter(|guid| !entry.urls.contains(guid));
         for url in entry.urls.into_iter().chain(guid) {
             let listed = ListedUrl {
                 url,

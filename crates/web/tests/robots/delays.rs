@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use web::{MAX_CRAWL_DELAY, PageUrl, RobotsRules};
+use web::{CanonicalForm, MAX_CRAWL_DELAY, RobotsRules};
+
+use crate::url;
 
 const MOST: f64 = MAX_CRAWL_DELAY.as_secs() as f64;
 
@@ -88,10 +90,15 @@ fn sitemaps_are_listed_for_all_crawlers() {
     ftp://x/\nsite-map: http://b.example/s.xml # b\n\
                 Sitemap: /relative.xml\nSitemap:\nSITEMAP:https://example.org/c.xml?a=b";
     let rules = RobotsRules::parse(file.as_bytes(), "FooBot");
-    let sitemaps: Vec<&str> = rules.sitemaps().iter().map(PageUrl::as_str).collect();
+    let sitemaps: Vec<String> = rules
+        .sitemaps(&url("/robots.txt"), &CanonicalForm::keep_all())
+        .map(|sitemap| sitemap.to_string())
+        .collect();
+    // The relative line was dropped, and with it the pages that only this sitemap lists.
     let expected = [
         "https://example.org/a.xml",
         "http://b.example/s.xml",
+        "https://example.org/relative.xml",
         "https://example.org/c.xml?a=b",
     ];
     assert_eq!(sitemaps, expected);

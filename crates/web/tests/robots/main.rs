@@ -10,6 +10,7 @@ mod delays;
 mod encoding;
 mod examples;
 mod lines;
+mod notepad;
 mod oracle;
 mod paths;
 mod special;

@@ -1,6 +1,6 @@
 //! Sections 2.3.1.3 and 2.3.1.4, and the content of a verdict.
 
-use web::{Grounds, RobotsRules};
+use web::{CanonicalForm, Grounds, RobotsRules};
 
 use crate::url;
 
@@ -16,7 +16,9 @@ fn without_a_file_everything_or_nothing_is_allowed_and_no_rule_is_quoted() {
             (allowed, &grounds, None)
         );
         assert!(rules.verdict(&url("/robots.txt")).allowed);
-        assert_eq!((rules.crawl_delay(), rules.sitemaps()), (None, &[][..]));
+        let (robots, form) = (url("/robots.txt"), CanonicalForm::keep_all());
+        let sitemaps = rules.sitemaps(&robots, &form);
+        assert_eq!((rules.crawl_delay(), sitemaps.count()), (None, 0));
     }
 }
 

@@ -89,7 +89,22 @@ impl Default for ListingRules {
 }
 
 impl ListingRules {
-    pub(crate) fn wants(&self, kind: ListingKind) -> bool {
+    /// Returns the kind of a body if it is a listing that is wanted. `is_named` is true for a file
+    /// that robots.txt names as a sitemap.
+    pub(crate) fn kind_of(
+        &self,
+        content_type: Option<&str>,
+        body: &[u8],
+        is_named: bool,
+    ) -> Option<ListingKind> {
+        let kind = match is_named {
+            true => ListingKind::of_named(content_type, body),
+            false => ListingKind::of(content_type, body),
+        };
+        kind.filter(|kind| self.wants(*kind))
+    }
+
+    fn wants(&self, kind: ListingKind) -> bool {
         if kind.is_sitemap() {
             self.sitemaps != Sitemaps::Off
         } else {

@@ -11,6 +11,7 @@ use scraper::node::{Comment, Element, Text};
 use super::role::Role;
 use super::{Open, Reader, STRIDE, lower};
 use crate::html::character_references::{self, TextContext};
+use crate::html::lazy_attributes::lazy_name;
 use crate::html::scanner::{Tag, Token};
 use crate::html::work_budget;
 
@@ -76,7 +77,7 @@ impl<'t> Reader<'t> {
                 return None;
             }
             let name = lower(name);
-            if name.starts_with("data-") {
+            if name.starts_with("data-") && lazy_name(&name).is_none() {
                 continue;
             }
             let name = QualName::new(None, ns!(), LocalName::from(name));

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use super::Walk;
+use super::for_scripts::is_linked_data;
 use crate::html::character_references::{self, TextContext};
 use crate::html::css::CssContext;
 use crate::html::elements::ends_line;
@@ -56,6 +57,9 @@ impl<'p> Walk<'p> {
                 StreamPiece::Start(tag, name, space, is_visible) => {
                     in_style = is_style_of_drawing(name, space);
                     self.style_of(&tag);
+                    if space == Namespace::Html {
+                        self.kept_for_scripts(name.as_str(), &tag);
+                    }
                     if is_visible && ends_line(name.as_str()) {
                         self.lines.end_line();
                     }
@@ -66,8 +70,10 @@ impl<'p> Walk<'p> {
                         contexts.start((&tag, name, space), new, is_visible, &mut self.references);
                     }
                 }
+                StreamPiece::Inert(tag, name) => self.link_for_scripts(name.as_str(), &tag),
                 StreamPiece::Raw(tag, name, content) => {
-                    self.raw(name, content, 0, Cow::Borrowed);
+                    self.kept_for_scripts(name.as_str(), &tag);
+                    self.raw(&tag, name, content, 0, Cow::Borrowed);
                     let first = self.references.found.len();
                     self.read_element(name.as_str(), Namespace::Html, &tag, 0);
                     if let Some(contexts) = &mut self.rest_contexts {
@@ -103,10 +109,17 @@ impl<'p> Walk<'p> {
                     StreamPiece::Start(tag, name, space, _) => {
                         in_style = is_style_of_drawing(name, space);
                         self.style_of(&tag);
+                        if space == Namespace::Html {
+                            self.kept_for_scripts(name.as_str(), &TransientTag(&tag));
+                        }
                         self.read_element(name.as_str(), space, &TransientTag(&tag), level);
                     }
+                    StreamPiece::Inert(tag, name) => {
+                        self.link_for_scripts(name.as_str(), &TransientTag(&tag));
+                    }
                     StreamPiece::Raw(tag, name, content) => {
-                        self.raw(name, content, level, |content| {
+                        self.kept_for_scripts(name.as_str(), &TransientTag(&tag));
+                        self.raw(&tag, name, content, level, |content| {
                             Cow::Owned(content.to_owned())
                         });
                         self.read_element(
@@ -128,13 +141,14 @@ impl<'p> Walk<'p> {
 
     fn raw<'t>(
         &mut self,
+        tag: &Tag<'_>,
         name: TagName,
         content: &'t str,
         level: u8,
         keep: impl Fn(&'t str) -> Cow<'p, str>,
     ) {
         match name.as_str() {
-            "script" => self.script(content),
+            "script" => self.script(content, is_linked_data(tag.value("type").as_deref())),
             "style" => self.style(content, CssContext::Sheet),
             "noscript" | "noframes" | "noembed" => self.nest(keep(content), level),
             _ => {}

@@ -1,0 +1,164 @@
+//! URLs that a page keeps for others: for its scripts, in the attributes of lazy loaders, and for
+//! previews of the page.
+//!
+//! No standard has them. A browser requests the pictures once a script has moved the URLs, so an
+//! archive without them shows no pictures; Heritrix, wget2, HTTrack, Zeno and wpull read such
+//! attributes. The values may be anything, so only what looks like a URL is taken.
+
+use std::borrow::Cow;
+
+use crate::html::link::LinkKind;
+use crate::html::link_attributes::AttributeSource;
+use crate::html::links::References;
+use crate::html::srcset;
+use crate::letter_case::{is_one_of, starts_with_ignore_case};
+
+/// The attributes of lazy loaders in use: lazysizes, lozad, vanilla-lazyload, jQuery Lazy Load, a3
+/// Lazy Load, WP Rocket, Jetpack, PageSpeed, Rocket Loader, Flickity, Magnific Popup.
+const LAZY: &[&str] = &[
+    "data-src",
+    "data-srcset",
+    "data-original",
+    "data-original-src",
+    "data-original-set",
+    "data-full-src",
+    "data-full-url",
+    "data-lazy",
+    "data-lazy-src",
+    "data-lazy-srcset",
+    "data-lazy-original",
+    "data-lazyload",
+    "data-bg",
+    "data-bg-src",
+    "data-background",
+    "data-background-image",
+    "data-image",
+    "data-image-src",
+    "data-img",
+    "data-img-src",
+    "data-hi-res-src",
+    "data-hires",
+    "data-highres",
+    "data-large-file",
+    "data-large-src",
+    "data-orig-file",
+    "data-orig-src",
+    "data-poster",
+    "data-thumb",
+    "data-echo",
+    "data-defer-src",
+    "data-delay-src",
+    "data-cfsrc",
+    "data-pagespeed-lazy-src",
+    "data-flickity-lazyload",
+    "data-retina",
+    "data-src-retina",
+    "data-zoom-image",
+];
+
+/// Returns the attribute of lazy loaders with this name.
+pub(crate) fn lazy_name(name: &str) -> Option<&'static str> {
+    if !starts_with_ignore_case(name, "data-") {
+        return None;
+    }
+    LAZY.iter()
+        .find(|lazy| lazy.eq_ignore_ascii_case(name))
+        .copied()
+}
+
+/// Collects the URLs in the attributes of lazy loaders.
+pub(crate) fn gather<'p>(
+    element: &str,
+    source: &impl AttributeSource<'p>,
+    references: &mut References<'p>,
+) {
+    let kind = match element {
+        "iframe" | "frame" => LinkKind::Frame,
+        _ => LinkKind::Requisite,
+    };
+    if !references.kinds.has(kind) {
+        return;
+    }
+    for name in source.lazy_names() {
+        let Some(value) = source.value(name) else {
+            continue;
+        };
+        let is_list = name.ends_with("set") || value.contains(", ");
+        let urls: Vec<&str> = match is_list {
+            true => srcset::candidates(&value).collect(),
+            false => vec![without_css(value.trim())],
+        };
+        for url in urls.into_iter().filter(|url| looks_like_a_url(url)) {
+            references.add(Cow::Owned(url.to_owned()), kind, "");
+        }
+    }
+}
+
+/// Returns the URL in `url("…")`.
+fn without_css(value: &str) -> &str {
+    let url = value
+        .strip_prefix("url(")
+        .and_then(|url| url.strip_suffix(')'));
+    url.map_or(value, |url| url.trim_matches(['"', '\'', ' ']))
+}
+
+/// Returns true for a word with a slash or a dot that is not data of another kind, or a
+/// placeholder.
+pub(crate) fn looks_like_a_url(value: &str) -> bool {
+    value.contains(['/', '.'])
+        && !value.starts_with(['{', '[', '#', '$', '.'])
+        && !value.contains(|c: char| c.is_whitespace() || matches!(c, '{' | '}' | '<' | '>'))
+        && value.parse::<f64>().is_err()
+}
+
+/// Returns true if `<meta>` with this `property`, `name` or `itemprop` names a picture or a film by
+/// which others show the page: the Open Graph protocol, cards of X, schema.org, tiles of Windows.
+pub(crate) fn is_preview(name: &str) -> bool {
+    let (group, rest) = name.split_once(':').unwrap_or((name, ""));
+    if is_one_of(group, &["og", "twitter"]) {
+        let previews = [
+            "image",
+            "image:url",
+            "image:secure_url",
+            "image:src",
+            "video",
+            "video:url",
+            "video:secure_url",
+            "audio",
+            "audio:url",
+            "audio:secure_url",
+            "player",
+            "player:stream",
+        ];
+        return is_one_of(rest, &previews);
+    }
+    is_one_of(
+        name,
+        &["thumbnail", "thumbnailUrl", "msapplication-TileImage"],
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_looks_like_a_url_is_taken() {
+        for url in ["/a", "a.jpg", "http://b.test/c", "//b.test", "a/b,c.jpg"] {
+            assert!(looks_like_a_url(url), "{url}");
+        }
+        for other in [
+            "",
+            "a",
+            "1.5",
+            "a b.jpg",
+            "{{a.jpg}}",
+            "[\"a.jpg\"]",
+            "#a.b",
+            ".class",
+            "<a/>",
+        ] {
+            assert!(!looks_like_a_url(other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! The names of a group, and the suspicion that it is two.
+//!
+//! A group is all `User-agent` lines up to a rule, and the rules behind them (RFC 9309 section
+//! 2.2.1), so a `Crawl-delay` or an empty line between two of these lines ends nothing. Owners
+//! often mean two groups, and shut everybody out. The rules are obeyed, and a verdict names the group, so
+//! that the user can ask the owner.
+
+/// The most names that are kept of a group; more are a list, not a mistake.
+const MOST: usize = 4;
+
+/// The `User-agent` lines of a group.
+#[derive(Debug, Default)]
+pub(super) struct GroupNames<'b> {
+    names: Vec<&'b [u8]>,
+    last_line: u32,
+    /// True if something stands between two lines.
+    pub(super) is_merged: bool,
+}
+
+impl<'b> GroupNames<'b> {
+    /// Adds the name on a line.
+    pub(super) fn add(&mut self, name: &'b [u8], line: u32) {
+        self.is_merged |= !self.names.is_empty() && line > self.last_line + 1;
+        self.last_line = line;
+        if self.names.len() < MOST {
+            self.names.push(name);
+        }
+    }
+
+    /// Returns the names except our own.
+    pub(super) fn others(&self, ours: Option<&[u8]>) -> Box<str> {
+        let is_other = |name: &&&[u8]| !ours.is_some_and(|ours| name.eq_ignore_ascii_case(ours));
+        let others = self.names.iter().filter(is_other);
+        let names: Vec<_> = others.map(|name| String::from_utf8_lossy(name)).collect();
+        names.join(", ").into()
+    }
+}
