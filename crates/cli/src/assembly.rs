@@ -12,7 +12,10 @@ pub(crate) mod rules;
 use std::error::Error;
 use std::sync::{Arc, RwLock, RwLockWriteGuard};
 
-use crawl::{ActiveOverrides, CrawlContext, EarlierArchives, ListingQuota, RobotsFiles, Telemetry};
+use crawl::{
+    ActiveOverrides, CrawlContext, EarlierArchives, ListingQuota, RobotsFiles, ShortestWays,
+    Telemetry,
+};
 use disk::{Disk, ReservedDisk, SystemDisk};
 use fetch::{Fetch, FetchOptions, HttpFetch, MemoryBudget, Pacer, RobotsCache, Secrets, Stalls};
 use shared_store::{Session, SharedOptions, SharedStore};
@@ -231,6 +234,7 @@ pub(crate) async fn assemble(
         disk_space,
         scope,
         listings: ListingQuota::default(),
+        shortest_ways: ShortestWays::default(),
         robots_files: RobotsFiles::default(),
         adaptive_signatures: features.adaptive_signatures(store.key(), &state)?,
         focus: focus.transpose()?,

@@ -42,6 +42,7 @@ pub use runtime::learned_words::LearnedWords;
 pub use runtime::resuming::{open_archive, settled_end};
 pub use runtime::retry;
 pub use runtime::runtime_overrides::{ActiveOverrides, Orders, RuntimeOverrides};
+pub use runtime::shortest_ways::ShortestWays;
 pub use runtime::telemetry::{Counts, MAX_TYPES, OTHER_TYPES, Responses, Telemetry};
 pub use runtime::topic_of_seeds::TopicOfSeeds;
 pub use runtime::unvisited_urls::DistinctUrls;
