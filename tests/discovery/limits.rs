@@ -1,7 +1,7 @@
 //! Limits that end a crawl before it is complete.
 
 use serde_json::Value;
-use testkit::{Reply, Server, Site};
+use testkit::{Gate, Reply, Server, Site};
 
 use crate::support::pages::{page, tree_site};
 use crate::support::{CommandOutput, Crawl};
@@ -112,4 +112,43 @@ fn max_time_ends_the_session_and_the_next_one_continues() {
         ended_by(&crawl.run_with(&["--max-time", "1h"]), "exhausted")["pages"],
         4
     );
+}
+
+/// The depth of the first way to a page stayed: `/y`, two links from the second seed, was lost when
+/// that seed was slow, and `skipped` said that it was three links from a seed.
+#[test]
+fn a_page_that_is_found_by_a_long_way_first_counts_by_the_shortest() {
+    let (late, visited) = (Gate::new(), Gate::new());
+    let (held, next) = (late.clone(), visited.clone());
+    let site = Site::new(move |request| {
+        let port = request.port.unwrap_or_default();
+        match (&*request.host, request.path()) {
+            ("near.test", "/") => page(1, &["/1"]),
+            // The host has one visit at a time, so /w is asked for when /x is settled.
+            ("near.test", "/1") => page(2, &["/x", "/w"]),
+            ("near.test", "/x") => page(3, &["/y"]),
+            ("near.test", "/w") => page(4, &["/"]).hold(&next),
+            ("near.test", "/y") => page(5, &["/z"]),
+            ("near.test", "/z") => page(6, &["/"]),
+            ("late.test", "/") => page(7, &[format!("http://near.test:{port}/x")]).hold(&held),
+            _ => Reply::status(404),
+        }
+    });
+    let hosts = ["near.test", "late.test"];
+    let server = Server::spawn_thread(site);
+    let crawl = Crawl::of(&server, &hosts)
+        .seeds(&hosts.map(|host| server.url(host, "/")))
+        .with(&["--max-depth", "2"]);
+    let running = crawl.start();
+    visited.arrivals_blocking(1);
+    late.open();
+    visited.open();
+    assert_eq!(running.end().code, Some(0));
+    let near = server.url("near.test", "/");
+    let urls = crawl.verdicts().into_keys();
+    let paths: Vec<String> = urls
+        .filter_map(|url| url.strip_prefix(&near).map(str::to_owned))
+        .collect();
+    assert_eq!(paths, ["", "1", "w", "x", "y"]);
+    crawl.is_sound();
 }

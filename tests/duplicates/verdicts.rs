@@ -1,7 +1,7 @@
 //! Verdicts on pages that repeat an earlier page.
 
 use serde_json::{Value, json};
-use testkit::{Reply, Server, Site};
+use testkit::{Gate, Reply, Server, Site};
 
 use crate::support::Crawl;
 use crate::support::pages::{NONE, anchor, article, html, page, prose};
@@ -348,4 +348,30 @@ fn learned_tf_idf_frequencies_outlast_a_session() {
     assert_eq!(again, kept);
     let other = ["--out", "crawl", "--stop-words", "de"];
     crawl.run_command(&other).assert_error(2, "stop words");
+}
+
+/// Links of duplicates waited until the whole crawl had nothing else: beside a site of a million
+/// pages, those of all other sites waited for weeks.
+#[test]
+fn links_of_a_duplicate_wait_for_no_other_site() {
+    let (large, asked) = (Gate::new(), Gate::new());
+    let (held, reached) = (large.clone(), asked.clone());
+    let server = Server::spawn_thread(Site::new(move |request| {
+        match (request.host.as_str(), request.path()) {
+            ("large.test", "/") => page(1, NONE).hold(&held),
+            ("small.test", "/") => page(2, &["/a", "/b"]),
+            ("small.test", "/a") => page(3, NONE),
+            ("small.test", "/b") => page(3, &["/behind"]),
+            ("small.test", "/behind") => page(4, NONE).hold(&reached),
+            _ => Reply::status(404),
+        }
+    }));
+    let hosts = ["large.test", "small.test"];
+    let crawl = Crawl::of(&server, &hosts).seeds(&hosts.map(|host| server.url(host, "/")));
+    let running = crawl.start();
+    asked.arrivals_blocking(1);
+    asked.open();
+    large.open();
+    assert_eq!(running.end().code, Some(0));
+    crawl.is_sound();
 }

@@ -5,12 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use testkit::{Gate, Reply, Server, Site};
 
 use crate::support::Crawl;
-use crate::support::pages::page;
+use crate::support::pages::{NONE, page};
 
 const MOVER: &str = "mover.test";
 const TARGET: &str = "target.test";
 const LINKER: &str = "linker.test";
-const NONE: &[&str] = &[];
 
 /// A page that a redirect had claimed was lost if the visit did not end well: a link to it was
 /// dropped, and after a kill the redirect went elsewhere. One interrupt lost 27 of 60 pages, the

@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use disk::SystemDisk;
 use store::embedded::History;
+use store::embedded::journal::{Journal, SEGMENT_BYTES};
 use store::embedded::record::Record;
-use testkit::{Gate, Server, Site};
+use testkit::{Gate, Reply, Server, Site};
 
 use crate::support::damage::boundaries;
 use crate::support::damage::copy;
@@ -419,4 +422,71 @@ fn a_damaged_note_of_the_settled_end_is_reported_and_replaced() {
     crawl.is_sound();
     fs::remove_file(&note).unwrap();
     crawl.is_sound();
+}
+
+/// Writes the journal of a crawl again without the last link of its first visit.
+fn forget_a_link(crawl: &Crawl) -> String {
+    let state = crawl.out().join("state");
+    let records: Vec<Record> = History::open(&state).unwrap().map(Result::unwrap).collect();
+    let key = History::open(&state).unwrap().key().unwrap();
+    for part in ["journal", "sled"] {
+        fs::remove_dir_all(state.join(part)).unwrap();
+    }
+    let directory = state.join("journal");
+    fs::create_dir(&directory).unwrap();
+    let journal = Journal::open(Arc::new(SystemDisk), &directory, key, SEGMENT_BYTES).unwrap();
+    let mut forgotten = None;
+    for mut record in records {
+        if let Record::Settled(settled) = &mut record
+            && forgotten.is_none()
+        {
+            forgotten = settled.visit.finds.pop();
+        }
+        journal.append(&record).unwrap();
+    }
+    forgotten.unwrap().url.to_string()
+}
+
+/// A page that a redirect had claimed was lost for good, and `verify` agreed: it compared the
+/// journal with the archive, and neither had the page.
+#[test]
+fn a_link_that_the_journal_lost_is_a_fault() {
+    let site = Site::new(|request| tree(number_of(&request.target), 7));
+    let server = Server::spawn_thread(site);
+    let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/0")]);
+    crawl.run_with(&["--max-pages", "1"]);
+    crawl.is_sound();
+    let lost = forget_a_link(&crawl);
+    let report = crawl.run_command(&["verify", "crawl"]).json();
+    let page = server.url(HOST, "/0");
+    let expected =
+        format!("{page} links to {lost}, which is in scope and was neither queued nor visited");
+    // The journal is shorter than the archive has noted, too.
+    let complaints = report["complaints"].as_array().unwrap();
+    assert!(complaints.iter().any(|one| *one == expected), "{report}");
+}
+
+/// Rules leave out links without a record of each.
+#[test]
+fn links_that_a_rule_leaves_out_are_no_fault() {
+    let page = |links: &str| {
+        Reply::html(format!(
+            "<title>A page</title><p>{}</p>{links}",
+            "The text of this page says enough to be judged as a page. ".repeat(9)
+        ))
+    };
+    let site = Site::new(move |request| match request.path() {
+        "/0" => page(
+            r#"<a href="/1">1</a> <a href="/no" rel="nofollow">2</a> <a href="http://o.test/">3</a>
+            <a href="/skip/me">4</a> <a href="/a/b/a/b/a/b/a/b/a/b">5</a> <img src="/p.png">"#,
+        ),
+        "/1" => page(r#"<meta name="robots" content="nofollow"><a href="/not">6</a>"#),
+        _ => Reply::status(404),
+    });
+    let server = Server::spawn_thread(site);
+    let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/0")]);
+    crawl.run_with(&["--exclude", "/skip/"]);
+    let report = crawl.run_command(&["verify", "crawl"]).json();
+    assert_eq!(report["agrees"], true, "{report}");
+    assert!(report["links_checked"].as_u64().unwrap() >= 6, "{report}");
 }

@@ -15,7 +15,8 @@ use std::error::Error;
 use std::sync::{Arc, RwLock, RwLockWriteGuard};
 
 use crawl::{
-    ActiveOverrides, CrawlContext, EarlierArchives, FailedPages, ListingQuota, RobotsFiles, Stop,
+    ActiveOverrides, CrawlContext, EarlierArchives, FailedPages, ListingQuota, RobotsFiles,
+    ShortestWays, Stop,
     Telemetry,
 };
 use disk::{Disk, ReservedDisk, SystemDisk};
@@ -292,6 +293,7 @@ pub(crate) async fn assemble(
         disk_space,
         scope,
         listings: ListingQuota::default(),
+        shortest_ways: ShortestWays::default(),
         robots_files: RobotsFiles::default(),
         adaptive_signatures: features.adaptive_signatures(store.key(), &state)?,
         focus: focus.transpose()?,

@@ -16,7 +16,7 @@ use crate::backend::Backend;
 use crate::fixtures::{again, at, begin, discover, done_with};
 use crate::property::holds;
 use crate::sentence::{Sentence, properties};
-use crate::user::page_or_requisite;
+use crate::user::{host_name, page_or_requisite};
 
 pub(crate) const PROPERTIES: &[Sentence] = &properties!(
     &[],
@@ -281,7 +281,7 @@ impl Ledger {
                 self.settle(frontier, *which, *kind, *wait, &links).await;
             }
             Step::Redirected(host, wait) => {
-                let host = Host::new(&format!("h{host}.test"));
+                let host = Host::new(&host_name(*host));
                 let until = self.now + Duration::from_millis(*wait);
                 let recorded = frontier.hosts().record_pace(&host, until.into()).await;
                 recorded.unwrap();

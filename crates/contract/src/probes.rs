@@ -1,7 +1,8 @@
 //! Probes, URLs found on left-out pages only: a sample of them is visited, and a probe becomes an
 //! ordinary URL as soon as a kept page links to it.
 
-use store::{DiscoveredUrl, Frontier, FrontierRules};
+use store::{DiscoveredUrl, Frontier, FrontierRules, Lease, Supply};
+use web::Timestamp;
 
 use crate::backend::{Backend, Promise};
 use crate::fixtures::*;
@@ -10,10 +11,16 @@ use crate::sentence::{Sentence, scenarios};
 pub(crate) const SENTENCES: &[Sentence] = &scenarios!(
     &[],
     a_probe_waits_behind_everything_else_of_its_host_and_is_queued_once,
+    a_probe_waits_behind_everything_else_of_its_domain_and_nothing_of_another_delays_it,
     a_probe_that_a_kept_page_links_to_takes_its_better_place_and_is_visited_once,
     a_folder_whose_sample_brings_nothing_new_is_closed_and_its_neighbour_is_not,
     a_folder_that_brings_something_new_after_all_reopens_with_what_it_left_out,
     what_a_closed_folder_left_out_is_queued_again_if_a_kept_page_links_there,
+);
+
+pub(crate) const IN_ORDER: &[Sentence] = &scenarios!(
+    &[Promise::HostOrder],
+    a_probe_of_a_mirror_waits_behind_everything_else_of_the_crawl,
 );
 
 pub(crate) const OVER_SESSIONS: &[Sentence] = &scenarios!(
@@ -60,6 +67,77 @@ async fn a_probe_waits_behind_everything_else_of_its_host_and_is_queued_once(
     let known = [probe("http://a.test/x"), link("http://a.test/x", 1)];
     let new = discover(frontier, known).await;
     assert_eq!(new, 0, "it was visited");
+}
+
+/// The links of duplicates waited for the whole crawl: a site of a thousand pages was idle until a
+/// site of a million pages was at its end, and a long crawl came down from 900 pages a second to
+/// 270.
+async fn a_probe_waits_behind_everything_else_of_its_domain_and_nothing_of_another_delays_it(
+    backend: &dyn Backend,
+) {
+    let session = begin(backend, FrontierRules::default()).await;
+    let frontier = session.frontier().as_ref();
+    let pages = [
+        "http://big.test/1",
+        "http://big.test/2",
+        "http://big.test/3",
+    ];
+    seed(frontier, pages).await;
+    let small = ["http://a.small.test/", "http://b.small.test/"];
+    seed(frontier, small).await;
+    let probes = ["http://a.small.test/x", "http://c.small.test/x"];
+    discover(frontier, probes.map(probe)).await;
+    let names = |leases: &[Lease]| {
+        let mut names: Vec<String> = urls(leases).into_iter().map(str::to_owned).collect();
+        names.sort();
+        names
+    };
+    let mut out = leases(frontier, 0, 9).await;
+    assert_eq!(names(&out), [small[0], small[1], pages[0]]);
+    out.sort_by_key(|lease| lease.url().to_string());
+    let (big, last_of_small, first) = (out.remove(2), out.remove(1), out.remove(0));
+    visit(frontier, first, 0).await;
+    let while_a_page_of_the_domain_is_out = supply(frontier, 0).await;
+    let nothing = Supply::NothingBefore(Timestamp::NEVER);
+    assert_eq!(while_a_page_of_the_domain_is_out, nothing);
+    visit(frontier, last_of_small, 0).await;
+    let out = leases(frontier, 0, 9).await;
+    assert_eq!(names(&out), probes, "the other site has more pages");
+    visit(frontier, big, 0).await;
+    for lease in out {
+        visit(frontier, lease, 0).await;
+    }
+    let (visited, _) = visit_all(frontier, |_| true, |_| Vec::new()).await;
+    assert_eq!(visited, pages[1..]);
+}
+
+async fn a_probe_of_a_mirror_waits_behind_everything_else_of_the_crawl(backend: &dyn Backend) {
+    let session = begin(backend, FrontierRules::default()).await;
+    let frontier = session.frontier().as_ref();
+    let mirrored = link("http://mirror.test/x", 1).mirrored();
+    let found = [
+        mirrored,
+        probe("http://other.test/x"),
+        link("http://original.test/x", 1),
+    ];
+    discover(frontier, found).await;
+    let mut out = leases(frontier, 0, 9).await;
+    assert_eq!(
+        urls(&out),
+        ["http://other.test/x", "http://original.test/x"]
+    );
+    while let Some(lease) = out.pop() {
+        let while_others_are_out = supply(frontier, 0).await;
+        assert_eq!(
+            while_others_are_out,
+            Supply::NothingBefore(Timestamp::NEVER)
+        );
+        visit(frontier, lease, 0).await;
+    }
+    assert_eq!(
+        urls(&leases(frontier, 0, 9).await),
+        ["http://mirror.test/x"]
+    );
 }
 
 async fn a_probe_that_a_kept_page_links_to_takes_its_better_place_and_is_visited_once(

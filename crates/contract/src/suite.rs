@@ -28,6 +28,7 @@ fn sentences() -> impl Iterator<Item = &'static Sentence> {
         patterns::SENTENCES,
         patterns::OVER_SESSIONS,
         probes::SENTENCES,
+        probes::IN_ORDER,
         probes::OVER_SESSIONS,
         index::SENTENCES,
         last_chance::SENTENCES,

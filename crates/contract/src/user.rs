@@ -56,12 +56,24 @@ pub(crate) fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+/// Returns the name of a host. The last two are of one domain.
+pub(crate) fn host_name(host: u8) -> String {
+    match host {
+        2.. => format!("h{host}.two.test"),
+        _ => format!("h{host}.test"),
+    }
+}
+
 /// Returns these links as a page leads to them.
 pub(crate) fn discovered(links: &[Link]) -> Vec<DiscoveredUrl> {
     let discovered = links.iter().map(|(host, page, depth)| {
         // Some are found on left-out pages only, and some are requisites.
         if let Some(page) = page.checked_sub(12) {
-            return link(&format!("http://h{host}.test/{page}"), *depth).probed();
+            let found = link(&format!("http://{}/{page}", host_name(*host)), *depth);
+            return match page {
+                0..4 => found.probed(),
+                _ => found.mirrored(),
+            };
         }
         page_or_requisite(*host, *page, *depth)
     });
@@ -71,7 +83,7 @@ pub(crate) fn discovered(links: &[Link]) -> Vec<DiscoveredUrl> {
 /// Returns a link to a page or, from 8 on, to a requisite. Pages but for every fourth have a
 /// promise, which differs with the depth.
 pub(crate) fn page_or_requisite(host: u8, page: u8, depth: u32) -> DiscoveredUrl {
-    let found = link(&format!("http://h{host}.test/{page}"), depth);
+    let found = link(&format!("http://{}/{page}", host_name(host)), depth);
     if page >= 8 {
         return found.needed(page - 8);
     }

@@ -14,6 +14,7 @@ use crate::runtime::adaptive_signatures::AdaptiveSignatures;
 use crate::runtime::disk_space::DiskSpace;
 use crate::runtime::focus::Focus;
 use crate::runtime::runtime_overrides::{ActiveOverrides, RuntimeOverrides};
+use crate::runtime::shortest_ways::ShortestWays;
 use crate::runtime::telemetry::Telemetry;
 use crate::steps::earlier_archives::EarlierArchives;
 use crate::steps::listings::quota::ListingQuota;
@@ -41,6 +42,8 @@ pub struct CrawlContext {
     pub scope: Arc<RwLock<Scope>>,
     /// The quota of sitemaps and feeds of each host.
     pub listings: ListingQuota,
+    /// The shortest ways to pages, for a crawl with a maximum depth.
+    pub shortest_ways: ShortestWays,
     /// The robots.txt files that wait to be archived.
     pub robots_files: RobotsFiles,
     /// The builder of page signatures.

@@ -48,6 +48,7 @@ pub use runtime::runtime_overrides::{ActiveOverrides, Orders, RuntimeOverrides};
 pub use runtime::seed_reports::{
     FailedSeed, MAX_SEED_REPORTS, MovedScope, SeedCounts, SeedFailure, SeedReport, SeedReports,
 };
+pub use runtime::shortest_ways::ShortestWays;
 pub use runtime::telemetry::{Counts, MAX_TYPES, OTHER_TYPES, Reasons, Responses, Telemetry};
 pub use runtime::topic_of_seeds::TopicOfSeeds;
 pub use runtime::unvisited_urls::DistinctUrls;

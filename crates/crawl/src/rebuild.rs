@@ -309,7 +309,8 @@ pub fn apply_verdict(policy: &Policy, rebuilt: &mut RebuiltVisit, verdict: &Verd
     let is_kept = rebuilt.record.repeats_itself() || retained.is_some();
     if !is_kept && policy.on_duplicate != OnDuplicate::Follow {
         let links = policy.duplicate_links;
-        let following = links.of_duplicate(is_seed(&rebuilt.record));
+        let record = &rebuilt.record;
+        let following = links.of_duplicate(is_seed(record), is_mirror(record));
         rebuilt.discovered = following.queued(std::mem::take(&mut rebuilt.discovered));
     }
     rebuilt.retained = retained.map(|retained| RetainedMatch {
@@ -355,7 +356,15 @@ pub(crate) fn following(
     if is_kept || policy.on_duplicate == OnDuplicate::Follow {
         return Following::All;
     }
-    policy.duplicate_links.of_duplicate(is_seed(record))
+    policy
+        .duplicate_links
+        .of_duplicate(is_seed(record), is_mirror(record))
+}
+
+/// Returns true for a copy of a page that another domain has in this crawl.
+fn is_mirror(record: &VisitRecord) -> bool {
+    let original = record.duplicate_of.as_ref().filter(|_| !record.of_earlier);
+    original.is_some_and(|of| of.registrable_domain() != record.url.registrable_domain())
 }
 
 fn is_seed(record: &VisitRecord) -> bool {

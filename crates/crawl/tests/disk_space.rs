@@ -19,7 +19,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use crawl::{
     ActiveOverrides, AdaptiveSignatures, CrawlContext, DiskSpace, DiskSpaceRules, Fault, Finish,
-    Limits, ListingQuota, ListingRules, OnDuplicate, Policy, Telemetry,
+    Limits, ListingQuota, ListingRules, OnDuplicate, Policy, ShortestWays, Telemetry,
 };
 use disk::{Disk, Reserve, ReservedDisk};
 use fetch::{Fetch, FetchFailure, Pacer, PacingRules, RobotsCache};
@@ -235,6 +235,7 @@ impl Machine {
             scope: Arc::new(RwLock::new(scope)),
             focus: None,
             listings: ListingQuota::default(),
+            shortest_ways: ShortestWays::default(),
             robots_files: crawl::RobotsFiles::default(),
             adaptive_signatures: AdaptiveSignatures::new(SignatureBuilder::new(
                 Features::default(),

@@ -19,7 +19,8 @@ pub struct DiscoveredUrl {
     /// ```text
     /// 0          without a promise              1          ordered
     /// 32 –  63   by promise                     128        behind
-    /// 160 – 191  behind, by promise             192 – 255  probes
+    /// 160 – 191  behind, by promise             192 – 223  probes
+    ///                                           224 – 255  probes of mirrors
     /// ```
     pub priority: u8,
     /// Steps from the page that needs it for display: 1 for a requisite that the page names, 2 for
@@ -38,9 +39,14 @@ impl DiscoveredUrl {
     pub const ORDERED: u8 = 1;
 
     /// The lowest priority value of a probe: a URL known only from pages that were left out as
-    /// duplicates. A probe waits until no other page of the crawl waits or is out on lease. The
-    /// order of probes is drawn from their URLs, so that the first ones are a sample.
+    /// duplicates. A probe waits until no other page of its registrable domain waits or is out on
+    /// lease. The order of probes is drawn from their URLs, so that the first ones are a sample.
     pub const PROBED: u8 = 192;
+
+    /// The lowest priority value of a probe that was found on duplicates of another domain's pages
+    /// only: it waits until no other page of the crawl waits or is out on lease, so that a mirror is
+    /// visited behind its original.
+    pub const MIRRORED: u8 = 224;
 
     /// The levels of a promise.
     pub const LEVELS: u8 = 8;
@@ -68,10 +74,29 @@ impl DiscoveredUrl {
     /// [`DiscoveredUrl::PROBED`].
     #[must_use]
     pub fn probed(self) -> Self {
-        let strata = u64::from(u8::MAX - Self::PROBED) + 1;
+        self.probed_from(Self::PROBED)
+    }
+
+    /// Returns the same as a probe, found on a page that was left out as a duplicate of another
+    /// domain's page: see [`DiscoveredUrl::MIRRORED`].
+    #[must_use]
+    pub fn mirrored(self) -> Self {
+        self.probed_from(Self::MIRRORED)
+    }
+
+    /// Returns the same as a probe of the kind that has this priority.
+    pub(crate) fn probed_as(self, priority: u8) -> Self {
+        match priority >= Self::MIRRORED {
+            true => self.mirrored(),
+            false => self.probed(),
+        }
+    }
+
+    fn probed_from(self, lowest: u8) -> Self {
+        let strata = u64::from(Self::MIRRORED - Self::PROBED);
         let stratum = u8::try_from(self.url.key().as_u64() % strata).unwrap_or(0);
         Self {
-            priority: Self::PROBED + stratum,
+            priority: lowest + stratum,
             ..self
         }
     }
@@ -155,6 +180,12 @@ impl DiscoveredUrl {
         self.priority >= Self::PROBED && self.requisite == 0
     }
 
+    /// Returns true for a probe that waits for the whole crawl.
+    #[must_use]
+    pub const fn is_mirrored(&self) -> bool {
+        self.priority >= Self::MIRRORED && self.requisite == 0
+    }
+
     /// Returns the same as a URL that a user wants to have visited: see [`DiscoveredUrl::ORDERED`].
     #[must_use]
     pub fn ordered(self) -> Self {
@@ -226,7 +257,11 @@ mod tests {
         }
         assert_eq!(promised(200).promise(), Some(31), "the worst is the last");
         assert_eq!(found.clone().ordered().promise(), None);
-        let probe = found.probed();
-        assert_eq!((probe.promise(), probe.clone().put_behind()), (None, probe));
+        let probes = [found.clone().probed(), found.mirrored()];
+        assert!(probes[0].priority < probes[1].priority, "mirrors go last");
+        for probe in probes {
+            assert!(probe.is_probed());
+            assert_eq!((probe.promise(), probe.clone().put_behind()), (None, probe));
+        }
     }
 }

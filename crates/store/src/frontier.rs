@@ -366,6 +366,12 @@ pub trait Frontier: Send + Sync {
     /// of a pattern that is closed, or has had its pages, is leased with the reason to leave it
     /// out.
     ///
+    /// A probe ([`DiscoveredUrl::is_probed`]) is leased when no other page of its registrable domain
+    /// waits or is out; nothing of another domain delays it. One that was found on copies of another
+    /// domain's pages ([`DiscoveredUrl::is_mirrored`]) is leased when no other page of the crawl
+    /// waits or is out, so that a mirror is visited behind its original. Of a crawl of several nodes,
+    /// only the pages of the same node count.
+    ///
     /// With [`FrontierRules::best_first`], of the hosts that are ready the one goes first whose
     /// first URL has the lowest priority, requisites and ordered URLs included; of equal ones, the
     /// one that became ready first. A host has no second turn before all ready ones had one. The

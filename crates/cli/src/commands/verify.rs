@@ -1,11 +1,12 @@
 //! `crawler verify`: checks that archive, journal and tables agree. Prints one line with code 0, or
 //! the complaints with code 1.
 //!
-//! Six readings, none of which writes anything to the crawl:
+//! Seven readings, none of which writes anything to the crawl:
 //! - `journal`: the journal by itself, in the order in which it happened;
 //! - `archive`: journal and archive side by side, visit by visit, and with them the times of the
 //!   requests to each host (`politeness`);
 //! - `surplus`: the archive behind the journal's end;
+//! - `links`: the links of archived pages against the journal;
 //! - `index`: the archive and its index;
 //! - `search`: the search index against the rows, if there is one;
 //! - `store::embedded::audit`: the tables against the journal.
@@ -16,6 +17,7 @@
 mod archive;
 mod index;
 mod journal;
+mod links;
 mod node;
 mod politeness;
 mod requests;
@@ -87,6 +89,8 @@ struct Report {
     #[serde(flatten)]
     behind: surplus::Counts,
     #[serde(flatten)]
+    links: links::Counts,
+    #[serde(flatten)]
     index: index::Counts,
     #[serde(flatten)]
     search: search::Counts,
@@ -145,6 +149,7 @@ fn check(directory: &Path) -> Result<Report, CliError> {
         ));
     }
     let behind = surplus::check(&settings, end.as_ref(), &journal, &mut complaints)?;
+    let links = links::check(&state, &settings, &journal, &mut complaints)?;
     let index = match end.filter(|_| settings.cdxj.is_on()) {
         Some(end) => index::check(directory, &archive_directory, &end, &mut complaints)?,
         None => index::Counts::default(),
@@ -165,6 +170,7 @@ fn check(directory: &Path) -> Result<Report, CliError> {
         revoked: journal.revoked,
         archive,
         behind,
+        links,
         index,
         search,
         politeness,

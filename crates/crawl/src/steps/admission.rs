@@ -182,8 +182,12 @@ pub(crate) async fn admit(
     };
     let evidence = evidence::of(context, lease, exchange, reading, original);
     let policy = &context.policy;
+    let of_other = original.page.url.registrable_domain() != page.url.registrable_domain();
+    let is_mirror = of_other && !original.earlier;
     let of_duplicate = match may_follow {
-        true => policy.duplicate_links.of_duplicate(lease.is_seed()),
+        true => policy
+            .duplicate_links
+            .of_duplicate(lease.is_seed(), is_mirror),
         false => Following::Nowhere,
     };
     if let Some(evidence) = evidence.filter(|evidence| evidence.outweighs_arrival()) {

@@ -6,11 +6,12 @@
 //!
 //! | `--duplicate-links` | of a page that was left out | of a seed |
 //! |---|---|---|
-//! | `probe` | unseen URLs wait behind all others; folders without new ones are closed | the same |
+//! | `probe` | unseen URLs wait behind all others (below); folders without new ones are closed | the same |
 //! | `follow` | followed | followed |
 //! | `none` | left out, and listed (Manku, Jain, Das Sarma 2007, section 1) | followed |
 //!
-//! The frontier does the probing: `store/src/patterns/probes.rs`.
+//! They wait behind the other URLs of their domain; if another domain has the original, behind those
+//! of the whole crawl. The frontier does the probing: `store/src/patterns/probes.rs`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -33,10 +34,12 @@ pub enum DuplicateLinks {
 
 impl DuplicateLinks {
     /// Returns the way in which the links of a duplicate are queued. The links of seeds are always
-    /// queued.
-    pub(crate) const fn of_duplicate(self, is_seed: bool) -> Following {
+    /// queued. Those of a mirror, whose original is a page of another domain in this crawl, wait
+    /// until that is visited.
+    pub(crate) const fn of_duplicate(self, is_seed: bool, is_mirror: bool) -> Following {
         match (self, is_seed) {
             (Self::Follow, _) | (Self::None, true) => Following::All,
+            (Self::Probe, _) | (Self::None, false) if is_mirror => Following::Mirrored,
             (Self::Probe, _) | (Self::None, false) => Following::Probed,
         }
     }
@@ -67,6 +70,8 @@ pub(crate) enum Following {
     Nowhere,
     /// Links are queued as those of a page that was left out.
     Probed,
+    /// Links are queued as those of a page that was left out as a copy of another domain's page.
+    Mirrored,
     /// Links are queued as those of a page that is kept.
     All,
 }
@@ -85,11 +90,9 @@ impl Following {
     /// Marks the pages among the URLs for probing, if they are to be probed; requisites are not
     /// pages.
     pub(crate) fn queued(self, finds: Vec<DiscoveredUrl>) -> Vec<DiscoveredUrl> {
-        if self != Self::Probed {
-            return finds;
-        }
-        let queued = finds.into_iter().map(|find| match find.requisite {
-            0 => find.probed(),
+        let queued = finds.into_iter().map(|find| match (self, find.requisite) {
+            (Self::Probed, 0) => find.probed(),
+            (Self::Mirrored, 0) => find.mirrored(),
             _ => find,
         });
         queued.collect()

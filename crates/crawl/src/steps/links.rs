@@ -6,7 +6,9 @@ use store::{Cut, DiscoveredUrl, Lease, LeftOut, Limit, StoreFault};
 use web::{Document, Exchange, Link, LinkKind, PageUrl, Trap};
 
 use crate::context::CrawlContext;
+use crate::runtime::shortest_ways::ShortestWays;
 use crate::steps::admission::Admission;
+use crate::steps::duplicate_links::Following;
 use crate::steps::link_rules::LinkRules;
 use crate::steps::listings;
 use crate::steps::promise::PageWitness;
@@ -57,8 +59,21 @@ pub(crate) async fn discover(
     if wanted.pages || wanted.requisites {
         let (scope, found) = (context.scope(), lease.discovered());
         let rules = LinkRules::new(context, &scope);
-        outlinks = rules.outlinks(found, &page.url, document, wanted, &mut tally);
+        let nearest = DiscoveredUrl {
+            depth: context.shortest_ways.depth_of(found),
+            ..found.clone()
+        };
+        outlinks = rules.outlinks(&nearest, &page.url, document, wanted, &mut tally);
         outlinks.discovered = following.queued(outlinks.discovered);
+        if following == Following::All {
+            rules.add_nearer(
+                &nearest,
+                page,
+                &mut outlinks,
+                &mut tally,
+                &context.shortest_ways,
+            );
+        }
     }
     let links = std::mem::take(&mut outlinks.discovered);
     let witness = PageWitness::of(lease.discovered(), reading.judged.as_ref());
@@ -144,6 +159,31 @@ impl LinkRules<'_> {
             outlinks.discovered[..=place].rotate_right(1);
         }
         outlinks
+    }
+
+    /// Adds the links of visited pages to which this page has a shorter way than was known.
+    fn add_nearer(
+        self,
+        from: &DiscoveredUrl,
+        page: &Exchange,
+        outlinks: &mut Outlinks,
+        tally: &mut LinkTally,
+        shortest_ways: &ShortestWays,
+    ) {
+        let Some(max) = self.policy.max_depth.filter(|_| from.requisite == 0) else {
+            return;
+        };
+        let pages = outlinks
+            .discovered
+            .iter()
+            .filter(|find| find.requisite == 0);
+        let mut links: Vec<PageUrl> = pages.map(|find| find.url.clone()).collect();
+        let too_deep = std::mem::take(&mut tally.too_deep).into_iter();
+        links.extend(too_deep.filter(|link| {
+            self.scope.judge(link).is_ok() && self.policy.trap(&page.url, link).is_none()
+        }));
+        let nearer = shortest_ways.visited(from, &page.url, from.depth, links, max);
+        outlinks.discovered.extend(nearer);
     }
 
     /// Returns the steps from a page to this link: 0 if it is a page itself, more if it is a

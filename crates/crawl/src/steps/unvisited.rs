@@ -18,6 +18,8 @@ pub(crate) struct LinkTally {
     pub(crate) unvisited: Vec<(SkippedBy, UrlKey)>,
     /// The limits that cost links, each once.
     pub(crate) cuts: Vec<Cut>,
+    /// The links that are too far from a seed by the way that is known now.
+    pub(crate) too_deep: Vec<PageUrl>,
 }
 
 impl LinkTally {
@@ -30,6 +32,7 @@ impl LinkTally {
     /// Counts a link that is too far from a seed.
     pub(crate) fn too_deep(&mut self, url: &PageUrl) {
         self.counts.links_too_deep += 1;
+        self.too_deep.push(url.clone());
         self.unvisited.push((SkippedBy::Limit, url.key()));
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crawl::{
     ActiveOverrides, AdaptiveSignatures, CrawlContext, DiskSpace, DiskSpaceRules, Fault, Finish,
-    Limits, ListingQuota, ListingRules, OnDuplicate, Policy, Telemetry,
+    Limits, ListingQuota, ListingRules, OnDuplicate, Policy, ShortestWays, Telemetry,
 };
 use disk::Disk;
 use fetch::{Pacer, PacingRules, RobotsCache};
@@ -156,6 +156,7 @@ impl Crawl {
             scope: Arc::new(RwLock::new(scope)),
             focus: None,
             listings: ListingQuota::default(),
+            shortest_ways: ShortestWays::default(),
             robots_files: crawl::RobotsFiles::default(),
             adaptive_signatures: AdaptiveSignatures::new(SignatureBuilder::new(
                 Features::default(),

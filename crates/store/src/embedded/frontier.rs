@@ -30,6 +30,7 @@ mod hosts;
 mod lease;
 mod parts;
 mod place;
+mod probe_turns;
 mod queue_blocks;
 mod seen;
 mod settle;

@@ -1,6 +1,6 @@
 //! The choice of the next leases of the store without a disk.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use web::{Host, Timestamp};
 
@@ -28,13 +28,14 @@ impl Queue {
         }
         let mut leases = Vec::new();
         let mut round: HashSet<Host> = HashSet::new();
-        let mut probes = false;
+        let mut mirrors = false;
         while leases.len() < want {
             if leases.is_empty() && round.is_empty() {
-                probes = !self.entries.iter().any(|waiting| self.is_ordinary(waiting))
+                let others = |waiting: &&Waiting| !waiting.entry.discovered.is_mirrored();
+                mirrors = !self.unsettled().filter(others).any(|one| self.may_go(one))
                     && !self.has_unreachable(now, filter);
             }
-            let first = self.first(now, filter, probes, &round);
+            let first = self.first(now, filter, mirrors, &round);
             let Some(index) = first.filter(|index| !self.expects_better(*index, now)) else {
                 if round.is_empty() {
                     break;
@@ -57,7 +58,7 @@ impl Queue {
             .iter()
             .filter(|waiting| filter.admits(&waiting.entry.discovered));
         let next = self
-            .times(now, filter, probes)
+            .times(now, filter, mirrors)
             .into_iter()
             .chain(wanted.filter_map(|waiting| waiting.not_before))
             .min();
@@ -80,8 +81,8 @@ impl Queue {
         })
     }
 
-    /// Returns true if an entry other than a probe can be leased now. If none is ordinary, it is one
-    /// of a host past its last chance.
+    /// Returns true if an entry other than the probe of a mirror can be leased now. If mirrors wait
+    /// for none, it is one of a host past its last chance.
     fn has_unreachable(&self, now: Timestamp, filter: LeaseFilter) -> bool {
         let first = self.first(now, filter, false, &HashSet::new());
         first.is_some_and(|index| !self.expects_better(index, now))
@@ -93,11 +94,12 @@ impl Queue {
         &self,
         now: Timestamp,
         filter: LeaseFilter,
-        probes: bool,
+        mirrors: bool,
         round: &HashSet<Host>,
     ) -> Option<usize> {
+        let busy = self.busy_domains();
         let candidates = self.entries.iter().enumerate().filter(|(_, waiting)| {
-            self.is_open(waiting, filter, probes)
+            self.is_open(waiting, filter, mirrors, &busy)
                 && self.ready_at(waiting) <= now
                 && !round.contains(&waiting.host())
         });
@@ -106,16 +108,19 @@ impl Queue {
     }
 
     /// Returns the times at which hosts become ready, or are no longer waited for.
-    fn times(&self, now: Timestamp, filter: LeaseFilter, probes: bool) -> Vec<Timestamp> {
+    fn times(&self, now: Timestamp, filter: LeaseFilter, mirrors: bool) -> Vec<Timestamp> {
+        let busy = self.busy_domains();
         let open = self
             .entries
             .iter()
-            .filter(|waiting| self.is_open(waiting, filter, probes));
-        let times = open.map(|waiting| self.ready_at(waiting));
-        let first = self.first(now, filter, probes, &HashSet::new());
+            .filter(|waiting| self.is_open(waiting, filter, mirrors, &busy));
+        let first = self.first(now, filter, mirrors, &HashSet::new());
         if !first.is_some_and(|first| self.expects_better(first, now)) {
-            return times.collect();
+            return open.map(|waiting| self.ready_at(waiting)).collect();
         }
+        // Probes go behind the pages that are waited for.
+        let pages = open.filter(|waiting| !waiting.entry.discovered.is_probed());
+        let times = pages.map(|waiting| self.ready_at(waiting));
         let ends = self.awaited().into_iter().map(|(end, _)| end);
         times.chain(ends).filter(|time| *time > now).collect()
     }
@@ -215,7 +220,7 @@ impl Queue {
         let best_first = self.rules.best_first;
         let ready = self.pace(&host).ready;
         (
-            best_first.then(|| (kind, self.among_hosts(&waiting.entry.discovered))),
+            best_first.then(|| (kind, self.in_turns(&waiting.entry.discovered))),
             ready,
             self.order[&host],
             kind,
@@ -223,6 +228,14 @@ impl Queue {
             depth,
             waiting.entry.sequence,
         )
+    }
+
+    /// Returns the place of an entry among those of other hosts: probes take turns by time alone.
+    fn in_turns(&self, found: &DiscoveredUrl) -> u16 {
+        match found.is_probed() && !found.is_mirrored() {
+            true => u16::from(DiscoveredUrl::PROBED) << 8,
+            false => self.among_hosts(found),
+        }
     }
 
     /// Returns the place of a page among those of other hosts, by its promise and the dry spell of
@@ -234,23 +247,56 @@ impl Queue {
     }
 
     /// Returns true for an entry that can be leased once its host is ready.
-    fn is_open(&self, waiting: &Waiting, filter: LeaseFilter, probes: bool) -> bool {
+    fn is_open(
+        &self,
+        waiting: &Waiting,
+        filter: LeaseFilter,
+        mirrors: bool,
+        busy: &BTreeSet<String>,
+    ) -> bool {
         let discovered = &waiting.entry.discovered;
+        let is_kept_back = discovered.is_probed()
+            && !discovered.is_mirrored()
+            && !busy.is_empty()
+            && busy.contains(discovered.url.registrable_domain());
         filter.admits(discovered)
-            && discovered.is_probed() == probes
+            && discovered.is_mirrored() == mirrors
+            && !is_kept_back
             && !waiting.leased
             && !waiting.is_aside()
             && waiting.not_before.is_none()
             && self.has_room(discovered)
     }
 
-    /// Returns true for an entry that probes wait for.
-    fn is_ordinary(&self, waiting: &Waiting) -> bool {
-        let may_go = !waiting.is_aside()
-            && waiting.not_before.is_none()
-            && !self.is_past_last_chance(&waiting.host());
-        !waiting.entry.discovered.is_probed()
-            && (waiting.leased || may_go && self.is_below_limit(&waiting.entry.discovered))
+    /// Returns all entries whose visits are not recorded.
+    fn unsettled(&self) -> impl Iterator<Item = &Waiting> {
+        self.entries.iter().chain(self.ended())
+    }
+
+    /// Returns the domains with pages that their probes wait for.
+    fn busy_domains(&self) -> BTreeSet<String> {
+        let is_probed = |waiting: &Waiting| waiting.entry.discovered.is_probed();
+        if !self.entries.iter().any(is_probed) {
+            return BTreeSet::new();
+        }
+        let ordinary = |waiting: &&Waiting| !is_probed(waiting);
+        let busy = self
+            .unsettled()
+            .filter(ordinary)
+            .filter(|one| self.may_go(one));
+        let domain = |waiting: &Waiting| {
+            let url = &waiting.entry.discovered.url;
+            url.registrable_domain().to_owned()
+        };
+        busy.map(domain).collect()
+    }
+
+    /// Returns true for an entry that is out, or can be leased when its host's turn comes.
+    fn may_go(&self, waiting: &Waiting) -> bool {
+        let is_kept_back = waiting.is_aside()
+            || waiting.not_before.is_some()
+            || self.is_past_last_chance(&waiting.host());
+        waiting.leased || !is_kept_back && self.is_below_limit(&waiting.entry.discovered)
     }
 
     fn has_room(&self, discovered: &DiscoveredUrl) -> bool {

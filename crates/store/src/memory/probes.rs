@@ -68,7 +68,7 @@ impl Queue {
                 let discovered = DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone());
                 self.revoke_left_out(match self.seen.contains(&row.url) {
                     true => discovered.promising_as(self.priorities[&row.url]),
-                    false => discovered.probed(),
+                    false => discovered.probed_as(self.priorities[&row.url]),
                 });
             }
         }

@@ -3,8 +3,9 @@
 //! The links of a duplicate resolve against its own URL, so they may lead to unseen pages (the
 //! second edition of a manual behind an index that is equal to the first one's) or to a mirror of
 //! known ones. Only a visit shows which. So the targets of such links wait behind everything else
-//! of the crawl ([`DiscoveredUrl::PROBED`](crate::DiscoveredUrl::PROBED)), in an order drawn from
-//! the URLs, and each visit is counted for every folder above it:
+//! of their registrable domain ([`DiscoveredUrl::PROBED`](crate::DiscoveredUrl::PROBED)), or of the
+//! crawl ([`DiscoveredUrl::MIRRORED`](crate::DiscoveredUrl::MIRRORED)), in an order drawn from the
+//! URLs, and each visit is counted for every folder above it:
 //!
 //! | level | closed after this many visits in a row that brought nothing new |
 //! |---|---|

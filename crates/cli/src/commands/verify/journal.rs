@@ -3,9 +3,13 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use neardup::keys::SeenKeys;
 use store::embedded::record::Record;
-use store::{ArchivePlace, ArchiveSpan, DiscoveredUrl, QueueEntry, StoreFault, VisitRecord};
-use web::UrlKey;
+use store::{
+    ArchivePlace, ArchiveSpan, DiscoveredUrl, FinishedVisit, HOSTS_RULE, QueueEntry, StoreFault,
+    VisitRecord,
+};
+use web::{PageUrl, UrlKey};
 
 use super::Complaints;
 use crate::commands::journal::records;
@@ -37,6 +41,12 @@ pub(super) struct Journal {
     /// Pages admitted by a visit that has not ended. It ends as the original's, or the duplicates
     /// of the page are queued again.
     admitted: HashSet<UrlKey>,
+    /// URLs that were queued, reached by a redirect, or held for the end of a claim.
+    known: SeenKeys,
+    /// URLs that a revoked visit reached, and nothing else since.
+    unreached: HashSet<UrlKey>,
+    /// Domains with links that were left out because they have hosts enough.
+    full_domains: HashSet<UrlKey>,
 }
 
 impl Journal {
@@ -74,6 +84,35 @@ impl Journal {
         })
     }
 
+    /// Returns true if a URL was queued, reached or held.
+    pub(super) fn knows(&self, url: &PageUrl) -> bool {
+        let key = url.key();
+        self.known.contains(key.as_u64()) && !self.unreached.contains(&key)
+    }
+
+    /// Returns true if further hosts of the URL's domain were left out.
+    pub(super) fn has_hosts_enough(&self, url: &PageUrl) -> bool {
+        let domain = UrlKey::of_name(url.registrable_domain());
+        self.full_domains.contains(&domain)
+    }
+
+    fn know(&mut self, url: UrlKey) {
+        self.known.insert(url.as_u64());
+        self.unreached.remove(&url);
+    }
+
+    /// Notes the URLs that a visit reached, and the domains whose further hosts it left out.
+    fn note_reached(&mut self, visit: &FinishedVisit) {
+        let urls = visit.reached.iter().chain(&visit.row.final_url);
+        urls.for_each(|url| self.know(url.key()));
+        let full = visit
+            .left_out
+            .iter()
+            .filter(|links| links.rule == HOSTS_RULE);
+        let domains = full.map(|links| UrlKey::of_name(links.example.registrable_domain()));
+        self.full_domains.extend(domains);
+    }
+
     fn apply(&mut self, record: &Record, complaints: &mut Complaints) {
         self.records += 1;
         if (self.records == 1) != matches!(record, Record::Begun { .. }) {
@@ -86,6 +125,7 @@ impl Journal {
             Record::Discovered { first, finds } => self.queue(*first, finds, complaints),
             Record::Settled(settled) => {
                 self.settle(settled.sequence, &settled.visit.row, complaints);
+                self.note_reached(&settled.visit);
                 self.queue(settled.first, &settled.visit.finds, complaints);
             }
             Record::Postponed { entry, .. } => {
@@ -117,7 +157,15 @@ impl Journal {
                     self.under_way.remove(&self.pages[place]);
                 }
             }
-            Record::Revoked { entry, row, .. } => self.revoke(entry, row, complaints),
+            Record::Held { finds } => finds.iter().for_each(|found| self.know(found.url.key())),
+            Record::Revoked {
+                entry,
+                row,
+                reached,
+            } => {
+                self.unreached.extend(reached.iter().map(PageUrl::key));
+                self.revoke(entry, row, complaints);
+            }
             Record::Admitted { page, .. } => drop(self.admitted.insert(page.key())),
             Record::Retained(retained) => drop(self.admitted.insert(retained.page.key())),
             Record::Forgotten { page } => drop(self.admitted.remove(page)),
@@ -144,6 +192,7 @@ impl Journal {
             ));
         }
         for find in finds {
+            self.know(find.url.key());
             self.pages.push(find.url.key());
             self.waiting.push(true);
         }

@@ -74,7 +74,7 @@ impl HeldUrls {
             let found = DiscoveredUrl::new(url.clone(), page.depth, page.via.clone());
             let found = found.needed(page.requisite).promising_as(page.priority);
             let found = if page.is_probed() {
-                found.probed()
+                found.probed_as(page.priority)
             } else {
                 found
             };

@@ -87,6 +87,8 @@ struct HostRecord {
     requisites: u64,
     /// Probes among `live`.
     probes: u64,
+    /// Probes of mirrors among these.
+    mirrored: u64,
     /// `live` by level, if the best host goes first; otherwise nothing.
     levels: StoredLevels,
     dry_spell: DrySpell,
@@ -265,6 +267,7 @@ impl Queue {
                 live: host.all.live,
                 requisites: host.requisites.live,
                 probes: host.probes.live,
+                mirrored: host.mirrored.live,
                 levels: host
                     .levels
                     .as_ref()
@@ -335,6 +338,7 @@ impl Queue {
         state.all.live = record.live;
         state.requisites.live = record.requisites;
         state.probes.live = record.probes;
+        state.mirrored.live = record.mirrored;
         let best_first = self.hosts.rules().best_first;
         state.levels = best_first.then(|| record.levels.into_levels());
         for (rank, ..) in &record.tries {

@@ -13,6 +13,7 @@ use web::{Host, Pace, Timestamp};
 
 use super::awaited::Awaited;
 use super::place::{Body, Level, Place, Rank, Urgency};
+use super::probe_turns::{HostProbes, ProbeTurns};
 use super::tally::Tally;
 use super::turns::{Levels, Turn, Turns};
 use crate::budget::{self, DomainCounts};
@@ -27,6 +28,10 @@ pub(super) struct Hosts {
     hosts: Vec<HostState>,
     /// The turns of the hosts with an entry of each kind to lease and room for one.
     due: [Turns; Wanted::KINDS],
+    /// The turns of the hosts with probes to lease: a kind of their own until their domain is open.
+    probes: ProbeTurns,
+    /// The domain of each host, by its number.
+    domain_of: Vec<u32>,
     /// The hosts that a slot may stay empty for.
     awaited: Awaited,
     sums: Sums,
@@ -51,6 +56,8 @@ pub(super) struct HostState {
     pub(super) requisites: Tally,
     /// Probes among them.
     pub(super) probes: Tally,
+    /// Probes of mirrors among these.
+    pub(super) mirrored: Tally,
     /// All of them by their urgency, where the best host goes first.
     pub(super) levels: Option<Levels>,
     /// Entries out on lease.
@@ -79,7 +86,9 @@ struct Agenda {
     aside: u64,
     pages: u64,
     requisites: u64,
-    ordinary: u64,
+    /// Entries other than the probes of mirrors.
+    others: u64,
+    probes: HostProbes,
     /// Entries and requisites that are worth waiting for.
     hopeful: [u64; 2],
     /// Entries of a host past its last chance.
@@ -98,6 +107,7 @@ impl HostState {
             all: Tally::default(),
             requisites: Tally::default(),
             probes: Tally::default(),
+            mirrored: Tally::default(),
             levels: None,
             leased: 0,
             asked: Timestamp::default(),
@@ -119,6 +129,9 @@ impl HostState {
         if rank.is_probed() {
             count(&mut self.probes);
         }
+        if rank.is_mirrored() {
+            count(&mut self.mirrored);
+        }
         if let Some(levels) = &mut self.levels {
             levels.tally(rank, count);
         }
@@ -127,11 +140,6 @@ impl HostState {
     /// Records its pace: the latest counts, but no wait becomes shorter.
     pub(super) fn keep_pace(&mut self, pace: Pace) {
         self.pace = self.pace.then(pace);
-    }
-
-    /// Returns true if an entry can be leased when its turn comes.
-    pub(super) fn has_waiting(&self) -> bool {
-        self.all.waiting() > 0
     }
 
     /// Returns true if one more entry can be leased now, limits of pages aside.
@@ -152,7 +160,7 @@ impl HostState {
 
     /// Returns the level of its first entry that waits; none where hosts take turns by time alone.
     /// The first entry is of the kind that is leased: requisites come first, and probes are leased
-    /// where nothing else waits.
+    /// where nothing else of their host waits.
     fn first_level(&self) -> Option<Level> {
         self.levels.as_ref().and_then(Levels::first)
     }
@@ -209,7 +217,8 @@ impl HostState {
 
     fn agenda(&self, rules: &FrontierRules) -> Agenda {
         let (waiting, requisites) = (self.all.waiting(), self.requisites.waiting());
-        let probes = self.probes.waiting();
+        let (probes, mirrored) = (self.probes.waiting(), self.mirrored.waiting());
+        let own_probes = probes - mirrored;
         let may_go = !self.passed && !self.closed && self.has_slot(rules);
         // Requisites come before pages, so the first entry of a host without room for pages is no
         // page; probes come last.
@@ -223,6 +232,9 @@ impl HostState {
             true => waiting - probes,
             false => requisites,
         };
+        let ordinary = ordinary + self.all.out - self.probes.out;
+        let may_probe = may_go && is_open;
+        let open_probes = if is_open && !is_unreachable { own_probes } else { 0 };
         let turn = Turn {
             ready: self.pace.ready,
             urgency: self.urgency(),
@@ -230,7 +242,12 @@ impl HostState {
         let mut due = [None; Wanted::KINDS];
         due[Wanted::All as usize] = is_due.then_some(turn);
         due[Wanted::Requisites as usize] = (may_go && requisites > 0).then_some(turn);
-        due[Wanted::Probes as usize] = (may_go && is_open && probes > 0).then_some(turn);
+        due[Wanted::Mirrored as usize] = (may_probe && mirrored > 0).then_some(turn);
+        let probes = HostProbes {
+            ordinary,
+            ready: (may_probe && own_probes > 0).then_some(self.pace.ready),
+        };
+        let is_any_due = due.iter().any(Option::is_some) || probes.ready.is_some();
         let may_come = |tally: &Tally, due: bool| match is_unreachable {
             true => 0,
             false => tally.later + tally.aside + if due { tally.waiting() } else { 0 },
@@ -241,9 +258,10 @@ impl HostState {
             aside: self.all.aside,
             pages: self.pages + self.unrecorded,
             requisites: self.requisites.live,
-            ordinary: ordinary + self.all.out - self.probes.out,
+            others: ordinary + open_probes + self.probes.out - self.mirrored.out,
+            probes,
             hopeful: [
-                may_come(&self.all, due.iter().any(Option::is_some)),
+                may_come(&self.all, is_any_due),
                 may_come(&self.requisites, due[Wanted::Requisites as usize].is_some()),
             ],
             unreachable: if is_unreachable { self.all.live } else { 0 },
@@ -261,6 +279,8 @@ impl Hosts {
             numbers: HashMap::new(),
             hosts: Vec::new(),
             due: std::array::from_fn(|_| Turns::new(best_first)),
+            probes: ProbeTurns::default(),
+            domain_of: Vec::new(),
             awaited: Awaited::new(patience),
             sums: Sums::default(),
             floor: Timestamp::default(),
@@ -316,6 +336,7 @@ impl Hosts {
         self.numbers.insert(state.name.clone(), number);
         self.domains.add(&state.name);
         let name = state.name.clone();
+        self.domain_of.push(self.probes.domain_of(&name));
         self.hosts.push(HostState::new(name, Pace::default()));
         self.change(number, |host| *host = state);
         number
@@ -347,6 +368,9 @@ impl Hosts {
         change(host);
         let after = host.agenda(&self.rules);
         self.sums.replace(&before, &after);
+        let domain = self.domain_of[number as usize];
+        self.probes
+            .change(domain, number, before.probes, after.probes);
         let moves = before.due.into_iter().zip(after.due);
         for (due, (before, after)) in self.due.iter_mut().zip(moves) {
             if before != after {
@@ -383,11 +407,28 @@ impl Hosts {
         Some(number)
     }
 
-    /// Returns the host whose turn it is at `now`, were it not for better pages to come.
+    /// Returns the host whose turn it is at `now`, were it not for better pages to come. Hosts with
+    /// probes alone take turns with the others, and behind them where the best goes first.
     fn first_due(&mut self, now: Timestamp, wanted: Wanted) -> Option<u32> {
         let hosts = &self.hosts;
         let urgency = |number: u32| hosts[number as usize].urgency();
-        self.due[wanted as usize].first(now, urgency)
+        let ordinary = self.due[wanted as usize].first(now, urgency);
+        let probe = self
+            .probes
+            .first()
+            .filter(|(ready, _)| wanted == Wanted::All && *ready <= now);
+        match (ordinary, probe) {
+            (Some(number), Some(turn)) if !self.rules.best_first => {
+                let ready = hosts[number as usize].pace.ready;
+                Some(if turn < (ready, number) {
+                    turn.1
+                } else {
+                    number
+                })
+            }
+            (None, Some((_, number))) => Some(number),
+            (number, _) => number,
+        }
     }
 
     /// Returns true if a slot stays empty rather than take the first entry of this host: a better
@@ -420,7 +461,12 @@ impl Hosts {
             ];
             return ends.into_iter().flatten().min();
         }
-        self.due[wanted as usize].next_ready()
+        let probe = self.probes.first().filter(|_| wanted == Wanted::All);
+        let ordinary = self.due[wanted as usize].next_ready();
+        ordinary
+            .into_iter()
+            .chain(probe.map(|(ready, _)| ready))
+            .min()
     }
 
     /// Returns true if the limits leave room for one more entry of this rank.
@@ -510,13 +556,13 @@ impl Hosts {
 /// The kind of entries to lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
-    /// All but probes.
+    /// All but the probes of mirrors, and of domains that have other pages left.
     All,
     /// Requisites only.
     Requisites,
-    /// Probes: when no other page waits or is out, on any host. A mirror is visited behind its
-    /// original then, and not beside it.
-    Probes,
+    /// Probes of mirrors: when no other page waits or is out, on any host. A mirror is visited
+    /// behind its original then, and not beside it.
+    Mirrored,
 }
 
 impl Wanted {
@@ -538,8 +584,8 @@ pub(super) struct Sums {
     pub(super) visited_hosts: u64,
     /// Unsettled requisites.
     pub(super) requisites: u64,
-    /// Entries other than probes that wait or are out, of hosts with room for them.
-    pub(super) ordinary: u64,
+    /// Entries other than probes of mirrors that wait or are out, of hosts with room for them.
+    pub(super) others: u64,
     /// Entries, and requisites among them, that wait and may be leased, of hosts that are not past
     /// their last chance.
     pub(super) hopeful: [u64; 2],
@@ -558,7 +604,7 @@ impl Sums {
         self.aside = self.aside + after.aside - before.aside;
         self.active_hosts = self.active_hosts + active(after) - active(before);
         self.requisites = self.requisites + after.requisites - before.requisites;
-        self.ordinary = self.ordinary + after.ordinary - before.ordinary;
+        self.others = self.others + after.others - before.others;
         for (sum, (before, after)) in self
             .hopeful
             .iter_mut()

@@ -39,8 +39,8 @@ impl Queue {
             LeaseFilter::Requisites => Wanted::Requisites,
         };
         let mut leases = self.lease_rounds(journal, now, want, wanted)?;
-        if leases.is_empty() && wanted == Wanted::All && self.hosts.sums().ordinary == 0 {
-            wanted = Wanted::Probes;
+        if leases.is_empty() && wanted == Wanted::All && self.hosts.sums().others == 0 {
+            wanted = Wanted::Mirrored;
             leases = self.lease_rounds(journal, now, want, wanted)?;
         }
         if !leases.is_empty() {
@@ -96,9 +96,13 @@ impl Queue {
             while leases.len() < want
                 && let Some(host) = self.hosts.take_due(now, wanted)
             {
-                round.push(host);
-                if let Some((rank, body)) = self.next_current(journal, host)? {
-                    leases.push(self.hand_out(Place { host, rank }, body, now)?);
+                match self.next_current(journal, host)? {
+                    Some((rank, body)) => {
+                        round.push(host);
+                        leases.push(self.hand_out(Place { host, rank }, body, now)?);
+                    }
+                    // Its next entry may be of another kind: it takes its turn again.
+                    None => self.hosts.next_round(&mut vec![host]),
                 }
             }
             if round.is_empty() {

@@ -91,6 +91,11 @@ impl Rank {
         self.urgency() >= DiscoveredUrl::PROBED
     }
 
+    /// Returns true for a probe that waits for the whole crawl.
+    pub(super) fn is_mirrored(self) -> bool {
+        self.urgency() >= DiscoveredUrl::MIRRORED
+    }
+
     /// Returns the kind and the priority, without the depth: lower goes first.
     pub(super) fn level(self) -> Level {
         // Nine bits are left.

@@ -118,7 +118,7 @@ impl Queue {
                 let found = DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone());
                 let found = match self.seen.contains(row.url.key().as_u64()) {
                     true => found.promising_as(void.priority),
-                    false => found.probed(),
+                    false => found.probed_as(void.priority),
                 };
                 self.revoke_as(journal, found, void)?;
             }
@@ -126,22 +126,15 @@ impl Queue {
         Ok(())
     }
 
-    /// Returns the next entry of a host, and gives up the superseded places before it; none if no
-    /// entry is left.
+    /// Returns the next entry of a host; none if that was a superseded one, which is given up.
     pub(super) fn next_current(
         &mut self,
         journal: &Journal,
         host: u32,
     ) -> Result<Option<(Rank, Body)>, StoreFault> {
-        loop {
-            let (rank, body) = self.next_of(host)?;
-            if !self.supersede(journal, rank, &body)? {
-                return Ok(Some((rank, body)));
-            }
-            if !self.hosts.get(host).has_waiting() {
-                return Ok(None);
-            }
-        }
+        let (rank, body) = self.next_of(host)?;
+        let is_given_up = self.supersede(journal, rank, &body)?;
+        Ok((!is_given_up).then_some((rank, body)))
     }
 
     /// Gives up the place of a probe that has a better one, was reached, or is claimed by a

@@ -1,0 +1,167 @@
+//! The shortest way to each page, in a crawl with a maximum depth.
+//!
+//! A page may be found by a long way first: the seed that is near to it may answer late. Its place in
+//! the queue keeps the depth of the first way. So the least depth of each URL is remembered, with
+//! the links of visited pages: when a shorter way to a visited page is found, its links are found
+//! again by that way, and so on for those that were visited.
+//!
+//! Invariant: a page whose shortest known way is within the limit is queued, as far as its URL and
+//! the links before it are remembered. That ends with the session, and at [`MOST_URLS`] URLs and
+//! [`MOST_LINKS`] links; entries of sitemaps and feeds keep the depth of the first way.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use store::DiscoveredUrl;
+use web::{PageUrl, UrlKey};
+
+/// The maximum number of URLs whose depth is remembered, at 12 bytes each.
+const MOST_URLS: usize = 1 << 20;
+/// The maximum number of links that are remembered, at about 150 bytes each.
+const MOST_LINKS: usize = 1 << 17;
+
+/// The least depth of each URL, and the links of visited pages.
+#[derive(Debug, Default)]
+pub struct ShortestWays(Mutex<Ways>);
+
+#[derive(Debug, Default)]
+struct Ways {
+    depths: HashMap<UrlKey, u32>,
+    visited: HashMap<UrlKey, VisitedPage>,
+    /// The number of links of all visited pages.
+    links: usize,
+}
+
+/// A visited page and its links, those beyond the limit included.
+#[derive(Debug)]
+struct VisitedPage {
+    /// The depth by which its links were judged.
+    depth: u32,
+    at: PageUrl,
+    links: Vec<PageUrl>,
+}
+
+impl ShortestWays {
+    /// Returns the least depth of a page.
+    pub(crate) fn depth_of(&self, page: &DiscoveredUrl) -> u32 {
+        let depths = &self.ways().depths;
+        let known = depths.get(&page.url.key()).copied();
+        known.map_or(page.depth, |known| known.min(page.depth))
+    }
+
+    /// Notes the links of the page `found`, which was visited at `at` and judged by `depth`. Returns
+    /// the URLs with a shorter way than before that `max` lets in: links of pages that were visited.
+    pub(crate) fn visited(
+        &self,
+        found: &DiscoveredUrl,
+        at: &PageUrl,
+        depth: u32,
+        links: Vec<PageUrl>,
+        max: u32,
+    ) -> Vec<DiscoveredUrl> {
+        let mut ways = self.ways();
+        let mut shorter = Vec::new();
+        for link in &links {
+            ways.find(link.key(), depth + 1, max, &mut shorter);
+        }
+        if ways.links + links.len() <= MOST_LINKS {
+            ways.links += links.len();
+            let at = at.clone();
+            let page = VisitedPage { depth, at, links };
+            ways.visited.insert(found.url.key(), page);
+        }
+        // A shorter way may have been found while it was read.
+        let least = ways.depths.get(&found.url.key()).copied();
+        if let Some(least) = least.filter(|least| *least < depth) {
+            ways.shorten(found.url.key(), least, max, &mut shorter);
+        }
+        shorter
+    }
+
+    fn ways(&self) -> MutexGuard<'_, Ways> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Ways {
+    /// Notes a way to a URL.
+    fn find(&mut self, url: UrlKey, depth: u32, max: u32, shorter: &mut Vec<DiscoveredUrl>) {
+        let is_full = self.depths.len() >= MOST_URLS;
+        match self.depths.get_mut(&url) {
+            Some(known) if depth < *known => *known = depth,
+            None if !is_full => drop(self.depths.insert(url, depth)),
+            _ => return,
+        }
+        self.shorten(url, depth, max, shorter);
+    }
+
+    /// Finds the links of a visited page again by a shorter way to it, and those of the pages behind
+    /// it.
+    fn shorten(&mut self, url: UrlKey, depth: u32, max: u32, shorter: &mut Vec<DiscoveredUrl>) {
+        let mut work = vec![(url, depth)];
+        while let Some((url, depth)) = work.pop() {
+            let Some(page) = self.visited.get_mut(&url) else {
+                continue;
+            };
+            if depth >= page.depth || depth >= max {
+                continue;
+            }
+            page.depth = depth;
+            for link in &page.links {
+                let known = self.depths.get_mut(&link.key());
+                if let Some(known) = known.filter(|known| depth + 1 < **known) {
+                    *known = depth + 1;
+                    work.push((link.key(), depth + 1));
+                }
+                let found = DiscoveredUrl::new(link.clone(), depth + 1, Some(page.at.clone()));
+                shorter.push(found);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use web::CanonicalForm;
+
+    use super::*;
+
+    fn url(path: &str) -> PageUrl {
+        PageUrl::parse(&format!("http://a.test/{path}"), &CanonicalForm::default()).unwrap()
+    }
+
+    fn visit(ways: &ShortestWays, page: &str, depth: u32, links: &[&str]) -> Vec<(String, u32)> {
+        let found = DiscoveredUrl::new(url(page), depth, None);
+        let depth = ways.depth_of(&found);
+        let links = links.iter().map(|link| url(link)).collect();
+        let shorter = ways.visited(&found, &found.url, depth, links, 3);
+        let path = |found: DiscoveredUrl| (found.url.as_url().path()[1..].to_owned(), found.depth);
+        shorter.into_iter().map(path).collect()
+    }
+
+    #[test]
+    fn links_of_visited_pages_are_found_again_by_a_shorter_way() {
+        let ways = ShortestWays::default();
+        assert_eq!(visit(&ways, "1", 1, &["2"]), []);
+        assert_eq!(visit(&ways, "2", 2, &["3", "4"]), []);
+        assert_eq!(visit(&ways, "3", 3, &["beyond"]), []);
+        // The late seed leads to the second page at once.
+        let mut shorter = visit(&ways, "late", 0, &["2"]);
+        shorter.sort();
+        let expected = [("3", 2), ("4", 2), ("beyond", 3)];
+        assert_eq!(
+            shorter,
+            expected.map(|(page, depth)| (page.to_owned(), depth))
+        );
+        assert_eq!(visit(&ways, "later", 0, &["2"]), [], "it is no shorter");
+    }
+
+    #[test]
+    fn a_page_that_waits_is_judged_by_the_shortest_way_to_it() {
+        let ways = ShortestWays::default();
+        visit(&ways, "long", 2, &["waits"]);
+        visit(&ways, "short", 0, &["waits"]);
+        let found = DiscoveredUrl::new(url("waits"), 3, None);
+        assert_eq!(ways.depth_of(&found), 1);
+    }
+}
