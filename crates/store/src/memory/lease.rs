@@ -31,7 +31,8 @@ impl Queue {
         let mut probes = false;
         while leases.len() < want {
             if leases.is_empty() && round.is_empty() {
-                probes = !self.entries.iter().any(|waiting| self.is_ordinary(waiting))
+                probes = filter == LeaseFilter::All
+                    && !self.entries.iter().any(|waiting| self.is_ordinary(waiting))
                     && !self.has_unreachable(now, filter);
             }
             let first = self.first(now, filter, probes, &round);
