@@ -105,7 +105,7 @@ fn a_page_that_always_fails_is_given_up_while_its_host_is_well() {
         _ => index(request),
     }));
     let crawl = Crawl::of(&server, &[HOST])
-        .with(&["--tries", "2"])
+        .with(&["--tries", "2", "--concurrency", "1"])
         .seeds(&[server.url(HOST, "/0")]);
     let run = crawl.run();
     let summary = run.summary();

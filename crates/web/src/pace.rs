@@ -93,11 +93,11 @@ const LAST_CHANCE: u32 = 4;
 /// Minimum wait of a host past its last chance. The waits double, so their sum is about the same.
 const LAST_WAIT: Duration = Duration::from_secs(120);
 /// The same for a host without any page yet: its name may be misspelt.
-const LAST_WAIT_WITHOUT_PAGES: Duration = Duration::from_secs(15);
+const LAST_WAIT_WITHOUT_PAGES: Duration = Duration::from_secs(30);
 
 impl Pace {
     /// Returns true if the host has had its last chance: it failed at least four times in a row,
-    /// and rests for two minutes or longer; for 15 seconds, if it never answered with a page. A
+    /// and rests for two minutes or longer; for 30 seconds, if it never answered with a page. A
     /// crawl does not wait for it any more.
     #[must_use]
     pub fn is_past_last_chance(&self, has_pages: bool) -> bool {
@@ -426,8 +426,8 @@ mod tests {
             (4, 120, true, true),
             (9, 600, true, true),
             (3, 120, false, false),
-            (4, 14, false, false),
-            (4, 15, false, true),
+            (4, 29, false, false),
+            (4, 30, false, true),
             (0, 600, false, false),
         ] {
             let pace = Pace {

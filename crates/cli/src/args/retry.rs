@@ -8,12 +8,7 @@ use web::Host;
 
 use crate::args::store::StoreArg;
 
-/// Request failed pages of a crawl again. Without --status and --reason these are the pages whose
-/// failure may have passed: no response, 408, 421, 425, 429 or 5xx, but not 404. They are queued;
-/// the next session requests them, before all other pages of their hosts.
-///
-/// Pages of a host that was down when the crawl ended are not failed: they are still queued, and
-/// the same crawl command requests them.
+/// The selection of failed pages.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -32,7 +32,8 @@ impl Queue {
         while leases.len() < want {
             if leases.is_empty() && round.is_empty() {
                 let others = |waiting: &&Waiting| !waiting.entry.discovered.is_mirrored();
-                mirrors = !self.unsettled().filter(others).any(|one| self.may_go(one))
+                mirrors = filter == LeaseFilter::All
+                    && !self.unsettled().filter(others).any(|one| self.may_go(one))
                     && !self.has_unreachable(now, filter);
             }
             let first = self.first(now, filter, mirrors, &round);
