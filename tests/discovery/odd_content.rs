@@ -70,9 +70,10 @@ impl Pages {
             .row(&self.server.url(HOST, &format!("/{number}")))
     }
 
-    fn warnings(&self, number: usize) -> serde_json::Value {
+    fn warnings(&self, number: usize) -> String {
         let url = self.server.url(HOST, &format!("/{number}"));
-        self.crawl.notes_about(&url)["warnings"].clone()
+        let notes = self.crawl.notes_about(&url);
+        notes.get("warnings").cloned().unwrap_or_default()
     }
 }
 

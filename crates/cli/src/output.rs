@@ -85,3 +85,10 @@ fn write_and_flush(
         other => other.map_err(|error| fault(&error)),
     }
 }
+/// Returns a count with its noun: `1 page`, `2310 pages`.
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    match count {
+        1 => format!("1 {noun}"),
+        _ => format!("{count} {noun}s"),
+    }
+}

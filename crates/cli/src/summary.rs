@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bytesize::ByteSize;
-use crawl::{
-    Counts, CrawlContext, Focus, OnDuplicate, RECENT_PAGES, Requisites, Responses, Telemetry,
-};
+use crawl::{Counts, CrawlContext, Focus, Policy, RECENT_PAGES, Requisites, Responses, Telemetry};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
-use store::{SkippedBy, Standing};
+use store::{CutSum, SkippedBy, Standing};
 
+use crate::limits;
+use crate::output::counted;
 use crate::terminal::printable;
 
 /// The summary; the names are the contract of `--summary json`.
@@ -55,10 +55,21 @@ pub(crate) struct Summary {
     /// The kinds among them whose count is a lower bound.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) skipped_at_least: Vec<&'static str>,
+    /// Visits that a limit cut, and the links that it cost, by the limit's name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) limits: BTreeMap<&'static str, CutSum>,
+    /// Archived documents whose text and links are not read, by format.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) not_read: BTreeMap<&'static str, u64>,
     /// Pages that repeat another and were kept all the same.
     pub(crate) kept_duplicates: u64,
     /// URLs that are not visited yet.
     pub(crate) queued: u64,
+    /// URLs among them of hosts that are down: the crawl did not wait for them any longer, and the
+    /// same command requests them again.
+    pub(crate) unreachable: u64,
+    /// These hosts, with the last failure in this session; a thousand at most.
+    pub(crate) unreachable_hosts: BTreeMap<String, String>,
     /// Of this session; the counts above are of the whole crawl.
     pub(crate) seconds: f64,
     /// Of this session.
@@ -70,8 +81,6 @@ pub(crate) struct Summary {
     pub(crate) statuses: BTreeMap<u16, u64>,
     /// The visits of this session by media type.
     pub(crate) types: BTreeMap<String, u64>,
-    #[serde(skip)]
-    pub(crate) on_duplicate: OnDuplicate,
 }
 
 /// The place of a crawl, as commands name it.
@@ -118,7 +127,9 @@ impl Summary {
     ) -> Self {
         let after = context.frontier.standing();
         let (totals, focus) = (&after.totals, context.focus.as_ref());
-        let fetches_requisites = context.policy.page_requisites != Requisites::Off;
+        let has_requisites = totals.requisites + totals.requisites_missing > 0;
+        let fetches_requisites =
+            has_requisites || context.policy.page_requisites != Requisites::Off;
         let seconds = took.as_secs_f64();
         let (skipped, skipped_at_least) = skipped(&after, &context.telemetry);
         let Responses { statuses, types } = context.telemetry.responses();
@@ -141,20 +152,28 @@ impl Summary {
             requisites_missing: fetches_requisites.then_some(totals.requisites_missing),
             skipped,
             skipped_at_least,
+            limits: limits::by_name(totals),
+            not_read: limits::unread_by_name(totals),
             seconds: round(seconds),
             pages_per_second: round(new_pages as f64 / seconds.max(0.001)),
             kept_duplicates: totals.kept_duplicates,
             queued: after.queued,
+            unreachable: after.unreachable,
+            unreachable_hosts: unreachable_hosts(context),
             counts: context.telemetry.counts(),
             statuses,
             types,
-            on_duplicate: context.policy.on_duplicate,
         }
     }
 
     /// Writes the summary for people: what was kept, what was left out and why, and the next
     /// commands.
-    pub(crate) fn write(&self, out: &mut dyn Write, place: &CrawlPlace) -> io::Result<()> {
+    pub(crate) fn write(
+        &self,
+        out: &mut dyn Write,
+        place: &CrawlPlace,
+        policy: &Policy,
+    ) -> io::Result<()> {
         let whole = match place {
             CrawlPlace::Directory(_) => {
                 let noun = if self.hosts == 1 { "host" } else { "hosts" };
@@ -181,6 +200,7 @@ impl Summary {
             .statuses
             .iter()
             .map(|(status, count)| (status.to_string(), *count));
+        self.write_unreachable(out)?;
         self.write_harvest(out)?;
         write_histogram(out, "statuses", statuses.collect())?;
         let types = self
@@ -188,6 +208,7 @@ impl Summary {
             .iter()
             .map(|(media, count)| (media.clone(), *count));
         write_histogram(out, "types", types.collect())?;
+        limits::write_lines(out, &self.limits, &self.not_read, policy)?;
         self.write_skipped(out, place)?;
         if self.queued > 0 {
             // A crawl keeps its settings, and so the limit that ended it.
@@ -211,6 +232,28 @@ impl Summary {
         )
     }
 
+    /// Writes the hosts whose URLs the crawl did not wait for any longer.
+    fn write_unreachable(&self, out: &mut dyn Write) -> io::Result<()> {
+        if self.unreachable == 0 {
+            return Ok(());
+        }
+        let hosts = self.unreachable_hosts.iter().take(UNREACHABLE_HOSTS);
+        let named: Vec<String> = hosts
+            .map(|(host, failure)| printable(&format!("{host}: {failure}")))
+            .collect();
+        let more = self.unreachable_hosts.len().saturating_sub(named.len());
+        let more = match more {
+            0 => String::new(),
+            more => format!("; and {more} more"),
+        };
+        writeln!(
+            out,
+            "  set aside {:>8}  of hosts that are down; the next run requests them ({}{more})",
+            self.unreachable,
+            named.join("; ")
+        )
+    }
+
     /// Writes the share of pages on topic, in a crawl with a topic.
     fn write_harvest(&self, out: &mut dyn Write) -> io::Result<()> {
         let Some(harvest) = self.harvest else {
@@ -228,10 +271,12 @@ impl Summary {
     }
 
     /// Returns the counts below the kept pages, each with its label and its explanation.
-    fn count_lines(&self) -> [(u64, &'static str, &'static str); 15] {
-        let left_out = match self.on_duplicate {
-            OnDuplicate::Drop => "left out",
-            OnDuplicate::Keep | OnDuplicate::Follow => "marked",
+    fn count_lines(&self) -> [(u64, &'static str, &'static str); 14] {
+        // What happened counts, not the setting of the last session.
+        let kept = self.kept_duplicates;
+        let left_out = match kept > 0 && kept >= self.near_duplicates {
+            true => "marked",
+            false => "left out",
         };
         [
             (
@@ -285,7 +330,11 @@ impl Summary {
                 "missing",
                 "of what pages need",
             ),
-            (self.queued, "queued", "not visited"),
+            (
+                self.queued.saturating_sub(self.unreachable),
+                "queued",
+                "not visited",
+            ),
             (
                 self.counts.links_nofollow,
                 "links",
@@ -296,11 +345,6 @@ impl Summary {
                 "links",
                 "of sitemaps, out of --sitemap-from and --sitemap-to",
             ),
-            (
-                self.counts.links_too_many,
-                "links",
-                "of sitemaps and feeds, beyond what one host may list in a session",
-            ),
         ]
     }
 
@@ -310,7 +354,8 @@ impl Summary {
         for kind in SkippedBy::ALL {
             let all = self.skipped.get(kind.as_str()).copied().unwrap_or(0);
             // The queue has a line of its own.
-            let count = all.saturating_sub(queued_of(kind, self.queued));
+            let queued = self.queued.saturating_sub(self.unreachable);
+            let count = all.saturating_sub(queued_of(kind, queued));
             if count == 0 {
                 continue;
             }
@@ -334,10 +379,19 @@ impl Summary {
     /// Describes the end. A crawl is complete if every seen URL was visited, or left out by choice
     /// of the user or the site.
     fn ending(&self) -> String {
+        if self.finished == "exhausted" && self.unreachable > 0 {
+            let urls = counted(self.unreachable, "URL");
+            return format!("Ended, but {urls} could not be requested: their hosts are down");
+        }
         let ours = SkippedBy::ALL.into_iter().filter(|kind| kind.is_ours());
+        // Links have a reservation of their own: other pages may lead to the same URLs.
+        let ours = ours.filter(|kind| *kind != SkippedBy::Cut);
         let missed = ours.filter_map(|kind| self.skipped.get(kind.as_str()));
         match (self.finished, missed.sum::<u64>()) {
-            ("exhausted", 0) => "Complete".into(),
+            ("exhausted", 0) => match limits::reservation(&self.limits) {
+                Some(reservation) => format!("Complete, but {reservation}"),
+                None => "Complete".into(),
+            },
             ("exhausted", 1) => "Complete, but 1 URL was seen and not visited".into(),
             ("exhausted", count) => format!("Complete, but {count} URLs were seen and not visited"),
             (limit @ ("max-pages" | "max-time" | "max-size" | "min-harvest"), _) => {
@@ -402,14 +456,31 @@ fn skipped(
     let (mut counts, mut at_least) = (BTreeMap::new(), Vec::new());
     for kind in SkippedBy::ALL {
         let links = telemetry.unvisited(kind);
-        let settled = after.totals.skipped[kind as usize];
-        let count = settled + links.urls + queued_of(kind, after.queued);
-        counts.insert(kind.as_str(), count);
+        let queued = after.queued.saturating_sub(after.unreachable);
+        let settled = match kind {
+            SkippedBy::Cut => after.totals.lost_links(),
+            _ => after.totals.skipped[kind as usize],
+        };
+        let count = settled + links.urls + queued_of(kind, queued);
+        if kind != SkippedBy::Cut || count > 0 {
+            counts.insert(kind.as_str(), count);
+        }
         if links.at_least {
             at_least.push(kind.as_str());
         }
     }
     (counts, at_least)
+}
+
+/// Hosts that are down and named in the summary; `--summary json` has more.
+const UNREACHABLE_HOSTS: usize = 3;
+
+/// Returns the hosts that are past their last chance now, with the last failure.
+fn unreachable_hosts(context: &CrawlContext) -> BTreeMap<String, String> {
+    let down = context.telemetry.down().into_iter();
+    down.filter(|(host, _)| context.pacer.pace(host).is_past_last_chance(false))
+        .map(|(host, failure)| (host.to_string(), failure))
+        .collect()
 }
 
 /// Returns the URLs of the queue that count as skipped by this kind.
@@ -433,6 +504,7 @@ const fn describe(kind: SkippedBy) -> &'static str {
         SkippedBy::Trap => "with the shape of a trap",
         SkippedBy::Page => "that ask not to be archived",
         SkippedBy::Other => "for other reasons",
+        SkippedBy::Cut => "beyond the limits of the pages that link to them",
     }
 }
 

@@ -165,6 +165,7 @@ async fn crawl(
         resumed,
         store,
         ordered,
+        widened,
     } = match assembly::assemble(settings, seeds, form, clock, components, joined).await {
         Ok(assembled) => assembled,
         Err(error) => match term.and_then(|term| term.end_of()) {
@@ -184,6 +185,14 @@ async fn crawl(
     }
     let serving = dashboard.map(|dashboard| tokio::spawn(dashboard.run()));
 
+    let (handle, stop) = crawl::stop();
+    let listening = tokio::spawn(listen(signals, handle, bar.clone(), quiet));
+    if let Some(widened) = widened {
+        let caught_up = widened.catch_up(settings, &context, &store, &stop).await?;
+        if !quiet {
+            progress::say_above(&bar, &caught_up.in_words());
+        }
+    }
     let before = context.frontier.standing();
     let started = Instant::now();
     let progress = progress::show(
@@ -192,8 +201,6 @@ async fn crawl(
         settings.max_pages,
         quiet,
     );
-    let (handle, stop) = crawl::stop();
-    let listening = tokio::spawn(listen(signals, handle, bar.clone(), quiet));
     // The end of the crawl must not wait for a task that keeps the store.
     let watching = tokio::spawn(session.watch(Arc::downgrade(&store)));
     let controlling = tokio::spawn(control.go_on(Arc::clone(&context), ordered));
@@ -231,7 +238,7 @@ async fn crawl(
     output::to_stdout(|out| match args.summary {
         Some(SummaryForm::Json) => output::json_line(out, &summary),
         None if verbosity == Verbosity::Silent => Ok(()),
-        Some(SummaryForm::Text) | None => summary.write(out, &place),
+        Some(SummaryForm::Text) | None => summary.write(out, &place, &context.policy),
     })?;
     if ended.is_ok() && log.count() > 0 && !quiet {
         let lost = log.count();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use store::{SkippedBy, VisitRecord};
-use web::UrlKey;
+use web::{Host, UrlKey};
 
 use super::unvisited_urls::{DistinctUrls, UnvisitedUrls};
 
@@ -13,6 +13,8 @@ use super::unvisited_urls::{DistinctUrls, UnvisitedUrls};
 pub struct Telemetry {
     counts: Mutex<Counts>,
     responses: Mutex<Responses>,
+    /// Hosts past their last chance, with the last failure.
+    down: Mutex<BTreeMap<Host, String>>,
     unvisited: UnvisitedUrls,
 }
 
@@ -29,7 +31,8 @@ pub struct Counts {
     pub links_nofollow: u64,
     /// Entries of sitemaps whose dates are out of the range that is wanted.
     pub links_of_other_dates: u64,
-    /// Entries of sitemaps and feeds beyond what one host may list.
+    /// Entries of sitemaps and feeds beyond what one host may list, and sitemaps beyond those that
+    /// it may name.
     pub links_too_many: u64,
     /// Links whose shape is that of a trap.
     pub links_to_traps: u64,
@@ -49,6 +52,9 @@ pub struct Responses {
     /// Visits by media type; beyond [`MAX_TYPES`] types, new ones count as [`OTHER_TYPES`].
     pub types: BTreeMap<String, u64>,
 }
+
+/// Maximum number of hosts that are down whose failures are remembered.
+const MAX_DOWN: usize = 1000;
 
 /// Maximum number of media types that are counted one by one: servers choose them.
 pub const MAX_TYPES: usize = 64;
@@ -71,6 +77,22 @@ impl Responses {
 }
 
 impl Telemetry {
+    /// Remembers the last failure of a host that is past its last chance.
+    pub(crate) fn note_down(&self, host: &Host, failure: &str) {
+        let mut down = self.down.lock().unwrap_or_else(PoisonError::into_inner);
+        if down.len() < MAX_DOWN || down.contains_key(host) {
+            down.insert(host.clone(), failure.to_owned());
+        }
+    }
+
+    /// Returns hosts that were past their last chance in this session, with the last failure. Some
+    /// may be well again.
+    #[must_use]
+    pub fn down(&self) -> BTreeMap<Host, String> {
+        let down = self.down.lock().unwrap_or_else(PoisonError::into_inner);
+        down.clone()
+    }
+
     /// Returns the counts now.
     pub fn counts(&self) -> Counts {
         *self.locked()

@@ -26,8 +26,7 @@ use crate::html::names::names;
 use crate::html::rest_contexts::RestContexts;
 use crate::html::tag_stream::is_shadow_mode;
 use crate::html::work_budget::WorkBudget;
-use crate::html::{anchor_text, language, lazy_attributes, refresh, region_flags, script_links};
-use crate::http::media_type::essence;
+use crate::html::{anchor_text, language, refresh, region_flags};
 use for_scripts::is_linked_data;
 use unparsed::Nested;
 
