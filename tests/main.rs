@@ -68,6 +68,7 @@ mod discovery {
     mod redirects; // redirects, hop by hop
     mod requisites; // what pages need: images, styles, scripts
     mod scope; // hosts, domains, prefixes, `--include`, `--exclude`
+    mod seeds; // seeds files, seeds that fail, seeds that have moved
     mod since; // `--since`: conditional requests
     mod sitemaps; // sitemaps and feeds
     mod skipped; // URLs that are not visited, and the reasons

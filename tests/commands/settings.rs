@@ -152,11 +152,20 @@ fn the_text_summary_lists_the_results_and_the_next_commands() {
     let run = crawl.run();
     assert_eq!(run.code, Some(0), "{run:?}");
     assert!(
-        run.output
-            .starts_with("Ended by --max-pages: 3 pages of 1 host"),
+        run.output.starts_with("Stopped at --max-pages 3; "),
         "{run:?}"
     );
-    assert!(run.output.contains("crawler export crawl"), "{run:?}");
+    let next = "Continue with a higher limit: crawler --out crawl --max-pages N\n";
+    assert!(run.output.ends_with(next), "{run:?}");
+    assert!(
+        run.output.contains("\n  3 pages from 1 host in "),
+        "{run:?}"
+    );
+    assert!(
+        run.output
+            .contains("\n  archived            3  in crawl/archive\n"),
+        "{run:?}"
+    );
     assert!(run.errors.contains("no --contact"), "{run:?}");
 }
 

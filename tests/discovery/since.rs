@@ -565,7 +565,8 @@ fn the_summary_counts_unmodified_pages() {
     let run = second.run_with(&["--resolve", &rule, "--since", first.out().to_str().unwrap()]);
     assert_eq!(run.code, Some(0), "{run:?}");
     assert!(
-        run.output.contains("not sent         5  of these, now"),
+        run.output
+            .contains("  unchanged           5  not modified since the earlier crawl"),
         "{}",
         run.output
     );

@@ -188,20 +188,23 @@ fn a_crawl_is_complete_only_if_no_url_was_skipped_by_its_own_rules() {
         ]);
     let ended = crawl.run();
     assert!(
-        ended.output.starts_with("Complete: 1 pages of 1 host"),
+        ended.output.starts_with("Complete\n  1 page from 1 host"),
         "{ended:?}"
     );
     let ended = crawl.run_with(&[server.url("site.test", "/1")]);
     assert!(
         ended
             .output
-            .starts_with("Complete, but 1 URL was seen and not visited: "),
+            .starts_with("Complete, but 1 URL was not visited\n"),
         "{ended:?}"
     );
     assert!(
-        ended.output.contains(
-            "  skipped          1  with the shape of a trap: `crawler skipped crawl --why trap`"
-        ),
+        ended
+            .output
+            .contains("  not visited         1  shape of a trap\n")
+            && ended
+                .output
+                .contains("List them: crawler skipped crawl --why trap\n"),
         "{ended:?}"
     );
 }

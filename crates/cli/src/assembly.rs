@@ -7,6 +7,7 @@
 mod archive;
 mod directory;
 mod fence;
+mod long_list;
 pub(crate) mod rules;
 
 use std::collections::HashSet;
@@ -14,7 +15,7 @@ use std::error::Error;
 use std::sync::{Arc, RwLock, RwLockWriteGuard};
 
 use crawl::{
-    ActiveOverrides, CrawlContext, EarlierArchives, FailedPages, ListingQuota, RobotsFiles,
+    ActiveOverrides, CrawlContext, EarlierArchives, FailedPages, ListingQuota, RobotsFiles, Stop,
     Telemetry,
 };
 use disk::{Disk, ReservedDisk, SystemDisk};
@@ -28,6 +29,8 @@ use web::{CanonicalForm, Clock, GroupBy, PageUrl, Scope, UrlKey};
 
 pub(crate) use self::directory::prepare_directory;
 use self::fence::FencedFetch;
+use self::long_list::ListReading;
+pub(crate) use self::long_list::ReadList;
 pub(crate) use self::rules::{pacing, policy, scope, store_options};
 use crate::cli_error::{CliError, fault};
 use crate::control::orders::OrderedStore;
@@ -54,6 +57,8 @@ pub(crate) struct AssembledCrawl {
     pub(crate) ordered: OrderedStore,
     /// The settings that let in more than those of the last session.
     pub(crate) widened: Option<Widened>,
+    /// The rest of a long list of seeds, which was read into the queue.
+    pub(crate) list: Option<ReadList>,
 }
 
 /// The store of a crawl: its own, or a node's part of a shared one.
@@ -171,13 +176,16 @@ impl Components {
 }
 
 /// Puts the parts together, and queues the seeds. With a `session`, the crawl is a shared one.
+///
+/// `listen` returns the request to stop; it is called once reading can be stopped.
 pub(crate) async fn assemble(
     settings: &Settings,
-    seeds: &Seeds,
+    seeds: &mut Seeds,
     form: CanonicalForm,
     clock: Clock,
     components: Components,
     session: Option<Session>,
+    listen: impl FnOnce() -> Stop,
 ) -> Result<AssembledCrawl, CliError> {
     let state = crawl_directory::state(&settings.out);
     if session.is_none() {
@@ -216,6 +224,20 @@ pub(crate) async fn assemble(
     opened.widen(&scope, &seeds.urls);
     let queued = retry.step(async || queue(seeds, &*opened.frontier(), settings).await);
     queued.await?;
+    let list = match seeds.take_rest() {
+        Some(rest) => {
+            let frontier = opened.frontier();
+            let reading = ListReading {
+                settings,
+                frontier: &*frontier,
+                scope: &scope,
+                retry: &mut retry,
+                stop: listen(),
+            };
+            Some(reading.read(&seeds.urls, rest).await?)
+        }
+        None => None,
+    };
     let retried = opened.retry_seeds(seeds).await;
     retried.map_err(|error| with_disk_remedy(&error, settings))?;
     if let Some(shared) = &opened.shared {
@@ -247,7 +269,8 @@ pub(crate) async fn assemble(
         }
         Some(_) => None,
     };
-    let kept = retry.step(async || directory::keep_settings(settings, seeds, &*disk));
+    let kept =
+        retry.step(async || directory::keep_settings(settings, seeds, list.as_ref(), &*disk));
     kept.await?;
     let policy = policy(settings, form);
     let sink =
@@ -289,6 +312,7 @@ pub(crate) async fn assemble(
             None => OrderedStore::Own(Arc::downgrade(&store)),
         },
         store,
+        list,
     })
 }
 
@@ -308,7 +332,9 @@ async fn open_shared(
         max_pages: settings.max_pages,
         widen: {
             let scope = Arc::clone(scope);
-            Arc::new(move |seed| scope_mut(&scope).add_seed(seed))
+            Arc::new(move |seed| {
+                scope_mut(&scope).add_seed(seed);
+            })
         },
     };
     let opened = SharedStore::open(session, &state, options).await;

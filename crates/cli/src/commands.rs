@@ -61,7 +61,7 @@ use crate::control::last_in_force;
 use crate::input;
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
-use crate::{assembly, crawl_directory, earlier, machine};
+use crate::{assembly, crawl_directory, earlier, machine, seeds};
 
 /// Reads a file, or standard input for `-`.
 fn read_input(path: &Path) -> Result<Vec<u8>, CliError> {
@@ -107,11 +107,9 @@ fn scope_in_force(settings: &Settings, form: &CanonicalForm) -> Result<Scope, Cl
     if let Some(in_force) = last_in_force(&settings.out)? {
         scope.exclude_now(in_force.overrides.exclude);
     }
-    for seed in &settings.url {
-        if let Ok(seed) = PageUrl::parse(seed, form) {
-            scope.add_seed(&seed);
-        }
-    }
+    seeds::each_of_crawl(settings, form, |seed| {
+        scope.add_seed(seed);
+    })?;
     Ok(scope)
 }
 

@@ -10,6 +10,7 @@ use store::embedded::EmbeddedStore;
 use web::Timestamp;
 
 use crate::cli_error::{CliError, fault, usage};
+use crate::terminal::pasted;
 
 /// Returns the path of the crawl's state.
 pub(crate) fn state(directory: &Path) -> PathBuf {
@@ -77,13 +78,13 @@ pub(crate) fn quarantine_path(path: &Path, what: &str, now: Timestamp) -> PathBu
 pub(crate) fn rebuild(directory: &Path) -> String {
     format!(
         "`crawler rebuild {}` makes it again, from what is left of it and from the archive",
-        directory.display()
+        pasted(directory)
     )
 }
 
 /// Returns the remedy for a journal that ends before its archive.
 pub(crate) fn rebuild_from_archive(directory: &Path) -> String {
-    let directory = directory.display();
+    let directory = pasted(directory);
     format!(
         "nothing was changed; put back the journal that belongs to this archive, or `crawler \
          rebuild {directory}` makes it again from what is left of it and from the archive, and \
@@ -156,8 +157,9 @@ pub(crate) fn refuse_node(directory: &Path) -> Result<(), CliError> {
     let (shown, node) = (directory.display(), mark.node);
     let what = format!("{shown} is the directory of node {node} of a shared crawl");
     Err(usage(what).with_remedy(format!(
-        "name the store of the crawl in its place (--store URL); `crawler verify {shown} --store \
-         URL` checks this directory, and its files in archive/ can be named one by one"
+        "name the store of the crawl in its place (--store URL); `crawler verify {} --store URL` \
+         checks this directory, and its files in archive/ can be named one by one",
+        pasted(directory)
     )))
 }
 

@@ -6,6 +6,8 @@ use std::path::Path;
 
 use disk::DiskErrorKind;
 
+use crate::terminal::pasted;
+
 /// Returns the remedy for a fault, by the error of the operating system behind it.
 pub(crate) fn remedy_of(error: &(dyn Error + 'static), out: &Path) -> String {
     let kind = io_error_in(error).map_or(DiskErrorKind::Broken, DiskErrorKind::of);
@@ -37,7 +39,7 @@ pub(crate) fn remedy_for(kind: DiskErrorKind, out: &Path) -> String {
     };
     format!(
         "nothing is lost: {what}, then `crawler --out {}` goes on",
-        out.display()
+        pasted(out)
     )
 }
 

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use disk::DraftPath;
+use disk::{DraftPath, create_draft};
 use export::draft_of;
 
 /// A file that is being written.
@@ -27,7 +27,7 @@ impl DraftFile {
         if path.exists() && !path.is_file() {
             return Err(io::Error::other("it is not a file; - is standard output"));
         }
-        let (file, draft) = DraftPath::begin(&draft_of(&path), create)?;
+        let (file, draft) = DraftPath::begin(&draft_of(&path), create_draft)?;
         Ok(Self { file, path, draft })
     }
 
@@ -38,19 +38,6 @@ impl DraftFile {
         let directory = self.path.parent().unwrap_or(Path::new(""));
         File::open(Path::new(".").join(directory))?.sync_all()
     }
-}
-
-/// Creates a draft that no other process writes. One that a killed process has left is emptied.
-fn create(draft: &Path) -> io::Result<File> {
-    let mut options = File::options();
-    let options = options.create(true).truncate(false).write(true);
-    let file = options.open(draft)?;
-    file.try_lock().map_err(|_taken| {
-        let message = format!("another process writes {}", draft.display());
-        io::Error::new(io::ErrorKind::ResourceBusy, message)
-    })?;
-    file.set_len(0)?;
-    Ok(file)
 }
 
 impl Write for DraftFile {

@@ -1,11 +1,12 @@
 //! The register of limits ([`store::Limit`]) as commands print it.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 
 use bytesize::ByteSize;
 use crawl::Policy;
 use store::{CutSum, Limit, Totals, UnreadFormat};
+
+use crate::output::grouped;
 
 /// Returns the limits that cut visits, by name.
 pub(crate) fn by_name(totals: &Totals) -> BTreeMap<&'static str, CutSum> {
@@ -52,36 +53,28 @@ pub(crate) fn with_value(limit: Limit, policy: &Policy) -> String {
     }
 }
 
-/// Writes a line for each limit that cut visits, and for each format that is not read, in the
-/// columns of the summary.
-pub(crate) fn write_lines(
-    out: &mut dyn Write,
+/// Returns the outcomes of the summary: one for each limit that cut visits, and one for each format
+/// that is not read.
+pub(crate) fn outcomes(
     limits: &BTreeMap<&'static str, CutSum>,
     unread: &BTreeMap<&'static str, u64>,
     policy: &Policy,
-) -> io::Result<()> {
-    for (limit, sum) in limits {
-        let Some(limit) = Limit::of_word(limit) else {
-            continue;
-        };
+) -> Vec<(&'static str, u64, String)> {
+    let cut = limits.iter().filter_map(|(limit, sum)| {
+        let limit = Limit::of_word(limit)?;
         let (name, loss) = (with_value(limit, policy), limit.loss());
-        match sum.lost {
-            0 => writeln!(out, "  truncated {:>8}  by {name}: {loss}", sum.visits)?,
-            lost => writeln!(
-                out,
-                "  truncated {:>8}  by {name}: {loss} ({lost})",
-                sum.visits
-            )?,
-        }
-    }
-    for (format, count) in unread {
+        let text = match sum.lost {
+            0 => format!("by {name}: {loss}"),
+            lost => format!("by {name}: {loss} ({})", grouped(lost)),
+        };
+        Some(("truncated", sum.visits, text))
+    });
+    let unread = unread.iter().map(|(format, count)| {
         let noun = UnreadFormat::of_word(format).map_or(*format, |format| format.noun(*count));
-        writeln!(
-            out,
-            "  not read  {count:>8}  {noun}: archived, but their text and links are not read"
-        )?;
-    }
-    Ok(())
+        let text = format!("{noun}: archived, but their text and links are not read");
+        ("not read", *count, text)
+    });
+    cut.chain(unread).collect()
 }
 
 /// Returns the reservation of a crawl that visited everything that it saw, if a limit kept it from

@@ -29,6 +29,7 @@ mod progress;
 mod read_again;
 mod search_index;
 mod secrets;
+mod seed_news;
 mod seeds;
 mod session_clock;
 mod settings;

@@ -20,6 +20,7 @@ use neardup::SignatureBuilder;
 use serde::{Deserialize, Serialize};
 
 use crate::cli_error::{CliError, fault, usage};
+use crate::terminal::pasted;
 
 pub(crate) use writer::NamedFingerprintWriter;
 
@@ -90,7 +91,7 @@ impl NamedFingerprints {
             let message = format!("{} is no file of fingerprints", path.display());
             return Err(usage(message).with_remedy(format!(
                 "make one: `crawler fingerprint {} -o FILE`",
-                path.display()
+                pasted(path)
             )));
         }
         let fingerprints =

@@ -21,7 +21,7 @@ use crate::crawl_directory;
 use crate::disk_error;
 use crate::progress::SlowProgress;
 use crate::settings::Settings;
-use crate::terminal::{printable, say};
+use crate::terminal::{pasted, printable, say};
 
 /// The directory of the index, below that of the crawl.
 pub(crate) const NAME: &str = "search";
@@ -29,8 +29,8 @@ pub(crate) const NAME: &str = "search";
 /// Bytes of text between two commits while the index is made again: what a kill costs at most.
 const COMMIT_EVERY: usize = 256 << 20;
 
-/// Bytes of a record that are read.
-const MAX_RECORD: usize = MAX_DOCUMENT as usize;
+/// Bytes of a record that are held in memory; the rest of a body is spooled.
+const HELD: usize = 256 << 10;
 
 /// Returns the directory of the index of a crawl.
 pub(crate) fn directory(crawl: &Path) -> PathBuf {
@@ -218,12 +218,12 @@ fn each_page_of(
 ) -> Result<Result<(), ReadFault>, CliError> {
     let file = name_of(path).unwrap_or_default().to_owned();
     let mut reader = match WarcReader::open_at(path, from) {
-        Ok(reader) => reader,
+        Ok(reader) => reader.spooling_in(beside(path), MAX_DOCUMENT),
         Err(damage) => return Ok(Err(damage)),
     };
     let mut pending: Option<ArchivedPage> = None;
     loop {
-        let record = match reader.next_record(MAX_RECORD) {
+        let record = match reader.next_record(HELD) {
             Ok(Some(record)) => record,
             ended => {
                 if let Some(page) = pending {
@@ -293,9 +293,10 @@ fn each_page_of_foreign(
     let from = after
         .filter(|after| after.file == file)
         .map_or(0, |after| after.end);
-    let mut stream = WarcStream::open(path).map_err(|error| fault(&error))?;
+    let stream = WarcStream::open(path).map_err(|error| fault(&error))?;
+    let mut stream = stream.spooling_in(beside(path), MAX_DOCUMENT);
     loop {
-        let record = match stream.next_record(MAX_RECORD) {
+        let record = match stream.next_record(HELD) {
             Ok(Some(record)) => record,
             Ok(None) => return Ok(()),
             Err(ReadFault::Broken { .. }) => continue,
@@ -314,6 +315,11 @@ fn each_page_of_foreign(
             })?;
         }
     }
+}
+
+/// Returns the directory for the spools of a reader of this file.
+fn beside(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new("."))
 }
 
 fn page_with(record: &Record, exchange: Exchange, file: &str) -> Option<ArchivedPage> {
@@ -341,8 +347,9 @@ fn fate(block: &[u8]) -> Fate {
 
 /// Returns the text of a hit from its place in the archive; none if it cannot be read any more.
 pub(crate) fn text_at(archive: &Path, file: &str, offset: u64, policy: &Policy) -> Option<String> {
-    let mut reader = WarcReader::open_at(&locate(archive, file), offset).ok()?;
-    let record = reader.next_record(MAX_RECORD).ok().flatten()?;
+    let reader = WarcReader::open_at(&locate(archive, file), offset).ok()?;
+    let mut reader = reader.spooling_in(archive, MAX_DOCUMENT);
+    let record = reader.next_record(HELD).ok().flatten()?;
     let answer = record.answer(&policy.canonical);
     // Other crawlers archive resources, too.
     let exchange = answer.or_else(|| exchange(&record, &policy.canonical))?;
@@ -357,7 +364,7 @@ pub(crate) fn has(rules: &str, fate: Fate) -> bool {
 
 /// Converts the error and adds its remedy.
 pub(crate) fn cli_error_of(error: &IndexFault, crawl: &Path) -> CliError {
-    let shown = crawl.display();
+    let shown = pasted(crawl);
     fault(error).with_remedy(match error {
         IndexFault::Missing { .. }
         | IndexFault::OtherFormat { .. }

@@ -106,6 +106,12 @@ impl GivenSecrets {
         Ok(())
     }
 
+    /// Returns true if there are secrets to bind.
+    pub(crate) fn has_any(&self) -> bool {
+        let has_fields = !(self.fields.is_empty() && self.of_hosts.is_empty());
+        has_fields || !self.logins.is_empty() || !self.cookies.is_empty()
+    }
+
     /// Binds the secrets to the seeds, and returns warnings for the user.
     pub(crate) fn bind(self, seeds: &[PageUrl], clock: &Clock) -> (Secrets, Vec<String>) {
         let mut warnings = self.warnings;

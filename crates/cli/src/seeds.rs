@@ -1,75 +1,270 @@
 //! The seeds of a crawl: the seeds file and the URLs on the command line.
+//!
+//! A list may have millions of seeds. The first ones are read before the crawl begins, so that
+//! wrong usage ends the program before it writes anything; the rest is read in parts into the queue
+//! (`assembly/long_list.rs`). A crawl with a short list keeps its seeds in its settings, and one
+//! with a long list in a file of its own ([`SEEDS_FILE`]).
 
-use std::collections::HashSet;
-use std::path::Path;
+mod lines;
+
+use std::collections::{HashSet, VecDeque};
+use std::path::{Path, PathBuf};
 
 use clap::CommandFactory;
-use web::{CanonicalForm, PageUrl, read_seeds};
+use web::{CanonicalForm, PageUrl, SeedLine};
 
+use self::lines::Lines;
 use crate::args::Arguments;
 use crate::cli_error::{CliError, usage};
-use crate::input;
 use crate::settings::{SETTINGS_FILE, Settings};
 use crate::suggestions;
+use crate::terminal::pasted;
 
-/// The largest seeds file: a hundred million short URLs.
-const MAX_SEEDS_BYTES: u64 = 4 << 30;
+/// The name of the file with the seeds of a crawl that has too many for its settings, below its
+/// directory: one canonical URL per line.
+pub(crate) const SEEDS_FILE: &str = "crawler.seeds";
 
-/// The seeds of a crawl, in order and without repetition, and a warning for each line that is not a
-/// URL.
+/// The number of seeds that are kept in the settings, and read before the crawl begins.
+const SHORT_LIST: usize = 10_000;
+
+/// Warnings about lines that are printed; more are counted.
+const MAX_WARNINGS: usize = 20;
+
+/// The seeds of a crawl, in order and without repetition, and the warnings about their lines.
 #[derive(Default)]
 pub(crate) struct Seeds {
+    /// The first seeds; all of them if nothing is left to read.
     pub(crate) urls: Vec<PageUrl>,
-    pub(crate) complaints: Vec<String>,
+    pub(crate) warnings: SeedWarnings,
+    /// The rest of a long list.
+    rest: Option<SeedReader>,
+}
+
+/// The part of the seeds that is read before the crawl begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReadAhead {
+    /// The first of a long list.
+    First,
+    /// All, because something needs to know them.
+    All,
 }
 
 impl Seeds {
     /// Reads the file and the arguments. No seed at all is wrong usage.
-    pub(crate) fn gather(settings: &Settings, form: &CanonicalForm) -> Result<Self, CliError> {
-        let mut found = Self::default();
-        if let Some(file) = &settings.seeds {
-            found.add(&read(file)?, &file.display().to_string(), form);
-        }
+    pub(crate) fn gather(
+        settings: &Settings,
+        form: &CanonicalForm,
+        ahead: ReadAhead,
+    ) -> Result<Self, CliError> {
         for argument in &settings.url {
             if let Some(error) = not_a_url(argument) {
                 return Err(error);
             }
-            found.add(argument, "the arguments", form);
         }
-        if found.urls.is_empty() {
-            return Err(found.nothing(settings));
-        }
+        let mut reader = SeedReader::new(settings, form);
+        let most = match ahead {
+            ReadAhead::First => SHORT_LIST,
+            ReadAhead::All => usize::MAX,
+        };
         let mut known = HashSet::new();
-        found.urls.retain(|url| known.insert(url.key()));
-        Ok(found)
+        let mut urls = Vec::new();
+        while urls.len() < most && !reader.is_at_end() {
+            let mut part = reader.next_part(SHORT_LIST)?;
+            part.retain(|url| known.insert(url.key()));
+            urls.append(&mut part);
+        }
+        let warnings = std::mem::take(&mut reader.warnings);
+        if urls.is_empty() {
+            return Err(nothing(settings, &warnings));
+        }
+        let rest = (!reader.is_at_end()).then_some(reader);
+        Ok(Self {
+            urls,
+            warnings,
+            rest,
+        })
     }
 
-    fn add(&mut self, text: &str, source: &str, form: &CanonicalForm) {
-        let list = read_seeds(text, form);
-        self.urls.extend(list.seeds);
-        for bad in &list.errors {
-            let (line, text, error) = (bad.line, &bad.text, &bad.error);
-            let warning = format!("{source}, line {line}: {text:?} is skipped: {error}");
-            self.complaints.push(warning);
-        }
-        for line in &list.with_login {
-            self.complaints.push(format!(
-                "{source}, line {line}: user and password in a URL are left out; --http-user says \
-                 them"
-            ));
+    /// Returns the reader of the seeds that follow the first ones, once.
+    pub(crate) fn take_rest(&mut self) -> Option<SeedReader> {
+        self.rest.take()
+    }
+}
+
+/// Returns the part to read ahead: a topic, secrets and certificates are bound to all seeds.
+pub(crate) fn read_ahead(settings: &Settings, has_secrets: bool) -> ReadAhead {
+    let needs_all = has_secrets
+        || settings.has_topic()
+        || settings.client_cert.is_some()
+        || !settings.host.is_empty();
+    match needs_all {
+        true => ReadAhead::All,
+        false => ReadAhead::First,
+    }
+}
+
+/// Calls `give` with every seed of a crawl that was run.
+pub(crate) fn each_of_crawl(
+    settings: &Settings,
+    form: &CanonicalForm,
+    mut give: impl FnMut(&PageUrl),
+) -> Result<(), CliError> {
+    let settings = Settings {
+        seeds: None,
+        ..settings.clone()
+    };
+    let mut reader = SeedReader::new(&settings, form);
+    while !reader.is_at_end() {
+        reader.next_part(SHORT_LIST)?.iter().for_each(&mut give);
+    }
+    Ok(())
+}
+
+/// The first warnings about lines, and the number of all.
+#[derive(Default)]
+pub(crate) struct SeedWarnings {
+    pub(crate) first: Vec<String>,
+    count: usize,
+}
+
+impl SeedWarnings {
+    fn add(&mut self, warning: impl FnOnce() -> String) {
+        self.count += 1;
+        if self.first.len() < MAX_WARNINGS {
+            self.first.push(warning());
         }
     }
 
-    fn nothing(&self, settings: &Settings) -> CliError {
-        let shape = "one URL a line, such as https://example.org/";
-        match (&settings.seeds, self.complaints.first()) {
-            (_, Some(first)) => usage(format!("no seed is a URL: {first}")).with_remedy(shape),
-            (Some(file), None) => {
-                usage(format!("{} has no seeds", file.display())).with_remedy(shape)
+    /// Returns the lines to print.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = String> + '_ {
+        let more = self.count - self.first.len();
+        let more = (more > 0).then(|| format!("{more} more lines of the seeds have warnings"));
+        self.first.iter().cloned().chain(more)
+    }
+}
+
+/// A list that seeds are read from.
+enum Source {
+    /// The file of the crawl's own.
+    Kept(PathBuf),
+    /// A file that the user names, or standard input.
+    File(PathBuf),
+    Arguments(Vec<String>),
+}
+
+/// A reader of the seeds of all sources, in order.
+pub(crate) struct SeedReader {
+    form: CanonicalForm,
+    sources: VecDeque<Source>,
+    /// The file that is being read, and the number of its last line that was read.
+    open: Option<(Lines, usize)>,
+    pub(crate) warnings: SeedWarnings,
+}
+
+impl SeedReader {
+    fn new(settings: &Settings, form: &CanonicalForm) -> Self {
+        let kept = settings.out.join(SEEDS_FILE);
+        let kept = kept.is_file().then_some(Source::Kept(kept));
+        let file = settings.seeds.clone().map(Source::File);
+        let arguments = Source::Arguments(settings.url.clone());
+        Self {
+            form: form.clone(),
+            sources: kept.into_iter().chain(file).chain([arguments]).collect(),
+            open: None,
+            warnings: SeedWarnings::default(),
+        }
+    }
+
+    /// Returns true if all sources were read.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.sources.is_empty()
+    }
+
+    /// Reads up to `most` lines, and returns their seeds. Seeds may repeat.
+    pub(crate) fn next_part(&mut self, most: usize) -> Result<Vec<PageUrl>, CliError> {
+        let mut seeds = Vec::new();
+        let is_done = match self.sources.front() {
+            None => return Ok(seeds),
+            Some(Source::Arguments(arguments)) => {
+                for argument in arguments {
+                    let line = SeedLine::of_url(argument, &self.form);
+                    take(line, "the arguments", None, &mut seeds, &mut self.warnings);
+                }
+                true
             }
-            (None, None) => usage("no seeds")
-                .with_remedy("crawler --seeds seeds.txt, or crawler https://example.org/"),
+            Some(Source::Kept(path)) => {
+                let (open, form) = (&mut self.open, &self.form);
+                read_lines(open, path, most, |_, line| {
+                    seeds.extend(PageUrl::parse(&line, form));
+                })?
+            }
+            Some(Source::File(path)) => {
+                let (open, form, warnings) = (&mut self.open, &self.form, &mut self.warnings);
+                let source = path.display().to_string();
+                read_lines(open, path, most, |number, line| {
+                    let line = SeedLine::parse(&line, form);
+                    take(line, &source, Some(number), &mut seeds, warnings);
+                })?
+            }
+        };
+        if is_done {
+            self.open = None;
+            self.sources.pop_front();
         }
+        Ok(seeds)
+    }
+}
+
+/// Calls `give` with the number and the text of up to `most` lines; returns true at the end.
+fn read_lines(
+    open: &mut Option<(Lines, usize)>,
+    path: &Path,
+    most: usize,
+    mut give: impl FnMut(usize, String),
+) -> Result<bool, CliError> {
+    let unreadable = |error| {
+        let file = path.display();
+        usage(format!("cannot read the seeds file {file}: {error}"))
+    };
+    let (lines, number) = match open {
+        Some(open) => open,
+        none => none.insert((Lines::open(path).map_err(unreadable)?, 0)),
+    };
+    for _ in 0..most {
+        let Some(line) = lines.next_line().map_err(unreadable)? else {
+            return Ok(true);
+        };
+        *number += 1;
+        give(*number, line);
+    }
+    Ok(false)
+}
+
+/// Takes the seeds and the warning of a line.
+fn take(
+    line: SeedLine,
+    source: &str,
+    number: Option<usize>,
+    seeds: &mut Vec<PageUrl>,
+    warnings: &mut SeedWarnings,
+) {
+    seeds.extend(line.seeds);
+    if let Some(warning) = line.warning {
+        warnings.add(|| match number {
+            Some(number) => format!("{source}, line {number}: {warning}"),
+            None => format!("{source}: {warning}"),
+        });
+    }
+}
+
+/// Returns the error of a crawl without a seed.
+fn nothing(settings: &Settings, warnings: &SeedWarnings) -> CliError {
+    let shape = "one URL per line, such as https://example.org/";
+    match (&settings.seeds, warnings.first.first()) {
+        (_, Some(first)) => usage(format!("no seed is a URL: {first}")).with_remedy(shape),
+        (Some(file), None) => usage(format!("{} has no seeds", file.display())).with_remedy(shape),
+        (None, None) => usage("no seeds")
+            .with_remedy("crawler --seeds seeds.txt, or crawler https://example.org/"),
     }
 }
 
@@ -82,13 +277,13 @@ fn not_a_url(argument: &str) -> Option<CliError> {
     let path = Path::new(argument);
     if path.is_file() {
         let error = usage(format!("{argument:?} is a file, not a URL"));
-        return Some(error.with_remedy(format!("did you mean --seeds {argument}?")));
+        return Some(error.with_remedy(format!("did you mean --seeds {}?", pasted(path))));
     }
     if path.join(SETTINGS_FILE).is_file() {
         let error = usage(format!(
             "{argument:?} is the directory of a crawl, not a URL"
         ));
-        return Some(error.with_remedy(format!("`crawler --out {argument}` continues it")));
+        return Some(error.with_remedy(format!("`crawler --out {}` continues it", pasted(path))));
     }
     if argument.contains(['.', ':', '/']) {
         return None;
@@ -98,13 +293,4 @@ fn not_a_url(argument: &str) -> Option<CliError> {
         "`crawler --help` lists the commands; a seed looks like https://example.org/".to_owned()
     });
     Some(usage(format!("{argument:?} is neither a command nor a URL")).with_remedy(remedy))
-}
-
-fn read(file: &Path) -> Result<String, CliError> {
-    let bytes = input::read(file, MAX_SEEDS_BYTES).map_err(|error| {
-        let file = file.display();
-        usage(format!("cannot read the seeds file {file}: {error}"))
-    })?;
-    // A line that is not UTF-8 becomes a line that is not a URL, and is reported as such.
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -1,20 +1,19 @@
 //! The summary at the end of a crawl.
 
+mod text;
+
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use bytesize::ByteSize;
-use crawl::{Counts, CrawlContext, Focus, Policy, RECENT_PAGES, Requisites, Responses, Telemetry};
+use crawl::{Counts, CrawlContext, Focus, Reasons, Requisites, Responses, SeedCounts, Telemetry};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use store::{CutSum, SkippedBy, Standing};
 
 use crate::limits;
-use crate::output::counted;
-use crate::terminal::printable;
+use crate::terminal::{pasted, printable};
 
 /// The summary; the names are the contract of `--summary json`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -81,6 +80,26 @@ pub(crate) struct Summary {
     pub(crate) statuses: BTreeMap<u16, u64>,
     /// The visits of this session by media type.
     pub(crate) types: BTreeMap<String, u64>,
+    /// True if no seed could be fetched, in this session or before, and nothing is left to try.
+    #[serde(skip)]
+    pub(crate) no_seed_fetched: bool,
+    /// The first seeds that failed, with their causes; of a crawl without a page only.
+    #[serde(skip)]
+    failed_seeds: Vec<(String, String)>,
+    #[serde(skip)]
+    more_failed_seeds: u64,
+    /// Pages of this session.
+    #[serde(skip)]
+    new_pages: u64,
+    /// Excluded visits that count as skipped.
+    #[serde(skip)]
+    excluded_and_skipped: u64,
+    #[serde(skip)]
+    seeds: SeedCounts,
+    #[serde(skip)]
+    failed_by: Reasons,
+    #[serde(skip)]
+    excluded_by: Reasons,
 }
 
 /// The place of a crawl, as commands name it.
@@ -106,7 +125,7 @@ impl CrawlPlace {
 impl fmt::Display for CrawlPlace {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Directory(directory) => write!(formatter, "{}", shown(directory)),
+            Self::Directory(directory) => formatter.write_str(&pasted(directory)),
             // The URL may have a password.
             Self::Store(_) => formatter.write_str("--store URL"),
         }
@@ -132,7 +151,12 @@ impl Summary {
             has_requisites || context.policy.page_requisites != Requisites::Off;
         let seconds = took.as_secs_f64();
         let (skipped, skipped_at_least) = skipped(&after, &context.telemetry);
-        let Responses { statuses, types } = context.telemetry.responses();
+        let Responses {
+            statuses,
+            types,
+            failed,
+            excluded,
+        } = context.telemetry.responses();
         let new_pages = totals.pages.saturating_sub(before.totals.pages);
         Self {
             finished,
@@ -163,243 +187,22 @@ impl Summary {
             counts: context.telemetry.counts(),
             statuses,
             types,
+            no_seed_fetched: false,
+            failed_seeds: Vec::new(),
+            more_failed_seeds: 0,
+            new_pages,
+            excluded_and_skipped: totals.skipped.iter().sum(),
+            seeds: context.telemetry.seeds().counts(),
+            failed_by: failed,
+            excluded_by: excluded,
         }
     }
 
-    /// Writes the summary for people: what was kept, what was left out and why, and the next
-    /// commands.
-    pub(crate) fn write(
-        &self,
-        out: &mut dyn Write,
-        place: &CrawlPlace,
-        policy: &Policy,
-    ) -> io::Result<()> {
-        let whole = match place {
-            CrawlPlace::Directory(_) => {
-                let noun = if self.hosts == 1 { "host" } else { "hosts" };
-                format!("{} pages of {} {noun}", self.pages, self.hosts)
-            }
-            CrawlPlace::Store(_) => format!("{} pages of all nodes", self.pages),
-        };
-        writeln!(
-            out,
-            "{}: {whole}, {} in {:.1} s ({:.1} pages/s)",
-            self.ending(),
-            ByteSize(self.bytes).display().iec(),
-            self.seconds,
-            self.pages_per_second
-        )?;
-        let kept = self.unique + self.changed;
-        writeln!(out, "  kept      {kept:>8}  in {}", place.archives())?;
-        for (count, what, why) in self.count_lines() {
-            if count > 0 {
-                writeln!(out, "  {what:<8}  {count:>8}  {why}")?;
-            }
-        }
-        let statuses = self
-            .statuses
-            .iter()
-            .map(|(status, count)| (status.to_string(), *count));
-        self.write_unreachable(out)?;
-        self.write_harvest(out)?;
-        write_histogram(out, "statuses", statuses.collect())?;
-        let types = self
-            .types
-            .iter()
-            .map(|(media, count)| (media.clone(), *count));
-        write_histogram(out, "types", types.collect())?;
-        limits::write_lines(out, &self.limits, &self.not_read, policy)?;
-        self.write_skipped(out, place)?;
-        if self.queued > 0 {
-            // A crawl keeps its settings, and so the limit that ended it.
-            let higher = match self.finished {
-                "max-pages" => " --max-pages N` with a higher N",
-                "max-size" => " --max-size N` with a higher N",
-                "min-harvest" => " --min-harvest SHARE` with a lower SHARE",
-                _ => "`",
-            };
-            let again = match place {
-                CrawlPlace::Directory(directory) => {
-                    format!("`crawler --out {}{higher} goes on", shown(directory))
-                }
-                CrawlPlace::Store(_) => "the same command goes on".to_owned(),
-            };
-            writeln!(out, "{again}; `crawler status {place}` says how it stands.")?;
-        }
-        writeln!(
-            out,
-            "`crawler export {place}` lists every URL; `crawler why {place} URL` explains one."
-        )
-    }
-
-    /// Writes the hosts whose URLs the crawl did not wait for any longer.
-    fn write_unreachable(&self, out: &mut dyn Write) -> io::Result<()> {
-        if self.unreachable == 0 {
-            return Ok(());
-        }
-        let hosts = self.unreachable_hosts.iter().take(UNREACHABLE_HOSTS);
-        let named: Vec<String> = hosts
-            .map(|(host, failure)| printable(&format!("{host}: {failure}")))
-            .collect();
-        let more = self.unreachable_hosts.len().saturating_sub(named.len());
-        let more = match more {
-            0 => String::new(),
-            more => format!("; and {more} more"),
-        };
-        writeln!(
-            out,
-            "  set aside {:>8}  of hosts that are down; the next run requests them ({}{more})",
-            self.unreachable,
-            named.join("; ")
-        )
-    }
-
-    /// Writes the share of pages on topic, in a crawl with a topic.
-    fn write_harvest(&self, out: &mut dyn Write) -> io::Result<()> {
-        let Some(harvest) = self.harvest else {
-            return Ok(());
-        };
-        write!(
-            out,
-            "  harvest   {:>6.1} %  of the pages were on topic",
-            harvest * 100.0
-        )?;
-        match self.recent_harvest {
-            Some(recent) => writeln!(out, "; {:.1} % of the last {RECENT_PAGES}", recent * 100.0),
-            None => writeln!(out),
-        }
-    }
-
-    /// Returns the counts below the kept pages, each with its label and its explanation.
-    fn count_lines(&self) -> [(u64, &'static str, &'static str); 14] {
-        // What happened counts, not the setting of the last session.
-        let kept = self.kept_duplicates;
-        let left_out = match kept > 0 && kept >= self.near_duplicates {
-            true => "marked",
-            false => "left out",
-        };
-        [
-            (
-                self.changed,
-                "changed",
-                "of these, since an earlier crawl archived them (`crawler changes OLD NEW`)",
-            ),
-            (
-                self.exact_duplicates,
-                left_out,
-                "repeat a page that was kept, to the letter",
-            ),
-            (
-                self.near_duplicates,
-                left_out,
-                "repeat a page that was kept, nearly",
-            ),
-            (
-                self.kept_duplicates,
-                "kept",
-                "of these all the same, and marked",
-            ),
-            (
-                self.counts.not_modified,
-                "not sent",
-                "of these, now: not modified since, say their servers",
-            ),
-            (
-                self.excluded,
-                "excluded",
-                "by robots.txt, the scope, the page itself or its URL pattern",
-            ),
-            (
-                self.off_topic.unwrap_or(0),
-                "passed",
-                "off topic; their links were followed",
-            ),
-            (self.failed, "failed", "no answer, or an error"),
-            (
-                self.counts.private_addresses,
-                "refused",
-                "of these, now: private, loopback or link-local addresses (--allow-private)",
-            ),
-            (
-                self.requisites.unwrap_or(0),
-                "fetched",
-                "that pages need to be shown",
-            ),
-            (
-                self.requisites_missing.unwrap_or(0),
-                "missing",
-                "of what pages need",
-            ),
-            (
-                self.queued.saturating_sub(self.unreachable),
-                "queued",
-                "not visited",
-            ),
-            (
-                self.counts.links_nofollow,
-                "links",
-                "that their page asks not to follow",
-            ),
-            (
-                self.counts.links_of_other_dates,
-                "links",
-                "of sitemaps, out of --sitemap-from and --sitemap-to",
-            ),
-        ]
-    }
-
-    /// Writes a line for each kind of URLs that were seen and not visited, with the command that
-    /// lists them.
-    fn write_skipped(&self, out: &mut dyn Write, place: &CrawlPlace) -> io::Result<()> {
-        for kind in SkippedBy::ALL {
-            let all = self.skipped.get(kind.as_str()).copied().unwrap_or(0);
-            // The queue has a line of its own.
-            let queued = self.queued.saturating_sub(self.unreachable);
-            let count = all.saturating_sub(queued_of(kind, queued));
-            if count == 0 {
-                continue;
-            }
-            let at_least = match self.skipped_at_least.contains(&kind.as_str()) {
-                true => "at least so many ",
-                false => "",
-            };
-            let described = describe(kind);
-            write!(out, "  skipped   {count:>8}  {at_least}{described}")?;
-            match place {
-                CrawlPlace::Directory(directory) => {
-                    let shown = shown(directory);
-                    writeln!(out, ": `crawler skipped {shown} --why {kind}`")?;
-                }
-                CrawlPlace::Store(_) => writeln!(out)?,
-            }
-        }
-        Ok(())
-    }
-
-    /// Describes the end. A crawl is complete if every seen URL was visited, or left out by choice
-    /// of the user or the site.
-    fn ending(&self) -> String {
-        if self.finished == "exhausted" && self.unreachable > 0 {
-            let urls = counted(self.unreachable, "URL");
-            return format!("Ended, but {urls} could not be requested: their hosts are down");
-        }
-        let ours = SkippedBy::ALL.into_iter().filter(|kind| kind.is_ours());
-        // Links have a reservation of their own: other pages may lead to the same URLs.
-        let ours = ours.filter(|kind| *kind != SkippedBy::Cut);
-        let missed = ours.filter_map(|kind| self.skipped.get(kind.as_str()));
-        match (self.finished, missed.sum::<u64>()) {
-            ("exhausted", 0) => match limits::reservation(&self.limits) {
-                Some(reservation) => format!("Complete, but {reservation}"),
-                None => "Complete".into(),
-            },
-            ("exhausted", 1) => "Complete, but 1 URL was seen and not visited".into(),
-            ("exhausted", count) => format!("Complete, but {count} URLs were seen and not visited"),
-            (limit @ ("max-pages" | "max-time" | "max-size" | "min-harvest"), _) => {
-                format!("Ended by --{limit}")
-            }
-            ("interrupted", _) => "Interrupted".into(),
-            _ => "Ended by a fault".into(),
-        }
+    /// Records that no seed could be fetched, with the first seeds and the number of all.
+    pub(crate) fn set_failed_seeds(&mut self, first: Vec<(String, String)>, all: u64) {
+        self.no_seed_fetched = true;
+        self.more_failed_seeds = all.saturating_sub(first.len() as u64);
+        self.failed_seeds = first;
     }
 }
 
@@ -418,34 +221,6 @@ fn write_counts<S: Serializer>(counts: &Counts, serializer: S) -> Result<S::Ok, 
         map.serialize_entry(name, &count)?;
     }
     map.end()
-}
-
-/// Items of a histogram that are printed; `--summary json` has all.
-const HISTOGRAM: usize = 6;
-
-/// Writes the largest counts of a histogram on a line, if there is one.
-fn write_histogram(
-    out: &mut dyn Write,
-    name: &str,
-    mut counts: Vec<(String, u64)>,
-) -> io::Result<()> {
-    counts.sort_by(|(first, one), (second, other)| (other, first).cmp(&(one, second)));
-    let more = counts.len().saturating_sub(HISTOGRAM);
-    let shown = counts.iter().take(HISTOGRAM);
-    let mut items: Vec<String> = shown
-        .map(|(what, count)| format!("{} ({count})", printable(what)))
-        .collect();
-    if more > 0 {
-        items.push(format!("and {more} more"));
-    }
-    match items.is_empty() {
-        true => Ok(()),
-        false => writeln!(
-            out,
-            "  {name:<8}            this session: {}",
-            items.join(", ")
-        ),
-    }
 }
 
 /// Counts the URLs that were seen and not visited, and names the kinds of which there may be more.
@@ -472,9 +247,6 @@ fn skipped(
     (counts, at_least)
 }
 
-/// Hosts that are down and named in the summary; `--summary json` has more.
-const UNREACHABLE_HOSTS: usize = 3;
-
 /// Returns the hosts that are past their last chance now, with the last failure.
 fn unreachable_hosts(context: &CrawlContext) -> BTreeMap<String, String> {
     let down = context.telemetry.down().into_iter();
@@ -488,23 +260,6 @@ fn queued_of(kind: SkippedBy, queued: u64) -> u64 {
     match kind {
         SkippedBy::Limit => queued,
         _ => 0,
-    }
-}
-
-/// Describes the URLs of a kind.
-const fn describe(kind: SkippedBy) -> &'static str {
-    match kind {
-        SkippedBy::DuplicatesLinks => {
-            "known from left-out pages only, whose samples brought nothing new"
-        }
-        SkippedBy::Pattern => "of closed URL patterns",
-        SkippedBy::Scope => "out of the scope",
-        SkippedBy::Limit => "behind a limit",
-        SkippedBy::Robots => "forbidden by robots.txt",
-        SkippedBy::Trap => "with the shape of a trap",
-        SkippedBy::Page => "that ask not to be archived",
-        SkippedBy::Other => "for other reasons",
-        SkippedBy::Cut => "beyond the limits of the pages that link to them",
     }
 }
 

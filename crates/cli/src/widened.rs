@@ -133,11 +133,9 @@ fn scope_before(before: &Settings, store: &EmbeddedStore) -> Result<Scope, CliEr
     let mut scope = assembly::scope(before)?;
     let seeds = before.url.iter();
     let seeds = seeds.filter_map(|seed| PageUrl::parse(seed, &form).ok());
-    seeds.for_each(|seed| scope.add_seed(&seed));
-    store
-        .adopted_seeds()
-        .iter()
-        .for_each(|seed| scope.add_seed(seed));
+    for seed in seeds.chain(store.adopted_seeds().iter().cloned()) {
+        scope.add_seed(&seed);
+    }
     Ok(scope)
 }
 

@@ -149,6 +149,7 @@ pub fn exchange(record: &Record, form: &CanonicalForm) -> Option<Exchange> {
     match record.kind() {
         "response" | "revisit" => record.answer(form),
         "resource" => {
+            let beginning = || Bytes::copy_from_slice(&record.block).into();
             let mut headers = HeaderMap::new();
             let media = record.field("Content-Type").map(HeaderValue::from_str);
             if let Some(Ok(media)) = media {
@@ -159,7 +160,7 @@ pub fn exchange(record: &Record, form: &CanonicalForm) -> Option<Exchange> {
                 request_head: Vec::new(),
                 status: 200,
                 headers,
-                body: Bytes::copy_from_slice(&record.block).into(),
+                body: record.whole_block().unwrap_or_else(beginning),
                 truncated: None,
                 warnings: Vec::new(),
                 address: None,

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use disk::DraftPath;
+use disk::{DraftPath, create_draft};
 
 /// A file in progress.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl Draft {
             let device = File::options().write(true).open(path);
             device.map(|device| (device, None))
         } else {
-            let begun = DraftPath::begin(&draft_of(path), |draft| File::create(draft));
+            let begun = DraftPath::begin(&draft_of(path), create_draft);
             begun.map(|(file, draft)| (file, Some(draft)))
         };
         let (file, draft) = begun.map_err(|source| DraftError {

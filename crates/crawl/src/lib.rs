@@ -45,7 +45,10 @@ pub use runtime::learned_words::LearnedWords;
 pub use runtime::resuming::{open_archive, settled_end};
 pub use runtime::retry;
 pub use runtime::runtime_overrides::{ActiveOverrides, Orders, RuntimeOverrides};
-pub use runtime::telemetry::{Counts, MAX_TYPES, OTHER_TYPES, Responses, Telemetry};
+pub use runtime::seed_reports::{
+    FailedSeed, MAX_SEED_REPORTS, MovedScope, SeedCounts, SeedFailure, SeedReport, SeedReports,
+};
+pub use runtime::telemetry::{Counts, MAX_TYPES, OTHER_TYPES, Reasons, Responses, Telemetry};
 pub use runtime::topic_of_seeds::TopicOfSeeds;
 pub use runtime::unvisited_urls::DistinctUrls;
 pub use steps::duplicate_links::DuplicateLinks;

@@ -14,6 +14,7 @@ use crate::context::CrawlContext;
 use crate::fault::Fault;
 use crate::runtime::politeness;
 use crate::runtime::retry::{self, Decision};
+use crate::runtime::seed_reports::SeedFailure;
 use crate::steps::links::{self, Outlinks};
 use crate::steps::permission::{self, Permission};
 use crate::steps::redirects::{self, ChainEnd, FailedChain, RedirectChain};
@@ -111,8 +112,13 @@ async fn retry_or_fail(
     let FailedChain {
         failure,
         reason,
+        cause,
         until,
     } = failed;
+    if lease.is_seed() {
+        let seeds = context.telemetry.seeds();
+        seeds.add_failure(lease.url(), SeedFailure::Visit(failure), &cause);
+    }
     let health = politeness::health_of(context, &lease, &chain.asked_last(lease.url()));
     if health.is_down {
         context.telemetry.note_down(&lease.url().host(), &reason);

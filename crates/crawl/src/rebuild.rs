@@ -28,7 +28,7 @@ use crate::steps::outlinks::NotedLinks;
 use crate::steps::promise::Promises;
 use crate::steps::reading::{Kind, Reader, Reading};
 use crate::steps::unvisited::LinkTally;
-use crate::steps::{admission, listings, visit_record};
+use crate::steps::{admission, listings, seed_moves, visit_record};
 
 /// A visit as an archive has it.
 #[derive(Debug)]
@@ -124,7 +124,11 @@ pub fn rebuild_visit(
     };
     let targets = exchanges.iter().skip(1);
     let reached: Vec<PageUrl> = targets.map(|exchange| exchange.url.clone()).collect();
-    let adopted = adopt(scope, found.depth == 0 && found.via.is_none(), &reached);
+    let is_seed = found.depth == 0 && found.via.is_none();
+    let mut adopted = match is_seed {
+        true => seed_moves::adopt(scope, &found.url, &reached),
+        false => Vec::new(),
+    };
     let link_rules = LinkRules {
         policy,
         scope,
@@ -147,7 +151,7 @@ pub fn rebuild_visit(
     record.kept = kept;
     let retained = retained_match(&record, notes);
 
-    let (mut signature, mut noted) = (None, NotedLinks::default());
+    let (mut signature, mut noted, mut refresh) = (None, NotedLinks::default(), None);
     let reader = Reader {
         policy,
         signatures: adaptive_signatures,
@@ -173,6 +177,9 @@ pub fn rebuild_visit(
         visit_record::record_content(&mut record, &reading);
         noted.links = follow(&record, page, &reading, retained.is_some());
         record.payload = Some(reading.signature.payload);
+        let document = reading.document.as_ref().filter(|_| is_seed);
+        refresh =
+            document.and_then(|document| seed_moves::refresh_out_of(scope, document).cloned());
         signature = Some(reading.signature);
     } else {
         record_notes(&mut record, notes);
@@ -185,6 +192,7 @@ pub fn rebuild_visit(
             noted = NotedLinks::of(notes.fields, notes.form, &found, at);
         }
     }
+    adopted.extend(seed_moves::adopt(scope, &found.url, &refresh));
     RebuiltVisit {
         record,
         signature,
@@ -325,20 +333,6 @@ fn record_notes(record: &mut VisitRecord, notes: Notes<'_>) {
     record.fingerprint = notes.parsed("fingerprint");
     let payload = notes.text("payload");
     record.payload = payload.and_then(|digits| u128::from_str_radix(digits, 16).ok());
-}
-
-/// Adds the targets of a seed's redirects to the scope, and returns those that it did not let in.
-fn adopt(scope: &mut Scope, is_seed: bool, reached: &[PageUrl]) -> Vec<PageUrl> {
-    let mut adopted = Vec::new();
-    for url in reached {
-        let judged = scope.judge(url);
-        let is_out = judged.is_err_and(|reason| !reason.is_exclusion());
-        if is_seed && is_out {
-            scope.add_seed(url);
-            adopted.push(url.clone());
-        }
-    }
-    adopted
 }
 
 /// Returns the way in which the links of a page were queued, as `admission.rs` decided then.

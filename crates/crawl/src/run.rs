@@ -117,6 +117,11 @@ impl Stop {
         *self.0.borrow() > 0
     }
 
+    /// Waits until a stop is requested.
+    pub async fn requested(&mut self) {
+        self.asked(1).await;
+    }
+
     async fn asked(&mut self, times: u8) {
         if self.0.wait_for(|asked| *asked >= times).await.is_err() {
             // No sender is left.

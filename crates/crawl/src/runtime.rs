@@ -8,6 +8,7 @@ pub(crate) mod politeness;
 pub(crate) mod resuming;
 pub mod retry;
 pub(crate) mod runtime_overrides;
+pub(crate) mod seed_reports;
 pub(crate) mod telemetry;
 pub(crate) mod topic_of_seeds;
 pub(crate) mod unvisited_urls;

@@ -19,6 +19,7 @@ pub(crate) mod links;
 pub(crate) mod listings;
 pub(crate) mod promise;
 pub(crate) mod requisites;
+pub(crate) mod seed_moves;
 pub(crate) mod unvisited;
 
 pub(crate) mod indexing;

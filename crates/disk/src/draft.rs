@@ -1,5 +1,9 @@
 //! Files and directories in progress, and their removal when the process is interrupted.
 //!
+//! The name of a draft can be guessed, so in a directory that others can write to, somebody may
+//! have put a symbolic link there. A draft is always a new file: [`create_draft`] replaces what an
+//! ended process has left, and never opens what is there.
+//!
 //! A signal ends the process without unwinding, so no destructor runs: the paths of all drafts
 //! stand in one table of the process, as signals concern the whole process. Creating, naming and
 //! removing a draft happen under the lock of the table.
@@ -8,7 +12,7 @@
 //! removing them all removes nothing of another process and nothing that is complete.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -82,6 +86,85 @@ impl Drop for DraftPath {
     }
 }
 
+/// Creates the file of a draft, open for reading and writing, and locks it until it is closed. What
+/// an ended process has left at `path` is removed, also a symbolic link; what it leads to is not
+/// touched.
+///
+/// # Errors
+/// [`io::ErrorKind::ResourceBusy`] if another process writes the draft, otherwise the error of the
+/// system.
+pub fn create_draft(path: &Path) -> io::Result<File> {
+    let _left = clear_draft(path)?;
+    // Fails if a file or a link was put there meanwhile (POSIX open(), O_EXCL).
+    let mut options = File::options();
+    let file = options.read(true).write(true).create_new(true).open(path)?;
+    lock(&file, path)?;
+    match fs::symlink_metadata(path).is_ok_and(|there| is_same(&there, &file)) {
+        true => Ok(file),
+        false => Err(busy(path)),
+    }
+}
+
+/// Removes what an ended process has left at the path of a draft. The result keeps other processes
+/// from beginning the same draft as long as it lives.
+///
+/// # Errors
+/// As for [`create_draft`].
+pub fn clear_draft(path: &Path) -> io::Result<Option<File>> {
+    let left = match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        found => found?,
+    };
+    if left.is_symlink() {
+        fs::remove_file(path)?;
+        return Ok(None);
+    }
+    // A pipe would block; the creation fails at it.
+    if !left.is_file() {
+        return Ok(None);
+    }
+    let file = File::open(path)?;
+    lock(&file, path)?;
+    fs::remove_file(path)?;
+    Ok(Some(file))
+}
+
+/// Returns true if a draft that is to be continued is a file itself, and not a link to one.
+///
+/// # Errors
+/// The error of the system; none if there is nothing.
+pub fn is_own_file(path: &Path) -> io::Result<bool> {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        found => Ok(found?.is_file()),
+    }
+}
+
+fn lock(file: &File, path: &Path) -> io::Result<()> {
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(busy(path)),
+        Err(TryLockError::Error(error)) => Err(error),
+        Ok(()) => Ok(()),
+    }
+}
+
+fn busy(path: &Path) -> io::Error {
+    let message = format!("another process writes {}", path.display());
+    io::Error::new(io::ErrorKind::ResourceBusy, message)
+}
+
+#[cfg(unix)]
+fn is_same(there: &fs::Metadata, file: &File) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let is_same = |own: fs::Metadata| (own.dev(), own.ino()) == (there.dev(), there.ino());
+    file.metadata().is_ok_and(is_same)
+}
+
+#[cfg(not(unix))]
+fn is_same(there: &fs::Metadata, _file: &File) -> bool {
+    there.is_file()
+}
+
 /// Removes all drafts of this process, and keeps new ones from beginning as long as the result
 /// lives: for the end of the process after a signal.
 pub fn end_drafts() -> DraftsEnded {
@@ -107,4 +190,49 @@ fn remove(path: &Path) {
         true => fs::remove_dir_all(path),
         false => fs::remove_file(path),
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn a_leftover_is_replaced_and_a_draft_of_another_process_is_not() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("out.part");
+        fs::write(&path, "left").unwrap();
+        let mut file = create_draft(&path).unwrap();
+        file.write_all(b"new").unwrap();
+        let refused = create_draft(&path).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::ResourceBusy);
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        drop(file);
+        drop(create_draft(&path).unwrap());
+        assert_eq!(fs::read(&path).unwrap(), b"");
+    }
+
+    /// The file behind a link at the name of a draft was overwritten: another user of the directory
+    /// chose which.
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_replaced_and_the_file_behind_it_stays() {
+        let directory = tempfile::tempdir().unwrap();
+        let (victim, path) = (
+            directory.path().join("victim"),
+            directory.path().join("a.part"),
+        );
+        for target in [victim.clone(), directory.path().join("nothing")] {
+            fs::write(&victim, "another user's").unwrap();
+            std::os::unix::fs::symlink(&target, &path).unwrap();
+            assert!(!is_own_file(&path).unwrap());
+            create_draft(&path).unwrap().write_all(b"ours").unwrap();
+            assert_eq!(fs::read(&victim).unwrap(), b"another user's");
+            assert_eq!(fs::read(&path).unwrap(), b"ours");
+            assert!(is_own_file(&path).unwrap());
+            fs::remove_file(&path).unwrap();
+        }
+        assert!(!directory.path().join("nothing").exists());
+    }
 }

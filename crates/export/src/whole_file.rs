@@ -14,7 +14,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use disk::{Disk, DiskFile};
+use disk::{Disk, DiskFile, clear_draft, is_own_file};
 
 /// The existing file is not a beginning of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -72,6 +72,9 @@ pub fn draft_of(path: &Path) -> PathBuf {
 /// a draft.
 pub(crate) fn begun(path: &Path) -> io::Result<Option<(File, bool)>> {
     for (place, is_draft) in [(draft_of(path), true), (path.to_owned(), false)] {
+        if is_draft && !is_own_file(&place)? {
+            continue;
+        }
         match File::open(&place) {
             Ok(file) => return Ok(Some((file, is_draft))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -147,10 +150,18 @@ impl WholeFile {
 /// Opens a draft with the first `bytes` bytes of itself or of the complete file.
 fn writing(disk: &dyn Disk, path: &Path, whole: Option<File>, bytes: u64) -> io::Result<State> {
     let draft = draft_of(path);
+    if !is_own_file(&draft)? {
+        clear_draft(&draft)?;
+    }
     let file = match disk.create(&draft) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => disk.open(&draft)?,
         other => other?,
     };
+    // Nobody replaced it by a link since.
+    if !is_own_file(&draft)? {
+        let reason = format!("{} is not a file", draft.display());
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, reason));
+    }
     let lock = File::open(&draft)?;
     lock.try_lock().map_err(|_taken| {
         let reason = format!("another export writes {}", draft.display());

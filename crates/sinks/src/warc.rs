@@ -36,6 +36,7 @@ pub(crate) mod read;
 mod record;
 mod recovery;
 pub(crate) mod settled;
+mod spooled;
 pub(crate) mod stream;
 mod surplus;
 mod tail;

@@ -7,8 +7,8 @@ use std::path::Path;
 use store::embedded::record::{Record, SettledVisit};
 use store::embedded::{JournalFollower, Position};
 use store::{
-    DiscoveredUrl, Fate, LeftOut, Patterns, STRIKES_ASIDE, SkippedBy, StoreFault, Totals,
-    VisitRecord,
+    DiscoveredUrl, ExcludedBy, Fate, LeftOut, Patterns, STRIKES_ASIDE, SkippedBy, StoreFault,
+    Totals, VisitRecord,
 };
 use web::{Host, Pace, PageUrl};
 
@@ -18,7 +18,7 @@ use crate::hosts::{HostFigures, Hosts};
 use crate::limits::{MAX_DIED, MAX_NAMES};
 use crate::name_counts::NameCounts;
 use crate::newest::{Newest, NewestVisits, RecentVisit};
-use crate::reasons;
+use crate::reasons::{self, REDIRECTED};
 use crate::timeline::{Timeline, TimelinePoint};
 use crate::under_way::{UnderWay, VisitUnderWay};
 use crate::verdicts::{VerdictRules, Verdicts};
@@ -279,6 +279,9 @@ impl CrawlStatistics {
         let reason = row.reason.as_deref().unwrap_or_default();
         match row.fate {
             Fate::Failed => change(&mut self.failure_kinds, &reasons::name_of(reason)),
+            Fate::Excluded if ExcludedBy::of(row) == ExcludedBy::Redirect => {
+                change(&mut self.exclusion_reasons, REDIRECTED);
+            }
             Fate::Excluded => change(&mut self.exclusion_reasons, &reasons::name_of(reason)),
             Fate::Unique
             | Fate::Changed

@@ -30,6 +30,7 @@ pub use crawl_statistics::CrawlStatistics;
 pub use hosts::HostFigures;
 pub use name_counts::NameCounts;
 pub use newest::{Newest, RecentVisit};
+pub use reasons::REDIRECTED;
 pub use timeline::TimelinePoint;
 pub use under_way::VisitUnderWay;
 pub use verdicts::VerdictRules;

@@ -3,6 +3,9 @@
 
 use std::net::IpAddr;
 
+/// The name of URLs that redirect to a page of the crawl.
+pub const REDIRECTED: &str = "redirects to pages of this crawl";
+
 /// The beginning of the reason of a URL that redirects; the target, and a reason of its own, may
 /// follow.
 const REDIRECTS: &str = "redirects to ";

@@ -46,7 +46,9 @@ pub use limit::{Cut, CutSum, Limit, truncated_by};
 pub use near_dup::{EarlierCapture, NearDupIndex, Original, Page, RetainedDuplicate, Verdict};
 pub use patterns::{Example, PatternName, PatternReport, PatternState, Patterns};
 pub use rules::{DuplicateScope, LikenessRules, UnknownScope};
-pub use skipped::{PAGE_REASON, ROBOTS_REASON, SkippedBy, UnknownKind};
+pub use skipped::{
+    ExcludedBy, PAGE_REASON, ROBOTS_REASON, SkippedBy, TARGET_HAS_VISIT, UnknownKind,
+};
 pub use topic::Relevance;
 pub use totals::Totals;
 pub use unread_format::UnreadFormat;

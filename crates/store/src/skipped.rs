@@ -53,6 +53,49 @@ pub const PAGE_REASON: &str = "the page asks";
 /// follow.
 const REDIRECT_REASON: &str = "redirects to ";
 
+/// The end of the reason of a page whose redirect leads to a page that has a visit of its own.
+pub const TARGET_HAS_VISIT: &str = ", which this crawl visits for itself";
+
+/// The reason why a visit has the fate `excluded`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ExcludedBy {
+    /// A rule: the URL was not visited, or its page was not archived.
+    Rule(SkippedBy),
+    /// The URL redirects to a page of this crawl, which has a visit of its own: nothing is missing.
+    Redirect,
+    /// The URL was visited, and has no page to archive.
+    Visited,
+}
+
+impl ExcludedBy {
+    /// Returns the reason of an excluded visit.
+    #[must_use]
+    pub fn of(row: &VisitRecord) -> Self {
+        let reason = row.reason.as_deref().unwrap_or_default();
+        match SkippedBy::of_reason(reason) {
+            _ if reason.ends_with(TARGET_HAS_VISIT) => Self::Redirect,
+            SkippedBy::Other if row.status.is_some() => Self::Visited,
+            kind => Self::Rule(kind),
+        }
+    }
+
+    /// Returns a few words for people; `None` if only the reason itself says it.
+    #[must_use]
+    pub const fn words(self) -> Option<&'static str> {
+        match self {
+            Self::Redirect => Some("redirect to a page of this crawl"),
+            Self::Rule(SkippedBy::DuplicatesLinks) => Some("links of duplicates"),
+            Self::Rule(SkippedBy::Pattern) => Some("closed URL pattern"),
+            Self::Rule(SkippedBy::Scope) => Some("out of scope"),
+            Self::Rule(SkippedBy::Limit) => Some("beyond a limit"),
+            Self::Rule(SkippedBy::Robots) => Some("robots.txt"),
+            Self::Rule(SkippedBy::Trap) => Some("shape of a trap"),
+            Self::Rule(SkippedBy::Page) => Some("the page asks not to be archived"),
+            Self::Rule(SkippedBy::Other | SkippedBy::Cut) | Self::Visited => None,
+        }
+    }
+}
+
 impl SkippedBy {
     /// All of them.
     pub const ALL: [Self; 9] = [
@@ -242,6 +285,11 @@ mod tests {
             ("redirects in a circle", Some(301), None),
             (
                 "redirects to http://b.test/, which this crawl visits for itself",
+                Some(301),
+                None,
+            ),
+            (
+                "redirects to http://b.test/a:%20b, which this crawl visits for itself",
                 Some(301),
                 None,
             ),

@@ -170,6 +170,13 @@ impl VisitRecord {
         }
     }
 
+    /// Returns true if the last response had a page, whatever was done with it.
+    #[must_use]
+    pub fn has_page_status(&self) -> bool {
+        self.status
+            .is_some_and(|status| (200..300).contains(&status))
+    }
+
     /// Returns true if a page was fetched and judged, and is no requisite.
     #[must_use]
     pub const fn is_page(&self) -> bool {

@@ -20,7 +20,7 @@ pub use crate::url::page_url::{MAX_URL_BYTES, PageUrl, UrlError};
 pub use crate::url::url_key::UrlKey;
 pub use crate::url::url_pattern::{Generality, UrlPattern};
 
-pub use crate::scope::seeds::{BadSeed, MAX_QUOTED_CHARS, SeedList, read_seeds};
+pub use crate::scope::seeds::{MAX_QUOTED_CHARS, SeedError, SeedLine, SeedWarning};
 pub use crate::scope::trap::{Trap, TrapRules};
 pub use crate::scope::{Exclusions, OutOfScope, Scope, ScopeError, ScopeKind, UnknownScope};
 

@@ -10,8 +10,10 @@
 pub(crate) mod seeds;
 pub(crate) mod trap;
 
-use std::collections::{HashMap, HashSet};
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
+use std::hash::{BuildHasher, RandomState};
 use std::str::FromStr;
 
 use regex::{Regex, RegexBuilder};
@@ -32,7 +34,8 @@ pub enum ScopeKind {
     Host,
     /// The same registrable domain, by the public suffix list; any port.
     Domain,
-    /// The same host and port, and a path that begins with the seed's up to its last slash.
+    /// The same host and port, and the seed's folder: its path up to the last slash, or the path
+    /// and all below where it does not end in a file name.
     Prefix,
     /// Everything.
     Any,
@@ -59,11 +62,16 @@ pub struct Scope {
     /// Temporary exclusions.
     exclude_now: Exclusions,
     seeds: HashSet<UrlKey>,
-    /// The registrable domains of the seeds.
-    seed_domains: HashSet<Box<str>>,
-    /// The hosts or domains of the seeds, each with the paths that are in scope (`/` except for
+    /// The hashes of the registrable domains of the seeds. A crawl may have millions of seeds, each
+    /// of another host, so that eight bytes per seed are kept instead of names. The key of the
+    /// hashes is random, so that nobody can choose a name that collides.
+    seed_domains: HashSet<u64>,
+    /// The hashes of the hosts or domains of the seeds, each with a folder (`/` except for
     /// [`ScopeKind::Prefix`]).
-    places: HashMap<Box<str>, Vec<Box<str>>>,
+    places: HashSet<u64>,
+    /// The number of slashes in the deepest folder.
+    deepest: usize,
+    hasher: RandomState,
 }
 
 /// Expressions that exclude pages temporarily, whatever the scope includes.
@@ -195,28 +203,51 @@ impl Scope {
             exclude_now: Exclusions::default(),
             seeds: HashSet::new(),
             seed_domains: HashSet::new(),
-            places: HashMap::new(),
+            places: HashSet::new(),
+            deepest: 0,
+            hasher: RandomState::new(),
         })
     }
 
     /// Includes a seed, whatever the include expressions say, and the territory that it spans.
-    pub fn add_seed(&mut self, seed: &PageUrl) {
-        self.seeds.insert(seed.key());
-        self.seed_domains.insert(seed.registrable_domain().into());
-        let path = match self.kind {
-            ScopeKind::Prefix => directory(seed),
+    /// Returns false if it was a seed before.
+    pub fn add_seed(&mut self, seed: &PageUrl) -> bool {
+        if !self.seeds.insert(seed.key()) {
+            return false;
+        }
+        let domain = self.hasher.hash_one(seed.registrable_domain());
+        self.seed_domains.insert(domain);
+        let folder = match self.kind {
+            ScopeKind::Prefix => &*folder(seed),
             ScopeKind::Host | ScopeKind::Domain | ScopeKind::Any => "/",
         };
-        let paths = self.places.entry(self.place(seed).into()).or_default();
-        if !paths.iter().any(|known| path.starts_with(&**known)) {
-            paths.push(path.into());
+        self.deepest = self.deepest.max(folder.matches('/').count());
+        let place = self.hash(self.place(seed), folder);
+        self.places.insert(place);
+        true
+    }
+
+    /// Describes the territory that a seed spans, for people.
+    #[must_use]
+    pub fn territory(&self, seed: &PageUrl) -> String {
+        match self.kind {
+            ScopeKind::Host => format!("all of {}", seed.authority()),
+            ScopeKind::Domain => {
+                format!("{} and its subdomains", seed.registrable_domain())
+            }
+            ScopeKind::Prefix => {
+                let scheme = seed.as_url().scheme();
+                format!("{scheme}://{}{} and below", seed.authority(), folder(seed))
+            }
+            ScopeKind::Any => "everything".to_owned(),
         }
     }
 
     /// Returns true if a seed has the same registrable domain as this page.
     #[must_use]
     pub fn has_seed_on_domain_of(&self, url: &PageUrl) -> bool {
-        self.seed_domains.contains(url.registrable_domain())
+        let domain = self.hasher.hash_one(url.registrable_domain());
+        self.seed_domains.contains(&domain)
     }
 
     /// Replaces the temporary exclusions.
@@ -254,16 +285,22 @@ impl Scope {
             ScopeKind::Prefix => OutOfScope::OtherPrefix,
             ScopeKind::Any => return Ok(()),
         };
-        let paths = self
-            .places
-            .get(self.place(url))
-            .ok_or_else(|| outside.clone())?;
-        let path = url.as_url().path();
-        if paths.iter().any(|prefix| path.starts_with(&**prefix)) {
-            Ok(())
-        } else {
-            Err(outside)
+        let (place, path) = (self.place(url), url.as_url().path());
+        let is_within = |folder: &str| self.places.contains(&self.hash(place, folder));
+        let slashes = path.match_indices('/').take(self.deepest);
+        let mut folders = slashes.map(|(slash, _)| &path[..=slash]);
+        let is_folder = || {
+            let depth = path.matches('/').take(self.deepest).count();
+            depth < self.deepest && is_within(&format!("{path}/"))
+        };
+        match folders.any(is_within) || is_folder() {
+            true => Ok(()),
+            false => Err(outside),
         }
+    }
+
+    fn hash(&self, place: &str, folder: &str) -> u64 {
+        self.hasher.hash_one((place, folder))
     }
 
     fn place<'url>(&self, url: &'url PageUrl) -> &'url str {
@@ -275,10 +312,22 @@ impl Scope {
     }
 }
 
-/// Returns the path up to and including its last slash.
-fn directory(url: &PageUrl) -> &str {
+/// Returns the folder that a seed means: `/docs/` for `/docs/`, `/docs/index.html` and `/docs`.
+fn folder(url: &PageUrl) -> Cow<'_, str> {
     let path = url.as_url().path();
-    path.rfind('/').map_or("/", |slash| &path[..=slash])
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    match name.is_empty() || is_file_name(name) {
+        true => path[..=folders.len()].into(),
+        false => format!("{path}/").into(),
+    }
+}
+
+/// Returns true for `index.html`, and false for `docs` and `v1.2`.
+fn is_file_name(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, extension)| {
+        extension.starts_with(|c: char| c.is_ascii_alphabetic())
+            && extension.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    })
 }
 
 fn compile(patterns: &[String]) -> Result<Vec<Regex>, ScopeError> {
@@ -419,14 +468,38 @@ mod tests {
             (
                 Prefix,
                 "http://a.example/docs/",
-                "http://a.example/docs",
-                false,
+                "http://a.example/docs?page=2",
+                true,
             ),
             (
                 Prefix,
                 "http://a.example/docs",
                 "http://a.example/other",
+                false,
+            ),
+            (
+                Prefix,
+                "http://a.example/docs?lang=en",
+                "http://a.example/docs/b/c",
                 true,
+            ),
+            (
+                Prefix,
+                "http://a.example/docs",
+                "http://a.example/docs-old/",
+                false,
+            ),
+            (
+                Prefix,
+                "http://a.example/docs/v1.2",
+                "http://a.example/docs/v1.2/x",
+                true,
+            ),
+            (
+                Prefix,
+                "http://a.example/docs/v1.2",
+                "http://a.example/docs/",
+                false,
             ),
             (
                 Prefix,

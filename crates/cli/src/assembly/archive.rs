@@ -12,6 +12,7 @@ use super::with_disk_remedy;
 use crate::cli_error::{CliError, fault};
 use crate::disk_space::cannot;
 use crate::settings::Settings;
+use crate::terminal::pasted;
 use crate::{archiving, crawl_directory};
 
 /// Opens the archive, and cuts what lies behind its settled end.
@@ -63,7 +64,7 @@ fn damaged(error: &SinkFault, settings: &Settings) -> CliError {
             fault(error).with_remedy(crawl_directory::rebuild_from_archive(&settings.out))
         }
         SinkFault::Missing { .. } | SinkFault::TooShort { .. } | SinkFault::Damaged { .. } => {
-            let out = settings.out.display();
+            let out = pasted(&settings.out);
             fault(error).with_remedy(format!(
                 "it was on the disk once: put it back; or `crawler verify {out}` says what is \
                  missing, and `crawler rebuild {out} --from-archive` goes on with what is left"

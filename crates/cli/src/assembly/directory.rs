@@ -8,10 +8,12 @@ use crawl::control_file::CONTROL;
 use disk::Disk;
 use store::embedded::EmbeddedStore;
 
+use super::long_list::ReadList;
 use crate::cli_error::{CliError, usage};
 use crate::disk_space::cannot;
 use crate::seeds::Seeds;
 use crate::settings::{SETTINGS_FILE, Settings};
+use crate::terminal::pasted;
 use crate::{crawl_directory, search_index};
 
 /// Creates the crawl's directory and opens its log. Refuses a directory with other contents.
@@ -58,7 +60,7 @@ pub(super) fn refuse_to_forget(directory: &Path) -> Result<(), CliError> {
     }
     let remedy = format!(
         "`crawler rebuild {}` makes it again from the archive; or choose another --out",
-        directory.display()
+        pasted(directory)
     );
     let archive = archive.display();
     Err(usage(format!("{archive} holds an archive whose state is gone")).with_remedy(remedy))
@@ -68,9 +70,14 @@ pub(super) fn refuse_to_forget(directory: &Path) -> Result<(), CliError> {
 pub(super) fn keep_settings(
     settings: &Settings,
     seeds: &Seeds,
+    list: Option<&ReadList>,
     disk: &dyn Disk,
 ) -> Result<(), CliError> {
-    let text = settings.as_run(seeds.urls.iter().map(ToString::to_string).collect())?;
+    let text = match list {
+        None => settings.as_run(seeds.urls.iter().map(ToString::to_string).collect())?,
+        // The seeds have a file of their own.
+        Some(list) => settings.as_run_from(list.unread.clone(), Vec::new())?,
+    };
     let path = settings.out.join(SETTINGS_FILE);
     disk.replace(&path, text.as_bytes())
         .map_err(|error| cannot("write", &path, &error, &settings.out))

@@ -1,34 +1,37 @@
 //! `crawler --seeds FILE`: crawls.
 
+mod greeting;
+mod listening;
+
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crawl::{CrawlContext, Fault, Finish, Limits, Stop, StopHandle};
-use indicatif::ProgressBar;
+use crawl::{CrawlContext, Fault, Finish, Limits, Stop};
 use shared_store::NodeFailure;
 use store::StoreFault;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinError;
 use tokio::time::Instant;
 use web::CanonicalForm;
 
+use self::greeting::{cut_list, greet};
+use self::listening::Listening;
 use super::membership::Node;
 use super::{serve, warn};
 use crate::assembly::{self, AssembledCrawl, Components};
 use crate::cli_error::{CliError, fault};
 use crate::log::{self, Verbosity};
 use crate::secrets::{self, GivenSecrets};
-use crate::seeds::Seeds;
+use crate::seeds::{Seeds, read_ahead};
 use crate::session_clock::SessionClock;
 use crate::settings::{CrawlArgs, Settings, SummaryForm};
-use crate::signals::{received, unless_ignored};
 use crate::summary::{CrawlPlace, Summary};
-use crate::terminal::{printable, say};
+use crate::terminal::{pasted, say};
 use crate::values::Share;
 use crate::{
     control, crawl_directory, disk_error, earlier, features, machine, on_finish, output, progress,
+    seed_news,
 };
 
 /// The longest wait for running visits after an interrupt or at the end of `--max-time`, because
@@ -37,6 +40,9 @@ const DRAIN: Duration = Duration::from_secs(30);
 
 /// The exit code that shells report for an interrupted process.
 const INTERRUPTED: u8 = 130;
+
+/// The exit code of a crawl none of whose seeds could be fetched.
+const NO_SEED: u8 = 3;
 
 pub(crate) fn run(args: &CrawlArgs) -> Result<ExitCode, CliError> {
     let ended = run_as(args, None)?;
@@ -73,9 +79,9 @@ pub(super) fn run_as(args: &CrawlArgs, mut node: Option<Node>) -> Result<Session
         earlier::resolve(&mut settings)?;
     }
     let form = settings.canonical_form();
-    let seeds = match &mut node {
+    let mut seeds = match &mut node {
         Some(node) => node.take_seeds(),
-        None => Seeds::gather(&settings, &form)?,
+        None => Seeds::gather(&settings, &form, read_ahead(&settings, given.has_any()))?,
     };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(machine::cores())
@@ -85,7 +91,7 @@ pub(super) fn run_as(args: &CrawlArgs, mut node: Option<Node>) -> Result<Session
     let (out, mut finished, mut failure) = (settings.out.clone(), None, None);
     let code = runtime.block_on(async {
         let session = (&mut finished, &mut failure);
-        let ended = crawl(settings, &seeds, form, given, args, node, session).await;
+        let ended = crawl(settings, &mut seeds, form, given, args, node, session).await;
         if let (Err(_), Some(failure)) = (&ended, failure) {
             NodeFailure::end(failure).await;
         }
@@ -114,7 +120,7 @@ fn run_on_finish(command: &str, out: &Path, summary: &[u8], quiet: bool) {
 
 async fn crawl(
     mut settings: Settings,
-    seeds: &Seeds,
+    seeds: &mut Seeds,
     form: CanonicalForm,
     given: GivenSecrets,
     args: &CrawlArgs,
@@ -160,13 +166,22 @@ async fn crawl(
     let quiet = verbosity.is_quiet();
     let bar = progress::line(quiet);
     let log = log::begin(file, &bar, clock.clone(), verbosity);
+    let (handle, stop) = crawl::stop();
+    let mut listening = Listening::new(handle, &bar, quiet);
     let AssembledCrawl {
         context,
         resumed,
         store,
         ordered,
         widened,
-    } = match assembly::assemble(settings, seeds, form, clock, components, joined).await {
+        list,
+    } = match assembly::assemble(settings, seeds, form, clock, components, joined, || {
+        // A long list takes its time, in which an interrupt is heard.
+        listening.begin();
+        stop.clone()
+    })
+    .await
+    {
         Ok(assembled) => assembled,
         Err(error) => match term.and_then(|term| term.end_of()) {
             Some(ended) => return Ok(SessionEnd::TermEnded(ended)),
@@ -175,9 +190,21 @@ async fn crawl(
     };
     control.begin(&context, &ordered).await?;
     // Before the greeting, which invites to interrupt.
-    let signals = StopSignals::register();
+    listening.begin();
+    let list = list.unwrap_or_default();
     if !quiet {
-        greet(settings, seeds, &warnings, resumed, name.as_deref());
+        warnings.extend(list.warnings.lines());
+        let count = seeds.urls.len() + list.seeds;
+        greet(
+            settings,
+            (&*seeds, count),
+            &warnings,
+            resumed,
+            name.as_deref(),
+        );
+        if list.is_cut {
+            say(&cut_list(settings));
+        }
     }
 
     if let Some(dashboard) = &dashboard {
@@ -185,8 +212,6 @@ async fn crawl(
     }
     let serving = dashboard.map(|dashboard| tokio::spawn(dashboard.run()));
 
-    let (handle, stop) = crawl::stop();
-    let listening = tokio::spawn(listen(signals, handle, bar.clone(), quiet));
     if let Some(widened) = widened {
         let caught_up = widened.catch_up(settings, &context, &store, &stop).await?;
         if !quiet {
@@ -205,14 +230,20 @@ async fn crawl(
     let watching = tokio::spawn(session.watch(Arc::downgrade(&store)));
     let controlling = tokio::spawn(control.go_on(Arc::clone(&context), ordered));
     drop(store);
+    let news = (!quiet).then(|| seed_news::show(&context, bar.clone(), &settings.out));
     let place = match name {
         None => CrawlPlace::Directory(settings.out.clone()),
         Some(_) => CrawlPlace::Store(settings.out.clone()),
     };
-    let ended = run_on_a_worker(&context, limits(settings), stop.clone()).await;
+    let ended = run_on_a_worker(&context, limits(settings, list.took), stop.clone()).await;
     // They are waited for, since some of them keep the store open.
-    let tasks = [controlling, watching, listening, progress];
-    for task in tasks.into_iter().chain(serving) {
+    let tasks = [controlling, watching, progress];
+    for task in tasks
+        .into_iter()
+        .chain(listening.task)
+        .chain(news)
+        .chain(serving)
+    {
         task.abort();
         drop(task.await);
     }
@@ -221,6 +252,9 @@ async fn crawl(
         &crawl_directory::state(&settings.out),
     );
     bar.finish_and_clear();
+    if !quiet {
+        seed_news::say_new(&context, &bar, &settings.out);
+    }
     let ended = match ended {
         Err(Fault::Store(StoreFault::TermEnded { .. })) if stop.is_asked() => {
             warn("the term ended before this node left: what was in flight is visited again");
@@ -233,12 +267,15 @@ async fn crawl(
     };
 
     let finished = ended.as_ref().map_or("fault", |finish| finish.as_str());
-    let summary = Summary::new(finished, &before, &context, started.elapsed());
+    let mut summary = Summary::new(finished, &before, &context, started.elapsed());
+    let state = crawl_directory::state(&settings.out);
+    let state = matches!(place, CrawlPlace::Directory(_)).then_some(&*state);
+    seed_news::complete(&mut summary, &context, state).map_err(|error| fault(&error))?;
     *finished_summary = Some(serde_json::to_vec(&summary).map_err(|error| fault(&error))?);
     output::to_stdout(|out| match args.summary {
         Some(SummaryForm::Json) => output::json_line(out, &summary),
         None if verbosity == Verbosity::Silent => Ok(()),
-        Some(SummaryForm::Text) | None => summary.write(out, &place, &context.policy),
+        Some(SummaryForm::Text) | None => summary.write(out, &place, settings, &context.policy),
     })?;
     if ended.is_ok() && log.count() > 0 && !quiet {
         let lost = log.count();
@@ -246,6 +283,9 @@ async fn crawl(
     }
     match ended {
         Ok(Finish::Interrupted) => kept.map(|()| SessionEnd::Finished(ExitCode::from(INTERRUPTED))),
+        Ok(_) if summary.no_seed_fetched => {
+            kept.map(|()| SessionEnd::Finished(ExitCode::from(NO_SEED)))
+        }
         Ok(_) => kept.map(|()| SessionEnd::Finished(ExitCode::SUCCESS)),
         Err(error) => {
             // If the directory is gone, that is the cause of the first failure.
@@ -274,118 +314,22 @@ async fn run_on_a_worker(
     }
 }
 
-fn limits(settings: &Settings) -> Limits {
+/// Returns the limits of a session that has used this much of its time.
+fn limits(settings: &Settings, used: Duration) -> Limits {
     Limits {
         concurrency: settings.concurrency,
         pages: settings.max_pages,
         bytes: settings.max_size.map(|size| size.0),
         harvest: settings.min_harvest.map(Share::share),
-        time: settings.max_time.map(|span| span.0),
+        time: settings.max_time.map(|span| span.0.saturating_sub(used)),
         drain: settings.timeout.0.min(DRAIN),
-    }
-}
-
-fn greet(
-    settings: &Settings,
-    seeds: &Seeds,
-    warnings: &[String],
-    resumed: bool,
-    node: Option<&str>,
-) {
-    for complaint in seeds.complaints.iter().chain(warnings) {
-        warn(complaint);
-    }
-    if settings.ignore_robots {
-        warn("robots.txt is IGNORED, and so are nofollow and noarchive; the archive says so");
-    }
-    for host in &settings.insecure_host {
-        warn(&format!(
-            "certificates of {host} are NOT CHECKED: anybody on the way may read and change its \
-             pages; the archive says so"
-        ));
-    }
-    if settings.contact.is_none() && settings.user_agent.is_none() {
-        warn("no --contact: sites cannot write to you about this crawl");
-    }
-    if let Some(node) = node {
-        let out = printable(&settings.out.display().to_string());
-        say(&format!(
-            "node {node} takes part in the crawl, with its archive in {out}; interrupt when you \
-             like, the same command goes on"
-        ));
-        return;
-    }
-    let verb = match resumed {
-        true => "going on with",
-        false => "crawling into",
-    };
-    let count = seeds.urls.len();
-    let noun = if count == 1 { "seed" } else { "seeds" };
-    say(&format!(
-        "{verb} {} from {count} {noun}; interrupt when you like, the same command goes on",
-        printable(&settings.out.display().to_string())
-    ));
-}
-
-/// The signals that ask for an end. Those that arrive between registration and
-/// [`StopSignals::received`] are kept.
-struct StopSignals {
-    interrupt: Signal,
-    terminate: Signal,
-    hangup: Option<Signal>,
-}
-
-impl StopSignals {
-    /// Registers the handlers; none if the system refuses, and then a signal ends the process.
-    fn register() -> Option<Self> {
-        let (Ok(interrupt), Ok(terminate)) = (
-            signal(SignalKind::interrupt()),
-            signal(SignalKind::terminate()),
-        ) else {
-            tracing::warn!("interrupts are not heard: an interrupt stops at once");
-            return None;
-        };
-        Some(Self {
-            interrupt,
-            terminate,
-            // Ignored under `nohup`.
-            hangup: unless_ignored(SignalKind::hangup()),
-        })
-    }
-
-    /// Waits for the next signal.
-    async fn received(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-            () = received(&mut self.hangup) => {}
-        }
-    }
-}
-
-/// Stops the crawl gently at the first signal, and at once at the second.
-async fn listen(signals: Option<StopSignals>, handle: StopHandle, bar: ProgressBar, quiet: bool) {
-    let Some(mut signals) = signals else {
-        return std::future::pending().await;
-    };
-    let lines = [
-        "finishing what is under way; interrupt once more to stop at once (both can be continued)",
-        "stopping at once",
-    ];
-    for line in lines {
-        signals.received().await;
-        // Before the line, which promises it.
-        handle.ask();
-        if !quiet {
-            progress::say_above(&bar, line);
-        }
     }
 }
 
 /// Adds the remedy to a fault. Unless files are gone, nothing is lost, and the same command
 /// continues.
 fn explain(error: &Fault, settings: &Settings) -> CliError {
-    let directory = settings.out.display();
+    let directory = pasted(&settings.out);
     let remedy = match error {
         Fault::Store(StoreFault::Damaged { .. }) => {
             format!("`crawler verify {directory}` says what is left")
@@ -407,7 +351,7 @@ fn explain(error: &Fault, settings: &Settings) -> CliError {
 
 /// Returns the remedy for a deleted directory.
 fn of_gone(path: &Path, settings: &Settings) -> String {
-    let (out, gone) = (settings.out.display(), path.display());
+    let (out, gone) = (pasted(&settings.out), path.display());
     if settings.out.exists() && crawl_directory::archive(&settings.out).exists() {
         return format!(
             "put {gone} back if it was moved; else `crawler rebuild {out}` makes it again from \

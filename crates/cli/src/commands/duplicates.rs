@@ -21,7 +21,7 @@ use crate::control::orders::sentence;
 use crate::crawl_directory;
 use crate::output::{self, Format};
 use crate::settings::Settings;
-use crate::terminal::{printable, say};
+use crate::terminal::{pasted, printable, say};
 
 /// A page that repeats another.
 #[derive(Serialize)]
@@ -99,7 +99,7 @@ fn declare_distinct(directory: &Path, distinct: &[String]) -> Result<(), CliErro
             DistinctOrder::NotLeftOut(_) | DistinctOrder::NotVisited => wrong = Some(sentence),
         }
     }
-    let directory = directory.display();
+    let directory = pasted(directory);
     match wrong {
         Some(sentence) => Err(usage(sentence).with_remedy(format!(
             "`crawler duplicates {directory}` lists those that were"

@@ -12,7 +12,7 @@ use super::journal::{damaged, records};
 use super::shared;
 use crate::args::ImportArgs;
 use crate::cli_error::{CliError, usage};
-use crate::seeds::Seeds;
+use crate::seeds::{ReadAhead, Seeds};
 use crate::settings::Settings;
 use crate::terminal::say;
 use crate::{crawl_directory, machine};
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &ImportArgs) -> Result<(), CliError> {
         return Err(usage(format!("{shown} holds a crawl that never began"))
             .with_remedy("begin it by nodes"));
     };
-    let seeds = Seeds::gather(&settings, &settings.canonical_form())?.urls;
+    let seeds = Seeds::gather(&settings, &settings.canonical_form(), ReadAhead::All)?.urls;
     let crawl = CrawlSettings {
         key,
         text: settings.shared_text()?,

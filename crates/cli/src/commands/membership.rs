@@ -21,9 +21,9 @@ use super::shared;
 use crate::args::{NodeArgs, NodeOwnArgs};
 use crate::cli_error::{CliError, fault, usage};
 use crate::progress::SlowProgress;
-use crate::seeds::Seeds;
+use crate::seeds::{ReadAhead, Seeds};
 use crate::settings::Settings;
-use crate::terminal::{printable, say};
+use crate::terminal::{pasted, printable, say};
 use crate::values::Span;
 use crate::{crawl_directory, earlier, machine, session_clock};
 
@@ -85,7 +85,7 @@ pub(super) async fn prepare(args: &NodeArgs, url: String) -> Result<Node, CliErr
         None => {
             let mut settings = Settings::gather(&args.crawl)?;
             settings.refuse_unshared()?;
-            seeds = Seeds::gather(&settings, &settings.canonical_form())?;
+            seeds = Seeds::gather(&settings, &settings.canonical_form(), ReadAhead::All)?;
             earlier::resolve(&mut settings)?;
             let key = match (earlier::load(&settings)?, settings.hash_key) {
                 // Pages that were hashed with another key cannot be compared.
@@ -116,7 +116,7 @@ pub(super) async fn prepare(args: &NodeArgs, url: String) -> Result<Node, CliErr
     // The directory is this node's, by its earlier term, and the seeds are in the store.
     settings.fresh &= ended.is_none();
     if ended.is_none() && seeds.urls.is_empty() && settings.names_seeds() {
-        seeds = Seeds::gather(&settings, &settings.canonical_form())?;
+        seeds = Seeds::gather(&settings, &settings.canonical_form(), ReadAhead::All)?;
     }
     let earlier = steps
         .take(async || connection.earlier_crawls().await)
@@ -283,8 +283,9 @@ fn refuse_directory(directory: &Path, mark: &NodeMark) -> Result<(), CliError> {
         None if EmbeddedStore::exists(&crawl_directory::state(directory)) => (
             format!("{shown} holds a crawl of its own"),
             format!(
-                "choose another --out; `crawler import {shown} --store URL` moves a crawl into an \
-                 empty store"
+                "choose another --out; `crawler import {} --store URL` moves a crawl into an \
+                 empty store",
+                pasted(directory)
             ),
         ),
         None if crawl_directory::archive_files(&archive).is_ok_and(|files| !files.is_empty()) => (

@@ -19,6 +19,7 @@ use crate::cli_error::{CliError, usage};
 use crate::crawl_directory;
 use crate::read_again::{ArchivedPages, has_page};
 use crate::settings::Settings;
+use crate::terminal::pasted;
 
 /// A page that repeats another, its original, and the verdict.
 pub(super) struct JudgedPair {
@@ -43,7 +44,7 @@ pub(super) fn judged(directory: &Path, url: &str) -> Result<JudgedPair, CliError
     let settings = Settings::of_crawl(directory)?;
     let url = parse_url(url, &settings.canonical_form())?;
     let history = PageHistory::of(&state, &url)?;
-    let shown = directory.display();
+    let shown = pasted(directory);
     let Some(row) = history.row.clone() else {
         let message = format!("{url} was not visited by this crawl");
         return Err(usage(message).with_remedy(format!("`crawler why {shown} {url}` says why")));

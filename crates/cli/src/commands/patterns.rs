@@ -18,7 +18,7 @@ use crate::args::PatternsArgs;
 use crate::cli_error::{CliError, usage};
 use crate::crawl_directory;
 use crate::output::{self, Format};
-use crate::terminal::{printable, say};
+use crate::terminal::{pasted, printable, say};
 
 /// Examples of the links that a rule left out.
 const EXAMPLES: usize = 3;
@@ -101,7 +101,7 @@ fn reopen(directory: &Path, name: &str) -> Result<(), CliError> {
     let unknown = || {
         let remedy = format!(
             "`crawler patterns {}` lists them: HOST/PATH?KEYS",
-            directory.display()
+            pasted(directory)
         );
         usage(format!("{name:?} is no pattern of this crawl")).with_remedy(remedy)
     };
@@ -112,7 +112,7 @@ fn reopen(directory: &Path, name: &str) -> Result<(), CliError> {
     say(&format!(
         "{pattern} is open again, and {queued} URLs wait that were left out; `crawler --out {}` \
          goes on",
-        directory.display()
+        pasted(directory)
     ));
     Ok(())
 }

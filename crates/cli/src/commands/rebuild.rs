@@ -49,8 +49,9 @@ use crate::cli_error::{CliError, fault, usage};
 use crate::focus::CrawlTopic;
 use crate::output::{self, Format};
 use crate::progress::SlowProgress;
-use crate::seeds::Seeds;
+use crate::seeds::{ReadAhead, SEEDS_FILE, Seeds};
 use crate::settings::{SETTINGS_FILE, Settings};
+use crate::terminal::pasted;
 use crate::{crawl_directory, earlier, machine};
 
 /// The result of a rebuild.
@@ -140,12 +141,13 @@ fn find_seeds(args: &RebuildArgs, settings: &mut Settings, archive: &Path) -> Re
     let seeds = match &args.seeds {
         Some(file) => {
             settings.seeds = Some(file.clone());
-            let seeds = Seeds::gather(settings, &form)?;
-            for complaint in &seeds.complaints {
-                warn(complaint);
+            let seeds = Seeds::gather(settings, &form, ReadAhead::All)?;
+            for warning in seeds.warnings.lines() {
+                warn(&warning);
             }
             seeds.urls
         }
+        None if settings.out.join(SEEDS_FILE).is_file() => return Ok(()),
         None if settings.url.is_empty() => foreign::first_pages(archive, &form)?,
         None => return Ok(()),
     };
@@ -401,7 +403,7 @@ impl Report {
         if let Some(kept) = &self.kept {
             writeln!(out, "what was there before is kept in {kept}")?;
         }
-        let directory = directory.display();
+        let directory = pasted(directory);
         writeln!(
             out,
             "`crawler verify {directory}` checks it; `crawler --out {directory}` goes on"

@@ -5,13 +5,13 @@
 //! the check of politeness. Of a damaged journal the report shows the part before the damage, and
 //! the command ends with code 1.
 
+use std::collections::HashSet;
 use std::io::Write;
 use std::path::Path;
 
 use statistics::CrawlStatistics;
 use store::StoreFault;
 use store::embedded::JournalFollower;
-use web::PageUrl;
 use web_ui::{Beside, BrokenLinkCollector, LeastDelays, Report, Setting};
 
 use super::journal::damaged;
@@ -24,6 +24,7 @@ use crate::crawl_directory;
 use crate::draft_file::DraftFile;
 use crate::output;
 use crate::progress::SlowProgress;
+use crate::seeds::each_of_crawl;
 use crate::settings::Settings;
 use crate::terminal::{Escaping, say};
 
@@ -117,20 +118,20 @@ pub(super) fn least_delays(settings: &Settings) -> LeastDelays {
 /// Names the crawl by the hosts of its seeds.
 pub(super) fn title(settings: &Settings) -> String {
     let form = settings.canonical_form();
-    let mut hosts: Vec<String> = Vec::new();
-    for seed in &settings.url {
-        if let Ok(url) = PageUrl::parse(seed, &form) {
-            let host = url.host().as_str().to_owned();
-            if !hosts.contains(&host) {
-                hosts.push(host);
-            }
+    let (mut hosts, mut first) = (HashSet::new(), Vec::new());
+    let read = each_of_crawl(settings, &form, |seed| {
+        let host = seed.host();
+        if first.len() < 2 && !hosts.contains(&host) {
+            first.push(host.clone());
         }
-    }
-    match &hosts[..] {
-        [] => "a crawl without seeds".to_owned(),
-        [one] => one.clone(),
-        [one, two] => format!("{one} and {two}"),
-        [one, rest @ ..] => format!("{one} and {} more hosts", rest.len()),
+        hosts.insert(host);
+    });
+    match (&first[..], hosts.len(), read) {
+        (_, _, Err(_)) => "a crawl whose seeds cannot be read".to_owned(),
+        ([], ..) => "a crawl without seeds".to_owned(),
+        ([one], ..) => one.as_str().to_owned(),
+        ([one, two, ..], 2, _) => format!("{one} and {two}"),
+        ([one, ..], hosts, _) => format!("{one} and {} more hosts", hosts - 1),
     }
 }
 

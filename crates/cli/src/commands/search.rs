@@ -20,7 +20,7 @@ use crate::args::SearchArgs;
 use crate::cli_error::{CliError, usage};
 use crate::output::{self, Format};
 use crate::settings::Settings;
-use crate::terminal::{printable, say};
+use crate::terminal::{pasted, printable, say};
 use crate::{assembly, crawl_directory, search_index};
 
 /// A page that was found.
@@ -112,7 +112,7 @@ fn broken(error: &IndexFault, args: &SearchArgs) -> CliError {
 /// Explains why a crawl has no index: it has not committed a page yet, which is no error; or it was
 /// run without one, or lost it.
 fn without_index(missing: &IndexFault, directory: &Path) -> Result<(), CliError> {
-    let shown = directory.display();
+    let shown = pasted(directory);
     let remedy = format!("`crawler reindex {shown}` makes it from the archive");
     if search::exists(&search_index::directory(directory)) {
         say(&format!(

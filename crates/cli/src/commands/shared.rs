@@ -21,7 +21,7 @@ use crate::cli_error::{CliError, fault, usage};
 use crate::crawl_directory;
 use crate::progress::SlowProgress;
 use crate::settings::{SETTINGS_FILE, Settings};
-use crate::terminal::say;
+use crate::terminal::{pasted, say};
 
 /// The variable that names a store, so that its password is in no list of processes.
 const VARIABLE: &str = "CRAWLER_STORE";
@@ -102,7 +102,7 @@ impl OpenCrawl {
     pub(super) fn shown(&self) -> String {
         match self.is_mirror() {
             true => "--store URL".to_owned(),
-            false => self.directory.display().to_string(),
+            false => pasted(&self.directory),
         }
     }
 
@@ -339,7 +339,7 @@ pub(super) fn read_error(error: ReadError) -> CliError {
 
 /// Returns the error of a crawl that cannot be imported.
 pub(super) fn import_error(error: ImportError, directory: &Path) -> CliError {
-    let directory = directory.display();
+    let directory = pasted(directory);
     match error {
         ImportError::Connect(error) => connect_error(&error),
         ImportError::Join(error) => join_error(&error),

@@ -27,7 +27,7 @@ use crate::crawl_directory;
 use crate::named_fingerprints::is_named_fingerprints;
 use crate::output::{self, Format};
 use crate::settings::Settings;
-use crate::terminal::printable;
+use crate::terminal::{pasted, printable};
 
 /// A page that is like the one in question.
 #[derive(Serialize)]
@@ -143,7 +143,7 @@ pub(super) fn to_page(directory: &Path, url: &str) -> Result<Vec<SimilarPage>, C
     let url = parse_url(url, &settings.canonical_form())?;
     let scan = JournalScan::of(&state, Some(&url))?;
     let query = SimilarityQuery {
-        signature: scan.signature_of(&url, &directory.display().to_string())?,
+        signature: scan.signature_of(&url, &pasted(directory))?,
         page: Some(url),
         distance: u64::BITS,
         resemblance: settings.resemblance.unwrap_or(NEAR),

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crawl::control_file;
 use serde::Serialize;
-use statistics::CrawlStatistics;
+use statistics::{CrawlStatistics, NameCounts, REDIRECTED};
 use store::{CutSum, PatternState};
 use web::Timestamp;
 
@@ -53,8 +53,18 @@ struct Status {
     control: Option<toml::Table>,
     /// Leftover files, which `crawler clean` removes.
     left_over: Vec<Leftover>,
+    /// Excluded URLs that redirect to pages of the crawl: nothing is missing.
+    redirected: u64,
     #[serde(skip)]
     control_in_words: Option<String>,
+    #[serde(skip)]
+    failed_by: Option<String>,
+    #[serde(skip)]
+    excluded_by: Option<String>,
+    #[serde(skip)]
+    statuses: Option<String>,
+    #[serde(skip)]
+    types: Option<String>,
 }
 
 pub(crate) fn run(args: &StatusArgs) -> Result<(), CliError> {
@@ -105,6 +115,11 @@ impl Status {
             not_read: limits::unread_by_name(statistics.totals()),
             begun_at: text(counts.begun_at),
             last_visit_at: text(counts.last_visit_at),
+            redirected: statistics.exclusion_reasons().count(REDIRECTED),
+            failed_by: named(statistics.failure_kinds(), None),
+            excluded_by: named(statistics.exclusion_reasons(), Some(REDIRECTED)),
+            statuses: named(statistics.status_codes(), None),
+            types: named(statistics.types(), None),
             ..Self::default()
         };
         for (host, figures) in statistics.hosts() {
@@ -160,6 +175,8 @@ impl Status {
         let if_any = |count: u64| (count > 0).then_some(count);
         let left_over = (!self.left_over.is_empty())
             .then(|| format!("{} (`crawler clean`)", leftovers::total(&self.left_over)));
+        let excluded = self.counts.excluded.saturating_sub(self.redirected);
+        let of_redirects = |count: u64| format!("{count} to pages of this crawl");
         let received = bytesize::ByteSize(self.bytes).display().iec();
         vec![
             column("begun", self.begun_at.as_ref()),
@@ -169,14 +186,20 @@ impl Status {
             column("changed", if_any(self.counts.changed)),
             column("exact duplicates", Some(self.counts.exact_duplicates)),
             column("near-duplicates", Some(self.counts.near_duplicates)),
-            column("failed", Some(self.counts.failed)),
-            column("excluded", Some(self.counts.excluded)),
+            column(
+                "failed",
+                Some(with(self.counts.failed, self.failed_by.as_ref())),
+            ),
+            column("redirects", if_any(self.redirected).map(of_redirects)),
+            column("excluded", Some(with(excluded, self.excluded_by.as_ref()))),
             column("off topic", self.counts.off_topic),
             column("harvest", self.harvest()),
             column("received", Some(received)),
             column("hosts", Some(self.hosts)),
             column("requisites", if_any(self.requisites)),
             column("missing ones", if_any(self.requisites_missing)),
+            column("statuses", self.statuses.as_ref()),
+            column("types", self.types.as_ref()),
             column("queued", Some(self.queued)),
             column("unreachable", self.unreachable()),
             column("set aside", if_any(self.set_aside)),
@@ -187,5 +210,31 @@ impl Status {
             column("control.toml", self.control_in_words.as_ref()),
             column("left over", left_over),
         ]
+    }
+}
+
+/// Names that are listed; the rest is counted.
+const LISTED: usize = 6;
+
+/// Lists the largest counts but one; `None` if there are none.
+fn named(counts: &NameCounts, without: Option<&str>) -> Option<String> {
+    let mut sorted = counts.sorted();
+    sorted.retain(|(name, _)| Some(*name) != without);
+    let listed = sorted.iter().take(LISTED);
+    let mut listed: Vec<String> = listed
+        .map(|(name, count)| format!("{} ({count})", printable(name)))
+        .collect();
+    let more: u64 = sorted.iter().skip(LISTED).map(|(_, count)| count).sum();
+    if more + counts.other() > 0 {
+        listed.push(format!("others ({})", more + counts.other()));
+    }
+    (!listed.is_empty()).then(|| listed.join(", "))
+}
+
+/// Returns a count and what it consists of.
+fn with(count: u64, named: Option<&String>) -> String {
+    match named {
+        Some(named) => format!("{count}: {named}"),
+        None => count.to_string(),
     }
 }

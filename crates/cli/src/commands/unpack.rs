@@ -15,11 +15,13 @@ use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 use bytesize::ByteSize;
+use fetch::Decoding;
+use http::HeaderMap;
 use rayon::prelude::*;
 use serde::Serialize;
 use sinks::warc::{Record, WarcReader};
 use unpack::{FileKind, LinkCounts, rewrite_css, rewrite_html};
-use web::{page_text, sheet_text};
+use web::{Body, page_text, sheet_text};
 
 use self::captures::{Targets, UnpackedFile};
 use self::tree::Tree;
@@ -33,7 +35,17 @@ use crate::output::{self, Format};
 use crate::progress::SlowProgress;
 
 /// The largest record that is unpacked, and the largest content in it, in bytes.
-const MAX_FILE: usize = 1 << 30;
+const MAX_FILE: u64 = 1 << 30;
+
+/// Bytes of a record that are held in memory; the rest is spooled.
+const HELD: usize = 256 << 10;
+
+/// The largest content that is held in memory on every core at a time, in bytes.
+const SMALL: u64 = 1 << 20;
+
+/// The largest page or style sheet whose links are converted, in bytes. Larger ones are written as
+/// they are.
+const PAGE: u64 = 16 << 20;
 
 /// Records that are named if they cannot be read; more are counted.
 const NAMED: u64 = 10;
@@ -74,6 +86,7 @@ pub(crate) fn run(args: &UnpackArgs) -> Result<ExitCode, CliError> {
         targets: &targets,
         tree: &tree,
         done: Mutex::new((Summary::default(), SlowProgress::new("files written"))),
+        turn: Mutex::new(()),
     };
     let written = targets.files.par_iter();
     written.try_for_each(|file| unpacking.file(file))?;
@@ -130,12 +143,15 @@ struct Unpacking<'a> {
     targets: &'a Targets,
     tree: &'a Tree,
     done: Mutex<(Summary, SlowProgress)>,
+    /// The turn of a large content: one is in memory at a time.
+    turn: Mutex<()>,
 }
 
-/// The content of a record.
+/// The content of a record, with its content codings.
 struct Content {
     content_type: Option<String>,
-    bytes: Bytes,
+    headers: HeaderMap,
+    body: Body,
 }
 
 impl Unpacking<'_> {
@@ -144,40 +160,83 @@ impl Unpacking<'_> {
         let Some(path) = self.targets.names.get(&file.url) else {
             return Ok(());
         };
-        let content = self.content(file);
-        let links = match &content {
-            Ok(content) => {
-                let (bytes, links) = self.converted(file, path, content);
-                self.tree.write(path, &bytes)?;
-                links
-            }
-            Err(_) => LinkCounts::default(),
+        let links = match self.content(file) {
+            Ok(content) => self.write(file, path, &content)?,
+            Err(trouble) => Err(trouble),
         };
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         let (summary, progress) = &mut *done;
         progress.step();
-        summary.links_to_files += links.inward;
-        summary.links_to_web += links.outward;
-        if let Err(trouble) = content {
-            summary.unreadable += 1;
-            if summary.unreadable <= NAMED {
-                warn(&format!("{}: {trouble}", file.url));
+        match links {
+            Ok(links) => {
+                summary.links_to_files += links.inward;
+                summary.links_to_web += links.outward;
+            }
+            Err(trouble) => {
+                summary.unreadable += 1;
+                if summary.unreadable <= NAMED {
+                    warn(&format!("{}: {trouble}", file.url));
+                }
             }
         }
         Ok(())
     }
 
+    /// Writes the content of a file without its content codings, and returns the counts of its
+    /// links. Contents of more than [`SMALL`] bytes take turns, and those of more than [`PAGE`] pass
+    /// through as they are.
+    fn write(
+        &self,
+        file: &UnpackedFile,
+        path: &str,
+        content: &Content,
+    ) -> Result<Result<LinkCounts, String>, CliError> {
+        if let Some(decoded) = content.decoded(SMALL) {
+            return self.write_converted(file, path, content, &decoded).map(Ok);
+        }
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(decoded) = content.decoded(PAGE) {
+            return self.write_converted(file, path, content, &decoded).map(Ok);
+        }
+        let mut decoding = Decoding::of(&content.headers, &content.body, MAX_FILE);
+        self.tree.write_from(path, &mut decoding)?;
+        Ok(match decoding.is_truncated() {
+            true => Err(format!(
+                "its content has more than {MAX_FILE} bytes, and is cut"
+            )),
+            false => Ok(LinkCounts::default()),
+        })
+    }
+
+    fn write_converted(
+        &self,
+        file: &UnpackedFile,
+        path: &str,
+        content: &Content,
+        decoded: &Bytes,
+    ) -> Result<LinkCounts, CliError> {
+        let (bytes, links) = self.converted(file, path, content, decoded);
+        self.tree.write_from(path, &mut &*bytes)?;
+        Ok(links)
+    }
+
     /// Returns the bytes of a file, and the counts of its links.
-    fn converted(&self, file: &UnpackedFile, path: &str, content: &Content) -> (Bytes, LinkCounts) {
+    fn converted(
+        &self,
+        file: &UnpackedFile,
+        path: &str,
+        content: &Content,
+        decoded: &Bytes,
+    ) -> (Bytes, LinkCounts) {
         let link = |url: &str| self.targets.link(path, url);
         let content_type = content.content_type.as_deref();
         let rewritten = match file.kind {
             FileKind::Html => {
-                let text = page_text(&content.bytes, content_type, tld(&file.url));
+                let text = page_text(decoded, content_type, tld(&file.url));
                 rewrite_html(&text, &file.url, &link).ok()
             }
             FileKind::Css => {
-                let text = sheet_text(&content.bytes, content_type);
+                let text = sheet_text(decoded, content_type);
                 Some(rewrite_css(&text, &file.url, &link))
             }
             FileKind::Svg | FileKind::Other => None,
@@ -187,46 +246,54 @@ impl Unpacking<'_> {
                 let links = rewritten.links;
                 (rewritten.into_bytes().into(), links)
             }
-            None => (content.bytes.clone(), LinkCounts::default()),
+            None => (decoded.clone(), LinkCounts::default()),
         }
     }
 
-    /// Reads the content of a record, without its content codings.
+    /// Reads the content of a record.
     fn content(&self, file: &UnpackedFile) -> Result<Content, String> {
         let path = &self.targets.paths[file.place.file];
         let reader = WarcReader::open_at(path, file.place.offset);
-        let mut reader: WarcReader<BufReader<File>> = reader.map_err(|fault| fault.to_string())?;
-        let record = reader.next_record(MAX_FILE);
+        let reader: WarcReader<BufReader<File>> = reader.map_err(|fault| fault.to_string())?;
+        let mut reader = reader.spooling_in(self.tree.draft(), MAX_FILE);
+        let record = reader.next_record(HELD);
         let record = record.map_err(|fault| fault.to_string())?;
         let record = record.ok_or("its record is missing")?;
-        if record.block.len() as u64 != record.block_length {
-            return Err(format!(
+        let block = record.whole_block().ok_or_else(|| {
+            format!(
                 "its record has {} bytes; at most {MAX_FILE} are unpacked",
                 record.block_length
-            ));
-        }
-        Content::of(record)
+            )
+        })?;
+        Content::of(&record, block)
     }
 }
 
 impl Content {
-    fn of(record: Record) -> Result<Self, String> {
+    fn of(record: &Record, block: Body) -> Result<Self, String> {
         if record.kind() == "resource" {
             return Ok(Self {
                 content_type: record.field("Content-Type").map(str::to_owned),
-                bytes: record.block.into(),
+                headers: HeaderMap::new(),
+                body: block,
             });
         }
         let answer = record.http().ok_or("its record has no answer of HTTP")?;
-        let body = Bytes::from(answer.body().into_owned()).into();
-        let decoded = fetch::decode(&answer.headers, &body, MAX_FILE as u64);
-        if decoded.truncated {
-            return Err(format!("its content has more than {MAX_FILE} bytes"));
-        }
+        let body = answer.payload().map_err(|error| error.to_string())?;
         Ok(Self {
             content_type: web::content_type(&answer.headers),
-            bytes: decoded.bytes,
+            headers: answer.headers,
+            body,
         })
+    }
+
+    /// Returns the content without its codings if it has at most `most` bytes.
+    fn decoded(&self, most: u64) -> Option<Bytes> {
+        if self.body.len() > most {
+            return None;
+        }
+        let decoded = fetch::decode(&self.headers, &self.body, most);
+        (!decoded.truncated).then_some(decoded.bytes)
     }
 }
 

@@ -229,7 +229,7 @@ impl UrlHistory {
         if let Some(from) = &self.reached_from {
             return Ok((
                 "redirect-target",
-                format!("it was reached from {from}, and is told under that URL"),
+                format!("redirected from {from}; see that URL"),
             ));
         }
         if let Some(found) = &self.queued {

@@ -116,8 +116,17 @@ impl Settings {
     /// Returns the file that is kept beside the crawl, and in its archive. It has no secrets: the
     /// hash key is in the journal only, and the proxy's credentials are stored nowhere.
     pub(crate) fn as_run(&self, seeds: Vec<String>) -> Result<String, CliError> {
+        self.as_run_from(None, seeds)
+    }
+
+    /// Returns the same with a seeds file that was not read to its end.
+    pub(crate) fn as_run_from(
+        &self,
+        unread: Option<PathBuf>,
+        seeds: Vec<String>,
+    ) -> Result<String, CliError> {
         let kept = Self {
-            seeds: None,
+            seeds: unread,
             fresh: false,
             hash_key: None,
             proxy: self.proxy()?.map(|proxy| proxy.to_string()),

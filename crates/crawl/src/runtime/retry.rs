@@ -68,13 +68,15 @@ pub fn decide(failure: VisitFailure, attempts: u32, tries: u32, host_is_well: bo
         Blame::Host | Blame::Network => !host_is_well,
         Blame::Us => true,
     };
-    if !consequence.may_pass() {
+    let is_ours = consequence.blame == Blame::Us;
+    // A user who allows one visit means one, even to a host that is down.
+    if !consequence.may_pass() || tries == 1 && !is_ours {
         return Decision::GiveUp;
     }
     if is_elsewhere {
         return Decision::Again {
             wait: consequence.wait,
-            counts: attempts == 0 && consequence.blame != Blame::Us,
+            counts: attempts == 0 && !is_ours,
         };
     }
     if attempts + 1 >= consequence.tries.min(tries) {
@@ -175,7 +177,11 @@ mod tests {
             (VisitFailure::Robots(None), 30),
         ] {
             assert_eq!(decide(failure, 0, 3, false), again(wait), "{failure:?}");
-            assert_eq!(decide(failure, 0, 1, false), again(wait), "{failure:?}");
+            assert_eq!(
+                decide(failure, 0, 1, false),
+                Decision::GiveUp,
+                "{failure:?}"
+            );
             assert_eq!(decide(failure, 2, 3, false), uncounted(wait), "{failure:?}");
         }
         for failure in [

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use store::{SkippedBy, VisitRecord};
-use web::{Host, UrlKey};
+use http::StatusCode;
+use store::{ExcludedBy, Fate, SkippedBy, VisitRecord};
+use web::{Host, PageUrl, UrlKey};
 
+use super::seed_reports::SeedReports;
 use super::unvisited_urls::{DistinctUrls, UnvisitedUrls};
 
 /// The counts of this session.
@@ -16,6 +18,7 @@ pub struct Telemetry {
     /// Hosts past their last chance, with the last failure.
     down: Mutex<BTreeMap<Host, String>>,
     unvisited: UnvisitedUrls,
+    seeds: SeedReports,
 }
 
 /// The counts at one moment.
@@ -51,6 +54,42 @@ pub struct Responses {
     pub statuses: BTreeMap<u16, u64>,
     /// Visits by media type; beyond [`MAX_TYPES`] types, new ones count as [`OTHER_TYPES`].
     pub types: BTreeMap<String, u64>,
+    /// Pages that failed, by status or else by reason.
+    pub failed: Reasons,
+    /// Visits without a page to archive, by reason: redirects to pages of this crawl, mostly.
+    pub excluded: Reasons,
+}
+
+/// Visits by reason, each with its number and the first URL; beyond [`MAX_REASONS`] reasons, new
+/// ones count as [`OTHER_REASONS`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reasons(pub BTreeMap<String, (u64, PageUrl)>);
+
+/// Maximum number of reasons that are counted one by one: servers choose some words of them.
+const MAX_REASONS: usize = 64;
+
+/// The name of the reasons beyond [`MAX_REASONS`].
+const OTHER_REASONS: &str = "other reasons";
+
+impl Reasons {
+    fn count(&mut self, reason: String, url: &PageUrl) {
+        let is_room = self.0.len() < MAX_REASONS || self.0.contains_key(&reason);
+        let name = if is_room {
+            reason
+        } else {
+            OTHER_REASONS.to_owned()
+        };
+        self.0.entry(name).or_insert_with(|| (0, url.clone())).0 += 1;
+    }
+}
+
+/// Returns a status in words: `404 Not Found`.
+fn status_in_words(status: u16) -> String {
+    let known = StatusCode::from_u16(status).ok();
+    match known.and_then(|status| status.canonical_reason()) {
+        Some(words) => format!("{status} {words}"),
+        None => format!("HTTP status {status}"),
+    }
 }
 
 /// Maximum number of hosts that are down whose failures are remembered.
@@ -64,6 +103,21 @@ pub const OTHER_TYPES: &str = "other";
 
 impl Responses {
     fn count(&mut self, record: &VisitRecord) {
+        let reason = || record.reason.clone().unwrap_or_default();
+        match record.fate {
+            _ if record.requisite > 0 => {}
+            Fate::Failed => {
+                let status = record.status.filter(|status| *status >= 400);
+                let reason = status.map_or_else(reason, status_in_words);
+                self.failed.count(reason, &record.url);
+            }
+            Fate::Excluded if SkippedBy::of(record).is_none() => {
+                let kind = ExcludedBy::of(record);
+                let reason = kind.words().map_or_else(reason, str::to_owned);
+                self.excluded.count(reason, &record.url);
+            }
+            _ => {}
+        }
         if let Some(status) = record.status {
             *self.statuses.entry(status).or_default() += 1;
         }
@@ -103,9 +157,15 @@ impl Telemetry {
         self.locked_responses().clone()
     }
 
+    /// Returns the reports about the seeds.
+    pub fn seeds(&self) -> &SeedReports {
+        &self.seeds
+    }
+
     /// Counts the response of a visit that has ended.
     pub(crate) fn add_response(&self, record: &VisitRecord) {
         self.locked_responses().count(record);
+        self.seeds.add_visit(record);
     }
 
     fn locked_responses(&self) -> MutexGuard<'_, Responses> {

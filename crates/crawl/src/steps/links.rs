@@ -12,6 +12,7 @@ use crate::steps::listings;
 use crate::steps::promise::PageWitness;
 use crate::steps::reading::Reading;
 use crate::steps::requisites::Requisites;
+use crate::steps::seed_moves;
 use crate::steps::unvisited::LinkTally;
 
 /// The links of a page that lead further.
@@ -45,6 +46,7 @@ pub(crate) async fn discover(
         cuts,
         ..LinkTally::default()
     };
+    seed_moves::follow_refresh(context, lease, document).await?;
     tally.counts.links_found = document.links.len() as u64;
     let following = admission.following;
     let wanted = WantedLinks {
@@ -61,6 +63,9 @@ pub(crate) async fn discover(
     let links = std::mem::take(&mut outlinks.discovered);
     let witness = PageWitness::of(lease.discovered(), reading.judged.as_ref());
     outlinks.discovered = witness.promise(context, Some(document), links);
+    if lease.is_seed() && outlinks.discovered.is_empty() && reading.listing.is_none() {
+        report_dead_end(context, page);
+    }
     if let Some(kind) = reading.listing.filter(|_| wanted.pages) {
         listings::discover(context, lease, page, kind, following, &mut tally).await?;
     }
@@ -74,6 +79,20 @@ pub(crate) async fn discover(
     context.telemetry.add(&tally.counts);
     context.telemetry.add_unvisited(&tally.unvisited);
     Ok(outlinks)
+}
+
+/// Bytes of a seed without links that are searched for scripts and forms.
+const SEARCHED: u64 = 64 << 10;
+
+/// Reports a seed without a link that is followed, and what else its page has.
+fn report_dead_end(context: &CrawlContext, page: &Exchange) {
+    let bytes = fetch::decode(&page.headers, &page.body, SEARCHED).bytes;
+    let has = |tag: &[u8]| {
+        let mut places = bytes.windows(tag.len());
+        places.any(|place| place.eq_ignore_ascii_case(tag))
+    };
+    let seeds = context.telemetry.seeds();
+    seeds.add_dead_end(has(b"<script"), has(b"<form"));
 }
 
 /// The links of a page that may be queued.
@@ -155,12 +174,24 @@ impl LinkRules<'_> {
             tally.counts.links_nofollow += 1;
         } else if policy.is_deepest(from.depth) {
             tally.too_deep(&link.url);
-        } else if self.scope.judge(&link.url).is_err() {
+        } else if !self.lets_in(from, link) {
             tally.out_of_scope(&link.url);
         } else {
             return Some(0);
         }
         None
+    }
+}
+
+impl LinkRules<'_> {
+    /// Returns true if a link is in the scope, or is the refresh of a seed, which is followed like a
+    /// redirect.
+    fn lets_in(self, from: &DiscoveredUrl, link: &Link) -> bool {
+        let is_seed = from.depth == 0 && from.via.is_none();
+        match self.scope.judge(&link.url) {
+            Ok(()) => true,
+            Err(rule) => is_seed && link.kind == LinkKind::Refresh && !rule.is_exclusion(),
+        }
     }
 }
 

@@ -10,16 +10,17 @@ use std::sync::Arc;
 use fetch::{Answer, FetchFailure};
 use http::HeaderMap;
 use http::header::WWW_AUTHENTICATE;
-use store::{DiscoveredUrl, Lease, Page, StoreFault};
+use store::{DiscoveredUrl, Lease, Page, StoreFault, TARGET_HAS_VISIT};
 use web::{CanonicalForm, Exchange, Host, PageUrl, Timestamp, UrlError, Validators};
 
 use crate::context::CrawlContext;
 use crate::fault::Fault;
 use crate::runtime::politeness;
 use crate::runtime::retry::{self, Decision, VisitFailure};
+use crate::runtime::seed_reports::MovedScope;
 use crate::steps::earlier_archives::{NOT_MODIFIED, UnmodifiedPage};
 use crate::steps::permission::{self, Permission, RobotsOutage};
-use crate::steps::{conditional, content_filter, listings};
+use crate::steps::{conditional, content_filter, listings, seed_moves};
 
 /// The requests from a leased URL to its page.
 #[derive(Default)]
@@ -62,6 +63,8 @@ pub(crate) struct FailedChain {
     pub(crate) failure: VisitFailure,
     /// The failure as a clause.
     pub(crate) reason: String,
+    /// Its cause, without what follows from it.
+    pub(crate) cause: String,
     /// The page is not tried again before this time.
     pub(crate) until: Timestamp,
 }
@@ -85,9 +88,10 @@ impl RedirectChain {
 
     /// Returns the result.
     pub(crate) fn end(&self) -> ChainEnd<'_> {
-        let failed = |failure, reason, until| {
+        let failed = |failure, reason: String, until| {
             ChainEnd::Failed(FailedChain {
                 failure,
+                cause: reason.clone(),
                 reason,
                 until,
             })
@@ -98,7 +102,12 @@ impl RedirectChain {
             StopReason::NoRobots(RobotsOutage { until, error, .. }) => {
                 let reason =
                     format!("robots.txt is unavailable ({error}), which forbids everything");
-                failed(VisitFailure::of_robots(error), reason, *until)
+                ChainEnd::Failed(FailedChain {
+                    failure: VisitFailure::of_robots(error),
+                    reason,
+                    cause: error.to_string(),
+                    until: *until,
+                })
             }
             StopReason::Unanswered(failure) => failed(
                 VisitFailure::Fetch(failure.kind()),
@@ -256,7 +265,8 @@ fn schemes(field: &str) -> Vec<String> {
 fn incomplete(context: &CrawlContext, lease: &Lease, page: &Exchange) -> Option<FetchFailure> {
     let failure = FetchFailure::of_incomplete(page).filter(|_| is_document(page))?;
     let of_visit = VisitFailure::Fetch(failure.kind());
-    let decision = retry::decide(of_visit, lease.entry.attempts, context.policy.tries);
+    // The host answered.
+    let decision = retry::decide(of_visit, lease.entry.attempts, context.policy.tries, true);
     (decision != Decision::GiveUp).then_some(failure)
 }
 
@@ -319,10 +329,11 @@ async fn bar(
             return barred(format!("redirects to {next}: {out_of_scope}"));
         }
         if is_seed {
-            // The user means the place that a seed has moved to.
-            context.frontier.adopt_seed(next).await?;
-            context.scope_mut().add_seed(next);
+            seed_moves::follow(context, lease, next).await?;
         }
+    } else if lease.is_seed() {
+        let seeds = context.telemetry.seeds();
+        seeds.add_move(lease.url(), next, MovedScope::Within);
     }
     if context.frontier.is_apart(lease, next) {
         let found = DiscoveredUrl {
@@ -350,7 +361,7 @@ async fn bar(
 }
 
 fn visited_for_itself(url: &PageUrl) -> String {
-    format!("redirects to {url}, which this crawl visits for itself")
+    format!("redirects to {url}{TARGET_HAS_VISIT}")
 }
 
 /// True if a requisite of a page may be at `url`.

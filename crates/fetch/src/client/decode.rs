@@ -152,6 +152,12 @@ impl<'a> Decoding<'a> {
         Self::peeled(&Codings::of(headers), Box::new(body.reader()), cap)
     }
 
+    /// Returns true once the limit has cut it, or it grew as no page does.
+    #[must_use]
+    pub const fn is_truncated(&self) -> bool {
+        self.truncated
+    }
+
     /// Removes gzip, whatever the header fields say.
     #[must_use]
     pub fn gunzip(body: impl BufRead + 'a, cap: u64) -> Self {

@@ -45,7 +45,7 @@ impl PacingRules {
         }
         let wait = match answer.kind {
             AnswerKind::SlowDown { .. } => self.max_delay.max(self.delay),
-            AnswerKind::Fine | AnswerKind::Failed => {
+            AnswerKind::Fine | AnswerKind::Broken { .. } | AnswerKind::Failed => {
                 let fine = Answer {
                     kind: AnswerKind::Fine,
                     ..*answer

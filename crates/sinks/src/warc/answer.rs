@@ -4,14 +4,17 @@
 //! chunks as they were sent; some keep `Transfer-Encoding` and decode the chunks all the same.
 
 use std::borrow::Cow;
+use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
-use web::{CanonicalForm, Exchange, PageUrl, Protocol, Truncation};
+use web::{Body, CanonicalForm, Exchange, PageUrl, Protocol, Truncation};
 
 use super::message::RENAMED;
 use super::parsed::Record;
+use super::spooled::{self, BlockRest};
 
 /// Maximum number of header fields; a message with more is not parsed.
 const MAX_FIELDS: usize = 4096;
@@ -31,11 +34,31 @@ pub struct Answer<'a> {
     pub headers: HeaderMap,
     /// The bytes after the head, as far as they were kept.
     sent: &'a [u8],
+    /// The bytes behind these, outside memory.
+    rest: Option<&'a Arc<BlockRest>>,
     is_chunked: bool,
 }
 
 impl<'a> Answer<'a> {
-    /// Returns the body without its transfer coding, but with its content codings.
+    /// Returns the body without its transfer coding, but with its content codings. It may be outside
+    /// memory.
+    ///
+    /// # Errors
+    /// I/O errors of the system, if it is outside memory.
+    pub fn payload(&self) -> io::Result<Body> {
+        let Some(rest) = self.rest else {
+            return Ok(Bytes::from(self.body().into_owned()).into());
+        };
+        let sent = spooled::joined(self.sent, Some(rest));
+        let decoded = match self.is_chunked {
+            true => spooled::without_chunks(&sent, rest)?,
+            false => None,
+        };
+        Ok(decoded.unwrap_or(sent))
+    }
+
+    /// Returns the body without its transfer coding, but with its content codings; its beginning if
+    /// a part is outside memory.
     #[must_use]
     pub fn body(&self) -> Cow<'a, [u8]> {
         match self.is_chunked.then(|| without_chunks(self.sent)).flatten() {
@@ -99,6 +122,7 @@ impl<'a> Answer<'a> {
             status: parsed.code?,
             headers,
             sent: b"",
+            rest: None,
             is_chunked,
         })
     }
@@ -138,8 +162,9 @@ impl Record {
     #[must_use]
     pub fn http(&self) -> Option<Answer<'_>> {
         let answer = Answer::read(&self.block)?;
-        match self.block.len() as u64 == self.block_length {
-            true => Some(answer),
+        let rest = self.rest.as_ref();
+        match self.kept_length() == self.block_length {
+            true => Some(Answer { rest, ..answer }),
             false => Some(Answer {
                 sent: b"",
                 ..answer
@@ -149,7 +174,8 @@ impl Record {
 
     /// Returns the exchange of a `response` or `revisit` record; `None` if it cannot be parsed. The
     /// body is empty if the block was not kept whole, and in a `revisit`, which has none. The
-    /// request, which is in another record, the address and the elapsed time are missing.
+    /// request, which is in another record, the address and the elapsed time are missing. A spooled
+    /// body that cannot be read is a record that cannot be parsed.
     #[must_use]
     pub fn answer(&self, form: &CanonicalForm) -> Option<Exchange> {
         let answer = self.http()?;
@@ -163,7 +189,7 @@ impl Record {
             url: self.page_url(form)?,
             request_head: Vec::new(),
             status: answer.status,
-            body: Bytes::from(answer.body().into_owned()).into(),
+            body: answer.payload().ok()?,
             headers: answer.headers,
             truncated,
             warnings: Vec::new(),

@@ -5,6 +5,7 @@ use std::io::{self, BufRead, Read};
 
 use super::deviations::{Deviation, Deviations};
 use super::parsed::{DigestCheck, Fields, Record};
+use super::spooled::{SpoolRules, Spooling};
 use super::unpack::{VERSION, is_version};
 use crate::digest::{DigestAlgorithm, Hasher, PayloadDigest};
 
@@ -17,6 +18,8 @@ const MAX_HEADER: u64 = 256 << 10;
 pub(super) enum ParseFailure {
     /// Reading or unpacking failed.
     Io(io::Error),
+    /// The rest of a block cannot be spooled.
+    Spool(io::Error),
     /// The unpacked bytes are not a record.
     Malformed(Cow<'static, str>),
     /// The unpacked bytes end within a record.
@@ -40,8 +43,20 @@ fn short<T>(reason: &'static str) -> Result<T, ParseFailure> {
 /// The reason of a block that is shorter than `Content-Length`.
 pub(super) const SHORT_BLOCK: &str = "the block is shorter than Content-Length says";
 
+/// The part of a block that a reader keeps.
+#[derive(Clone, Copy)]
+pub(super) struct Keep<'a> {
+    /// Bytes in memory.
+    pub(super) held: usize,
+    /// The place for the rest, if that is kept too.
+    pub(super) rest: Option<&'a SpoolRules>,
+}
+
 /// Reads the only record of `member`, to its end; the caller fills in offset and length.
-pub(super) fn only_record(member: &mut impl BufRead, keep: usize) -> Result<Record, ParseFailure> {
+pub(super) fn only_record(
+    member: &mut impl BufRead,
+    keep: Keep<'_>,
+) -> Result<Record, ParseFailure> {
     let record = next_record(member, keep)?;
     if !member.fill_buf()?.is_empty() {
         return malformed("more than the two line breaks behind the block is in its member");
@@ -50,7 +65,10 @@ pub(super) fn only_record(member: &mut impl BufRead, keep: usize) -> Result<Reco
 }
 
 /// Reads a record and leaves what follows it; the caller fills in offset and length.
-pub(super) fn next_record(member: &mut impl BufRead, keep: usize) -> Result<Record, ParseFailure> {
+pub(super) fn next_record(
+    member: &mut impl BufRead,
+    keep: Keep<'_>,
+) -> Result<Record, ParseFailure> {
     let (fields, block_length) = header(member, None)?;
     let record = block(member, fields, block_length, keep)?;
     let mut ending = Vec::new();
@@ -69,7 +87,7 @@ pub(super) fn block(
     member: &mut impl BufRead,
     fields: Fields,
     length: u64,
-    keep: usize,
+    keep: Keep<'_>,
 ) -> Result<Record, ParseFailure> {
     let mut block = Block::new(&fields, keep);
     let mut left = length;
@@ -79,7 +97,7 @@ pub(super) fn block(
             return short(SHORT_BLOCK);
         }
         let length = usize::try_from(left).map_or(chunk.len(), |left| left.min(chunk.len()));
-        block.take(&chunk[..length]);
+        block.take(&chunk[..length]).map_err(ParseFailure::Spool)?;
         member.consume(length);
         left -= length as u64;
     }
@@ -118,6 +136,7 @@ pub(super) fn head_only(member: &mut impl BufRead, keep: usize) -> Result<Record
         block_digest: unchecked("WARC-Block-Digest"),
         payload_digest: unchecked("WARC-Payload-Digest"),
         block,
+        rest: None,
         fields,
     })
 }
@@ -236,6 +255,7 @@ struct Block {
     undeclared: Option<Hasher>,
     keep: usize,
     kept: Vec<u8>,
+    spooling: Option<Spooling>,
 }
 
 /// Returns true if a block of this media type is an HTTP message; the second name is that of
@@ -247,7 +267,7 @@ fn is_http_message(content_type: &str) -> bool {
 }
 
 impl Block {
-    fn new(fields: &Fields, keep: usize) -> Self {
+    fn new(fields: &Fields, keep: Keep<'_>) -> Self {
         let http = fields.get("Content-Type").is_some_and(is_http_message);
         let payload_at = match fields.get("WARC-Type") {
             Some("response" | "request") if http => PayloadAt::HeadEnd,
@@ -268,24 +288,29 @@ impl Block {
             block_digest: wanted("WARC-Block-Digest"),
             payload_digest: wanted("WARC-Payload-Digest").filter(|_| has_payload),
             undeclared: is_undeclared.then(|| DigestAlgorithm::Sha1.hasher()),
-            keep,
+            keep: keep.held,
             kept: Vec::new(),
+            spooling: keep.rest.cloned().map(Spooling::new),
         }
     }
 
-    fn take(&mut self, chunk: &[u8]) {
+    fn take(&mut self, chunk: &[u8]) -> io::Result<()> {
         if let Some(digest) = &mut self.block_digest {
             digest.update(chunk);
         }
         let room = self.keep - self.kept.len();
-        self.kept.extend_from_slice(&chunk[..room.min(chunk.len())]);
+        let (held, rest) = chunk.split_at(room.min(chunk.len()));
+        self.kept.extend_from_slice(held);
+        if let Some(spooling) = self.spooling.as_mut().filter(|_| !rest.is_empty()) {
+            spooling.append(rest)?;
+        }
 
         let payload = match self.payload_at {
             PayloadAt::Nowhere => {
                 if let Some(digest) = &mut self.undeclared {
                     digest.update(chunk);
                 }
-                return;
+                return Ok(());
             }
             PayloadAt::Start => chunk,
             PayloadAt::HeadEnd => self.head_end.behind(chunk),
@@ -295,6 +320,7 @@ impl Block {
         for digest in digests.into_iter().flatten() {
             digest.update(payload);
         }
+        Ok(())
     }
 
     fn finish(self, fields: Fields, block_length: u64) -> Record {
@@ -318,6 +344,7 @@ impl Block {
             undeclared_payload: self.undeclared.map(Hasher::finish),
             block_length,
             block: self.kept,
+            rest: self.spooling.and_then(Spooling::finish),
             fields,
         }
     }

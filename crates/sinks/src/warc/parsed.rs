@@ -1,5 +1,10 @@
 //! A parsed record.
 
+use std::sync::Arc;
+
+use web::Body;
+
+use super::spooled::{BlockRest, joined};
 use crate::digest::PayloadDigest;
 
 /// A record of an archive: its position, its fields, and the kept part of its block.
@@ -28,6 +33,8 @@ pub struct Record {
     pub payload_digest: DigestCheck,
     /// The first bytes of the block, as many as the caller asked for.
     pub block: Vec<u8>,
+    /// The bytes behind them, if the reader spools.
+    pub(super) rest: Option<Arc<BlockRest>>,
     pub(super) fields: Fields,
 }
 
@@ -99,6 +106,18 @@ impl Record {
     pub fn digests_hold(&self) -> bool {
         let is_false = |check| matches!(check, DigestCheck::False { .. });
         !is_false(self.block_digest) && !is_false(self.payload_digest)
+    }
+
+    /// Returns the whole block, if it was kept, in memory or spooled.
+    #[must_use]
+    pub fn whole_block(&self) -> Option<Body> {
+        let is_whole = self.kept_length() == self.block_length;
+        is_whole.then(|| joined(&self.block, self.rest.as_ref()))
+    }
+
+    /// Returns the number of bytes of the block that were kept.
+    pub(super) fn kept_length(&self) -> u64 {
+        self.block.len() as u64 + self.rest.as_ref().map_or(0, |rest| rest.length())
     }
 
     /// Returns the HTTP head and the payload if the whole block was kept.

@@ -9,8 +9,9 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use super::parse::{self, EMPTY_LINE, ParseFailure};
+use super::parse::{self, EMPTY_LINE, Keep, ParseFailure};
 use super::parsed::Record;
+use super::spooled::SpoolRules;
 use super::unpack::{Packing, Source, Unpacker};
 
 /// Bytes that are read from the file, and unpacked, at a time.
@@ -82,6 +83,7 @@ impl ReadFault {
 pub struct WarcReader<R> {
     path: PathBuf,
     input: Unpacker<R>,
+    spool: Option<SpoolRules>,
     failed: bool,
 }
 
@@ -125,8 +127,18 @@ impl<R: Read> WarcReader<R> {
         Self {
             path: path.to_owned(),
             input,
+            spool: None,
             failed: false,
         }
+    }
+
+    /// Spools the bytes of blocks behind those that are kept in memory, to the file system of
+    /// `directory`: at most `most` bytes of each, and no longer block is whole then.
+    #[must_use]
+    pub fn spooling_in(self, directory: &Path, most: u64) -> Self {
+        let directory = directory.to_owned();
+        let spool = Some(SpoolRules { directory, most });
+        Self { spool, ..self }
     }
 
     /// Returns the next record with the first `keep` bytes of its block; `None` at the end and
@@ -138,10 +150,16 @@ impl<R: Read> WarcReader<R> {
         if self.failed {
             return Ok(None);
         }
+        let spool = self.spool.take();
+        let keep = Keep {
+            held: keep,
+            rest: spool.as_ref(),
+        };
         let record = self.read(|input, is_plain| match is_plain {
             true => parse::next_record(input, keep),
             false => parse::only_record(input, keep),
         });
+        self.spool = spool;
         self.failed = record.is_err();
         record.map_err(|(failure, offset)| failure.at(&self.path, offset))
     }
@@ -207,6 +225,11 @@ impl ParseFailure {
                 path,
                 offset,
                 reason: reason.into_owned(),
+            },
+            Self::Spool(source) => ReadFault::Io {
+                path,
+                offset,
+                source,
             },
             Self::Io(source) => match source.kind() {
                 io::ErrorKind::UnexpectedEof => ReadFault::TornTail { path, offset },

@@ -17,9 +17,10 @@ use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 
 use super::deviations::{Deviation, Deviations};
-use super::parse::{self, ParseFailure, SHORT_BLOCK};
+use super::parse::{self, Keep, ParseFailure, SHORT_BLOCK};
 use super::parsed::{DigestCheck, Record};
 use super::read::{CHUNK, ReadFault};
+use super::spooled::SpoolRules;
 use super::unpack::{Member, Packing, Source, Unpacker, VERSION, is_padding, is_version};
 
 /// Bytes of the packed stream and of the unpacked one that are kept, to go back after a broken
@@ -30,6 +31,7 @@ const KEPT: usize = 1 << 20;
 pub struct WarcStream {
     path: PathBuf,
     input: Unpacker<Box<dyn Read + Send>>,
+    spool: Option<SpoolRules>,
     /// The start of the last record, in the unpacked stream.
     begin: u64,
     /// True if the last record was broken and the start of the next one is unknown.
@@ -75,6 +77,7 @@ impl WarcStream {
         Self {
             path: path.to_owned(),
             input: Unpacker::new(source, 0, KEPT, CHUNK),
+            spool: None,
             begin: 0,
             lost: false,
             ended: false,
@@ -83,6 +86,15 @@ impl WarcStream {
             broken: 0,
             deviations: Deviations::default(),
         }
+    }
+
+    /// Spools the bytes of blocks behind those that are kept in memory, as
+    /// [`WarcReader::spooling_in`](super::read::WarcReader::spooling_in).
+    #[must_use]
+    pub fn spooling_in(self, directory: &Path, most: u64) -> Self {
+        let directory = directory.to_owned();
+        let spool = Some(SpoolRules { directory, most });
+        Self { spool, ..self }
     }
 
     /// Returns the number of records read.
@@ -154,6 +166,10 @@ impl WarcStream {
     fn lose(&mut self, failure: ParseFailure) -> Option<ReadFault> {
         let offset = self.place();
         let (reason, in_member) = match failure {
+            ParseFailure::Spool(_) => {
+                self.ended = true;
+                return Some(failure.at(&self.path, offset));
+            }
             ParseFailure::Malformed(reason) | ParseFailure::Short(reason) => {
                 (reason.into_owned(), true)
             }
@@ -241,7 +257,15 @@ impl WarcStream {
         if self.input.left().is_some_and(|left| left < block_length) {
             return Err(ParseFailure::Short(SHORT_BLOCK.into()));
         }
-        let mut record = parse::block(&mut self.across(), fields, block_length, keep)?;
+        let mut across = MemberChain {
+            input: &mut self.input,
+            begin: self.begin,
+        };
+        let keep = Keep {
+            held: keep,
+            rest: self.spool.as_ref(),
+        };
+        let mut record = parse::block(&mut across, fields, block_length, keep)?;
         let block_end = self.input.offset();
         let holds = record.block_digest == DigestCheck::Holds;
         let is_in = |other: Member| member.is_some_and(|member| member.begin == other.begin);

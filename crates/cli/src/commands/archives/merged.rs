@@ -15,7 +15,7 @@ use crate::args::input::usual_temp_dir;
 use crate::cli_error::{CliError, fault, usage};
 use crate::commands::warn;
 use crate::progress::SlowProgress;
-use crate::terminal::{printable, say};
+use crate::terminal::{pasted, printable, say};
 
 /// Bytes that are read at a time.
 const BUFFER: usize = 256 << 10;
@@ -148,7 +148,7 @@ pub(in crate::commands) fn unusable(crawl: &InputCrawl, error: &WaczFault) -> Cl
             "remove {}: it is made again from the archive; `crawler verify {}` says whether that \
              is whole",
             crawl.archive.join(cdxj::INDEX).display(),
-            crawl.directory.display()
+            pasted(&crawl.directory)
         )),
         _ => fault(error),
     }

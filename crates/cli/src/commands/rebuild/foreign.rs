@@ -25,6 +25,9 @@ const MAX_SEEDS: usize = 100_000;
 /// Bytes of a record that are read for its status.
 const GLANCE: usize = 64 << 10;
 
+/// Bytes of a record that are held in memory; the rest of a body is spooled.
+const HELD: usize = 256 << 10;
+
 /// A visit that another crawler made.
 pub(super) struct Visit {
     pub(super) exchanges: Vec<Exchange>,
@@ -91,9 +94,11 @@ pub(super) fn first_pages(archive: &Path, form: &CanonicalForm) -> Result<Vec<Pa
 
 impl<'a> Visits<'a> {
     pub(super) fn open(path: &Path, form: &'a CanonicalForm) -> Result<Self, CliError> {
+        let stream = WarcStream::open(path).map_err(|error| fault(&error))?;
+        let spool = path.parent().unwrap_or(Path::new("."));
         Ok(Self {
             form,
-            stream: WarcStream::open(path).map_err(|error| fault(&error))?,
+            stream: stream.spooling_in(spool, MAX_DOCUMENT),
             hops: Vec::new(),
             leads_to: None,
             ready: None,
@@ -106,8 +111,7 @@ impl<'a> Visits<'a> {
             if let Some(ready) = self.ready.take() {
                 return Some(ready);
             }
-            let most = usize::try_from(MAX_DOCUMENT).unwrap_or(usize::MAX);
-            let record = match self.stream.next_record(most) {
+            let record = match self.stream.next_record(HELD) {
                 Ok(Some(record)) => record,
                 Ok(None) => return self.leave_hops(),
                 Err(damage) => return Some(Next::Damage(damage.to_string())),

@@ -28,6 +28,7 @@ use super::visits::{self, Visits};
 use crate::cli_error::{CliError, fault};
 use crate::commands::{runtime, warn};
 use crate::progress::SlowProgress;
+use crate::seeds::each_of_crawl;
 use crate::settings::Settings;
 use crate::{archiving, assembly, crawl_directory, features};
 
@@ -66,12 +67,11 @@ impl Rebuilding {
     ) -> Result<Self, CliError> {
         let form = settings.canonical_form();
         let mut scope = assembly::scope(settings)?;
-        let seeds: Vec<PageUrl> = settings
-            .url
-            .iter()
-            .filter_map(|seed| PageUrl::parse(seed, &form).ok())
-            .collect();
-        seeds.iter().for_each(|seed| scope.add_seed(seed));
+        let mut seeds = Vec::new();
+        each_of_crawl(settings, &form, |seed| {
+            scope.add_seed(seed);
+            seeds.push(seed.clone());
+        })?;
         let mut old = old.into_iter().flatten().map_while(Result::ok).peekable();
         let begun = match old.peek() {
             Some(_) => None,
@@ -110,7 +110,9 @@ impl Rebuilding {
     fn copy(&mut self, record: &Record) -> Result<(), CliError> {
         self.report.journal_records += 1;
         match record {
-            Record::SeedAdopted { url } => self.scope.add_seed(url),
+            Record::SeedAdopted { url } => {
+                self.scope.add_seed(url);
+            }
             Record::Admitted { page, signature } => self.apply_admission(page, signature)?,
             Record::Settled(settled) if self.scratch_index.is_some() => {
                 let row = &settled.visit.row;

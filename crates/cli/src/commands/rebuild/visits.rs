@@ -6,6 +6,7 @@
 //! `metadata` record. So a visit ends with its `metadata`. Records without one are of a visit that
 //! was not written to its end: it was never settled, and is made once more.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufReader};
@@ -18,6 +19,12 @@ use store::ArchivePlace;
 use web::{CanonicalForm, Exchange, PageUrl, Protocol, Timestamp};
 
 use crate::crawl_directory;
+
+/// Bytes of a record that are held in memory; the rest of a body is spooled.
+const HELD: usize = 1 << 20;
+
+/// The longest notes that are read, in bytes: those of pages with very many links.
+const MAX_NOTES: u64 = 64 << 20;
 
 /// A visit with its place in the archive.
 #[derive(Debug, Default)]
@@ -103,8 +110,7 @@ impl<'a> Visits<'a> {
                 }
                 continue;
             };
-            let most = usize::try_from(MAX_DOCUMENT).unwrap_or(usize::MAX);
-            match open.reader.next_record(most) {
+            match open.reader.next_record(HELD) {
                 Ok(Some(record)) => {
                     if let Some(visit) = self.pending.take(&record, self.form) {
                         return Some(Ok((open.name.clone(), visit)));
@@ -169,12 +175,12 @@ impl Visit {
             }
             "request" => {
                 if let Some(exchange) = self.exchanges.last_mut() {
-                    exchange.request_head.clone_from(&record.block);
+                    exchange.request_head = block(record).into_owned();
                 }
             }
             "resource" => {
                 if let Some(url) = record.page_url(form) {
-                    self.robots.push((url, whole_lines(record).to_vec()));
+                    self.robots.push((url, whole_lines(record)));
                 }
             }
             "conversion" => self.text_offset = Some(offset),
@@ -192,7 +198,7 @@ impl Visit {
         end: u64,
         form: &CanonicalForm,
     ) -> Option<Self> {
-        (self.notes, self.end) = (notes(&record.block), end);
+        (self.notes, self.end) = (notes(&block(record)), end);
         if let Some(of_page) = record.field("WARC-Concurrent-To") {
             return (of_page == self.page_id).then_some(self);
         }
@@ -220,19 +226,30 @@ impl Visit {
 }
 
 impl Open {
+    /// Opens a file; large bodies are spooled beside the archive.
     fn at(path: PathBuf, offset: u64) -> Result<Self, ReadFault> {
+        let spool = path.parent().unwrap_or(Path::new(".")).to_owned();
         let name = name_of(&path).unwrap_or_default().to_owned();
         Ok(Self {
-            reader: WarcReader::open_at(&path, offset)?,
+            reader: WarcReader::open_at(&path, offset)?.spooling_in(&spool, MAX_DOCUMENT),
             path,
             name,
         })
     }
 }
 
+/// Returns the block of a record that has no page, or its beginning.
+fn block(record: &Record) -> Cow<'_, [u8]> {
+    let whole = record.whole_block().filter(|_| record.block.len() == HELD);
+    match whole.map(|block| block.beginning(MAX_NOTES)) {
+        Some(Ok(block)) => Cow::Owned(block.into()),
+        Some(Err(_)) | None => Cow::Borrowed(&record.block),
+    }
+}
+
 /// Returns the complete lines of a robots.txt.
-fn whole_lines(file: &Record) -> &[u8] {
-    let lines = &file.block;
+fn whole_lines(file: &Record) -> Vec<u8> {
+    let lines = block(file);
     let end = match file.truncated() {
         Some(_) => lines
             .iter()
@@ -240,7 +257,7 @@ fn whole_lines(file: &Record) -> &[u8] {
             .unwrap_or(0),
         None => lines.len(),
     };
-    &lines[..end]
+    lines[..end].to_vec()
 }
 
 /// Returns an exchange for a page of which the archive has only notes.

@@ -22,7 +22,9 @@ struct Line<'a> {
     pages: u64,
     /// Pages that are not settled.
     waiting: u64,
-    /// Failures and requests to slow down, in a row.
+    /// URLs that could not be fetched.
+    failed: u64,
+    /// Failures and requests to slow down, in a row, after the last answer.
     failures: u32,
     /// The Crawl-delay of its robots.txt, in seconds, and the part of it that is obeyed.
     crawl_delay: Option<f64>,
@@ -59,7 +61,7 @@ pub(super) fn write(
         writeln!(
             out,
             "{:>9} {:>9} {:>8} {:>10} {:<11} {:<24} HOST",
-            "PAGES", "WAITING", "FAILURES", "DELAY", "WHY", "NOT BEFORE"
+            "PAGES", "WAITING", "FAILED", "DELAY", "WHY", "NOT BEFORE"
         )?;
     }
     for (host, status) in hosts {
@@ -69,6 +71,7 @@ pub(super) fn write(
             host: host.as_str(),
             pages: status.sums.pages,
             waiting: status.waiting,
+            failed: status.sums.failed,
             failures: pace.failures,
             crawl_delay: pace.crawl_delay.map(|delay| delay.as_secs_f64()),
             crawl_delay_obeyed: obeyed.map(|delay| delay.as_secs_f64()),
@@ -100,7 +103,7 @@ impl Line<'_> {
             "{:>9} {:>9} {:>8} {:>10} {:<11} {:<24} {}",
             self.pages,
             self.waiting,
-            self.failures,
+            self.failed,
             span(self.delay),
             self.why.as_str(),
             self.ready_at.as_deref().unwrap_or_default(),
@@ -111,6 +114,9 @@ impl Line<'_> {
             if obeyed < asked {
                 write!(out, " (obeyed: {})", span(obeyed))?;
             }
+        }
+        if self.failures > 0 {
+            write!(out, ", failures in a row: {}", self.failures)?;
         }
         if let Some(wait) = self.retry_after {
             write!(out, ", Retry-After {}", span(wait))?;

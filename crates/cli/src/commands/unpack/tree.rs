@@ -4,7 +4,7 @@
 //! so no link that stands anywhere is followed and no file is overwritten.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -16,6 +16,9 @@ use crate::cli_error::{CliError, fault, usage};
 use crate::commands::unwritable;
 use crate::crawl_directory::quarantine_path;
 use crate::terminal::say;
+
+/// Bytes that are copied at a time.
+const PIECE: usize = 64 << 10;
 
 /// A directory in progress; without [`Tree::complete`], it is removed.
 pub(super) struct Tree {
@@ -78,16 +81,22 @@ impl Tree {
         })
     }
 
-    /// Writes a file, whose path is one of [`unpack::FileNames`].
-    pub(super) fn write(&self, path: &str, bytes: &[u8]) -> Result<(), CliError> {
+    /// Returns the directory in progress.
+    pub(super) fn draft(&self) -> &Path {
+        self.draft.as_path()
+    }
+
+    /// Writes a file, whose path is one of [`unpack::FileNames`]. Content that ends with an error
+    /// is written up to there.
+    pub(super) fn write_from(&self, path: &str, content: &mut dyn Read) -> Result<(), CliError> {
         let path = self.draft.as_path().join(path);
-        let written = || -> io::Result<()> {
+        let mut written = || -> io::Result<u64> {
             if let Some(directory) = path.parent() {
                 fs::create_dir_all(directory)?;
             }
-            File::create_new(&path)?.write_all(bytes)
+            copy(content, &mut File::create_new(&path)?)
         };
-        written().map_err(|source| {
+        let bytes = written().map_err(|source| {
             fault(&Unwritten {
                 path: path.clone(),
                 files: self.files.load(Ordering::Relaxed),
@@ -97,7 +106,7 @@ impl Tree {
             .with_remedy("nothing is left of it; make room, or name a directory elsewhere")
         })?;
         self.files.fetch_add(1, Ordering::Relaxed);
-        self.bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
         Ok(())
     }
 
@@ -122,6 +131,16 @@ impl Tree {
         named?;
         Ok((self.files.into_inner(), self.bytes.into_inner()))
     }
+}
+
+/// Copies content up to its end, or to its first error; returns the number of bytes.
+fn copy(content: &mut dyn Read, file: &mut File) -> io::Result<u64> {
+    let (mut piece, mut copied) = (vec![0; PIECE], 0);
+    while let Ok(length @ 1..) = content.read(&mut piece) {
+        file.write_all(&piece[..length])?;
+        copied += length as u64;
+    }
+    Ok(copied)
 }
 
 fn is_empty(directory: &Path) -> Result<bool, CliError> {

@@ -13,6 +13,7 @@ use sinks::cdxj::{self, Difference};
 
 use super::Complaints;
 use crate::cli_error::{CliError, fault};
+use crate::terminal::pasted;
 
 /// The counts of an index.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -36,7 +37,7 @@ pub(super) fn check(
     if !found.differences.is_empty() {
         complaints.add(format!(
             "index: `crawler index {}` makes it again from the archive",
-            directory.display()
+            pasted(directory)
         ));
     }
     Ok(Counts {

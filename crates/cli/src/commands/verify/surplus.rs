@@ -21,6 +21,7 @@ use crate::cli_error::{CliError, fault};
 use crate::commands::rebuild::visits::Visits;
 use crate::crawl_directory;
 use crate::settings::Settings;
+use crate::terminal::pasted;
 
 /// The records behind the journal's end.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -99,7 +100,7 @@ pub(super) fn check(
              it ends before the archive, as after a power cut or with an older state. They are set \
              aside when the crawl goes on, and made again; `crawler rebuild {} --from-archive` \
              takes them over",
-            settings.out.display()
+            pasted(&settings.out)
         ));
     }
     Ok(counts)

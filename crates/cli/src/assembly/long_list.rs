@@ -1,0 +1,134 @@
+//! Reading a long list of seeds into the queue, part by part.
+//!
+//! Only one part is in memory at a time; the queue is on disk, and the scope keeps a few bytes per
+//! seed. The seeds go into a file of the crawl's own ([`SEEDS_FILE`]), because its scope is made
+//! from them. An interrupt or the end of `--max-time` ends the reading: what was read is queued,
+//! and the next session reads the user's file again, whose known seeds are not new.
+
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::RwLock;
+use std::time::Duration;
+
+use corpus::is_standard_input;
+use crawl::Stop;
+use store::{DiscoveredUrl, Frontier};
+use tokio::time::Instant;
+use web::{PageUrl, Scope};
+
+use super::{scope_mut, with_disk_remedy};
+use crate::cli_error::{CliError, fault};
+use crate::disk_space::{DiskFullRetry, cannot};
+use crate::draft_file::DraftFile;
+use crate::progress::SlowProgress;
+use crate::seeds::{SEEDS_FILE, SeedReader, SeedWarnings};
+use crate::settings::Settings;
+
+/// Lines that are read at a time.
+const PART: usize = 4_096;
+
+/// The end of the reading of a list.
+#[derive(Default)]
+pub(crate) struct ReadList {
+    /// The time that it took.
+    pub(crate) took: Duration,
+    /// The number of seeds behind the first ones.
+    pub(crate) seeds: usize,
+    pub(crate) warnings: SeedWarnings,
+    /// True if an interrupt or the end of the time came before the end of the list.
+    pub(crate) is_cut: bool,
+    /// The user's file, if it was not read to its end.
+    pub(crate) unread: Option<PathBuf>,
+}
+
+/// The parts of a crawl that a list is read into.
+pub(super) struct ListReading<'a, 's> {
+    pub(super) settings: &'s Settings,
+    pub(super) frontier: &'a dyn Frontier,
+    pub(super) scope: &'a RwLock<Scope>,
+    pub(super) retry: &'a mut DiskFullRetry<'s>,
+    pub(super) stop: Stop,
+}
+
+impl ListReading<'_, '_> {
+    /// Reads the rest of a list whose `first` seeds are queued already.
+    pub(super) async fn read(
+        mut self,
+        first: &[PageUrl],
+        rest: SeedReader,
+    ) -> Result<ReadList, CliError> {
+        let (begun, settings) = (Instant::now(), self.settings);
+        let end = settings.max_time.map(|span| begun + span.0);
+        let path = settings.out.join(SEEDS_FILE);
+        let unwritable = |error: io::Error| cannot("write", &path, &error, &settings.out);
+        let mut kept = BufWriter::new(DraftFile::begin(&path).map_err(unwritable)?);
+        write(&mut kept, first).map_err(unwritable)?;
+        let mut progress = SlowProgress::new("seeds read");
+        let mut list = ReadList::default();
+        let mut reader = Some(rest);
+        while let Some(mut rest) = reader.take_if(|rest| !rest.is_at_end()) {
+            let part = tokio::task::spawn_blocking(move || {
+                let seeds = rest.next_part(PART);
+                (rest, seeds)
+            });
+            // Standard input may bring nothing for a long time.
+            let (rest, seeds) = tokio::select! {
+                biased;
+                () = self.stop.requested() => break,
+                () = until(end) => break,
+                read = part => read.map_err(|error| fault(&error))?,
+            };
+            reader = Some(rest);
+            let mut seeds = seeds?;
+            {
+                let mut scope = scope_mut(self.scope);
+                seeds.retain(|seed| scope.add_seed(seed));
+            }
+            write(&mut kept, &seeds).map_err(unwritable)?;
+            self.queue(&seeds).await?;
+            list.seeds += seeds.len();
+            seeds.iter().for_each(|_| progress.step());
+        }
+        let kept = kept.into_inner().map_err(io::IntoInnerError::into_error);
+        kept.and_then(DraftFile::complete).map_err(unwritable)?;
+        match reader {
+            Some(rest) => list.warnings = rest.warnings,
+            None => {
+                list.is_cut = true;
+                list.unread = settings.seeds.as_deref().and_then(found_again);
+            }
+        }
+        list.took = begun.elapsed();
+        Ok(list)
+    }
+
+    async fn queue(&mut self, seeds: &[PageUrl]) -> Result<(), CliError> {
+        let (frontier, settings) = (self.frontier, self.settings);
+        let step = async || {
+            let urls = seeds.iter().cloned();
+            let found = urls.map(|url| DiscoveredUrl::new(url, 0, None)).collect();
+            let queued = frontier.discover(found).await;
+            queued.map_err(|error| with_disk_remedy(&error, settings))
+        };
+        self.retry.step(step).await.map(drop)
+    }
+}
+
+/// Returns the path by which the next session finds a file, from any directory.
+fn found_again(file: &Path) -> Option<PathBuf> {
+    match is_standard_input(file) {
+        true => None,
+        false => std::path::absolute(file).ok(),
+    }
+}
+
+fn write(out: &mut impl Write, seeds: &[PageUrl]) -> io::Result<()> {
+    seeds.iter().try_for_each(|seed| writeln!(out, "{seed}"))
+}
+
+async fn until(end: Option<Instant>) {
+    match end {
+        Some(end) => tokio::time::sleep_until(end).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,87 @@
+//! The messages at the beginning of a crawl.
+
+use corpus::is_standard_input;
+use web::ScopeKind;
+
+use crate::assembly;
+use crate::commands::warn;
+use crate::seeds::Seeds;
+use crate::settings::Settings;
+use crate::terminal::{pasted, printable, say};
+
+/// Folders of seeds that are printed.
+const SHOWN_FOLDERS: usize = 3;
+
+/// Prints the warnings, and what the crawl begins with: `count` seeds, of which the first are in
+/// `seeds`.
+pub(super) fn greet(
+    settings: &Settings,
+    (seeds, count): (&Seeds, usize),
+    warnings: &[String],
+    resumed: bool,
+    node: Option<&str>,
+) {
+    seeds.warnings.lines().for_each(|warning| warn(&warning));
+    warnings.iter().for_each(|warning| warn(warning));
+    if settings.ignore_robots {
+        warn("robots.txt is IGNORED, and so are nofollow and noarchive; the archive says so");
+    }
+    for host in &settings.insecure_host {
+        warn(&format!(
+            "certificates of {host} are NOT CHECKED: anybody on the way may read and change its \
+             pages; the archive says so"
+        ));
+    }
+    if settings.contact.is_none() && settings.user_agent.is_none() {
+        warn("no --contact: sites cannot write to you about this crawl");
+    }
+    if let Some(node) = node {
+        let out = printable(&settings.out.display().to_string());
+        say(&format!(
+            "node {node} takes part in the crawl, with its archive in {out}; interrupt when you \
+             like, the same command goes on"
+        ));
+        return;
+    }
+    let verb = match resumed {
+        true => "going on with",
+        false => "crawling into",
+    };
+    let noun = if count == 1 { "seed" } else { "seeds" };
+    say(&format!(
+        "{verb} {} from {count} {noun}; interrupt when you like, the same command goes on",
+        pasted(&settings.out)
+    ));
+    if settings.scope == ScopeKind::Prefix {
+        say_folders(settings, seeds, count);
+    }
+}
+
+/// Prints the folders of the first seeds: without a slash at its end, a path may mean another one
+/// than the user thinks.
+fn say_folders(settings: &Settings, seeds: &Seeds, count: usize) {
+    let Ok(scope) = assembly::scope(settings) else {
+        return;
+    };
+    for seed in seeds.urls.iter().take(SHOWN_FOLDERS) {
+        say(&format!(
+            "scope prefix: {}",
+            printable(&scope.territory(seed))
+        ));
+    }
+    if count > SHOWN_FOLDERS {
+        say(&format!("scope prefix: and {} more", count - SHOWN_FOLDERS));
+    }
+}
+
+/// Returns the message about a list that was not read to its end.
+pub(super) fn cut_list(settings: &Settings) -> String {
+    match settings.seeds.as_deref() {
+        Some(file) if !is_standard_input(file) => format!(
+            "{} was not read to its end; the same command reads it again, and its known seeds are \
+             not new",
+            printable(&file.display().to_string())
+        ),
+        _ => "the seeds were not read to their end: give them again to continue".to_owned(),
+    }
+}

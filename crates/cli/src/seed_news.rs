@@ -1,0 +1,163 @@
+//! Messages about seeds: those that fail, with the remedy, and those that have moved.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crawl::retry::VisitFailure;
+use crawl::{CrawlContext, FailedSeed, MAX_SEED_REPORTS, MovedScope, SeedFailure, SeedReport};
+use fetch::FailureKind;
+use indicatif::ProgressBar;
+use store::embedded;
+use store::{Fate, SkippedBy, StoreFault, VisitRecord};
+use tokio::task::JoinHandle;
+
+use crate::progress::say_above;
+use crate::summary::Summary;
+use crate::terminal::{pasted, printable, word_of_shell};
+
+/// Prints the reports about seeds until the task is aborted. [`say_rest`] prints the last ones.
+pub(crate) fn show(context: &Arc<CrawlContext>, bar: ProgressBar, out: &Path) -> JoinHandle<()> {
+    let (context, out) = (Arc::clone(context), out.to_owned());
+    tokio::spawn(async move {
+        loop {
+            context.telemetry.seeds().changed().await;
+            say_new(&context, &bar, &out);
+        }
+    })
+}
+
+/// Prints the reports that have come since.
+pub(crate) fn say_new(context: &CrawlContext, bar: &ProgressBar, out: &Path) {
+    for report in context.telemetry.seeds().take() {
+        say_above(bar, &printable(&in_words(context, &report, out)));
+    }
+}
+
+fn in_words(context: &CrawlContext, report: &SeedReport, out: &Path) -> String {
+    match report {
+        SeedReport::Failed(seed) => {
+            let remedy = seed.failure.and_then(remedy);
+            let remedy = remedy.map_or_else(String::new, |remedy| format!(" ({remedy})"));
+            format!("seed failed: {}: {}{remedy}", seed.url, seed.cause)
+        }
+        SeedReport::Moved { seed, to, scope } => match scope {
+            MovedScope::Within => format!("seed {seed} leads to {to}, which is in scope"),
+            MovedScope::Along => {
+                let scope = context.scope.read();
+                let scope = scope.map(|scope| scope.territory(to)).unwrap_or_default();
+                format!("seed {seed} leads to {to}; in scope from now on: {scope}")
+            }
+            MovedScope::PageOnly => format!(
+                "seed {seed} leads to {to}, another site: only this page is visited; to crawl {}, \
+                 make it a seed: crawler --out {} {}",
+                to.authority(),
+                pasted(out),
+                word_of_shell(to.as_str())
+            ),
+        },
+    }
+}
+
+/// Returns the remedy for a failure, if the user has one.
+const fn remedy(failure: SeedFailure) -> Option<&'static str> {
+    use FailureKind as Kind;
+    match failure {
+        SeedFailure::Visit(VisitFailure::Fetch(kind) | VisitFailure::Robots(Some(kind))) => {
+            match kind {
+                Kind::Dns => Some("check the spelling of the host"),
+                Kind::Tls => Some(
+                    "--ca-certificate FILE trusts a certificate; --insecure-host HOST checks none",
+                ),
+                Kind::PrivateAddress => Some("--allow-private allows it"),
+                Kind::Proxy => Some("check --proxy"),
+                _ => None,
+            }
+        }
+        SeedFailure::Visit(VisitFailure::Status(status)) => match status {
+            401 | 407 => Some("--http-user or --header logs in"),
+            403 | 429 => Some(
+                "some sites refuse crawlers that they do not know: --contact says who you are, \
+                 --user-agent changes the name",
+            ),
+            404 | 410 => Some("check the URL"),
+            _ => None,
+        },
+        SeedFailure::Excluded(SkippedBy::Robots) => Some("the site does not want to be crawled"),
+        SeedFailure::Excluded(SkippedBy::Scope) => Some("see --exclude"),
+        SeedFailure::Visit(VisitFailure::Robots(None)) | SeedFailure::Excluded(_) => None,
+    }
+}
+
+/// Completes the summary of an exhausted crawl if none of its seeds could be fetched. `state` has
+/// the journal of a crawl of one machine, which knows the failures of earlier sessions.
+pub(crate) fn complete(
+    summary: &mut Summary,
+    context: &CrawlContext,
+    state: Option<&Path>,
+) -> Result<(), StoreFault> {
+    let seeds = context.telemetry.seeds();
+    let is_empty = summary.finished == "exhausted" && summary.pages == 0;
+    if !is_empty || seeds.counts().fetched > 0 {
+        return Ok(());
+    }
+    let (mut failed, mut all) = (seeds.failed(), seeds.counts().failed);
+    if let Some(state) = state {
+        let known = FailedInJournal::read(state)?;
+        if known.fetched > 0 {
+            return Ok(());
+        }
+        all = known.failed.max(all);
+        let is_new = |seed: &FailedSeed| failed.iter().all(|known| known.url != seed.url);
+        let more: Vec<FailedSeed> = known.first.into_iter().filter(is_new).collect();
+        failed.extend(more);
+    }
+    if failed.is_empty() {
+        return Ok(());
+    }
+    let all = all.max(failed.len() as u64);
+    let first = failed.into_iter().take(LISTED);
+    let first = first.map(|seed| (seed.url.to_string(), seed.cause));
+    summary.set_failed_seeds(first.collect(), all);
+    Ok(())
+}
+
+/// Seeds that the summary lists; the rest is counted.
+const LISTED: usize = 10;
+
+/// The seeds in a journal.
+#[derive(Default)]
+struct FailedInJournal {
+    fetched: u64,
+    failed: u64,
+    first: Vec<FailedSeed>,
+}
+
+impl FailedInJournal {
+    fn read(state: &Path) -> Result<Self, StoreFault> {
+        let mut known = Self::default();
+        for row in embedded::rows(state)? {
+            known.add(&row?);
+        }
+        Ok(known)
+    }
+
+    fn add(&mut self, row: &VisitRecord) {
+        if row.depth > 0 || row.via.is_some() || row.requisite > 0 {
+            return;
+        }
+        let is_failed =
+            row.fate == Fate::Failed || row.fate == Fate::Excluded && SkippedBy::of(row).is_some();
+        if !is_failed || row.has_page_status() {
+            self.fetched += 1;
+            return;
+        }
+        self.failed += 1;
+        if self.first.len() < MAX_SEED_REPORTS {
+            self.first.push(FailedSeed {
+                url: row.url.clone(),
+                failure: None,
+                cause: row.reason.clone().unwrap_or_default(),
+            });
+        }
+    }
+}

@@ -1,0 +1,415 @@
+//! The summary for people: the result, the size, a line per outcome, and what to do next.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use bytesize::ByteSize;
+use crawl::{Policy, RECENT_PAGES, Reasons};
+use store::SkippedBy;
+
+use super::{CrawlPlace, Summary};
+use crate::limits;
+use crate::output::{counted, grouped};
+use crate::settings::Settings;
+use crate::terminal::{printable, word_of_shell};
+
+/// Reasons that are named; the rest is counted.
+const NAMED: usize = 3;
+
+/// Width of a line, in characters.
+const WIDTH: usize = 80;
+
+/// The columns of a label and its count.
+const LABEL: usize = 12;
+const COUNT: usize = 9;
+
+impl Summary {
+    /// Writes the summary for people.
+    pub(crate) fn write(
+        &self,
+        out: &mut dyn Write,
+        place: &CrawlPlace,
+        settings: &Settings,
+        policy: &Policy,
+    ) -> io::Result<()> {
+        writeln!(out, "{}", self.result(settings))?;
+        if self.no_seed_fetched {
+            return self.write_failed_seeds(out, settings);
+        }
+        writeln!(out, "  {}", self.size(place))?;
+        for (label, count, text) in self.outcomes(place, policy) {
+            if count > 0 {
+                write_outcome(out, label, count, &text)?;
+            }
+        }
+        self.write_harvest(out)?;
+        self.write_dead_ends(out, settings)?;
+        self.write_next(out, place)
+    }
+
+    /// Describes the end. A crawl is complete if every seen URL was visited, or left out by choice
+    /// of the user or the site.
+    fn result(&self, settings: &Settings) -> String {
+        let ours = SkippedBy::ALL.into_iter().filter(|kind| kind.is_ours());
+        // Links have a reservation of their own: other pages may lead to the same URLs.
+        let ours = ours.filter(|kind| *kind != SkippedBy::Cut);
+        let missed = ours.filter_map(|kind| self.skipped.get(kind.as_str()));
+        let queued = match self.queued {
+            0 => String::new(),
+            1 => "; 1 URL is still queued".to_owned(),
+            more => format!("; {} URLs are still queued", grouped(more)),
+        };
+        let stopped = |limit: &str, value: Option<String>| {
+            let value = value.map(|value| format!(" {value}"));
+            format!("Stopped at --{limit}{}{queued}", value.unwrap_or_default())
+        };
+        match (self.finished, missed.sum::<u64>()) {
+            ("exhausted", _) if self.no_seed_fetched => {
+                "No seed could be fetched; nothing was archived".into()
+            }
+            ("exhausted", _) if self.unreachable > 0 => {
+                let urls = counted(self.unreachable, "URL");
+                format!("Ended, but {urls} could not be requested: their hosts are down")
+            }
+            ("exhausted", 0) => match limits::reservation(&self.limits) {
+                Some(reservation) => format!("Complete, but {reservation}"),
+                None => "Complete".into(),
+            },
+            ("exhausted", 1) => "Complete, but 1 URL was not visited".into(),
+            ("exhausted", count) => {
+                format!("Complete, but {} URLs were not visited", grouped(count))
+            }
+            (limit @ "max-pages", _) => stopped(limit, settings.max_pages.map(|n| n.to_string())),
+            (limit @ "max-time", _) => stopped(limit, settings.max_time.map(|t| t.to_string())),
+            (limit @ "max-size", _) => stopped(limit, settings.max_size.map(|s| s.to_string())),
+            (limit @ "min-harvest", _) => {
+                stopped(limit, settings.min_harvest.map(|share| share.to_string()))
+            }
+            ("interrupted", _) => format!("Interrupted{queued}"),
+            _ => format!("Stopped by a fault{queued}"),
+        }
+    }
+
+    /// Returns the size of the crawl: its pages, their bytes, and the rate of this run.
+    fn size(&self, place: &CrawlPlace) -> String {
+        let pages = counted(self.pages, "page");
+        let whole = match place {
+            CrawlPlace::Directory(_) => format!("{pages} from {}", counted(self.hosts, "host")),
+            CrawlPlace::Store(_) => format!("{pages} of all nodes"),
+        };
+        let in_this_run = match self.new_pages == self.pages {
+            true => String::new(),
+            false => format!(" ({} in this run)", grouped(self.new_pages)),
+        };
+        format!(
+            "{whole}{in_this_run} in {:.1} s ({}, {:.1} pages/s)",
+            self.seconds,
+            ByteSize(self.bytes).display().iec(),
+            self.pages_per_second
+        )
+    }
+
+    /// Returns the outcomes, each with its label, count and explanation.
+    fn outcomes(&self, place: &CrawlPlace, policy: &Policy) -> Vec<(&'static str, u64, String)> {
+        let changed = match self.changed {
+            0 => String::new(),
+            count => format!("; {} changed since the earlier crawl", grouped(count)),
+        };
+        let archived = self.unique + self.changed;
+        let kept = format!("in {}{changed}", place.archives());
+        let marked = (self.kept_duplicates, "archived duplicates".to_owned());
+        let unchanged = "not modified since the earlier crawl (304), in this run";
+        let off_topic = "not archived, links followed";
+        let missing = self.requisites_missing.unwrap_or(0);
+        let requisites = match missing {
+            0 => "that pages need to be shown".to_owned(),
+            missing => format!("that pages need to be shown; {} failed", grouped(missing)),
+        };
+        // The others are among the URLs that were not visited.
+        let excluded = self.excluded.saturating_sub(self.excluded_and_skipped);
+        let mut outcomes = vec![
+            ("archived", archived, kept),
+            ("duplicates", self.duplicates(), self.of_duplicates()),
+            ("marked", marked.0, marked.1),
+            ("unchanged", self.counts.not_modified, unchanged.to_owned()),
+            ("excluded", excluded, self.of(&self.excluded_by, excluded)),
+            (
+                "off topic",
+                self.off_topic.unwrap_or(0),
+                off_topic.to_owned(),
+            ),
+            ("failed", self.failed, self.of(&self.failed_by, self.failed)),
+            ("refused", self.counts.private_addresses, PRIVATE.to_owned()),
+            (
+                "requisites",
+                self.requisites.unwrap_or(0) + missing,
+                requisites,
+            ),
+        ];
+        outcomes.push(("set aside", self.unreachable, self.of_unreachable()));
+        outcomes.extend(limits::outcomes(&self.limits, &self.not_read, policy));
+        outcomes.extend(self.not_visited());
+        outcomes
+    }
+
+    /// Describes the hosts whose URLs the crawl did not wait for any longer.
+    fn of_unreachable(&self) -> String {
+        let hosts = self.unreachable_hosts.iter().take(NAMED);
+        let mut named: Vec<String> = hosts
+            .map(|(host, failure)| format!("{host}: {failure}"))
+            .collect();
+        match self.unreachable_hosts.len().saturating_sub(NAMED) {
+            0 => {}
+            more => named.push(format!("and {more} more")),
+        }
+        let named = named.join("; ");
+        format!("of hosts that are down; the next run requests them ({named})")
+    }
+
+    fn duplicates(&self) -> u64 {
+        self.exact_duplicates + self.near_duplicates
+    }
+
+    fn of_duplicates(&self) -> String {
+        let kinds = [
+            (self.exact_duplicates, "exact"),
+            (self.near_duplicates, "near-duplicate"),
+        ];
+        let kinds = kinds.into_iter().filter(|(count, _)| *count > 0);
+        let kinds: Vec<String> = kinds
+            .map(|(count, kind)| match (kind, count) {
+                ("near-duplicate", 1) | ("exact", _) => format!("{} {kind}", grouped(count)),
+                _ => counted(count, kind),
+            })
+            .collect();
+        // What happened counts, not the setting of the last session.
+        let kept = self.kept_duplicates;
+        let what = match kept > 0 && kept >= self.near_duplicates {
+            true => "archived and marked",
+            false => "not archived",
+        };
+        format!("{what} ({})", kinds.join(", "))
+    }
+
+    /// Returns the reasons of an outcome by count. Those of earlier runs are not known one by one.
+    fn of(&self, reasons: &Reasons, all: u64) -> String {
+        let known: u64 = reasons.0.values().map(|(count, _)| count).sum();
+        let mut sorted: Vec<(&str, u64)> = Vec::new();
+        for (reason, (count, _)) in &reasons.0 {
+            sorted.push((reason, *count));
+        }
+        sorted.sort_by_key(|(reason, count)| (std::cmp::Reverse(*count), *reason));
+        if let ([(reason, 1)], 1) = (&sorted[..], all) {
+            let url = reasons.0.values().next().map(|(_, url)| url.as_str());
+            return format!("{reason}: {}", url.unwrap_or_default());
+        }
+        let mut parts: Vec<String> = sorted
+            .iter()
+            .take(NAMED)
+            .map(|(reason, count)| format!("{reason} ({})", grouped(*count)))
+            .collect();
+        let more = sorted.len().saturating_sub(NAMED);
+        if more > 0 {
+            parts.push(format!("and {more} more reasons"));
+        }
+        if all > known {
+            parts.push(format!("in earlier runs ({})", grouped(all - known)));
+        }
+        parts.join(", ")
+    }
+
+    /// Returns the URLs that were found and never requested: those that the crawler left out, and
+    /// those that the user or the site did.
+    fn not_visited(&self) -> [(&'static str, u64, String); 2] {
+        let kinds = |is_ours: bool| {
+            let kinds = SkippedBy::ALL.into_iter();
+            let kinds = kinds.filter(move |kind| kind.is_ours() == is_ours);
+            let counts = kinds.map(|kind| (describe(kind), self.skipped_of(kind)));
+            let counts: BTreeMap<&str, u64> = counts.filter(|(_, count)| *count > 0).collect();
+            let mut counts: Vec<(&str, u64)> = counts.into_iter().collect();
+            counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+            counts
+        };
+        let line = |kinds: Vec<(&str, u64)>, by: &str| {
+            let all = kinds.iter().map(|(_, count)| count).sum();
+            let at_least = match self.skipped_at_least.is_empty() {
+                true => "",
+                false => "at least so many; ",
+            };
+            let text = match &kinds[..] {
+                [(one, _)] => (*one).to_owned(),
+                several => {
+                    let named = several
+                        .iter()
+                        .map(|(kind, n)| format!("{kind} ({})", grouped(*n)));
+                    named.collect::<Vec<String>>().join(", ")
+                }
+            };
+            ("not visited", all, format!("{by}{at_least}{text}"))
+        };
+        let mut by_choice = kinds(false);
+        let others = [
+            (self.counts.links_nofollow, "nofollow"),
+            (self.counts.links_of_other_dates, "dates of sitemaps"),
+        ];
+        let others = others.into_iter().filter(|(count, _)| *count > 0);
+        by_choice.extend(others.map(|(count, kind)| (kind, count)));
+        [line(kinds(true), ""), line(by_choice, "by choice: ")]
+    }
+
+    /// Returns the number of skipped URLs of a kind, without the queue.
+    fn skipped_of(&self, kind: SkippedBy) -> u64 {
+        let all = self.skipped.get(kind.as_str()).copied().unwrap_or(0);
+        let queued = self.queued.saturating_sub(self.unreachable);
+        all.saturating_sub(super::queued_of(kind, queued))
+    }
+
+    /// Writes the share of pages on topic, in a crawl with a topic.
+    fn write_harvest(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Some(harvest) = self.harvest else {
+            return Ok(());
+        };
+        write!(out, "  harvest rate {:.1} %", harvest * 100.0)?;
+        match self.recent_harvest {
+            Some(recent) => writeln!(out, "; {:.1} % of the last {RECENT_PAGES}", recent * 100.0),
+            None => writeln!(out),
+        }
+    }
+
+    /// Writes a hint if the crawl ended at its seeds, because their pages have no links.
+    fn write_dead_ends(&self, out: &mut dyn Write, settings: &Settings) -> io::Result<()> {
+        let seeds = self.seeds;
+        let is_end = self.finished == "exhausted" && seeds.without_links > 0;
+        if !is_end || seeds.without_links < seeds.fetched || self.pages > seeds.fetched {
+            return Ok(());
+        }
+        let whose = match seeds.without_links {
+            1 => "The seed has no link that is followed".to_owned(),
+            more => format!(
+                "None of the {} seeds has a link that is followed",
+                grouped(more)
+            ),
+        };
+        let hints = [
+            (
+                seeds.with_scripts > 0 && !settings.script_links,
+                "--script-links follows URLs in scripts",
+            ),
+            (
+                seeds.with_forms > 0 && !settings.forms,
+                "--forms submits forms by GET",
+            ),
+        ];
+        let hints: Vec<&str> = hints
+            .iter()
+            .filter(|(is, _)| *is)
+            .map(|(_, hint)| *hint)
+            .collect();
+        match hints.is_empty() {
+            true => writeln!(out, "{whose}"),
+            false => wrapped(out, &format!("{whose}; {}", hints.join(", ")), 0),
+        }
+    }
+
+    /// Writes the seeds that failed, of a crawl without a page.
+    fn write_failed_seeds(&self, out: &mut dyn Write, settings: &Settings) -> io::Result<()> {
+        let widest = self
+            .failed_seeds
+            .iter()
+            .map(|(seed, _)| seed.chars().count());
+        let width = widest.max().unwrap_or(0).min(WIDTH / 2);
+        for (seed, cause) in &self.failed_seeds {
+            let line = format!("  {:<width$}  {}", printable(seed), printable(cause));
+            wrapped(out, &line, width + 4)?;
+        }
+        if self.more_failed_seeds > 0 {
+            writeln!(out, "  and {} more", grouped(self.more_failed_seeds))?;
+        }
+        let again = match settings.seeds.is_some() || !settings.url.is_empty() {
+            true => {
+                "Check the URLs, then run the same command again: it retries seeds whose host \
+                     or network failed"
+            }
+            false => "Check the URLs, then run the same command again",
+        };
+        wrapped(out, again, 0)
+    }
+
+    /// Writes what to do next.
+    fn write_next(&self, out: &mut dyn Write, place: &CrawlPlace) -> io::Result<()> {
+        let ours = SkippedBy::ALL.into_iter().filter(|kind| kind.is_ours());
+        let most = ours.max_by_key(|kind| self.skipped_of(*kind));
+        let most = most.filter(|kind| self.skipped_of(*kind) > 0);
+        let CrawlPlace::Directory(directory) = place else {
+            return match self.queued {
+                0 => writeln!(out, "Look at it: crawler status {place}"),
+                _ => writeln!(out, "Continue: the same command"),
+            };
+        };
+        let crawl = word_of_shell(&directory.display().to_string());
+        if let Some(kind) = most {
+            writeln!(out, "List them: crawler skipped {crawl} --why {kind}")?;
+        }
+        // A crawl keeps its settings, and so the limit that ended it.
+        match (self.queued, self.finished) {
+            (0, _) => writeln!(
+                out,
+                "Look at it: crawler serve {crawl} · Explain a URL: crawler why {crawl} URL"
+            ),
+            (_, limit @ ("max-pages" | "max-size")) => writeln!(
+                out,
+                "Continue with a higher limit: crawler --out {crawl} --{limit} N"
+            ),
+            (_, limit @ "min-harvest") => writeln!(
+                out,
+                "Continue with a lower limit: crawler --out {crawl} --{limit} SHARE"
+            ),
+            _ => writeln!(
+                out,
+                "All visited pages are saved. Continue: crawler --out {crawl}"
+            ),
+        }
+    }
+}
+
+const PRIVATE: &str = "private, loopback or link-local addresses (--allow-private), in this run";
+
+/// Describes the URLs of a kind.
+const fn describe(kind: SkippedBy) -> &'static str {
+    match kind {
+        SkippedBy::DuplicatesLinks => "links of duplicates",
+        SkippedBy::Pattern => "closed URL pattern",
+        SkippedBy::Scope => "out of scope",
+        SkippedBy::Limit => "beyond a limit",
+        SkippedBy::Robots => "robots.txt",
+        SkippedBy::Trap => "shape of a trap",
+        SkippedBy::Page => "noarchive or nofollow",
+        SkippedBy::Other => "other reasons",
+        SkippedBy::Cut => "beyond the limits of the pages that link to them",
+    }
+}
+
+fn write_outcome(out: &mut dyn Write, label: &str, count: u64, text: &str) -> io::Result<()> {
+    let count = grouped(count);
+    let line = format!("  {label:<LABEL$}{count:>COUNT$}  {}", printable(text));
+    wrapped(out, &line, LABEL + COUNT + 4)
+}
+
+/// Writes a line, wrapped at words; further lines are indented.
+fn wrapped(out: &mut dyn Write, line: &str, indent: usize) -> io::Result<()> {
+    let start = line.len() - line.trim_start().len();
+    let (mut column, mut is_first) = (0, true);
+    for word in line.split(' ') {
+        let width = word.chars().count();
+        if !is_first && column > indent.max(start) && column + 1 + width > WIDTH && width > 0 {
+            write!(out, "\n{:indent$}{word}", "")?;
+            column = indent + width;
+            continue;
+        }
+        let gap = usize::from(!is_first);
+        write!(out, "{:gap$}{word}", "")?;
+        column += gap + width;
+        is_first = false;
+    }
+    writeln!(out)
+}
