@@ -162,7 +162,8 @@ fn xhtml_is_read_as_xml_under_any_type() {
         let Some((media, head, body)) = cases.get(number) else {
             let svg = format!(
                 "<svg xmlns='http://www.w3.org/2000/svg' \
-                 xmlns:xlink='http://www.w3.org/1999/xlink'><a xlink:href='/behind/{number}'><text>x</text></a></svg>"
+                 xmlns:xlink='http://www.w3.org/1999/xlink'>\
+                 <a xlink:href='/behind/{number}'><text>x</text></a></svg>"
             );
             return Reply::document("image/svg+xml", svg);
         };
