@@ -1,9 +1,9 @@
 //! The robots exclusion protocol (RFC 9309).
 //!
 //! `records.rs` parses lines, `group_names.rs` notices merged groups, `pattern.rs` matches a rule
-//! with a URL, `sitemap.rs` reads the names of sitemaps, `verdict.rs` has the result and the reason.
-//! This file selects the rules that apply to us: the rules of all groups that name us, or else of
-//! all groups for `*` (section 2.2.1). Every case of the standard is tested in
+//! with a URL, `sitemap.rs` reads the names of sitemaps, `verdict.rs` has result and reason. This
+//! file selects the rules that apply to us: the rules of all groups that name us, or else of all
+//! groups for `*` (section 2.2.1). Every case of the standard is tested in
 //! `tests/robots/`, with the `robotxt` crate as oracle. It is not used as the matcher, because it
 //! does not report the line of a rule and does not bound the cost of 500 KiB of wildcard rules.
 //!

@@ -74,7 +74,7 @@ pub(crate) fn unread_format(
     if is_listing || document.media != Media::Other {
         return None;
     }
-    let media_type = exchange.header("content-type").map(web::essence);
+    let media_type = exchange.content_type().map(|field| web::essence(&field));
     UnreadFormat::of(media_type.as_deref(), &decoded.bytes)
 }
 

@@ -361,6 +361,20 @@ pub(crate) fn to_visit(
             tally.cut(Limit::ListedPages);
         }
     }
+    discovered.extend(requisites(link_rules, find, at, listing, tally));
+    discovered
+}
+
+/// Returns the pictures and films of the listed pages to fetch.
+fn requisites(
+    link_rules: LinkRules<'_>,
+    find: &DiscoveredUrl,
+    at: &PageUrl,
+    listing: &Listing,
+    tally: &mut LinkTally,
+) -> Vec<DiscoveredUrl> {
+    let LinkRules { policy, scope, .. } = link_rules;
+    let mut discovered = Vec::new();
     for requisite in &listing.requisites {
         if policy.page_requisites.let_in(scope, requisite) {
             let find = DiscoveredUrl::new(requisite.clone(), find.depth + 1, Some(at.clone()));

@@ -7,8 +7,8 @@
 //! gzip and frames of zstd are counted, so that many small pieces cost no more than their length.
 //!
 //! The header is not trusted either. Servers name codings that they did not apply, apply others,
-//! and write `utf-8` or `none`. Each layer is removed only if the bytes are in a coding, and names that
-//! mean nothing are skipped ([`layers`]). A page is then read as users see it, and
+//! and write `utf-8` or `none`. Each layer is removed only if the bytes are in a coding, and names
+//! that mean nothing are skipped ([`layers`]). A page is then read as users see it, and
 //! [`Decoded::error`] says what was wrong. A body that breaks off yields the readable part and the
 //! error: [`decode`] returns it with the bytes, a [`Decoding`] as the error at its end.
 //!

@@ -13,8 +13,8 @@
 //! page of the other tests compare it with the parser.
 //!
 //! Some unused attributes are omitted: names with the prefix `data-`, each of which would be an
-//! entry in a table shared by all threads, except the few of lazy loaders; and in SVG the attributes
-//! of shapes, many of which the tree builder respells.
+//! entry in a table shared by all threads, except the few of lazy loaders; and in SVG the
+//! attributes of shapes, many of which the tree builder respells.
 
 mod nodes;
 pub(in crate::html) mod role;

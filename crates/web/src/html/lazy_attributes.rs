@@ -13,8 +13,8 @@ use crate::html::links::References;
 use crate::html::srcset;
 use crate::letter_case::{is_one_of, starts_with_ignore_case};
 
-/// The attributes of lazy loaders in use: lazysizes, lozad, vanilla-lazyload, jQuery Lazy Load, a3
-/// Lazy Load, WP Rocket, Jetpack, PageSpeed, Rocket Loader, Flickity, Magnific Popup.
+/// The attributes of the lazy loaders in use: lazysizes, lozad, vanilla-lazyload, Lazy Load of
+/// jQuery, a3 Lazy Load, WP Rocket, Jetpack, Google's pagespeed, Rocket Loader, Flickity.
 const LAZY: &[&str] = &[
     "data-src",
     "data-srcset",

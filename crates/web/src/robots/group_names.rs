@@ -2,8 +2,8 @@
 //!
 //! A group is all `User-agent` lines up to a rule, and the rules behind them (RFC 9309 section
 //! 2.2.1), so a `Crawl-delay` or an empty line between two of these lines ends nothing. Owners
-//! often mean two groups, and shut everybody out. The rules are obeyed, and a verdict names the group, so
-//! that the user can ask the owner.
+//! often mean two groups, and shut everybody out. The rules are obeyed, and a verdict names the
+//! group, so that the user can ask the owner.
 
 /// The most names that are kept of a group; more are a list, not a mistake.
 const MOST: usize = 4;
