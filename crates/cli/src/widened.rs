@@ -20,7 +20,7 @@ use store::{DiscoveredUrl, VisitRecord};
 use tokio::runtime::Handle;
 use web::{PageUrl, Scope, ScopeKind};
 
-use crate::assembly;
+use crate::assembly::rules::{policy, scope};
 use crate::cli_error::{CliError, fault};
 use crate::crawl_directory;
 use crate::disk_space::cannot;
@@ -90,7 +90,7 @@ impl Widened {
         stop: &Stop,
     ) -> Result<CaughtUp, CliError> {
         let pass = Pass {
-            policy: assembly::policy(&self.before, self.before.canonical_form()),
+            policy: policy(&self.before, self.before.canonical_form()),
             scope: scope_before(&self.before, store)?,
             before: self.before,
             now: now.clone(),
@@ -130,7 +130,7 @@ impl CaughtUp {
 /// Returns the scope of the session before, with its seeds.
 fn scope_before(before: &Settings, store: &EmbeddedStore) -> Result<Scope, CliError> {
     let form = before.canonical_form();
-    let mut scope = assembly::scope(before)?;
+    let mut scope = scope(before)?;
     let seeds = before.url.iter();
     let seeds = seeds.filter_map(|seed| PageUrl::parse(seed, &form).ok());
     for seed in seeds.chain(store.adopted_seeds().iter().cloned()) {

@@ -67,23 +67,16 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
     // decode → extract → fingerprint → judge by the topic; an unmodified page is read from an
     // earlier crawl's archive
     let kind = reading::Kind::of(lease.discovered());
-    let reading = reading::read(context, page, kind).await?;
+    let mut reading = reading::read(context, page, kind).await?;
 
     // admit
     let admission = admission::admit(context, &lease, page, chain.unmodified(), &reading).await?;
 
     // discover links
-    let links = links::discover(context, &lease, page, &reading, &admission).await?;
+    let links = links::discover(context, &lease, page, &mut reading, &admission).await?;
 
     // archive → index → settle
-    let record = visit_record::with_page(
-        &lease,
-        page,
-        &chain.exchanges,
-        &reading,
-        &admission,
-        &links.cuts,
-    );
+    let record = visit_record::with_page(&lease, page, &chain.exchanges, &reading, &admission);
     let mut notes = visit_record::match_fields(&admission, reading.document.as_ref());
     notes.extend(visit_record::topic_fields(&reading));
     let odd = visit_record::warnings_of(&chain.exchanges);

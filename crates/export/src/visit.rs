@@ -13,7 +13,7 @@ use neardup::{PageSignature, SKETCH_BYTES, Sketch};
 use serde::ser::{Serialize, Serializer};
 use store::embedded::record::Record;
 use store::embedded::{History, Revocations, revocations};
-use store::{StoreFault, VisitRecord, truncated_by};
+use store::{StoreFault, VisitRecord};
 use web::UrlKey;
 
 use crate::table::{Column, Kind, Table, Value};
@@ -134,7 +134,7 @@ pub struct VisitRow<'a>(pub &'a VisitRecord);
 
 impl Serialize for VisitRow<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let truncated = truncated_by(self.0);
+        let truncated = self.0.details.truncated_by();
         Line(VISITS, &fields(self.0, truncated.as_deref(), None)).serialize(serializer)
     }
 }
@@ -200,7 +200,7 @@ impl Visits {
         }
         let Begun { sketch, signature } = self.begun.remove(&row.url.key()).unwrap_or_default();
         Some(Visit {
-            truncated: truncated_by(&row),
+            truncated: row.details.truncated_by(),
             row,
             sketch,
             signature,

@@ -42,7 +42,7 @@ pub use frontier::{
 };
 pub use harvest::{Harvest, UrlHarvest};
 pub use host_memory::{HostMemory, Robots};
-pub use limit::{Cut, CutSum, Limit, truncated_by};
+pub use limit::{Cut, CutSum, Limit};
 pub use near_dup::{EarlierCapture, NearDupIndex, Original, Page, RetainedDuplicate, Verdict};
 pub use patterns::{Example, PatternName, PatternReport, PatternState, Patterns};
 pub use rules::{DuplicateScope, LikenessRules, UnknownScope};

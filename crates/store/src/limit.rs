@@ -11,8 +11,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::visit_record::VisitRecord;
-
 /// A limit that can cut a visit. The journal stores it by its place: a new one goes to the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Limit {
@@ -179,14 +177,6 @@ impl Cut {
             None => cuts.push(self),
         }
     }
-}
-
-/// Returns the names of the limits that cut a visit, separated by spaces; none if it is whole.
-#[must_use]
-pub fn truncated_by(row: &VisitRecord) -> Option<String> {
-    let cuts = &row.details.cuts;
-    let names: Vec<&str> = cuts.iter().map(|cut| cut.limit.as_str()).collect();
-    (!names.is_empty()).then(|| names.join(" "))
 }
 
 /// The sums of one limit over all visits.

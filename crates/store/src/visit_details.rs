@@ -38,3 +38,13 @@ pub struct VisitDetails {
     /// 10.
     pub unread: Option<UnreadFormat>,
 }
+
+impl VisitDetails {
+    /// Returns the names of the limits that cut the visit, separated by spaces; none if it is
+    /// whole.
+    #[must_use]
+    pub fn truncated_by(&self) -> Option<String> {
+        let names: Vec<&str> = self.cuts.iter().map(|cut| cut.limit.as_str()).collect();
+        (!names.is_empty()).then(|| names.join(" "))
+    }
+}

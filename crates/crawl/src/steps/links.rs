@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use store::{Cut, DiscoveredUrl, Lease, LeftOut, Limit, StoreFault};
+use store::{DiscoveredUrl, Lease, LeftOut, Limit, StoreFault};
 use web::{Document, Exchange, Link, LinkKind, PageUrl, Trap};
 
 use crate::context::CrawlContext;
@@ -24,29 +24,24 @@ pub(crate) struct Outlinks {
     pub(crate) discovered: Vec<DiscoveredUrl>,
     /// The links that were left out as traps.
     pub(crate) left_out: Vec<LeftOut>,
-    /// The limits that cost links.
-    pub(crate) cuts: Vec<Cut>,
 }
 
 /// Returns the links of a page to visit, in order; the frontier drops those it knows. Queues the
-/// entries of a sitemap or feed at once.
+/// entries of a sitemap or feed at once. The limits that cost links are added to the reading.
 pub(crate) async fn discover(
     context: &Arc<CrawlContext>,
     lease: &Lease,
     page: &Exchange,
-    reading: &Reading,
+    reading: &mut Reading,
     admission: &Admission,
 ) -> Result<Outlinks, StoreFault> {
-    let cuts = context.robots_files.take_cuts(lease.url().key());
-    let Some(document) = &reading.document else {
-        return Ok(Outlinks {
-            cuts,
-            ..Outlinks::default()
-        });
-    };
     let mut tally = LinkTally {
-        cuts,
+        cuts: context.robots_files.take_cuts(lease.url().key()),
         ..LinkTally::default()
+    };
+    let Some(document) = &reading.document else {
+        reading.cuts.append(&mut tally.cuts);
+        return Ok(Outlinks::default());
     };
     seed_moves::follow_refresh(context, lease, document).await?;
     tally.counts.links_found = document.links.len() as u64;
@@ -90,7 +85,10 @@ pub(crate) async fn discover(
             .links_found
             .saturating_sub(outlinks.discovered.len() as u64);
     }
-    outlinks.cuts = std::mem::take(&mut tally.cuts);
+    tally
+        .cuts
+        .iter()
+        .for_each(|cut| cut.add_to(&mut reading.cuts));
     context.telemetry.add(&tally.counts);
     context.telemetry.add_unvisited(&tally.unvisited);
     Ok(outlinks)

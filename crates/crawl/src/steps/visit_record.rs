@@ -61,7 +61,6 @@ pub(crate) fn with_page(
     exchanges: &[Exchange],
     reading: &Reading,
     admission: &Admission,
-    cuts_of_links: &[Cut],
 ) -> VisitRecord {
     let (found, never) = (lease.discovered().clone(), Timestamp::default());
     let mut row = without_page(found, exchanges, never, Fate::Excluded, String::new());
@@ -71,9 +70,6 @@ pub(crate) fn with_page(
     row.fate = admission.unjudged;
     row.details.relevance = reading.relevance();
     row.details.cuts.clone_from(&reading.cuts);
-    for cut in cuts_of_links {
-        cut.add_to(&mut row.details.cuts);
-    }
     row.payload = Some(reading.signature.payload);
     record_content(&mut row, reading);
     if let Some(verdict) = &admission.verdict {
@@ -384,7 +380,7 @@ pub(crate) fn announce(context: &CrawlContext, record: &VisitRecord) {
         url = %record.url, fate = record.fate.as_str(), status = record.status,
         content_type = record.content_type, bytes = record.bytes, duration_ms = millis,
         via = record.via.as_ref().map(PageUrl::as_str), reason = record.reason,
-        truncated = store::truncated_by(record),
+        truncated = record.details.truncated_by(),
         "visited"
     );
     context.telemetry.add_response(record);
