@@ -215,7 +215,7 @@ fn a_line_that_is_not_just_a_url_is_named_and_nothing_made_up_is_requested() {
     assert_eq!(
         log.targets(HOST)
             .iter()
-            .filter(|path| *path != "/robots.txt")
+            .filter(|path| **path != "/robots.txt")
             .count(),
         4
     );
