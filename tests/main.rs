@@ -18,10 +18,12 @@ mod support;
 
 /// Requests, and the waits between them, as the servers see them.
 mod politeness {
+    mod addresses; // many hosts of one address
     mod delays; // delays and turns of one host
     mod endurance; // thousands of fetches from many hosts, with restarts
     mod groups; // hosts that share a pace
     mod hosts; // `status --hosts`
+    mod outages; // hosts that fail, `retry`
     mod restarts; // waits outlast interrupts and kills
     mod robots; // robots.txt
     mod stalls; // hosts that accept connections and do not move
@@ -29,6 +31,7 @@ mod politeness {
 
 /// Nothing is lost by kills, power cuts, full disks and damaged files.
 mod durability {
+    mod claims; // links to the targets of redirects under way
     mod clocks; // clocks that are set between two sessions
     mod crashes; // kills after a number of requests
     mod damages; // a journal that is cut, and flipped bits, without a server
@@ -55,7 +58,9 @@ mod machines {
 mod discovery {
     mod content; // content types, codings, charsets, directives
     mod content_filters; // `--types`, `--languages`
+    mod cuts; // limits that cost a page links, text or bytes
     mod dry_spells; // hosts without pages on topic, of focused crawls
+    mod leniency; // odd heads, bodies that break off, connections that end
     mod limits; // page, byte and time limits
     mod links; // every element and field that holds a URL
     mod patience; // `--patience` of focused crawls
@@ -69,6 +74,7 @@ mod discovery {
     mod topic; // focused crawls
     mod toy_web; // the toy web, whole
     mod traps; // sites without end
+    mod widened; // continued crawls whose settings let in more
 }
 
 /// Verdicts on pages that are like others.

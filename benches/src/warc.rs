@@ -224,6 +224,7 @@ fn pages(corpus: &Corpus) -> Result<Vec<Page>, Failure> {
                 headers,
                 body: body.into(),
                 truncated: None,
+                warnings: Vec::new(),
                 address: Some("192.0.2.7:80".parse()?),
                 protocol: Protocol::Http11,
                 started: Timestamp::from_millis(1_795_199_095_120),

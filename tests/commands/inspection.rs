@@ -47,7 +47,7 @@ fn crawled() -> (Server, Crawl) {
 }
 
 /// The columns of the contract, in order.
-const COLUMNS: [&str; 26] = [
+const COLUMNS: [&str; 27] = [
     "url",
     "final_url",
     "status",
@@ -74,6 +74,7 @@ const COLUMNS: [&str; 26] = [
     "redirects",
     "digest",
     "relevance",
+    "truncated",
 ];
 
 #[test]

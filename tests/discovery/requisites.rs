@@ -313,10 +313,8 @@ fn a_page_has_at_most_a_thousand_requisites() {
     let status = crawl
         .run_command(&["status", "crawl", "--format", "json"])
         .json();
-    assert_eq!(
-        status["left_out_links"]["max-requisites-per-page"],
-        json!(1)
-    );
+    let limit = &status["limits"]["max-requisites-per-page"];
+    assert_eq!(*limit, json!({"visits": 1, "lost": 1}));
 }
 
 #[test]

@@ -50,6 +50,7 @@ async fn session(crawl: &Crawl, now: Timestamp, page: &str, wait: Duration, in_o
         let again = Settlement::Again {
             at: now + 2 * wait,
             reason: "no answer".to_owned(),
+            counts: true,
         };
         store.settle(lease, again, pace).await.unwrap();
     }

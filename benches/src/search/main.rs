@@ -157,6 +157,7 @@ fn exchange(url: PageUrl, body: Bytes, number: usize) -> Exchange {
         headers,
         body: body.into(),
         truncated: None,
+        warnings: Vec::new(),
         address: None,
         protocol: Protocol::Http11,
         started: Timestamp::from_millis(fetched_at(number)),

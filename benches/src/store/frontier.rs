@@ -85,6 +85,7 @@ async fn frontier(options: &Options, directory: &Path) -> Result<(), Failure> {
                 Settlement::Again {
                     at: now,
                     reason: "no answer".to_owned(),
+                    counts: true,
                 }
             } else {
                 let row = row(lease.url(), lease.discovered().depth, now);

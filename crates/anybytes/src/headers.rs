@@ -88,6 +88,7 @@ fn exchange(head: &[u8], body: &[u8]) -> Exchange {
         headers,
         body: Bytes::copy_from_slice(body).into(),
         truncated: None,
+        warnings: Vec::new(),
         address: Some(SocketAddr::from(([192, 0, 2, 1], 443))),
         protocol: Protocol::Http11,
         started: NOW,

@@ -7,6 +7,7 @@ pub(crate) mod input;
 mod inspect;
 mod node;
 mod report;
+mod retry;
 pub(crate) mod serve;
 mod shell;
 pub(crate) mod store;
@@ -26,6 +27,7 @@ pub(crate) use inspect::{
 };
 pub(crate) use node::{NodeArgs, NodeOwnArgs};
 pub(crate) use report::{ReportArgs, ReportForm};
+pub(crate) use retry::RetryArgs;
 pub(crate) use serve::ServeArgs;
 pub(crate) use shell::{CompletionsArgs, ManArgs};
 pub(crate) use store::{ControlArgs, ImportArgs, NodesArgs};
@@ -96,6 +98,9 @@ pub(crate) enum Command {
     /// List URL patterns: those that bring new pages, those that were closed, and the links that
     /// were taken for traps; works while the crawl runs
     Patterns(PatternsArgs),
+    /// Queue failed pages of a crawl again: those whose failure may have passed, or by status, host
+    /// and reason
+    Retry(RetryArgs),
     /// Show the state of a crawl, also host by host; works while the crawl runs
     Status(StatusArgs),
     /// Write a report of a crawl: one file for a browser or a printer; works while the crawl runs

@@ -10,20 +10,22 @@ mod fence;
 mod long_list;
 pub(crate) mod rules;
 
+use std::collections::HashSet;
 use std::error::Error;
 use std::sync::{Arc, RwLock, RwLockWriteGuard};
 
 use crawl::{
-    ActiveOverrides, CrawlContext, EarlierArchives, ListingQuota, RobotsFiles, Stop, Telemetry,
+    ActiveOverrides, CrawlContext, EarlierArchives, FailedPages, ListingQuota, RobotsFiles, Stop,
+    Telemetry,
 };
 use disk::{Disk, ReservedDisk, SystemDisk};
 use fetch::{Fetch, FetchOptions, HttpFetch, MemoryBudget, Pacer, RobotsCache, Secrets, Stalls};
 use shared_store::{Session, SharedOptions, SharedStore};
 use sinks::Sink;
 use store::embedded::{EarlierCrawls, EmbeddedStore, StoreOptions};
-use store::{DiscoveredUrl, Frontier, NearDupIndex, StoreFault};
+use store::{DiscoveredUrl, Frontier, NearDupIndex, StoreFault, VisitRecord};
 use tokio::sync::Semaphore;
-use web::{CanonicalForm, Clock, GroupBy, PageUrl, Scope};
+use web::{CanonicalForm, Clock, GroupBy, PageUrl, Scope, UrlKey};
 
 pub(crate) use self::directory::prepare_directory;
 use self::fence::FencedFetch;
@@ -36,6 +38,7 @@ use crate::disk_space::DiskFullRetry;
 use crate::focus::CrawlTopic;
 use crate::seeds::Seeds;
 use crate::settings::Settings;
+use crate::widened::Widened;
 use crate::{
     archiving, crawl_directory, disk_error, disk_space, earlier, machine, search_index,
     session_clock,
@@ -52,6 +55,8 @@ pub(crate) struct AssembledCrawl {
     pub(crate) store: Arc<EmbeddedStore>,
     /// The store that carries out orders.
     pub(crate) ordered: OrderedStore,
+    /// The settings that let in more than those of the last session.
+    pub(crate) widened: Option<Widened>,
     /// The rest of a long list of seeds, which was read into the queue.
     pub(crate) list: Option<ReadList>,
 }
@@ -74,6 +79,25 @@ impl OpenStore {
         match &self.shared {
             Some(shared) => shared.clone(),
             None => self.local.clone(),
+        }
+    }
+
+    /// Queues seeds again that failed: if the failure may have passed, or if the URL was no seed
+    /// then.
+    async fn retry_seeds(&self, seeds: &Seeds) -> Result<u64, StoreFault> {
+        // The journal is read only if anything failed.
+        if self.frontier().standing().totals.failed == 0 {
+            return Ok(0);
+        }
+        let keys: HashSet<UrlKey> = seeds.urls.iter().map(PageUrl::key).collect();
+        let may_have_passed = FailedPages::default();
+        let select = |row: &VisitRecord| {
+            let was_seed = row.depth == 0 && row.via.is_none();
+            keys.contains(&row.url.key()) && (!was_seed || may_have_passed.select(row))
+        };
+        match &self.shared {
+            Some(shared) => shared.retry_failed(select).await,
+            None => self.local.retry_failed(select).await,
         }
     }
 
@@ -122,7 +146,8 @@ impl Components {
             let term = Arc::clone(session.term());
             fetch = Arc::new(FencedFetch { inner: fetch, term });
         }
-        let pacer = Pacer::seeded(pacing(settings), clock.clone(), machine::random()?);
+        let seed = machine::random()?;
+        let pacer = Pacer::seeded(pacing(settings), clock.clone(), seed, stalls.clone());
         let pacer = Arc::new(pacer);
         let robots = RobotsCache::new(
             Arc::clone(&fetch),
@@ -213,6 +238,8 @@ pub(crate) async fn assemble(
         }
         None => None,
     };
+    let retried = opened.retry_seeds(seeds).await;
+    retried.map_err(|error| with_disk_remedy(&error, settings))?;
     if let Some(shared) = &opened.shared {
         // The next term of this process does not read them again.
         let settled = shared.checkpoint(None).await;
@@ -233,6 +260,15 @@ pub(crate) async fn assemble(
     }
     let indexed = retry.step(async || archive::with_cdxj(settings, archive.clone(), &disk).await);
     let indexed = indexed.await?;
+    // The nodes of a shared crawl all have the settings of the first.
+    let widened = match opened.shared {
+        None => {
+            let is_resumed = store.resumed();
+            let noted = retry.step(async || Widened::note(settings, seeds, is_resumed, &*disk));
+            noted.await?
+        }
+        Some(_) => None,
+    };
     let kept =
         retry.step(async || directory::keep_settings(settings, seeds, list.as_ref(), &*disk));
     kept.await?;
@@ -270,6 +306,7 @@ pub(crate) async fn assemble(
     Ok(AssembledCrawl {
         context: Arc::new(context),
         resumed: store.resumed(),
+        widened,
         ordered: match &opened.shared {
             Some(shared) => OrderedStore::Shared(Arc::downgrade(shared)),
             None => OrderedStore::Own(Arc::downgrade(&store)),
@@ -346,7 +383,7 @@ fn resume_pacing(pacer: &Pacer, store: &EmbeddedStore, settings: &Settings, cloc
     if store.after_a_death() {
         pacer.assume_just_asked();
     }
-    if settings.group_by != GroupBy::Host {
+    if settings.group_by() != GroupBy::Host {
         // A host's pace comes with its next lease, but a host that shares it may be leased sooner.
         for (host, pace) in store.resting(clock.now()) {
             pacer.recall(&host, pace);

@@ -29,6 +29,7 @@ pub(crate) mod query;
 pub(crate) mod rebuild;
 pub(crate) mod reindex;
 pub(crate) mod report;
+pub(crate) mod retry;
 pub(crate) mod robots;
 pub(crate) mod search;
 pub(crate) mod serve;

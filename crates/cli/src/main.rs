@@ -17,6 +17,7 @@ mod focus;
 mod input;
 mod leftovers;
 mod likeness;
+mod limits;
 mod log;
 mod log_file;
 mod machine;
@@ -39,6 +40,7 @@ mod summary;
 mod terminal;
 mod topic_of;
 mod values;
+mod widened;
 mod word_diff;
 
 use std::process::ExitCode;
@@ -102,6 +104,7 @@ fn run(command: Command) -> Result<ExitCode, CliError> {
         Command::Skipped(args) => commands::skipped::run(&args),
         Command::Similar(args) => commands::similar::run(&args),
         Command::Patterns(args) => commands::patterns::run(&args),
+        Command::Retry(args) => commands::retry::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::Serve(args) => commands::serve::run(&args),
         Command::Status(args) => commands::status::run(&args),

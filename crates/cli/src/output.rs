@@ -85,3 +85,15 @@ fn write_and_flush(
         other => other.map_err(|error| fault(&error)),
     }
 }
+/// Returns a count with its noun: `1 page`, `2,310 pages`.
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    match count {
+        1 => format!("1 {noun}"),
+        more => format!("{} {noun}s", grouped(more)),
+    }
+}
+
+/// Returns a number with commas between its thousands.
+pub(crate) fn grouped(number: u64) -> String {
+    indicatif::HumanCount(number).to_string()
+}

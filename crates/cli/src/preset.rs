@@ -28,12 +28,13 @@ impl Preset {
 
     /// Returns the settings that it changes, as a file of settings has them.
     pub(crate) fn table(self) -> toml::Table {
-        let (links, duplicates, requisites) = match self {
-            Self::Archive => ("follow", "keep", "scope"),
-            Self::Focused => ("probe", "drop", "off"),
+        let (links, body, duplicates, requisites) = match self {
+            Self::Archive => ("follow", "1GiB", "keep", "scope"),
+            Self::Focused => ("probe", "50MiB", "drop", "off"),
         };
         let settings = [
             ("duplicate-links", links),
+            ("max-body", body),
             ("on-duplicate", duplicates),
             ("page-requisites", requisites),
         ];

@@ -294,6 +294,8 @@ mod tests {
             postponed,
             leased: 3,
             set_aside: 0,
+            unreachable: 0,
+            unreachable_hosts: 0,
             active_hosts: 12,
             hosts: 14,
             is_store_away: false,

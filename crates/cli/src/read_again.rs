@@ -13,7 +13,7 @@ use crawl::Policy;
 use rayon::prelude::*;
 use sinks::warc::{self, Record, WarcReader};
 use store::VisitRecord;
-use web::Document;
+use web::{Document, Exchange};
 
 use crate::assembly::rules::policy;
 use crate::cli_error::{CliError, fault};
@@ -88,14 +88,44 @@ impl ArchivedPages {
         items: &mut Vec<T>,
         row: impl Fn(&T) -> Option<&VisitRecord> + Sync,
         make: impl Fn(&T, ArchivedPage) -> M + Sync,
+        give: impl FnMut(T, Option<M>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let read = |item: &T, row: &VisitRecord| Ok(make(item, self.read(row)?));
+        self.read_each(items, row, read, give)
+    }
+
+    /// Gives what `make` makes of the answers of these visits, in their order, as
+    /// [`ArchivedPages::make_all`] does.
+    pub(crate) fn make_of_answers<M: Send, E>(
+        &self,
+        rows: &mut Vec<VisitRecord>,
+        make: impl Fn(&VisitRecord, Exchange) -> M + Sync,
+        mut give: impl FnMut(M) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let read = |_: &VisitRecord, row: &VisitRecord| Ok(make(row, self.answer(row)?));
+        self.read_each(
+            rows,
+            |row| Some(row),
+            read,
+            |_, made| match made {
+                Some(made) => give(made),
+                None => Ok(()),
+            },
+        )
+    }
+
+    fn read_each<T: Send, M: Send, E>(
+        &self,
+        items: &mut Vec<T>,
+        row: impl Fn(&T) -> Option<&VisitRecord> + Sync,
+        read: impl Fn(&T, &VisitRecord) -> Result<M, String> + Sync,
         mut give: impl FnMut(T, Option<M>) -> Result<(), E>,
     ) -> Result<(), E> {
         let read: Vec<_> = items
             .par_drain(..)
             .map(|item| {
                 let archived = row(&item).filter(|row| has_page(row));
-                let page = archived.map(|row| self.read(row));
-                let made = page.map(|page| page.map(|page| make(&item, page)));
+                let made = archived.map(|row| read(&item, row));
                 (item, made)
             })
             .collect();
@@ -113,10 +143,14 @@ impl ArchivedPages {
 
     /// Reads the page of a visit.
     pub(crate) fn read(&self, row: &VisitRecord) -> Result<ArchivedPage, String> {
-        let (Some(file), Some(offset)) = (&row.warc_file, row.warc_offset) else {
-            return Err("the journal does not say where it is".to_owned());
-        };
+        let (file, offset) = place_of(row)?;
         self.read_page_at(file, offset)
+    }
+
+    /// Reads the answer of a visit.
+    fn answer(&self, row: &VisitRecord) -> Result<Exchange, String> {
+        let (file, offset) = place_of(row)?;
+        self.answer_at(file, offset).map(|(answer, _)| answer)
     }
 
     /// Reads the document in the record at `offset` of an archive file.
@@ -125,14 +159,8 @@ impl ArchivedPages {
     }
 
     fn read_page_at(&self, file: &str, offset: u64) -> Result<ArchivedPage, String> {
-        let record = next_record(&mut self.reader_at(file, offset)?)?;
-        let no_answer = || format!("{file} at {offset} is not its answer");
-        let is_answer = |record: &Record| ["response", "resource"].contains(&record.kind());
-        let record = record.filter(is_answer).ok_or_else(no_answer)?;
-        let answer = record.answer(&self.policy.canonical);
-        // Other crawlers archive resources, too.
-        let answer = answer.or_else(|| exchange(&record, &self.policy.canonical));
-        let document = crawl::document_here(&self.policy, &answer.ok_or_else(no_answer)?)
+        let (answer, record) = self.answer_at(file, offset)?;
+        let document = crawl::document_here(&self.policy, &answer)
             .ok_or_else(|| "reading it panicked".to_owned())?;
         let digest = record.field("WARC-Payload-Digest");
         Ok(ArchivedPage {
@@ -140,6 +168,17 @@ impl ArchivedPages {
             record: record.id().to_owned(),
             digest: digest.map(str::to_owned),
         })
+    }
+
+    fn answer_at(&self, file: &str, offset: u64) -> Result<(Exchange, Record), String> {
+        let record = next_record(&mut self.reader_at(file, offset)?)?;
+        let no_answer = || format!("{file} at {offset} is not its answer");
+        let is_answer = |record: &Record| ["response", "resource"].contains(&record.kind());
+        let record = record.filter(is_answer).ok_or_else(no_answer)?;
+        let answer = record.answer(&self.policy.canonical);
+        // Other crawlers archive resources, too.
+        let answer = answer.or_else(|| exchange(&record, &self.policy.canonical));
+        Ok((answer.ok_or_else(no_answer)?, record))
     }
 
     /// Returns the text and the heading of a page that was left out by a crawl with
@@ -209,6 +248,11 @@ impl ArchivedPages {
                 .with_remedy("`crawler verify` says what is wrong with the archive")),
         }
     }
+}
+
+fn place_of(row: &VisitRecord) -> Result<(&str, u64), String> {
+    let place = row.warc_file.as_deref().zip(row.warc_offset);
+    place.ok_or_else(|| "the journal does not say where it is".to_owned())
 }
 
 fn next_record(reader: &mut WarcReader<BufReader<File>>) -> Result<Option<Record>, String> {

@@ -51,10 +51,10 @@ pub(crate) struct Settings {
     /// Refuse to continue: the directory must not exist
     #[arg(long)]
     pub(crate) fresh: bool,
-    /// A list of settings: archive (duplicate-links follow, on-duplicate keep, page-requisites
-    /// scope) leaves out only the same bytes, and fetches what pages need; focused (duplicate-links
-    /// probe, on-duplicate drop, page-requisites off) keeps each text once. Order: defaults <
-    /// preset < file < flags
+    /// A list of settings: archive (duplicate-links follow, max-body 1GiB, on-duplicate keep,
+    /// page-requisites scope) leaves out only the same bytes, and fetches what pages need; focused
+    /// (duplicate-links probe, max-body 50MiB, on-duplicate drop, page-requisites off) keeps each
+    /// text once. Order: defaults < preset < file < flags
     #[arg(long, value_name = "NAME")]
     #[serde(with = "maybe_word")]
     pub(crate) preset: Option<Preset>,
@@ -213,11 +213,18 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "N/s", help_heading = "Politeness")]
     #[serde(with = "maybe_word")]
     pub(crate) rate: Option<Rate>,
-    /// Hosts that share one pace and one connection: host (each has its own), address (all hosts of
-    /// one IP address) or domain (registrable, with its subdomains) [default: host]
+    /// Maximum rate of requests to one IP address, over all its hosts, for example 50/s; up to as
+    /// many are then in flight at a time [default: as many as ten hosts get, 4 at a time; fewer if
+    /// the address is slow; no maximum with --delay 0 or --group-by host]
+    #[arg(long, value_name = "N/s", help_heading = "Politeness")]
+    #[serde(with = "maybe_word")]
+    pub(crate) address_rate: Option<Rate>,
+    /// Hosts that share one pace and one connection: host (each has its own, without a maximum for
+    /// its IP address), address (all hosts of one IP address) or domain (registrable, with its
+    /// subdomains) [default: each host has its own, with a maximum for its address]
     #[arg(long, value_name = "WHAT", help_heading = "Politeness")]
-    #[serde(with = "word")]
-    pub(crate) group_by: GroupBy,
+    #[serde(with = "maybe_word")]
+    pub(crate) group_by: Option<GroupBy>,
     /// The complete user agent; robots.txt knows the crawler by its first word [default:
     /// crawler/VERSION (… contact …)]
     #[arg(short = 'U', long, value_name = "TEXT", help_heading = "Politeness")]
@@ -327,7 +334,7 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "SIZE", help_heading = "Fetching")]
     #[serde(with = "maybe_word")]
     pub(crate) memory: Option<Size>,
-    /// Time limit of one request, from the name look-up to the last byte [default: 60s]
+    /// Longest wait for a response, and for more of its body once it stops [default: 60s]
     #[arg(short = 'T', long, value_name = "TIME", help_heading = "Fetching")]
     #[serde(with = "word")]
     pub(crate) timeout: Span,

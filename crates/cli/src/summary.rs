@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crawl::{
-    Counts, CrawlContext, Focus, OnDuplicate, Reasons, Requisites, Responses, SeedCounts, Telemetry,
+    Counts, CrawlContext, Focus, Reasons, Requisites, Responses, SeedCounts, Telemetry,
 };
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
-use store::{SkippedBy, Standing};
+use store::{CutSum, SkippedBy, Standing};
 
+use crate::limits;
 use crate::terminal::{pasted, printable};
 
 /// The summary; the names are the contract of `--summary json`.
@@ -55,10 +56,21 @@ pub(crate) struct Summary {
     /// The kinds among them whose count is a lower bound.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) skipped_at_least: Vec<&'static str>,
+    /// Visits that a limit cut, and the links that it cost, by the limit's name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) limits: BTreeMap<&'static str, CutSum>,
+    /// Archived documents whose text and links are not read, by format.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) not_read: BTreeMap<&'static str, u64>,
     /// Pages that repeat another and were kept all the same.
     pub(crate) kept_duplicates: u64,
     /// URLs that are not visited yet.
     pub(crate) queued: u64,
+    /// URLs among them of hosts that are down: the crawl did not wait for them any longer, and the
+    /// same command requests them again.
+    pub(crate) unreachable: u64,
+    /// These hosts, with the last failure in this session; a thousand at most.
+    pub(crate) unreachable_hosts: BTreeMap<String, String>,
     /// Of this session; the counts above are of the whole crawl.
     pub(crate) seconds: f64,
     /// Of this session.
@@ -78,8 +90,6 @@ pub(crate) struct Summary {
     failed_seeds: Vec<(String, String)>,
     #[serde(skip)]
     more_failed_seeds: u64,
-    #[serde(skip)]
-    on_duplicate: OnDuplicate,
     /// Pages of this session.
     #[serde(skip)]
     new_pages: u64,
@@ -138,7 +148,9 @@ impl Summary {
     ) -> Self {
         let after = context.frontier.standing();
         let (totals, focus) = (&after.totals, context.focus.as_ref());
-        let fetches_requisites = context.policy.page_requisites != Requisites::Off;
+        let has_requisites = totals.requisites + totals.requisites_missing > 0;
+        let fetches_requisites =
+            has_requisites || context.policy.page_requisites != Requisites::Off;
         let seconds = took.as_secs_f64();
         let (skipped, skipped_at_least) = skipped(&after, &context.telemetry);
         let Responses {
@@ -166,17 +178,20 @@ impl Summary {
             requisites_missing: fetches_requisites.then_some(totals.requisites_missing),
             skipped,
             skipped_at_least,
+            limits: limits::by_name(totals),
+            not_read: limits::unread_by_name(totals),
             seconds: round(seconds),
             pages_per_second: round(new_pages as f64 / seconds.max(0.001)),
             kept_duplicates: totals.kept_duplicates,
             queued: after.queued,
+            unreachable: after.unreachable,
+            unreachable_hosts: unreachable_hosts(context),
             counts: context.telemetry.counts(),
             statuses,
             types,
             no_seed_fetched: false,
             failed_seeds: Vec::new(),
             more_failed_seeds: 0,
-            on_duplicate: context.policy.on_duplicate,
             new_pages,
             excluded_and_skipped: totals.skipped.iter().sum(),
             seeds: context.telemetry.seeds().counts(),
@@ -218,14 +233,28 @@ fn skipped(
     let (mut counts, mut at_least) = (BTreeMap::new(), Vec::new());
     for kind in SkippedBy::ALL {
         let links = telemetry.unvisited(kind);
-        let settled = after.totals.skipped[kind as usize];
-        let count = settled + links.urls + queued_of(kind, after.queued);
-        counts.insert(kind.as_str(), count);
+        let queued = after.queued.saturating_sub(after.unreachable);
+        let settled = match kind {
+            SkippedBy::Cut => after.totals.lost_links(),
+            _ => after.totals.skipped[kind as usize],
+        };
+        let count = settled + links.urls + queued_of(kind, queued);
+        if kind != SkippedBy::Cut || count > 0 {
+            counts.insert(kind.as_str(), count);
+        }
         if links.at_least {
             at_least.push(kind.as_str());
         }
     }
     (counts, at_least)
+}
+
+/// Returns the hosts that are past their last chance now, with the last failure.
+fn unreachable_hosts(context: &CrawlContext) -> BTreeMap<String, String> {
+    let down = context.telemetry.down().into_iter();
+    down.filter(|(host, _)| context.pacer.pace(host).is_past_last_chance(false))
+        .map(|(host, failure)| (host.to_string(), failure))
+        .collect()
 }
 
 /// Returns the URLs of the queue that count as skipped by this kind.

@@ -38,7 +38,11 @@ pub fn link(text: &str, depth: u32) -> DiscoveredUrl {
 #[must_use]
 pub fn again(at: Timestamp) -> Settlement {
     let reason = "no answer".to_owned();
-    Settlement::Again { at, reason }
+    Settlement::Again {
+        at,
+        reason,
+        counts: true,
+    }
 }
 
 /// Returns the record of a visit with this fate.

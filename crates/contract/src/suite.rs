@@ -8,8 +8,8 @@ use libtest_mimic::{Arguments, Trial};
 use crate::backend::Backend;
 use crate::sentence::Sentence;
 use crate::{
-    best_first, canonical, earlier_crawls, frontier, host_memory, index, model, patterns,
-    politeness, probes, requisites, restarts, sessions, verdicts,
+    best_first, canonical, claims, earlier_crawls, frontier, host_memory, index, last_chance,
+    model, patterns, politeness, probes, redirects, requisites, restarts, sessions, verdicts,
 };
 
 /// Returns all sentences.
@@ -18,6 +18,8 @@ fn sentences() -> impl Iterator<Item = &'static Sentence> {
         frontier::SENTENCES,
         frontier::COUNTED,
         frontier::IN_ORDER,
+        claims::SENTENCES,
+        claims::OVER_SESSIONS,
         host_memory::SENTENCES,
         requisites::SENTENCES,
         best_first::SENTENCES,
@@ -28,6 +30,8 @@ fn sentences() -> impl Iterator<Item = &'static Sentence> {
         probes::SENTENCES,
         probes::OVER_SESSIONS,
         index::SENTENCES,
+        last_chance::SENTENCES,
+        last_chance::OVER_SESSIONS,
         canonical::SENTENCES,
         canonical::AFTER_OTHERS,
         earlier_crawls::SENTENCES,
@@ -37,6 +41,7 @@ fn sentences() -> impl Iterator<Item = &'static Sentence> {
         model::IN_ORDER,
         politeness::PROPERTIES,
         verdicts::PROPERTIES,
+        redirects::PROPERTIES,
         restarts::PROPERTIES,
         restarts::IN_ORDER,
     ];

@@ -1,12 +1,13 @@
 //! A random user of a frontier.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use proptest::prelude::*;
 use store::{
     DiscoveredUrl, Fate, Frontier, Lease, LeaseFilter, Relevance, Settlement, Standing, Supply,
 };
-use web::Pace;
+use web::{Pace, PageUrl};
 
 use crate::fixtures::{again, at, discover, done_with, link};
 
@@ -25,6 +26,8 @@ pub(crate) enum Step {
         ready: u64,
         links: Vec<Link>,
     },
+    /// A redirect of a leased page leads to this link.
+    Claim(usize, Link),
     Wait(u64),
 }
 
@@ -47,6 +50,8 @@ pub(crate) fn step() -> impl Strategy<Value = Step> {
                 links,
             }
         }),
+        (0..8_usize, (0..4_u8, 0..18_u8, 0..3_u32))
+            .prop_map(|(which, link)| Step::Claim(which, link)),
         (0..40_u64).prop_map(Step::Wait),
     ]
 }
@@ -100,6 +105,8 @@ pub(crate) struct User {
     pub(crate) saw: Vec<String>,
     /// The user's leases.
     pub(crate) out: Vec<Lease>,
+    /// The URLs that redirects of the leased pages have reached, by the numbers of the entries.
+    reached: HashMap<u64, Vec<PageUrl>>,
     /// The time in milliseconds.
     pub(crate) now: u64,
     /// The next ticket of the archive.
@@ -110,6 +117,7 @@ impl User {
     /// Begins the next session, in which no lease of the last one is out.
     pub(crate) fn begin_session(&mut self, standing: Standing) {
         self.out.clear();
+        self.reached.clear();
         self.ticket = 0;
         self.saw.push(format!("{standing:?}"));
     }
@@ -145,7 +153,8 @@ impl User {
                 links,
             } if !self.out.is_empty() => {
                 let lease = self.out.remove(which % self.out.len());
-                let settlement = match kind {
+                let reached = self.reached.remove(&lease.entry.sequence);
+                let mut settlement = match kind {
                     0 => again(at(self.now + ready * 3)),
                     1 => Settlement::Returned,
                     2 => judged(&lease, done_with(&lease, None, discovered(links))),
@@ -155,17 +164,40 @@ impl User {
                         judged(&lease, done)
                     }
                 };
+                if let Settlement::Done(visit) = &mut settlement {
+                    // Half of the settlements do not name what was claimed.
+                    let is_named = ready % 2 == 0;
+                    visit.reached = reached.filter(|_| is_named).unwrap_or_default();
+                }
+                // Some hosts have had their last chance.
+                let is_down = *kind < 2 && ready % 4 == 3;
+                let (failures, wait) = match is_down {
+                    true => (9, Duration::from_secs(600)),
+                    false => (u32::from(*kind), Duration::from_millis(*ready)),
+                };
                 let pace = Pace {
                     ready: at(self.now + ready),
-                    failures: u32::from(*kind),
+                    failures,
                     crawl_delay: (*kind == 1).then(|| Duration::from_millis(*ready)),
-                    wait: Duration::from_millis(*ready),
+                    wait,
                     answered: at(self.now),
                     ..Pace::default()
                 };
                 frontier.settle(lease, settlement, pace).await.unwrap();
             }
-            Step::Settle { .. } => {}
+            Step::Claim(which, link) if !self.out.is_empty() => {
+                let lease = &self.out[which % self.out.len()];
+                let target = discovered(&[*link]).remove(0).url;
+                if target != *lease.url() && !frontier.is_apart(lease, &target) {
+                    let is_claimed = frontier.claim(lease, &target).await.unwrap();
+                    self.saw.push(format!("claimed {is_claimed}"));
+                    if is_claimed {
+                        let sequence = lease.entry.sequence;
+                        self.reached.entry(sequence).or_default().push(target);
+                    }
+                }
+            }
+            Step::Settle { .. } | Step::Claim(..) => {}
             Step::Wait(millis) => self.now += millis,
         }
         self.saw.push(format!("{:?}", frontier.standing()));

@@ -162,6 +162,7 @@ pub fn exchange(record: &Record, form: &CanonicalForm) -> Option<Exchange> {
                 headers,
                 body: record.whole_block().unwrap_or_else(beginning),
                 truncated: None,
+                warnings: Vec::new(),
                 address: None,
                 protocol: Protocol::Http11,
                 started: record.date().parse().ok()?,

@@ -21,6 +21,7 @@ use toml::Spanned;
 use web::{CanonicalForm, Exclusions, Host, PageUrl};
 
 pub use self::record::ControlRecord;
+use crate::failed_pages::FailedPagesError;
 use crate::runtime::runtime_overrides::{Orders, RuntimeOverrides};
 use crate::values::{Rate, Span, check_concurrency, check_factor, maybe_word};
 
@@ -53,7 +54,7 @@ fn in_column(column: Option<usize>) -> String {
 }
 
 /// The keys of the file. Each replaces the setting of the same name, except `exclude`, which adds
-/// to it, and the orders `reopen` and `distinct`.
+/// to it, and the orders `reopen`, `distinct` and `retry`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 struct Control {
@@ -69,6 +70,7 @@ struct Control {
     pause: bool,
     reopen: Vec<Spanned<String>>,
     distinct: Vec<Spanned<String>>,
+    retry: Vec<Spanned<String>>,
     host: BTreeMap<Spanned<String>, HostControl>,
 }
 
@@ -136,6 +138,11 @@ pub fn read(text: &str) -> Result<RuntimeOverrides, ControlError> {
             wrong(text.span(), what)
         })?);
     }
+    for text in control.retry {
+        let selection = text.get_ref().parse();
+        let mistaken = |error: FailedPagesError| wrong(text.span(), format!("retry: {error}"));
+        orders.retry.push(selection.map_err(mistaken)?);
+    }
     let exclude = Exclusions::new(&patterns);
     Ok(RuntimeOverrides {
         delay: control.delay.map(|span| span.0),
@@ -168,7 +175,7 @@ fn of_toml(text: &str, error: &toml::de::Error) -> ControlError {
 }
 
 /// Returns the host of a name; none if it has other parts of a URL.
-fn host_named(name: &str) -> Option<Host> {
+pub(crate) fn host_named(name: &str) -> Option<Host> {
     let url = PageUrl::parse(&format!("http://{name}/"), &CanonicalForm::keep_all()).ok()?;
     let is_bare = url.as_str() == format!("http://{}/", url.host());
     (is_bare && !name.contains('@')).then(|| url.host())
@@ -228,7 +235,8 @@ mod tests {
             describe(&overrides),
             "delay 5s, delay-factor 10, max-delay 2m, concurrency 8, rate 4/s, \
              exclude \"/calendar/\" and \"[?&]sort=\", delay 20s for slow.example.org, pause, \
-             reopen example.org/news/{n}, distinct http://example.org/guide?v=2"
+             reopen example.org/news/{n}, distinct http://example.org/guide?v=2, \
+             retry temporary, retry status=404,410 host=example.org"
         );
     }
 

@@ -18,6 +18,7 @@ pub mod values;
 // The crawl's state and rules, and the steps of a visit.
 mod choice;
 mod context;
+mod failed_pages;
 mod fault;
 mod policy;
 mod runtime;
@@ -25,9 +26,11 @@ mod steps;
 
 // The same visits, from an archive.
 mod rebuild;
+mod widened;
 
 pub use choice::UnknownChoice;
 pub use context::CrawlContext;
+pub use failed_pages::{FailedPages, FailedPagesError, StatusRange};
 pub use fault::{Fault, Shortage};
 pub use page::{Outcome, visit};
 pub use policy::{IndexedPages, OnDuplicate, Policy};
@@ -58,3 +61,4 @@ pub use steps::reading::{document_here, page_text, payload_name};
 pub use steps::requisites::Requisites;
 pub use steps::robots_files::RobotsFiles;
 pub use steps::unvisited::why_unvisited;
+pub use widened::{RuleChange, links_of_archived, offer_sitemaps};

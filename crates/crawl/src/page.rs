@@ -76,9 +76,18 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
     let links = links::discover(context, &lease, page, &reading, &admission).await?;
 
     // archive → index → settle
-    let record = visit_record::with_page(&lease, page, &chain.exchanges, &reading, &admission);
+    let record = visit_record::with_page(
+        &lease,
+        page,
+        &chain.exchanges,
+        &reading,
+        &admission,
+        &links.cuts,
+    );
     let mut notes = visit_record::match_fields(&admission, reading.document.as_ref());
     notes.extend(visit_record::topic_fields(&reading));
+    let odd = visit_record::warnings_of(&chain.exchanges);
+    notes.extend(visit_record::warnings(odd));
     notes.extend(outlinks::notes(
         context.policy.outlinks,
         reading.document.as_ref(),
@@ -110,14 +119,20 @@ async fn retry_or_fail(
         let seeds = context.telemetry.seeds();
         seeds.add_failure(lease.url(), SeedFailure::Visit(failure), &cause);
     }
-    let decision = retry::decide(failure, lease.entry.attempts, context.policy.tries);
+    let health = politeness::health_of(context, &lease, &chain.asked_last(lease.url()));
+    if health.is_down {
+        context.telemetry.note_down(&lease.url().host(), &reason);
+    }
+    let attempts = lease.entry.attempts;
+    let decision = retry::decide(failure, attempts, context.policy.tries, health.is_well);
     context.telemetry.add(&retry::counts(failure, decision));
-    let Decision::Again(wait) = decision else {
+    let Decision::Again { wait, counts } = decision else {
         return settle_without_page(context, lease, chain, Fate::Failed, reason).await;
     };
-    tracing::info!(url = %lease.url(), reason, ?wait, "will be tried again");
-    let at = until.max(context.clock.now() + wait);
-    politeness::settle(context, lease, Settlement::Again { at, reason }).await?;
+    tracing::info!(url = %lease.url(), reason, ?wait, counts, "will be tried again");
+    let at = until.max(context.clock.now() + wait).max(health.ready);
+    let again = Settlement::Again { at, reason, counts };
+    politeness::settle(context, lease, again).await?;
     Ok(Outcome::Postponed)
 }
 
@@ -133,7 +148,9 @@ async fn settle_without_page(
     context.index.forget(lease.url().key()).await?;
     let (found, now) = (lease.discovered().clone(), context.clock.date());
     let record = visit_record::without_page(found, &chain.exchanges, now, fate, reason);
-    let archived = whole_visit(context, &record, chain.exchanges, Vec::new());
+    let odd = visit_record::warnings_of(&chain.exchanges);
+    let notes = visit_record::warnings(odd).into_iter().collect();
+    let archived = whole_visit(context, &record, chain.exchanges, notes);
     let no_links = Outlinks::default();
     archive_and_settle(context, lease, record, archived, no_links, chain.reached).await
 }

@@ -7,14 +7,14 @@
 //! repeats itself in an earlier crawl are followed again if that crawl's archive is still there.
 //! Links get their promise from the topic as they do in a crawl.
 
-mod archived_links;
+pub(crate) mod archived_links;
 mod legacy_reason;
 
 use std::str::FromStr;
 use std::time::Duration;
 
 use neardup::{Likeness, PageSignature};
-use store::{DiscoveredUrl, Fate, Verdict, VisitDetails, VisitRecord};
+use store::{Cut, DiscoveredUrl, Fate, UnreadFormat, Verdict, VisitDetails, VisitRecord};
 use web::{CanonicalForm, Exchange, PageUrl, RobotsRules, Scope, Timestamp};
 
 use self::archived_links::ArchivedLinks;
@@ -27,6 +27,7 @@ use crate::steps::listings::quota::ListingQuota;
 use crate::steps::outlinks::NotedLinks;
 use crate::steps::promise::Promises;
 use crate::steps::reading::{Kind, Reader, Reading};
+use crate::steps::unvisited::LinkTally;
 use crate::steps::{admission, listings, seed_moves, visit_record};
 
 /// A visit as an archive has it.
@@ -137,7 +138,13 @@ pub fn rebuild_visit(
     for (file, lines) in &robots {
         let rules = RobotsRules::parse(lines, &policy.agent);
         let url = asked_for(&found.url, &reached, file);
-        sitemaps.extend(listings::named_sitemaps(link_rules, &found, url, &rules));
+        sitemaps.extend(listings::named_sitemaps(
+            link_rules,
+            &found,
+            url,
+            &rules,
+            &mut LinkTally::default(),
+        ));
     }
 
     let mut record = archived_record(found.clone(), &exchanges, at, notes);
@@ -219,6 +226,16 @@ impl<'a> Notes<'a> {
     fn url(self, name: &str) -> Option<PageUrl> {
         PageUrl::parse(self.text(name)?, self.form).ok()
     }
+
+    fn cuts(self) -> Vec<Cut> {
+        let named = self.fields.iter();
+        let named = named.filter(|(name, _)| name.eq_ignore_ascii_case(visit_record::CUT_BY));
+        let mut cuts = Vec::new();
+        for cut in named.filter_map(|(_, value)| visit_record::cut_of_field(value)) {
+            cut.add_to(&mut cuts);
+        }
+        cuts
+    }
 }
 
 /// Returns the record of a visit as far as the verdict in its notes goes.
@@ -247,6 +264,10 @@ fn archived_record(
             words: notes.parsed("words"),
             digest: notes.parsed("payload-digest"),
             relevance: notes.parsed(visit_record::RELEVANCE),
+            cuts: notes.cuts(),
+            unread: notes
+                .text(visit_record::UNREAD)
+                .and_then(UnreadFormat::of_word),
             ..row.details
         },
         ..row
@@ -315,7 +336,7 @@ fn record_notes(record: &mut VisitRecord, notes: Notes<'_>) {
 }
 
 /// Returns the way in which the links of a page were queued, as `admission.rs` decided then.
-fn following(
+pub(crate) fn following(
     policy: &Policy,
     record: &VisitRecord,
     reading: &Reading,

@@ -13,6 +13,7 @@ pub(crate) mod content_filter;
 pub(crate) mod evidence;
 
 pub(crate) mod duplicate_links;
+pub(crate) mod limits;
 pub(crate) mod link_rules;
 pub(crate) mod links;
 pub(crate) mod listings;

@@ -110,6 +110,7 @@ impl Fetch for Web {
             headers,
             body: page.unwrap_or_default().into(),
             truncated: None,
+            warnings: Vec::new(),
             address: None,
             protocol: Protocol::Http11,
             started: Timestamp::from_millis(1_000),

@@ -13,7 +13,7 @@ use neardup::{PageSignature, SKETCH_BYTES, Sketch};
 use serde::ser::{Serialize, Serializer};
 use store::embedded::record::Record;
 use store::embedded::{History, Revocations, revocations};
-use store::{StoreFault, VisitRecord};
+use store::{StoreFault, VisitRecord, truncated_by};
 use web::UrlKey;
 
 use crate::table::{Column, Kind, Table, Value};
@@ -30,17 +30,19 @@ pub struct Visit {
     /// Its whole signature, if [signatures](Visits::with_signatures) are asked for and the page was
     /// admitted or retained.
     pub signature: Option<Box<PageSignature>>,
+    /// The names of the limits that cut it, separated by spaces; `None` if it is whole.
+    pub truncated: Option<String>,
 }
 
 /// A record for each visit.
 pub const VISITS: Table = Table {
-    schema: "visits/4",
+    schema: "visits/5",
     columns: COLUMNS.split_at(COLUMNS.len() - 1).0,
 };
 
 /// The same table with the sketch of each kept page.
 pub const SKETCHES: Table = Table {
-    schema: "visits-sketches/4",
+    schema: "visits-sketches/5",
     columns: COLUMNS,
 };
 
@@ -71,6 +73,7 @@ const COLUMNS: &[Column] = &[
     Column::always("redirects", Kind::U32),
     Column::maybe("digest", Kind::Text),
     Column::maybe("relevance", Kind::Real),
+    Column::maybe("truncated", Kind::Text),
     Column::maybe("sketch", Kind::Bytes(SKETCH_BYTES as u16)),
 ];
 
@@ -78,12 +81,13 @@ impl Visit {
     /// Returns its fields, for [`SKETCHES`]; [`VISITS`] lacks the last.
     #[must_use]
     pub fn fields(&self) -> [Option<Value<'_>>; COLUMNS.len()] {
-        fields(&self.row, self.sketch.as_ref())
+        fields(&self.row, self.truncated.as_deref(), self.sketch.as_ref())
     }
 }
 
 fn fields<'a>(
     row: &'a VisitRecord,
+    truncated: Option<&'a str>,
     sketch: Option<&'a [u8; SKETCH_BYTES]>,
 ) -> [Option<Value<'a>>; COLUMNS.len()] {
     let text = |text: &'a Option<String>| text.as_deref().map(Value::Text);
@@ -119,6 +123,7 @@ fn fields<'a>(
         details
             .relevance
             .map(|relevance| Value::Real(relevance.share())),
+        truncated.map(Value::Text),
         sketch.map(|sketch| Value::Bytes(sketch)),
     ]
 }
@@ -129,7 +134,8 @@ pub struct VisitRow<'a>(pub &'a VisitRecord);
 
 impl Serialize for VisitRow<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Line(VISITS, &fields(self.0, None)).serialize(serializer)
+        let truncated = truncated_by(self.0);
+        Line(VISITS, &fields(self.0, truncated.as_deref(), None)).serialize(serializer)
     }
 }
 
@@ -194,6 +200,7 @@ impl Visits {
         }
         let Begun { sketch, signature } = self.begun.remove(&row.url.key()).unwrap_or_default();
         Some(Visit {
+            truncated: truncated_by(&row),
             row,
             sketch,
             signature,
@@ -237,7 +244,7 @@ mod tests {
             "url final_url status fetched_at depth via content_type \
              bytes charset language title verdict duplicate_of \
              distance resemblance fingerprint reason warc_file warc_offset kind canonical \
-             duration_ms words redirects digest relevance sketch"
+             duration_ms words redirects digest relevance truncated sketch"
         );
     }
 }

@@ -2,11 +2,16 @@
 
 pub(crate) mod body;
 pub(crate) mod connections;
+pub(crate) mod connector;
 pub(crate) mod decode;
+pub(crate) mod framing;
+pub(crate) mod head;
 pub(crate) mod http_fetch;
 pub(crate) mod options;
 pub(crate) mod progress;
 pub(crate) mod proxy;
+pub(crate) mod repetition;
 pub(crate) mod request;
 pub(crate) mod setup_error;
 pub(crate) mod tls;
+pub(crate) mod wire;

@@ -1,6 +1,6 @@
 //! Failures of requests: one variant per reaction.
 //!
-//! reqwest hides the reason in a chain of sources. `FetchFailure::of` walks the chain once, from
+//! The engine hides the reason in a chain of sources. `FetchFailure::of` walks the chain once, from
 //! the outside in, and takes the first link that it recognizes. Our own links (a refused address)
 //! come first, then TLS, then the HTTP engine, then the socket.
 
@@ -9,6 +9,9 @@ use std::fmt;
 use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
+
+use hyper_util::client::legacy::Error as RequestError;
+use web::{Exchange, Warning};
 
 use crate::client::tls::describe;
 use crate::ssrf_guard::address::Refusal;
@@ -126,39 +129,51 @@ impl FetchFailure {
         }
     }
 
+    /// Returns the failure that left a part of the body out, if it is incomplete: another request
+    /// may bring the rest.
+    #[must_use]
+    pub fn of_incomplete(exchange: &Exchange) -> Option<Self> {
+        match () {
+            () if exchange.warnings.contains(&Warning::StalledBody) => Some(Self::TooSlow),
+            () if exchange.is_incomplete() => Some(Self::Disconnected),
+            () => None,
+        }
+    }
+
     pub(crate) fn proxy(cause: impl fmt::Display) -> Self {
         Self::Proxy {
             cause: cause.to_string().into(),
         }
     }
 
-    /// Returns the failure in an error of reqwest.
-    pub(crate) fn of(error: &reqwest::Error) -> Self {
-        if error.is_builder() {
-            return Self::Unaskable;
-        }
-        for cause in chain(error) {
-            if let Some(failure) = Self::of_link(cause, error.is_connect()) {
-                return failure;
-            }
-        }
-        match () {
-            () if error.is_dns() => Self::Dns,
-            () if error.is_connect() && error.is_timeout() => {
-                Self::Connect(io::ErrorKind::TimedOut)
-            }
-            () if error.is_connect() => Self::Connect(io::ErrorKind::Other),
-            () if error.is_timeout() => Self::Timeout,
-            () => Self::Protocol,
-        }
+    /// Returns the failure of a request without a response.
+    pub(crate) fn of(error: &RequestError) -> Self {
+        let unknown = if error.is_connect() {
+            Self::Connect(io::ErrorKind::Other)
+        } else {
+            Self::Protocol
+        };
+        Self::of_chain(error, error.is_connect()).unwrap_or(unknown)
     }
 
-    /// Returns the failure in an error of reqwest behind a proxy: a failure before the proxy has
-    /// connected us is the proxy's.
-    pub(crate) fn by_way_of_proxy(error: &reqwest::Error, https: bool) -> Self {
+    /// Returns the failure of a body.
+    pub(crate) fn of_body(error: &hyper::Error) -> Self {
+        Self::of_chain(error, false).unwrap_or(Self::Protocol)
+    }
+
+    fn of_chain(error: &(dyn StdError + 'static), connecting: bool) -> Option<Self> {
+        chain(error).find_map(|cause| Self::of_link(cause, connecting))
+    }
+
+    /// Returns the failure of a request behind a proxy: a failure before the proxy has connected us
+    /// is the proxy's.
+    pub(crate) fn by_way_of_proxy(error: &RequestError, https: bool) -> Self {
         let failure = Self::of(error);
-        let before_any_proxy = matches!(failure, Self::PrivateAddress { .. } | Self::Dns);
-        if !error.is_connect() || error.is_timeout() || before_any_proxy {
+        let before_any_proxy = matches!(
+            failure,
+            Self::PrivateAddress { .. } | Self::Dns | Self::Connect(io::ErrorKind::TimedOut)
+        );
+        if !error.is_connect() || before_any_proxy {
             return failure;
         }
         match chain(error).find_map(|cause| of_proxy(&cause.to_string())) {
@@ -186,6 +201,10 @@ impl FetchFailure {
         }
         if let Some(hyper) = cause.downcast_ref::<hyper::Error>() {
             return Self::of_hyper(hyper);
+        }
+        if let Some(http2) = cause.downcast_ref::<h2::Error>() {
+            // An error of our own library is the server's violation of the protocol.
+            return (http2.is_remote() || http2.is_io()).then_some(Self::Disconnected);
         }
         let kind = cause.downcast_ref::<io::Error>()?.kind();
         if connecting {
@@ -224,8 +243,8 @@ enum ProxyFailure {
     Said(String),
 }
 
-/// Returns the proxy's failure in a link of the chain. reqwest has no types for that: these are
-/// hyper-util's words, and a test holds them.
+/// Returns the proxy's failure in a link of the chain, recognized by hyper-util's words. A test
+/// holds them.
 fn of_proxy(text: &str) -> Option<ProxyFailure> {
     let said = text.strip_prefix("tunnel error: ");
     let said = said.or_else(|| text.strip_prefix("SOCKS error: "))?;
@@ -246,7 +265,7 @@ fn of_proxy(text: &str) -> Option<ProxyFailure> {
 }
 
 /// Iterates over an error and its causes, from the outside in.
-fn chain<'a>(
+pub(crate) fn chain<'a>(
     error: &'a (dyn StdError + 'static),
 ) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
     std::iter::successors(Some(error), |cause| deeper(*cause))

@@ -15,17 +15,19 @@ pub type WantsBody<'a> = dyn Fn(u16, &HeaderMap) -> bool + Send + Sync + 'a;
 ///
 /// Every implementation guarantees:
 /// - With validators, a request is conditional: 304 Not Modified is an answer like any other.
-/// - A call makes exactly one request, or none if it is refused beforehand. A redirect is an answer
-///   like any other and is not followed.
-/// - The body is what the server sent, with its content coding, cut at a known limit.
-/// - The call ends: there is a deadline for the whole exchange.
+/// - A call makes one request, or none if it is refused beforehand. A request that the server did
+///   not process, because its connection ended, is repeated at once a few times. A redirect is an
+///   answer like any other and is not followed.
+/// - The body is what the server sent, with its content coding, cut at a known limit. If the rest
+///   is missing, what came is returned, and [`Exchange::is_incomplete`].
+/// - The call ends: head, silence and body have limits of time.
 /// - `Err` is the page's fate, a value to be counted and perhaps retried, never a fault of ours.
 #[async_trait]
 pub trait Fetch: Send + Sync {
     /// Requests `url`, unless it is still what `known` names, and waits for the whole answer.
     ///
     /// # Errors
-    /// [`FetchFailure`] if there is no whole answer.
+    /// [`FetchFailure`] if there is no answer.
     async fn ask(&self, url: &PageUrl, known: &Validators) -> Result<Exchange, FetchFailure>;
 
     /// Requests like [`ask`](Self::ask), but may leave the body of an answer whose head
@@ -46,7 +48,7 @@ pub trait Fetch: Send + Sync {
     /// Requests `url` unconditionally and waits for the whole answer.
     ///
     /// # Errors
-    /// [`FetchFailure`] if there is no whole answer.
+    /// [`FetchFailure`] if there is no answer.
     async fn fetch(&self, url: &PageUrl) -> Result<Exchange, FetchFailure> {
         self.ask(url, &Validators::default()).await
     }

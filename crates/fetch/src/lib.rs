@@ -7,6 +7,7 @@
 //! only a setup that cannot work is an error ([`SetupError`]).
 
 mod client;
+mod consequence;
 mod credentials;
 mod failure;
 mod fetch;
@@ -23,6 +24,7 @@ pub use client::options::{FetchLimits, FetchOptions};
 pub use client::proxy::{ProxyUrl, ProxyUrlError};
 pub use client::setup_error::SetupError;
 pub use client::tls::{InsecureHost, InsecureHostError};
+pub use consequence::{Blame, Consequence, Rest};
 pub use credentials::client_certificates::{ClientCertificate, ClientCertificates};
 pub use credentials::cookies::{BadCookie, Cookie, CookieError, CookieFile, read_cookies};
 pub use credentials::fields::{SecretField, SecretFieldError};
@@ -32,7 +34,9 @@ pub use failure::{FailureKind, FetchFailure};
 pub use fetch::{Fetch, WantsBody};
 pub use memory::{MemoryBudget, MemoryShare};
 pub use politeness::pacer::{Pacer, Permit, PolitenessKey};
-pub use politeness::pacing::{Answer, AnswerKind, Cooldown, HostPace, HostPacing, PacingRules};
+pub use politeness::pacing::{
+    AddressBound, Answer, AnswerKind, Cooldown, HostPace, HostPacing, PacingRules,
+};
 pub use politeness::retry_after::retry_after;
 pub use robots_cache::{RobotsAnswer, RobotsCache, RobotsError, RobotsSource, RobotsText};
 pub use ssrf_guard::address::{Refusal, refusal};

@@ -241,7 +241,13 @@ impl RobotsCache {
         let permit = self.pacer.permit(to).await;
         let outcome = self.fetch.fetch(url).await;
         permit.finish(Answer::of(&outcome, self.clock.date()));
-        outcome
+        let exchange = outcome?;
+        // The missing part may forbid what the rest allows: a file that is not whole is unreachable
+        // (RFC 9309 section 2.3.1.4).
+        match FetchFailure::of_incomplete(&exchange) {
+            Some(failure) if (200..300).contains(&exchange.status) => Err(failure),
+            _ => Ok(exchange),
+        }
     }
 
     /// Caches the rules in a file.

@@ -6,9 +6,10 @@
 use async_trait::async_trait;
 use neardup::PageSignature;
 use store::embedded::{DistinctOrder, EmbeddedStore, LogStep};
-use store::{NearDupIndex, Page, PatternName, StoreFault, Verdict};
+use store::{NearDupIndex, Page, PatternName, StoreFault, Verdict, VisitRecord};
 use web::{PageUrl, UrlKey};
 
+use crate::bucket::Bucket;
 use crate::store::SharedStore;
 
 #[async_trait]
@@ -94,5 +95,20 @@ impl SharedStore {
         let _arrival = self.shipping.arrive();
         let effects = self.local.declare_distinct_in(self, &ours).await?;
         Ok(ours.into_iter().zip(effects).collect())
+    }
+
+    /// Queues failed pages again, of those in buckets of this node:
+    /// [`EmbeddedStore::retry_failed`].
+    ///
+    /// # Errors
+    /// [`StoreFault`], as there.
+    pub async fn retry_failed(
+        &self,
+        is_meant: impl Fn(&VisitRecord) -> bool,
+    ) -> Result<u64, StoreFault> {
+        let owned = self.owned.read().await;
+        let _arrival = self.shipping.arrive();
+        let is_ours = |row: &VisitRecord| owned.contains(Bucket::of(&row.url)) && is_meant(row);
+        self.local.retry_failed(is_ours).await
     }
 }

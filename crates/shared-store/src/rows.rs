@@ -76,6 +76,13 @@ pub(crate) fn rows_of(record: &Record) -> Vec<Row> {
     let of_entry = |url: &PageUrl| vec![Row::new(Bucket::of(url), record)];
     match record {
         Record::Discovered { first, finds } => discovered(*first, finds),
+        Record::Held { finds } => {
+            let held = |run: &[DiscoveredUrl]| Record::Held {
+                finds: run.to_vec(),
+            };
+            let row = |run: &[DiscoveredUrl]| Row::new(Bucket::of(&run[0].url), &held(run));
+            runs(finds).map(row).collect()
+        }
         Record::Settled(settled) => {
             let finds = &settled.visit.finds;
             let mut alone = settled.clone();
@@ -124,7 +131,7 @@ pub(crate) fn rows_of(record: &Record) -> Vec<Row> {
 fn discovered(first: u64, finds: &[DiscoveredUrl]) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut number = first;
-    for run in finds.chunk_by(|one, other| Bucket::of(&one.url) == Bucket::of(&other.url)) {
+    for run in runs(finds) {
         let record = Record::Discovered {
             first: number,
             finds: run.to_vec(),
@@ -133,6 +140,11 @@ fn discovered(first: u64, finds: &[DiscoveredUrl]) -> Vec<Row> {
         number += run.len() as u64;
     }
     rows
+}
+
+/// Returns the runs of URLs of one bucket.
+fn runs(finds: &[DiscoveredUrl]) -> impl Iterator<Item = &[DiscoveredUrl]> {
+    finds.chunk_by(|one, other| Bucket::of(&one.url) == Bucket::of(&other.url))
 }
 
 /// Returns a record as the database has it.

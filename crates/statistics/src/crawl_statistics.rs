@@ -158,7 +158,8 @@ impl CrawlStatistics {
             Record::ClockSetBack { to, least_wait } => {
                 self.change_paces(|pace| pace.set_back(*to, *least_wait).0);
             }
-            // Patterns and visits under way are counted above; nothing else is.
+            // Patterns and visits under way are counted above; nothing else is. A URL that is held
+            // counts once it is queued.
             Record::Admitted { .. }
             | Record::Forgotten { .. }
             | Record::SeedAdopted { .. }
@@ -170,7 +171,8 @@ impl CrawlStatistics {
             | Record::PatternClosed(_)
             | Record::PatternReopened(_)
             | Record::ClockSet { .. }
-            | Record::Distinct(_) => {}
+            | Record::Distinct(_)
+            | Record::Held { .. } => {}
         }
     }
 
@@ -387,6 +389,12 @@ impl CrawlStatistics {
         SkippedBy::ALL
             .into_iter()
             .map(|kind| (kind, self.totals.skipped[kind as usize]))
+    }
+
+    /// Returns the sums over all visits.
+    #[must_use]
+    pub fn totals(&self) -> &Totals {
+        &self.totals
     }
 
     /// Returns the newest visits of a kind, newest first, at most

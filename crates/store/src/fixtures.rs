@@ -47,7 +47,11 @@ pub(crate) fn link(text: &str, depth: u32) -> DiscoveredUrl {
 /// Returns the settlement of a visit that failed and is repeated at this time.
 pub(crate) fn again(at: Timestamp) -> Settlement {
     let reason = "no answer".to_owned();
-    Settlement::Again { at, reason }
+    Settlement::Again {
+        at,
+        reason,
+        counts: true,
+    }
 }
 
 pub(crate) fn row(lease: &Lease, fate: Fate) -> VisitRecord {

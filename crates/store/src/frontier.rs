@@ -39,7 +39,7 @@ pub struct QueueEntry {
     pub sequence: u64,
     /// The URL, as it was discovered.
     pub discovered: DiscoveredUrl,
-    /// Earlier visits that ended in [`Settlement::Again`].
+    /// Earlier visits that ended in [`Settlement::Again`] and count.
     pub attempts: u32,
     /// Sessions that died while the entry was out on lease.
     pub strikes: u32,
@@ -114,7 +114,8 @@ pub enum Supply {
     Leases(Vec<Lease>),
     /// Nothing before this time; [`Timestamp::NEVER`] where only a settlement can change that.
     NothingBefore(Timestamp),
-    /// Nothing that may be visited is queued, and nothing is out on lease: the crawl is complete.
+    /// Nothing that may be visited is queued, except URLs of hosts that rest past their last chance
+    /// ([`Pace::is_past_last_chance`]), and nothing is out on lease: the crawl ends.
     Exhausted,
 }
 
@@ -199,6 +200,8 @@ pub enum Settlement {
         at: Timestamp,
         /// The failure.
         reason: String,
+        /// True if the visit counts as an attempt; false if the page is not to blame.
+        counts: bool,
     },
     /// The visit was not begun: the URL keeps its place, and no attempt is counted.
     Returned,
@@ -319,6 +322,11 @@ pub struct Standing {
     /// Queued URLs that are set aside after two or more deaths of sessions; each is visited alone,
     /// when no other URL can be.
     pub set_aside: u64,
+    /// Queued URLs of hosts past their last chance: the crawl does not wait for them, and the next
+    /// session asks for them again.
+    pub unreachable: u64,
+    /// The number of these hosts.
+    pub unreachable_hosts: u64,
     /// Hosts with URLs that wait or are out on lease; postponed URLs do not count until they are
     /// due.
     pub active_hosts: u64,
@@ -342,6 +350,8 @@ pub trait Frontier: Send + Sync {
     /// A probe ([`DiscoveredUrl::is_probed`]) is new once more when it is found on a kept page,
     /// unless it was visited by then: it gets a place among ordinary URLs, or, where it was left
     /// out unvisited, its visit record is revoked.
+    ///
+    /// A URL that a redirect has claimed is not new while the claim lasts: see [`Frontier::claim`].
     ///
     /// A URL that is found again keeps its place, also if it is found with a better promise
     /// ([`DiscoveredUrl::promising`]), depth or page.
@@ -373,6 +383,10 @@ pub trait Frontier: Send + Sync {
     /// A URL that two sessions died with is set aside: it is leased alone, when nothing else can be
     /// leased and nothing is out, so that a third death identifies it.
     ///
+    /// A host that has had its last chance ([`Pace::is_past_last_chance`]) is still tried whenever
+    /// it is ready, but nothing waits for it: neither the end of the crawl nor a probe. Each
+    /// session begins with a new chance for it.
+    ///
     /// With [`LeaseFilter::Requisites`] only requisites are leased, as if no page waited. Pages out
     /// on lease may still discover some, so the supply is not exhausted before they are settled.
     ///
@@ -401,8 +415,14 @@ pub trait Frontier: Send + Sync {
     ) -> Result<(), StoreFault>;
 
     /// Marks a URL as reached by a redirect of a leased page, so that it needs no visit of its own.
-    /// Returns false if it was queued before, or reached by another page; the same page may claim
-    /// it again in a later attempt. Durable with the settlement that names it in `reached`.
+    /// Returns false if it was queued before, reached or claimed by another page, or is a probe
+    /// out on lease. The claim is durable with the settlement that names it in `reached`. Any other
+    /// end of the lease gives it up: another attempt, a return, a settlement that does not name the
+    /// URL, the end of the session, its death.
+    ///
+    /// A URL that is discovered while it is claimed is leased after the claim is given up, in this
+    /// session or a later one, and never if the settlement names it. So is a URL that was reached by
+    /// a visit whose record was revoked, if the next visit of that page does not reach it.
     ///
     /// # Errors
     /// A fault of the store.

@@ -21,12 +21,14 @@ mod frontier;
 mod harvest;
 mod host_memory;
 mod known;
+mod limit;
 pub mod memory;
 mod near_dup;
 mod patterns;
 mod rules;
 mod skipped;
 mod totals;
+mod unread_format;
 mod visit_details;
 mod visit_record;
 
@@ -40,6 +42,7 @@ pub use frontier::{
 };
 pub use harvest::{Harvest, UrlHarvest};
 pub use host_memory::{HostMemory, Robots};
+pub use limit::{Cut, CutSum, Limit, truncated_by};
 pub use near_dup::{EarlierCapture, NearDupIndex, Original, Page, RetainedDuplicate, Verdict};
 pub use patterns::{Example, PatternName, PatternReport, PatternState, Patterns};
 pub use rules::{DuplicateScope, LikenessRules, UnknownScope};
@@ -48,5 +51,6 @@ pub use skipped::{
 };
 pub use topic::Relevance;
 pub use totals::Totals;
+pub use unread_format::UnreadFormat;
 pub use visit_details::VisitDetails;
 pub use visit_record::{Fate, VisitRecord};

@@ -2,6 +2,7 @@
 //!
 //! It serves tests, and is the oracle for the embedded store.
 
+mod claims;
 mod lease;
 mod near_dup;
 mod probes;

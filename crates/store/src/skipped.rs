@@ -9,6 +9,7 @@
 //! | `limit` | waits in the queue, or is behind a limit | the user's |
 //! | `robots` | is forbidden by robots.txt | the site's |
 //! | `page` | asks not to be archived, or its page asks not to follow it | the site's |
+//! | `cut` | is a link that a page or sitemap has beyond a limit ([`Limit`](crate::Limit)) | ours |
 //! | `other` | was left out for none of these reasons | ours |
 //!
 //! A crawl is complete where the crawler itself has left nothing unvisited by its own choice. Kinds
@@ -40,6 +41,8 @@ pub enum SkippedBy {
     Page,
     /// None of these.
     Other,
+    /// A limit of the crawler cut it off the page that links to it. No visit record has this kind.
+    Cut,
 }
 
 /// The beginning of a reason that robots.txt gives.
@@ -88,14 +91,14 @@ impl ExcludedBy {
             Self::Rule(SkippedBy::Robots) => Some("robots.txt"),
             Self::Rule(SkippedBy::Trap) => Some("shape of a trap"),
             Self::Rule(SkippedBy::Page) => Some("the page asks not to be archived"),
-            Self::Rule(SkippedBy::Other) | Self::Visited => None,
+            Self::Rule(SkippedBy::Other | SkippedBy::Cut) | Self::Visited => None,
         }
     }
 }
 
 impl SkippedBy {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::DuplicatesLinks,
         Self::Pattern,
         Self::Scope,
@@ -104,6 +107,7 @@ impl SkippedBy {
         Self::Trap,
         Self::Page,
         Self::Other,
+        Self::Cut,
     ];
 
     /// Returns the word in options and outputs.
@@ -118,6 +122,7 @@ impl SkippedBy {
             Self::Trap => "trap",
             Self::Page => "page",
             Self::Other => "other",
+            Self::Cut => "cut",
         }
     }
 
@@ -126,7 +131,7 @@ impl SkippedBy {
     pub const fn is_ours(self) -> bool {
         matches!(
             self,
-            Self::DuplicatesLinks | Self::Pattern | Self::Trap | Self::Other
+            Self::DuplicatesLinks | Self::Pattern | Self::Trap | Self::Other | Self::Cut
         )
     }
 
@@ -137,13 +142,25 @@ impl SkippedBy {
         if row.fate != Fate::Excluded || row.requisite > 0 {
             return None;
         }
-        let reason = row.reason.as_deref().unwrap_or_default();
-        let kind = Self::of_reason(reason);
+        let kind = Self::of_exclusion(row);
         match (row.status, kind) {
             // The URL was visited: it redirects in a circle, or to a URL with a visit of its own.
             (Some(_), Self::Other) => None,
             (_, kind) => Some(kind),
         }
+    }
+
+    /// Returns the kind of reason of an excluded visit, also of a requisite or a redirect.
+    #[must_use]
+    pub fn of_exclusion(row: &VisitRecord) -> Self {
+        Self::of_reason(row.reason.as_deref().unwrap_or_default())
+    }
+
+    /// Returns the target of a redirect that a rule excluded, as the reason has it.
+    #[must_use]
+    pub fn redirect_target(row: &VisitRecord) -> Option<&str> {
+        let rest = row.reason.as_deref()?.strip_prefix(REDIRECT_REASON)?;
+        Some(rest.split_once(": ")?.0)
     }
 
     fn of_reason(reason: &str) -> Self {
@@ -177,7 +194,7 @@ impl fmt::Display for SkippedBy {
 
 /// A word that names no kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not duplicates-links, pattern, scope, limit, robots, trap, page or other")]
+#[error("{0:?} is not duplicates-links, pattern, scope, limit, robots, trap, page, other or cut")]
 pub struct UnknownKind(String);
 
 impl FromStr for SkippedBy {

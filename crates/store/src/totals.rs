@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::limit::{CutSum, Limit};
 use crate::skipped::SkippedBy;
+use crate::unread_format::UnreadFormat;
 use crate::visit_record::{Fate, VisitRecord};
 
 /// Sums over all visit records of a crawl, over all its sessions.
@@ -40,6 +42,10 @@ pub struct Totals {
     pub judged: u64,
     /// Pages among them that are not about it.
     pub off_topic: u64,
+    /// Visits that a limit cut, requisites included, by limit.
+    pub cuts: [CutSum; Limit::ALL.len()],
+    /// Archived documents that are not read, by format.
+    pub unread: [u64; UnreadFormat::ALL.len()],
 }
 
 impl Totals {
@@ -63,6 +69,26 @@ impl Totals {
         (self.judged > 0).then(|| self.on_topic() as f64 / self.judged as f64)
     }
 
+    /// Returns the limits that cut visits, with their sums.
+    pub fn limits(&self) -> impl Iterator<Item = (Limit, CutSum)> {
+        let sums = Limit::ALL.into_iter().zip(self.cuts);
+        sums.filter(|(_, sum)| sum.visits > 0)
+    }
+
+    /// Returns the formats of documents that are not read, with their numbers.
+    pub fn unread_formats(&self) -> impl Iterator<Item = (UnreadFormat, u64)> {
+        let counts = UnreadFormat::ALL.into_iter().zip(self.unread);
+        counts.filter(|(_, count)| *count > 0)
+    }
+
+    /// Returns the number of links to pages that limits of the crawler cost, as far as they could
+    /// be counted.
+    #[must_use]
+    pub fn lost_links(&self) -> u64 {
+        let costly = self.limits().filter(|(limit, _)| limit.costs_links());
+        costly.fold(0, |sum, (_, cut)| sum.wrapping_add(cut.lost))
+    }
+
     /// Adds the sums over other visits.
     pub fn add(&mut self, other: &Self) {
         let Self {
@@ -80,6 +106,8 @@ impl Totals {
             skipped,
             judged,
             off_topic,
+            cuts,
+            unread,
         } = *other;
         let add = |sum: &mut u64, more: u64| *sum = sum.wrapping_add(more);
         add(&mut self.pages, pages);
@@ -98,6 +126,13 @@ impl Totals {
         for (sum, more) in self.skipped.iter_mut().zip(skipped) {
             add(sum, more);
         }
+        for (sum, more) in self.cuts.iter_mut().zip(cuts) {
+            add(&mut sum.visits, more.visits);
+            add(&mut sum.lost, more.lost);
+        }
+        for (sum, more) in self.unread.iter_mut().zip(unread) {
+            add(sum, more);
+        }
     }
 
     /// Adds a visit record.
@@ -113,6 +148,11 @@ impl Totals {
     fn change(&mut self, row: &VisitRecord, change: impl Fn(&mut u64, u64)) {
         let is_page = row.fate.is_page();
         change(&mut self.bytes, row.bytes);
+        for cut in &row.details.cuts {
+            let sum = &mut self.cuts[cut.limit as usize];
+            change(&mut sum.visits, 1);
+            change(&mut sum.lost, cut.lost);
+        }
         if row.requisite > 0 {
             change(&mut self.requisites, is_page.into());
             change(&mut self.requisites_missing, (!is_page).into());
@@ -122,6 +162,9 @@ impl Totals {
             change(&mut self.skipped[kind as usize], 1);
         }
         let is_kept_duplicate = row.kept && row.fate.is_duplicate();
+        if let Some(format) = row.details.unread {
+            change(&mut self.unread[format as usize], 1);
+        }
         change(&mut self.pages, is_page.into());
         change(&mut self.kept_duplicates, is_kept_duplicate.into());
         change(&mut self.judged, row.is_judged().into());

@@ -6,9 +6,11 @@ use serde::{Deserialize, Serialize};
 use topic::Relevance;
 
 use crate::duplicate_rule::DuplicateRule;
+use crate::limit::Cut;
+use crate::unread_format::UnreadFormat;
 
 /// Details of a visit, for exports, statistics and harvests. All are absent in records of journal
-/// formats before 8, and the relevance in those of format 8.
+/// formats before 8; later fields say since which format they are there.
 ///
 /// The order of the fields is on disk (postcard): a new one goes to the end, with a new format
 /// version of the journal. Invariant: each field of the default is encoded as one zero byte.
@@ -27,6 +29,12 @@ pub struct VisitDetails {
     pub digest: Option<String>,
     /// True for a sitemap that was read for its entries.
     pub is_sitemap: bool,
-    /// The relevance of the page to the topic of a focused crawl; none if it was not judged.
+    /// The relevance of the page to the topic of a focused crawl; none if it was not judged. Since
+    /// format 9.
     pub relevance: Option<Relevance>,
+    /// The limits that cut the visit, each once. Since format 10.
+    pub cuts: Vec<Cut>,
+    /// The format of a document that was archived and not read for its text and links. Since format
+    /// 10.
+    pub unread: Option<UnreadFormat>,
 }

@@ -27,6 +27,16 @@ impl Backend for Embedded {
         "embedded"
     }
 
+    /// Fewer than of the store in memory, since each session opens tables; `CONTRACT_CASES=1000`
+    /// has so many.
+    fn cases(&self, usual: u32) -> u32 {
+        let wanted = std::env::var("CONTRACT_CASES").ok();
+        match wanted.map(|cases| cases.parse()) {
+            Some(cases) => cases.expect("CONTRACT_CASES is a number"),
+            None => usual.min(100),
+        }
+    }
+
     async fn open(&self, setup: &Setup) -> Box<dyn Session> {
         let directory = tempfile::tempdir().unwrap();
         Box::new(EmbeddedSession::open(directory, setup.clone()))

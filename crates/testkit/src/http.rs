@@ -68,6 +68,8 @@ pub struct Request {
     pub head: Bytes,
     /// The bytes after the head (`Content-Length` only).
     pub body: Bytes,
+    /// The number of the request on its connection, from 1; 0 over HTTP/2, and without a server.
+    pub number: u64,
 }
 
 impl Request {
@@ -101,6 +103,7 @@ impl Request {
             port,
             head,
             body,
+            number: 0,
         }
     }
 
@@ -221,6 +224,12 @@ impl Reply {
             framing: Framing::Raw,
             ..Self::document("", answer)
         }
+    }
+
+    /// No answer: the connection is closed.
+    #[must_use]
+    pub fn hang_up() -> Self {
+        Self::raw("")
     }
 
     /// The same with another status.

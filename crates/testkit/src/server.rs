@@ -320,9 +320,10 @@ async fn converse(mut stream: TcpStream, shared: Arc<Shared>) -> io::Result<()> 
     stream.set_nodelay(true)?;
     let connection = shared.next_connection();
     let mut buffer = BytesMut::with_capacity(4096);
+    let mut number = 0;
     while let Some(asked) = read_request(&mut stream, &mut buffer).await? {
         let at = shared.now();
-        let (request, keep_alive) = match asked {
+        let (mut request, keep_alive) = match asked {
             Ok(asked) => asked,
             Err(refusal) => {
                 let reply = Reply::status(refusal).header("Connection", "close");
@@ -336,6 +337,8 @@ async fn converse(mut stream: TcpStream, shared: Arc<Shared>) -> io::Result<()> 
                 return stream.shutdown().await;
             }
         };
+        number += 1;
+        request.number = number;
         let reply = shared.answer(&request);
         let (head, framed) = (play::head(&reply), play::framed(&reply));
         let sent = send(&mut stream, &reply, &head, &framed).await;

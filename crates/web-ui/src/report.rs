@@ -27,8 +27,8 @@ use web::Timestamp;
 pub use self::gather::{Beside, BrokenLinkCollector};
 pub use self::hosts::{HostLine, HostSums, Hosts, Politeness};
 pub use self::links::{
-    BrokenLink, BrokenLinks, Failure, Failures, LeftOut, Pattern, PatternExample, Patterns,
-    Skipped, SkippedKind,
+    BrokenLink, BrokenLinks, CutVisits, Failure, Failures, LeftOut, Pattern, PatternExample,
+    Patterns, Skipped, SkippedKind,
 };
 pub use self::summary::Setting;
 pub use self::tally::{Count, Tally};

@@ -52,7 +52,7 @@ mod work_budget;
 
 pub use content::MIN_MAIN_WORDS;
 pub use directives::Directives;
-pub use document::{Document, MainContent, ParseWarning};
+pub use document::{Document, LostLinks, MainContent, ParseWarning};
 pub use limits::{ParserStop, ReadLimits};
 pub use link::{Link, LinkContext, LinkKind, LinkKinds};
 pub use main_selectors::{BadSelector, MainSelectors};

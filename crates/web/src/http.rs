@@ -6,3 +6,4 @@ pub(crate) mod exchange;
 pub(crate) mod link_header;
 pub(crate) mod media_type;
 pub(crate) mod validators;
+pub(crate) mod warning;

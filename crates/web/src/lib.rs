@@ -38,11 +38,12 @@ pub use crate::http::content_filter::{BadContentFilter, LanguageFilter, TypeFilt
 pub use crate::http::exchange::{Exchange, Protocol, Truncation};
 pub use crate::http::media_type::{Media, essence};
 pub use crate::http::validators::Validators;
+pub use crate::http::warning::Warning;
 
 pub use crate::html::{
-    BadSelector, Directives, Document, Link, LinkContext, LinkKind, LinkKinds, MIN_MAIN_WORDS,
-    MainContent, MainSelectors, ParseWarning, ParserStop, ReadLimits, Relations, ResponseMetadata,
-    UnknownRelation, read,
+    BadSelector, Directives, Document, Link, LinkContext, LinkKind, LinkKinds, LostLinks,
+    MIN_MAIN_WORDS, MainContent, MainSelectors, ParseWarning, ParserStop, ReadLimits, Relations,
+    ResponseMetadata, UnknownRelation, read,
 };
 pub use crate::html::{
     CssUrl, attribute_value, css_urls, page_text, refresh_url, sheet_text, srcset_urls,

@@ -44,7 +44,7 @@ pub enum WaitReason {
     Slowness,
     /// `Crawl-delay` in its robots.txt.
     CrawlDelay,
-    /// No response, possibly several times in a row.
+    /// No response, or another failure of the host, possibly several times in a row.
     Failures,
     /// A response of 429 or 503, possibly several times in a row.
     SlowDown,
@@ -88,7 +88,43 @@ pub struct RestartRule {
     pub factor: u32,
 }
 
+/// Minimum number of failures in a row of a host past its last chance.
+const LAST_CHANCE: u32 = 4;
+/// Minimum wait of a host past its last chance. The waits double, so their sum is about the same.
+const LAST_WAIT: Duration = Duration::from_secs(120);
+/// The same for a host without any page yet: its name may be misspelt.
+const LAST_WAIT_WITHOUT_PAGES: Duration = Duration::from_secs(15);
+
 impl Pace {
+    /// Returns true if the host has had its last chance: it failed at least four times in a row,
+    /// and rests for two minutes or longer; for 15 seconds, if it never answered with a page. A
+    /// crawl does not wait for it any more.
+    #[must_use]
+    pub fn is_past_last_chance(&self, has_pages: bool) -> bool {
+        let longest = match has_pages {
+            true => LAST_WAIT,
+            false => LAST_WAIT_WITHOUT_PAGES,
+        };
+        self.failures >= LAST_CHANCE && self.wait >= longest
+    }
+
+    /// Returns the state in a new session of a host that has had its last chance: its failures are
+    /// forgotten, and so is the rest after them, except for `least_wait`. A wait that the host
+    /// itself asked for holds.
+    #[must_use]
+    pub fn with_new_chance(self, now: Timestamp, least_wait: Duration) -> Pace {
+        let ready = match self.why {
+            WaitReason::Failures => self.ready.min(now + least_wait),
+            _ => self.ready,
+        };
+        Pace {
+            ready,
+            failures: 0,
+            wait: self.wait.min(least_wait),
+            ..self
+        }
+    }
+
     /// Returns the state after an update: `newer` replaces this one, except that a promised wait is
     /// never shortened.
     #[must_use]
@@ -380,6 +416,48 @@ mod tests {
             assert_eq!(rest(why).shared_rest(least), at(61_000), "{why}");
         }
         assert_eq!(rest(WaitReason::Failures).shared_rest(least), at(2_000));
+    }
+
+    #[test]
+    fn a_host_is_past_its_last_chance_after_two_minutes_of_failures() {
+        for (failures, seconds, has_pages, expected) in [
+            (3, 600, true, false),
+            (4, 119, true, false),
+            (4, 120, true, true),
+            (9, 600, true, true),
+            (3, 120, false, false),
+            (4, 14, false, false),
+            (4, 15, false, true),
+            (0, 600, false, false),
+        ] {
+            let pace = Pace {
+                failures,
+                wait: Duration::from_secs(seconds),
+                ..Pace::default()
+            };
+            let found = pace.is_past_last_chance(has_pages);
+            assert_eq!(found, expected, "{failures} {seconds} {has_pages}");
+        }
+    }
+
+    #[test]
+    fn a_new_session_gives_a_host_another_chance_and_keeps_what_the_host_asked_for() {
+        let second = Duration::from_secs(1);
+        for (why, ready) in [
+            (WaitReason::Failures, 6_000),
+            (WaitReason::SlowDown, 90_000),
+            (WaitReason::RetryAfter, 90_000),
+        ] {
+            let failed = Pace {
+                failures: 9,
+                wait: 120 * second,
+                why,
+                ..at(90_000).into()
+            };
+            let again = failed.with_new_chance(at(5_000), second);
+            assert_eq!((again.ready, again.failures), (at(ready), 0), "{why}");
+            assert!(!again.is_past_last_chance(false));
+        }
     }
 
     /// Bytes on disk are promises.

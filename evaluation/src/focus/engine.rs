@@ -66,6 +66,7 @@ impl Fetch for Directories {
             headers,
             body: body.unwrap_or_default().into(),
             truncated: None,
+            warnings: Vec::new(),
             address: None,
             protocol: Protocol::Http11,
             started,

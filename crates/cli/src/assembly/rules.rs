@@ -90,7 +90,8 @@ pub(crate) fn pacing(settings: &Settings) -> PacingRules {
             connections: own.concurrency.map(NonZeroUsize::get),
         }),
         rate: settings.rate.map(|rate| rate.0),
-        group_by: settings.group_by,
+        group_by: settings.group_by(),
+        address: settings.address_bound(),
         ..PacingRules::default()
     }
 }

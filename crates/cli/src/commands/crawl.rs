@@ -173,6 +173,7 @@ async fn crawl(
         resumed,
         store,
         ordered,
+        widened,
         list,
     } = match assembly::assemble(settings, seeds, form, clock, components, joined, || {
         // A long list takes its time, in which an interrupt is heard.
@@ -211,6 +212,12 @@ async fn crawl(
     }
     let serving = dashboard.map(|dashboard| tokio::spawn(dashboard.run()));
 
+    if let Some(widened) = widened {
+        let caught_up = widened.catch_up(settings, &context, &store, &stop).await?;
+        if !quiet {
+            progress::say_above(&bar, &caught_up.in_words());
+        }
+    }
     let before = context.frontier.standing();
     let started = Instant::now();
     let progress = progress::show(
@@ -268,7 +275,7 @@ async fn crawl(
     output::to_stdout(|out| match args.summary {
         Some(SummaryForm::Json) => output::json_line(out, &summary),
         None if verbosity == Verbosity::Silent => Ok(()),
-        Some(SummaryForm::Text) | None => summary.write(out, &place, settings),
+        Some(SummaryForm::Text) | None => summary.write(out, &place, settings, &context.policy),
     })?;
     if ended.is_ok() && log.count() > 0 && !quiet {
         let lost = log.count();

@@ -6,6 +6,7 @@
 //! followed): the archived pages are read again and judged by the same rules. Each URL is listed
 //! once, with the first page that links to it.
 
+pub(super) mod beyond_limits;
 mod ledger;
 
 use std::cell::RefCell;
@@ -15,7 +16,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use store::embedded::record::Record;
-use store::{DiscoveredUrl, HOSTS_RULE, LeftOut, SkippedBy, VisitRecord};
+use store::{DiscoveredUrl, HOSTS_RULE, LeftOut, SkippedBy, Totals, VisitRecord};
 use web::{Document, PageUrl, Scope};
 
 use self::ledger::{Event, Ledger, Skipped};
@@ -44,6 +45,8 @@ struct JournalFacts {
     scope: Scope,
     /// Domains with links that were left out because they have hosts enough.
     full_domains: HashSet<Box<str>>,
+    /// Sums over the visits, with the limits that cut them.
+    totals: Totals,
     /// The number of visits in the journal.
     visits: u64,
 }
@@ -55,6 +58,7 @@ pub(crate) fn run(args: &SkippedArgs) -> Result<(), CliError> {
     let mut facts = JournalFacts {
         scope: scope_in_force(&settings, &settings.canonical_form())?,
         full_domains: HashSet::new(),
+        totals: Totals::default(),
         visits: 0,
     };
     for record in records(&state, "records")? {
@@ -62,11 +66,12 @@ pub(crate) fn run(args: &SkippedArgs) -> Result<(), CliError> {
             .apply(record?, &mut ledger)
             .map_err(|error| fault(&error))?;
     }
-    let pages = ArchivedPages::of(&settings);
+    let pages = beyond_limits::pages(&settings);
     if asks_for_links(args.why, &settings) {
         facts.add_links(&state, &pages, &mut ledger)?;
     }
     write(args, ledger)?;
+    beyond_limits::say_cuts(&facts.totals);
     pages.check_unread("their links are missing in the list")
 }
 
@@ -75,9 +80,14 @@ fn asks_for_links(why: Option<SkippedBy>, settings: &Settings) -> bool {
     match why {
         Some(SkippedBy::DuplicatesLinks | SkippedBy::Pattern | SkippedBy::Robots) => false,
         Some(SkippedBy::Limit) => settings.max_depth.is_some(),
-        None | Some(SkippedBy::Scope | SkippedBy::Trap | SkippedBy::Page | SkippedBy::Other) => {
-            true
-        }
+        None
+        | Some(
+            SkippedBy::Scope
+            | SkippedBy::Trap
+            | SkippedBy::Page
+            | SkippedBy::Other
+            | SkippedBy::Cut,
+        ) => true,
     }
 }
 
@@ -93,10 +103,13 @@ fn journal_bytes(state: &Path) -> u64 {
 impl JournalFacts {
     fn apply(&mut self, record: Record, ledger: &mut Ledger) -> io::Result<()> {
         match record {
-            Record::Discovered { finds, .. } => self.queued(&finds, ledger),
+            Record::Discovered { finds, .. } | Record::Held { finds } => {
+                self.queued(&finds, ledger)
+            }
             Record::Settled(settled) => {
                 let visit = settled.visit;
                 self.visits += 1;
+                self.totals.count(&visit.row);
                 self.left_out(&visit.left_out);
                 self.queued(&visit.finds, ledger)?;
                 for url in &visit.reached {
@@ -109,6 +122,7 @@ impl JournalFacts {
                 row,
                 reached,
             } => {
+                self.totals.uncount(&row);
                 for url in &reached {
                     ledger.add(Event::Unreached, url.key(), None)?;
                 }
@@ -191,12 +205,15 @@ impl JournalFacts {
         ledger: &mut Ledger,
     ) -> io::Result<()> {
         let page = row.final_url.as_ref().unwrap_or(&row.url);
+        let mut read = beyond_limits::ReadLinks::default();
         for link in &document.links {
+            let is_read = read.has(link.kind);
             if link.kind == web::LinkKind::Requisite {
                 continue;
             }
             let (policy, scope) = (&pages.policy, &self.scope);
             let ruled = crawl::why_unvisited(policy, scope, page, row.depth, document, link);
+            let ruled = ruled.or_else(|| (!is_read).then(|| beyond_limits::reason(page)));
             let (kind, reason) = ruled.unwrap_or_else(|| self.not_queued(&link.url));
             let skipped = Skipped {
                 url: link.url.as_str().to_owned(),

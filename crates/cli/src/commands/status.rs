@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use crawl::control_file;
 use serde::Serialize;
 use statistics::{CrawlStatistics, NameCounts, REDIRECTED};
-use store::PatternState;
+use store::{CutSum, PatternState};
 use web::Timestamp;
 
 use super::column;
@@ -19,7 +19,8 @@ use crate::cli_error::CliError;
 use crate::control::{self, ControlInForce};
 use crate::crawl_directory;
 use crate::leftovers::{self, Leftover};
-use crate::output::{self, Format};
+use crate::limits;
+use crate::output::{self, Format, counted};
 use crate::settings::Settings;
 use crate::terminal::printable;
 
@@ -34,11 +35,18 @@ struct Status {
     requisites_missing: u64,
     queued: u64,
     set_aside: u64,
+    /// Queued URLs of hosts that are down, and the last failure of each of these hosts.
+    unreachable: u64,
+    unreachable_hosts: BTreeMap<String, String>,
     /// URL patterns that bring nothing new any more, and the number of URLs left out for them.
     closed_patterns: u64,
     left_out_by_pattern: u64,
     /// Links that were left out, by the rule that took them for traps.
     left_out_links: BTreeMap<String, u64>,
+    /// Visits that a limit cut, and the links that it cost, by the limit's name.
+    limits: BTreeMap<&'static str, CutSum>,
+    /// Archived documents whose text and links are not read, by format.
+    not_read: BTreeMap<&'static str, u64>,
     begun_at: Option<String>,
     last_visit_at: Option<String>,
     /// The content of control.toml in force; none without one.
@@ -103,6 +111,8 @@ impl Status {
             queued: counts.queued,
             set_aside: counts.set_aside,
             left_out_links: statistics.left_out_links().clone(),
+            limits: limits::by_name(statistics.totals()),
+            not_read: limits::unread_by_name(statistics.totals()),
             begun_at: text(counts.begun_at),
             last_visit_at: text(counts.last_visit_at),
             redirected: statistics.exclusion_reasons().count(REDIRECTED),
@@ -112,6 +122,15 @@ impl Status {
             types: named(statistics.types(), None),
             ..Self::default()
         };
+        for (host, figures) in statistics.hosts() {
+            let is_down = figures.pace.is_past_last_chance(figures.sums.pages > 0);
+            if is_down && figures.waiting > 0 {
+                status.unreachable += figures.waiting;
+                let failure = figures.last_failure.as_deref().unwrap_or_default();
+                let named = (host.to_string(), failure.to_owned());
+                status.unreachable_hosts.extend([named]);
+            }
+        }
         for report in statistics.patterns().reports() {
             status.closed_patterns += u64::from(report.state == PatternState::Closed);
             status.left_out_by_pattern += report.left_out;
@@ -138,6 +157,18 @@ impl Status {
             .map(|(rule, links)| format!("{links} {rule}"))
             .collect();
         (!rules.is_empty()).then(|| rules.join(", "))
+    }
+
+    /// Describes the URLs of hosts that are down; none if there are none.
+    fn unreachable(&self) -> Option<String> {
+        let (first, failure) = self.unreachable_hosts.first_key_value()?;
+        let others = match self.unreachable_hosts.len() - 1 {
+            0 => String::new(),
+            others => format!(" and {}", counted(others as u64, "other host")),
+        };
+        let urls = self.unreachable;
+        let hosts = printable(&format!("{first} ({failure}){others}"));
+        Some(format!("{urls}, requested by the next run; down: {hosts}"))
     }
 
     fn lines(&self) -> Vec<(&'static str, Option<String>)> {
@@ -170,9 +201,12 @@ impl Status {
             column("statuses", self.statuses.as_ref()),
             column("types", self.types.as_ref()),
             column("queued", Some(self.queued)),
+            column("unreachable", self.unreachable()),
             column("set aside", if_any(self.set_aside)),
             column("patterns", self.patterns()),
             column("trap links", self.trap_links()),
+            column("truncated", limits::in_words(&self.limits)),
+            column("not read", limits::unread_in_words(&self.not_read)),
             column("control.toml", self.control_in_words.as_ref()),
             column("left over", left_over),
         ]

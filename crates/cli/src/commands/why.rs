@@ -4,6 +4,7 @@
 //! applied again: links out of scope are not stored one by one, because there can be any number of
 //! them.
 
+mod cut_pages;
 mod topic;
 
 use std::collections::HashSet;
@@ -16,6 +17,7 @@ use store::embedded::{self, EmbeddedStore, History};
 use store::{DiscoveredUrl, STRIKES_ASIDE, SkippedBy, StoreFault, VisitRecord};
 use web::{CanonicalForm, Host, PageUrl, TrapRules};
 
+use self::cut_pages::CutPages;
 use self::topic::TopicPart;
 use super::shared::OpenCrawl;
 use super::{column, parse_url, scope_in_force};
@@ -43,6 +45,8 @@ struct UrlHistory {
     left_out: Option<String>,
     /// Hosts of its domain with queued URLs.
     hosts: HashSet<Host>,
+    /// The pages that a limit cut, which may link to it.
+    cut_pages: CutPages,
 }
 
 #[derive(Serialize)]
@@ -146,12 +150,17 @@ impl UrlHistory {
     fn apply(&mut self, record: Record, url: &PageUrl) {
         match record {
             Record::Discovered { first, finds } => self.apply_discovered(first, finds, url),
+            Record::Held { finds } => {
+                let own = finds.into_iter().find(|found| found.url == *url);
+                self.queued = own.or(self.queued.take());
+            }
             Record::Died { sequences }
                 if self.sequence.is_some_and(|own| sequences.contains(&own)) =>
             {
                 self.deaths += 1;
             }
             Record::Revoked { entry, row, .. } if row.url == *url => {
+                self.cut_pages.remove(&row);
                 self.row = None;
                 self.queued = Some(entry.discovered);
                 self.sequence = Some(entry.sequence);
@@ -165,6 +174,7 @@ impl UrlHistory {
                 if let Some(links) = left_out.find(|links| links.example == *url) {
                     self.left_out = Some(links.rule);
                 }
+                self.cut_pages.add(&visit.row);
                 self.apply_discovered(settled.first, visit.finds, url);
                 if visit.reached.contains(url) {
                     self.reached_from = Some(visit.row.url.clone());
@@ -252,7 +262,10 @@ impl UrlHistory {
         };
         let reason = match scope.judge(url) {
             Err(out_of_scope) => out_of_scope.to_string(),
-            Ok(()) => self.trap(url, settings).unwrap_or_else(unlinked),
+            Ok(()) => self
+                .trap(url, settings)
+                .or_else(|| self.cut_pages.explain(url, settings))
+                .unwrap_or_else(unlinked),
         };
         Ok(("not-queued", reason))
     }

@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Weak;
 
-use crawl::Orders;
 use crawl::control_file::ControlRecord;
+use crawl::{FailedPages, Orders};
 use shared_store::SharedStore;
 use store::embedded::{DistinctOrder, EmbeddedStore};
 use store::{PatternName, StoreFault};
 use tokio::runtime::Handle;
 
 use crate::crawl_directory;
+use crate::output::counted;
 use crate::terminal::printable;
 
 /// The store that carries out orders.
@@ -83,6 +84,10 @@ async fn all(store: &EmbeddedStore, orders: &Orders) -> Result<CarriedOut, Store
     for (url, effect) in orders.distinct.iter().zip(found) {
         carried_out.declared(url.as_str(), &effect);
     }
+    for pages in &orders.retry {
+        let queued = store.retry_failed(|row| pages.select(row)).await?;
+        carried_out.retried(pages, queued);
+    }
     Ok(carried_out)
 }
 
@@ -98,6 +103,10 @@ async fn of_node(store: &SharedStore, orders: &Orders) -> Result<CarriedOut, Sto
     for (url, effect) in store.declare_distinct(&orders.distinct).await? {
         carried_out.declared(url.as_str(), &effect);
     }
+    for pages in &orders.retry {
+        let queued = store.retry_failed(|row| pages.select(row)).await?;
+        carried_out.retried(pages, queued);
+    }
     Ok(carried_out)
 }
 
@@ -107,6 +116,12 @@ impl CarriedOut {
         self.effects.push(format!(
             "{pattern} is open again, and {queued} URLs wait that were left out"
         ));
+    }
+
+    fn retried(&mut self, pages: &FailedPages, queued: u64) {
+        self.done.insert(format!("retry {pages}"));
+        let effect = format!("{} queued again ({pages})", counted(queued, "failed page"));
+        self.effects.push(effect);
     }
 
     fn declared(&mut self, url: &str, effect: &DistinctOrder) {

@@ -144,11 +144,11 @@ mod tests {
     fn a_line_that_is_too_long_is_marked_and_the_next_one_is_read() {
         let mut text = "x".repeat(MAX_LINE + 1);
         text.push_str("\ny");
-        let lines = lines(text.into());
-        assert_eq!((lines.len(), lines[1].as_str()), (2, "y"));
-        assert!(lines[0].ends_with(char::REPLACEMENT_CHARACTER));
+        let cut = lines(text.into());
+        assert_eq!((cut.len(), cut[1].as_str()), (2, "y"));
+        assert!(cut[0].ends_with(char::REPLACEMENT_CHARACTER));
         assert_eq!(
-            super::tests::lines(b"\xff\xffa\n".to_vec())[0],
+            lines(b"\xff\xffa\n".to_vec())[0],
             "\u{fffd}\u{fffd}a"
         );
     }

@@ -8,7 +8,7 @@ use neardup::Features;
 use sinks::DigestAlgorithm;
 use sinks::warc::Packing;
 use store::DuplicateScope;
-use web::{GroupBy, Relations, ScopeKind};
+use web::{Relations, ScopeKind};
 
 use super::{HostTables, Settings};
 use crate::values::{CookieKeeping, SignatureIndexPlace, Size, Span, Switch, Tables};
@@ -58,7 +58,8 @@ impl Default for Settings {
             concurrency: 64,
             concurrency_per_host: None,
             rate: None,
-            group_by: GroupBy::Host,
+            address_rate: None,
+            group_by: None,
             user_agent: None,
             contact: None,
             ignore_robots: false,

@@ -5,10 +5,10 @@ use std::num::NonZeroU32;
 use std::str::FromStr;
 
 use crawl::Requisites;
-use fetch::{InsecureHost, ProxyUrl, ResolveRule};
+use fetch::{AddressBound, InsecureHost, ProxyUrl, ResolveRule};
 use neardup::{Thresholds, Weights};
 use store::LikenessRules;
-use web::{CanonicalForm, LinkKind, LinkKinds, Relations};
+use web::{CanonicalForm, GroupBy, LinkKind, LinkKinds, Relations};
 
 use super::Settings;
 use crate::cli_error::{CliError, usage};
@@ -25,6 +25,21 @@ impl Settings {
         let impolite = self.delay.0.is_zero() && self.delay_factor == 0.0;
         self.concurrency_per_host
             .unwrap_or(if impolite { IMPOLITE_PER_HOST } else { 1 })
+    }
+
+    /// Returns the unit that shares one pace.
+    pub(crate) fn group_by(&self) -> GroupBy {
+        self.group_by.unwrap_or_default()
+    }
+
+    /// Returns the bound of one address over all its hosts. Hosts that share a pace by address need
+    /// no other bound, and hosts that were asked to have their own have none.
+    pub(crate) fn address_bound(&self) -> AddressBound {
+        match (&self.address_rate, self.group_by) {
+            (Some(rate), _) => AddressBound::Rate(rate.0),
+            (None, Some(GroupBy::Host | GroupBy::Address)) => AddressBound::Unbounded,
+            (None, None | Some(GroupBy::Domain)) => AddressBound::FollowsDelay,
+        }
     }
 
     /// Returns the memory for bodies and for reading them, in bytes.
@@ -167,5 +182,26 @@ mod tests {
         };
         assert_eq!(Settings::default().per_host(), 1);
         assert_eq!(impolite.per_host(), 4);
+    }
+
+    #[test]
+    fn an_address_is_bounded_unless_the_settings_say_otherwise() {
+        let rate = || "50/s".parse().ok();
+        let explicit = AddressBound::Rate(NonZeroU32::new(50).unwrap());
+        for (address_rate, group_by, expected) in [
+            (None, None, AddressBound::FollowsDelay),
+            (None, Some(GroupBy::Domain), AddressBound::FollowsDelay),
+            (None, Some(GroupBy::Host), AddressBound::Unbounded),
+            (None, Some(GroupBy::Address), AddressBound::Unbounded),
+            (rate(), None, explicit),
+            (rate(), Some(GroupBy::Host), explicit),
+        ] {
+            let settings = Settings {
+                address_rate,
+                group_by,
+                ..Settings::default()
+            };
+            assert_eq!(settings.address_bound(), expected, "{group_by:?}");
+        }
     }
 }

@@ -58,6 +58,14 @@ impl Settings {
         Ok(settings)
     }
 
+    /// Returns the settings in a file over the defaults, as they were run.
+    pub(crate) fn of_file(path: &Path) -> Result<Self, CliError> {
+        let (table, _) = read_file(path)?;
+        table
+            .try_into()
+            .map_err(|error| usage(format!("{}: {}", path.display(), one_line(&error))))
+    }
+
     /// Merges the preset and the file over the defaults. The file of a crawl that was begun has
     /// every setting, so a preset that is given as a flag is merged over it.
     fn without_flags(

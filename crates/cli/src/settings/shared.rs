@@ -72,7 +72,7 @@ impl Settings {
                 "each node would weigh it by other pages: crawl on one machine",
             ),
             (
-                self.group_by == GroupBy::Address,
+                self.group_by() == GroupBy::Address,
                 "--group-by address",
                 "hosts of one address may belong to two nodes: use --group-by domain",
             ),

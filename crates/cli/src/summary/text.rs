@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use bytesize::ByteSize;
-use crawl::{OnDuplicate, RECENT_PAGES, Reasons};
+use crawl::{Policy, RECENT_PAGES, Reasons};
 use store::SkippedBy;
 
 use super::{CrawlPlace, Summary};
+use crate::limits;
+use crate::output::{counted, grouped};
 use crate::settings::Settings;
 use crate::terminal::{printable, word_of_shell};
 
@@ -28,13 +30,14 @@ impl Summary {
         out: &mut dyn Write,
         place: &CrawlPlace,
         settings: &Settings,
+        policy: &Policy,
     ) -> io::Result<()> {
         writeln!(out, "{}", self.result(settings))?;
         if self.no_seed_fetched {
             return self.write_failed_seeds(out, settings);
         }
         writeln!(out, "  {}", self.size(place))?;
-        for (label, count, text) in self.outcomes(place) {
+        for (label, count, text) in self.outcomes(place, policy) {
             if count > 0 {
                 write_outcome(out, label, count, &text)?;
             }
@@ -48,6 +51,8 @@ impl Summary {
     /// of the user or the site.
     fn result(&self, settings: &Settings) -> String {
         let ours = SkippedBy::ALL.into_iter().filter(|kind| kind.is_ours());
+        // Links have a reservation of their own: other pages may lead to the same URLs.
+        let ours = ours.filter(|kind| *kind != SkippedBy::Cut);
         let missed = ours.filter_map(|kind| self.skipped.get(kind.as_str()));
         let queued = match self.queued {
             0 => String::new(),
@@ -62,7 +67,14 @@ impl Summary {
             ("exhausted", _) if self.no_seed_fetched => {
                 "No seed could be fetched; nothing was archived".into()
             }
-            ("exhausted", 0) => "Complete".into(),
+            ("exhausted", _) if self.unreachable > 0 => {
+                let urls = counted(self.unreachable, "URL");
+                format!("Ended, but {urls} could not be requested: their hosts are down")
+            }
+            ("exhausted", 0) => match limits::reservation(&self.limits) {
+                Some(reservation) => format!("Complete, but {reservation}"),
+                None => "Complete".into(),
+            },
             ("exhausted", 1) => "Complete, but 1 URL was not visited".into(),
             ("exhausted", count) => {
                 format!("Complete, but {} URLs were not visited", grouped(count))
@@ -98,7 +110,7 @@ impl Summary {
     }
 
     /// Returns the outcomes, each with its label, count and explanation.
-    fn outcomes(&self, place: &CrawlPlace) -> Vec<(&'static str, u64, String)> {
+    fn outcomes(&self, place: &CrawlPlace, policy: &Policy) -> Vec<(&'static str, u64, String)> {
         let changed = match self.changed {
             0 => String::new(),
             count => format!("; {} changed since the earlier crawl", grouped(count)),
@@ -134,8 +146,24 @@ impl Summary {
                 requisites,
             ),
         ];
+        outcomes.push(("set aside", self.unreachable, self.of_unreachable()));
+        outcomes.extend(limits::outcomes(&self.limits, &self.not_read, policy));
         outcomes.extend(self.not_visited());
         outcomes
+    }
+
+    /// Describes the hosts whose URLs the crawl did not wait for any longer.
+    fn of_unreachable(&self) -> String {
+        let hosts = self.unreachable_hosts.iter().take(NAMED);
+        let mut named: Vec<String> = hosts
+            .map(|(host, failure)| format!("{host}: {failure}"))
+            .collect();
+        match self.unreachable_hosts.len().saturating_sub(NAMED) {
+            0 => {}
+            more => named.push(format!("and {more} more")),
+        }
+        let named = named.join("; ");
+        format!("of hosts that are down; the next run requests them ({named})")
     }
 
     fn duplicates(&self) -> u64 {
@@ -154,9 +182,11 @@ impl Summary {
                 _ => counted(count, kind),
             })
             .collect();
-        let what = match self.on_duplicate {
-            OnDuplicate::Drop => "not archived",
-            OnDuplicate::Keep | OnDuplicate::Follow => "archived and marked",
+        // What happened counts, not the setting of the last session.
+        let kept = self.kept_duplicates;
+        let what = match kept > 0 && kept >= self.near_duplicates {
+            true => "archived and marked",
+            false => "not archived",
         };
         format!("{what} ({})", kinds.join(", "))
     }
@@ -230,7 +260,8 @@ impl Summary {
     /// Returns the number of skipped URLs of a kind, without the queue.
     fn skipped_of(&self, kind: SkippedBy) -> u64 {
         let all = self.skipped.get(kind.as_str()).copied().unwrap_or(0);
-        all.saturating_sub(super::queued_of(kind, self.queued))
+        let queued = self.queued.saturating_sub(self.unreachable);
+        all.saturating_sub(super::queued_of(kind, queued))
     }
 
     /// Writes the share of pages on topic, in a crawl with a topic.
@@ -354,6 +385,7 @@ const fn describe(kind: SkippedBy) -> &'static str {
         SkippedBy::Trap => "shape of a trap",
         SkippedBy::Page => "noarchive or nofollow",
         SkippedBy::Other => "other reasons",
+        SkippedBy::Cut => "beyond the limits of the pages that link to them",
     }
 }
 
@@ -380,17 +412,4 @@ fn wrapped(out: &mut dyn Write, line: &str, indent: usize) -> io::Result<()> {
         is_first = false;
     }
     writeln!(out)
-}
-
-/// Returns a number of things: `1 page`, `2,310 pages`.
-fn counted(count: u64, noun: &str) -> String {
-    match count {
-        1 => format!("1 {noun}"),
-        more => format!("{} {noun}s", grouped(more)),
-    }
-}
-
-/// Returns a number with commas between its thousands.
-fn grouped(number: u64) -> String {
-    indicatif::HumanCount(number).to_string()
 }

@@ -17,18 +17,18 @@ use crate::steps::reading::Reading;
 use crate::steps::unvisited::LinkTally;
 
 /// The links of a page that an archive has.
-pub(super) struct ArchivedLinks<'a> {
-    pub(super) rules: LinkRules<'a>,
-    pub(super) promises: Option<Promises<'a>>,
+pub(crate) struct ArchivedLinks<'a> {
+    pub(crate) rules: LinkRules<'a>,
+    pub(crate) promises: Option<Promises<'a>>,
     /// The page as it was queued, as it was archived, and the record of its visit.
-    pub(super) found: &'a DiscoveredUrl,
-    pub(super) page: &'a Exchange,
-    pub(super) record: &'a VisitRecord,
+    pub(crate) found: &'a DiscoveredUrl,
+    pub(crate) page: &'a Exchange,
+    pub(crate) record: &'a VisitRecord,
 }
 
 impl ArchivedLinks<'_> {
     /// Returns the links that are to be visited, each with its promise.
-    pub(super) fn followed(self, reading: &Reading, following: Following) -> Vec<DiscoveredUrl> {
+    pub(crate) fn followed(self, reading: &Reading, following: Following) -> Vec<DiscoveredUrl> {
         let wanted = WantedLinks {
             pages: following.leads_on(),
             // A page that is read here is archived whole.

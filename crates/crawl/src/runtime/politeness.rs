@@ -14,8 +14,10 @@
 //! Invariant: whenever the process dies, the journal has the longest wait that the last answer of
 //! each host led to.
 
+use fetch::{Answer, AnswerKind};
+use http::HeaderMap;
 use store::{Lease, Settlement, StoreFault};
-use web::{Host, Pace, Timestamp, WaitReason};
+use web::{Host, Pace, Timestamp, Validators, WaitReason};
 
 use crate::context::CrawlContext;
 
@@ -39,6 +41,73 @@ pub(crate) async fn is_ready(context: &CrawlContext, lease: &Lease) -> bool {
         .politeness_key(&*context.fetch, lease.url())
         .await;
     context.pacer.enqueue_unless_ready(&key)
+}
+
+/// Number of failures in a row after which a host is asked for a page that it answered before, and
+/// not for new ones.
+const MAX_FAILURES_BEFORE_CHECK: u32 = 3;
+
+/// Requests a page that the host answered before, if it is in doubt whether the host answers any:
+/// it failed several times in a row, or it failed last and this page failed before. So a host that
+/// is down costs its pages no tries, and a page that always fails is told from it. Returns true if
+/// the request was made, so that the host is not ready for the leased page itself.
+///
+/// The page is in the archive, so this response is not. If it fails too, it is forgotten.
+pub(crate) async fn checks_host(context: &CrawlContext, lease: &Lease) -> Result<bool, StoreFault> {
+    let host = lease.url().host();
+    let failures = context.pacer.pace(&host).failures;
+    let is_in_doubt =
+        failures >= MAX_FAILURES_BEFORE_CHECK || failures > 0 && lease.entry.attempts > 0;
+    if !is_in_doubt {
+        return Ok(false);
+    }
+    let answered = context.pacer.take_page(&host);
+    let Some(url) = answered.filter(|url| url != lease.url()) else {
+        return Ok(false);
+    };
+    let key = context.pacer.politeness_key(&*context.fetch, &url).await;
+    let permit = context.pacer.permit(key).await;
+    let without_body = |_status, _headers: &HeaderMap| false;
+    let unconditional = Validators::default();
+    let outcome = context
+        .fetch
+        .ask_for(&url, &unconditional, &without_body)
+        .await;
+    let answer = Answer::of(&outcome, context.clock.date());
+    if answer.kind == AnswerKind::Fine {
+        context.pacer.remember_page(&url);
+    }
+    tracing::info!(%host, %url, failures, answer = ?answer.kind, "a host in doubt was checked");
+    permit.finish(answer);
+    record_pace(context, lease, &host).await?;
+    Ok(true)
+}
+
+/// The health of the host that a failure came from.
+pub(crate) struct Health {
+    /// True if the host's answer before the failure was good, or nothing waits for the host any
+    /// more.
+    pub(crate) is_well: bool,
+    /// True if the host of the lease is past its last chance.
+    pub(crate) is_down: bool,
+    /// The time at which a host other than the lease's is ready again.
+    pub(crate) ready: Timestamp,
+}
+
+/// Returns the health of `host`, which was asked for a lease just now and failed.
+pub(crate) fn health_of(context: &CrawlContext, lease: &Lease, host: &Host) -> Health {
+    let pace = context.pacer.pace(host);
+    let is_elsewhere = lease.url().host() != *host;
+    // The frontier ends the wait for the host of a lease, and knows of no other.
+    let is_hopeless = is_elsewhere && pace.is_past_last_chance(true);
+    Health {
+        is_well: pace.failures <= 1 || is_hopeless,
+        is_down: !is_elsewhere && pace.is_past_last_chance(false),
+        ready: match is_elsewhere {
+            true => pace.ready,
+            false => Timestamp::default(),
+        },
+    }
 }
 
 /// Settles a lease with the pace of its host, as far as that is known.

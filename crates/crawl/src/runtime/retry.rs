@@ -1,11 +1,10 @@
-//! The retry policy for failed visits: a pure table.
+//! The retry policy for failed visits: pure, by the table of [`Consequence`].
 //!
-//! The wait of the *host* is the pacer's (Retry-After, doubling back-off); this table is about the
-//! page.
+//! The wait of the *host* is the pacer's (Retry-After, doubling back-off); this is about the page.
 
 use std::time::Duration;
 
-use fetch::{FailureKind, RobotsError};
+use fetch::{Blame, Consequence, FailureKind, RobotsError};
 
 use crate::runtime::telemetry::Counts;
 
@@ -29,52 +28,63 @@ impl VisitFailure {
             RobotsError::Status(_) => None,
         })
     }
+
+    /// Returns what follows.
+    #[must_use]
+    pub const fn consequence(self) -> Consequence {
+        match self {
+            Self::Fetch(kind) => Consequence::of_failure(kind),
+            Self::Status(status) => Consequence::of_status(status),
+            Self::Robots(failure) => Consequence::of_robots(failure),
+        }
+    }
 }
 
 /// The reaction to a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// Try again after that long.
-    Again(Duration),
+    /// Try again.
+    Again {
+        /// The wait before the next visit.
+        wait: Duration,
+        /// True if this visit counts as one of the page's tries.
+        counts: bool,
+    },
     /// No retry: the failure is permanent.
     GiveUp,
 }
 
-const SOON: Duration = Duration::from_secs(10);
-const LATER: Duration = Duration::from_secs(30);
-const NOT_AGAIN: (Duration, u32) = (Duration::ZERO, 1);
-
-/// Decides about a failed visit. `attempts` counts the visits before this one, `tries` is the
-/// user's limit. The wait doubles with each attempt.
+/// Decides about a failed visit. `attempts` counts the visits before this one that count, `tries`
+/// is the user's limit. `host_is_well` is true if the host's answer before this failure was good.
+///
+/// The wait doubles with each visit that counts. The first failure of a page always counts, since
+/// from then on it is requested only while its host is well (`runtime/politeness.rs`), but never
+/// gives it up unless the host is well.
 #[must_use]
-pub fn decide(failure: VisitFailure, attempts: u32, tries: u32) -> Decision {
-    use FailureKind as Kind;
-    let (wait, worth) = match failure {
-        VisitFailure::Fetch(
-            Kind::Tls | Kind::PrivateAddress | Kind::HeadersTooLarge | Kind::Unaskable,
-        )
-        | VisitFailure::Robots(Some(Kind::Tls | Kind::PrivateAddress | Kind::Unaskable)) => {
-            NOT_AGAIN
-        }
-        // The disk is full, and the page is not to blame: it waits with everything else.
-        VisitFailure::Fetch(Kind::Spool) | VisitFailure::Robots(Some(Kind::Spool)) => {
-            return Decision::Again(LATER);
-        }
-        VisitFailure::Fetch(Kind::Dns) => (LATER, 2),
-        // The host is down, or its name service: a dead seed costs a minute and a half.
-        VisitFailure::Robots(_) => (LATER, 3),
-        VisitFailure::Fetch(
-            Kind::Connect | Kind::Proxy | Kind::Timeout | Kind::TooSlow | Kind::Disconnected,
-        ) => (SOON, 3),
-        VisitFailure::Fetch(Kind::Protocol) => (SOON, 2),
-        VisitFailure::Status(429 | 503) => (SOON, 5),
-        VisitFailure::Status(408 | 500 | 502 | 504) => (SOON, 3),
-        VisitFailure::Status(_) => NOT_AGAIN,
+pub fn decide(failure: VisitFailure, attempts: u32, tries: u32, host_is_well: bool) -> Decision {
+    let consequence = failure.consequence();
+    let is_elsewhere = match consequence.blame {
+        Blame::Page | Blame::Connection => false,
+        Blame::Host | Blame::Network => !host_is_well,
+        Blame::Us => true,
     };
-    if attempts + 1 < worth.min(tries) {
-        Decision::Again(wait * 2_u32.pow(attempts))
-    } else {
-        Decision::GiveUp
+    let is_ours = consequence.blame == Blame::Us;
+    // A user who allows one visit means one, even to a host that is down.
+    if !consequence.may_pass() || tries == 1 && !is_ours {
+        return Decision::GiveUp;
+    }
+    if is_elsewhere {
+        return Decision::Again {
+            wait: consequence.wait,
+            counts: attempts == 0 && !is_ours,
+        };
+    }
+    if attempts + 1 >= consequence.tries.min(tries) {
+        return Decision::GiveUp;
+    }
+    Decision::Again {
+        wait: consequence.wait * 2_u32.pow(attempts),
+        counts: true,
     }
 }
 
@@ -97,63 +107,92 @@ pub(crate) fn counts(failure: VisitFailure, decision: Decision) -> Counts {
 mod tests {
     use super::*;
 
+    const fn again(seconds: u64) -> Decision {
+        Decision::Again {
+            wait: Duration::from_secs(seconds),
+            counts: true,
+        }
+    }
+
+    const fn uncounted(seconds: u64) -> Decision {
+        Decision::Again {
+            wait: Duration::from_secs(seconds),
+            counts: false,
+        }
+    }
+
     #[test]
-    fn transient_failures_are_retried_with_doubling_waits_and_permanent_ones_are_given_up() {
-        let again = |seconds| Decision::Again(Duration::from_secs(seconds));
+    fn while_the_host_is_well_transient_failures_are_retried_with_doubling_waits() {
         let cases = [
-            (
-                VisitFailure::Fetch(FailureKind::Dns),
-                vec![again(30), Decision::GiveUp],
-            ),
-            (
-                VisitFailure::Robots(None),
-                vec![again(30), again(60), Decision::GiveUp],
-            ),
+            (VisitFailure::Fetch(FailureKind::Dns), vec![again(30)]),
+            (VisitFailure::Robots(None), vec![again(30), again(60)]),
             (
                 VisitFailure::Robots(Some(FailureKind::Connect)),
-                vec![again(30), again(60), Decision::GiveUp],
+                vec![again(30), again(60)],
             ),
             (
                 VisitFailure::Robots(Some(FailureKind::PrivateAddress)),
-                vec![Decision::GiveUp],
+                vec![],
             ),
-            (
-                VisitFailure::Robots(Some(FailureKind::Tls)),
-                vec![Decision::GiveUp],
-            ),
+            (VisitFailure::Robots(Some(FailureKind::Tls)), vec![]),
             (
                 VisitFailure::Fetch(FailureKind::Timeout),
-                vec![again(10), again(20), Decision::GiveUp],
+                vec![again(10), again(20)],
             ),
-            (
-                VisitFailure::Fetch(FailureKind::Tls),
-                vec![Decision::GiveUp],
-            ),
-            (
-                VisitFailure::Fetch(FailureKind::PrivateAddress),
-                vec![Decision::GiveUp],
-            ),
+            (VisitFailure::Fetch(FailureKind::Tls), vec![]),
+            (VisitFailure::Fetch(FailureKind::PrivateAddress), vec![]),
             (
                 VisitFailure::Status(503),
-                vec![again(10), again(20), again(40), again(80), Decision::GiveUp],
+                vec![again(10), again(20), again(40), again(80)],
             ),
-            (
-                VisitFailure::Status(500),
-                vec![again(10), again(20), Decision::GiveUp],
-            ),
-            (VisitFailure::Status(404), vec![Decision::GiveUp]),
-            (VisitFailure::Status(410), vec![Decision::GiveUp]),
-            (VisitFailure::Status(999), vec![Decision::GiveUp]),
+            (VisitFailure::Status(500), vec![again(10), again(20)]),
+            (VisitFailure::Status(520), vec![again(10), again(20)]),
+            (VisitFailure::Status(408), vec![again(10), again(20)]),
+            (VisitFailure::Status(404), vec![]),
+            (VisitFailure::Status(410), vec![]),
+            (VisitFailure::Status(999), vec![]),
         ];
-        for (failure, expected) in cases {
+        for (failure, mut expected) in cases {
+            expected.push(Decision::GiveUp);
             for (attempts, decision) in (0..).zip(expected) {
                 assert_eq!(
-                    decide(failure, attempts, 99),
+                    decide(failure, attempts, 99, true),
                     decision,
                     "{failure:?} after {attempts}"
                 );
             }
         }
+    }
+
+    /// 51 of 60 pages of a server that answered 502 for a minute were given up.
+    #[test]
+    fn while_the_host_is_down_no_page_is_given_up() {
+        for (failure, wait) in [
+            (VisitFailure::Status(502), 10),
+            (VisitFailure::Status(429), 10),
+            (VisitFailure::Status(511), 10),
+            (VisitFailure::Fetch(FailureKind::Timeout), 10),
+            (VisitFailure::Fetch(FailureKind::Proxy), 10),
+            (VisitFailure::Fetch(FailureKind::Dns), 30),
+            (VisitFailure::Robots(None), 30),
+        ] {
+            assert_eq!(decide(failure, 0, 3, false), again(wait), "{failure:?}");
+            assert_eq!(
+                decide(failure, 0, 1, false),
+                Decision::GiveUp,
+                "{failure:?}"
+            );
+            assert_eq!(decide(failure, 2, 3, false), uncounted(wait), "{failure:?}");
+        }
+        for failure in [
+            VisitFailure::Status(404),
+            VisitFailure::Fetch(FailureKind::Tls),
+            VisitFailure::Fetch(FailureKind::HeadersTooLarge),
+        ] {
+            assert_eq!(decide(failure, 0, 3, false), Decision::GiveUp);
+        }
+        let reset = VisitFailure::Status(408);
+        assert_eq!(decide(reset, 2, 3, false), Decision::GiveUp);
     }
 
     #[test]
@@ -162,17 +201,15 @@ mod tests {
             VisitFailure::Fetch(FailureKind::Spool),
             VisitFailure::Robots(Some(FailureKind::Spool)),
         ] {
-            assert_eq!(decide(failure, 1_000, 1), Decision::Again(LATER));
+            assert_eq!(decide(failure, 1_000, 1, true), uncounted(30));
         }
     }
 
     #[test]
     fn the_user_may_allow_fewer_tries() {
-        assert_eq!(decide(VisitFailure::Status(503), 0, 1), Decision::GiveUp);
-        assert_eq!(
-            decide(VisitFailure::Status(503), 0, 2),
-            Decision::Again(SOON)
-        );
-        assert_eq!(decide(VisitFailure::Status(503), 1, 2), Decision::GiveUp);
+        let failure = VisitFailure::Status(503);
+        assert_eq!(decide(failure, 0, 1, true), Decision::GiveUp);
+        assert_eq!(decide(failure, 0, 2, true), again(10));
+        assert_eq!(decide(failure, 1, 2, true), Decision::GiveUp);
     }
 }

@@ -20,6 +20,8 @@ use store::PatternName;
 use tokio::sync::watch;
 use web::{Exclusions, Host, PageUrl};
 
+use crate::failed_pages::FailedPages;
+
 /// Overrides of the settings; none at first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RuntimeOverrides {
@@ -39,7 +41,7 @@ pub struct RuntimeOverrides {
     pub host_delays: BTreeMap<Host, Duration>,
     /// True if no new visit begins.
     pub pause: bool,
-    /// Orders about single URLs and patterns.
+    /// Orders about URLs and patterns.
     pub orders: Orders,
 }
 
@@ -51,6 +53,8 @@ pub struct Orders {
     pub reopen: Vec<PatternName>,
     /// Left-out pages that do not repeat their originals, to be visited again.
     pub distinct: Vec<PageUrl>,
+    /// Failed pages to be requested again.
+    pub retry: Vec<FailedPages>,
 }
 
 impl RuntimeOverrides {
@@ -73,7 +77,8 @@ impl Orders {
     pub fn words(&self) -> impl Iterator<Item = String> + '_ {
         let reopen = self.reopen.iter().map(|name| format!("reopen {name}"));
         let distinct = self.distinct.iter().map(|url| format!("distinct {url}"));
-        reopen.chain(distinct)
+        let retry = self.retry.iter().map(|pages| format!("retry {pages}"));
+        reopen.chain(distinct).chain(retry)
     }
 
     /// Returns the orders whose words are not in `carried_out`.
@@ -82,12 +87,16 @@ impl Orders {
         let is_left = |words: String| !carried_out.contains(&words);
         let reopen = self.reopen.iter().cloned();
         let distinct = self.distinct.iter().cloned();
+        let retry = self.retry.iter().cloned();
         Self {
             reopen: reopen
                 .filter(|name| is_left(format!("reopen {name}")))
                 .collect(),
             distinct: distinct
                 .filter(|url| is_left(format!("distinct {url}")))
+                .collect(),
+            retry: retry
+                .filter(|pages| is_left(format!("retry {pages}")))
                 .collect(),
         }
     }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use http::StatusCode;
 use store::{ExcludedBy, Fate, SkippedBy, VisitRecord};
-use web::{PageUrl, UrlKey};
+use web::{Host, PageUrl, UrlKey};
 
 use super::seed_reports::SeedReports;
 use super::unvisited_urls::{DistinctUrls, UnvisitedUrls};
@@ -15,6 +15,8 @@ use super::unvisited_urls::{DistinctUrls, UnvisitedUrls};
 pub struct Telemetry {
     counts: Mutex<Counts>,
     responses: Mutex<Responses>,
+    /// Hosts past their last chance, with the last failure.
+    down: Mutex<BTreeMap<Host, String>>,
     unvisited: UnvisitedUrls,
     seeds: SeedReports,
 }
@@ -32,7 +34,8 @@ pub struct Counts {
     pub links_nofollow: u64,
     /// Entries of sitemaps whose dates are out of the range that is wanted.
     pub links_of_other_dates: u64,
-    /// Entries of sitemaps and feeds beyond what one host may list.
+    /// Entries of sitemaps and feeds beyond what one host may list, and sitemaps beyond those that
+    /// it may name.
     pub links_too_many: u64,
     /// Links whose shape is that of a trap.
     pub links_to_traps: u64,
@@ -89,6 +92,9 @@ fn status_in_words(status: u16) -> String {
     }
 }
 
+/// Maximum number of hosts that are down whose failures are remembered.
+const MAX_DOWN: usize = 1000;
+
 /// Maximum number of media types that are counted one by one: servers choose them.
 pub const MAX_TYPES: usize = 64;
 
@@ -125,6 +131,22 @@ impl Responses {
 }
 
 impl Telemetry {
+    /// Remembers the last failure of a host that is past its last chance.
+    pub(crate) fn note_down(&self, host: &Host, failure: &str) {
+        let mut down = self.down.lock().unwrap_or_else(PoisonError::into_inner);
+        if down.len() < MAX_DOWN || down.contains_key(host) {
+            down.insert(host.clone(), failure.to_owned());
+        }
+    }
+
+    /// Returns hosts that were past their last chance in this session, with the last failure. Some
+    /// may be well again.
+    #[must_use]
+    pub fn down(&self) -> BTreeMap<Host, String> {
+        let down = self.down.lock().unwrap_or_else(PoisonError::into_inner);
+        down.clone()
+    }
+
     /// Returns the counts now.
     pub fn counts(&self) -> Counts {
         *self.locked()

@@ -8,10 +8,11 @@
 
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
-use store::Lease;
+use store::{Lease, VisitRecord};
 use web::Exchange;
 
 use crate::context::CrawlContext;
+use crate::policy::Policy;
 use crate::steps::listings;
 use crate::steps::reading::Reading;
 
@@ -52,12 +53,28 @@ pub(crate) fn excluded(
     };
     if !types.admits(&essence) {
         return Some(format!(
-            "its type is {essence}, which --types {types} leaves out"
+            "{TYPE_REASON}{essence}, which --types {types} leaves out"
         ));
     }
     let language = document.and_then(|document| document.language.as_deref())?;
     (!languages.admits(language))
-        .then(|| format!("its language is {language}, which --languages {languages} leaves out"))
+        .then(|| format!("{LANGUAGE_REASON}{language}, which --languages {languages} leaves out"))
+}
+
+/// The beginnings of the reasons of this filter.
+const TYPE_REASON: &str = "its type is ";
+const LANGUAGE_REASON: &str = "its language is ";
+
+/// Returns true if this filter excluded the page of a visit record, and would by `policy`.
+pub(crate) fn excluded_by(policy: &Policy, row: &VisitRecord) -> bool {
+    let reason = row.reason.as_deref().unwrap_or_default();
+    let is_ours = [TYPE_REASON, LANGUAGE_REASON]
+        .iter()
+        .any(|beginning| reason.starts_with(beginning));
+    let (essence, language) = (row.content_type.as_deref(), row.language.as_deref());
+    let admits_type = essence.is_none_or(|essence| policy.types.admits(essence));
+    let admits_language = language.is_none_or(|language| policy.languages.admits(language));
+    is_ours && !(admits_type && admits_language)
 }
 
 /// Returns true for what no filter concerns.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use store::{DiscoveredUrl, Lease, LeftOut, StoreFault};
+use store::{Cut, DiscoveredUrl, Lease, LeftOut, Limit, StoreFault};
 use web::{Document, Exchange, Link, LinkKind, PageUrl, Trap};
 
 use crate::context::CrawlContext;
@@ -22,6 +22,8 @@ pub(crate) struct Outlinks {
     pub(crate) discovered: Vec<DiscoveredUrl>,
     /// The links that were left out as traps.
     pub(crate) left_out: Vec<LeftOut>,
+    /// The limits that cost links.
+    pub(crate) cuts: Vec<Cut>,
 }
 
 /// Returns the links of a page to visit, in order; the frontier drops those it knows. Queues the
@@ -33,11 +35,18 @@ pub(crate) async fn discover(
     reading: &Reading,
     admission: &Admission,
 ) -> Result<Outlinks, StoreFault> {
+    let cuts = context.robots_files.take_cuts(lease.url().key());
     let Some(document) = &reading.document else {
-        return Ok(Outlinks::default());
+        return Ok(Outlinks {
+            cuts,
+            ..Outlinks::default()
+        });
+    };
+    let mut tally = LinkTally {
+        cuts,
+        ..LinkTally::default()
     };
     seed_moves::follow_refresh(context, lease, document).await?;
-    let mut tally = LinkTally::default();
     tally.counts.links_found = document.links.len() as u64;
     let following = admission.following;
     let wanted = WantedLinks {
@@ -66,6 +75,7 @@ pub(crate) async fn discover(
             .links_found
             .saturating_sub(outlinks.discovered.len() as u64);
     }
+    outlinks.cuts = std::mem::take(&mut tally.cuts);
     context.telemetry.add(&tally.counts);
     context.telemetry.add_unvisited(&tally.unvisited);
     Ok(outlinks)
@@ -111,12 +121,11 @@ impl LinkRules<'_> {
                 continue;
             };
             requisites += usize::from(steps > 0);
-            let rule = if requisites > Requisites::MOST_PER_PAGE && steps > 0 {
-                Some(Requisites::RULE)
-            } else {
-                self.policy.trap(page, &link.url).map(Trap::as_str)
-            };
-            if let Some(rule) = rule {
+            if requisites > Requisites::MOST_PER_PAGE && steps > 0 {
+                tally.cut(Limit::Requisites);
+                continue;
+            }
+            if let Some(rule) = self.policy.trap(page, &link.url).map(Trap::as_str) {
                 if steps == 0 {
                     tally.trap(&link.url);
                 } else {
@@ -150,10 +159,13 @@ impl LinkRules<'_> {
         let policy = self.policy;
         let is_part = link.is_needed
             && wanted.requisites
-            && from.requisite < Requisites::MOST_STEPS
             && policy.page_requisites.let_in(self.scope, &link.url);
-        if is_part {
+        if is_part && from.requisite < Requisites::MOST_STEPS {
             return Some(from.requisite + 1);
+        }
+        if is_part && link.kind == LinkKind::Requisite {
+            tally.cut(Limit::RequisiteSteps);
+            return None;
         }
         if link.kind == LinkKind::Requisite {
             // Requisites are no pages, so their URLs are not listed.

@@ -20,15 +20,16 @@
 pub(crate) mod quota;
 pub(crate) mod rules;
 
+use std::cell::Cell;
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use fetch::{Decoded, Decoding, RobotsAnswer, RobotsSource};
-use store::{DiscoveredUrl, Lease, StoreFault};
+use store::{Cut, DiscoveredUrl, Lease, Limit, StoreFault};
 use tokio::sync::mpsc;
 use web::{
-    Exchange, ListedUrl, Listing, ListingKind, OutOfScope, PageUrl, RobotsRules,
+    Exchange, ListedUrl, Listing, ListingKind, ListingWarning, OutOfScope, PageUrl, RobotsRules,
     SNIFFED_LISTING_BYTES, read_listing_in_parts,
 };
 
@@ -50,11 +51,16 @@ pub(crate) async fn queue_sitemaps(
     if answer.source == RobotsSource::Unreachable {
         return Ok(());
     }
+    let mut tally = LinkTally::default();
     let discovered = {
         let scope = context.scope();
         let rules = LinkRules::new(context, &scope);
-        named_sitemaps(rules, lease.discovered(), url, &answer.rules)
+        named_sitemaps(rules, lease.discovered(), url, &answer.rules, &mut tally)
     };
+    context.telemetry.add(&tally.counts);
+    context
+        .robots_files
+        .add_cuts(lease.url().key(), &tally.cuts);
     if !discovered.is_empty() {
         context.frontier.discover(discovered).await?;
     }
@@ -68,6 +74,7 @@ pub(crate) fn named_sitemaps(
     find: &DiscoveredUrl,
     url: &PageUrl,
     robots: &RobotsRules,
+    tally: &mut LinkTally,
 ) -> Vec<DiscoveredUrl> {
     let LinkRules {
         policy,
@@ -89,8 +96,9 @@ pub(crate) fn named_sitemaps(
             return;
         }
         let is_elsewhere = judged.is_err() && sitemap.host() != url.host();
-        if let Some(place) = quota.admit_named(rules, url, &sitemap, is_elsewhere) {
-            discovered.push(place.of(DiscoveredUrl::new(sitemap, find.depth, via)));
+        match quota.admit_named(rules, url, &sitemap, is_elsewhere) {
+            Some(place) => discovered.push(place.of(DiscoveredUrl::new(sitemap, find.depth, via))),
+            None => tally.cut(Limit::SitemapsPerHost),
         }
     };
     for sitemap in robots.sitemaps() {
@@ -143,7 +151,7 @@ pub(crate) fn read_in_parts(
     exchange: &Exchange,
     kind: ListingKind,
     mut use_part: impl FnMut(Listing) -> ControlFlow<()>,
-) {
+) -> Vec<Cut> {
     let rules = &policy.listings;
     let cap = rules.bytes;
     let mut body = BufReader::new(Decoding::of(&exchange.headers, &exchange.body, cap));
@@ -153,7 +161,8 @@ pub(crate) fn read_in_parts(
         false => Box::new(body),
     };
     let is_cut = exchange.truncated.is_some();
-    let (mut pages, mut further) = (0, 0);
+    let (read, mut pages, mut further) = (Cell::new(0), 0, 0);
+    let body = Counted { body, read: &read };
     let warnings = read_listing_in_parts(
         kind,
         body.chain(BodyEnd { is_cut }),
@@ -168,6 +177,28 @@ pub(crate) fn read_in_parts(
         },
     );
     tracing::info!(url = %exchange.url, ?kind, pages, further, ?warnings, "listing read");
+    let mut cuts = Vec::new();
+    if read.get() >= cap {
+        cuts.push(Cut::by(Limit::SitemapBytes));
+    }
+    if warnings.contains(&ListingWarning::TooMany) {
+        cuts.push(Cut::by(Limit::SitemapEntries));
+    }
+    cuts
+}
+
+/// A reader that counts the bytes that were read.
+struct Counted<'a, R> {
+    body: R,
+    read: &'a Cell<u64>,
+}
+
+impl<R: Read> Read for Counted<'_, R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.body.read(into)?;
+        self.read.set(self.read.get() + read as u64);
+        Ok(read)
+    }
 }
 
 /// Parts of a listing that wait to be queued.
@@ -191,7 +222,7 @@ pub(crate) async fn discover(
                 Ok(()) => ControlFlow::Continue(()),
                 Err(_nobody_listens) => ControlFlow::Break(()),
             }
-        });
+        })
     });
     let queuing = queue(
         context,
@@ -202,11 +233,12 @@ pub(crate) async fn discover(
         tally,
     );
     let (read, queued) = tokio::join!(reading, queuing);
-    if read.is_none() {
-        tracing::error!(
+    match read {
+        Some(cuts) => cuts.into_iter().for_each(|cut| cut.add_to(&mut tally.cuts)),
+        None => tracing::error!(
             url = %page.url,
             "reading this listing panicked: it counts as far as it was read"
-        );
+        ),
     }
     queued
 }
@@ -292,10 +324,11 @@ pub(crate) fn to_visit(
             // Nothing in it changed since. After the end of the range, older entries may still be
             // in it.
             tally.counts.links_of_other_dates += 1;
-        } else if let Some(place) = quota.admit_nested(rules, find, at, &sitemap.url) {
-            discovered.push(place.of(found(sitemap, find.depth)));
         } else {
-            tally.too_many(&sitemap.url);
+            match quota.admit_nested(rules, find, at, &sitemap.url) {
+                Ok(place) => discovered.push(place.of(found(sitemap, find.depth))),
+                Err(limit) => tally.cut(limit),
+            }
         }
     }
     for page in listing.pages.iter().chain(next_pages) {
@@ -306,7 +339,7 @@ pub(crate) fn to_visit(
         } else if quota.admit_page(rules, at) {
             discovered.push(found(page, find.depth + 1));
         } else {
-            tally.too_many(&page.url);
+            tally.cut(Limit::ListedPages);
         }
     }
     discovered

@@ -14,7 +14,7 @@ use web::{CanonicalForm, Document, LinkKind, PageUrl};
 /// The most links of a page that are recorded; Heritrix keeps 6,000.
 const MAX_LINKS: usize = 6_000;
 /// The most queued links of a page that are recorded: as many as are read of a page.
-const MAX_QUEUED: usize = 10_000;
+const MAX_QUEUED: usize = 50_000;
 
 /// The field with a link that was queued, and its promise.
 const QUEUED: &str = "queued-link";

@@ -14,8 +14,8 @@ use crate::steps::listings;
 pub(crate) enum Permission {
     /// The page may be requested.
     Granted,
-    /// robots.txt was fetched just now, or hosts of the same pacing group come first: the host is
-    /// not ready for the page itself.
+    /// robots.txt, or a page of a host in doubt, was fetched just now, or hosts of the same pacing
+    /// group come first: the host is not ready for the page itself.
     NotYet,
     /// This rule forbids the page.
     Forbidden(String),
@@ -27,6 +27,8 @@ pub(crate) enum Permission {
 pub(crate) struct RobotsOutage {
     pub(crate) until: Timestamp,
     pub(crate) error: RobotsError,
+    /// The target of the redirect that it concerns; none for the leased URL.
+    pub(crate) target: Option<PageUrl>,
 }
 
 /// Checks a page whose host is leased.
@@ -41,6 +43,9 @@ pub(crate) async fn check(context: &CrawlContext, lease: &Lease) -> Result<Permi
         Some(denied @ (Permission::Forbidden(_) | Permission::Unknown(_))) => return Ok(denied),
         // A robots.txt that must be fetched first takes a permit like a page.
         _ if !politeness::is_ready(context, lease).await => return Ok(Permission::NotYet),
+        Some(_granted) if politeness::checks_host(context, lease).await? => {
+            return Ok(Permission::NotYet);
+        }
         Some(granted) => return Ok(granted),
         None => {}
     }
@@ -113,7 +118,11 @@ async fn fetch_rules(
 fn evaluate(answer: &RobotsAnswer, url: &PageUrl) -> Permission {
     if let Some(error) = answer.error.clone() {
         let until = answer.until;
-        return Permission::Unknown(RobotsOutage { until, error });
+        return Permission::Unknown(RobotsOutage {
+            until,
+            error,
+            target: None,
+        });
     }
     let verdict = answer.rules.verdict(url);
     if verdict.allowed {

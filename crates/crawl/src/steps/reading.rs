@@ -7,7 +7,7 @@ use std::sync::Arc;
 use fetch::{Decoded, MemoryShare};
 use neardup::{PageSignature, PageText};
 use sinks::{DigestAlgorithm, PayloadDigest};
-use store::{DiscoveredUrl, Relevance};
+use store::{Cut, DiscoveredUrl, Relevance, UnreadFormat};
 use web::{Body, Document, Exchange, ListingKind, MainContent, Media, ResponseMetadata};
 
 use crate::context::CrawlContext;
@@ -15,7 +15,7 @@ use crate::fault::Fault;
 use crate::policy::Policy;
 use crate::runtime::adaptive_signatures::AdaptiveSignatures;
 use crate::runtime::focus::{Focus, JudgedPage};
-use crate::steps::listings;
+use crate::steps::{limits, listings};
 
 /// The kind of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +51,10 @@ pub(crate) struct Reading {
     pub(crate) listing: Option<ListingKind>,
     /// The page as the topic judges it; none without a topic, and for what is no page of text.
     pub(crate) judged: Option<JudgedPage>,
+    /// The limits that cut it.
+    pub(crate) cuts: Vec<Cut>,
+    /// The format of a document that is not read for text and links.
+    pub(crate) unread: Option<UnreadFormat>,
     /// The share of the memory budget that the document takes while it exists.
     _share: Option<MemoryShare>,
 }
@@ -212,8 +216,11 @@ impl<'a> Reader<'a> {
         let hashed = text.map(|text| self.signatures.hashed(text.text));
         let text = text.zip(hashed.as_ref());
         let by_topic = self.focus.zip(text);
+        let is_listing = listing.is_some();
         Ok(Reading {
             payload,
+            cuts: limits::cuts(exchange, decoded, &document, is_listing),
+            unread: limits::unread_format(exchange, decoded, &document, is_listing),
             judged: by_topic.and_then(|(focus, (text, hashed))| match self.kind {
                 Kind::Seed => focus.judge_seed(&text, hashed, &exchange.url),
                 Kind::Page | Kind::Requisite => focus.judge(&text, hashed, &exchange.url),
@@ -238,6 +245,8 @@ impl<'a> Reader<'a> {
             document: None,
             listing: None,
             judged: None,
+            cuts: limits::cut_of_body(exchange).into_iter().collect(),
+            unread: None,
             _share: None,
         })
     }

@@ -9,13 +9,14 @@ use std::sync::Arc;
 
 use fetch::{Answer, FetchFailure};
 use http::HeaderMap;
+use http::header::WWW_AUTHENTICATE;
 use store::{DiscoveredUrl, Lease, Page, StoreFault, TARGET_HAS_VISIT};
-use web::{Exchange, PageUrl, Timestamp, Validators};
+use web::{CanonicalForm, Exchange, Host, PageUrl, Timestamp, UrlError, Validators};
 
 use crate::context::CrawlContext;
 use crate::fault::Fault;
 use crate::runtime::politeness;
-use crate::runtime::retry::VisitFailure;
+use crate::runtime::retry::{self, Decision, VisitFailure};
 use crate::runtime::seed_reports::MovedScope;
 use crate::steps::earlier_archives::{NOT_MODIFIED, UnmodifiedPage};
 use crate::steps::permission::{self, Permission, RobotsOutage};
@@ -85,7 +86,7 @@ impl RedirectChain {
         }
     }
 
-    /// Returns the result: an answer is a page if its status is 200 to 299 (RFC 9110 section 15.3).
+    /// Returns the result.
     pub(crate) fn end(&self) -> ChainEnd<'_> {
         let failed = |failure, reason: String, until| {
             ChainEnd::Failed(FailedChain {
@@ -98,7 +99,7 @@ impl RedirectChain {
         let soon = Timestamp::default();
         match &self.stopped_by {
             StopReason::Barred(reason) => ChainEnd::Barred(reason.clone()),
-            StopReason::NoRobots(RobotsOutage { until, error }) => {
+            StopReason::NoRobots(RobotsOutage { until, error, .. }) => {
                 let reason =
                     format!("robots.txt is unavailable ({error}), which forbids everything");
                 ChainEnd::Failed(FailedChain {
@@ -115,10 +116,10 @@ impl RedirectChain {
             ),
             StopReason::NotModified(unmodified) => ChainEnd::Page(&unmodified.exchange),
             StopReason::Arrived => match self.exchanges.last() {
-                Some(page) if (200..300).contains(&page.status) => ChainEnd::Page(page),
-                Some(Exchange { status, .. }) => {
-                    let reason = format!("HTTP status {status}");
-                    failed(VisitFailure::Status(*status), reason, soon)
+                Some(page) if is_document(page) => ChainEnd::Page(page),
+                Some(refusal) => {
+                    let reason = format!("HTTP status {}{}", refusal.status, login_clause(refusal));
+                    failed(VisitFailure::Status(refusal.status), reason, soon)
                 }
                 None => ChainEnd::Barred("nothing was requested".to_owned()),
             },
@@ -131,6 +132,17 @@ impl RedirectChain {
             StopReason::NotModified(unmodified) => Some(&unmodified.original),
             _ => None,
         }
+    }
+
+    /// Returns the host that was asked last, or whose robots.txt was: that of `leased` if there was
+    /// no redirect.
+    pub(crate) fn asked_last(&self, leased: &PageUrl) -> Host {
+        let of_target = match &self.stopped_by {
+            StopReason::Unanswered(_) => self.reached.last().map(PageUrl::host),
+            StopReason::NoRobots(outage) => outage.target.as_ref().map(PageUrl::host),
+            _ => self.exchanges.last().map(|exchange| exchange.url.host()),
+        };
+        of_target.unwrap_or_else(|| leased.host())
     }
 
     fn stop(mut self, reason: StopReason) -> Result<Self, Fault> {
@@ -161,6 +173,9 @@ pub(crate) async fn follow(
             }
             Err(failure) => return chain.stop(StopReason::Unanswered(failure)),
         };
+        if let Some(failure) = incomplete(context, lease, &exchange) {
+            return chain.stop(StopReason::Unanswered(failure));
+        }
         if let Some(asked_by) = asked_by.filter(|_| is_about_conditions(&exchange)) {
             if exchange.status == NOT_MODIFIED
                 && let Some(page) = conditional::unmodified(context, asked_by, &exchange).await
@@ -171,9 +186,7 @@ pub(crate) async fn follow(
             // Once more, unconditionally.
             continue;
         }
-        let target = exchange
-            .location()
-            .map(|location| url.join(&location, &context.policy.canonical));
+        let target = target(&exchange, &context.policy.canonical);
         chain.exchanges.push(exchange);
         let next = match target {
             None => return chain.stop(StopReason::Arrived),
@@ -212,7 +225,68 @@ async fn request(
         .await;
     permit.finish(Answer::of(&outcome, context.clock.date()));
     politeness::record_pace(context, lease, &host).await?;
+    if matches!(&outcome, Ok(exchange) if (200..300).contains(&exchange.status)) {
+        context.pacer.remember_page(url);
+    }
     Ok(outcome)
+}
+
+/// Returns the schemes of authentication that a server asks for (RFC 9110 section 11.6.1), as a
+/// clause; empty for other refusals, and for a login that is there and wrong.
+fn login_clause(refusal: &Exchange) -> String {
+    let fields = refusal.headers.get_all(WWW_AUTHENTICATE).iter();
+    let fields = fields.filter_map(|field| field.to_str().ok());
+    let mut schemes: Vec<String> = fields.flat_map(schemes).collect();
+    schemes.dedup();
+    let knows_one = schemes.iter().any(|one| one.eq_ignore_ascii_case("basic"));
+    match (refusal.status, schemes.join(", ")) {
+        (401, schemes) if knows_one => format!(" (asks for {schemes})"),
+        (401, schemes) if !schemes.is_empty() => {
+            format!(" (asks for {schemes}, which is not supported)")
+        }
+        _ => String::new(),
+    }
+}
+
+/// Returns the schemes of the challenges in a field: of each element, the first word that is no
+/// parameter.
+fn schemes(field: &str) -> Vec<String> {
+    let unquoted: String = field.split('"').step_by(2).collect();
+    let elements = unquoted.split(',');
+    let words = elements.filter_map(|element| element.split_ascii_whitespace().next());
+    words
+        .filter(|word| !word.contains('='))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Returns the failure of a page that is not whole, if another visit may bring the rest. After the
+/// last one, what came is the page.
+fn incomplete(context: &CrawlContext, lease: &Lease, page: &Exchange) -> Option<FetchFailure> {
+    let failure = FetchFailure::of_incomplete(page).filter(|_| is_document(page))?;
+    let of_visit = VisitFailure::Fetch(failure.kind());
+    // The host answered.
+    let decision = retry::decide(of_visit, lease.entry.attempts, context.policy.tries, true);
+    (decision != Decision::GiveUp).then_some(failure)
+}
+
+/// Returns true if the response is a page to read: 200 to 299 (RFC 9110 section 15.3), and a
+/// redirect that names no target (section 15.4: its content has the links).
+fn is_document(response: &Exchange) -> bool {
+    match response.status {
+        200..300 => true,
+        NOT_MODIFIED => false,
+        300..400 => target(response, &CanonicalForm::keep_all()).is_none(),
+        _ => false,
+    }
+}
+
+/// Returns the target of a redirect. An empty `Location` and one that is no URL name none, as in
+/// browsers.
+fn target(response: &Exchange, form: &CanonicalForm) -> Option<Result<PageUrl, UrlError>> {
+    let location = response.location().filter(|text| !text.trim().is_empty())?;
+    let target = response.url.join(&location, form);
+    (!matches!(target, Err(UrlError::Malformed(_)))).then_some(target)
 }
 
 /// Returns true if there may be room later.
@@ -272,7 +346,13 @@ async fn bar(
     match permission::check_hop(context, lease, next).await? {
         Permission::Granted | Permission::NotYet => {}
         Permission::Forbidden(reason) => return barred(format!("redirects to {next}: {reason}")),
-        Permission::Unknown(outage) => return Ok(Some(StopReason::NoRobots(outage))),
+        Permission::Unknown(outage) => {
+            let target = Some(next.clone());
+            return Ok(Some(StopReason::NoRobots(RobotsOutage {
+                target,
+                ..outage
+            })));
+        }
     }
     if !context.frontier.claim(lease, next).await? {
         return barred(visited_for_itself(next));

@@ -25,12 +25,9 @@ impl Requisites {
     /// another.
     pub(crate) const MOST_STEPS: u8 = 8;
 
-    /// The most requisites of one page or style sheet; more are left out, and counted by
-    /// [`Requisites::RULE`]. The largest pages of the web have some hundred.
+    /// The most requisites of one page or style sheet ([`store::Limit::Requisites`]). The largest
+    /// pages of the web have some hundred.
     pub(crate) const MOST_PER_PAGE: usize = 1_000;
-
-    /// The name of the rule [`Requisites::MOST_PER_PAGE`] where left-out links are listed.
-    pub(crate) const RULE: &'static str = "max-requisites-per-page";
 
     /// Returns true if a requisite with this URL may be fetched.
     pub(crate) fn let_in(self, scope: &Scope, url: &PageUrl) -> bool {

@@ -10,6 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use fetch::decode;
 use sinks::Resource;
+use store::Cut;
 use web::{Exchange, MAX_ROBOTS_BYTES, Truncation, UrlKey};
 
 /// The most bytes that wait. Files beyond that are not archived.
@@ -23,6 +24,8 @@ pub struct RobotsFiles(Mutex<Waiting>);
 struct Waiting {
     files: HashMap<UrlKey, Vec<Resource>>,
     bytes: usize,
+    /// The limits that cost sitemaps which the files name.
+    cuts: HashMap<UrlKey, Vec<Cut>>,
 }
 
 impl RobotsFiles {
@@ -52,9 +55,26 @@ impl RobotsFiles {
         waiting.files.entry(page).or_default().push(file);
     }
 
+    /// Keeps the limits that cost sitemaps of a robots.txt until the page's links are read.
+    pub(crate) fn add_cuts(&self, page: UrlKey, cuts: &[Cut]) {
+        if cuts.is_empty() {
+            return;
+        }
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = waiting.cuts.entry(page).or_default();
+        cuts.iter().for_each(|cut| cut.add_to(known));
+    }
+
+    /// Returns the limits that cost sitemaps named by the files of a page.
+    pub(crate) fn take_cuts(&self, page: UrlKey) -> Vec<Cut> {
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.cuts.remove(&page).unwrap_or_default()
+    }
+
     /// Returns the files that were fetched for a page whose visit ends.
     pub(crate) fn take(&self, page: UrlKey) -> Vec<Resource> {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.cuts.remove(&page);
         let files = waiting.files.remove(&page).unwrap_or_default();
         waiting.bytes -= files.iter().map(|file| file.body.len()).sum::<usize>();
         files
@@ -77,6 +97,7 @@ mod tests {
             headers: http::HeaderMap::new(),
             body: body.into(),
             truncated: None,
+            warnings: Vec::new(),
             address: None,
             protocol: Protocol::Http11,
             started: Timestamp::default(),

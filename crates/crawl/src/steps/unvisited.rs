@@ -4,7 +4,7 @@
 //! While a crawl runs their URLs are counted, each once up to a bound; afterwards the archived
 //! pages are read again and judged by the same rules.
 
-use store::SkippedBy;
+use store::{Cut, Limit, SkippedBy};
 use web::{Document, Link, LinkKind, PageUrl, Scope, UrlKey};
 
 use crate::policy::Policy;
@@ -16,6 +16,8 @@ pub(crate) struct LinkTally {
     pub(crate) counts: Counts,
     /// The left-out URLs, by kind of rule.
     pub(crate) unvisited: Vec<(SkippedBy, UrlKey)>,
+    /// The limits that cost links, each once.
+    pub(crate) cuts: Vec<Cut>,
 }
 
 impl LinkTally {
@@ -31,10 +33,15 @@ impl LinkTally {
         self.unvisited.push((SkippedBy::Limit, url.key()));
     }
 
-    /// Counts what a host lists beyond what one host may.
-    pub(crate) fn too_many(&mut self, url: &PageUrl) {
-        self.counts.links_too_many += 1;
-        self.unvisited.push((SkippedBy::Limit, url.key()));
+    /// Counts a link that is lost by a limit of the crawler.
+    pub(crate) fn cut(&mut self, limit: Limit) {
+        let of_host = [
+            Limit::SitemapNesting,
+            Limit::SitemapsPerHost,
+            Limit::ListedPages,
+        ];
+        self.counts.links_too_many += u64::from(of_host.contains(&limit));
+        Cut { limit, lost: 1 }.add_to(&mut self.cuts);
     }
 
     /// Counts a link that was taken for a trap.

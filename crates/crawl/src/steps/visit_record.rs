@@ -1,14 +1,15 @@
 //! The record of a visit: a row for the journal, and fields for the archive.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use neardup::Likeness;
 use sinks::{Keeping, MetadataField};
 use store::{
-    DiscoveredUrl, DuplicateRule, EarlierCapture, Fate, Lease, OF_CANONICAL, Original,
+    Cut, DiscoveredUrl, DuplicateRule, EarlierCapture, Fate, Lease, Limit, OF_CANONICAL, Original,
     RetainedDuplicate, SAME_BYTES, SAME_TEXT, Verdict, VisitDetails, VisitRecord,
 };
-use web::{Document, Exchange, ListingKind, PageUrl, Timestamp};
+use web::{Document, Exchange, ListingKind, PageUrl, Timestamp, Warning};
 
 use crate::context::CrawlContext;
 use crate::steps::admission::{self, Admission};
@@ -60,6 +61,7 @@ pub(crate) fn with_page(
     exchanges: &[Exchange],
     reading: &Reading,
     admission: &Admission,
+    cuts_of_links: &[Cut],
 ) -> VisitRecord {
     let (found, never) = (lease.discovered().clone(), Timestamp::default());
     let mut row = without_page(found, exchanges, never, Fate::Excluded, String::new());
@@ -68,6 +70,10 @@ pub(crate) fn with_page(
     row.kept = admission.keeping == Keeping::Whole;
     row.fate = admission.unjudged;
     row.details.relevance = reading.relevance();
+    row.details.cuts.clone_from(&reading.cuts);
+    for cut in cuts_of_links {
+        cut.add_to(&mut row.details.cuts);
+    }
     row.payload = Some(reading.signature.payload);
     record_content(&mut row, reading);
     if let Some(verdict) = &admission.verdict {
@@ -154,6 +160,7 @@ pub(crate) fn record_content(row: &mut VisitRecord, reading: &Reading) {
     row.fingerprint = text.map(|text| text.fingerprint);
     row.details.words = text.map(|text| text.words);
     row.details.digest = Some(reading.payload.to_string());
+    row.details.unread = reading.unread;
     row.details.is_sitemap = reading.listing.is_some_and(ListingKind::is_sitemap);
     if let Some(document) = &reading.document {
         row.charset = Some(document.charset.to_owned()).filter(|name| !name.is_empty());
@@ -264,6 +271,30 @@ pub(crate) const BY_CANONICAL: &str = "canonical";
 /// The field with the rank of a retained duplicate in its cluster; the original has rank 1.
 pub(crate) const CLUSTER_RANK: &str = "cluster-rank";
 
+/// A field with a limit that cut the visit, and the number of links that it cost.
+pub(crate) const CUT_BY: &str = "cut-by";
+
+/// The field with the format of a document whose text and links are not read.
+pub(crate) const UNREAD: &str = "not-read";
+
+/// Returns the fields of the limits that cut a visit.
+fn cut_fields(cuts: &[Cut]) -> impl Iterator<Item = MetadataField> {
+    let value = |cut: &Cut| match cut.lost {
+        0 => cut.limit.to_string(),
+        lost => format!("{} {lost}", cut.limit),
+    };
+    cuts.iter().map(move |cut| (CUT_BY, value(cut)))
+}
+
+/// Reads the value of a field [`CUT_BY`]; none if it names no limit.
+pub(crate) fn cut_of_field(value: &str) -> Option<Cut> {
+    let (limit, lost) = value.split_once(' ').unwrap_or((value, "0"));
+    Some(Cut {
+        limit: Limit::of_word(limit)?,
+        lost: lost.parse().ok()?,
+    })
+}
+
 /// The field with the relevance of a page to the topic of the crawl.
 pub(crate) const RELEVANCE: &str = "relevance";
 
@@ -274,6 +305,23 @@ const TOPIC_WORDS: &str = "topic-words";
 pub(crate) fn topic_fields(reading: &Reading) -> Option<MetadataField> {
     let judged = reading.judged.as_ref()?;
     (!judged.words.is_empty()).then(|| (TOPIC_WORDS, judged.words.join(" ")))
+}
+
+/// The field with the oddities of a visit, as the words of [`Warning`].
+const WARNINGS: &str = "warnings";
+
+/// Returns the field of the `metadata` record with everything that was odd, each word once.
+pub(crate) fn warnings(found: impl IntoIterator<Item = Warning>) -> Option<MetadataField> {
+    let words: BTreeSet<&str> = found.into_iter().map(Warning::as_str).collect();
+    let words: Vec<&str> = words.into_iter().collect();
+    (!words.is_empty()).then(|| (WARNINGS, words.join(" ")))
+}
+
+/// Returns the oddities of all exchanges of a visit.
+pub(crate) fn warnings_of(exchanges: &[Exchange]) -> impl Iterator<Item = Warning> {
+    exchanges
+        .iter()
+        .flat_map(|exchange| exchange.warnings.iter().copied())
 }
 
 /// Returns the fields of the archive's `metadata` record. `more` are the fields of [`match_fields`]
@@ -313,11 +361,15 @@ pub(crate) fn metadata(row: &VisitRecord, more: Vec<MetadataField>) -> Vec<Metad
         ),
         ("hopsFromSeed", text(Some(row.depth))),
         ("fetchTimeMs", text(fetch_time)),
+        (UNREAD, text(row.details.unread)),
     ];
     let fields = fields
         .into_iter()
         .filter_map(|(name, value)| Some((name, value?)));
-    fields.chain(more).collect()
+    fields
+        .chain(cut_fields(&row.details.cuts))
+        .chain(more)
+        .collect()
 }
 
 fn text(value: Option<impl ToString>) -> Option<String> {
@@ -332,6 +384,7 @@ pub(crate) fn announce(context: &CrawlContext, record: &VisitRecord) {
         url = %record.url, fate = record.fate.as_str(), status = record.status,
         content_type = record.content_type, bytes = record.bytes, duration_ms = millis,
         via = record.via.as_ref().map(PageUrl::as_str), reason = record.reason,
+        truncated = store::truncated_by(record),
         "visited"
     );
     context.telemetry.add_response(record);

@@ -160,6 +160,7 @@ impl Fetch for Site {
             headers,
             body: reply.body().clone().into(),
             truncated: None,
+            warnings: Vec::new(),
             address: None,
             protocol: Protocol::Http11,
             started: Timestamp::from_millis(7),

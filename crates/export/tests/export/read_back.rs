@@ -157,6 +157,7 @@ pub(crate) fn visit(number: u32) -> Visit {
             )
         },
         sketch: None,
+        truncated: None,
         signature: None,
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Memory: a download holds at most [`HELD`] bytes, and only as far as the budget has a share for
 //! it; a longer body goes to a spool, a file without a name. So no download waits for another, the
-//! deadline and the minimum rate always run, and *n* downloads take at most *n* × [`HELD`] bytes of
+//! limits of time and the minimum rate always run, and *n* downloads take at most *n* × [`HELD`] bytes of
 //! memory and *n* × the limit of disk.
 
 use std::io;
@@ -10,11 +10,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use disk::{Spool, Spooled};
-use http::Version;
 use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
-use reqwest::Response;
+use http::{Response, Version};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
 use tokio::time::{Instant, timeout_at};
-use web::{Body, StoredBytes, Truncation};
+use web::{Body, StoredBytes, Truncation, Warning};
 
 use crate::client::options::FetchOptions;
 use crate::client::progress::{Movement, Progress};
@@ -32,45 +33,65 @@ const STEP: usize = 32 << 10;
 pub(crate) struct ReceivedBody {
     pub(crate) body: Body,
     pub(crate) truncated: Option<Truncation>,
+    /// What prevented the rest.
+    pub(crate) warning: Option<Warning>,
 }
 
-/// Reads a body until the end, the limit (it is cut, not failed), the deadline, or until too few
-/// bytes came recently. A broken connection is a failure, unless the body ends with its connection.
+/// Reads a body until the end, or until a limit on its size or its time cuts it. If the connection
+/// breaks, or too little came recently, what came is kept.
+///
+/// # Errors
+/// The failure, if nothing came of a page, and [`FetchFailure::Spool`].
 pub(crate) async fn read(
-    response: &mut Response,
+    response: &mut Response<Incoming>,
     options: &FetchOptions,
-    deadline: Instant,
 ) -> Result<ReceivedBody, FetchFailure> {
+    let limits = &options.limits;
     let mut received = BodyBuffer::new(&options.memory, options.spool.as_deref());
-    let mut progress = Progress::new(&options.limits, Instant::now());
+    let began = Instant::now();
+    let mut progress = Progress::new(limits, began);
+    let mut silent_since = began;
     let mut stalled: Option<Stalled> = None;
     loop {
-        if Instant::now() >= progress.due() {
-            stalled = match progress.end_span(Instant::now()) {
-                Movement::TooSlow => return Err(FetchFailure::TooSlow),
+        let now = Instant::now();
+        if now >= began + limits.body_time {
+            return received.end(Some(Truncation::Time), None).await;
+        }
+        if now >= silent_since + limits.timeout {
+            return received.broken_off(response, FetchFailure::Timeout).await;
+        }
+        if now >= progress.due() {
+            stalled = match progress.end_span(now) {
+                Movement::TooSlow => {
+                    return received.broken_off(response, FetchFailure::TooSlow).await;
+                }
                 Movement::Stalled => stalled.or_else(|| Some(options.stalls.begin())),
                 Movement::Moving => None,
             };
         }
-        let span_ends = progress.due();
-        let chunk = match timeout_at(deadline.min(span_ends), response.chunk()).await {
-            Ok(Ok(Some(chunk))) => chunk,
-            Ok(Ok(None)) => return received.end(None).await,
-            Ok(Err(error)) => match FetchFailure::of(&error) {
+        let silence_ends = silent_since + limits.timeout;
+        let wake = progress
+            .due()
+            .min(silence_ends)
+            .min(began + limits.body_time);
+        let chunk = match timeout_at(wake, response.body_mut().frame()).await {
+            Ok(Some(Ok(frame))) => frame.into_data().unwrap_or_default(),
+            Ok(None) => return received.end(None, None).await,
+            Ok(Some(Err(error))) => match FetchFailure::of_body(&error) {
                 FetchFailure::Disconnected if ends_with_connection(response) => {
-                    return received.end(Some(Truncation::Disconnect)).await;
+                    return received.end(Some(Truncation::Disconnect), None).await;
                 }
-                failure => return Err(failure),
+                failure => return received.broken_off(response, failure).await,
             },
-            Err(_elapsed) if deadline <= span_ends => return Err(FetchFailure::Timeout),
             Err(_elapsed) => continue,
         };
         progress.add(chunk.len());
-        let room = options.limits.body - received.length();
+        silent_since = Instant::now();
+        let room = limits.body - received.length();
         if chunk.len() as u64 > room {
             let room = usize::try_from(room).unwrap_or(chunk.len());
             received.add(&chunk[..room]).await?;
-            return received.end(Some(Truncation::Length)).await;
+            return received.end(Some(Truncation::Length), None).await;
         }
         received.add(&chunk).await?;
     }
@@ -148,7 +169,30 @@ impl<'a> BodyBuffer<'a> {
         Ok(())
     }
 
-    async fn end(mut self, truncated: Option<Truncation>) -> Result<ReceivedBody, FetchFailure> {
+    /// Ends a body of which the rest is missing. Of a page something must have come; of any other
+    /// response the head is enough.
+    async fn broken_off(
+        self,
+        response: &Response<Incoming>,
+        failure: FetchFailure,
+    ) -> Result<ReceivedBody, FetchFailure> {
+        if self.length() == 0 && response.status().is_success() {
+            return Err(failure);
+        }
+        let (truncated, warning) = match failure {
+            FetchFailure::Timeout | FetchFailure::TooSlow => {
+                (Truncation::Time, Warning::StalledBody)
+            }
+            _ => (Truncation::Disconnect, warning_of_broken(response)),
+        };
+        self.end(Some(truncated), Some(warning)).await
+    }
+
+    async fn end(
+        mut self,
+        truncated: Option<Truncation>,
+        warning: Option<Warning>,
+    ) -> Result<ReceivedBody, FetchFailure> {
         if self.spool.is_some() {
             self.spill().await?;
         }
@@ -162,7 +206,11 @@ impl<'a> BodyBuffer<'a> {
                 }
             }
         };
-        Ok(ReceivedBody { body, truncated })
+        Ok(ReceivedBody {
+            body,
+            truncated,
+            warning,
+        })
     }
 }
 
@@ -183,11 +231,22 @@ impl StoredBytes for Stored {
 /// Returns true if the body ends with its connection, so that a clean end looks like any other (RFC
 /// 9112 section 6.3): over TLS many servers omit the close notification, and asking again would not
 /// change it.
-fn ends_with_connection(response: &Response) -> bool {
+fn ends_with_connection(response: &Response<Incoming>) -> bool {
     let fields = response.headers();
     response.version() < Version::HTTP_2
         && !fields.contains_key(CONTENT_LENGTH)
         && !fields.contains_key(TRANSFER_ENCODING)
+}
+
+/// Returns the warning for a body that broke off, by the way in which its end was announced.
+fn warning_of_broken(response: &Response<Incoming>) -> Warning {
+    let fields = response.headers();
+    match () {
+        () if response.version() >= Version::HTTP_2 => Warning::BrokenConnection,
+        () if fields.contains_key(TRANSFER_ENCODING) => Warning::BrokenChunks,
+        () if fields.contains_key(CONTENT_LENGTH) => Warning::ShortBody,
+        () => Warning::BrokenConnection,
+    }
 }
 
 #[cfg(test)]
@@ -202,7 +261,7 @@ mod tests {
             received.add(chunk).await.unwrap();
             assert!(received.held.len() <= HELD.max(chunk.len()));
         }
-        let body_again = received.end(None).await.unwrap().body;
+        let body_again = received.end(None, None).await.unwrap().body;
         assert_eq!(body_again.to_bytes().unwrap(), body);
         body_again
     }
@@ -237,7 +296,7 @@ mod tests {
         for _piece in 0..24 {
             received.add(&vec![7; HELD]).await.unwrap();
         }
-        let body = received.end(None).await.unwrap().body;
+        let body = received.end(None, None).await.unwrap().body;
         assert_eq!(body.held().unwrap().len(), 24 * HELD);
     }
 

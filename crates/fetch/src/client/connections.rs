@@ -1,14 +1,19 @@
-//! reqwest's clients, stripped of their own decisions: they follow no redirect, know no cookies,
-//! referrer or proxy of the environment, retry nothing and decompress nothing. One request and one
-//! answer remain.
+//! The clients of hyper, one for each certificate and ruled port, and the connections they use.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::Client;
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::Empty;
+use hyper::body::Incoming;
+use hyper_util::client::legacy::{Builder, Client as HttpClient, Error};
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use rustls::ClientConfig;
 use web::PageUrl;
 
+use crate::client::connector::{Connector, without_http2};
 use crate::client::options::FetchOptions;
 use crate::client::setup_error::SetupError;
 use crate::client::tls;
@@ -34,12 +39,31 @@ pub(crate) struct Clients {
     certificates: ClientCertificates,
 }
 
-/// A client per port in the resolve rules, because reqwest asks its resolver without the port; and
-/// one for all other ports.
+/// A client per port in the resolve rules, because the engine asks its resolver without the port;
+/// and one for all other ports.
 #[derive(Debug)]
 struct ClientsOfPorts {
     of_port: Vec<(u16, Client)>,
     of_any_port: Client,
+}
+
+/// The client of a port.
+#[derive(Debug)]
+pub(crate) struct Client {
+    kept: HttpClient<Connector, Empty<Bytes>>,
+    fresh: HttpClient<Connector, Empty<Bytes>>,
+    fresh_http1: HttpClient<Connector, Empty<Bytes>>,
+}
+
+/// The connection that a request is sent on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Connection {
+    /// An idle one, or else a new one, which is kept.
+    Kept,
+    /// A new one.
+    Fresh,
+    /// A new one, with HTTP/1.1.
+    FreshHttp1,
 }
 
 impl Clients {
@@ -75,17 +99,14 @@ impl ClientsOfPorts {
         let client = |port| {
             let proxy = options.proxy.as_ref().map(|proxy| proxy.host().to_owned());
             let resolver = GuardedResolver::new(Arc::clone(names), port, proxy);
-            client(options, tls.clone(), resolver).map_err(SetupError::Client)
+            Client::new(options, &tls, resolver)
         };
         let mut ports: Vec<u16> = options.resolve.iter().map(|rule| rule.port).collect();
         ports.sort_unstable();
         ports.dedup();
         Ok(Self {
-            of_port: ports
-                .into_iter()
-                .map(|port| Ok((port, client(port)?)))
-                .collect::<Result<_, SetupError>>()?,
-            of_any_port: client(0)?,
+            of_port: ports.into_iter().map(|port| (port, client(port))).collect(),
+            of_any_port: client(0),
         })
     }
 
@@ -99,31 +120,51 @@ impl ClientsOfPorts {
     }
 }
 
-fn client(
-    options: &FetchOptions,
-    tls: rustls::ClientConfig,
-    resolver: GuardedResolver,
-) -> Result<Client, reqwest::Error> {
+impl Client {
+    fn new(options: &FetchOptions, tls: &ClientConfig, resolver: GuardedResolver) -> Self {
+        let connector = |tls| Connector::new(options, tls, resolver.clone());
+        Self {
+            kept: engine(options).build(connector(tls.clone())),
+            fresh: unpooled(options).build(connector(tls.clone())),
+            fresh_http1: unpooled(options).build(connector(without_http2(tls))),
+        }
+    }
+
+    /// Sends a request and returns the head of its response.
+    pub(crate) async fn send(
+        &self,
+        request: Request<Empty<Bytes>>,
+        connection: Connection,
+    ) -> Result<Response<Incoming>, Error> {
+        let client = match connection {
+            Connection::Kept => &self.kept,
+            Connection::Fresh => &self.fresh,
+            Connection::FreshHttp1 => &self.fresh_http1,
+        };
+        client.request(request).await
+    }
+}
+
+/// Returns the settings of an engine that decides nothing: it follows no redirect, knows no
+/// cookies, and repeats only a request that was never sent.
+fn engine(options: &FetchOptions) -> Builder {
     let header_bytes = u32::try_from(options.limits.header_bytes).unwrap_or(u32::MAX);
-    let builder = Client::builder()
-        .tls_backend_preconfigured(tls)
-        .dns_resolver(resolver)
-        .connect_timeout(options.limits.connect_timeout)
+    let mut engine = HttpClient::builder(TokioExecutor::new());
+    engine
+        .timer(TokioTimer::new())
+        .pool_timer(TokioTimer::new())
         .pool_idle_timeout(IDLE)
         .pool_max_idle_per_host(options.connections_per_host.min(IDLE_PER_HOST))
         .http1_max_headers(options.limits.header_fields)
-        // RFC 9112 section 5.2: each fold is read as spaces, here and in the archive.
-        .http1_allow_obsolete_multiline_headers_in_responses(true)
         .http2_max_header_list_size(header_bytes)
         .http2_initial_stream_window_size(H2_STREAM_WINDOW)
-        .http2_initial_connection_window_size(H2_CONNECTION_WINDOW)
-        .tcp_nodelay(true)
-        .redirect(reqwest::redirect::Policy::none())
-        .retry(reqwest::retry::never())
-        .referer(false)
-        .no_proxy();
-    match &options.proxy {
-        Some(proxy) => builder.proxy(proxy.for_everything()?).build(),
-        None => builder.build(),
-    }
+        .http2_initial_connection_window_size(H2_CONNECTION_WINDOW);
+    engine
+}
+
+/// Returns the settings of an engine that keeps no connection.
+fn unpooled(options: &FetchOptions) -> Builder {
+    let mut engine = engine(options);
+    engine.pool_max_idle_per_host(0);
+    engine
 }

@@ -9,17 +9,20 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use http::header::COOKIE;
-use http::{HeaderValue, StatusCode, Version};
-use reqwest::{Request, Response};
-use tokio::time::{Instant, timeout, timeout_at};
+use http::{HeaderMap, HeaderValue, Response, StatusCode, Version};
+use hyper::body::Incoming;
+use hyper_util::client::legacy::connect::HttpInfo;
+use tokio::time::{Instant, timeout};
 use web::{Body, Exchange, PageUrl, Protocol, Truncation, Validators};
 
 use crate::client::body::{self, ReceivedBody};
-use crate::client::connections::Clients;
+use crate::client::connections::{Clients, Connection};
 use crate::client::options::{FetchLimits, FetchOptions};
 use crate::client::proxy::{ProxyPrecheck, ProxyUrl};
+use crate::client::repetition::{self, MAX_REPEATS};
 use crate::client::request::{self, RequestHeaders};
 use crate::client::setup_error::SetupError;
+use crate::client::wire::WireExchange;
 use crate::credentials::session_cookies::SessionCookies;
 use crate::failure::FetchFailure;
 use crate::fetch::{Fetch, WantsBody};
@@ -93,18 +96,18 @@ impl HttpFetch {
     }
 
     /// Returns the head of the answer.
-    async fn answer(&self, url: &PageUrl, request: Request) -> Result<Response, FetchFailure> {
+    async fn answer(
+        &self,
+        url: &PageUrl,
+        headers: &HeaderMap,
+    ) -> Result<Response<Incoming>, FetchFailure> {
         self.check(url).await?;
-        let asked = self.clients.of(url).execute(request).await;
         let https = url.as_url().scheme() == "https";
         let proxy = self.options.proxy.as_ref();
-        let response = asked.map_err(|error| match proxy {
-            None => FetchFailure::of(&error),
-            Some(_) => FetchFailure::by_way_of_proxy(&error, https),
-        })?;
+        let response = self.send(url, headers).await?;
         match proxy {
             None => {
-                if let Some(peer) = response.remote_addr() {
+                if let Some(peer) = peer(&response) {
                     self.guard.check(peer.ip())?;
                 }
             }
@@ -117,6 +120,33 @@ impl HttpFetch {
         }
         check_head(&response, &self.options.limits)?;
         Ok(response)
+    }
+
+    /// Sends the request, and again where the standards let a client repeat it at once.
+    async fn send(
+        &self,
+        url: &PageUrl,
+        headers: &HeaderMap,
+    ) -> Result<Response<Incoming>, FetchFailure> {
+        let https = url.as_url().scheme() == "https";
+        let proxy = self.options.proxy.as_ref();
+        let reader = proxy.filter(|proxy| proxy.reads_requests(https));
+        let login = reader.and_then(ProxyUrl::basic_login);
+        let (mut connection, mut repeats) = (Connection::Kept, 0);
+        loop {
+            let request = request::request(url, headers, login.clone())?;
+            let answer = self.clients.of(url).send(request, connection).await;
+            if repeats < MAX_REPEATS
+                && let Some(another) = repetition::connection_for(&answer)
+            {
+                (connection, repeats) = (another, repeats + 1);
+                continue;
+            }
+            return answer.map_err(|error| match proxy {
+                None => FetchFailure::of(&error),
+                Some(_) => FetchFailure::by_way_of_proxy(&error, https),
+            });
+        }
     }
 }
 
@@ -139,36 +169,42 @@ impl Fetch for HttpFetch {
         {
             headers.insert(COOKIE, field);
         }
-        let request = request::request(url, &headers)?;
         let began = Instant::now();
-        let deadline = began + options.limits.timeout;
-
-        let answer = options.stalls.watch(self.answer(url, request));
-        let answered = timeout_at(deadline, answer).await;
+        let answer = options.stalls.watch(self.answer(url, &headers));
+        let answered = timeout(options.limits.timeout, answer).await;
         let mut response = answered.unwrap_or(Err(FetchFailure::Timeout))?;
         if let Some(cookies) = &self.cookies {
             cookies.learn(url, response.headers(), started);
         }
+        let wire = response.extensions().get::<WireExchange>();
+        let mut warnings = wire.map(WireExchange::take_warnings).unwrap_or_default();
         // With a proxy the peer is the proxy, and the server's address is not known.
-        let address = response.remote_addr().filter(|_| options.proxy.is_none());
-        let ReceivedBody { body, truncated } =
-            match wants_body(response.status().as_u16(), response.headers()) {
-                true => body::read(&mut response, options, deadline).await?,
-                // The connection is closed with the response.
-                false => ReceivedBody {
-                    body: Body::default(),
-                    truncated: Some(Truncation::Length),
-                },
-            };
+        let address = peer(&response).filter(|_| options.proxy.is_none());
+        let status = response.status().as_u16();
+        let ReceivedBody {
+            body,
+            truncated,
+            warning,
+        } = match wants_body(status, response.headers()) {
+            true => body::read(&mut response, options).await?,
+            // The connection is closed with the response.
+            false => ReceivedBody {
+                body: Body::default(),
+                truncated: Some(Truncation::Length),
+                warning: None,
+            },
+        };
+        warnings.extend(warning);
 
         let protocol = protocol(response.version())?;
         Ok(Exchange {
             url: url.clone(),
             request_head: request::head(url, &headers, protocol)?,
-            status: response.status().as_u16(),
+            status,
             headers: std::mem::take(response.headers_mut()),
             body,
             truncated,
+            warnings,
             address: address.map(unmapped),
             protocol,
             started,
@@ -185,9 +221,15 @@ impl Fetch for HttpFetch {
     }
 }
 
+/// Returns the address at the other end of the connection.
+fn peer(response: &Response<Incoming>) -> Option<SocketAddr> {
+    let connection = response.extensions().get::<HttpInfo>();
+    connection.map(HttpInfo::remote_addr)
+}
+
 /// Checks the head of an answer. The engine counts the fields of HTTP/1 and the bytes of HTTP/2;
 /// here both count for both.
-fn check_head(response: &Response, limits: &FetchLimits) -> Result<(), FetchFailure> {
+fn check_head(response: &Response<Incoming>, limits: &FetchLimits) -> Result<(), FetchFailure> {
     let fields = response.headers();
     let bytes: usize = fields
         .iter()

@@ -93,13 +93,18 @@ pub struct FetchLimits {
     pub header_bytes: usize,
     /// Number of header fields.
     pub header_fields: usize,
-    /// Time from the look-up of the name to the last byte.
+    /// Time from the look-up of the name to the end of the head, and of the longest silence of a
+    /// body.
     pub timeout: Duration,
+    /// Time of a body, after which it is cut, and the exchange counts as answered. It ends those
+    /// that come barely faster than the minimum rate.
+    pub body_time: Duration,
     /// Time from the look-up of the name to the end of the TLS handshake.
     pub connect_timeout: Duration,
     /// Minimum rate of a body in bytes per second, averaged over each `min_rate_grace`; 0 for none.
     pub min_rate: u64,
-    /// The time before the rate of a body counts, and the window over which it counts then.
+    /// The time before the rate of a body counts, and the window over which it counts then; `timeout`
+    /// if that is shorter.
     pub min_rate_grace: Duration,
     /// The time that the addresses of a name are cached.
     pub names_kept: Duration,
@@ -114,6 +119,7 @@ impl Default for FetchLimits {
             header_bytes: 64 << 10,
             header_fields: 256,
             timeout: Duration::from_secs(60),
+            body_time: Duration::from_secs(3600),
             connect_timeout: Duration::from_secs(10),
             min_rate: 512,
             min_rate_grace: Duration::from_secs(20),

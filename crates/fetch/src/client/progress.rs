@@ -41,7 +41,8 @@ pub(crate) enum Movement {
 
 impl Progress {
     pub(crate) fn new(limits: &FetchLimits, began: Instant) -> Self {
-        let span = (limits.min_rate_grace / SPANS as u32).max(Duration::from_millis(1));
+        let grace = limits.min_rate_grace.min(limits.timeout);
+        let span = (grace / SPANS as u32).max(Duration::from_millis(1));
         let millis = u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
         Self {
             span,

@@ -1,11 +1,11 @@
 //! A proxy: its address, its protocol, and the checks that remain with it.
 //!
-//! reqwest speaks to it (RFC 9110 section 9.3.6, RFC 1928, RFC 1929). The guarantees depend on the
+//! hyper-util speaks to it (RFC 9110 section 9.3.6, RFC 1928, RFC 1929). The guarantees depend on the
 //! kind of proxy:
 //!
 //! | | the proxy is asked for | guarded |
 //! |---|---|---|
-//! | `socks5://` | an address | by us alone: reqwest takes it from [`Names`], as without one |
+//! | `socks5://` | an address | by us alone: it comes from [`Names`], as without one |
 //! | `http://`, `https://` | the name (CONNECT) or the URL | by us, and **again by the proxy** |
 //! | `socks5h://` | the name | addresses and `localhost` only |
 //!
@@ -18,14 +18,15 @@
 //! So a name server that answers the proxy otherwise than us (DNS rebinding) is stopped under
 //! `socks5://`, and otherwise only by a proxy that refuses private addresses itself. The proxy's
 //! own address may be any: the user gave it. Certificates of pages are checked here whatever the
-//! proxy. An https page whose host is an IPv6 address cannot be fetched through a proxy (reqwest
-//! 0.13 takes the brackets for a part of the name in the certificate).
+//! proxy. An https page whose host is an IPv6 address cannot be fetched through a proxy.
 //!
 //! User and password are sent to the proxy only; they are never shown, logged or stored.
 
 use std::fmt;
 use std::str::FromStr;
 
+use data_encoding::BASE64;
+use http::{HeaderValue, Uri};
 use percent_encoding::percent_decode_str;
 use url::Url;
 
@@ -105,8 +106,7 @@ impl FromStr for ProxyUrl {
                 return Err(ProxyUrlError::Credentials);
             }
         }
-        // The HTTP library ignores a proxy that it cannot parse as a URI, and connects directly.
-        let uri: http::Uri = url
+        let uri: Uri = url
             .as_str()
             .parse()
             .map_err(|_not_a_uri| ProxyUrlError::Form)?;
@@ -150,9 +150,35 @@ impl ProxyUrl {
         &self.host
     }
 
-    /// Returns the proxy for reqwest.
-    pub(crate) fn for_everything(&self) -> Result<reqwest::Proxy, reqwest::Error> {
-        reqwest::Proxy::all(self.url.clone())
+    /// Returns true for `socks5` and `socks5h`.
+    pub(crate) fn is_socks(&self) -> bool {
+        matches!(self.kind, Kind::Socks5 | Kind::Socks5h)
+    }
+
+    /// Returns scheme, host and port, without user and password.
+    pub(crate) fn uri(&self) -> Uri {
+        let uri = format!("{}://{}:{}", self.url.scheme(), self.host, self.port);
+        Uri::try_from(uri).expect("the URL was parsed as a URI")
+    }
+
+    /// Returns user and password, if the URL has any.
+    pub(crate) fn login(&self) -> Option<(String, String)> {
+        let (user, password) = (self.url.username(), self.url.password());
+        if user.is_empty() && password.is_none() {
+            return None;
+        }
+        let decoded = |part| percent_decode_str(part).decode_utf8_lossy().into_owned();
+        Some((decoded(user), decoded(password.unwrap_or_default())))
+    }
+
+    /// Returns the value of `Proxy-Authorization` (RFC 7617), if there are user and password.
+    pub(crate) fn basic_login(&self) -> Option<HeaderValue> {
+        let (user, password) = self.login()?;
+        let login = BASE64.encode(format!("{user}:{password}").as_bytes());
+        let value = HeaderValue::try_from(format!("Basic {login}"));
+        let mut value = value.expect("base 64 is visible ASCII");
+        value.set_sensitive(true);
+        Some(value)
     }
 }
 

@@ -1,14 +1,18 @@
 //! The request: its header fields, and its head as an archive keeps it.
 //!
 //! The fields are sent in this order. Fields for single origins (credentials, cookies, the user's
-//! own) come from [`Secrets`], and an archive keeps only their names. Fields for a proxy are added
-//! by reqwest, which alone knows it, and are never archived.
+//! own) come from [`Secrets`], and an archive keeps only their names. Fields for a proxy are never
+//! archived.
 
 use std::sync::Arc;
 
-use http::header::{ACCEPT, ACCEPT_ENCODING, HOST, IF_MODIFIED_SINCE, IF_NONE_MATCH, USER_AGENT};
-use http::{HeaderMap, HeaderValue, Method};
-use reqwest::Request;
+use bytes::Bytes;
+use http::header::{
+    ACCEPT, ACCEPT_ENCODING, HOST, IF_MODIFIED_SINCE, IF_NONE_MATCH, PROXY_AUTHORIZATION,
+    USER_AGENT,
+};
+use http::{HeaderMap, HeaderValue, Request, Uri};
+use http_body_util::Empty;
 use web::{PageUrl, Protocol, Timestamp, Validators};
 
 use crate::credentials::{REDACTED, Secrets};
@@ -49,14 +53,23 @@ impl RequestHeaders {
     }
 }
 
-/// Builds a request for `url` with these fields.
-pub(crate) fn request(url: &PageUrl, headers: &HeaderMap) -> Result<Request, FetchFailure> {
-    let mut request = Request::new(Method::GET, url.as_url().clone());
+/// Builds a request for `url` with these fields. A proxy that reads it gets `proxy_login`.
+pub(crate) fn request(
+    url: &PageUrl,
+    headers: &HeaderMap,
+    proxy_login: Option<HeaderValue>,
+) -> Result<Request<Empty<Bytes>>, FetchFailure> {
+    let uri = Uri::try_from(url.as_str()).map_err(|_not_a_uri| FetchFailure::Unaskable)?;
+    let mut request = Request::new(Empty::new());
+    *request.uri_mut() = uri;
     let fields = request.headers_mut();
     if url.as_url().scheme() == "http" {
         fields.insert(HOST, host_field(url)?);
     }
     fields.extend(headers.clone());
+    if let Some(login) = proxy_login {
+        fields.insert(PROXY_AUTHORIZATION, login);
+    }
     Ok(request)
 }
 

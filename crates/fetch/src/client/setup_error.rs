@@ -40,7 +40,4 @@ pub enum SetupError {
     /// The TLS library does not accept its configuration.
     #[error("cannot set up TLS")]
     Tls(#[source] rustls::Error),
-    /// The HTTP library does not accept its configuration.
-    #[error("cannot set up the HTTP client")]
-    Client(#[source] reqwest::Error),
 }

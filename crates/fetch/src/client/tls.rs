@@ -10,12 +10,16 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::verify_server_name;
 use rustls::crypto::{
     CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature,
 };
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
-use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
+use rustls::server::ParsedCertificate;
+use rustls::{
+    AlertDescription, CertificateError, ClientConfig, DigitallySignedStruct, Error, SignatureScheme,
+};
 use rustls_platform_verifier::Verifier;
 use tracing::warn;
 
@@ -72,6 +76,7 @@ pub(crate) fn client_config(
     }
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let verifier = CertificateVerifier {
+        given: extra.clone(),
         system: system_verifier(extra, Arc::clone(&provider))?,
         insecure: insecure.iter().map(|host| host.name.clone()).collect(),
         algorithms: provider.signature_verification_algorithms,
@@ -136,8 +141,30 @@ fn read_certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, SetupE
 #[derive(Debug)]
 struct CertificateVerifier {
     system: Option<Verifier>,
+    /// The certificates that the user trusts.
+    given: Vec<CertificateDer<'static>>,
     insecure: Vec<ServerName<'static>>,
     algorithms: WebPkiSupportedAlgorithms,
+}
+
+impl CertificateVerifier {
+    /// Returns true for a certificate that cannot be read, as those of X.509 version 1. Only
+    /// insecure hosts come so far with it: any other was refused.
+    fn is_unread(&self, shown: &CertificateDer<'_>) -> bool {
+        !self.insecure.is_empty() && ParsedCertificate::try_from(shown).is_err()
+    }
+}
+
+/// The words of rustls-webpki for a certificate of an authority that a server shows as its own. A
+/// test holds these words.
+const AUTHORITY_AS_SERVER: &str = "CaUsedAsEndEntity";
+/// Its words for versions of X.509 before 3.
+const OLD_VERSION: &str = "UnsupportedCertVersion";
+
+/// Returns true if a certificate was refused in these words of rustls-webpki.
+fn is(error: &Error, words: &str) -> bool {
+    matches!(error, Error::InvalidCertificate(CertificateError::Other(refusal))
+        if refusal.0.to_string() == words)
 }
 
 impl ServerCertVerifier for CertificateVerifier {
@@ -152,13 +179,21 @@ impl ServerCertVerifier for CertificateVerifier {
         if self.insecure.iter().any(|insecure| insecure == name) {
             return Ok(ServerCertVerified::assertion());
         }
-        match &self.system {
-            Some(system) => system.verify_server_cert(shown, intermediates, name, ocsp, now),
-            None => Err(CertificateError::UnknownIssuer.into()),
+        let Some(system) = &self.system else {
+            return Err(CertificateError::UnknownIssuer.into());
+        };
+        match system.verify_server_cert(shown, intermediates, name, ocsp, now) {
+            // As `openssl req -x509` makes it: it signs itself and calls itself an authority. The
+            // user trusts this very certificate; its dates were checked before its use.
+            Err(error) if is(&error, AUTHORITY_AS_SERVER) && self.given.contains(shown) => {
+                verify_server_name(&ParsedCertificate::try_from(shown)?, name)?;
+                Ok(ServerCertVerified::assertion())
+            }
+            verified => verified,
         }
     }
 
-    // Insecure hosts too must prove that they have the key of their certificate.
+    // Insecure hosts too must prove that they have the key of their certificate, if it can be read.
 
     fn verify_tls12_signature(
         &self,
@@ -166,6 +201,9 @@ impl ServerCertVerifier for CertificateVerifier {
         shown: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
+        if self.is_unread(shown) {
+            return Ok(HandshakeSignatureValid::assertion());
+        }
         verify_tls12_signature(message, shown, signature, &self.algorithms)
     }
 
@@ -175,6 +213,9 @@ impl ServerCertVerifier for CertificateVerifier {
         shown: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
+        if self.is_unread(shown) {
+            return Ok(HandshakeSignatureValid::assertion());
+        }
         verify_tls13_signature(message, shown, signature, &self.algorithms)
     }
 
@@ -200,11 +241,30 @@ pub(crate) fn describe(error: &Error) -> String {
             Bad::InvalidPurpose | Bad::InvalidPurposeContext { .. } => {
                 "the certificate is not for servers"
             }
+            Bad::Other(_) if is(error, AUTHORITY_AS_SERVER) => {
+                "the certificate is that of an authority, perhaps signed by itself: \
+                 --ca-certificate FILE trusts it, --insecure-host HOST trusts any"
+            }
+            Bad::Other(_) if is(error, OLD_VERSION) => {
+                "the certificate is of X.509 version 1 or 2: --insecure-host HOST accepts it"
+            }
             Bad::Other(verdict) => return format!("the certificate is not accepted: {verdict}"),
             other => return format!("the certificate is not accepted: {other}"),
         },
         Error::NoCertificatesPresented => "the server presents no certificate",
-        Error::PeerIncompatible(_) => "the server has no TLS version or cipher in common with us",
+        Error::PeerIncompatible(_) => {
+            "the server offers no TLS version (1.2, 1.3) or cipher suite (ECDHE with AES-GCM or \
+             ChaCha20) that this crawler has"
+        }
+        Error::AlertReceived(
+            AlertDescription::HandshakeFailure | AlertDescription::InsufficientSecurity,
+        ) => {
+            "the server offers no cipher suite that this crawler has (ECDHE with AES-GCM or \
+             ChaCha20; none with CBC, RSA key exchange or DHE), or it wants a client certificate"
+        }
+        Error::AlertReceived(AlertDescription::ProtocolVersion) => {
+            "the server offers no TLS version that this crawler has (1.2 and 1.3)"
+        }
         Error::AlertReceived(alert) => return format!("the server sent the alert {alert:?}"),
         Error::InvalidMessage(_) => "the server does not speak TLS",
         Error::InappropriateMessage { .. }

@@ -21,12 +21,13 @@
 //! to a host stays: a longer delay counts from its last answer, a shorter one from its next. No
 //! code takes a second lock while holding one.
 //!
-//! Order of waiting: a host's slot before its group's, and the host's own time before its group's
-//! slot. The holder of a group's slot waits only for the group's time; so there is no deadlock, and
-//! no host keeps its group waiting.
+//! By default the hosts of one address share a bound ([`AddressBound`]), of which the same is true.
 //!
+//! [`AddressBound`]: crate::AddressBound
 //! [`GroupBy`]: web::GroupBy
 
+mod address;
+mod begin;
 mod expiring_map;
 mod group;
 mod host;
@@ -44,14 +45,15 @@ use tokio::time::Instant;
 use tracing::debug;
 use web::{Clock, Group, GroupBy, Host, Pace, PageUrl, Timestamp};
 
+use self::address::AddressState;
 use self::expiring_map::ExpiringMap;
 use self::group::GroupState;
 use self::host::HostState;
-use self::readiness::{Readiness, sleep_while};
 use crate::fetch::Fetch;
 use crate::politeness::jitter::chance;
 use crate::politeness::pacing::{Answer, AnswerKind, HostPace, PacingRules};
 use crate::politeness::rules_in_force::RulesInForce;
+use crate::stalls::Stalls;
 
 /// The pacer of a crawl. Cheap to ask if no delay applies.
 pub struct Pacer {
@@ -62,6 +64,7 @@ struct PacerInner {
     rules: RwLock<Arc<RulesInForce>>,
     clock: Clock,
     seed: u64,
+    stalls: Stalls,
     known: Mutex<PacerState>,
 }
 
@@ -69,12 +72,13 @@ struct PacerInner {
 struct PacerState {
     hosts: ExpiringMap<Host, HostState>,
     groups: ExpiringMap<Group, GroupState>,
+    addresses: ExpiringMap<IpAddr, AddressState>,
     /// The time at which unknown hosts count as asked.
     supposed: Option<Instant>,
 }
 
 /// The key under which requests share a pace: a host, and its address if hosts of one address share
-/// a pace.
+/// a pace or a bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolitenessKey {
     /// The host.
@@ -98,6 +102,9 @@ pub struct Permit {
     shared: Arc<PacerInner>,
     host: Host,
     group: Option<Group>,
+    address: Option<IpAddr>,
+    /// The time since which the slots are held.
+    began: Instant,
     /// Empty once finished.
     slots: Vec<OwnedSemaphorePermit>,
 }
@@ -106,78 +113,81 @@ impl Pacer {
     /// Returns a pacer without any host. `clock` only translates times for others.
     #[must_use]
     pub fn new(rules: PacingRules, clock: Clock) -> Self {
-        Self::seeded(rules, clock, 0)
+        Self::seeded(rules, clock, 0, Stalls::default())
     }
 
     /// Returns a pacer without any host, whose jitter after failures follows from `seed`, so that
-    /// crawlers do not come back at the same time.
+    /// crawlers do not come back at the same time. Long waits for an address are counted in
+    /// `stalls`.
     #[must_use]
-    pub fn seeded(rules: PacingRules, clock: Clock, seed: u64) -> Self {
+    pub fn seeded(rules: PacingRules, clock: Clock, seed: u64, stalls: Stalls) -> Self {
         let rules = Arc::new(RulesInForce::new(rules, &BTreeMap::new()));
         Self {
             shared: Arc::new(PacerInner {
                 rules: RwLock::new(rules),
                 clock,
                 seed,
+                stalls,
                 known: Mutex::default(),
             }),
         }
     }
 
-    /// Returns the key of a request for `url` now. Asks `fetch` only if hosts are grouped by
-    /// address; that may look the name up.
+    /// Returns the key of a request for `url` now. Asks `fetch` only if hosts of one address share
+    /// a pace or a bound; that may look the name up.
     pub async fn politeness_key(&self, fetch: &dyn Fetch, url: &PageUrl) -> PolitenessKey {
-        let address = match self.shared.rules().common.group_by {
-            GroupBy::Address => fetch.address(url).await,
-            GroupBy::Host | GroupBy::Domain => None,
+        let (host, rules) = (url.host(), self.shared.rules());
+        let matters =
+            rules.common.group_by == GroupBy::Address || rules.common.bounds_address_of(&host);
+        let address = match matters {
+            true => fetch.address(url).await,
+            false => None,
         };
-        let host = url.host();
         PolitenessKey { host, address }
     }
 
-    /// Returns true if the group of `to` allows a request now: take the permit at once, it comes
-    /// soon. Otherwise the host keeps a place in the group's queue, and [`Pacer::pace`] says when
-    /// to call again.
+    /// Returns true if the group and the address of `to` allow a request now: take the permit at
+    /// once, it comes soon. Otherwise the host keeps a place in a queue, and [`Pacer::pace`] says
+    /// when to call again.
     ///
-    /// Always true for a host with a pace of its own: the frontier and the permit wait for its
-    /// time.
+    /// Always true for a host that shares nothing: the frontier and the permit wait for its time.
     #[must_use]
     pub fn enqueue_unless_ready(&self, to: &PolitenessKey) -> bool {
-        let shared = &self.shared;
-        let Some(group) = shared.group_of(to) else {
+        let (shared, host) = (&self.shared, &to.host);
+        let (group, address) = (shared.group_of(to), shared.address_of(to));
+        if group.is_none() && address.is_none() {
             return true;
-        };
+        }
         let (now, rules) = (Instant::now(), shared.rules());
         let mut known = shared.known();
-        let due = known
-            .group(&group, now, &rules)
-            .enqueue_unless_ready(&to.host, now);
-        known.host(&to.host, now, &rules).place = due;
+        let of_group = group.and_then(|group| {
+            let group = known.group(&group, now, &rules);
+            group.enqueue_unless_ready(host, now)
+        });
+        let due = of_group.or_else(|| {
+            let address = known.address(address?, now, &rules);
+            address.enqueue_unless_ready(host, now, &rules.common)
+        });
+        known.host(host, now, &rules).place = due;
         due.is_none()
     }
 
     /// Waits for a permit: until fewer than `connections_per_host` permits are held there, the
     /// host's next allowed time has come, and both limits of the gate let the request pass. Permits
     /// of a host are given out in the order of the calls. If the host shares its pace, all this
-    /// holds for its group as well.
+    /// holds for its group as well; and the bound of its address holds.
     ///
     /// A caller must not wait for a second permit while holding one.
     pub async fn permit(&self, to: impl Into<PolitenessKey>) -> Permit {
         let (shared, to) = (&self.shared, to.into());
-        let group = shared.group_of(&to);
+        let (group, address) = (shared.group_of(&to), shared.address_of(&to));
         let host = &to.host;
         let mut slots = vec![
             shared
                 .with_host(host, |entry, _| entry.readiness.slot())
                 .await,
         ];
-        match &group {
-            Some(group) => slots.push(shared.begin_in(group, host).await),
-            None => {
-                let begin = |entry: &mut HostState, rules: &_| entry.begin(Instant::now(), rules);
-                sleep_while(|| shared.with_host(host, begin)).await;
-            }
-        }
+        slots.extend(shared.begin(host, group.as_ref(), address).await);
         let rules = shared.rules();
         if rules.common.group_by == GroupBy::Address {
             shared.with_host(host, |entry, _| entry.address = to.address);
@@ -191,6 +201,8 @@ impl Pacer {
             shared: Arc::clone(shared),
             host: to.host,
             group,
+            address,
+            began: Instant::now(),
             slots,
         }
     }
@@ -256,6 +268,21 @@ impl Pacer {
         shared.with_host(host, |entry, rules| entry.ask_crawl_delay(delay, rules));
     }
 
+    /// Remembers a page that a host answered with success, for as long as the host.
+    pub fn remember_page(&self, url: &PageUrl) {
+        let page = Some(url.clone());
+        let remember = |entry: &mut HostState, _: &_| entry.answered_page = page;
+        self.shared.with_host(&url.host(), remember);
+    }
+
+    /// Takes the page that a host answered last with success. While it is taken, nobody else
+    /// requests it.
+    #[must_use]
+    pub fn take_page(&self, host: &Host) -> Option<PageUrl> {
+        let take = |entry: &mut HostState, _: &_| entry.answered_page.take();
+        self.shared.with_host(host, take)
+    }
+
     /// Replaces the rules. `delays` are the least delays of single hosts, one more reason to wait.
     /// The connections per host, and the groups, stay as they are.
     pub fn change(&self, rules: PacingRules, delays: &BTreeMap<Host, Duration>) {
@@ -301,6 +328,10 @@ impl Permit {
             // The host waits for its group, too.
             let all = group.end(now, answer, pace, rules, chance);
             cooldown = cooldown.or_longer(all.wait, all.why);
+        }
+        if let Some(address) = self.address {
+            let address = known.address(address, now, &in_force);
+            address.end(now, now - self.began, answer, &in_force.common);
         }
         let entry = known.host(&self.host, now, &in_force);
         let ready = entry.end(now, present, pace, cooldown);
@@ -353,42 +384,12 @@ impl PacerInner {
         )
     }
 
-    fn with_group<T>(&self, group: &Group, change: impl FnOnce(&mut GroupState) -> T) -> T {
-        let rules = self.rules();
-        change(self.known().group(group, Instant::now(), &rules))
-    }
-
     fn group_of(&self, to: &PolitenessKey) -> Option<Group> {
         self.rules().common.group_by.group(&to.host, to.address)
     }
 
-    /// Begins a request to a host whose slot is held, when both the group and the host are ready,
-    /// and returns the group's slot.
-    async fn begin_in(&self, group: &Group, host: &Host) -> OwnedSemaphorePermit {
-        loop {
-            let waits_until = |readiness: &Readiness| readiness.waits_until(Instant::now());
-            let of_host = || self.with_host(host, |entry, _| waits_until(&entry.readiness));
-            sleep_while(of_host).await;
-            let slot = self.with_group(group, |group| group.readiness.slot()).await;
-            let of_group = || self.with_group(group, |group| waits_until(&group.readiness));
-            sleep_while(of_group).await;
-            if self.begins_both(group, host) {
-                return slot;
-            }
-        }
-    }
-
-    fn begins_both(&self, group: &Group, host: &Host) -> bool {
-        let (now, rules) = (Instant::now(), self.rules());
-        let mut known = self.known();
-        let is_early = known.group(group, now, &rules).readiness.ready > now;
-        let entry = known.host(host, now, &rules);
-        if is_early || entry.begin(now, rules.of(host)).is_some() {
-            return false;
-        }
-        let least = entry.pace.least(rules.of(host));
-        known.group(group, now, &rules).begin(host, now, least);
-        true
+    fn address_of(&self, to: &PolitenessKey) -> Option<IpAddr> {
+        self.rules().common.bounded_address(&to.host, to.address)
     }
 
     /// Converts `moment` to the clock of callers; a moment in the past becomes the present.
@@ -410,6 +411,16 @@ impl PacerState {
         let ready = self.first_ready(rules, now);
         self.groups
             .or_insert_with(group, now, || GroupState::new(ready, now, rules))
+    }
+
+    fn address(
+        &mut self,
+        address: IpAddr,
+        now: Instant,
+        rules: &RulesInForce,
+    ) -> &mut AddressState {
+        let new = || AddressState::new(now, &rules.common);
+        self.addresses.or_insert_with(&address, now, new)
     }
 
     /// Returns the first time at which an unknown host or group may be asked.

@@ -4,10 +4,12 @@
 //! |---|---|
 //! | fine | max(delay, factor × response time, Crawl-delay), at most `max_delay` |
 //! | 429, 503 or none | the same, and at least the back-off |
-//! | with `Retry-After` | the same, and at least that long, at most `retry_after_cap` |
+//! | another fault of the server | the same; after two in a row at least the back-off |
+//! | a fault with `Retry-After` | the same, and at least that long, at most `retry_after_cap` |
 //!
-//! The back-off is max(2 × delay, `back_off`), doubled with every further failure in a row, at most
-//! `max_back_off`; all that is longer by chance, by up to `jitter`.
+//! Which failures these are is in the table of [`Consequence`]. The back-off is max(2 × delay,
+//! `back_off`), doubled with every further failure in a row, at most `max_back_off`; all that is
+//! longer by chance, by up to `jitter`.
 //!
 //! The wait is counted from the end of an answer, so the pause that a server sees is never shorter
 //! than the delay. The longest of the reasons counts, and is part of the result ([`WaitReason`]; of
@@ -23,6 +25,7 @@ use std::time::Duration;
 
 use web::{Exchange, GroupBy, Host, HostTable, Timestamp, WaitReason};
 
+use crate::consequence::{Consequence, Rest};
 use crate::failure::{FailureKind, FetchFailure};
 use crate::politeness::retry_after::retry_after;
 
@@ -41,6 +44,8 @@ pub struct PacingRules {
     pub of_hosts: HostTable<HostPacing>,
     /// The hosts that share their pace, and the connections of one host.
     pub group_by: GroupBy,
+    /// The bound of one address over all its hosts.
+    pub address: AddressBound,
     /// Requests per second to all hosts together.
     pub rate: Option<NonZeroU32>,
     /// The first wait after a failure, unless twice the delay is longer.
@@ -62,6 +67,18 @@ pub struct HostPacing {
     pub connections: Option<usize>,
 }
 
+/// The bound of one address over all its hosts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AddressBound {
+    /// As much as ten hosts with the common delay; no bound without a delay.
+    #[default]
+    FollowsDelay,
+    /// This number of requests per second.
+    Rate(NonZeroU32),
+    /// No bound.
+    Unbounded,
+}
+
 impl Default for PacingRules {
     fn default() -> Self {
         Self {
@@ -71,6 +88,7 @@ impl Default for PacingRules {
             connections_per_host: 1,
             of_hosts: HostTable::default(),
             group_by: GroupBy::Host,
+            address: AddressBound::FollowsDelay,
             rate: None,
             back_off: Duration::from_secs(1),
             max_back_off: Duration::from_secs(600),
@@ -99,6 +117,11 @@ pub enum AnswerKind {
         /// The wait that came with it, as the server named it.
         retry_after: Option<Duration>,
     },
+    /// Another answer that is the host's fault: 500 Internal Server Error, 502 Bad Gateway, …
+    Broken {
+        /// The wait that came with it, as the server named it.
+        retry_after: Option<Duration>,
+    },
     /// There was no answer.
     Failed,
 }
@@ -122,31 +145,25 @@ impl Answer {
 
 impl AnswerKind {
     fn of_exchange(exchange: &Exchange, now: Timestamp) -> Self {
-        match exchange.status {
-            429 | 503 => Self::SlowDown {
-                retry_after: exchange
-                    .header("retry-after")
-                    .and_then(|field| retry_after(field, now)),
+        let named = || {
+            let field = exchange.header("retry-after")?;
+            retry_after(field, now)
+        };
+        match Consequence::of_status(exchange.status).rest {
+            Rest::Usual => Self::Fine,
+            Rest::SlowDown => Self::SlowDown {
+                retry_after: named(),
             },
-            _ => Self::Fine,
+            Rest::AfterSome | Rest::AtOnce => Self::Broken {
+                retry_after: named(),
+            },
         }
     }
 
     const fn of_failure(kind: FailureKind) -> Self {
-        match kind {
-            // The host was not asked, or it answered in a way that we reject.
-            FailureKind::PrivateAddress
-            | FailureKind::Unaskable
-            | FailureKind::HeadersTooLarge
-            | FailureKind::Spool => Self::Fine,
-            FailureKind::Dns
-            | FailureKind::Connect
-            | FailureKind::Tls
-            | FailureKind::Timeout
-            | FailureKind::TooSlow
-            | FailureKind::Disconnected
-            | FailureKind::Protocol
-            | FailureKind::Proxy => Self::Failed,
+        match Consequence::of_failure(kind).rest {
+            Rest::Usual => Self::Fine,
+            Rest::AfterSome | Rest::AtOnce | Rest::SlowDown => Self::Failed,
         }
     }
 }
@@ -161,6 +178,10 @@ pub struct HostPace {
     /// The `Retry-After` of its last answer.
     pub retry_after: Option<Duration>,
 }
+
+/// Maximum number of [`AnswerKind::Broken`] in a row without a rest. A host with some broken pages
+/// among good ones is not slowed down.
+const BROKEN_BEFORE_REST: u32 = 2;
 
 /// A wait and its reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -189,7 +210,8 @@ impl HostPace {
     #[must_use]
     pub fn after(self, answer: &Answer, rules: &PacingRules, chance: f64) -> (Self, Cooldown) {
         let calm = rules.calm(answer.elapsed, self.crawl_delay);
-        let (retry_after, why) = match answer.kind {
+        let failures = self.failures.saturating_add(1);
+        let (retry_after, why, steps) = match answer.kind {
             AnswerKind::Fine => {
                 let pace = Self {
                     failures: 0,
@@ -198,16 +220,21 @@ impl HostPace {
                 };
                 return (pace, calm);
             }
-            AnswerKind::SlowDown { retry_after } => (retry_after, WaitReason::SlowDown),
-            AnswerKind::Failed => (None, WaitReason::Failures),
+            AnswerKind::SlowDown { retry_after } => (retry_after, WaitReason::SlowDown, failures),
+            AnswerKind::Broken { retry_after } => {
+                let steps = failures.saturating_sub(BROKEN_BEFORE_REST);
+                (retry_after, WaitReason::Failures, steps)
+            }
+            AnswerKind::Failed => (None, WaitReason::Failures, failures),
         };
-        let failures = self.failures.saturating_add(1);
-        let rest = calm
-            .or_longer(rules.after_failures(failures, chance), why)
-            .or_longer(
-                retry_after.unwrap_or_default().min(rules.retry_after_cap),
-                WaitReason::RetryAfter,
-            );
+        let back_off = match steps {
+            0 => Duration::ZERO,
+            _ => rules.after_failures(steps, chance),
+        };
+        let rest = calm.or_longer(back_off, why).or_longer(
+            retry_after.unwrap_or_default().min(rules.retry_after_cap),
+            WaitReason::RetryAfter,
+        );
         let pace = Self {
             failures,
             retry_after,

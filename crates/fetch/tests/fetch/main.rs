@@ -1,15 +1,18 @@
 //! The public API of the crate, against real sockets on loopback where there is something to
 //! connect to.
 
+mod addresses;
 mod change;
 mod decode;
 mod forgery;
 mod groups;
 mod guard;
+mod leniency;
 mod names;
 mod pacer;
 mod pacing;
 mod proxy;
+mod repetition;
 mod resolve;
 mod robots;
 mod secrets;

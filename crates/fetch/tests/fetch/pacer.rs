@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use fetch::{Answer, AnswerKind, Pacer, PacingRules, Permit};
+use fetch::{Answer, AnswerKind, Pacer, PacingRules, Permit, Stalls};
 use tokio::time::{Instant, advance, timeout};
 use web::{Clock, Host, Pace, Timestamp, WaitReason};
 
@@ -404,7 +404,7 @@ async fn hosts_that_failed_together_do_not_come_back_together() {
     let clock = Clock::new(move || EPOCH + began.elapsed());
     let mut waits = HashSet::new();
     for seed in 0..10 {
-        let pacer = Pacer::seeded(rules.clone(), clock.clone(), seed);
+        let pacer = Pacer::seeded(rules.clone(), clock.clone(), seed, Stalls::default());
         for number in 0..10 {
             let host = host(&format!("h{number}.test"));
             drop(pacer.permit(&host).await);

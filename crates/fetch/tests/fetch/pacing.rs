@@ -332,6 +332,7 @@ fn outcomes_are_classified_for_pacing() {
             headers,
             body: web::Body::default(),
             truncated: None,
+            warnings: Vec::new(),
             address: None,
             protocol: Protocol::Http11,
             started: now,
@@ -339,8 +340,13 @@ fn outcomes_are_classified_for_pacing() {
         };
         Answer::of(&Ok(exchange), now).kind
     };
-    for status in [200, 204, 301, 304, 400, 403, 404, 500, 502] {
+    for status in [200, 204, 301, 304, 400, 403, 404, 408, 501] {
         assert_eq!(answered(status, Some("9")), AnswerKind::Fine, "{status}");
+    }
+    for status in [425, 500, 502, 504, 520, 599] {
+        let retry_after = Some(ms(9000));
+        let expected = AnswerKind::Broken { retry_after };
+        assert_eq!(answered(status, Some("9")), expected, "{status}");
     }
     for status in [429, 503] {
         assert_eq!(
@@ -362,6 +368,25 @@ fn outcomes_are_classified_for_pacing() {
     assert_eq!(Answer::of(&Err(FetchFailure::Unaskable), now), fine(0));
 }
 
+/// A server that answered 502 to everything for a minute was asked on at full pace, and 51 of 60
+/// pages were given up. A site with some broken pages must not be slowed down either.
+#[test]
+fn a_host_rests_from_the_third_server_error_in_a_row() {
+    let rules = rules(1000, 0.0);
+    let broken = Answer {
+        elapsed: ms(10),
+        kind: AnswerKind::Broken { retry_after: None },
+    };
+    let mut pace = HostPace::default();
+    for wait in [1000, 1000, 2000, 4000, 8000] {
+        let (next, rest) = pace.after(&broken, &rules, EVEN);
+        assert_eq!(rest.wait, ms(wait), "{}", next.failures);
+        pace = next;
+    }
+    let (well, rest) = pace.after(&fine(10), &rules, EVEN);
+    assert_eq!((well.failures, rest.wait), (0, ms(1000)));
+}
+
 proptest! {
     #[test]
     fn no_answer_shortens_the_delay_or_causes_an_endless_wait(
@@ -378,6 +403,9 @@ proptest! {
             prop::option::of(any::<u64>()).prop_map(|wait| AnswerKind::SlowDown {
                 retry_after: wait.map(ms),
             }),
+            prop::option::of(any::<u64>()).prop_map(|wait| AnswerKind::Broken {
+                retry_after: wait.map(ms),
+            }),
         ],
     ) {
         let rules = rules(delay, factor);
@@ -389,7 +417,9 @@ proptest! {
         let (_, calm) = pace.after(&fine(elapsed), &rules, chance);
         prop_assert!(wait >= calm.wait, "a failure is never rewarded");
         let least = match asked {
-            AnswerKind::SlowDown { retry_after } => retry_after.unwrap_or_default(),
+            AnswerKind::SlowDown { retry_after } | AnswerKind::Broken { retry_after } => {
+                retry_after.unwrap_or_default()
+            }
             AnswerKind::Fine | AnswerKind::Failed => ms(0),
         };
         prop_assert!(wait >= least.min(rules.retry_after_cap), "chance only adds");

@@ -186,7 +186,7 @@ async fn an_ipv6_address_is_requested_through_a_proxy_as_such() {
             .await
             .unwrap();
         assert_eq!(exchange.status, 200, "{kind}");
-        // reqwest cannot check a certificate for such an address behind a proxy, so no request is
+        // No proxy is asked for such an address: no request is
         // made.
         let secure = fetch.fetch(&page("https://[2606:2800:0::1]:8443/")).await;
         assert_eq!(secure.unwrap_err(), FetchFailure::Unaskable, "{kind}");

@@ -77,6 +77,7 @@ impl Fetch for Script {
             headers,
             body: text.into(),
             truncated: None,
+            warnings: Vec::new(),
             address: None,
             protocol: Protocol::Http11,
             started: Timestamp::from_millis(0),

@@ -18,12 +18,15 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
-use tokio_rustls::rustls::pki_types::PrivateKeyDer;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::sign::{CertifiedKey, SingleCertAndKey};
 use web::{Clock, Exchange, Protocol, Timestamp, Truncation};
 
 use crate::server::page;
 
-/// Returns an acceptor with a certificate for `secure.test`, and the file of its authority.
+/// Returns an acceptor with a certificate for `secure.test` and these protocols, and the file of its
+/// authority.
 pub(crate) fn acceptor(protocol: &str) -> (TlsAcceptor, NamedTempFile) {
     acceptor_with(protocol, |_leaf| {})
 }
@@ -52,7 +55,8 @@ fn acceptor_with(
             PrivateKeyDer::try_from(key.serialize_der()).expect("it is a key"),
         )
         .expect("key and certificate belong together");
-    config.alpn_protocols = vec![protocol.as_bytes().to_vec()];
+    let protocols = protocol.split(' ');
+    config.alpn_protocols = protocols.map(|one| one.as_bytes().to_vec()).collect();
 
     let file = NamedTempFile::new().expect("room for a certificate");
     std::fs::write(file.path(), authority.pem()).expect("room for a certificate");
@@ -233,6 +237,11 @@ async fn plain_http_on_the_tls_port_is_a_tls_failure() {
 /// authority, too.
 async fn showing(change: impl FnOnce(&mut CertificateParams)) -> (SocketAddr, NamedTempFile) {
     let (acceptor, authority) = acceptor_with("http/1.1", change);
+    (serving(acceptor).await, authority)
+}
+
+/// Serves any number of connections.
+async fn serving(acceptor: TlsAcceptor) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.local_addr().expect("it is bound");
     tokio::spawn(async move {
@@ -250,8 +259,116 @@ async fn showing(change: impl FnOnce(&mut CertificateParams)) -> (SocketAddr, Na
             });
         }
     });
-    (address, authority)
+    address
 }
+
+/// Shows this certificate, as PEM, and serves any number of connections.
+async fn showing_pem(certificate: &str, key: &str) -> (SocketAddr, NamedTempFile) {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let shown = CertificateDer::from_pem_slice(certificate.as_bytes()).expect("a certificate");
+    let config = ServerConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()
+        .expect("the usual versions")
+        .with_no_client_auth();
+    let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).expect("a key");
+    let key = provider.key_provider.load_private_key(key).expect("a key");
+    // Whether key and certificate belong together cannot be checked for version 1.
+    let key = CertifiedKey::new(vec![shown], key);
+    let config = config.with_cert_resolver(Arc::new(SingleCertAndKey::from(key)));
+    let file = NamedTempFile::new().expect("room for a certificate");
+    std::fs::write(file.path(), certificate).expect("room for a certificate");
+    (serving(TlsAcceptor::from(Arc::new(config))).await, file)
+}
+
+/// The certificate that `openssl req -x509` makes was refused where the user trusted it, by a word
+/// of the library: "CaUsedAsEndEntity".
+#[tokio::test]
+async fn an_authority_that_shows_itself_is_trusted_if_the_user_trusts_it() {
+    let made = |change: fn(&mut CertificateParams)| {
+        let mut itself = CertificateParams::new(vec!["secure.test".to_owned()]).unwrap();
+        itself.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        change(&mut itself);
+        let key = KeyPair::generate().unwrap();
+        (itself.self_signed(&key).unwrap().pem(), key.serialize_pem())
+    };
+    let other_name = |other: &mut CertificateParams| {
+        let named = CertificateParams::new(vec!["other.test".to_owned()]).unwrap();
+        other.subject_alt_names = named.subject_alt_names;
+    };
+    let (itself, key) = made(|_itself| {});
+    let (expired, key_of_expired) =
+        made(|itself| itself.not_after = rcgen::date_time_ymd(2001, 2, 3));
+    let (other, key_of_other) = made(other_name);
+    let (twin, _key) = made(|_itself| {});
+    let not_given = "TLS: the certificate is that of an authority, perhaps signed by itself: \
+                     --ca-certificate FILE trusts it, --insecure-host HOST trusts any";
+    for (shown, key, given, expected) in [
+        (&itself, &key, &itself, Ok(200)),
+        (&itself, &key, &twin, Err(not_given)),
+        (
+            &expired,
+            &key_of_expired,
+            &expired,
+            Err("TLS: the certificate has expired"),
+        ),
+        (
+            &other,
+            &key_of_other,
+            &other,
+            Err("TLS: the certificate is for another name"),
+        ),
+    ] {
+        let (address, file) = showing_pem(shown, key).await;
+        std::fs::write(file.path(), given).unwrap();
+        let url = page(&format!("https://secure.test:{}/", address.port()));
+        let fetched = fetch_from(address, Some(&file)).fetch(&url).await;
+        let fetched = fetched.map(|exchange| exchange.status);
+        let fetched = fetched.map_err(|failure| failure.to_string());
+        assert_eq!(fetched, expected.map_err(str::to_owned));
+    }
+}
+
+#[tokio::test]
+async fn an_insecure_host_may_show_a_certificate_of_version_1() {
+    let (certificate, key) = VERSION_1.split_at(VERSION_1.find("-----BEGIN PRIVATE").unwrap());
+    let (address, _file) = showing_pem(certificate, key).await;
+    let url = page(&format!("https://secure.test:{}/", address.port()));
+    for (insecure, expected) in [
+        ("secure.test", Ok(200)),
+        (
+            "other.test",
+            Err("TLS: the certificate is of X.509 version 1 or 2: --insecure-host HOST accepts it"),
+        ),
+    ] {
+        let fetch = HttpFetch::new(FetchOptions {
+            insecure_hosts: vec![insecure.parse().unwrap()],
+            ..options(address)
+        })
+        .unwrap();
+        let fetched = fetch.fetch(&url).await.map(|exchange| exchange.status);
+        let fetched = fetched.map_err(|failure| failure.to_string());
+        assert_eq!(fetched, expected.map_err(str::to_owned), "{insecure}");
+    }
+}
+
+/// What `openssl x509 -req -signkey` makes of a request without extensions: version 1, self-signed,
+/// with its key.
+const VERSION_1: &str = "\
+-----BEGIN CERTIFICATE-----
+MIIBJzCBzwIUKgsNFrde/x+21DH1j/CkvwRkSf0wCgYIKoZIzj0EAwIwFjEUMBIG
+A1UEAwwLc2VjdXJlLnRlc3QwIBcNMjYxMTI2MTQxNzIyWhgPMjEyNjExMDIxNDE3
+MjJaMBYxFDASBgNVBAMMC3NlY3VyZS50ZXN0MFkwEwYHKoZIzj0CAQYIKoZIzj0D
+AQcDQgAEwDHcTL1Mo+/B6J3DICLySh9ZRDWXseTpMEWfM2RK2k1FjbU6HvBjvn7s
+TTUOll2I50JvKrsynZn4KlWo+nkgHjAKBggqhkjOPQQDAgNHADBEAiANT4YCD9kS
+6v12XLSKLph6TxSungZL6pWAAtqoqMwl/wIgUfSD3bMVieX5CxrlQwtViXurywD7
+VpNNgFQdmEOztaI=
+-----END CERTIFICATE-----
+-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgwAFbjlTCIu5JGDjC
+AbcNz0mXzvG5IoWg5kYACGFKmPWhRANCAATAMdxMvUyj78HoncMgIvJKH1lENZex
+5OkwRZ8zZEraTUWNtToe8GO+fuxNNQ6WXYjnQm8quzKdmfgqVaj6eSAe
+-----END PRIVATE KEY-----
+";
 
 #[tokio::test]
 async fn a_rejected_certificate_is_reported_with_its_reason() {
@@ -291,14 +408,19 @@ async fn a_rejected_certificate_is_reported_with_its_reason() {
 async fn a_failed_handshake_is_reported_with_its_cause() {
     // A TLS record: type, version, length; an alert is 2 (fatal) and its number (RFC 8446 sections
     // 5.1 and 6).
-    let cases: [(&[u8], &str); 4] = [
+    let cases: [(&[u8], &str); 5] = [
+        (
+            &[0x15, 3, 3, 0, 2, 2, 112],
+            "TLS: the server sent the alert UnrecognisedName",
+        ),
         (
             &[0x15, 3, 3, 0, 2, 2, 40],
-            "TLS: the server sent the alert HandshakeFailure",
+            "TLS: the server offers no cipher suite that this crawler has (ECDHE with AES-GCM or \
+             ChaCha20; none with CBC, RSA key exchange or DHE), or it wants a client certificate",
         ),
         (
             &[0x15, 3, 1, 0, 2, 2, 70],
-            "TLS: the server sent the alert ProtocolVersion",
+            "TLS: the server offers no TLS version that this crawler has (1.2 and 1.3)",
         ),
         (
             &[0x17, 3, 3, 0, 1, 0],

@@ -192,6 +192,7 @@ impl Record {
             body: answer.payload().ok()?,
             headers: answer.headers,
             truncated,
+            warnings: Vec::new(),
             address: None,
             protocol: match self.field("WARC-Protocol") {
                 Some("http/1.0") => Protocol::Http10,

@@ -65,6 +65,7 @@ pub(crate) fn exchange(url: &str, body: impl Into<Bytes>) -> Exchange {
         headers: headers(&[("content-type", b"text/html")]),
         body: body.into(),
         truncated: None,
+        warnings: Vec::new(),
         address: Some("192.0.2.7:443".parse().unwrap()),
         protocol: Protocol::Http11,
         started: NOON,

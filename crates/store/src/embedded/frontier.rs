@@ -18,11 +18,13 @@
 //! is under way when the process dies gets a strike.
 //!
 //! Invariant: the tables that a flush writes are a function of the journal, except for settled URLs
-//! that still lie in blocks, and for waits that were longer than the maximum.
+//! that still lie in blocks, for waits that were longer than the maximum, and for the failures of
+//! hosts that have a new chance.
 
 mod apply;
 mod awaited;
 mod block;
+mod claims;
 mod flush;
 mod hosts;
 mod lease;
@@ -93,7 +95,7 @@ pub(super) struct Queue {
     seen: SeenKeys,
     /// Keys of a flush that failed.
     unsaved_seen: Vec<u64>,
-    /// The entry that claimed a URL. The URL is seen once the settlement of that entry names it.
+    /// The leased entry that claimed a URL: see claims.rs.
     claims: HashMap<UrlKey, u64>,
     /// Probes out on lease, each with its discovery on a kept page meanwhile.
     out_probes: HashMap<UrlKey, Option<DiscoveredUrl>>,
@@ -190,6 +192,8 @@ impl Queue {
             self.restarted = Some(now);
         }
         self.wait_at_most_until(now + self.hosts.rules().most_wait);
+        // Not journalled either: every opening does it.
+        self.hosts.give_new_chances(now);
         self.set_aside()?;
         self.state.patterns.begin_session(self.hosts.rules().probes);
         self.change_patterns(journal)?;
@@ -240,8 +244,9 @@ impl Queue {
         journal: &Journal,
         discovered: Vec<DiscoveredUrl>,
     ) -> Result<usize, StoreFault> {
-        let mut left_out = Vec::new();
+        let (mut discovered, mut left_out) = (discovered, Vec::new());
         self.note_wanted(&discovered);
+        self.hold_claimed(journal, &mut discovered, &mut left_out)?;
         let mut discovered = self.only_new(discovered, &mut left_out);
         for LeftOut {
             rule,
@@ -265,19 +270,6 @@ impl Queue {
         }
         self.queue_again(journal, wanted_again)?;
         Ok(count)
-    }
-
-    pub(super) fn claim(&mut self, lease: &Lease, url: &PageUrl) -> bool {
-        let key = url.key();
-        match self.claims.get(&key) {
-            Some(owner) => *owner == lease.entry.sequence,
-            None if self.state.reclaims.get(&key) == Some(&lease.entry.sequence) => true,
-            None if self.seen.contains(key.as_u64()) || self.out_probes.contains_key(&key) => false,
-            None => {
-                self.claims.insert(key, lease.entry.sequence);
-                true
-            }
-        }
     }
 
     pub(super) fn adopt_seed(
@@ -338,6 +330,8 @@ impl Queue {
             postponed,
             leased: sums.leased,
             set_aside: set_aside.count() as u64,
+            unreachable: sums.unreachable,
+            unreachable_hosts: sums.unreachable_hosts,
             active_hosts: sums.active_hosts,
             hosts: sums.visited_hosts,
             is_store_away: false,
@@ -415,9 +409,8 @@ impl Queue {
         }
     }
 
-    /// Returns the URLs that are neither seen nor claimed, each once; behind all others where their
-    /// pattern has brought little so far. URLs of a host beyond the limit of its domain are left
-    /// out.
+    /// Returns the URLs that are not seen, each once; behind all others where their pattern has
+    /// brought little so far. URLs of a host beyond the limit of its domain are left out.
     fn only_new(
         &self,
         discovered: Vec<DiscoveredUrl>,
@@ -427,8 +420,7 @@ impl Queue {
         let mut new = discovered;
         new.retain(|found| {
             let key = found.url.key();
-            let is_known =
-                self.is_seen(found) || self.claims.contains_key(&key) || twice.contains(&key);
+            let is_known = self.is_seen(found) || twice.contains(&key);
             !is_known && twice.insert(seen_as(found))
         });
         left_out.extend(self.hosts.leave_out(&mut new));

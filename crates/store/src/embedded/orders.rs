@@ -1,10 +1,10 @@
-//! Orders of a user about URLs that were left out: to visit them again.
+//! Orders of a user about URLs that were left out, or failed: to visit them again.
 //!
-//! Both read the journal, which takes seconds for a million visits, without a lock, and may be
+//! All read the journal, which takes seconds for a million visits, without a lock, and may be
 //! given while the crawl runs. Invariant: an order that was cut short by a kill may be repeated,
 //! and has its effect then; one that had its effect changes nothing.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use web::{PageUrl, UrlKey};
@@ -16,7 +16,7 @@ use super::store::EmbeddedStore;
 use crate::fault::StoreFault;
 use crate::near_dup::NearDupIndex;
 use crate::patterns::name::PatternName;
-use crate::visit_record::Fate;
+use crate::visit_record::{Fate, VisitRecord};
 
 /// The effect of [`EmbeddedStore::declare_distinct`] on one URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,6 +70,32 @@ impl EmbeddedStore {
         Ok(Some(count))
     }
 
+    /// Queues the URLs again of which `is_void` says that the rule which excluded them holds no
+    /// longer, and returns their number. Durable when it returns. Reads the journal on this thread.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the journal or the tables cannot be read or written.
+    pub async fn queue_excluded(
+        &self,
+        mut is_void: impl FnMut(&VisitRecord) -> bool + Send,
+    ) -> Result<u64, StoreFault> {
+        let mut count = 0;
+        for row in rows(&self.directory)? {
+            let row = row?;
+            if row.fate == Fate::Excluded && is_void(&row) {
+                let void = Void {
+                    row: Box::new(row),
+                    reached: Vec::new(),
+                    priority: 0,
+                };
+                self.queue().revoke(&self.journal, void)?;
+                count += 1;
+            }
+        }
+        self.sync().await?;
+        Ok(count)
+    }
+
     /// Declares that these pages do not repeat the originals for which they were left out, and
     /// queues them again: they are visited even where their pattern is closed. Returns the effect
     /// on each, in order. Durable when it returns. Reads the journal on this thread.
@@ -102,6 +128,24 @@ impl EmbeddedStore {
         Ok(effects)
     }
 
+    /// Queues failed pages again, those whose visit records `is_meant` selects. Returns their number.
+    /// Durable when it returns. Reads the journal on this thread.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the journal or the tables cannot be read or written.
+    pub async fn retry_failed(
+        &self,
+        is_meant: impl Fn(&VisitRecord) -> bool,
+    ) -> Result<u64, StoreFault> {
+        let failed = failed_visits(&self.directory, is_meant)?;
+        let count = failed.len() as u64;
+        for void in failed {
+            self.queue().revoke_by_order(&self.journal, void)?;
+        }
+        self.sync().await?;
+        Ok(count)
+    }
+
     async fn visit_as_distinct(
         &self,
         index: &dyn NearDupIndex,
@@ -131,6 +175,39 @@ impl EmbeddedStore {
         self.queue().revoke_by_order(&self.journal, void)?;
         Ok(DistinctOrder::Queued { original })
     }
+}
+
+/// Reads the failed visits of this selection from the journal in `directory`, in the order in which
+/// they ended, without the revoked ones.
+fn failed_visits(
+    directory: &Path,
+    is_meant: impl Fn(&VisitRecord) -> bool,
+) -> Result<Vec<Void>, StoreFault> {
+    let mut failed: BTreeMap<u64, Void> = BTreeMap::new();
+    let mut places: HashMap<UrlKey, u64> = HashMap::new();
+    for (place, record) in (0..).zip(History::open(directory)?) {
+        match record? {
+            Record::Settled(settled) => {
+                let visit = settled.visit;
+                if visit.row.fate == Fate::Failed && is_meant(&visit.row) {
+                    places.insert(visit.row.url.key(), place);
+                    let void = Void {
+                        row: visit.row,
+                        reached: visit.reached,
+                        priority: settled.priority,
+                    };
+                    failed.insert(place, void);
+                }
+            }
+            Record::Revoked { row, .. } => {
+                if let Some(place) = places.remove(&row.url.key()) {
+                    failed.remove(&place);
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(failed.into_values().collect())
 }
 
 /// Reads the last state of each of these URLs from the journal in `directory`.

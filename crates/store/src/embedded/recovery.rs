@@ -108,6 +108,10 @@ impl EmbeddedStore {
             clock_behind: queue.clock_behind(options.now),
         };
         queue.begin_session(&journal, options.now)?;
+        if settings == TableSettings::Requested {
+            // An audit compares what the journal has, so it queues nothing.
+            queue.queue_unclaimed(&journal)?;
+        }
         let reader = JournalReader::of(&journals)?;
         Ok(Self {
             directory: directory.to_owned(),

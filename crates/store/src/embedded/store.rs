@@ -245,6 +245,7 @@ impl Frontier for EmbeddedStore {
     }
 
     async fn close(&self) -> Result<(), StoreFault> {
+        self.queue().give_up_all_claims(&self.journal)?;
         self.record(&Record::Stopped)?;
         self.save(None, true).await.map(drop)
     }

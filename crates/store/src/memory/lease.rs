@@ -31,7 +31,8 @@ impl Queue {
         let mut probes = false;
         while leases.len() < want {
             if leases.is_empty() && round.is_empty() {
-                probes = !self.entries.iter().any(|waiting| self.is_ordinary(waiting));
+                probes = !self.entries.iter().any(|waiting| self.is_ordinary(waiting))
+                    && !self.has_unreachable(now, filter);
             }
             let first = self.first(now, filter, probes, &round);
             let Some(index) = first.filter(|index| !self.expects_better(*index, now)) else {
@@ -41,10 +42,7 @@ impl Queue {
                 round.clear();
                 continue;
             };
-            let chosen = &self.entries[index].entry.discovered;
-            if chosen.is_probed() && self.seen.contains(&chosen.url) {
-                // It has a better place by now, or was reached.
-                self.entries.remove(index);
+            if self.supersede(index) {
                 continue;
             }
             let lease = self.hand_out(index, now);
@@ -66,7 +64,27 @@ impl Queue {
         if self.leased.values().any(|count| *count > 0) {
             return Supply::NothingBefore(next.unwrap_or(Timestamp::NEVER));
         }
-        self.lease_aside(now, filter).or_before(next)
+        let supply = self.lease_aside(now, want, filter).or_before(next);
+        match supply {
+            Supply::NothingBefore(_) if !self.is_worth_waiting(filter) => Supply::Exhausted,
+            supply => supply,
+        }
+    }
+
+    /// Returns true if an entry waits whose host is not past its last chance.
+    fn is_worth_waiting(&self, filter: LeaseFilter) -> bool {
+        self.entries.iter().any(|waiting| {
+            let found = &waiting.entry.discovered;
+            let may_go = waiting.is_aside() || waiting.not_before.is_some() || self.has_room(found);
+            filter.admits(found) && may_go && !self.is_past_last_chance(&waiting.host())
+        })
+    }
+
+    /// Returns true if an entry other than a probe can be leased now. If none is ordinary, it is one
+    /// of a host past its last chance.
+    fn has_unreachable(&self, now: Timestamp, filter: LeaseFilter) -> bool {
+        let first = self.first(now, filter, false, &HashSet::new());
+        first.is_some_and(|index| !self.expects_better(index, now))
     }
 
     /// Returns the entry whose turn it is at `now`, were it not for better ones to come. The hosts
@@ -143,7 +161,7 @@ impl Queue {
     }
 
     /// Leases a set-aside entry, alone, when nothing is out and nothing else can be leased.
-    fn lease_aside(&mut self, now: Timestamp, filter: LeaseFilter) -> Supply {
+    fn lease_aside(&mut self, now: Timestamp, want: usize, filter: LeaseFilter) -> Supply {
         let aside = self.entries.iter().enumerate().filter(|(_, waiting)| {
             !waiting.leased
                 && waiting.is_aside()
@@ -158,6 +176,9 @@ impl Queue {
         };
         if ready > now {
             return Supply::NothingBefore(ready);
+        }
+        if self.supersede(index) {
+            return self.lease_waiting(now, want, filter);
         }
         self.alone = Some(sequence);
         Supply::Leases(vec![self.hand_out(index, now)])
@@ -225,7 +246,9 @@ impl Queue {
 
     /// Returns true for an entry that probes wait for.
     fn is_ordinary(&self, waiting: &Waiting) -> bool {
-        let may_go = !waiting.is_aside() && waiting.not_before.is_none();
+        let may_go = !waiting.is_aside()
+            && waiting.not_before.is_none()
+            && !self.is_past_last_chance(&waiting.host());
         !waiting.entry.discovered.is_probed()
             && (waiting.leased || may_go && self.is_below_limit(&waiting.entry.discovered))
     }

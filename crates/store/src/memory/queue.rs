@@ -1,6 +1,6 @@
 //! The queue of the store without a disk, and the state of its hosts.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
 
@@ -26,7 +26,14 @@ pub(super) struct Queue {
     pub(super) probed: HashSet<PageUrl>,
     /// Probes out on lease, each with its discovery on a kept page meanwhile.
     pub(super) out_probes: HashMap<PageUrl, Option<DiscoveredUrl>>,
-    claims: HashMap<PageUrl, u64>,
+    /// The leased entry that claimed a URL.
+    pub(super) claims: HashMap<PageUrl, u64>,
+    /// URLs that were discovered while they were claimed.
+    pub(super) held: BTreeMap<UrlKey, DiscoveredUrl>,
+    /// URLs that a revoked visit reached, with the entry that may claim them again.
+    pub(super) reserved: BTreeMap<UrlKey, (u64, DiscoveredUrl)>,
+    /// The URLs that the last visit of each page reached.
+    reached: HashMap<PageUrl, Vec<PageUrl>>,
     pub(super) leased: HashMap<Host, usize>,
     /// The time of the last lease of each host in this session.
     pub(super) asked_at: HashMap<Host, Timestamp>,
@@ -39,7 +46,7 @@ pub(super) struct Queue {
     pub(super) pages: HashMap<Host, u64>,
     pub(super) dry_spells: HashMap<Host, DrySpell>,
     pub(super) robots: HashMap<String, Robots>,
-    next_sequence: u64,
+    pub(super) next_sequence: u64,
     pub(super) rows: Vec<VisitRecord>,
     /// The priority at which each URL was visited last.
     pub(super) priorities: HashMap<PageUrl, u8>,
@@ -91,13 +98,9 @@ impl Queue {
     pub(super) fn discover(&mut self, mut discovered: Vec<DiscoveredUrl>) -> usize {
         let before = self.entries.len();
         self.note_wanted(&discovered);
+        self.hold_claimed(&mut discovered);
         discovered.retain(|found| !self.is_seen(found));
-        if let Some(max) = self.rules.max_hosts_per_domain {
-            let mut domains = DomainCounts::default();
-            self.order.keys().for_each(|host| domains.add(host));
-            let is_known = |host: &Host| self.order.contains_key(host);
-            budget::leave_out(&mut discovered, max, &domains, is_known);
-        }
+        self.leave_out(&mut discovered);
         if self.rules.closes_patterns {
             self.patterns.put_behind(&mut discovered);
         }
@@ -116,7 +119,17 @@ impl Queue {
         self.entries.len() - before
     }
 
-    fn is_seen(&self, discovered: &DiscoveredUrl) -> bool {
+    /// Removes the URLs of a host beyond the limit of its domain.
+    pub(super) fn leave_out(&self, discovered: &mut Vec<DiscoveredUrl>) {
+        if let Some(max) = self.rules.max_hosts_per_domain {
+            let mut domains = DomainCounts::default();
+            self.order.keys().for_each(|host| domains.add(host));
+            let is_known = |host: &Host| self.order.contains_key(host);
+            budget::leave_out(discovered, max, &domains, is_known);
+        }
+    }
+
+    pub(super) fn is_seen(&self, discovered: &DiscoveredUrl) -> bool {
         self.seen.contains(&discovered.url)
             || self.out_probes.contains_key(&discovered.url)
             || discovered.is_probed() && self.probed.contains(&discovered.url)
@@ -133,6 +146,7 @@ impl Queue {
     }
 
     fn push(&mut self, discovered: DiscoveredUrl) {
+        self.drop_held(&discovered);
         self.entries.push(Waiting {
             entry: QueueEntry::new(self.next_sequence, discovered),
             not_before: None,
@@ -155,6 +169,12 @@ impl Queue {
         self.paces.get(host).copied().unwrap_or(self.floor.into())
     }
 
+    /// Returns true if the crawl does not wait for this host any more.
+    pub(super) fn is_past_last_chance(&self, host: &Host) -> bool {
+        let pages = self.pages.get(host).copied().unwrap_or(0);
+        self.pace(host).is_past_last_chance(pages > 0)
+    }
+
     /// Records a pace: the latest counts, but no wait becomes shorter.
     pub(super) fn record_pace(&mut self, host: &Host, pace: Pace) {
         let pace = self.pace(host).then(pace);
@@ -173,20 +193,21 @@ impl Queue {
         match settlement {
             Settlement::Returned => {
                 self.entries[index].leased = false;
+                self.give_up_claims(sequence);
                 let wanted = self.out_probes.remove(lease.url()).flatten();
                 self.discover(wanted.into_iter().collect());
             }
-            Settlement::Again { at, .. } => {
+            Settlement::Again { at, counts, .. } => {
                 self.out_probes.remove(lease.url());
                 let waiting = &mut self.entries[index];
                 waiting.leased = false;
-                waiting.entry.attempts += 1;
+                waiting.entry.attempts += u32::from(counts);
                 (waiting.not_before, waiting.due) = (Some(at), Some(at));
+                self.give_up_claims(sequence);
             }
             Settlement::Done(visit) => {
                 let waiting = self.entries.remove(index);
                 *self.pages.entry(host).or_insert(0) += u64::from(visit.row.is_page());
-                self.seen.extend(visit.reached.iter().cloned());
                 let ticket = visit.archived.as_ref().map(|span| span.ticket);
                 let ended = Ended { visit, waiting };
                 let Some(ticket) = ticket else {
@@ -207,19 +228,25 @@ impl Queue {
     }
 
     fn end(&mut self, ended: Ended) {
-        let priority = ended.waiting.entry.discovered.priority;
+        let QueueEntry {
+            sequence,
+            discovered: DiscoveredUrl { priority, .. },
+            ..
+        } = ended.waiting.entry;
         let FinishedVisit {
             row,
-            finds,
+            mut finds,
             reached,
             ..
         } = ended.visit;
-        // From now on these are more than claims, which end with the session.
-        self.claims.retain(|url, _| !reached.contains(url));
+        finds.retain(|found| !reached.contains(&found.url));
         // The links are queued by the state of the patterns when the page was read: before it is
         // counted.
         self.totals.count(&row);
         self.discover(finds);
+        self.reach(&reached);
+        self.end_entry(sequence);
+        self.reached.insert(row.url.clone(), reached);
         let dry_spell = self.dry_spells.entry(row.url.host()).or_default();
         dry_spell.count(&row);
         self.patterns.settled(&row, priority, Some(0));
@@ -231,6 +258,7 @@ impl Queue {
         self.priorities.insert(row.url.clone(), priority);
         self.rows.push(*row);
         self.discover(wanted.into_iter().collect());
+        self.give_up_claims(sequence);
         while self.rules.closes_patterns
             && let Some(change) = self.patterns.due()
         {
@@ -260,26 +288,25 @@ impl Queue {
             self.totals.uncount(&row);
             *self.pages.entry(row.url.host()).or_insert(0) -= u64::from(row.is_page());
             let priority = self.priorities[&row.url];
+            let reached = self.reached.remove(&row.url).unwrap_or_default();
             let found = DiscoveredUrl::new(row.url, row.depth, row.via);
-            self.push(found.needed(row.requisite).promising_as(priority));
+            let found = found.needed(row.requisite).promising_as(priority);
+            self.reserve(&found, &reached);
+            self.push(found);
         }
-    }
-
-    pub(super) fn claim(&mut self, lease: &Lease, url: &PageUrl) -> bool {
-        let is_under_way = self.out_probes.contains_key(url);
-        if !is_under_way && self.seen.insert(url.clone()) {
-            self.claims.insert(url.clone(), lease.entry.sequence);
-        }
-        self.claims.get(url) == Some(&lease.entry.sequence)
     }
 
     pub(super) fn standing(&self) -> Standing {
-        let count = |is_counted: fn(&Waiting) -> bool| {
+        let count = |is_counted: &dyn Fn(&Waiting) -> bool| {
             self.entries
                 .iter()
                 .filter(|waiting| is_counted(waiting))
                 .count() as u64
         };
+        let hosts = self.entries.iter().map(Waiting::host);
+        let unreachable: HashSet<Host> = hosts
+            .filter(|host| self.is_past_last_chance(host))
+            .collect();
         let at_their_host = self
             .entries
             .iter()
@@ -288,9 +315,11 @@ impl Queue {
         Standing {
             totals: self.totals,
             queued: self.entries.len() as u64,
-            postponed: count(|waiting| waiting.not_before.is_some()),
+            postponed: count(&|waiting| waiting.not_before.is_some()),
             leased: self.leased.values().sum::<usize>() as u64,
-            set_aside: count(Waiting::is_aside),
+            set_aside: count(&Waiting::is_aside),
+            unreachable: count(&|waiting| self.is_past_last_chance(&waiting.host())),
+            unreachable_hosts: unreachable.len() as u64,
             active_hosts: active.len() as u64,
             hosts: self.pages.values().filter(|pages| **pages > 0).count() as u64,
             is_store_away: false,
@@ -304,9 +333,6 @@ impl Queue {
         for (_, ended) in std::mem::take(&mut self.early) {
             let host = ended.visit.row.url.host();
             *self.pages.entry(host).or_insert(0) -= u64::from(ended.visit.row.is_page());
-            for url in ended.visit.reached {
-                self.seen.remove(&url);
-            }
             let leased = true;
             self.entries.push(Waiting {
                 leased,
@@ -317,9 +343,6 @@ impl Queue {
             waiting.entry.strikes += u32::from(waiting.leased && !in_order);
             waiting.leased = false;
             waiting.not_before = waiting.due;
-        }
-        for url in std::mem::take(&mut self.claims).into_keys() {
-            self.seen.remove(&url);
         }
         self.asked &= !in_order;
         let rule = self.rules.after_death();
@@ -332,12 +355,20 @@ impl Queue {
             }
         }
         self.wait_at_most_until(now + self.rules.most_wait);
+        for host in self.paces.keys().cloned().collect::<Vec<_>>() {
+            if self.is_past_last_chance(&host) {
+                let pace = self.pace(&host).with_new_chance(now, rule.least_wait);
+                self.paces.insert(host, pace);
+            }
+        }
         self.patterns.begin_session(self.rules.probes);
         self.leased.clear();
         self.asked_at.clear();
         self.out_probes.clear();
         self.alone = None;
         self.next_ticket = 0;
+        self.claims.clear();
+        self.queue_unclaimed();
     }
 
     /// Moves all times if the clock of the next session is behind.

@@ -31,6 +31,8 @@ pub(crate) struct Orders {
     reopen: Option<String>,
     /// A URL to add to those of pages that are no duplicates.
     distinct: Option<String>,
+    /// A selection of failed pages to request again.
+    retry: Option<String>,
 }
 
 /// The values in a file, as the form shows them.
@@ -45,7 +47,8 @@ pub(crate) struct Values {
     pub(crate) exclude: String,
     /// Hosts with a delay of their own.
     pub(crate) hosts: Vec<(String, String)>,
-    /// Patterns that were ordered to be reopened, and pages declared to be no duplicates.
+    /// Patterns that were ordered to be reopened, pages declared to be no duplicates, and failed
+    /// pages to request again.
     pub(crate) orders: Vec<(&'static str, String)>,
 }
 
@@ -96,7 +99,11 @@ impl Orders {
                 set(&mut file, "exclude", array);
             }
         }
-        for (key, field) in [("reopen", &self.reopen), ("distinct", &self.distinct)] {
+        for (key, field) in [
+            ("reopen", &self.reopen),
+            ("distinct", &self.distinct),
+            ("retry", &self.retry),
+        ] {
             let Some(typed) = field.as_deref().and_then(given) else {
                 continue;
             };
@@ -128,6 +135,7 @@ impl Orders {
             ("host-delay", &self.host_delay),
             ("reopen", &self.reopen),
             ("distinct", &self.distinct),
+            ("retry", &self.retry),
         ];
         let fields = fields.into_iter();
         fields
@@ -147,7 +155,7 @@ impl Values {
             let delay = host.as_table_like()?.get("delay")?;
             Some((name.to_owned(), shown(delay)))
         });
-        let orders = ["reopen", "distinct"].into_iter().flat_map(|key| {
+        let orders = ["reopen", "distinct", "retry"].into_iter().flat_map(|key| {
             let given = strings(file.get(key)).into_iter();
             given.map(move |order| (key, order.to_owned()))
         });
@@ -291,6 +299,7 @@ mod tests {
                 "host-delay" => &mut orders.host_delay,
                 "reopen" => &mut orders.reopen,
                 "distinct" => &mut orders.distinct,
+                "retry" => &mut orders.retry,
                 other => panic!("{other}"),
             };
             *field = value;
@@ -387,6 +396,11 @@ mod tests {
                 ("distinct", "http://a.test/2".to_owned()),
             ]
         );
+        let retried = write(&both, &[("retry", "temporary")]);
+        let overrides = control_file::read(&retried).unwrap();
+        assert_eq!(overrides.orders.retry.len(), 1);
+        let wrong = write("", &[("retry", "everything")]);
+        assert!(control_file::read(&wrong).is_err());
         let wrong = write("", &[("distinct", "not a url")]);
         assert!(control_file::read(&wrong).is_err());
     }

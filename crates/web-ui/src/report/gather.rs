@@ -10,9 +10,9 @@ use store::{Fate, PatternReport, PatternState, SkippedBy, VisitRecord};
 use web::UrlKey;
 
 use super::{
-    BrokenLink, BrokenLinks, Cluster, Clusters, Duplicate, Failure, Failures, HostLine, HostSums,
-    Hosts, LeftOut, Pattern, PatternExample, Patterns, Point, Politeness, Report, Setting, Skipped,
-    SkippedKind, Tally, Timeline, Verdicts,
+    BrokenLink, BrokenLinks, Cluster, Clusters, CutVisits, Duplicate, Failure, Failures, HostLine,
+    HostSums, Hosts, LeftOut, Pattern, PatternExample, Patterns, Point, Politeness, Report,
+    Setting, Skipped, SkippedKind, Tally, Timeline, Verdicts,
 };
 use crate::caps;
 use crate::format::cut;
@@ -233,7 +233,28 @@ pub(crate) fn skipped(statistics: &CrawlStatistics) -> Skipped {
                 links: *links,
             })
             .collect(),
+        limits: limits(statistics),
+        not_read: not_read(statistics),
     }
+}
+
+fn limits(statistics: &CrawlStatistics) -> Vec<CutVisits> {
+    let limits = statistics.totals().limits();
+    let limits = limits.map(|(limit, sum)| CutVisits {
+        limit: limit.as_str(),
+        loss: limit.loss(),
+        visits: sum.visits,
+        lost: sum.lost,
+    });
+    limits.collect()
+}
+
+fn not_read(statistics: &CrawlStatistics) -> Tally {
+    let formats = statistics.totals().unread_formats();
+    Tally::of(
+        formats.map(|(format, count)| (format.noun(count), count)),
+        0,
+    )
 }
 
 /// Returns the meaning of a kind of reasons, for a URL that was queued.
@@ -247,6 +268,7 @@ const fn meaning(kind: SkippedBy) -> &'static str {
         SkippedBy::Trap => "it has the shape of a trap",
         SkippedBy::Page => "the page asks not to be archived",
         SkippedBy::Other => "another reason",
+        SkippedBy::Cut => "it is beyond a limit of the page that links to it",
     }
 }
 

@@ -97,12 +97,35 @@ pub struct Skipped {
     pub reasons: Tally,
     /// Links by the rule that took them for traps.
     pub links: Vec<LeftOut>,
+    /// Limits that cut visits.
+    pub limits: Vec<CutVisits>,
+    /// Documents whose text and links are not read, by format.
+    pub not_read: Tally,
+}
+
+/// The visits that a limit cut.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CutVisits {
+    /// The name of the limit.
+    pub limit: &'static str,
+    /// The loss beyond it, in words.
+    pub loss: &'static str,
+    /// The number of visits.
+    pub visits: u64,
+    /// The number of links, requisites and entries that it cost, as far as they could be counted.
+    pub lost: u64,
 }
 
 impl Skipped {
     /// Returns the number of URLs that were not visited.
     pub(crate) fn total(&self) -> u64 {
         self.kinds.iter().map(|kind| kind.count).sum()
+    }
+
+    /// Returns true if nothing is unvisited, cut or unread.
+    pub(crate) fn is_empty(&self) -> bool {
+        let is_read = self.limits.is_empty() && self.not_read.total() == 0;
+        self.total() == 0 && self.links.is_empty() && is_read
     }
 
     /// Returns the links as a tally.

@@ -27,6 +27,8 @@ pub struct Document {
     pub own: MainContent,
     /// Its links, each page once, in document order; never to itself.
     pub links: Vec<Link>,
+    /// The links that are not among them.
+    pub lost_links: LostLinks,
     /// Its requests to crawlers.
     pub directives: Directives,
     /// The canonical URL that it declares.
@@ -53,6 +55,16 @@ pub enum MainContent {
         /// The main content.
         own_text: String,
     },
+}
+
+/// The numbers of a page's links that were found and not kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LostLinks {
+    /// Links beyond [`ReadLimits::links`](crate::ReadLimits::links), each once; of those beyond
+    /// four times as many references, each occurrence.
+    pub too_many: u64,
+    /// Links whose URL is longer than [`MAX_URL_BYTES`](crate::MAX_URL_BYTES).
+    pub too_long: u64,
 }
 
 /// A part of a page that was capped or repaired.
@@ -130,6 +142,7 @@ impl Document {
             text: String::new(),
             own: MainContent::Main,
             links: Vec::new(),
+            lost_links: LostLinks::default(),
             directives: Directives::default(),
             canonical: None,
             warnings: Vec::new(),

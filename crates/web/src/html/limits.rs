@@ -44,7 +44,7 @@ impl Default for ReadLimits {
     fn default() -> Self {
         Self {
             kinds: LinkKinds::PAGES,
-            links: 10_000,
+            links: 50_000,
             depth: 512,
             attributes: 1_000,
             nodes: 100_000,

@@ -1,22 +1,23 @@
 //! The links of a page, from references to resolved URLs.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use crate::html::document::{Document, ParseWarning};
+use crate::html::document::{Document, LostLinks, ParseWarning};
 use crate::html::limits::ReadLimits;
 use crate::html::link::{Link, LinkContext, LinkKind, LinkKinds};
 use crate::html::relations::{self, Relations};
 use crate::html::response_metadata::ReadContext;
 use crate::letter_case::starts_with_ignore_case;
-use crate::url::page_url::{MAX_URL_BYTES, PageUrl};
+use crate::url::page_url::{MAX_URL_BYTES, PageUrl, UrlError};
 use crate::url::url_key::UrlKey;
 
-/// References resolved for each allowed link: many may lead to the same page, or to none.
+/// References resolved for each allowed link: many may lead to the same page, or to none. They
+/// differ as written, so a navigation bar that is repeated counts once.
 pub(crate) const TRIES_PER_LINK: usize = 4;
 
-/// Bytes of URLs resolved for each allowed link. Ordinary URLs have a hundred; a base of 8 KiB
-/// makes every reference 8 KiB long.
+/// Bytes of URLs for each allowed link. Ordinary URLs have a hundred; a base of 8 KiB makes every
+/// reference 8 KiB long, and a journal has the URL of the page with every link.
 const BYTES_PER_LINK: usize = 512;
 
 /// A link as written in the page.
@@ -51,8 +52,6 @@ impl<'p> Reference<'p> {
 struct LinkCounts {
     pages: usize,
     others: usize,
-    /// True if there was no room for a link.
-    too_many: bool,
 }
 
 impl LinkCounts {
@@ -65,7 +64,6 @@ impl LinkCounts {
         };
         let has_room = *count < most;
         *count += usize::from(has_room);
-        self.too_many |= !has_room;
         has_room
     }
 
@@ -90,6 +88,7 @@ pub(crate) struct References<'p> {
     /// The index of each reference.
     known: HashMap<Cow<'p, str>, usize>,
     counts: LinkCounts,
+    lost: LostLinks,
     /// Maximum number of pages, and of other links.
     most: usize,
     /// Bytes of a `rel` that are kept.
@@ -105,6 +104,7 @@ impl<'p> References<'p> {
             canonical: None,
             known: HashMap::new(),
             counts: LinkCounts::default(),
+            lost: LostLinks::default(),
             most: limits.links.saturating_mul(TRIES_PER_LINK),
             rel_bytes: limits.rel_bytes,
         }
@@ -113,11 +113,15 @@ impl<'p> References<'p> {
     /// Adds a reference with the `rel` of its element; skips those that lead nowhere or to the same
     /// page. Returns its index if it takes its anchor text from here.
     pub(crate) fn add(&mut self, href: Cow<'p, str>, kind: LinkKind, rel: &str) -> Option<usize> {
-        if !self.kinds.has(kind) || href.len() > MAX_URL_BYTES {
+        if !self.kinds.has(kind) {
             return None;
         }
         let start = href.trim_start();
         if start.is_empty() || start.starts_with('#') || leads_elsewhere(start) {
+            return None;
+        }
+        if href.len() > MAX_URL_BYTES {
+            self.lost.too_long += 1;
             return None;
         }
         if let Some(&known) = self.known.get(&href) {
@@ -136,6 +140,7 @@ impl<'p> References<'p> {
             return (!had_words && kind == LinkKind::Page).then_some(known);
         }
         if !self.counts.admit(kind, self.most) {
+            self.lost.too_many += 1;
             return None;
         }
         let index = self.found.len();
@@ -180,25 +185,28 @@ impl<'p> References<'p> {
         let base = &base;
         let canonical = self.canonical;
         let canonical = canonical.and_then(|canonical| base.join(&canonical, form).ok());
-        links.counts.too_many |= self.counts.too_many;
+        links.lost.too_many += self.lost.too_many;
+        links.lost.too_long += self.lost.too_long;
         let mut bytes = limits.links.saturating_mul(BYTES_PER_LINK);
+        let each = base.as_str().len().max(page.as_str().len());
         for reference in self.found {
             // A reference that begins with a slash keeps little of its base; the difference is
             // negligible.
-            let Some(left) = bytes.checked_sub(base.as_str().len() + reference.href.len()) else {
-                links.counts.too_many = true;
-                break;
+            let Some(left) = bytes.checked_sub(each + reference.href.len()) else {
+                links.lost.too_many += 1;
+                continue;
             };
             bytes = left;
-            if let Ok(url) = base.join(&reference.href, form)
-                && url != *page
-            {
-                links.add(url, reference, limits);
+            match base.join(&reference.href, form) {
+                Ok(url) if url != *page => links.add(url, reference, limits),
+                Err(UrlError::TooLong(_)) => links.lost.too_long += 1,
+                Ok(_) | Err(_) => {}
             }
         }
         document.links = links.links;
+        document.lost_links = links.lost;
         document.canonical = document.canonical.take().or(canonical);
-        if links.counts.too_many {
+        if document.lost_links.too_many > 0 {
             document.warnings.push(ParseWarning::TooManyLinks);
         }
     }
@@ -210,6 +218,9 @@ pub(crate) struct Links {
     links: Vec<Link>,
     known: HashMap<UrlKey, usize>,
     counts: LinkCounts,
+    lost: LostLinks,
+    /// The links among these that are too many, to count each once.
+    beyond: HashSet<UrlKey>,
 }
 
 impl Links {
@@ -238,6 +249,7 @@ impl Links {
             return;
         }
         if !self.counts.admit(reference.kind, limits.links) {
+            self.lost.too_many += u64::from(self.beyond.insert(key));
             return;
         }
         self.known.insert(key, self.links.len());

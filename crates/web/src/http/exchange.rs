@@ -11,6 +11,7 @@ use http::header::LOCATION;
 use http::{HeaderMap, HeaderValue};
 
 use crate::http::body::Body;
+use crate::http::warning::Warning;
 use crate::time::Timestamp;
 use crate::url::page_url::PageUrl;
 
@@ -31,6 +32,8 @@ pub struct Exchange {
     pub body: Body,
     /// The reason why the body is incomplete, if it is.
     pub truncated: Option<Truncation>,
+    /// The oddities of the response, in the order in which they were noticed.
+    pub warnings: Vec<Warning>,
     /// The address of the server.
     pub address: Option<SocketAddr>,
     /// The version of HTTP in use.
@@ -46,6 +49,13 @@ impl Exchange {
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// Returns true if a part of the body is missing, which another request may bring.
+    #[must_use]
+    pub fn is_incomplete(&self) -> bool {
+        let mut warnings = self.warnings.iter();
+        warnings.any(|warning| warning.is_incomplete_body())
     }
 
     /// Returns the target of a redirect, not yet resolved against [`Exchange::url`] (RFC 9110

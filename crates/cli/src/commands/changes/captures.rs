@@ -307,7 +307,7 @@ impl CrawlJournal {
 
     fn apply(&mut self, record: Record, place: usize, texts: &mut HashMap<UrlKey, u128>) {
         match record {
-            Record::Discovered { finds, .. } => self.wait(&finds),
+            Record::Discovered { finds, .. } | Record::Held { finds } => self.wait(&finds),
             Record::Admitted { page, signature } => {
                 texts.extend(text_of(&signature).map(|text| (page.key(), text)));
             }

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use corpus::{MAX_DOCUMENT, exchange};
-use crawl::retry::{self, Decision, VisitFailure};
+use crawl::retry::VisitFailure;
 use sinks::warc::{WarcStream, is_foreign, name_of};
 use web::{CanonicalForm, Exchange, PageUrl};
 
@@ -177,8 +177,8 @@ impl<'a> Visits<'a> {
 
 /// Returns true if our own crawl would not repeat a visit with this status.
 fn is_over(status: u16) -> bool {
-    let may_be_again = retry::decide(VisitFailure::Status(status), 0, u32::MAX);
-    (200..300).contains(&status) || (status >= 400 && may_be_again == Decision::GiveUp)
+    let may_pass = VisitFailure::Status(status).consequence().may_pass();
+    (200..300).contains(&status) || (status >= 400 && !may_pass)
 }
 
 /// Returns the name of a file as rows have it.

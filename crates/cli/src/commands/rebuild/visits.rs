@@ -269,6 +269,7 @@ fn left_out(url: PageUrl, started: Timestamp, status: u16) -> Exchange {
         headers: HeaderMap::new(),
         body: web::Body::default(),
         truncated: None,
+        warnings: Vec::new(),
         address: None,
         protocol: Protocol::Http11,
         started,

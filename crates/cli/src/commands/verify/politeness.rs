@@ -227,10 +227,10 @@ impl Politeness {
     /// Returns the group of a request, and its distance from the latest other one to it. The first
     /// request has none, and none has one if the settings changed.
     fn group_distance(&mut self, request: &Request<'_>) -> Option<(Group, Duration)> {
-        let group_by = self.settings.group_by;
+        let group_by = self.settings.group_by();
         if self
             .all_settings()
-            .any(|settings| settings.group_by != group_by)
+            .any(|settings| settings.group_by() != group_by)
         {
             return None;
         }
@@ -365,7 +365,7 @@ mod tests {
             (GroupBy::Address, 1),
         ] {
             let settings = Settings {
-                group_by,
+                group_by: Some(group_by),
                 ..Settings::default()
             };
             for (of_file, expected) in [(group_by, too_soon), (GroupBy::Host, 0)] {

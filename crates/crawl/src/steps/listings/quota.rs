@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use store::DiscoveredUrl;
+use store::{DiscoveredUrl, Limit};
 use web::{Host, PageUrl, UrlKey};
 
 use super::rules::{ListingRules, ROBOTS};
@@ -98,27 +98,27 @@ impl ListingQuota {
     }
 
     /// Counts one more sitemap in the index `find`, fetched from `at`, and returns its place in the
-    /// queue; none if the quota of sitemaps or of levels is used up.
+    /// queue, or the limit that is reached.
     pub(super) fn admit_nested(
         &self,
         rules: &ListingRules,
         find: &DiscoveredUrl,
         at: &PageUrl,
         sitemap: &PageUrl,
-    ) -> Option<QueuePlace> {
+    ) -> Result<QueuePlace, Limit> {
         let mut counts = self.counts();
         let level = counts.level(find) + 1;
         let tally = counts.tally(at);
         if level > rules.nesting {
-            return None;
+            return Err(Limit::SitemapNesting);
         }
         if tally.sitemaps >= rules.sitemaps_per_host {
             tally.warn_once(at);
-            return None;
+            return Err(Limit::SitemapsPerHost);
         }
         let place = tally.add_sitemap(rules);
         counts.record(sitemap.key(), level);
-        Some(place)
+        Ok(place)
     }
 
     /// Counts one more page that the host of `at` lists; returns false if the quota is used up.
@@ -242,7 +242,7 @@ mod tests {
         let nest = |index: &DiscoveredUrl, sitemap: &str| {
             quota
                 .admit_nested(&rules, index, &index.url, &url(sitemap))
-                .is_some()
+                .is_ok()
         };
         assert!(nest(&named, "http://a.test/1"));
         let first = find("http://a.test/1", Some("http://a.test/0"));

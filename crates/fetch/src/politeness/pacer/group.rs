@@ -4,7 +4,7 @@
 //! |---|---|
 //! | fine | the host's own wait: its delay, its slowness, its Crawl-delay |
 //! | 429, 503 | the host's own wait; those in a row are counted over all hosts |
-//! | none | the wait after a good answer: the failure is the host's own |
+//! | none, another fault of the server | the wait after a good answer: the failure is the host's own |
 
 use std::time::Duration;
 
@@ -17,9 +17,9 @@ use super::wait_queue::WaitQueue;
 use crate::politeness::pacing::{Answer, AnswerKind, Cooldown, HostPace, PacingRules};
 
 /// The longest wait that is made with a slot of the crawl in hand.
-const SHORT: Duration = Duration::from_millis(100);
+pub(super) const SHORT: Duration = Duration::from_millis(100);
 /// The least distance of the times that hosts are given.
-const LEAST_GAP: Duration = Duration::from_millis(10);
+pub(super) const LEAST_GAP: Duration = Duration::from_millis(10);
 
 pub(super) struct GroupState {
     /// Requests to slow down in a row, of any of the hosts.
@@ -83,7 +83,7 @@ impl GroupState {
             .granted
             .as_ref()
             .is_some_and(|(other, at)| other != host && *at + self.gap + SHORT > now);
-        !promised && self.readiness.has_free_slot()
+        !promised && self.readiness.free_slots() > 0
     }
 
     /// Lengthens the delay of all by this, counted from the last answer.
@@ -126,7 +126,7 @@ impl GroupState {
         };
         let (_, usual) = pace.after(&calm, rules, chance);
         let cooldown = match answer.kind {
-            AnswerKind::Failed => usual,
+            AnswerKind::Failed | AnswerKind::Broken { .. } => usual,
             AnswerKind::Fine | AnswerKind::SlowDown { .. } => {
                 let (pace, cooldown) = pace.after(answer, rules, chance);
                 self.failures = pace.failures;

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use tokio::time::Instant;
-use web::{Pace, Timestamp};
+use web::{Pace, PageUrl, Timestamp};
 
 use super::expiring_map::ROUNDED;
 use super::readiness::{KEPT, Readiness};
@@ -18,6 +18,8 @@ pub(super) struct HostState {
     pub(super) answered: Timestamp,
     /// The address of its last request.
     pub(super) address: Option<IpAddr>,
+    /// The page that it answered last with success.
+    pub(super) answered_page: Option<PageUrl>,
     /// Its time in the group's queue: not before.
     pub(super) place: Option<Instant>,
     /// True if it was asked in this session, so that the state of earlier ones is obsolete.
@@ -35,6 +37,7 @@ impl HostState {
             cooldown: pace.least(rules),
             answered: Timestamp::default(),
             address: None,
+            answered_page: None,
             place: None,
             fresh: false,
             ended,

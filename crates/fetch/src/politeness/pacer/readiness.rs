@@ -23,17 +23,20 @@ pub(super) struct Readiness {
 
 impl Readiness {
     pub(super) fn new(ready: Instant, rules: &PacingRules) -> Self {
-        let most = rules.connections_per_host.clamp(1, Semaphore::MAX_PERMITS);
+        Self::with_slots(ready, rules.connections_per_host)
+    }
+
+    pub(super) fn with_slots(ready: Instant, slots: usize) -> Self {
         Self {
             ready,
             kept: ready + KEPT,
-            slots: Arc::new(Semaphore::new(most)),
+            slots: Arc::new(Semaphore::new(slots.clamp(1, Semaphore::MAX_PERMITS))),
         }
     }
 
-    /// Returns true if a permit is free.
-    pub(super) fn has_free_slot(&self) -> bool {
-        self.slots.available_permits() > 0
+    /// Returns the number of free permits.
+    pub(super) fn free_slots(&self) -> usize {
+        self.slots.available_permits()
     }
 
     /// Returns true if a permit is held or awaited.

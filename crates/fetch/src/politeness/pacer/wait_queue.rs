@@ -26,6 +26,8 @@ const MOST: usize = 1 << 17;
 #[derive(Default)]
 pub(super) struct WaitQueue {
     next: u64,
+    /// Counter of hosts without a number, which spreads their times.
+    unnumbered: usize,
     numbers: HashMap<Host, u64>,
     places: BTreeMap<u64, Waiting>,
 }
@@ -59,13 +61,41 @@ impl WaitQueue {
     /// Gives a host a time to come, if the first may come at `base` and the others `gap` apart. The
     /// host keeps its place.
     pub(super) fn schedule(&mut self, host: &Host, base: Instant, gap: Duration) -> Instant {
+        self.schedule_by(host, base, |before| offset(before, gap))
+    }
+
+    /// Gives a host a time to come like [`schedule`](Self::schedule), but no two hosts a time less
+    /// than `least` apart, however many wait: beyond the horizon they come at that distance.
+    pub(super) fn schedule_spaced(
+        &mut self,
+        host: &Host,
+        base: Instant,
+        gap: Duration,
+        least: Duration,
+    ) -> Instant {
+        self.schedule_by(host, base, |before| spaced_offset(before, gap, least))
+    }
+
+    fn schedule_by(
+        &mut self,
+        host: &Host,
+        base: Instant,
+        offset: impl Fn(usize) -> Duration,
+    ) -> Instant {
         let number = match self.numbers.get(host) {
             Some(number) => *number,
-            None if self.numbers.len() >= MOST => return base + offset(MOST, gap),
+            None if self.numbers.len() >= MOST => {
+                self.unnumbered = (self.unnumbered + 1) % MOST;
+                return base + offset(MOST + self.unnumbered);
+            }
             None => self.join(host),
         };
-        let before = self.places.range(..number).count();
-        let due = base + offset(before, gap);
+        let before = match number + 1 == self.next {
+            // The last one: counting the others would cost a crowd the square of its size.
+            true => self.numbers.len() - 1,
+            false => self.places.range(..number).count(),
+        };
+        let due = base + offset(before);
         let host = host.clone();
         self.places.insert(number, Waiting { host, due });
         due
@@ -95,6 +125,16 @@ fn offset(before: usize, gap: Duration) -> Duration {
     }
     let beyond = wait.as_nanos() % HORIZON.as_nanos();
     HORIZON + Duration::from_nanos(u64::try_from(beyond).unwrap_or_default())
+}
+
+/// Returns the distance from the first host to one with `before` hosts before it: `gap` apart up to
+/// the horizon, and `least` apart behind it, in case the group gets faster until then.
+fn spaced_offset(before: usize, gap: Duration, least: Duration) -> Duration {
+    let near = HORIZON.as_nanos() / gap.as_nanos().max(1);
+    let near = u32::try_from(near).unwrap_or(u32::MAX);
+    let before = u32::try_from(before).unwrap_or(u32::MAX);
+    let beyond = least.min(gap).saturating_mul(before.saturating_sub(near));
+    gap.saturating_mul(before.min(near)).saturating_add(beyond)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use web::{Host, Pace, PageUrl, Timestamp};
+use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
 
 use super::super::journal::frame::Position;
 use super::super::journal::record::{Record, SettledVisit};
@@ -25,6 +25,7 @@ impl Queue {
                 first,
                 finds: discovered,
             } => self.queue(*first, discovered),
+            Record::Held { finds } => finds.iter().for_each(|found| self.state.held.hold(found)),
             Record::Leased { sequences } => {
                 self.state.asked = true;
                 self.state.under_way.extend(sequences);
@@ -111,18 +112,18 @@ impl Queue {
                 self.state.patterns.apply(record);
                 self.state.archive_cut |= row.warc_file.is_none() && self.state.archive.is_some();
                 self.state.totals.uncount(row);
-                let again = reached.iter().map(|url| (url.key(), entry.sequence));
-                self.state.reclaims.extend(again);
+                self.state.held.revoked(entry, reached);
                 let host = self.hosts.number(&row.url.host());
                 self.hosts.change(host, |host| {
                     host.pages = host.pages.saturating_sub(u64::from(row.is_page()));
                 });
-                self.see_keys(vec![seen_as(&entry.discovered)]);
+                self.see_keys(&[seen_as(&entry.discovered)]);
                 self.queue_entry(entry);
             }
             Record::Superseded { entry } => {
                 let place = self.place_of(entry);
                 self.take_out(place);
+                self.state.held.ended(entry.sequence);
             }
         }
     }
@@ -145,8 +146,7 @@ impl Queue {
         self.take_out(place);
         self.state.totals.count(row);
         self.state.voids.settled(row, *priority, &visit.reached);
-        self.see_keys(settled_probe(row, *priority).into_iter().collect());
-        self.state.reclaims.retain(|_, entry| entry != sequence);
+        self.see_keys(settled_probe(row, *priority).as_slice());
         self.hosts.change(place.host, |host| {
             host.pages += u64::from(row.is_page());
             host.dry_spell.count(row);
@@ -154,12 +154,16 @@ impl Queue {
         if visit.archived.is_some() {
             self.state.archive.clone_from(&visit.archived);
         }
-        self.see_keys(visit.reached.iter().map(PageUrl::key).collect());
+        let reached: Vec<UrlKey> = visit.reached.iter().map(PageUrl::key).collect();
+        self.see_keys(&reached);
+        reached.iter().for_each(|url| self.state.held.reached(*url));
+        self.state.held.ended(*sequence);
     }
 
     /// Queues new URLs, and marks them as seen.
     fn queue(&mut self, first: u64, discovered: &[DiscoveredUrl]) {
-        self.see_keys(discovered.iter().map(seen_as).collect());
+        let keys: Vec<UrlKey> = discovered.iter().map(seen_as).collect();
+        self.see_keys(&keys);
         self.state.next_sequence = self
             .state
             .next_sequence
@@ -182,6 +186,7 @@ impl Queue {
     }
 
     fn put(&mut self, discovered: &DiscoveredUrl, sequence: u64, via: Option<Arc<str>>) {
+        self.state.held.queued(discovered);
         let host = self.hosts.number(&discovered.url.host());
         let rank = Rank::of(discovered, sequence);
         let body = Body {

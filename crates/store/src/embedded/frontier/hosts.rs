@@ -80,6 +80,10 @@ struct Agenda {
     pages: u64,
     requisites: u64,
     ordinary: u64,
+    /// Entries and requisites that are worth waiting for.
+    hopeful: [u64; 2],
+    /// Entries of a host past its last chance.
+    unreachable: u64,
     due: [Option<Turn>; Wanted::KINDS],
     awaited: Option<Turn>,
 }
@@ -211,7 +215,11 @@ impl HostState {
         // page; probes come last.
         let is_due = may_go && (requisites > 0 || waiting > probes && self.has_room(rules));
         let is_open = self.is_below_limit(rules);
+        let is_unreachable = self
+            .pace
+            .is_past_last_chance(self.pages + self.unrecorded > 0);
         let ordinary = match is_open {
+            _ if is_unreachable => 0,
             true => waiting - probes,
             false => requisites,
         };
@@ -223,6 +231,10 @@ impl HostState {
         due[Wanted::All as usize] = is_due.then_some(turn);
         due[Wanted::Requisites as usize] = (may_go && requisites > 0).then_some(turn);
         due[Wanted::Probes as usize] = (may_go && is_open && probes > 0).then_some(turn);
+        let may_come = |tally: &Tally, due: bool| match is_unreachable {
+            true => 0,
+            false => tally.later + tally.aside + if due { tally.waiting() } else { 0 },
+        };
         Agenda {
             waiting,
             leased: self.leased,
@@ -230,6 +242,11 @@ impl HostState {
             pages: self.pages + self.unrecorded,
             requisites: self.requisites.live,
             ordinary: ordinary + self.all.out - self.probes.out,
+            hopeful: [
+                may_come(&self.all, due.iter().any(Option::is_some)),
+                may_come(&self.requisites, due[Wanted::Requisites as usize].is_some()),
+            ],
+            unreachable: if is_unreachable { self.all.live } else { 0 },
             due,
             awaited: self.awaited(rules),
         }
@@ -451,6 +468,19 @@ impl Hosts {
         answered.max().unwrap_or_default()
     }
 
+    /// Gives the hosts that have had their last chance another one.
+    pub(super) fn give_new_chances(&mut self, now: Timestamp) {
+        let least_wait = self.rules.least_wait;
+        for number in self.numbers() {
+            let host = self.get(number);
+            if host.pace.is_past_last_chance(host.pages > 0) {
+                self.change(number, |host| {
+                    host.pace = host.pace.with_new_chance(now, least_wait);
+                });
+            }
+        }
+    }
+
     /// Shortens all waits to `latest`.
     pub(super) fn wait_at_most_until(&mut self, latest: Timestamp) {
         self.floor = self.floor.min(latest);
@@ -510,6 +540,13 @@ pub(super) struct Sums {
     pub(super) requisites: u64,
     /// Entries other than probes that wait or are out, of hosts with room for them.
     pub(super) ordinary: u64,
+    /// Entries, and requisites among them, that wait and may be leased, of hosts that are not past
+    /// their last chance.
+    pub(super) hopeful: [u64; 2],
+    /// Unsettled entries of hosts past their last chance.
+    pub(super) unreachable: u64,
+    /// The number of these hosts.
+    pub(super) unreachable_hosts: u64,
 }
 
 impl Sums {
@@ -522,6 +559,16 @@ impl Sums {
         self.active_hosts = self.active_hosts + active(after) - active(before);
         self.requisites = self.requisites + after.requisites - before.requisites;
         self.ordinary = self.ordinary + after.ordinary - before.ordinary;
+        for (sum, (before, after)) in self
+            .hopeful
+            .iter_mut()
+            .zip(before.hopeful.into_iter().zip(after.hopeful))
+        {
+            *sum = *sum + after - before;
+        }
+        let unreachable = |agenda: &Agenda| u64::from(agenda.unreachable > 0);
+        self.unreachable = self.unreachable + after.unreachable - before.unreachable;
+        self.unreachable_hosts = self.unreachable_hosts + unreachable(after) - unreachable(before);
         self.visited_hosts = self.visited_hosts + visited(after) - visited(before);
     }
 }

@@ -54,7 +54,16 @@ impl Queue {
         if self.hosts.sums().leased > 0 {
             return Ok(Supply::NothingBefore(next.unwrap_or(Timestamp::NEVER)));
         }
-        let supply = self.lease_aside(journal, now, filter)?.or_before(next);
+        let aside = self.lease_aside(journal, now, want, filter)?;
+        let mut supply = aside.or_before(next);
+        let [all, requisites] = self.hosts.sums().hopeful;
+        let hopeful = match filter {
+            LeaseFilter::All => all,
+            LeaseFilter::Requisites => requisites,
+        };
+        if matches!(supply, Supply::NothingBefore(_)) && hopeful == 0 {
+            supply = Supply::Exhausted;
+        }
         let may_reopen = supply == Supply::Exhausted && filter == LeaseFilter::All;
         if may_reopen && self.take_last_look(journal)? {
             return self.lease(journal, now, want, filter);
@@ -116,6 +125,7 @@ impl Queue {
         &mut self,
         journal: &Journal,
         now: Timestamp,
+        want: usize,
         filter: LeaseFilter,
     ) -> Result<Supply, StoreFault> {
         let open = self.aside.iter().filter(|(_, place)| {
@@ -135,6 +145,9 @@ impl Queue {
         self.aside.remove(&place.rank.sequence);
         self.hosts
             .tally(place, |tally| tally.aside = tally.aside.saturating_sub(1));
+        if self.supersede(journal, place.rank, &body)? {
+            return self.lease(journal, now, want, filter);
+        }
         self.alone = Some(place.rank.sequence);
         let lease = self.hand_out(place, body, now)?;
         self.begin_visits(journal, vec![lease])

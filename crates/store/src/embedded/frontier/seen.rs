@@ -135,29 +135,43 @@ impl Queue {
     ) -> Result<Option<(Rank, Body)>, StoreFault> {
         loop {
             let (rank, body) = self.next_of(host)?;
-            if !rank.is_probed() {
+            if !self.supersede(journal, rank, &body)? {
                 return Ok(Some((rank, body)));
             }
-            let entry = body.clone().into_entry(rank, 0, 0)?;
-            if !self.seen.contains(entry.discovered.url.key().as_u64()) {
-                return Ok(Some((rank, body)));
-            }
-            debug_assert_eq!(Rank::of(&entry.discovered, entry.sequence), rank);
-            self.record(journal, &Record::Superseded { entry })?;
             if !self.hosts.get(host).has_waiting() {
                 return Ok(None);
             }
         }
     }
 
-    /// Marks keys as seen, and ends the claims to them.
-    pub(super) fn see_keys(&mut self, keys: Vec<UrlKey>) {
+    /// Gives up the place of a probe that has a better one, was reached, or is claimed by a
+    /// redirect. Returns false for any other entry.
+    pub(super) fn supersede(
+        &mut self,
+        journal: &Journal,
+        rank: Rank,
+        body: &Body,
+    ) -> Result<bool, StoreFault> {
+        if !rank.is_probed() {
+            return Ok(false);
+        }
+        let entry = body.clone().into_entry(rank, 0, 0)?;
+        let is_known = self.seen.contains(entry.discovered.url.key().as_u64());
+        if !is_known && !self.hold_probe(journal, &entry.discovered)? {
+            return Ok(false);
+        }
+        debug_assert_eq!(Rank::of(&entry.discovered, entry.sequence), rank);
+        self.record(journal, &Record::Superseded { entry })?;
+        // Its last visit may have been revoked, and have reached others.
+        self.queue_unclaimed(journal)?;
+        Ok(true)
+    }
+
+    /// Marks keys as seen.
+    pub(super) fn see_keys(&mut self, keys: &[UrlKey]) {
         let numbers: Vec<u64> = keys.iter().map(|key| key.as_u64()).collect();
         // The new URLs were selected before the record was written.
         let _seen = self.seen.insert_new(&numbers);
-        for key in keys {
-            self.claims.remove(&key);
-        }
     }
 }
 

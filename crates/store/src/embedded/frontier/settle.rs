@@ -52,11 +52,12 @@ impl Queue {
                     }
                 }
             }
-            Settlement::Again { at, reason } => {
+            Settlement::Again { at, reason, counts } => {
                 // It is visited even if its folder is closed meanwhile.
                 let _begun = self.wanted_meanwhile(&lease);
                 let mut entry = lease.entry;
-                entry.attempts += 1;
+                let sequence = entry.sequence;
+                entry.attempts += u32::from(counts);
                 let reason = Some(reason);
                 let postponed = Record::Postponed {
                     entry,
@@ -64,7 +65,8 @@ impl Queue {
                     pace,
                     reason,
                 };
-                self.record(journal, &postponed)
+                self.record(journal, &postponed)?;
+                self.give_up_claims(journal, sequence)
             }
             Settlement::Returned => {
                 let wanted = self.wanted_meanwhile(&lease);
@@ -74,6 +76,7 @@ impl Queue {
                     pace,
                 };
                 self.record(journal, &returned)?;
+                self.give_up_claims(journal, lease.entry.sequence)?;
                 let discovered = wanted.into_iter().collect();
                 self.discover(journal, discovered).map(drop)
             }
@@ -97,10 +100,11 @@ impl Queue {
         } = ended;
         let host = self.hosts.number(&lease.url().host());
         self.note_wanted(&visit.finds);
-        visit.finds = self.only_new(visit.finds, &mut visit.left_out);
         // URLs reached by redirects are seen.
         let reached = &visit.reached;
         visit.finds.retain(|found| !reached.contains(&found.url));
+        self.hold_claimed(journal, &mut visit.finds, &mut visit.left_out)?;
+        visit.finds = self.only_new(visit.finds, &mut visit.left_out);
         let wanted_again = self.take_wanted_again(&mut visit.finds);
         let page = u64::from(visit.row.is_page());
         let record = Record::Settled(SettledVisit {
@@ -123,6 +127,7 @@ impl Queue {
             self.discover(journal, vec![found])?;
         }
         self.queue_again(journal, wanted_again)?;
+        self.give_up_claims(journal, lease.entry.sequence)?;
         self.change_patterns(journal)?;
         self.revoke_due(journal)
     }
@@ -167,7 +172,8 @@ impl Queue {
     ) -> Result<(), StoreFault> {
         let row = &void.row;
         let found = DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone());
-        self.revoke_as(journal, found.ordered(), void)
+        let found = found.needed(row.requisite).ordered();
+        self.revoke_as(journal, found, void)
     }
 
     /// Revokes a visit record and queues its URL again as it is discovered now.

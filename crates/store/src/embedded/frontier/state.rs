@@ -10,6 +10,7 @@ use web::{PageUrl, Timestamp, UrlKey};
 
 use super::super::journal::frame::Position;
 use super::super::journal::record::with_details;
+use super::claims::HeldUrls;
 use super::place::Place;
 use crate::frontier::{ArchiveSpan, STRIKES_ASIDE};
 use crate::patterns::Patterns;
@@ -35,9 +36,8 @@ pub(super) struct FrontierState {
     /// Entries that sessions died with.
     pub(super) struck: BTreeMap<u64, Struck>,
     pub(super) voids: Voids,
-    /// URLs reached by a page whose visit record was revoked, with the entry that may claim them
-    /// again.
-    pub(super) reclaims: BTreeMap<UrlKey, u64>,
+    /// URLs that wait for the end of a claim.
+    pub(super) held: HeldUrls,
     /// The ends of the last two [`Record::Archived`](crate::embedded::record::Record::Archived),
     /// the older one first: see `archive_tail.rs`.
     pub(super) archived_at: [Position; 2],

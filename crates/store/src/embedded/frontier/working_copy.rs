@@ -13,6 +13,7 @@ use super::super::journal::Journal;
 use super::super::journal::record::Record;
 use super::place::Place;
 use super::{Queue, RecordWatch};
+use crate::discovered_url::DiscoveredUrl;
 use crate::fault::StoreFault;
 use crate::frontier::ArchiveSpan;
 
@@ -71,8 +72,10 @@ impl Queue {
         let patterns = &mut self.state.patterns;
         patterns.begin_session_of(probes, |host| names.contains(host));
         self.wait_at_most_until(now + self.hosts.rules().most_wait);
+        self.hosts.give_new_chances(now);
         self.set_aside()?;
-        self.change_patterns(journal)
+        self.change_patterns(journal)?;
+        self.queue_unclaimed(journal)
     }
 
     /// Returns everything that is out on lease, at the end of a session.
@@ -93,7 +96,7 @@ impl Queue {
             };
             self.record(journal, &returned)?;
         }
-        Ok(())
+        self.give_up_all_claims(journal)
     }
 
     /// Makes hosts rest that another session may have asked just before `at`. No new host is asked
@@ -136,6 +139,8 @@ impl Queue {
         let name = |number: &u32| self.hosts.get(*number).name.as_str();
         let names: BTreeSet<&str> = numbers.iter().map(name).collect();
         self.state.patterns.forget(|host| names.contains(host));
+        let is_theirs = |found: &DiscoveredUrl| names.contains(found.url.host().as_str());
+        self.state.held.forget(is_theirs);
         for number in &numbers {
             let places = || Place::first_of(*number)..=Place::last_of(*number);
             let pending: Vec<Place> = self

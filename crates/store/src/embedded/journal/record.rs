@@ -8,9 +8,11 @@ use std::time::Duration;
 
 use neardup::{Likeness, PageSignature};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use topic::Relevance;
 use web::{Host, Pace, PageUrl, RestartRule, Timestamp, UrlKey};
 
 use crate::discovered_url::DiscoveredUrl;
+use crate::duplicate_rule::DuplicateRule;
 use crate::frontier::{ArchiveSpan, FinishedVisit, QueueEntry};
 use crate::host_memory::Robots;
 use crate::near_dup::Page;
@@ -18,22 +20,38 @@ use crate::patterns::name::PatternName;
 use crate::visit_details::VisitDetails;
 use crate::visit_record::VisitRecord;
 
-/// The first format with [`VisitDetails::relevance`], and with the details of revoked visits.
-/// [`VisitDetails`], [`Record::Postponed`]'s reason and [`Record::Distinct`] came with format 8.
+/// The first format with [`VisitDetails::cuts`] and [`VisitDetails::unread`].
+/// [`VisitDetails::relevance`] and the details of revoked visits came with format 9;
+/// [`VisitDetails`], [`Record::Postponed`]'s reason and [`Record::Distinct`] with format 8.
+const FORMAT_WITH_CUTS: u16 = 10;
 const FORMAT_WITH_RELEVANCE: u16 = 9;
 /// The number of the variant [`Record::Revoked`].
 const REVOKED: u8 = 14;
 
+/// The fields of [`VisitDetails`] in format 9.
+type DetailsOf9 = (
+    Option<DuplicateRule>,
+    Option<Duration>,
+    Option<u32>,
+    u32,
+    Option<String>,
+    bool,
+    Option<Relevance>,
+);
+
 /// Decodes the payload of a frame in a segment of this format.
 ///
-/// Formats before 9 lack the last fields of two records, the absence of which is encoded as zero
-/// bytes: these are appended. Of a revoked visit they lack the details.
+/// Formats before 10 lack the last fields of two records, the absence of which is encoded as zero
+/// bytes: these are appended. Of a revoked visit, its details are in the middle.
 pub(super) fn decode(format: u16, mut payload: Vec<u8>) -> postcard::Result<Record> {
-    if format >= FORMAT_WITH_RELEVANCE {
+    if format >= FORMAT_WITH_CUTS {
         return postcard::from_bytes(&payload);
     }
     if let Some((&REVOKED, fields)) = payload.split_first() {
-        let (entry, row, reached) = postcard::from_bytes(fields)?;
+        let (entry, row, reached) = match format {
+            FORMAT_WITH_RELEVANCE => revoked_of_9(fields)?,
+            _ => postcard::from_bytes(fields)?,
+        };
         return Ok(Record::Revoked {
             entry,
             row,
@@ -43,6 +61,24 @@ pub(super) fn decode(format: u16, mut payload: Vec<u8>) -> postcard::Result<Reco
     let absent = postcard::to_allocvec(&VisitDetails::default())?;
     payload.extend(absent);
     postcard::from_bytes(&payload)
+}
+
+/// Decodes the fields of [`Record::Revoked`] in format 9.
+fn revoked_of_9(fields: &[u8]) -> postcard::Result<(QueueEntry, Box<VisitRecord>, Vec<PageUrl>)> {
+    let (entry, mut row, details, reached): (_, Box<VisitRecord>, DetailsOf9, _) =
+        postcard::from_bytes(fields)?;
+    let (rule, duration, words, redirects, digest, is_sitemap, relevance) = details;
+    row.details = VisitDetails {
+        rule,
+        duration,
+        words,
+        redirects,
+        digest,
+        is_sitemap,
+        relevance,
+        ..VisitDetails::default()
+    };
+    Ok((entry, row, reached))
 }
 
 /// A visit record on disk with its details behind it.
@@ -223,6 +259,12 @@ pub enum Record {
     },
     /// A user declares that a page does not repeat another: the two are never compared again.
     Distinct(DistinctPages),
+    /// URLs were discovered that redirects under way have claimed. Each is queued when its claim is
+    /// given up, unless the settlement of its page names it in `reached` before.
+    Held {
+        /// The URLs.
+        finds: Vec<DiscoveredUrl>,
+    },
 }
 
 impl Record {

@@ -8,7 +8,7 @@ use web::{Host, Pace, Timestamp};
 use super::follower::JournalFollower;
 use super::history::record_at as record_of;
 use super::record::{DistinctPages, RetainedPage, SettledVisit, is_about_signatures};
-use super::segment::{HEADER_BYTES, Replay, record_at, segments};
+use super::segment::{FORMAT, HEADER_BYTES, Replay, record_at, segments};
 use super::*;
 use crate::fixtures::{at, link, row};
 use crate::frontier::{FinishedVisit, Lease};
@@ -169,9 +169,9 @@ fn a_journal_of_another_format_is_refused_by_name_and_number() {
         .err()
         .unwrap();
     assert!(
-        refused
-            .to_string()
-            .ends_with("was written in format 99, this program reads format 9"),
+        refused.to_string().ends_with(&format!(
+            "was written in format 99, this program reads format {FORMAT}"
+        )),
         "{refused}"
     );
 }
@@ -193,7 +193,7 @@ fn the_golden_journal_is_still_written_and_read() {
     let golden = include_str!("../../../golden/journal.hex");
     let directory = tempfile::tempdir().unwrap();
     let journal = journal(directory.path(), 1 << 20);
-    let records = records_until_9();
+    let records = records_until_10();
     for record in &records {
         journal.append(record).unwrap();
     }
@@ -219,7 +219,7 @@ fn the_records_that_a_follower_passes_over_are_those_about_signatures() {
             text: None,
         }),
     };
-    for record in [vec![admitted], records_until_9()].concat() {
+    for record in [vec![admitted], records_until_10()].concat() {
         let expected = matches!(
             record,
             Record::Admitted { .. } | Record::Forgotten { .. } | Record::Retained(_)
@@ -241,6 +241,8 @@ fn journals_of_earlier_versions_are_read_and_continued() {
     let format_8 = include_str!("../../../golden/journal-8.hex");
     let records = [golden_records(), records_since_7(), records_since_8()].concat();
     is_read_and_continued(format_8, &records);
+    let format_9 = include_str!("../../../golden/journal-9.hex");
+    is_read_and_continued(format_9, &records_until_9());
 }
 
 fn is_read_and_continued(golden: &str, records: &[Record]) {
@@ -254,7 +256,7 @@ fn is_read_and_continued(golden: &str, records: &[Record]) {
         std::fs::write(&path, bytes).unwrap();
         assert_eq!(all(directory.path()).unwrap(), expected);
         let journal = journal(directory.path(), 1 << 20);
-        for record in records_since_9() {
+        for record in records_since_10() {
             journal.append(&record).unwrap();
         }
         let untouched = std::fs::read(&path).unwrap();
@@ -263,7 +265,7 @@ fn is_read_and_continued(golden: &str, records: &[Record]) {
         assert_eq!(files(directory.path()).len(), if is_alone { 1 } else { 2 });
         assert_eq!(
             all(directory.path()).unwrap(),
-            [expected, records_since_9()].concat()
+            [expected, records_since_10()].concat()
         );
     }
 }
@@ -430,9 +432,47 @@ fn golden_records() -> Vec<Record> {
 }
 
 /// Returns all of the golden journal.
+fn records_until_10() -> Vec<Record> {
+    [records_until_9(), records_since_10()].concat()
+}
+
+/// Returns the golden journal of format 9.
 fn records_until_9() -> Vec<Record> {
     let before = [golden_records(), records_since_7(), records_since_8()];
     [before.concat(), records_since_9()].concat()
+}
+
+/// Returns records with all that format 10 added.
+fn records_since_10() -> Vec<Record> {
+    let found = link("http://a.test/list", 1);
+    let row = |cuts, unread| crate::VisitRecord {
+        details: crate::VisitDetails {
+            cuts,
+            unread,
+            ..crate::VisitDetails::default()
+        },
+        ..crate::VisitRecord::new(found.clone(), Fate::Unique, at(6))
+    };
+    let links = crate::Cut {
+        limit: crate::Limit::Links,
+        lost: 2_000,
+    };
+    let held = [link("http://a.test/target", 2), link("http://a.test/", 0)];
+    vec![
+        Record::Held { finds: held.into() },
+        Record::Settled(SettledVisit {
+            sequence: 10,
+            priority: found.priority,
+            first: 11,
+            pace: Pace::default(),
+            visit: FinishedVisit::new(row(vec![links, crate::Cut::by(crate::Limit::Text)], None)),
+        }),
+        Record::Revoked {
+            entry: crate::QueueEntry::new(12, found.clone()),
+            row: Box::new(row(Vec::new(), Some(crate::UnreadFormat::Pdf))),
+            reached: Vec::new(),
+        },
+    ]
 }
 
 /// Returns records with all that format 9 added.
@@ -476,7 +516,7 @@ fn records_since_8() -> Vec<Record> {
         redirects: 2,
         digest: Some("sha1:2JXWZQ5BN2TU5PQNV4ILDK3AWBPOTNQV".to_owned()),
         is_sitemap: true,
-        relevance: None,
+        ..crate::VisitDetails::default()
     };
     vec![
         Record::Settled(SettledVisit {

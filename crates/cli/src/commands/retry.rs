@@ -1,0 +1,38 @@
+//! `crawler retry`: queues failed pages again. Needs the crawl to itself, or a line in its
+//! control.toml.
+
+use super::order;
+use super::shared::OpenCrawl;
+use crate::args::RetryArgs;
+use crate::cli_error::{CliError, usage};
+use crate::crawl_directory;
+use crate::output::counted;
+use crate::terminal::{printable, say};
+
+pub(crate) fn run(args: &RetryArgs) -> Result<(), CliError> {
+    let pages = args.pages();
+    let line = format!("retry = [{:?}]", pages.to_string());
+    let crawl = OpenCrawl::open(args.directory.as_deref(), &args.store)?;
+    if crawl.is_mirror() {
+        return Err(
+            usage("retry changes the crawl, and --store only reads it").with_remedy(format!(
+                "write `{line}` into a file F, and `crawler control F` passes it to all nodes"
+            )),
+        );
+    }
+    let directory = crawl.directory();
+    crawl_directory::state_of(directory)?;
+    let select = |row: &_| pages.select(row);
+    let queued = order(directory, &line, async |store| {
+        store.retry_failed(select).await
+    })?;
+    let shown = printable(&directory.display().to_string());
+    say(&match queued {
+        0 => format!("no failed page to retry ({pages}); `crawler export {shown}` lists them all"),
+        queued => format!(
+            "{} queued again; `crawler --out {shown}` requests them",
+            counted(queued, "failed page")
+        ),
+    });
+    Ok(())
+}

@@ -1,0 +1,63 @@
+//! The pages that limits cut: a URL to which no page seems to link may be beyond them.
+
+use store::{Limit, Totals, VisitRecord};
+use web::PageUrl;
+
+use crate::commands::skipped::beyond_limits::{self, ReadLinks};
+use crate::settings::Settings;
+
+/// Pages that are read again for a link.
+const MOST_READ: usize = 1_000;
+
+/// The pages of a crawl that a limit cut.
+#[derive(Default)]
+pub(super) struct CutPages {
+    /// The first pages that have more links than are read.
+    with_more_links: Vec<VisitRecord>,
+    totals: Totals,
+}
+
+impl CutPages {
+    pub(super) fn add(&mut self, row: &VisitRecord) {
+        let cuts = &row.details.cuts;
+        if cuts.is_empty() {
+            return;
+        }
+        self.totals.count(row);
+        let has_more = cuts.iter().any(|cut| cut.limit == Limit::Links);
+        if has_more && self.with_more_links.len() < MOST_READ {
+            self.with_more_links.push(row.clone());
+        }
+    }
+
+    pub(super) fn remove(&mut self, row: &VisitRecord) {
+        if !row.details.cuts.is_empty() {
+            self.totals.uncount(row);
+            self.with_more_links.retain(|known| known.url != row.url);
+        }
+    }
+
+    /// Explains how limits may have kept a URL from being found; none if no page was cut.
+    pub(super) fn explain(&self, url: &PageUrl, settings: &Settings) -> Option<String> {
+        let causes = beyond_limits::possible_causes(&self.totals)?;
+        let pages = beyond_limits::pages(settings);
+        for row in &self.with_more_links {
+            // A page that was left out is not in the archive.
+            let Ok(page) = pages.read(row) else {
+                continue;
+            };
+            let mut read = ReadLinks::default();
+            for link in &page.document.links {
+                let is_read = read.has(link.kind);
+                if link.url == *url && !is_read {
+                    let page = row.final_url.as_ref().unwrap_or(&row.url);
+                    return Some(beyond_limits::reason(page).1);
+                }
+            }
+        }
+        Some(format!(
+            "it is in scope, and none of the links that were read leads to it; the rest of some \
+             visits was not read: {causes}"
+        ))
+    }
+}

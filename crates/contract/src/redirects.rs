@@ -1,0 +1,279 @@
+//! Random crawls of a web whose redirects change their targets: kills, interrupts, failures and
+//! returns lose no URL, and no URL is visited twice.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use store::{FinishedVisit, FrontierRules, Lease, Settlement};
+use tokio::runtime::Runtime;
+use web::PageUrl;
+
+use crate::backend::{Backend, End, Promise, Session};
+use crate::fixtures::*;
+use crate::property::holds;
+use crate::sentence::{Sentence, properties};
+
+pub(crate) const PROPERTIES: &[Sentence] = &properties!(
+    &[Promise::Sessions],
+    no_url_is_lost_or_visited_twice_by_redirects_that_change,
+);
+
+/// The number of stories, for a store that can afford them.
+const STORIES: u32 = 1_000;
+
+/// A page of the random web, by its number. All hosts are of one domain: a redirect to another one
+/// is not a part of a visit in every store.
+fn page(number: u8) -> PageUrl {
+    url(&format!("http://h{}.a.test/{number}", number % 3))
+}
+
+/// A link to a page; true if it was found on a left-out page.
+type Link = (u8, bool);
+
+#[derive(Clone, Debug)]
+enum Event {
+    Discover(Vec<Link>),
+    Lease(usize),
+    /// A visit under way is redirected to this page.
+    Redirect(usize, u8),
+    End {
+        which: usize,
+        ending: Ending,
+        links: Vec<Link>,
+    },
+    Flush,
+    /// The session ends.
+    Reopen(End),
+}
+
+/// The end of a visit.
+#[derive(Clone, Copy, Debug)]
+enum Ending {
+    Again,
+    Returned,
+    /// The page is recorded at once, with all that its redirects reached.
+    Ended,
+    /// The page is archived. If true, it is settled after the one that is archived next.
+    Archived(bool),
+}
+
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let links = || proptest::collection::vec((0..12_u8, any::<bool>()), 0..4);
+    let ending = prop_oneof![
+        2 => Just(Ending::Again),
+        1 => Just(Ending::Returned),
+        2 => Just(Ending::Ended),
+        2 => any::<bool>().prop_map(Ending::Archived),
+    ];
+    let event = prop_oneof![
+        4 => links().prop_map(Event::Discover),
+        4 => (1..4_usize).prop_map(Event::Lease),
+        5 => (0..4_usize, 0..12_u8).prop_map(|(which, page)| Event::Redirect(which, page)),
+        5 => (0..4_usize, ending, links())
+            .prop_map(|(which, ending, links)| Event::End { which, ending, links }),
+        1 => Just(Event::Flush),
+        1 => Just(Event::Reopen(End::InOrder)),
+        1 => Just(Event::Reopen(End::Death)),
+        1 => any::<u8>().prop_map(|parts| Event::Reopen(End::DeathInFlush(parts))),
+    ];
+    proptest::collection::vec(event, 1..40)
+}
+
+/// A visit under way, and the pages that its redirects reached.
+struct Visit {
+    lease: Lease,
+    reached: Vec<PageUrl>,
+}
+
+/// A crawl, and what is known of it.
+struct Story {
+    session: Box<dyn Session>,
+    under_way: Vec<Visit>,
+    /// An archived visit that is settled after the next one.
+    late: Option<(Visit, Vec<Link>, u64)>,
+    tickets: u64,
+    discovered: BTreeSet<PageUrl>,
+    /// Pages that need no visit any more.
+    done: BTreeSet<PageUrl>,
+    /// Archived visits that are settled and wait for those before them.
+    early: BTreeMap<u64, Vec<PageUrl>>,
+    recorded: u64,
+}
+
+impl Story {
+    async fn begin(backend: &dyn Backend) -> Self {
+        let rules = FrontierRules {
+            per_host: 2,
+            ..FrontierRules::default()
+        };
+        Self {
+            session: begin(backend, rules).await,
+            under_way: Vec::new(),
+            late: None,
+            tickets: 0,
+            discovered: BTreeSet::new(),
+            done: BTreeSet::new(),
+            early: BTreeMap::new(),
+            recorded: 0,
+        }
+    }
+
+    async fn take(mut self, event: &Event) -> Self {
+        match event {
+            Event::Discover(links) => {
+                let found = self.links(links);
+                discover(self.session.frontier().as_ref(), found).await;
+            }
+            Event::Lease(want) => self.lease(*want).await,
+            Event::Redirect(which, target) => self.redirect(*which, &page(*target)).await,
+            Event::End { .. } if self.under_way.is_empty() => {}
+            Event::End {
+                which,
+                ending,
+                links,
+            } => {
+                let visit = self.under_way.remove(which % self.under_way.len());
+                self.end(visit, *ending, links).await;
+            }
+            Event::Flush => self.session.flush().await,
+            Event::Reopen(end) => return self.reopen(*end).await,
+        }
+        self
+    }
+
+    /// Ends the session: visits that were not recorded do not count.
+    async fn reopen(mut self, end: End) -> Self {
+        self.under_way.clear();
+        self.late = None;
+        self.early.clear();
+        (self.tickets, self.recorded) = (0, 0);
+        self.session = self.session.reopen(end, at(0)).await;
+        self
+    }
+
+    fn links(&mut self, links: &[Link]) -> Vec<store::DiscoveredUrl> {
+        let found = |(number, is_probed): &Link| {
+            let found = store::DiscoveredUrl::new(page(*number), 1, None);
+            if *is_probed { found.probed() } else { found }
+        };
+        let found: Vec<_> = links.iter().map(found).collect();
+        let urls = found.iter().map(|found| found.url.clone());
+        self.discovered.extend(urls);
+        found
+    }
+
+    async fn lease(&mut self, want: usize) {
+        for lease in leases(self.session.frontier().as_ref(), 0, want).await {
+            let early = self.early.values().flatten();
+            let is_new =
+                !self.done.contains(lease.url()) && !early.clone().any(|url| url == lease.url());
+            assert!(is_new, "{} is visited twice", lease.url());
+            let reached = Vec::new();
+            self.under_way.push(Visit { lease, reached });
+        }
+    }
+
+    /// Follows a redirect; one to a page that needs a visit of its own ends the visit.
+    async fn redirect(&mut self, which: usize, target: &PageUrl) {
+        if self.under_way.is_empty() {
+            return;
+        }
+        let number = which % self.under_way.len();
+        let visit = &mut self.under_way[number];
+        if visit.lease.url() == target || visit.reached.contains(target) {
+            return;
+        }
+        let frontier = self.session.frontier();
+        if frontier.claim(&visit.lease, target).await.unwrap() {
+            visit.reached.push(target.clone());
+        } else {
+            let visit = self.under_way.remove(number);
+            self.end(visit, Ending::Ended, &[]).await;
+        }
+    }
+
+    async fn end(&mut self, visit: Visit, ending: Ending, links: &[Link]) {
+        let ticket = match ending {
+            Ending::Again => return self.settle(visit.lease, again(at(0))).await,
+            Ending::Returned => return self.settle(visit.lease, Settlement::Returned).await,
+            Ending::Ended => None,
+            Ending::Archived(is_late) => {
+                self.tickets += 1;
+                let ticket = self.tickets - 1;
+                if is_late && self.late.is_none() {
+                    self.late = Some((visit, links.to_vec(), ticket));
+                    return;
+                }
+                Some(ticket)
+            }
+        };
+        self.finish(visit, links, ticket).await;
+        if ticket.is_some()
+            && let Some((visit, links, ticket)) = self.late.take()
+        {
+            self.finish(visit, &links, Some(ticket)).await;
+        }
+    }
+
+    /// Settles a visit that brought a page.
+    async fn finish(&mut self, visit: Visit, links: &[Link], ticket: Option<u64>) {
+        let Visit { lease, reached } = visit;
+        let mut done = reached.clone();
+        done.push(lease.url().clone());
+        let Settlement::Done(ended) = done_with(&lease, ticket, self.links(links)) else {
+            unreachable!("it is the end of a visit");
+        };
+        let settlement = Settlement::Done(FinishedVisit { reached, ..ended });
+        self.settle(lease, settlement).await;
+        let Some(ticket) = ticket else {
+            return self.record(done);
+        };
+        self.early.insert(ticket, done);
+        while let Some(done) = self.early.remove(&self.recorded) {
+            self.recorded += 1;
+            self.record(done);
+        }
+    }
+
+    fn record(&mut self, done: Vec<PageUrl>) {
+        for url in done {
+            assert!(self.done.insert(url.clone()), "{url} was visited twice");
+        }
+    }
+
+    async fn settle(&self, lease: Lease, settlement: Settlement) {
+        settle(self.session.frontier().as_ref(), lease, settlement, 0).await;
+    }
+
+    /// Visits everything that waits. No page redirects any more.
+    async fn visit_rest(&mut self) {
+        loop {
+            self.lease(1).await;
+            let Some(visit) = self.under_way.pop() else {
+                return;
+            };
+            self.end(visit, Ending::Ended, &[]).await;
+        }
+    }
+}
+
+fn no_url_is_lost_or_visited_twice_by_redirects_that_change(
+    backend: &dyn Backend,
+    runtime: &Runtime,
+) {
+    holds(backend, STORIES, file!(), &events(), |events| {
+        runtime.block_on(async {
+            let mut story = Story::begin(backend).await;
+            for event in &events {
+                story = story.take(event).await;
+            }
+            story = story.reopen(End::Death).await;
+            story.visit_rest().await;
+            let lost: Vec<_> = story.discovered.difference(&story.done).collect();
+            prop_assert_eq!(lost, Vec::<&PageUrl>::new());
+            prop_assert_eq!(story.session.frontier().standing().queued, 0);
+            agree(story.session).await;
+            Ok(())
+        })
+    });
+}

@@ -1,0 +1,130 @@
+//! Rules that let in more than those of an earlier session, and what that changes of its visits.
+//!
+//! A crawl forgets the links that its rules keep out. When a continued crawl has wider rules, its
+//! archived pages are read once more, and their links are offered to the frontier, which drops
+//! those that it knows ([`links_of_archived`]). A URL that waited and was then excluded by a rule
+//! has a visit record: [`RuleChange::lets_in`] says which of these are void. Fetched pages stay as
+//! they are: duplicates, failures and truncated bodies are not fetched again.
+
+use store::{DiscoveredUrl, Fate, Relevance, SkippedBy, StoreFault, VisitRecord};
+use web::{Exchange, PageUrl, RobotsRules, Scope};
+
+use crate::context::CrawlContext;
+use crate::policy::{OnDuplicate, Policy};
+use crate::rebuild::archived_links::ArchivedLinks;
+use crate::rebuild::following;
+use crate::runtime::focus::Focus;
+use crate::steps::content_filter;
+use crate::steps::duplicate_links::DuplicateLinks;
+use crate::steps::link_rules::LinkRules;
+use crate::steps::listings;
+use crate::steps::promise::PageWitness;
+use crate::steps::reading::{Kind, Reader};
+use crate::steps::unvisited::LinkTally;
+
+/// The rules of the session before and of this one.
+pub struct RuleChange<'a> {
+    /// The policy before, and now.
+    pub policies: [&'a Policy; 2],
+    /// The scope before, and now, each with its seeds.
+    pub scopes: [&'a Scope; 2],
+    /// True if a URL pattern may have more pages than before.
+    pub more_of_patterns: bool,
+}
+
+impl RuleChange<'_> {
+    /// Returns true for the record of a URL that a rule excluded before, and that the same rule
+    /// lets in now.
+    #[must_use]
+    pub fn lets_in(&self, row: &VisitRecord) -> bool {
+        if row.fate != Fate::Excluded {
+            return false;
+        }
+        let [before, now] = self.policies;
+        let ignores_robots = now.ignore_robots && !before.ignore_robots;
+        match SkippedBy::of_exclusion(row) {
+            SkippedBy::DuplicatesLinks => {
+                let follow = DuplicateLinks::Follow;
+                now.duplicate_links == follow && before.duplicate_links != follow
+            }
+            SkippedBy::Pattern => before.traps.is_some() && now.traps.is_none(),
+            SkippedBy::Limit => self.more_of_patterns,
+            SkippedBy::Robots | SkippedBy::Page => ignores_robots,
+            SkippedBy::Scope => self.is_in_scope_now(row, &now.canonical),
+            SkippedBy::Other => {
+                content_filter::excluded_by(before, row) && !content_filter::excluded_by(now, row)
+            }
+            SkippedBy::Trap | SkippedBy::Cut => false,
+        }
+    }
+
+    /// Returns true if the URL that the scope excluded is in scope now: the target of a redirect,
+    /// or the page itself.
+    fn is_in_scope_now(&self, row: &VisitRecord, form: &web::CanonicalForm) -> bool {
+        let [before, now] = self.scopes;
+        let target = SkippedBy::redirect_target(row).and_then(|url| PageUrl::parse(url, form).ok());
+        let url = target.as_ref().unwrap_or(&row.url);
+        before.judge(url).is_err() && now.judge(url).is_ok()
+    }
+}
+
+/// Queues the sitemaps that the robots.txt of a visited page's origin names, as the crawl remembers
+/// it, and returns the number of new ones. No request is made.
+///
+/// # Errors
+/// A fault of the store.
+pub async fn offer_sitemaps(
+    context: &CrawlContext,
+    record: &VisitRecord,
+) -> Result<usize, StoreFault> {
+    let url = record.final_url.as_ref().unwrap_or(&record.url);
+    let robots = context.frontier.hosts().robots(&url.origin()).await?;
+    let text = robots.and_then(|robots| robots.text).unwrap_or_default();
+    let rules = RobotsRules::parse(&text, &context.policy.agent);
+    let found = DiscoveredUrl::new(record.url.clone(), record.depth, record.via.clone());
+    let sitemaps = {
+        let scope = context.scope();
+        let link_rules = LinkRules::new(context, &scope);
+        let tally = &mut LinkTally::default();
+        listings::named_sitemaps(link_rules, &found, url, &rules, tally)
+    };
+    context.frontier.discover(sitemaps).await
+}
+
+/// Returns the links of an archived page that the rules of this session follow. `before` is the
+/// policy by which the page was archived. Reads the page on this thread.
+#[must_use]
+pub fn links_of_archived(
+    context: &CrawlContext,
+    before: &Policy,
+    record: &VisitRecord,
+    exchange: &Exchange,
+) -> Vec<DiscoveredUrl> {
+    let found = DiscoveredUrl::new(record.url.clone(), record.depth, record.via.clone());
+    let found = found.needed(record.requisite);
+    let reader = Reader {
+        policy: &context.policy,
+        signatures: &context.adaptive_signatures,
+        // The record has the relevance.
+        focus: None,
+        kind: Kind::of(&found),
+    };
+    let reading = reader.read_archived(exchange);
+    let is_retained = record.fate.is_duplicate() && before.on_duplicate == OnDuplicate::Drop;
+    let following = following(&context.policy, record, &reading, is_retained);
+    let links = {
+        let scope = context.scope();
+        let links = ArchivedLinks {
+            rules: LinkRules::new(context, &scope),
+            promises: None,
+            found: &found,
+            page: exchange,
+            record,
+        };
+        links.followed(&reading, following)
+    };
+    let topic = context.focus.as_ref().and_then(Focus::topic);
+    let threshold = topic.map_or(Relevance::NONE, |topic| topic.threshold());
+    let witness = PageWitness::recorded(&found, record, threshold);
+    witness.promise(context, reading.document.as_ref(), links)
+}

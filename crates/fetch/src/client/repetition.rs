@@ -1,0 +1,64 @@
+//! Requests that are repeated at once, on another connection: nothing happened to them.
+//!
+//! | what came | repeated on | source |
+//! |---|---|---|
+//! | nothing, on a connection that had served another request | a new one | RFC 9112 9.3.1, RFC 9110 9.2.2 |
+//! | 408 or 421 on such a connection | a new one | RFC 9110 15.5.9, 15.5.20 |
+//! | REFUSED_STREAM; GOAWAY without an error | a new one | RFC 9113 8.7, 6.8 |
+//! | HTTP_1_1_REQUIRED | a new one with HTTP/1.1 | RFC 9113 7 |
+//!
+//! A request whose response began is never repeated, and none more than [`MAX_REPEATS`] times: what
+//! follows is a failure, and the host rests. All our requests are GET, hence idempotent.
+
+use http::{Response, StatusCode};
+use hyper::body::Incoming;
+use hyper_util::client::legacy::Error as RequestError;
+
+use crate::client::connections::Connection;
+use crate::client::wire::WireExchange;
+use crate::failure::{FetchFailure, chain};
+
+/// Repetitions of one request.
+pub(crate) const MAX_REPEATS: u32 = 3;
+
+/// Returns the connection to repeat a request on, if it should be.
+pub(crate) fn connection_for(
+    answer: &Result<Response<Incoming>, RequestError>,
+) -> Option<Connection> {
+    match answer {
+        Ok(response) => {
+            let wire = response.extensions().get::<WireExchange>()?;
+            let is_of_connection = matches!(
+                response.status(),
+                StatusCode::REQUEST_TIMEOUT | StatusCode::MISDIRECTED_REQUEST
+            );
+            let was_reused = wire.note_response();
+            (is_of_connection && was_reused).then_some(Connection::Fresh)
+        }
+        Err(error) => refused_stream(error).or_else(|| {
+            let was_dropped = was_dropped(error)?;
+            was_dropped.then_some(Connection::Fresh)
+        }),
+    }
+}
+
+/// Returns true if the server ended a kept connection instead of answering.
+fn was_dropped(error: &RequestError) -> Option<bool> {
+    let mut extensions = http::Extensions::new();
+    error.connect_info()?.get_extras(&mut extensions);
+    let wire = extensions.get::<WireExchange>()?;
+    let is_unanswered = wire.has_served() && !wire.is_answered();
+    Some(is_unanswered && FetchFailure::of(error) == FetchFailure::Disconnected)
+}
+
+/// Returns the connection for a stream of HTTP/2 that the server did not process.
+fn refused_stream(error: &RequestError) -> Option<Connection> {
+    let mut causes = chain(error).filter_map(|cause| cause.downcast_ref::<h2::Error>());
+    let error = causes.find(|error| error.is_remote())?;
+    match error.reason()? {
+        h2::Reason::REFUSED_STREAM => Some(Connection::Fresh),
+        h2::Reason::NO_ERROR if error.is_go_away() => Some(Connection::Fresh),
+        h2::Reason::HTTP_1_1_REQUIRED => Some(Connection::FreshHttp1),
+        _ => None,
+    }
+}

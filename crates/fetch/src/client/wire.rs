@@ -1,0 +1,234 @@
+//! A connection whose HTTP/1 responses are mended before the engine reads them.
+//!
+//! The engine refuses heads that browsers read, and does not report what it skips. So the head of
+//! each response is held back until it is whole and goes through [`head::next`]; the body passes
+//! unchanged. Nothing is pipelined: the first read after a request is the beginning of a head.
+//! HTTP/2 passes unchanged.
+//!
+//! The connection also knows what the engine does not report of a failed request: whether the
+//! connection was new, and whether a byte of the response came.
+
+use std::fmt;
+use std::io;
+use std::mem::MaybeUninit;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
+
+use bytes::{Buf, BytesMut};
+use hyper::rt::{Read, ReadBuf, ReadBufCursor, Write};
+use hyper_util::client::legacy::connect::{Connected, Connection};
+use web::Warning;
+
+use crate::client::head::{self, Next, Searched};
+
+/// Bytes that are read at a time while a head is awaited.
+const STEP: usize = 8 << 10;
+
+/// A connection of any kind.
+pub(crate) trait Stream: Read + Write + Connection + Send + Unpin {}
+
+impl<T: Read + Write + Connection + Send + Unpin> Stream for T {}
+
+/// A connection to a server.
+pub(crate) struct Wire {
+    stream: Box<dyn Stream>,
+    is_proxied: bool,
+    is_http2: bool,
+    incoming: Incoming,
+    /// True if the last bytes sent were the end of a request.
+    request_ended: bool,
+    exchange: WireExchange,
+}
+
+/// What comes next.
+enum Incoming {
+    /// A head, of which these bytes came.
+    Head(BytesMut, Searched),
+    /// These bytes, then the rest of what the server sends.
+    Passing(BytesMut),
+    /// Nothing: bytes that nobody asked for came before a request, and must not become its answer.
+    Unasked,
+}
+
+impl Wire {
+    pub(crate) fn new(stream: Box<dyn Stream>, is_proxied: bool) -> Self {
+        let is_http2 = stream.connected().is_negotiated_h2();
+        Self {
+            stream,
+            is_proxied,
+            is_http2,
+            incoming: Incoming::Passing(BytesMut::new()),
+            request_ended: true,
+            exchange: WireExchange::default(),
+        }
+    }
+
+    /// Notes that these bytes of a request were sent.
+    fn note_sent(&mut self, bytes: &[u8]) {
+        if self.is_http2 || bytes.is_empty() {
+            return;
+        }
+        if self.request_ended {
+            self.exchange.begin();
+            self.incoming = match &self.incoming {
+                Incoming::Passing(came) if came.is_empty() => {
+                    Incoming::Head(BytesMut::new(), Searched::default())
+                }
+                _ => Incoming::Unasked,
+            };
+        }
+        self.request_ended = bytes.ends_with(b"\r\n\r\n");
+    }
+
+    /// Waits until a head is whole and mended, or is left to the engine. Interim responses are
+    /// skipped, as the engine does.
+    fn poll_head(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let Incoming::Head(came, searched) = &mut self.incoming else {
+            return Poll::Ready(Ok(()));
+        };
+        let mut has_ended = false;
+        loop {
+            match head::next(came, searched, has_ended) {
+                Next::Incomplete if !has_ended => {
+                    has_ended = ready!(read_some(&mut *self.stream, context, came))? == 0;
+                    self.exchange.locked().is_answered |= !has_ended;
+                }
+                Next::Interim(length) => {
+                    came.advance(length);
+                    *searched = Searched::default();
+                }
+                Next::Incomplete | Next::Foreign => break,
+                Next::Response(mended) => {
+                    let rest = came.split_off(mended.length);
+                    *came = BytesMut::from(&mended.head[..]);
+                    came.extend_from_slice(&rest);
+                    self.exchange.locked().warnings.extend(mended.warnings);
+                    break;
+                }
+            }
+        }
+        self.incoming = Incoming::Passing(std::mem::take(came));
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Appends what the stream has; returns the number of bytes, 0 at its end.
+fn read_some(
+    stream: &mut dyn Stream,
+    context: &mut Context<'_>,
+    into: &mut BytesMut,
+) -> Poll<io::Result<usize>> {
+    let mut space = [MaybeUninit::uninit(); STEP];
+    let mut read = ReadBuf::uninit(&mut space);
+    ready!(Pin::new(stream).poll_read(context, read.unfilled()))?;
+    into.extend_from_slice(read.filled());
+    Poll::Ready(Ok(read.filled().len()))
+}
+
+impl Read for Wire {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        mut into: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        let wire = self.get_mut();
+        ready!(wire.poll_head(context))?;
+        match &mut wire.incoming {
+            Incoming::Passing(first) if !first.is_empty() => {
+                let length = first.len().min(into.remaining());
+                into.put_slice(&first.split_to(length));
+                if first.is_empty() {
+                    // An idle connection holds no buffer.
+                    *first = BytesMut::new();
+                }
+                Poll::Ready(Ok(()))
+            }
+            Incoming::Unasked => Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into())),
+            _ => Pin::new(&mut *wire.stream).poll_read(context, into),
+        }
+    }
+}
+
+impl Write for Wire {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let wire = self.get_mut();
+        let sent = ready!(Pin::new(&mut *wire.stream).poll_write(context, bytes))?;
+        wire.note_sent(&bytes[..sent]);
+        Poll::Ready(Ok(sent))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut *self.get_mut().stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut *self.get_mut().stream).poll_shutdown(context)
+    }
+}
+
+impl Connection for Wire {
+    fn connected(&self) -> Connected {
+        let connected = self.stream.connected().proxy(self.is_proxied);
+        connected.extra(self.exchange.clone())
+    }
+}
+
+impl fmt::Debug for Wire {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Wire")
+            .field("exchange", &self.exchange)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The current exchange of a connection. With HTTP/2, where there may be several, only
+/// [`has_served`](Self::has_served) is known.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WireExchange(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// True if a response came on this connection.
+    has_served: bool,
+    /// True if a byte came since the last request.
+    is_answered: bool,
+    /// What was odd about the head of the last response.
+    warnings: Vec<Warning>,
+}
+
+impl WireExchange {
+    /// Notes a response; returns true if the connection had brought one before.
+    pub(crate) fn note_response(&self) -> bool {
+        std::mem::replace(&mut self.locked().has_served, true)
+    }
+
+    /// Returns true if the connection has brought a response.
+    pub(crate) fn has_served(&self) -> bool {
+        self.locked().has_served
+    }
+
+    /// Returns true if a part of a response to the last request came.
+    pub(crate) fn is_answered(&self) -> bool {
+        self.locked().is_answered
+    }
+
+    /// Takes what was odd about the head of the last response.
+    pub(crate) fn take_warnings(&self) -> Vec<Warning> {
+        std::mem::take(&mut self.locked().warnings)
+    }
+
+    fn begin(&self) {
+        let mut state = self.locked();
+        state.is_answered = false;
+        state.warnings.clear();
+    }
+
+    fn locked(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,151 @@
+//! Responses that browsers read and the engine alone would not, over real connections.
+
+use fetch::{FailureKind, Fetch, FetchFailure, FetchLimits, FetchOptions, HttpFetch};
+use tokio::io::AsyncWriteExt;
+use web::{Clock, Exchange, Timestamp, Truncation, Warning};
+
+use crate::server::Server;
+
+fn client() -> HttpFetch {
+    let clock = Clock::fixed(Timestamp::from_millis(1_700_000_000_000));
+    let options = FetchOptions {
+        allow_private: true,
+        limits: FetchLimits::default(),
+        ..FetchOptions::new("crawler/0.1", clock)
+    };
+    HttpFetch::new(options).expect("these options work")
+}
+
+/// Fetches what a server sends before it closes the connection, in two packets.
+async fn sent(answer: &str) -> Result<Exchange, FetchFailure> {
+    let answer = answer.to_owned();
+    let server = Server::with(move |mut stream| {
+        let answer = answer.clone();
+        async move {
+            let (one, two) = answer.as_bytes().split_at(answer.len() / 2);
+            for packet in [one, two] {
+                stream.write_all(packet).await.expect("the client listens");
+                tokio::task::yield_now().await;
+            }
+        }
+    })
+    .await;
+    client().fetch(&server.url("/")).await
+}
+
+fn text(exchange: &Exchange) -> String {
+    String::from_utf8_lossy(&exchange.body.to_bytes().unwrap()).into_owned()
+}
+
+/// Each of these counted as invalid HTTP: its server was lost, and counted as failing.
+#[tokio::test]
+async fn an_odd_head_is_read_and_named() {
+    let (line, field) = (&[Warning::StatusLine][..], &[Warning::HeaderLine][..]);
+    let (length, coding) = (
+        &[Warning::ContentLength][..],
+        &[Warning::TransferEncoding][..],
+    );
+    for (head, status, warnings) in [
+        ("HTTP/1.1 200\r\n", 200, &[][..]),
+        ("HTTP/1.1 200OK\r\n", 200, line),
+        ("ICY 200 OK\r\n", 200, line),
+        ("http/1.1 404 gone\n", 404, line),
+        ("\r\n\r\nHTTP/1.1 200 OK\r\n", 200, &[]),
+        ("HTTP/1.1 200 OK\r\nX-Powered-By : PHP\r\n", 200, field),
+        ("HTTP/1.1 200 OK\r\nPHP Warning: in line 0\r\n", 200, field),
+        (
+            "HTTP/1.1 200 OK\r\nSet-Cookie: a=\x01\r\n",
+            200,
+            &[Warning::ControlCharacter],
+        ),
+        ("HTTP/1.1 200 OK\r\nContent-Length: many\r\n", 200, length),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 2, 5\r\n", 200, length),
+        (
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n",
+            200,
+            coding,
+        ),
+        (
+            "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n",
+            200,
+            coding,
+        ),
+    ] {
+        let exchange = sent(&format!("{head}X-Last: yes\r\n\r\nhello"))
+            .await
+            .unwrap();
+        assert_eq!(
+            (exchange.status, &*text(&exchange)),
+            (status, "hello"),
+            "{head:?}"
+        );
+        assert_eq!(exchange.header("x-last"), Some("yes"), "{head:?}");
+        assert_eq!(exchange.warnings, warnings, "{head:?}");
+        assert_eq!(exchange.truncated, None, "{head:?}");
+    }
+}
+
+/// A length that is too large lost the page and everything behind it.
+#[tokio::test]
+async fn what_came_of_a_body_is_kept() {
+    let ok = "HTTP/1.1 200 OK\r\n";
+    for (answer, warning) in [
+        (
+            format!("{ok}Content-Length: 99\r\n\r\nhalf"),
+            Warning::ShortBody,
+        ),
+        (
+            format!("{ok}Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n"),
+            Warning::BrokenChunks,
+        ),
+        (
+            format!("{ok}Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\nzz\r\nmore"),
+            Warning::BrokenChunks,
+        ),
+        (
+            format!("{ok}Transfer-Encoding: chunked\r\n\r\n99\r\nhalf"),
+            Warning::BrokenChunks,
+        ),
+    ] {
+        let exchange = sent(&answer).await.unwrap();
+        assert_eq!(text(&exchange), "half", "{answer:?}");
+        assert_eq!(
+            exchange.truncated,
+            Some(Truncation::Disconnect),
+            "{answer:?}"
+        );
+        assert_eq!(exchange.warnings, [warning], "{answer:?}");
+        let failure = FetchFailure::of_incomplete(&exchange);
+        assert_eq!(failure, Some(FetchFailure::Disconnected));
+    }
+}
+
+/// Of other responses the head is enough: a redirect whose length is wrong failed.
+#[tokio::test]
+async fn an_empty_body_is_a_failure_of_pages_only() {
+    for (status, expected) in [
+        ("200 OK", Err(FailureKind::Disconnected)),
+        ("302 Found", Ok(302)),
+        ("404 Not Found", Ok(404)),
+        ("503 Service Unavailable", Ok(503)),
+    ] {
+        let answer = format!("HTTP/1.1 {status}\r\nContent-Length: 99\r\n\r\n");
+        let fetched = sent(&answer).await;
+        let fetched = fetched.map(|exchange| exchange.status);
+        assert_eq!(fetched.map_err(|failure| failure.kind()), expected);
+    }
+}
+
+/// A kept connection must not carry what was odd about one response to the next.
+#[tokio::test]
+async fn warnings_belong_to_one_response() {
+    let answer = "HTTP/1.1 200 OK\r\nA : b\r\nContent-Length: 2\r\n\r\nok";
+    let server = Server::answering(answer).await;
+    let client = client();
+    for _request in 0..3 {
+        let exchange = client.fetch(&server.url("/")).await.unwrap();
+        assert_eq!(exchange.warnings, [Warning::HeaderLine]);
+        assert_eq!(exchange.header("a"), Some("b"));
+    }
+    assert_eq!(server.connections(), 1);
+}

@@ -1,0 +1,198 @@
+//! Claims of redirects, and the URLs that are discovered while they are claimed.
+//!
+//! A redirect of a leased page claims its target. The claim lasts as long as the lease: a settlement
+//! that names the target in `reached` makes it a visited URL, and any other end gives the claim up.
+//! A link to the target that is found meanwhile must outlast both ends. So it is *held*: journalled
+//! when it is found ([`Record::Held`]), before the record of the page that has the link. The
+//! settlement that names the target drops it in the same record, so no crash leaves a second visit.
+//! When the claim is given up, it is queued; after a crash the next session does that, since claims
+//! end with the process.
+//!
+//! Queueing it at once would need a second record to take it back, and a queue that passes over
+//! entries; a claim in the journal would cost a record for each redirect.
+//!
+//! A URL that was reached by a visit which is revoked is *reserved* for the next visit of that
+//! entry. It is seen, so links to it are dropped: if the next visit does not reach it, it is held as
+//! if it had been discovered, and queued.
+//!
+//! Invariant: when a method of the queue returns, each held URL is claimed.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use web::{PageUrl, UrlKey};
+
+use super::super::journal::Journal;
+use super::super::journal::record::Record;
+use super::Queue;
+use crate::discovered_url::DiscoveredUrl;
+use crate::fault::StoreFault;
+use crate::frontier::{Lease, LeftOut, QueueEntry};
+
+/// Discovered URLs that wait for the end of a claim. Bounded by the claims and the revoked visits.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct HeldUrls {
+    /// Discovered while claimed.
+    held: BTreeMap<UrlKey, DiscoveredUrl>,
+    /// Reached by a visit that was revoked, each with the entry that may claim it again.
+    reserved: BTreeMap<UrlKey, (u64, DiscoveredUrl)>,
+}
+
+impl HeldUrls {
+    /// Returns true if this discovery is the first of its URL, or better than the held one.
+    fn wants(&self, found: &DiscoveredUrl) -> bool {
+        let held = self.held.get(&found.url.key());
+        held.is_none_or(|held| held.is_probed() && !found.is_probed())
+    }
+
+    /// Holds a discovery.
+    pub(super) fn hold(&mut self, found: &DiscoveredUrl) {
+        if self.wants(found) {
+            self.held.insert(found.url.key(), found.clone());
+        }
+    }
+
+    /// Drops a URL that needs no other visit.
+    pub(super) fn reached(&mut self, url: UrlKey) {
+        self.held.remove(&url);
+        self.reserved.remove(&url);
+    }
+
+    /// Drops a URL that was queued. A probe leaves an ordinary discovery.
+    pub(super) fn queued(&mut self, found: &DiscoveredUrl) {
+        let key = found.url.key();
+        let held = self.held.get(&key);
+        if held.is_some_and(|held| held.is_probed() || !found.is_probed()) {
+            self.held.remove(&key);
+        }
+    }
+
+    /// Reserves the URLs that a revoked visit reached for the next visit of its entry.
+    pub(super) fn revoked(&mut self, entry: &QueueEntry, reached: &[PageUrl]) {
+        let page = &entry.discovered;
+        for url in reached {
+            let found = DiscoveredUrl::new(url.clone(), page.depth, page.via.clone());
+            let found = found.needed(page.requisite).promising_as(page.priority);
+            let found = if page.is_probed() {
+                found.probed()
+            } else {
+                found
+            };
+            self.reserved.insert(url.key(), (entry.sequence, found));
+        }
+    }
+
+    /// Holds the URLs that are reserved for an entry, which has ended.
+    pub(super) fn ended(&mut self, sequence: u64) {
+        let is_its = |_: &UrlKey, reserved: &mut (u64, DiscoveredUrl)| reserved.0 == sequence;
+        let unreached: Vec<_> = self.reserved.extract_if(.., is_its).collect();
+        for (_, (_, found)) in unreached {
+            self.hold(&found);
+        }
+    }
+
+    /// Drops the URLs of hosts that leave.
+    pub(super) fn forget(&mut self, is_theirs: impl Fn(&DiscoveredUrl) -> bool) {
+        self.held.retain(|_, found| !is_theirs(found));
+        self.reserved.retain(|_, (_, found)| !is_theirs(found));
+    }
+
+    fn is_reserved_for(&self, url: UrlKey, sequence: u64) -> bool {
+        let reserved = self.reserved.get(&url);
+        reserved.is_some_and(|(entry, _)| *entry == sequence)
+    }
+}
+
+impl Queue {
+    pub(in super::super) fn claim(&mut self, lease: &Lease, url: &PageUrl) -> bool {
+        let (key, sequence) = (url.key(), lease.entry.sequence);
+        match self.claims.get(&key) {
+            Some(owner) => *owner == sequence,
+            None if self.state.held.is_reserved_for(key, sequence) => true,
+            None if self.seen.contains(key.as_u64()) || self.out_probes.contains_key(&key) => false,
+            None => {
+                self.claims.insert(key, sequence);
+                true
+            }
+        }
+    }
+
+    /// Removes the claimed URLs among these, and holds the new ones. URLs of a host beyond the limit
+    /// of its domain are left out.
+    pub(super) fn hold_claimed(
+        &mut self,
+        journal: &Journal,
+        discovered: &mut Vec<DiscoveredUrl>,
+        left_out: &mut Vec<LeftOut>,
+    ) -> Result<(), StoreFault> {
+        if self.claims.is_empty() {
+            return Ok(());
+        }
+        let is_claimed = |found: &mut DiscoveredUrl| self.claims.contains_key(&found.url.key());
+        let mut finds: Vec<DiscoveredUrl> = discovered.extract_if(.., is_claimed).collect();
+        finds.retain(|found| !self.is_seen(found) && self.state.held.wants(found));
+        left_out.extend(self.hosts.leave_out(&mut finds));
+        match finds.is_empty() {
+            true => Ok(()),
+            false => self.record(journal, &Record::Held { finds }),
+        }
+    }
+
+    /// Returns true if a redirect has claimed the URL of this probe: it is held, and its place in the
+    /// queue is to be given up.
+    pub(super) fn hold_probe(
+        &mut self,
+        journal: &Journal,
+        probe: &DiscoveredUrl,
+    ) -> Result<bool, StoreFault> {
+        if !self.claims.contains_key(&probe.url.key()) {
+            return Ok(false);
+        }
+        if self.state.held.wants(probe) {
+            let finds = vec![probe.clone()];
+            self.record(journal, &Record::Held { finds })?;
+        }
+        Ok(true)
+    }
+
+    /// Gives up the claims of an entry whose lease has ended, and queues what was found meanwhile.
+    pub(super) fn give_up_claims(
+        &mut self,
+        journal: &Journal,
+        sequence: u64,
+    ) -> Result<(), StoreFault> {
+        self.claims.retain(|_, owner| *owner != sequence);
+        self.queue_unclaimed(journal)
+    }
+
+    /// Gives up all claims, at the end of a session in which no lease is settled any more.
+    pub(in super::super) fn give_up_all_claims(
+        &mut self,
+        journal: &Journal,
+    ) -> Result<(), StoreFault> {
+        self.claims.clear();
+        self.queue_unclaimed(journal)
+    }
+
+    /// Queues the held URLs that are no longer claimed.
+    pub(in super::super) fn queue_unclaimed(
+        &mut self,
+        journal: &Journal,
+    ) -> Result<(), StoreFault> {
+        let held = self.state.held.held.iter();
+        let unclaimed = held.filter(|(key, _)| !self.claims.contains_key(key));
+        let mut finds: Vec<DiscoveredUrl> = unclaimed.map(|(_, found)| found.clone()).collect();
+        if finds.is_empty() {
+            return Ok(());
+        }
+        if self.hosts.rules().closes_patterns {
+            self.state.patterns.put_behind(&mut finds);
+        }
+        let wanted_again = self.take_wanted_again(&mut finds);
+        if !finds.is_empty() {
+            let first = self.state.next_sequence;
+            self.record(journal, &Record::Discovered { first, finds })?;
+        }
+        self.queue_again(journal, wanted_again)
+    }
+}

@@ -1,0 +1,182 @@
+//! Formats of documents that are archived and not read: their text and links are unknown.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A format of documents whose text and links are not read. The journal stores it by its place: a
+/// new one goes to the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum UnreadFormat {
+    /// PDF and PostScript.
+    Pdf,
+    /// Office documents and electronic books.
+    Office,
+    /// Archives of files.
+    Archive,
+}
+
+impl UnreadFormat {
+    /// All of them, in the order of the journal.
+    pub const ALL: [Self; 3] = [Self::Pdf, Self::Office, Self::Archive];
+
+    /// Returns the word in outputs.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pdf => "pdf",
+            Self::Office => "office",
+            Self::Archive => "archive",
+        }
+    }
+
+    /// Returns the format with this word ([`UnreadFormat::as_str`]).
+    #[must_use]
+    pub fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.as_str() == word)
+    }
+
+    /// Returns a noun for files of this format, singular or plural.
+    #[must_use]
+    pub const fn noun(self, count: u64) -> &'static str {
+        match (self, count) {
+            (Self::Pdf, 1) => "PDF file",
+            (Self::Pdf, _) => "PDF files",
+            (Self::Office, 1) => "office document",
+            (Self::Office, _) => "office documents",
+            (Self::Archive, 1) => "packed file",
+            (Self::Archive, _) => "packed files",
+        }
+    }
+
+    /// Returns the format of a document that is not read; none of other content. The media type
+    /// decides, or the first bytes where it says nothing.
+    #[must_use]
+    pub fn of(media_type: Option<&str>, body: &[u8]) -> Option<Self> {
+        let media_type = media_type.unwrap_or_default();
+        match media_type {
+            ""
+            | "*/*"
+            | "unknown/unknown"
+            | "application/unknown"
+            | "application/octet-stream"
+            | "binary/octet-stream"
+            | "application/download"
+            | "application/force-download"
+            | "application/x-download" => Self::of_bytes(body),
+            _ => Self::of_type(media_type),
+        }
+    }
+
+    fn of_type(media_type: &str) -> Option<Self> {
+        const OFFICE: &[&str] = &[
+            "application/vnd.openxmlformats-officedocument.",
+            "application/vnd.oasis.opendocument.",
+            "application/vnd.ms-excel",
+            "application/vnd.ms-powerpoint",
+            "application/vnd.ms-word",
+        ];
+        let is_office = OFFICE.iter().any(|start| media_type.starts_with(start));
+        match media_type {
+            "application/pdf"
+            | "application/x-pdf"
+            | "application/acrobat"
+            | "application/postscript" => Some(Self::Pdf),
+            "application/msword" | "application/rtf" | "text/rtf" | "application/epub+zip" => {
+                Some(Self::Office)
+            }
+            "application/zip"
+            | "application/x-zip-compressed"
+            | "application/gzip"
+            | "application/x-gzip"
+            | "application/x-tar"
+            | "application/x-gtar"
+            | "application/x-bzip2"
+            | "application/x-xz"
+            | "application/zstd"
+            | "application/x-7z-compressed"
+            | "application/vnd.rar"
+            | "application/x-rar-compressed"
+            | "application/java-archive" => Some(Self::Archive),
+            _ => is_office.then_some(Self::Office),
+        }
+    }
+
+    fn of_bytes(body: &[u8]) -> Option<Self> {
+        const MARKS: &[(&[u8], UnreadFormat)] = &[
+            (b"%PDF-", UnreadFormat::Pdf),
+            (b"%!PS-", UnreadFormat::Pdf),
+            (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", UnreadFormat::Office),
+            (b"{\\rtf", UnreadFormat::Office),
+            (b"PK\x03\x04", UnreadFormat::Archive),
+            (b"\x1f\x8b", UnreadFormat::Archive),
+            (b"7z\xbc\xaf\x27\x1c", UnreadFormat::Archive),
+            (b"Rar!\x1a\x07", UnreadFormat::Archive),
+            (b"BZh", UnreadFormat::Archive),
+            (b"\xfd7zXZ\x00", UnreadFormat::Archive),
+            (b"\x28\xb5\x2f\xfd", UnreadFormat::Archive),
+        ];
+        let mut marks = MARKS.iter();
+        let (_, format) = marks.find(|(mark, _)| body.starts_with(mark))?;
+        let head = &body[..body.len().min(2 << 10)];
+        let has = |name: &[u8]| head.windows(name.len()).any(|part| part == name);
+        // Office documents are packed files; their first entries name what they are.
+        let is_office = *format == Self::Archive
+            && (has(b"[Content_Types].xml") || has(b"mimetypeapplication/"));
+        Some(if is_office { Self::Office } else { *format })
+    }
+}
+
+impl fmt::Display for UnreadFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_format_is_recognised_by_its_type_or_where_that_says_nothing_by_its_first_bytes() {
+        let word = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+        let docx = b"PK\x03\x04\x14\0\x06\0[Content_Types].xml";
+        let odt = b"PK\x03\x04\x14\0\0\x08mimetypeapplication/vnd.oasis.opendocument.text";
+        for (media_type, body, format) in [
+            (Some("application/pdf"), &b""[..], Some(UnreadFormat::Pdf)),
+            (
+                Some("application/octet-stream"),
+                b"%PDF-1.7",
+                Some(UnreadFormat::Pdf),
+            ),
+            (None, b"%PDF-1.4", Some(UnreadFormat::Pdf)),
+            (Some(word), b"", Some(UnreadFormat::Office)),
+            (Some(""), docx, Some(UnreadFormat::Office)),
+            (
+                Some("application/octet-stream"),
+                odt,
+                Some(UnreadFormat::Office),
+            ),
+            (Some("application/zip"), docx, Some(UnreadFormat::Archive)),
+            (
+                Some("application/octet-stream"),
+                b"PK\x03\x04",
+                Some(UnreadFormat::Archive),
+            ),
+            (Some("image/png"), b"%PDF-1.4", None),
+            (Some("application/octet-stream"), b"\x89PNG", None),
+            (None, b"", None),
+        ] {
+            assert_eq!(UnreadFormat::of(media_type, body), format, "{media_type:?}");
+        }
+    }
+
+    #[test]
+    fn a_format_has_its_place_and_a_word_of_its_own() {
+        for (place, format) in UnreadFormat::ALL.into_iter().enumerate() {
+            assert_eq!(format as usize, place);
+            assert_eq!(UnreadFormat::of_word(format.as_str()), Some(format));
+        }
+        assert_eq!(UnreadFormat::of_word("image"), None);
+    }
+}

@@ -1,0 +1,62 @@
+//! Oddities of a response that was read all the same, as words for the archive.
+//!
+//! A site is not lost to a header. What is odd is read as browsers, curl and wget read it, and the
+//! visit's `metadata` record names it (`warnings`, docs/formats/archive.md). ADR 25 has the table.
+
+use std::fmt;
+
+/// An oddity of a response, of its connection or of its content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Warning {
+    /// The status line is malformed: its version, its code or the space between them.
+    StatusLine,
+    /// A line of the head is not a field and was skipped, or a space before its colon was removed.
+    HeaderLine,
+    /// A control character in a field or in the reason phrase was replaced by a space.
+    ControlCharacter,
+    /// `Content-Length` is no number, or its values differ.
+    ContentLength,
+    /// `Transfer-Encoding` names something else than `chunked`, or comes with HTTP/1.0.
+    TransferEncoding,
+    /// The body is shorter than `Content-Length`.
+    ShortBody,
+    /// The chunks of the body are malformed, or the last one is missing.
+    BrokenChunks,
+    /// The connection broke before the body was whole.
+    BrokenConnection,
+    /// The body stopped, or came more slowly than the minimum rate.
+    StalledBody,
+}
+
+impl Warning {
+    /// Returns the word of the archive.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::StatusLine => "status-line",
+            Self::HeaderLine => "header-line",
+            Self::ControlCharacter => "control-character",
+            Self::ContentLength => "content-length",
+            Self::TransferEncoding => "transfer-encoding",
+            Self::ShortBody => "short-body",
+            Self::BrokenChunks => "broken-chunks",
+            Self::BrokenConnection => "broken-connection",
+            Self::StalledBody => "stalled-body",
+        }
+    }
+
+    /// Returns true if a part of the body is missing, which another request may bring.
+    #[must_use]
+    pub const fn is_incomplete_body(self) -> bool {
+        matches!(
+            self,
+            Self::ShortBody | Self::BrokenChunks | Self::BrokenConnection | Self::StalledBody
+        )
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,57 @@
+//! Links to the target of a redirect under way.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use testkit::{Gate, Reply, Server, Site};
+
+use crate::support::Crawl;
+use crate::support::pages::page;
+
+const MOVER: &str = "mover.test";
+const TARGET: &str = "target.test";
+const LINKER: &str = "linker.test";
+const NONE: &[&str] = &[];
+
+/// A page that a redirect had claimed was lost if the visit did not end well: a link to it was
+/// dropped, and after a kill the redirect went elsewhere. One interrupt lost 27 of 60 pages, the
+/// crawl ended as "exhausted", and `verify` agreed.
+#[test]
+fn a_link_that_is_found_while_a_redirect_claims_its_target_outlasts_a_kill() {
+    for moves_on in [false, true] {
+        let gates = [Gate::new(), Gate::new(), Gate::new()];
+        let [asked, linking, linked] = gates.clone();
+        let redirects = AtomicUsize::new(0);
+        let site = Site::new(move |request| {
+            let page_of_target = format!("http://{TARGET}:{}/page", request.port.unwrap());
+            match (&*request.host, request.path()) {
+                (MOVER, "/") => page(1, &["/moved"]),
+                (MOVER, "/moved") => match redirects.fetch_add(1, Ordering::Relaxed) {
+                    0 => Reply::redirect(302, page_of_target),
+                    _ if moves_on => Reply::redirect(302, "/other"),
+                    _ => Reply::status(404),
+                },
+                (MOVER, "/other") => page(2, NONE),
+                (TARGET, "/") => page(3, NONE),
+                (TARGET, "/page") => page(4, NONE).hold(&asked),
+                (LINKER, "/") => page(5, &[&*page_of_target, "/next"]).hold(&linking),
+                (LINKER, "/next") => page(6, NONE).hold(&linked),
+                _ => Reply::status(404),
+            }
+        });
+        let hosts = [MOVER, TARGET, LINKER];
+        let server = Server::spawn_thread(site);
+        let crawl = Crawl::of(&server, &hosts).seeds(&hosts.map(|host| server.url(host, "/")));
+        let running = crawl.start();
+        let [asked, linking, linked] = &gates;
+        // The redirect has claimed the page; then the visit of the page that links to it ends.
+        asked.arrivals_blocking(1);
+        linking.open();
+        linked.arrivals_blocking(1);
+        running.kill();
+        gates.iter().for_each(Gate::open);
+        crawl.complete();
+        let row = crawl.row(&server.url(TARGET, "/page"));
+        assert_eq!(row["verdict"], "unique", "{row}");
+        crawl.is_sound();
+    }
+}
