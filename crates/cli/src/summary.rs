@@ -7,9 +7,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crawl::{
-    Counts, CrawlContext, Focus, Reasons, Requisites, Responses, SeedCounts, Telemetry,
-};
+use crawl::{Counts, CrawlContext, Focus, Reasons, Requisites, Responses, SeedCounts, Telemetry};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use store::{CutSum, SkippedBy, Standing};

@@ -147,9 +147,6 @@ mod tests {
         let cut = lines(text.into());
         assert_eq!((cut.len(), cut[1].as_str()), (2, "y"));
         assert!(cut[0].ends_with(char::REPLACEMENT_CHARACTER));
-        assert_eq!(
-            lines(b"\xff\xffa\n".to_vec())[0],
-            "\u{fffd}\u{fffd}a"
-        );
+        assert_eq!(lines(b"\xff\xffa\n".to_vec())[0], "\u{fffd}\u{fffd}a");
     }
 }
