@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crawl::retry::VisitFailure;
 use crawl::{CrawlContext, FailedSeed, MAX_SEED_REPORTS, MovedScope, SeedFailure, SeedReport};
 use fetch::FailureKind;
 use indicatif::ProgressBar;
@@ -60,31 +59,26 @@ fn in_words(context: &CrawlContext, report: &SeedReport, out: &Path) -> String {
 
 /// Returns the remedy for a failure, if the user has one.
 const fn remedy(failure: SeedFailure) -> Option<&'static str> {
-    use FailureKind as Kind;
     match failure {
-        SeedFailure::Visit(VisitFailure::Fetch(kind) | VisitFailure::Robots(Some(kind))) => {
-            match kind {
-                Kind::Dns => Some("check the spelling of the host"),
-                Kind::Tls => Some(
-                    "--ca-certificate FILE trusts a certificate; --insecure-host HOST checks none",
-                ),
-                Kind::PrivateAddress => Some("--allow-private allows it"),
-                Kind::Proxy => Some("check --proxy"),
-                _ => None,
-            }
-        }
-        SeedFailure::Visit(VisitFailure::Status(status)) => match status {
-            401 | 407 => Some("--http-user or --header logs in"),
-            403 | 429 => Some(
-                "some sites refuse crawlers that they do not know: --contact says who you are, \
-                 --user-agent changes the name",
-            ),
-            404 | 410 => Some("check the URL"),
-            _ => None,
-        },
+        SeedFailure::Fetch(FailureKind::Dns) => Some("check the spelling of the host"),
+        SeedFailure::Fetch(FailureKind::Tls) => Some(
+            "--ca-certificate FILE trusts a certificate; --insecure-host HOST does not check those \
+             of a host",
+        ),
+        SeedFailure::Fetch(FailureKind::PrivateAddress) => Some("--allow-private allows it"),
+        SeedFailure::Fetch(FailureKind::Proxy) => Some("check --proxy"),
+        SeedFailure::Status(401 | 407) => Some("--http-user or --header logs in"),
+        SeedFailure::Status(403 | 429) => Some(
+            "some sites refuse crawlers that they do not know: --contact says who you are, \
+             --user-agent changes the name",
+        ),
+        SeedFailure::Status(404 | 410) => Some("check the URL"),
         SeedFailure::Excluded(SkippedBy::Robots) => Some("the site does not want to be crawled"),
         SeedFailure::Excluded(SkippedBy::Scope) => Some("see --exclude"),
-        SeedFailure::Visit(VisitFailure::Robots(None)) | SeedFailure::Excluded(_) => None,
+        SeedFailure::Fetch(_)
+        | SeedFailure::Status(_)
+        | SeedFailure::Robots
+        | SeedFailure::Excluded(_) => None,
     }
 }
 

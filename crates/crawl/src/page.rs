@@ -14,11 +14,10 @@ use crate::context::CrawlContext;
 use crate::fault::Fault;
 use crate::runtime::politeness;
 use crate::runtime::retry::{self, Decision};
-use crate::runtime::seed_reports::SeedFailure;
 use crate::steps::links::{self, Outlinks};
 use crate::steps::permission::{self, Permission};
 use crate::steps::redirects::{self, ChainEnd, FailedChain, RedirectChain};
-use crate::steps::{admission, indexing, outlinks, reading, visit_record};
+use crate::steps::{admission, indexing, outlinks, reading, seed_moves, visit_record};
 
 /// The result of a visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,10 +107,7 @@ async fn retry_or_fail(
         cause,
         until,
     } = failed;
-    if lease.is_seed() {
-        let seeds = context.telemetry.seeds();
-        seeds.add_failure(lease.url(), SeedFailure::Visit(failure), &cause);
-    }
+    seed_moves::report_failure(context, &lease, failure, &cause);
     let health = politeness::health_of(context, &lease, &chain.asked_last(lease.url()));
     if health.is_down {
         context.telemetry.note_down(&lease.url().host(), &reason);

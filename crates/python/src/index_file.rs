@@ -53,6 +53,14 @@ impl Draft {
         let mut draft = path.as_os_str().to_owned();
         draft.push(".part");
         let draft = PathBuf::from(draft);
+        if draft.is_symlink() {
+            // The file behind the link is not ours to write.
+            let removed = std::fs::remove_file(&draft);
+            removed.map_err(|source| BatchError::Write {
+                path: draft.clone(),
+                source,
+            })?;
+        }
         Ok(Self {
             path: path.to_owned(),
             writer: Some(SignatureWriter::create(&draft, header)?),

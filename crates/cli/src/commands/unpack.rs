@@ -183,8 +183,8 @@ impl Unpacking<'_> {
     }
 
     /// Writes the content of a file without its content codings, and returns the counts of its
-    /// links. Contents of more than [`SMALL`] bytes take turns, and those of more than [`PAGE`] pass
-    /// through as they are.
+    /// links. Contents of more than [`SMALL`] bytes take turns, and those of more than [`PAGE`]
+    /// pass through as they are.
     fn write(
         &self,
         file: &UnpackedFile,

@@ -7,11 +7,10 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use fetch::FailureKind;
 use store::{Fate, SkippedBy, VisitRecord};
 use tokio::sync::Notify;
 use web::PageUrl;
-
-use crate::runtime::retry::VisitFailure;
 
 /// Maximum number of reports in a session.
 pub const MAX_SEED_REPORTS: usize = 20;
@@ -19,8 +18,12 @@ pub const MAX_SEED_REPORTS: usize = 20;
 /// The reason why a seed was not fetched, for the choice of a remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SeedFailure {
-    /// The visit failed.
-    Visit(VisitFailure),
+    /// There was no answer, or none about robots.txt.
+    Fetch(FailureKind),
+    /// The answer has this status, which is no page.
+    Status(u16),
+    /// robots.txt is unavailable: its answer has a status of trouble.
+    Robots,
     /// A rule excludes the seed.
     Excluded(SkippedBy),
 }
@@ -206,7 +209,6 @@ pub(crate) fn scope_of_move(seed: &PageUrl, to: &PageUrl) -> MovedScope {
 
 #[cfg(test)]
 mod tests {
-    use fetch::FailureKind;
     use store::DiscoveredUrl;
     use web::{CanonicalForm, Timestamp};
 
@@ -225,7 +227,7 @@ mod tests {
         }
     }
 
-    const DNS: SeedFailure = SeedFailure::Visit(VisitFailure::Fetch(FailureKind::Dns));
+    const DNS: SeedFailure = SeedFailure::Fetch(FailureKind::Dns);
 
     #[test]
     fn each_failing_seed_is_reported_once_and_no_more_than_the_first_ones() {

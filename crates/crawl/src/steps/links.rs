@@ -222,8 +222,8 @@ impl LinkRules<'_> {
 }
 
 impl LinkRules<'_> {
-    /// Returns true if a link is in the scope, or is the refresh of a seed, which is followed like a
-    /// redirect.
+    /// Returns true if a link is in the scope, or is the refresh of a seed, which is followed like
+    /// a redirect.
     fn lets_in(self, from: &DiscoveredUrl, link: &Link) -> bool {
         let is_seed = from.depth == 0 && from.via.is_none();
         match self.scope.judge(&link.url) {

@@ -1,4 +1,4 @@
-//! Seeds that have moved: by a redirect, or by a refresh of their page.
+//! Seeds that fail, and seeds that have moved: by a redirect, or by a refresh of their page.
 //!
 //! A site that has moved within its registrable domain (`www` or not, http or https) is the site
 //! that the user means, so the new place joins the scope as if it were a seed. Another site may be
@@ -9,9 +9,11 @@ use store::{Lease, StoreFault};
 use web::{Document, LinkKind, PageUrl, Scope};
 
 use crate::context::CrawlContext;
-use crate::runtime::seed_reports::{MovedScope, scope_of_move};
+use crate::runtime::retry::VisitFailure;
+use crate::runtime::seed_reports::{MovedScope, SeedFailure, scope_of_move};
 
-/// Widens the scope by the target of a seed's redirect, which is outside, unless it is another site.
+/// Widens the scope by the target of a seed's redirect, which is outside it, unless the target is
+/// another site.
 pub(crate) async fn follow(
     context: &CrawlContext,
     lease: &Lease,
@@ -27,7 +29,26 @@ pub(crate) async fn follow(
     Ok(())
 }
 
-/// Does the same for the refresh of a seed's page. Such a page has no links of its own, or few.
+/// Reports the failed visit of a page if that is a seed.
+pub(crate) fn report_failure(
+    context: &CrawlContext,
+    lease: &Lease,
+    failure: VisitFailure,
+    cause: &str,
+) {
+    if !lease.is_seed() {
+        return;
+    }
+    let failure = match failure {
+        VisitFailure::Fetch(kind) | VisitFailure::Robots(Some(kind)) => SeedFailure::Fetch(kind),
+        VisitFailure::Status(status) => SeedFailure::Status(status),
+        VisitFailure::Robots(None) => SeedFailure::Robots,
+    };
+    let seeds = context.telemetry.seeds();
+    seeds.add_failure(lease.url(), failure, cause);
+}
+
+/// Follows the refresh of a seed's page as [`follow`] does a redirect.
 pub(crate) async fn follow_refresh(
     context: &CrawlContext,
     lease: &Lease,

@@ -40,8 +40,8 @@ pub struct Answer<'a> {
 }
 
 impl<'a> Answer<'a> {
-    /// Returns the body without its transfer coding, but with its content codings. It may be outside
-    /// memory.
+    /// Returns the body without its transfer coding, but with its content codings. It may be
+    /// outside memory.
     ///
     /// # Errors
     /// I/O errors of the system, if it is outside memory.
