@@ -166,7 +166,7 @@ pub(super) fn at_every_byte() -> Vec<Mode> {
                         Expect::FailedOrPage
                     }
                     // What came is kept.
-                    Some(bytes) if at > head + bytes => Expect::Truncated,
+                    Some(bytes) if at > head + bytes => Expect::Kept,
                     _ => Expect::Failed,
                 },
             };
