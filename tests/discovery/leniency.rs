@@ -1,4 +1,5 @@
-//! Sloppy servers: what browsers read is read, what came is kept, and the archive says what was odd.
+//! Sloppy servers: what browsers read is read, what came is kept, and the archive says what was
+//! odd.
 
 use testkit::{Reply, Server, Site};
 
@@ -256,8 +257,8 @@ fn a_refused_login_names_what_the_server_asks_for() {
     }
 }
 
-/// Each such end was a failed visit: the page waited, the host backed off, and one page in eight was
-/// lost.
+/// Each such end was a failed visit: the page waited, the host backed off, and one page in eight
+/// was lost.
 #[test]
 fn a_server_that_ends_kept_connections_loses_no_page() {
     let (server, crawl) = crawl(|request| match (request.number, request.path()) {

@@ -2,8 +2,8 @@
 //!
 //! Memory: a download holds at most [`HELD`] bytes, and only as far as the budget has a share for
 //! it; a longer body goes to a spool, a file without a name. So no download waits for another, the
-//! limits of time and the minimum rate always run, and *n* downloads take at most *n* × [`HELD`] bytes of
-//! memory and *n* × the limit of disk.
+//! limits of time and the minimum rate always run, and *n* downloads take at most *n* × [`HELD`]
+//! bytes of memory and *n* × the limit of disk.
 
 use std::io;
 use std::path::Path;

@@ -99,7 +99,7 @@ impl ClientsOfPorts {
         let client = |port| {
             let proxy = options.proxy.as_ref().map(|proxy| proxy.host().to_owned());
             let resolver = GuardedResolver::new(Arc::clone(names), port, proxy);
-            Client::new(options, &tls, resolver)
+            Client::new(options, &tls, &resolver)
         };
         let mut ports: Vec<u16> = options.resolve.iter().map(|rule| rule.port).collect();
         ports.sort_unstable();
@@ -121,7 +121,7 @@ impl ClientsOfPorts {
 }
 
 impl Client {
-    fn new(options: &FetchOptions, tls: &ClientConfig, resolver: GuardedResolver) -> Self {
+    fn new(options: &FetchOptions, tls: &ClientConfig, resolver: &GuardedResolver) -> Self {
         let connector = |tls| Connector::new(options, tls, resolver.clone());
         Self {
             kept: engine(options).build(connector(tls.clone())),

@@ -4,9 +4,16 @@
 //! Fields that contradict each other or mean nothing are removed: without any, the body ends with
 //! the connection.
 
+use std::borrow::Cow;
+
 use web::Warning;
 
-use crate::client::head::Field;
+/// A field of a head.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Field<'a> {
+    pub(crate) name: &'a [u8],
+    pub(crate) value: Cow<'a, [u8]>,
+}
 
 /// The content behind a head, as far as it came.
 pub(crate) struct Content<'a> {

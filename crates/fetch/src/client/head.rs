@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use web::Warning;
 
-use crate::client::framing;
+use crate::client::framing::{self, Field};
 
 /// Bytes of a head that is mended. A longer one is left to the engine, which refuses it.
 const MAX_HEAD: usize = 256 << 10;
@@ -42,13 +42,6 @@ pub(crate) struct Searched {
     line: usize,
     /// No line ends between there and here.
     bytes: usize,
-}
-
-/// A field of a head.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Field<'a> {
-    pub(crate) name: &'a [u8],
-    pub(crate) value: Cow<'a, [u8]>,
 }
 
 /// A status line of HTTP/1.0 or HTTP/1.1.

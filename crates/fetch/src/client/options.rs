@@ -103,8 +103,8 @@ pub struct FetchLimits {
     pub connect_timeout: Duration,
     /// Minimum rate of a body in bytes per second, averaged over each `min_rate_grace`; 0 for none.
     pub min_rate: u64,
-    /// The time before the rate of a body counts, and the window over which it counts then; `timeout`
-    /// if that is shorter.
+    /// The time before the rate of a body counts, and the window over which it counts then;
+    /// `timeout` if that is shorter.
     pub min_rate_grace: Duration,
     /// The time that the addresses of a name are cached.
     pub names_kept: Duration,

@@ -1,7 +1,7 @@
 //! A proxy: its address, its protocol, and the checks that remain with it.
 //!
-//! hyper-util speaks to it (RFC 9110 section 9.3.6, RFC 1928, RFC 1929). The guarantees depend on the
-//! kind of proxy:
+//! hyper-util speaks to it (RFC 9110 section 9.3.6, RFC 1928, RFC 1929). The guarantees depend on
+//! the kind of proxy:
 //!
 //! | | the proxy is asked for | guarded |
 //! |---|---|---|

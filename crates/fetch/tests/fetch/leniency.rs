@@ -34,7 +34,7 @@ async fn sent(answer: &str) -> Result<Exchange, FetchFailure> {
 }
 
 fn text(exchange: &Exchange) -> String {
-    String::from_utf8_lossy(&exchange.body.to_bytes().unwrap()).into_owned()
+    String::from_utf8_lossy(&exchange.body.to_bytes().expect("a body in memory")).into_owned()
 }
 
 /// Each of these counted as invalid HTTP: its server was lost, and counted as failing.

@@ -39,8 +39,11 @@ const LATE: Act = Act::Answer("HTTP/1.1 408 Request Timeout\r\nContent-Length: 0
 /// A server that acts alike on each connection: by the number of the request on it. Returns its
 /// URL and the number of requests so far.
 async fn server(acts: &'static [Act]) -> (PageUrl, Arc<AtomicUsize>) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = page(&format!("http://{}/", listener.local_addr().unwrap()));
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let url = page(&format!(
+        "http://{}/",
+        listener.local_addr().expect("it is bound")
+    ));
     let requests = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&requests);
     tokio::spawn(async move {
@@ -62,10 +65,18 @@ async fn talk(mut stream: TcpStream, acts: &[Act], requests: Arc<AtomicUsize>) {
         }
         requests.fetch_add(1, Ordering::SeqCst);
         match act {
-            Act::Answer(answer) => stream.write_all(answer.as_bytes()).await.unwrap(),
-            Act::Half => return stream.write_all(b"HTTP/1.1 20").await.unwrap(),
+            Act::Answer(answer) => stream
+                .write_all(answer.as_bytes())
+                .await
+                .expect("the client listens"),
+            Act::Half => {
+                return stream
+                    .write_all(b"HTTP/1.1 20")
+                    .await
+                    .expect("the client listens");
+            }
             Act::Close => return,
-            Act::Reset => return stream.set_zero_linger().unwrap(),
+            Act::Reset => return stream.set_zero_linger().expect("the client listens"),
         }
     }
 }
@@ -127,15 +138,15 @@ enum Frame {
 /// requests so far.
 async fn http2(frames: &'static [Frame]) -> (u16, NamedTempFile, Arc<AtomicUsize>) {
     let (acceptor, authority) = acceptor("h2 http/1.1");
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = listener.local_addr().unwrap().port();
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let port = listener.local_addr().expect("it is bound").port();
     let requests = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&requests);
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
             let (acceptor, counted) = (acceptor.clone(), Arc::clone(&counted));
             tokio::spawn(async move {
-                let stream = acceptor.accept(stream).await.unwrap();
+                let stream = acceptor.accept(stream).await.expect("the client listens");
                 if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
                     react(stream, frames, &counted).await;
                 } else {
@@ -148,14 +159,19 @@ async fn http2(frames: &'static [Frame]) -> (u16, NamedTempFile, Arc<AtomicUsize
 }
 
 async fn react(stream: TlsStream<TcpStream>, frames: &[Frame], requests: &AtomicUsize) {
-    let mut connection = h2::server::handshake(stream).await.unwrap();
+    let mut connection = h2::server::handshake(stream)
+        .await
+        .expect("the client listens");
     while let Some(Ok((_request, mut respond))) = connection.accept().await {
         let number = requests.fetch_add(1, Ordering::SeqCst);
         match frames.get(number).unwrap_or(&Frame::Answer) {
             Frame::Answer => {
                 let answer = http::Response::new(());
-                let mut body = respond.send_response(answer, false).unwrap();
-                body.send_data("ok".into(), true).unwrap();
+                let mut body = respond
+                    .send_response(answer, false)
+                    .expect("the client listens");
+                body.send_data("ok".into(), true)
+                    .expect("the client listens");
             }
             Frame::Refuse(reason) => respond.send_reset(*reason),
             Frame::GoAway => {
@@ -172,8 +188,8 @@ async fn answer_http1(mut stream: TlsStream<TcpStream>, requests: &AtomicUsize) 
     requests.fetch_add(1, Ordering::SeqCst);
     while stream.read_u8().await.is_ok() {
         let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
-        stream.write_all(answer).await.unwrap();
-        stream.flush().await.unwrap();
+        stream.write_all(answer).await.expect("the client listens");
+        stream.flush().await.expect("the client listens");
         pending::<()>().await;
     }
 }
@@ -247,7 +263,11 @@ fn client_of(port: u16, authority: &NamedTempFile) -> HttpFetch {
     let clock = Clock::fixed(Timestamp::from_millis(1_700_000_000_000));
     let options = FetchOptions {
         allow_private: true,
-        resolve: vec![format!("secure.test:{port}:127.0.0.1").parse().unwrap()],
+        resolve: vec![
+            format!("secure.test:{port}:127.0.0.1")
+                .parse()
+                .expect("a rule"),
+        ],
         ca_certificates: vec![authority.path().to_owned()],
         ..FetchOptions::new("crawler/0.1", clock)
     };

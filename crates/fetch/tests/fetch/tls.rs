@@ -25,8 +25,8 @@ use web::{Clock, Exchange, Protocol, Timestamp, Truncation};
 
 use crate::server::page;
 
-/// Returns an acceptor with a certificate for `secure.test` and these protocols, and the file of its
-/// authority.
+/// Returns an acceptor with a certificate for `secure.test` and these protocols, and the file of
+/// its authority.
 pub(crate) fn acceptor(protocol: &str) -> (TlsAcceptor, NamedTempFile) {
     acceptor_with(protocol, |_leaf| {})
 }

@@ -445,7 +445,7 @@ async fn a_body_is_cut_at_its_time_limit_and_is_an_answer() {
     };
     let exchange = limited(limits).fetch(&server.url("/")).await.unwrap();
     assert_eq!(exchange.truncated, Some(Truncation::Time));
-    assert!(!exchange.is_incomplete() && exchange.body.len() > 0);
+    assert!(!exchange.is_incomplete() && !exchange.body.is_empty());
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ const FAMILY: &str = "breaks";
 const BODY: &str = "<title>t</title><p>some words, and a last one";
 
 pub(super) fn modes() -> Vec<Mode> {
-    use Expect::{Failed, FailedOrPage};
+    use Expect::{Failed, FailedOrPage, Truncated};
     let mode = |name, does, expect, answer: fn(&Asked<'_>) -> Script| {
         Mode::new(FAMILY, name, does, expect, answer)
     };
@@ -70,13 +70,13 @@ pub(super) fn modes() -> Vec<Mode> {
         mode(
             "reset-in-body",
             "resets within a body that has a length",
-            Failed,
+            FailedOrPage,
             |asked| half(asked).reset(),
         ),
         mode(
             "close-in-body",
             "closes within a body that has a length",
-            Failed,
+            Truncated,
             |asked| half(asked).close(),
         ),
         mode(
@@ -85,7 +85,7 @@ pub(super) fn modes() -> Vec<Mode> {
             FailedOrPage,
             |asked| Script::until_close("").send(asked.article("")).reset(),
         ),
-        mode("close-in-chunk", "closes within a chunk", Failed, |_| {
+        mode("close-in-chunk", "closes within a chunk", Truncated, |_| {
             Script::chunked("").send("1000\r\n<p>only so much").close()
         }),
         mode(
@@ -123,40 +123,52 @@ fn half(asked: &Asked<'_>) -> Script {
 }
 
 pub(super) fn at_every_byte() -> Vec<Mode> {
-    /// A kind of answer: its name, itself, whether its end is only that of the connection, and how
-    /// it is broken off.
-    type Kind = (&'static str, fn() -> Bytes, bool, fn(&Asked<'_>) -> Script);
+    /// A kind of answer: its name, itself, the bytes between its head and its first byte of content
+    /// (none if only the connection's end ends it), and how it is broken off.
+    type Kind = (
+        &'static str,
+        fn() -> Bytes,
+        Option<usize>,
+        fn(&Asked<'_>) -> Script,
+    );
     let kinds: [Kind; 6] = [
-        ("reset-length", with_length, false, |asked| {
+        ("reset-length", with_length, Some(0), |asked| {
             cut(asked, &with_length()).reset()
         }),
-        ("close-length", with_length, false, |asked| {
+        ("close-length", with_length, Some(0), |asked| {
             cut(asked, &with_length()).close()
         }),
-        ("reset-chunked", in_chunks, false, |asked| {
+        ("reset-chunked", in_chunks, Some(4), |asked| {
             cut(asked, &in_chunks()).reset()
         }),
-        ("close-chunked", in_chunks, false, |asked| {
+        ("close-chunked", in_chunks, Some(4), |asked| {
             cut(asked, &in_chunks()).close()
         }),
-        ("reset-open", until_close, true, |asked| {
+        ("reset-open", until_close, None, |asked| {
             cut(asked, &until_close()).reset()
         }),
-        ("close-open", until_close, true, |asked| {
+        ("close-open", until_close, None, |asked| {
             cut(asked, &until_close()).close()
         }),
     ];
     let mut modes = Vec::new();
-    for (name, answer, open, script) in kinds {
+    for (name, answer, before_content, script) in kinds {
         let length = answer().len();
         let head = length_of_head(&answer());
         for at in 0..=length {
             let expect = match at {
                 // A reset may overtake what was sent before it, and a body without a length may end
                 // anywhere.
-                _ if open && at >= head => Expect::FailedOrPage,
                 _ if at == length => Expect::FailedOrPage,
-                _ => Expect::Failed,
+                _ => match before_content {
+                    None if at >= head => Expect::FailedOrPage,
+                    Some(bytes) if at > head + bytes && name.starts_with("reset") => {
+                        Expect::FailedOrPage
+                    }
+                    // What came is kept.
+                    Some(bytes) if at > head + bytes => Expect::Kept,
+                    _ => Expect::Failed,
+                },
             };
             modes.push(Mode {
                 name: Cow::Owned(format!("{name}-{at}")),

@@ -6,7 +6,7 @@ use super::script::{Piece, SLOW, Script, TICK};
 const FAMILY: &str = "chunks";
 
 pub(super) fn modes() -> Vec<Mode> {
-    use Expect::{Failed, FailedOrPage, Page};
+    use Expect::{FailedOrPage, Page, Truncated};
     let mode = |name, does, expect, answer: fn(&Asked<'_>) -> Script| {
         Mode::new(FAMILY, name, does, expect, answer)
     };
@@ -14,37 +14,37 @@ pub(super) fn modes() -> Vec<Mode> {
         mode(
             "chunk-size-no-number",
             "a chunk whose size is a word",
-            Failed,
+            Truncated,
             |asked| then(asked, "zebra\r\n").close(),
         ),
         mode(
             "chunk-size-negative",
             "a chunk of -5 bytes",
-            Failed,
+            Truncated,
             |asked| then(asked, "-5\r\nabcde\r\n").close(),
         ),
         mode(
             "chunk-size-overflow",
             "a chunk of more bytes than 64 bits can count",
-            Failed,
+            Truncated,
             |asked| then(asked, "fffffffffffffffff\r\nabc").close(),
         ),
         mode(
             "chunk-size-huge",
             "promises a chunk of 2^63 - 1 bytes, sends three and closes",
-            Failed,
+            Truncated,
             |asked| then(asked, "7fffffffffffffff\r\nabc").close(),
         ),
         mode(
             "chunk-size-missing",
             "an empty line where a chunk's size should be",
-            Failed,
+            Truncated,
             |asked| then(asked, "\r\nabcde\r\n0\r\n\r\n").close(),
         ),
         mode(
             "chunk-size-prefixed",
             "a chunk's size as 0x5",
-            Failed,
+            Truncated,
             |asked| then(asked, "0x5\r\nabcde\r\n0\r\n\r\n").close(),
         ),
         mode(
@@ -62,13 +62,13 @@ pub(super) fn modes() -> Vec<Mode> {
         mode(
             "chunk-size-endless",
             "a chunk's size of endless zeros",
-            Failed,
+            Truncated,
             |asked| then(asked, "").endless("0".repeat(4096), TICK),
         ),
         mode(
             "chunk-size-slow",
             "the digits of a chunk's size, very slowly",
-            Failed,
+            Truncated,
             |asked| {
                 then(asked, "")
                     .drip("0".repeat(1000), SLOW)
@@ -78,7 +78,7 @@ pub(super) fn modes() -> Vec<Mode> {
         mode(
             "chunk-without-line-end",
             "a chunk that is not followed by CRLF",
-            Failed,
+            Truncated,
             |asked| then(asked, "5\r\nabcde0\r\n\r\n").close(),
         ),
         mode(
@@ -90,25 +90,25 @@ pub(super) fn modes() -> Vec<Mode> {
         mode(
             "chunk-longer-than-said",
             "a chunk with more bytes than it says",
-            Failed,
+            Truncated,
             |asked| then(asked, "5\r\nabcdefghij\r\n0\r\n\r\n").close(),
         ),
         mode(
             "chunk-shorter-than-said",
             "a chunk with fewer bytes than it says, then the end",
-            Failed,
+            Truncated,
             |asked| then(asked, "50\r\nabcde\r\n0\r\n\r\n").close(),
         ),
         mode(
             "chunk-last-missing",
             "closes without the last chunk",
-            Failed,
+            Truncated,
             |asked| then(asked, "").close(),
         ),
         mode(
             "chunk-last-hangs",
             "never sends the last chunk, and stays",
-            Failed,
+            Truncated,
             |asked| then(asked, "").hang(),
         ),
         mode(
@@ -120,7 +120,7 @@ pub(super) fn modes() -> Vec<Mode> {
         mode(
             "chunk-extension-endless",
             "an endless chunk extension",
-            Failed,
+            Truncated,
             |asked| then(asked, "5").endless(";padding=\"padding\"".repeat(200), TICK),
         ),
         mode(
@@ -141,7 +141,7 @@ pub(super) fn modes() -> Vec<Mode> {
         mode(
             "chunk-trailers-endless",
             "endless trailers",
-            Failed,
+            Truncated,
             |asked| {
                 let trailer = |number| format!("X-Trailer-{number}: {}\r\n", "t".repeat(500));
                 then(asked, "0\r\n").stream(Piece::Numbered(trailer), super::script::ENDLESS, TICK)
@@ -150,7 +150,7 @@ pub(super) fn modes() -> Vec<Mode> {
         mode(
             "chunk-trailer-endless",
             "one trailer whose value does not end",
-            Failed,
+            Truncated,
             |asked| then(asked, "0\r\nX-Trailer: ").endless("t".repeat(8192), TICK),
         ),
         mode(

@@ -11,7 +11,7 @@ const FAMILY: &str = "endless";
 const LATE: Duration = Duration::from_secs(600);
 
 pub(super) fn modes() -> Vec<Mode> {
-    use Expect::{Failed, FailedOrPage, Page};
+    use Expect::{Failed, FailedOrPage, Page, Truncated};
     let mode = |name, does, expect, answer: fn(&Asked<'_>) -> Script| {
         Mode::new(FAMILY, name, does, expect, answer)
     };
@@ -86,13 +86,13 @@ pub(super) fn modes() -> Vec<Mode> {
         mode(
             "slow-body",
             "three letters of a page a second",
-            Failed,
+            Truncated,
             |_| head("Content-Length: 100000\r\n").drip(slowly("<p>slow</p>"), SLOW),
         ),
         mode(
             "slow-chunks",
             "three chunks of one letter a second",
-            Failed,
+            Truncated,
             |_| Script::chunked("").endless("1\r\na\r\n", SLOW),
         ),
         mode(

@@ -6,7 +6,7 @@ use super::script::{Script, TICK};
 const FAMILY: &str = "lengths";
 
 pub(super) fn modes() -> Vec<Mode> {
-    use Expect::{Failed, FailedOrPage, Page};
+    use Expect::{FailedOrPage, Page, Truncated};
     let mode = |name, does, expect, answer: fn(&Asked<'_>) -> Script| {
         Mode::new(FAMILY, name, does, expect, answer)
     };
@@ -14,7 +14,7 @@ pub(super) fn modes() -> Vec<Mode> {
         mode(
             "length-too-long",
             "promises 100 bytes more than it sends, and closes",
-            Failed,
+            Truncated,
             |asked| said(asked, |length| field(&(length + 100).to_string())).close(),
         ),
         mode(
@@ -29,25 +29,25 @@ pub(super) fn modes() -> Vec<Mode> {
             Page,
             |asked| said(asked, |_| field("0")).close(),
         ),
-        mode("length-negative", "Content-Length: -1", Failed, |asked| {
+        mode("length-negative", "Content-Length: -1", Page, |asked| {
             said(asked, |_| field("-1")).close()
         }),
         mode(
             "length-huge",
             "promises 2^63 - 1 bytes, sends a page and closes",
-            Failed,
+            Truncated,
             |asked| said(asked, |_| field("9223372036854775807")).close(),
         ),
         mode(
             "length-overflow",
             "promises more bytes than 64 bits can count",
-            Failed,
+            Page,
             |asked| said(asked, |_| field("99999999999999999999999999")).close(),
         ),
         mode(
             "lengths-differ",
             "two lengths, of which one is right",
-            Failed,
+            Page,
             |asked| {
                 said(asked, |length| {
                     [field("7"), field(&length.to_string())].concat()
@@ -61,12 +61,9 @@ pub(super) fn modes() -> Vec<Mode> {
             FailedOrPage,
             |asked| said(asked, |length| field(&length.to_string()).repeat(2)).close(),
         ),
-        mode(
-            "length-plus",
-            "a length with a plus sign",
-            Failed,
-            |asked| said(asked, |length| field(&format!("+{length}"))).close(),
-        ),
+        mode("length-plus", "a length with a plus sign", Page, |asked| {
+            said(asked, |length| field(&format!("+{length}"))).close()
+        }),
         mode(
             "length-list-agrees",
             "the right length twice in one field",
@@ -76,16 +73,16 @@ pub(super) fn modes() -> Vec<Mode> {
         mode(
             "length-list-differs",
             "two lengths in one field",
-            Failed,
+            Page,
             |asked| said(asked, |length| field(&format!("{length}, 7"))).close(),
         ),
         mode(
             "length-hexadecimal",
             "Content-Length: 0x40",
-            Failed,
+            Page,
             |asked| said(asked, |_| field("0x40")).close(),
         ),
-        mode("length-word", "Content-Length: many", Failed, |asked| {
+        mode("length-word", "Content-Length: many", Page, |asked| {
             said(asked, |_| field("many")).close()
         }),
         mode(
@@ -113,13 +110,13 @@ pub(super) fn modes() -> Vec<Mode> {
         mode(
             "length-never-reached",
             "promises a terabyte and sends it, slowly",
-            Failed,
+            Truncated,
             |_| head(&field("1099511627776")).endless("<p>more</p>".repeat(1000), TICK),
         ),
         mode(
             "length-stops-short",
             "sends half of what it promised, and nothing more",
-            Failed,
+            Truncated,
             |asked| {
                 let page = asked.article("");
                 head(&field(&page.len().to_string()))

@@ -48,6 +48,8 @@ pub enum Expect {
     Page,
     /// A page that is marked as cut.
     Truncated,
+    /// A page, cut or, as a duplicate of another, not marked.
+    Kept,
     /// A failure, with a reason.
     Failed,
     /// A failure, or a page, cut or not: the standards leave it open, or how the bytes happen to
@@ -64,6 +66,7 @@ impl Expect {
         match self {
             Self::Page => end == End::Page,
             Self::Truncated => end == End::Truncated,
+            Self::Kept => matches!(end, End::Page | End::Truncated),
             Self::Failed => end == End::Failed,
             Self::FailedOrPage => end != End::Excluded,
             Self::Excluded => end == End::Excluded,

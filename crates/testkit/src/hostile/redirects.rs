@@ -89,7 +89,7 @@ pub(super) fn modes() -> Vec<Mode> {
             Excluded,
             |_| Script::redirect(""),
         ),
-        mode("redirect-missing", "302 without a Location", Failed, |_| {
+        mode("redirect-missing", "302 without a Location", Page, |_| {
             Script::answer("HTTP/1.1 302 Found", "", "gone")
         }),
         mode(
@@ -158,7 +158,7 @@ pub(super) fn modes() -> Vec<Mode> {
         mode(
             "redirect-several-choices",
             "300 with a list of choices and no Location",
-            Failed,
+            Page,
             |_| {
                 Script::answer(
                     "HTTP/1.1 300 Multiple Choices",

@@ -35,19 +35,19 @@ pub(super) fn modes() -> Vec<Mode> {
         mode("status-1000", "HTTP/1.1 1000", Failed, |asked| {
             under(asked, "HTTP/1.1 1000 Far beyond")
         }),
-        mode("status-negative", "HTTP/1.1 -200", Failed, |asked| {
+        mode("status-negative", "HTTP/1.1 -200", Page, |asked| {
             under(asked, "HTTP/1.1 -200 OK")
         }),
-        mode("status-fraction", "HTTP/1.1 200.5", Failed, |asked| {
+        mode("status-fraction", "HTTP/1.1 200.5", Page, |asked| {
             under(asked, "HTTP/1.1 200.5 OK")
         }),
-        mode("status-word", "HTTP/1.1 OK", Failed, |asked| {
+        mode("status-word", "HTTP/1.1 OK", Page, |asked| {
             under(asked, "HTTP/1.1 OK")
         }),
         mode(
             "status-missing",
             "a status line that ends after the version",
-            Failed,
+            Page,
             |asked| under(asked, "HTTP/1.1"),
         ),
         mode(
@@ -85,25 +85,25 @@ pub(super) fn modes() -> Vec<Mode> {
             Failed,
             |asked| Script::only(asked.article("")),
         ),
-        mode("version-3-7", "HTTP/3.7", Failed, |asked| {
+        mode("version-3-7", "HTTP/3.7", Page, |asked| {
             under(asked, "HTTP/3.7 200 OK")
         }),
         mode(
             "version-2-in-text",
             "HTTP/2 in a status line",
-            Failed,
+            Page,
             |asked| under(asked, "HTTP/2 200 OK"),
         ),
         mode("version-1-0", "HTTP/1.0", Page, |asked| {
             under(asked, "HTTP/1.0 200 OK").close()
         }),
-        mode("version-lower-case", "http/1.1", Failed, |asked| {
+        mode("version-lower-case", "http/1.1", Page, |asked| {
             under(asked, "http/1.1 200 ok")
         }),
         mode(
             "version-radio",
             "ICY 200 OK, as old radio stations say",
-            Failed,
+            Page,
             |asked| under(asked, "ICY 200 OK"),
         ),
         mode(
@@ -118,7 +118,7 @@ pub(super) fn modes() -> Vec<Mode> {
             FailedOrPage,
             |asked| under(asked, "\r\nHTTP/1.1 200 OK"),
         ),
-        mode("status-tabs", "tabs in the status line", Failed, |asked| {
+        mode("status-tabs", "tabs in the status line", Page, |asked| {
             under(asked, "HTTP/1.1\t200\tOK")
         }),
         mode("answers-as-ssh", "the greeting of SSH", Failed, |_| {
