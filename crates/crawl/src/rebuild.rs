@@ -121,8 +121,9 @@ pub fn rebuild_visit(
         fields: &notes,
         form: &policy.canonical,
     };
-    let targets = exchanges.iter().skip(1);
-    let reached: Vec<PageUrl> = targets.map(|exchange| exchange.url.clone()).collect();
+    let targets = exchanges.iter().skip(1).map(|exchange| &exchange.url);
+    // A redirect to another spelling of the page reaches no other page.
+    let reached: Vec<PageUrl> = targets.filter(|url| **url != found.url).cloned().collect();
     let adopted = adopt(scope, found.depth == 0 && found.via.is_none(), &reached);
     let link_rules = LinkRules {
         policy,

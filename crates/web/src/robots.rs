@@ -155,10 +155,11 @@ impl RobotsRules {
         }
     }
 
-    /// Returns the verdict on a URL of this site. `/robots.txt` is always allowed (section 2.2.2).
+    /// Returns the verdict on the request for a URL of this site. `/robots.txt` is always allowed
+    /// (section 2.2.2).
     #[must_use]
     pub fn verdict(&self, url: &PageUrl) -> RobotsVerdict {
-        let url = url.as_url();
+        let url = url.request();
         if url.path() == "/robots.txt" {
             return RobotsVerdict::new(true, Grounds::Itself);
         }

@@ -120,7 +120,7 @@ fn reopen(directory: &Path, name: &str) -> Result<(), CliError> {
 impl Rule {
     fn add(&mut self, left_out: LeftOut) {
         self.links += left_out.links;
-        let example = String::from(left_out.example);
+        let example = left_out.example.to_string();
         if self.examples.len() < EXAMPLES && !self.examples.contains(&example) {
             self.examples.push(example);
         }

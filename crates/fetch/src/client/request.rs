@@ -6,7 +6,9 @@
 
 use std::sync::Arc;
 
-use http::header::{ACCEPT, ACCEPT_ENCODING, HOST, IF_MODIFIED_SINCE, IF_NONE_MATCH, USER_AGENT};
+use http::header::{
+    ACCEPT, ACCEPT_ENCODING, HOST, IF_MODIFIED_SINCE, IF_NONE_MATCH, REFERER, USER_AGENT,
+};
 use http::{HeaderMap, HeaderValue, Method};
 use reqwest::Request;
 use web::{PageUrl, Protocol, Timestamp, Validators};
@@ -35,9 +37,16 @@ impl RequestHeaders {
     }
 
     /// Returns every field of a request for `url` now, except `Host`. `known` are the validators of
-    /// an earlier answer.
-    pub(crate) fn for_url(&self, url: &PageUrl, known: &Validators, now: Timestamp) -> HeaderMap {
+    /// an earlier answer. A `Referer` of the user wins over `referer`.
+    pub(crate) fn for_url(
+        &self,
+        url: &PageUrl,
+        known: &Validators,
+        referer: Option<&HeaderValue>,
+        now: Timestamp,
+    ) -> HeaderMap {
         let mut headers = self.always.clone();
+        headers.extend(referer.map(|referer| (REFERER, referer.clone())));
         headers.extend(self.secrets.headers_for(url, now));
         if let Some(etag) = &known.etag {
             headers.insert(IF_NONE_MATCH, etag.clone());
@@ -51,7 +60,7 @@ impl RequestHeaders {
 
 /// Builds a request for `url` with these fields.
 pub(crate) fn request(url: &PageUrl, headers: &HeaderMap) -> Result<Request, FetchFailure> {
-    let mut request = Request::new(Method::GET, url.as_url().clone());
+    let mut request = Request::new(Method::GET, url.request().clone());
     let fields = request.headers_mut();
     if url.as_url().scheme() == "http" {
         fields.insert(HOST, host_field(url)?);
@@ -79,14 +88,11 @@ pub(crate) fn head(
 ) -> Result<Vec<u8>, FetchFailure> {
     let host = host_field(url)?;
     let host_last = url.as_url().scheme() == "https" && protocol != Protocol::Http2;
-    let mut head = Vec::with_capacity(256 + url.as_str().len());
-    head.extend_from_slice(b"GET ");
-    head.extend_from_slice(url.as_url().path().as_bytes());
-    if let Some(query) = url.as_url().query() {
-        head.push(b'?');
-        head.extend_from_slice(query.as_bytes());
+    let target = url.request_target();
+    let mut head = Vec::with_capacity(256 + target.len());
+    for part in ["GET ", target, " HTTP/1.1\r\n"] {
+        head.extend_from_slice(part.as_bytes());
     }
-    head.extend_from_slice(b" HTTP/1.1\r\n");
     if !host_last {
         write_field(&mut head, "host", &host);
     }

@@ -163,7 +163,7 @@ impl<'p> References<'p> {
     pub(crate) fn base_url(&self, context: &ReadContext<'_>) -> PageUrl {
         let page = context.metadata.url;
         let base = self.base.as_ref();
-        let base = base.and_then(|base| page.join(base, context.form).ok());
+        let base = base.and_then(|base| page.join_in(context.encoding, base, context.form).ok());
         base.unwrap_or_else(|| page.clone())
     }
 
@@ -175,11 +175,13 @@ impl<'p> References<'p> {
         context: &ReadContext<'_>,
         document: &mut Document,
     ) {
-        let (page, form, limits) = (context.metadata.url, context.form, context.limits);
-        let base = self.base_url(context);
-        let base = &base;
-        let canonical = self.canonical;
-        let canonical = canonical.and_then(|canonical| base.join(&canonical, form).ok());
+        let (page, limits) = (context.metadata.url, context.limits);
+        let base = &self.base_url(context);
+        let join = |reference: &str| {
+            let resolved = base.join_in(context.encoding, reference, context.form);
+            resolved.ok()
+        };
+        let canonical = self.canonical.and_then(|canonical| join(&canonical));
         links.counts.too_many |= self.counts.too_many;
         let mut bytes = limits.links.saturating_mul(BYTES_PER_LINK);
         for reference in self.found {
@@ -190,7 +192,7 @@ impl<'p> References<'p> {
                 break;
             };
             bytes = left;
-            if let Ok(url) = base.join(&reference.href, form)
+            if let Some(url) = join(&reference.href)
                 && url != *page
             {
                 links.add(url, reference, limits);

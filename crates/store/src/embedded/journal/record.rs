@@ -19,7 +19,8 @@ use crate::visit_details::VisitDetails;
 use crate::visit_record::VisitRecord;
 
 /// The first format with [`VisitDetails::relevance`], and with the details of revoked visits.
-/// [`VisitDetails`], [`Record::Postponed`]'s reason and [`Record::Distinct`] came with format 8.
+/// [`VisitDetails`], [`Record::Postponed`]'s reason and [`Record::Distinct`] came with format 8. With
+/// format 10, the text of a URL has the request for it, if that differs ([`PageUrl::to_stored`]).
 const FORMAT_WITH_RELEVANCE: u16 = 9;
 /// The number of the variant [`Record::Revoked`].
 const REVOKED: u8 = 14;

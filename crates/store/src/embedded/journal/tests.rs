@@ -171,7 +171,7 @@ fn a_journal_of_another_format_is_refused_by_name_and_number() {
     assert!(
         refused
             .to_string()
-            .ends_with("was written in format 99, this program reads format 9"),
+            .ends_with("was written in format 99, this program reads format 10"),
         "{refused}"
     );
 }
@@ -193,7 +193,7 @@ fn the_golden_journal_is_still_written_and_read() {
     let golden = include_str!("../../../golden/journal.hex");
     let directory = tempfile::tempdir().unwrap();
     let journal = journal(directory.path(), 1 << 20);
-    let records = records_until_9();
+    let records = records_until_10();
     for record in &records {
         journal.append(record).unwrap();
     }
@@ -219,7 +219,7 @@ fn the_records_that_a_follower_passes_over_are_those_about_signatures() {
             text: None,
         }),
     };
-    for record in [vec![admitted], records_until_9()].concat() {
+    for record in [vec![admitted], records_until_10()].concat() {
         let expected = matches!(
             record,
             Record::Admitted { .. } | Record::Forgotten { .. } | Record::Retained(_)
@@ -241,6 +241,9 @@ fn journals_of_earlier_versions_are_read_and_continued() {
     let format_8 = include_str!("../../../golden/journal-8.hex");
     let records = [golden_records(), records_since_7(), records_since_8()].concat();
     is_read_and_continued(format_8, &records);
+    let format_9 = include_str!("../../../golden/journal-9.hex");
+    let records = [records, records_since_9()].concat();
+    is_read_and_continued(format_9, &records);
 }
 
 fn is_read_and_continued(golden: &str, records: &[Record]) {
@@ -430,9 +433,44 @@ fn golden_records() -> Vec<Record> {
 }
 
 /// Returns all of the golden journal.
-fn records_until_9() -> Vec<Record> {
+fn records_until_10() -> Vec<Record> {
     let before = [golden_records(), records_since_7(), records_since_8()];
-    [before.concat(), records_since_9()].concat()
+    [before.concat(), records_since_9(), records_since_10()].concat()
+}
+
+/// Returns records with all that format 10 added: requests that differ from their URLs.
+fn records_since_10() -> Vec<Record> {
+    let found = link("http://a.test/b?z=1&a=2;jsessionid=3", 1);
+    let row = crate::VisitRecord::new(found.clone(), Fate::Failed, at(5));
+    let revoked = Record::Revoked {
+        entry: crate::QueueEntry::new(12, found.clone()),
+        row: Box::new(row),
+        reached: Vec::new(),
+    };
+    let finds = vec![found];
+    vec![Record::Discovered { first: 11, finds }, revoked]
+}
+
+/// A URL was requested in canonical form after a restart, and a signed one answered with 403.
+#[test]
+fn requests_come_back_as_pages_wrote_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let journal = journal(directory.path(), 1 << 20);
+    for record in records_since_10() {
+        journal.append(&record).unwrap();
+    }
+    let read = all(directory.path()).unwrap();
+    let [
+        Record::Discovered { finds, .. },
+        Record::Revoked { entry, row, .. },
+    ] = &read[..]
+    else {
+        panic!("{read:?}");
+    };
+    for url in [&finds[0].url, &entry.discovered.url, &row.url] {
+        assert_eq!(url.as_str(), "http://a.test/b?a=2&z=1");
+        assert_eq!(url.request_target(), "/b?z=1&a=2;jsessionid=3");
+    }
 }
 
 /// Returns records with all that format 9 added.
