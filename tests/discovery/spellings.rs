@@ -268,10 +268,10 @@ fn bytes_of_header_fields_are_sent_as_they_came() {
                 "/caret^and|bar?^|",
             ],
         ),
-        "/latin" => Reply::redirect(302, b"/fran\xe7ais".to_vec()),
+        "/latin" => Reply::redirect(302, b"/fran\xe7ais"),
         "/utf-8" => Reply::redirect(302, "/\u{436}"),
-        "/query" => Reply::redirect(302, b"/to?q=\xe6".to_vec()),
-        "/refresh" => page(1, NONE).header("Refresh", "0; url=/\u{448}".as_bytes().to_vec()),
+        "/query" => Reply::redirect(302, b"/to?q=\xe6"),
+        "/refresh" => page(1, NONE).header("Refresh", "0; url=/\u{448}"),
         _ => page(2, NONE),
     });
     let crawl = crawl(&server, "/");
