@@ -72,6 +72,7 @@ mod discovery {
     mod since; // `--since`: conditional requests
     mod sitemaps; // sitemaps and feeds
     mod skipped; // URLs that are not visited, and the reasons
+    mod spellings; // URLs that are compared by a key and requested as written
     mod topic; // focused crawls
     mod toy_web; // the toy web, whole
     mod traps; // sites without end

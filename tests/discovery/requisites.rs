@@ -357,3 +357,43 @@ fn requisites_that_robots_txt_forbids_are_reported_as_missing() {
     );
     assert!(!asked(&server, HOST).contains("/private/style.css"));
 }
+
+/// Pictures and styles behind a hotlink guard answered 403 and were missing.
+#[test]
+fn requisites_are_requested_with_the_page_that_needs_them_as_referer_within_its_site() {
+    const HOSTS: [&str; 3] = ["www.site.test", "img.site.test", "other.test"];
+    let server = Server::spawn_thread(Site::new(|request| {
+        let port = request.port.unwrap();
+        match request.path() {
+            "/" => {
+                let [own, near, other] = HOSTS.map(|host| format!("http://{host}:{port}/1.png"));
+                let pictures = [own, near, other].map(|url| format!("<img src='{url}'>"));
+                let body = format!("<p>Start</p>{}<a href='/2'>next</a>", pictures.concat());
+                Reply::html(html("", &body))
+            }
+            "/2" => page(2, NONE),
+            "/1.png" => Reply::document("image/png", request.host.clone()),
+            _ => Reply::status(404),
+        }
+    }));
+    let crawl = Crawl::of(&server, &HOSTS)
+        .seeds(&[server.url(HOSTS[0], "/?b&a")])
+        .with(&["--page-requisites=any"]);
+    assert_eq!(crawl.complete()["requisites"], 3);
+    let origin = server.url(HOSTS[0], "");
+    let (page, origin) = (format!("{origin}/?a&b"), format!("{origin}/"));
+    for (host, target, referer) in [
+        (HOSTS[0], "/?b&a", None),
+        (HOSTS[0], "/2", None),
+        (HOSTS[0], "/1.png", Some(page)),
+        (HOSTS[1], "/1.png", Some(origin)),
+        (HOSTS[2], "/1.png", None),
+    ] {
+        let log = server.log();
+        let hit = log.of(host).find(|hit| hit.target == target).unwrap();
+        let head = String::from_utf8_lossy(&hit.request_head);
+        let sent = head.lines().find_map(|line| line.strip_prefix("referer: "));
+        assert_eq!(sent, referer.as_deref(), "{host}{target}: {head}");
+    }
+    crawl.is_sound();
+}

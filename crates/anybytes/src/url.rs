@@ -32,6 +32,18 @@ pub(crate) fn is_canonical(url: &PageUrl, form: &CanonicalForm) {
     );
     assert!(url.as_url().username().is_empty() && url.as_url().password().is_none());
     assert!(url.as_url().fragment().is_none(), "{text}");
+    let sent = url.request();
+    assert!(sent.as_str().len() <= MAX_URL_BYTES, "{sent}");
+    assert!(
+        sent.as_str().bytes().all(|byte| byte.is_ascii_graphic()),
+        "{sent:?}"
+    );
+    assert!(sent.username().is_empty() && sent.password().is_none() && sent.fragment().is_none());
+    assert_eq!(
+        sent.origin(),
+        url.as_url().origin(),
+        "the same server: {text} and {sent}"
+    );
     for form in [form, &CanonicalForm::keep_all()] {
         assert_eq!(PageUrl::parse(text, form).as_ref(), Ok(url), "one spelling");
         assert_eq!(

@@ -16,8 +16,7 @@ use std::sync::{Arc, RwLock, RwLockWriteGuard};
 
 use crawl::{
     ActiveOverrides, CrawlContext, EarlierArchives, FailedPages, ListingQuota, RobotsFiles,
-    ShortestWays, Stop,
-    Telemetry,
+    ShortestWays, Stop, Telemetry,
 };
 use disk::{Disk, ReservedDisk, SystemDisk};
 use fetch::{Fetch, FetchOptions, HttpFetch, MemoryBudget, Pacer, RobotsCache, Secrets, Stalls};

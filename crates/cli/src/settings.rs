@@ -70,8 +70,8 @@ pub(crate) struct Settings {
     /// No URLs that match one of these (repeatable); wins over all else
     #[arg(long, value_name = "REGEX", help_heading = "Scope")]
     pub(crate) exclude: Vec<String>,
-    /// Query parameters to drop, because they do not change the page; * at the end for any
-    /// (repeatable) [default: utm_* and others, see config/default.toml]
+    /// Query parameters to ignore when URLs are compared, because they do not change the page; * at
+    /// the end for any (repeatable) [default: utm_* and others, see config/default.toml]
     #[arg(long, value_name = "NAME", help_heading = "Scope")]
     pub(crate) drop_parameters: Vec<String>,
     /// Treat URLs as equal if their query parameters differ only in order [default: on]
@@ -353,9 +353,9 @@ pub(crate) struct Settings {
     /// Trust the certificates in this PEM file too (repeatable)
     #[arg(long, value_name = "FILE", help_heading = "Fetching")]
     pub(crate) ca_certificate: Vec<PathBuf>,
-    /// Cookies that servers set: session (sent back to the origin that set them, while this process
-    /// runs; at most 50 an origin, of 4 KiB) or off. No file keeps them; requests are archived
-    /// without their values [default: off]
+    /// Cookies that servers set: session (sent back to the host that set them, or to the hosts of
+    /// the domain that they name, while this process runs; at most 50 per host and domain, of 4
+    /// KiB) or off. No file keeps them; requests are archived without their values [default: off]
     #[arg(
         long,
         value_name = "session|off",

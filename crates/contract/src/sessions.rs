@@ -17,6 +17,7 @@ pub(crate) const SENTENCES: &[Sentence] = &scenarios!(
     a_failed_visit_is_repeated_when_it_is_due_whatever_session_it_failed_in,
     archived_pages_behind_one_that_was_never_recorded_are_visited_again,
     a_claim_lasts_if_a_settlement_names_it,
+    a_url_is_leased_with_the_request_of_the_link_that_queued_it_whatever_happened_meanwhile,
     paces_and_robots_txt_files_outlast_a_session_that_ends_in_order,
     admitted_pages_are_known_to_the_next_session_and_forgotten_ones_are_not,
     ranks_and_separations_outlast_the_process,
@@ -72,6 +73,32 @@ async fn a_page_that_was_out_at_the_end_of_a_session_counts_as_returned_and_in_a
         let strikes = u32::from(!end.is_in_order());
         let counts = (again.entry.attempts, again.entry.strikes);
         assert_eq!(counts, (0, strikes), "{end:?}");
+    }
+}
+
+async fn a_url_is_leased_with_the_request_of_the_link_that_queued_it_whatever_happened_meanwhile(
+    backend: &dyn Backend,
+) {
+    let found = link("http://a.test/2?z=1&a=2;jsessionid=3", 1);
+    assert_ne!(found.url.request(), found.url.as_url());
+    for end in ENDS {
+        let mut session = begin(backend, FrontierRules::default()).await;
+        let frontier = session.frontier().as_ref();
+        seed(frontier, ["http://a.test/1"]).await;
+        let first = lease(frontier, 0).await;
+        let settlement = done_with(&first, None, vec![found.clone()]);
+        settle(frontier, first, settlement, 0).await;
+        // Another spelling of a known URL is not new.
+        let again_found = link("http://a.test/2?a=2&z=1", 1);
+        assert_eq!(discover(frontier, [again_found]).await, 0, "{end:?}");
+
+        session = session.reopen(end, at(0)).await;
+        let leased = lease(session.frontier().as_ref(), 0).await;
+        assert_eq!(leased.url().request(), found.url.request(), "{end:?}");
+        settle(session.frontier().as_ref(), leased, again(at(5)), 0).await;
+        session = session.reopen(end, at(9)).await;
+        let leased = lease(session.frontier().as_ref(), 9).await;
+        assert_eq!(leased.url().request(), found.url.request(), "{end:?}");
     }
 }
 

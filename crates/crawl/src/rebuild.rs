@@ -122,8 +122,9 @@ pub fn rebuild_visit(
         fields: &notes,
         form: &policy.canonical,
     };
-    let targets = exchanges.iter().skip(1);
-    let reached: Vec<PageUrl> = targets.map(|exchange| exchange.url.clone()).collect();
+    let targets = exchanges.iter().skip(1).map(|exchange| &exchange.url);
+    // A redirect to another spelling of the page reaches no other page.
+    let reached: Vec<PageUrl> = targets.filter(|url| **url != found.url).cloned().collect();
     let is_seed = found.depth == 0 && found.via.is_none();
     let mut adopted = match is_seed {
         true => seed_moves::adopt(scope, &found.url, &reached),

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use async_trait::async_trait;
-use http::HeaderMap;
+use http::{HeaderMap, HeaderValue};
 use web::{Exchange, PageUrl, Validators};
 
 use crate::failure::FetchFailure;
@@ -30,9 +30,9 @@ pub trait Fetch: Send + Sync {
     /// [`FetchFailure`] if there is no answer.
     async fn ask(&self, url: &PageUrl, known: &Validators) -> Result<Exchange, FetchFailure>;
 
-    /// Requests like [`ask`](Self::ask), but may leave the body of an answer whose head
-    /// `wants_body` refuses: it is then empty, and marked as cut. The function gets the status and
-    /// the fields.
+    /// Requests like [`ask`](Self::ask), with this `Referer` unless the user gives one, but may leave
+    /// the body of an answer whose head `wants_body` refuses: it is then empty, and marked as cut.
+    /// The function gets the status and the fields.
     ///
     /// # Errors
     /// As [`ask`](Self::ask).
@@ -40,6 +40,7 @@ pub trait Fetch: Send + Sync {
         &self,
         url: &PageUrl,
         known: &Validators,
+        _referer: Option<&HeaderValue>,
         _wants_body: &WantsBody<'_>,
     ) -> Result<Exchange, FetchFailure> {
         self.ask(url, known).await
@@ -51,6 +52,12 @@ pub trait Fetch: Send + Sync {
     /// [`FetchFailure`] if there is no answer.
     async fn fetch(&self, url: &PageUrl) -> Result<Exchange, FetchFailure> {
         self.ask(url, &Validators::default()).await
+    }
+
+    /// Returns the cookies set by servers that a request for `url` would have now, empty if it would
+    /// have none. `None` if the client keeps no cookies.
+    fn session_cookies(&self, _url: &PageUrl) -> Option<HeaderValue> {
+        None
     }
 
     /// Returns the address that the next request for `url` goes to, if it is known beforehand:

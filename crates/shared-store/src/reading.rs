@@ -245,7 +245,8 @@ impl SharedCrawl {
             .map_err(failed("read the seeds"))?;
         // They were written as page URLs.
         let seeds = rows.into_iter();
-        let seeds = seeds.filter_map(|(number, url)| Some((number, PageUrl::try_from(url).ok()?)));
+        let seeds =
+            seeds.filter_map(|(number, url)| Some((number, PageUrl::of_stored(&url).ok()?)));
         Ok(seeds.collect())
     }
 

@@ -57,7 +57,7 @@ impl ScopeSeeds {
             let rows: Vec<(i64, String)> = term.call("read the seeds", call).await?;
             for (number, url) in &rows {
                 // They were written as page URLs.
-                if let Ok(url) = PageUrl::try_from(url.clone()) {
+                if let Ok(url) = PageUrl::of_stored(url) {
                     (self.widen)(&url);
                 }
                 *read = *number;

@@ -354,7 +354,8 @@ pub trait Frontier: Send + Sync {
     /// A URL that a redirect has claimed is not new while the claim lasts: see [`Frontier::claim`].
     ///
     /// A URL that is found again keeps its place, also if it is found with a better promise
-    /// ([`DiscoveredUrl::promising`]), depth or page.
+    /// ([`DiscoveredUrl::promising`]), depth or page. Two spellings are one URL, which is leased, in
+    /// this session and later ones, with the request of the first ([`PageUrl::request`]).
     ///
     /// # Errors
     /// A fault of the store.

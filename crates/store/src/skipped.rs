@@ -284,6 +284,11 @@ mod tests {
             ("something else", None, Some(SkippedBy::Other)),
             ("redirects in a circle", Some(301), None),
             (
+                "redirects to itself after setting a cookie; --cookies session may help",
+                Some(302),
+                None,
+            ),
+            (
                 "redirects to http://b.test/, which this crawl visits for itself",
                 Some(301),
                 None,

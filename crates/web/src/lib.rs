@@ -35,7 +35,7 @@ pub use crate::time::{BadTimestamp, Clock, Timestamp};
 
 pub use crate::http::body::{Body, BodyReader, StoredBytes};
 pub use crate::http::content_filter::{BadContentFilter, LanguageFilter, TypeFilter};
-pub use crate::http::exchange::{Exchange, Protocol, Truncation};
+pub use crate::http::exchange::{Exchange, Protocol, Truncation, url_field};
 pub use crate::http::media_type::{Media, content_type, essence};
 pub use crate::http::validators::Validators;
 pub use crate::http::warning::Warning;

@@ -19,8 +19,6 @@ mod verdict;
 use std::cmp::Reverse;
 use std::time::Duration;
 
-use url::{Position, Url};
-
 use crate::url::canonical::CanonicalForm;
 use crate::url::page_url::PageUrl;
 use group_names::GroupNames;
@@ -177,23 +175,31 @@ impl RobotsRules {
         }
     }
 
-    /// Returns the verdict on a URL of this site. `/robots.txt` is always allowed (section 2.2.2).
+    /// Returns the verdict on the request for a URL of this site. `/robots.txt` is always allowed
+    /// (section 2.2.2).
     #[must_use]
     pub fn verdict(&self, url: &PageUrl) -> RobotsVerdict {
-        let url = url.as_url();
-        if url.path() == "/robots.txt" {
+        if url.as_url().path() == "/robots.txt" {
             return RobotsVerdict::new(true, Grounds::Itself);
         }
         match &self.source {
             Source::Missing => RobotsVerdict::new(true, Grounds::NoFile),
             Source::Unreachable => RobotsVerdict::new(false, Grounds::Unreachable),
             Source::File { group: None } => RobotsVerdict::new(true, Grounds::NoGroup),
-            Source::File { group: Some(group) } => self.decide(url, group),
+            Source::File { group: Some(group) } => {
+                let target = url.request_target();
+                let verdict = self.decide(target, group);
+                // An empty query evades no rule that ends before it.
+                match target.strip_suffix('?') {
+                    Some(path) if verdict.allowed => self.decide(path, group),
+                    _ => verdict,
+                }
+            }
         }
     }
 
-    fn decide(&self, url: &Url, group: &str) -> RobotsVerdict {
-        let target = Target::new(&url[Position::BeforePath..Position::AfterQuery]);
+    fn decide(&self, target: &str, group: &str) -> RobotsVerdict {
+        let target = Target::new(target);
         let mut work = WORK;
         for rule in &self.rules {
             let matches = rule.pattern.matches(&target, &mut work);

@@ -145,8 +145,7 @@ impl OutOfScope {
 }
 
 impl Exclusions {
-    /// Compiles expressions that are searched for anywhere in the canonical URL, like those of a
-    /// [`Scope`].
+    /// Compiles expressions that are searched for anywhere in the URL, like those of a [`Scope`].
     ///
     /// # Errors
     ///
@@ -166,7 +165,7 @@ impl Exclusions {
     ///
     /// [`OutOfScope::ExcludedNow`] with the expression that matches.
     pub fn judge(&self, url: &PageUrl) -> Result<(), OutOfScope> {
-        match self.0.iter().find(|rule| rule.is_match(url.as_str())) {
+        match self.0.iter().find(|rule| is_match(rule, url)) {
             Some(rule) => Err(OutOfScope::ExcludedNow {
                 pattern: rule.as_str().to_owned(),
             }),
@@ -185,8 +184,8 @@ impl PartialEq for Exclusions {
 impl Scope {
     /// Creates a scope without seeds, which includes nothing unless it is [`ScopeKind::Any`].
     ///
-    /// Expressions are searched for anywhere in the canonical URL; `^` and `$` anchor them. If
-    /// there are include expressions, at least one must match.
+    /// Expressions are searched for anywhere in the canonical URL, and in the URL as written; `^`
+    /// and `$` anchor them. If there are include expressions, at least one must match.
     ///
     /// # Errors
     ///
@@ -261,8 +260,7 @@ impl Scope {
     ///
     /// [`OutOfScope`] with the rule that excludes it.
     pub fn judge(&self, url: &PageUrl) -> Result<(), OutOfScope> {
-        let text = url.as_str();
-        if let Some(rule) = self.exclude.iter().find(|rule| rule.is_match(text)) {
+        if let Some(rule) = self.exclude.iter().find(|rule| is_match(rule, url)) {
             return Err(OutOfScope::Excluded {
                 pattern: rule.as_str().to_owned(),
             });
@@ -272,7 +270,7 @@ impl Scope {
             return Ok(());
         }
         self.within_territory(url)?;
-        if !self.include.is_empty() && !self.include.iter().any(|rule| rule.is_match(text)) {
+        if !self.include.is_empty() && !self.include.iter().any(|rule| is_match(rule, url)) {
             return Err(OutOfScope::NotIncluded);
         }
         Ok(())
@@ -310,6 +308,13 @@ impl Scope {
             ScopeKind::Host | ScopeKind::Prefix | ScopeKind::Any => url.authority(),
         }
     }
+}
+
+/// Returns true if an expression matches the canonical URL, or the URL that is requested: a spelling
+/// evades no rule.
+fn is_match(rule: &Regex, url: &PageUrl) -> bool {
+    let is_other = || url.is_spelled_otherwise() && rule.is_match(url.request().as_str());
+    rule.is_match(url.as_str()) || is_other()
 }
 
 /// Returns the folder that a seed means: `/docs/` for `/docs/`, `/docs/index.html` and `/docs`.

@@ -1,6 +1,7 @@
 //! Promises of `PageUrl`: one spelling for each address.
 
 use proptest::prelude::*;
+use url::Position;
 use web::{CanonicalForm, Host, MAX_URL_BYTES, PageUrl, UrlError, UrlKey};
 
 fn url(text: &str) -> PageUrl {
@@ -50,7 +51,7 @@ fn a_url_has_one_spelling() {
         ),
         (
             "http://example.org/?b=2&a=1&&c",
-            "http://example.org/?&a=1&b=2&c",
+            "http://example.org/?a=1&b=2&c",
         ),
         (
             "http://example.org/a;jsessionid=1f?x=1",
@@ -77,6 +78,49 @@ fn a_url_has_one_spelling() {
         assert_eq!(url(text).as_str(), canonical, "{text}");
         assert_eq!(url(canonical).as_str(), canonical, "{text}, again");
     }
+}
+
+/// Every picture of an image server that signs its addresses was answered with 403, and a site that
+/// redirects to its own spelling was lost as a circle: the canonical text was sent.
+#[test]
+fn a_request_is_what_was_written() {
+    let signed = "http://example.org/a.jpg?w=12&h=6&s=0f8fad5bd9cb469fa16570867728950e";
+    for (text, request) in [
+        (signed, signed),
+        (
+            "http://example.org/b?b=2&a=1",
+            "http://example.org/b?b=2&a=1",
+        ),
+        ("http://example.org/b?", "http://example.org/b?"),
+        ("http://example.org/%7eb", "http://example.org/%7eb"),
+        ("http://example.org/%C3%a9", "http://example.org/%C3%a9"),
+        (
+            "http://example.org/a;jsessionid=1",
+            "http://example.org/a;jsessionid=1",
+        ),
+        // What the URL standard resolves or removes is not sent.
+        (
+            "HTTP://user:secret@example.org.:80/a/../b?b&a#c",
+            "http://example.org/b?b&a",
+        ),
+        (
+            "http://example.org/é?b=ü&a",
+            "http://example.org/%C3%A9?b=%C3%BC&a",
+        ),
+        // The standard encodes the first, browsers both; queries keep them.
+        (
+            "http://example.org/a^b|c?d^e|f",
+            "http://example.org/a%5Eb%7Cc?d^e|f",
+        ),
+    ] {
+        assert_eq!(url(text).request().as_str(), request, "{text}");
+        assert_eq!(url(request).request().as_str(), request, "{text}, again");
+        assert_eq!(url(text).origin(), url(url(text).as_str()).origin());
+    }
+    let page = url("http://example.org/a;jsessionid=1?b");
+    let next = page.join("?page=2", &CanonicalForm::default()).unwrap();
+    assert_eq!(next.as_str(), "http://example.org/a?page=2");
+    assert_eq!(next.request_target(), "/a;jsessionid=1?page=2");
 }
 
 #[test]
@@ -413,6 +457,36 @@ proptest! {
             let again = PageUrl::parse(url.as_str(), &CanonicalForm::keep_all());
             prop_assert_eq!(again, Ok(url.clone()));
             prop_assert_eq!(url.join("", &form), Ok(url));
+        }
+    }
+
+    #[test]
+    fn a_request_is_fit_to_send_and_comes_back_from_every_encoding(text in nearly_a_url()) {
+        let form = CanonicalForm::default();
+        if let Ok(url) = PageUrl::parse(&text, &form) {
+            let request = url.request();
+            prop_assert!(request.as_str().bytes().all(|byte| byte.is_ascii_graphic()));
+            prop_assert!(request.fragment().is_none() && request.username().is_empty());
+            prop_assert!(request.password().is_none() && !request.path().contains(['^', '|']));
+            let before = |url: &url::Url| url[..Position::BeforePath].to_owned();
+            prop_assert_eq!(before(request), before(url.as_url()));
+            let bytes = postcard::to_stdvec(&url).unwrap();
+            let binary: PageUrl = postcard::from_bytes(&bytes).unwrap();
+            let again = PageUrl::parse(request.as_str(), &form).unwrap();
+            for same in [PageUrl::of_stored(&url.to_stored()).unwrap(), binary, again] {
+                prop_assert_eq!(&same, &url);
+                prop_assert_eq!(same.request(), url.request());
+            }
+            let json = serde_json::to_string(&url).unwrap();
+            let plain: PageUrl = serde_json::from_str(&json).unwrap();
+            prop_assert_eq!(plain.request(), url.as_url());
+        }
+    }
+
+    #[test]
+    fn any_stored_text_is_read_or_refused(text in "\\PC{0,30}\n?\\PC{0,30}") {
+        if let Ok(url) = PageUrl::of_stored(&format!("http://a.test/{text}")) {
+            prop_assert!(url.request().as_str().is_ascii());
         }
     }
 

@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use crawl::{
     ActiveOverrides, AdaptiveSignatures, CrawlContext, DiskSpace, DiskSpaceRules, Focus,
     LearnedWords, Limits, ListingQuota, ListingRules, OffTopic, OnDuplicate, Policy, RobotsFiles,
-    Telemetry,
+    ShortestWays, Telemetry,
 };
 use disk::{Disk, SystemDisk};
 use fetch::{Fetch, FetchFailure, Pacer, PacingRules, RobotsCache};
@@ -213,6 +213,7 @@ async fn run(crawl: &EngineCrawl<'_>, state: &Path) -> Result<Vec<SimulatedVisit
         policy: policy(topic.is_some()),
         focus: topic.map(|topic| Focus::new(topic, OffTopic::Drop, LearnedWords::default())),
         telemetry: Telemetry::default(),
+        shortest_ways: ShortestWays::default(),
         clock,
         cores: Arc::new(Semaphore::new(2)),
         memory: fetch::MemoryBudget::default(),

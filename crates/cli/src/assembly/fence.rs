@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use fetch::{Fetch, FetchFailure, WantsBody};
+use http::HeaderValue;
 use shared_store::Term;
 use web::{Exchange, PageUrl, Validators};
 
@@ -37,10 +38,15 @@ impl Fetch for FencedFetch {
         &self,
         url: &PageUrl,
         known: &Validators,
+        referer: Option<&HeaderValue>,
         wants_body: &WantsBody<'_>,
     ) -> Result<Exchange, FetchFailure> {
-        let request = self.inner.ask_for(url, known, wants_body);
+        let request = self.inner.ask_for(url, known, referer, wants_body);
         self.within_term(request).await
+    }
+
+    fn session_cookies(&self, url: &PageUrl) -> Option<HeaderValue> {
+        self.inner.session_cookies(url)
     }
 
     async fn address(&self, url: &PageUrl) -> Option<IpAddr> {

@@ -71,7 +71,7 @@ pub(crate) fn run(args: &PatternsArgs) -> Result<(), CliError> {
         patterns.apply(&record);
         if let Record::Settled(settled) = record {
             for links in settled.visit.left_out {
-                rules.entry(links.rule.clone()).or_default().add(links);
+                rules.entry(links.rule.clone()).or_default().add(&links);
             }
         }
     }
@@ -118,9 +118,9 @@ fn reopen(directory: &Path, name: &str) -> Result<(), CliError> {
 }
 
 impl Rule {
-    fn add(&mut self, left_out: LeftOut) {
+    fn add(&mut self, left_out: &LeftOut) {
         self.links += left_out.links;
-        let example = String::from(left_out.example);
+        let example = left_out.example.to_string();
         if self.examples.len() < EXAMPLES && !self.examples.contains(&example) {
             self.examples.push(example);
         }

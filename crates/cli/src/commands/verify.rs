@@ -138,7 +138,8 @@ fn check(directory: &Path) -> Result<Report, CliError> {
     let settings = Settings::of_crawl(directory)?;
     let archive_directory = crawl_directory::archive(directory);
     let politeness = Politeness::new(&settings, control::shortest_delays(&settings.out)?);
-    let mut archive = Archive::new(&archive_directory, politeness, &mut complaints);
+    let form = settings.canonical_form();
+    let mut archive = Archive::new(&archive_directory, form, politeness, &mut complaints);
     archive.read(&state, &journal).map_err(damaged)?;
     let (archive, politeness, end) = archive.end();
     if archive.lost_visits > 0 {

@@ -71,7 +71,7 @@ pub(crate) async fn checks_host(context: &CrawlContext, lease: &Lease) -> Result
     let unconditional = Validators::default();
     let outcome = context
         .fetch
-        .ask_for(&url, &unconditional, &without_body)
+        .ask_for(&url, &unconditional, None, &without_body)
         .await;
     let answer = Answer::of(&outcome, context.clock.date());
     if answer.kind == AnswerKind::Fine {

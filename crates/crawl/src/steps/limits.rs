@@ -120,6 +120,7 @@ mod tests {
             headers,
             body: Vec::new().into(),
             truncated,
+            warnings: Vec::new(),
             address: None,
             protocol: Protocol::Http11,
             started: Timestamp::default(),

@@ -129,6 +129,7 @@ impl LinkRules<'_> {
     ) -> Outlinks {
         let mut outlinks = Outlinks::default();
         let mut requisites = 0;
+        let via = page.without_spelling();
         for link in &document.links {
             let Some(steps) = self.steps_to(from, link, wanted, tally) else {
                 continue;
@@ -147,7 +148,7 @@ impl LinkRules<'_> {
                 leave_out(&mut outlinks.left_out, rule, &link.url);
                 continue;
             }
-            let find = DiscoveredUrl::new(link.url.clone(), from.depth + 1, Some(page.clone()));
+            let find = DiscoveredUrl::new(link.url.clone(), from.depth + 1, Some(via.clone()));
             outlinks.discovered.push(find.needed(steps));
         }
         // Its copies are recognized by the canonical page, once that is visited.

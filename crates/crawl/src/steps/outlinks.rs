@@ -26,7 +26,10 @@ pub(crate) fn notes(is_wanted: bool, document: Option<&Document>) -> Vec<Metadat
     let Some(document) = document.filter(|_| is_wanted) else {
         return Vec::new();
     };
-    let field = |link: &web::Link| format!("{} {}", link.url, hop_and_context(link.kind));
+    let field = |link: &web::Link| {
+        let context = hop_and_context(link.kind);
+        format!("{} {context}", link.url.request())
+    };
     let fields = document.links.iter().map(field);
     let not_told = document.links.len().saturating_sub(MAX_LINKS);
     let told = fields.take(MAX_LINKS).map(|field| ("outlink", field));
@@ -41,8 +44,8 @@ pub(crate) fn queued(row: &VisitRecord, links: &[DiscoveredUrl]) -> Vec<Metadata
         return Vec::new();
     }
     let field = |link: &DiscoveredUrl| match link.promise() {
-        Some(promise) => format!("{} {promise}", link.url),
-        None => link.url.to_string(),
+        Some(promise) => format!("{} {promise}", link.url.request()),
+        None => link.url.request().to_string(),
     };
     let not_told = links.len().saturating_sub(MAX_QUEUED);
     let told = links.iter().take(MAX_QUEUED);

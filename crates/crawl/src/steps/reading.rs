@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use fetch::{Decoded, MemoryShare};
+use http::HeaderValue;
 use http::header::CONTENT_TYPE;
 use neardup::{PageSignature, PageText};
 use sinks::{DigestAlgorithm, PayloadDigest};
@@ -305,15 +306,13 @@ fn document(
     decoded: &Decoded,
     listing: Option<ListingKind>,
 ) -> Document {
+    let values = |name| exchange.headers.get_all(name).iter();
     // Invalid bytes in a value leave the rest of it valid.
-    let values = |name| -> Vec<_> {
-        let values = exchange.headers.get_all(name).iter();
-        values
-            .map(|value| String::from_utf8_lossy(value.as_bytes()))
-            .collect()
-    };
-    let (tags, links) = (values("x-robots-tag"), values("link"));
-    let content_location = values("content-location");
+    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    let tags: Vec<_> = values("x-robots-tag").map(text).collect();
+    let links: Vec<_> = values("link").map(web::url_field).collect();
+    let url_in = |name| exchange.headers.get(name).map(web::url_field);
+    let (content_location, refresh) = (url_in("content-location"), url_in("refresh"));
     let content_type = exchange.content_type();
     let is_markup = listing.is_some_and(ListingKind::is_markup);
     let metadata = ResponseMetadata {
@@ -323,10 +322,10 @@ fn document(
             true => Some("application/xml"),
             false => content_type.as_deref(),
         },
-        x_robots_tag: &tags.iter().map(AsRef::as_ref).collect::<Vec<_>>(),
+        x_robots_tag: &tags.iter().map(String::as_str).collect::<Vec<_>>(),
         link: &links.iter().map(AsRef::as_ref).collect::<Vec<_>>(),
-        content_location: content_location.first().map(AsRef::as_ref),
-        refresh: exchange.header("refresh"),
+        content_location: content_location.as_deref(),
+        refresh: refresh.as_deref(),
         agent: &policy.agent,
         main: Some(&policy.main_selectors),
     };

@@ -1,15 +1,19 @@
 //! From a leased URL to the page: the crawl follows redirects itself, one hop at a time.
 //!
-//! Invariant: no hop is requested that a page would not be. Each is canonical, in scope, allowed by
-//! robots.txt, guarded (by the fetcher) and paced by its own host; each is kept for the archive.
-//! Only the leased URL itself is requested conditionally, and never twice.
+//! Invariant: no hop is requested that a page would not be. Each is in scope, allowed by robots.txt,
+//! guarded (by the fetcher) and paced by its own host; each is kept for the archive. Only the leased
+//! URL itself is requested conditionally, and never twice.
+//!
+//! A target is requested as it was written (RFC 9110 section 15.4). A circle is a request that was
+//! sent before: the same URL to the byte, with the same cookies. So a site may redirect to its own
+//! spelling of a URL, or to the same URL after it has set a cookie.
 
 use std::io;
 use std::sync::Arc;
 
 use fetch::{Answer, FetchFailure};
-use http::HeaderMap;
-use http::header::WWW_AUTHENTICATE;
+use http::header::{SET_COOKIE, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderValue};
 use store::{DiscoveredUrl, Lease, Page, StoreFault, TARGET_HAS_VISIT};
 use web::{CanonicalForm, Exchange, Host, PageUrl, Timestamp, UrlError, Validators};
 
@@ -20,16 +24,35 @@ use crate::runtime::retry::{self, Decision, VisitFailure};
 use crate::runtime::seed_reports::MovedScope;
 use crate::steps::earlier_archives::{NOT_MODIFIED, UnmodifiedPage};
 use crate::steps::permission::{self, Permission, RobotsOutage};
-use crate::steps::{conditional, content_filter, listings, seed_moves};
+use crate::steps::{conditional, content_filter, listings, requisites, seed_moves};
 
 /// The requests from a leased URL to its page.
 #[derive(Default)]
 pub(crate) struct RedirectChain {
     /// The exchanges in order.
     pub(crate) exchanges: Vec<Exchange>,
-    /// The targets of the redirects that were followed.
+    /// The targets of the redirects that were followed, without other spellings of the leased URL.
     pub(crate) reached: Vec<PageUrl>,
+    sent: Vec<SentRequest>,
     stopped_by: StopReason,
+}
+
+/// A request by which a circle is recognised.
+#[derive(PartialEq)]
+struct SentRequest {
+    url: String,
+    /// The cookies that servers have set, if they are sent.
+    cookies: Option<HeaderValue>,
+}
+
+impl SentRequest {
+    /// Returns the request that would be sent now.
+    fn now(context: &CrawlContext, url: &PageUrl) -> Self {
+        Self {
+            url: url.request().to_string(),
+            cookies: context.fetch.session_cookies(url),
+        }
+    }
 }
 
 /// The reason why a chain goes no further.
@@ -149,6 +172,17 @@ impl RedirectChain {
         self.stopped_by = reason;
         Ok(self)
     }
+
+    /// Returns the reason not to send a request that was sent before.
+    fn circle(&self, next: &SentRequest) -> Option<&'static str> {
+        let first = self.sent.iter().position(|sent| sent == next)?;
+        let mut since = self.exchanges.iter().skip(first);
+        let sets_cookie = since.any(|exchange| exchange.headers.contains_key(SET_COOKIE));
+        Some(match sets_cookie && next.cookies.is_none() {
+            true => "redirects to itself after setting a cookie; --cookies session may help",
+            false => "redirects in a circle",
+        })
+    }
 }
 
 /// Requests the leased URL and follows its redirects.
@@ -165,6 +199,7 @@ pub(crate) async fn follow(
     let mut archived = conditional::archived(context, &url).await;
     loop {
         let asked_by = archived.take();
+        let sent = SentRequest::now(context, &url);
         let validators = asked_by.as_ref().map(|page| &page.validators);
         let exchange = match request(context, lease, &url, validators).await? {
             Ok(exchange) => exchange,
@@ -186,6 +221,7 @@ pub(crate) async fn follow(
             // Once more, unconditionally.
             continue;
         }
+        chain.sent.push(sent);
         let target = target(&exchange, &context.policy.canonical);
         chain.exchanges.push(exchange);
         let next = match target {
@@ -199,7 +235,9 @@ pub(crate) async fn follow(
         if let Some(reason) = bar(context, lease, &chain, &next).await? {
             return chain.stop(reason);
         }
-        chain.reached.push(next.clone());
+        if next != *lease.url() {
+            chain.reached.push(next.clone());
+        }
         url = next;
     }
 }
@@ -219,9 +257,11 @@ async fn request(
     let unconditional = Validators::default();
     let wants_body =
         |status, headers: &HeaderMap| content_filter::wants_body(context, lease, status, headers);
+    let known = validators.unwrap_or(&unconditional);
+    let referer = requisites::referer(lease.discovered(), url);
     let outcome = context
         .fetch
-        .ask_for(url, validators.unwrap_or(&unconditional), &wants_body)
+        .ask_for(url, known, referer.as_ref(), &wants_body)
         .await;
     permit.finish(Answer::of(&outcome, context.clock.date()));
     politeness::record_pace(context, lease, &host).await?;
@@ -317,8 +357,8 @@ async fn bar(
     if chain.exchanges.len() > most {
         return barred(format!("more than {most} redirects in a row"));
     }
-    if chain.exchanges.iter().any(|exchange| exchange.url == *next) {
-        return barred("redirects in a circle".to_owned());
+    if let Some(circle) = chain.circle(&SentRequest::now(context, next)) {
+        return barred(circle.to_owned());
     }
     let judged = context.scope().judge(next);
     if let Err(out_of_scope) = judged
@@ -354,7 +394,8 @@ async fn bar(
             })));
         }
     }
-    if !context.frontier.claim(lease, next).await? {
+    // Another spelling of the leased URL needs no claim.
+    if next != lease.url() && !context.frontier.claim(lease, next).await? {
         return barred(visited_for_itself(next));
     }
     Ok(None)

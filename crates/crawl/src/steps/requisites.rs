@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use http::HeaderValue;
+use store::DiscoveredUrl;
 use web::{OutOfScope, PageUrl, Scope};
 
 use crate::choice::{self, UnknownChoice};
@@ -37,6 +39,25 @@ impl Requisites {
             Self::Any => !matches!(scope.judge(url), Err(OutOfScope::Excluded { .. })),
         }
     }
+}
+
+/// Returns the `Referer` of a request for a requisite, as browsers send it within a site (Referrer
+/// Policy section 3.7, "strict-origin-when-cross-origin"): the page that needs it, or the page's
+/// origin to another origin. Other sites get none, and pages have none: a page must not depend on
+/// the way that led to it.
+pub(crate) fn referer(found: &DiscoveredUrl, url: &PageUrl) -> Option<HeaderValue> {
+    let page = found.via.as_ref().filter(|_| found.requisite > 0)?;
+    let is_https = |url: &PageUrl| url.as_url().scheme() == "https";
+    let is_same_site = page.registrable_domain() == url.registrable_domain();
+    if !is_same_site || is_https(page) && !is_https(url) {
+        return None;
+    }
+    let (own, origin) = (url.origin(), page.origin());
+    let text = match own == origin {
+        true => page.to_string(),
+        false => format!("{origin}/"),
+    };
+    HeaderValue::from_str(&text).ok()
 }
 
 impl fmt::Display for Requisites {

@@ -153,17 +153,19 @@ impl HttpFetch {
 #[async_trait]
 impl Fetch for HttpFetch {
     async fn ask(&self, url: &PageUrl, known: &Validators) -> Result<Exchange, FetchFailure> {
-        self.ask_for(url, known, &|_, _| true).await
+        self.ask_for(url, known, None, &|_, _| true).await
     }
 
     async fn ask_for(
         &self,
         url: &PageUrl,
         known: &Validators,
+        referer: Option<&HeaderValue>,
         wants_body: &WantsBody<'_>,
     ) -> Result<Exchange, FetchFailure> {
         let (options, started) = (&self.options, self.options.clock.date());
-        let mut headers = self.request_headers.for_url(url, known, started);
+        let fields = &self.request_headers;
+        let mut headers = fields.for_url(url, known, referer, started);
         if let Some(cookies) = &self.cookies
             && let Some(field) = cookies.field(url, headers.get(COOKIE), started)
         {
@@ -210,6 +212,12 @@ impl Fetch for HttpFetch {
             started,
             elapsed: began.elapsed(),
         })
+    }
+
+    fn session_cookies(&self, url: &PageUrl) -> Option<HeaderValue> {
+        let cookies = self.cookies.as_ref()?;
+        let field = cookies.field(url, None, self.options.clock.date());
+        Some(field.unwrap_or(HeaderValue::from_static("")))
     }
 
     async fn address(&self, url: &PageUrl) -> Option<IpAddr> {

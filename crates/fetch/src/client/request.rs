@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{
-    ACCEPT, ACCEPT_ENCODING, HOST, IF_MODIFIED_SINCE, IF_NONE_MATCH, PROXY_AUTHORIZATION,
+    ACCEPT, ACCEPT_ENCODING, HOST, IF_MODIFIED_SINCE, IF_NONE_MATCH, PROXY_AUTHORIZATION, REFERER,
     USER_AGENT,
 };
 use http::{HeaderMap, HeaderValue, Request, Uri};
@@ -39,9 +39,16 @@ impl RequestHeaders {
     }
 
     /// Returns every field of a request for `url` now, except `Host`. `known` are the validators of
-    /// an earlier answer.
-    pub(crate) fn for_url(&self, url: &PageUrl, known: &Validators, now: Timestamp) -> HeaderMap {
+    /// an earlier answer. A `Referer` of the user wins over `referer`.
+    pub(crate) fn for_url(
+        &self,
+        url: &PageUrl,
+        known: &Validators,
+        referer: Option<&HeaderValue>,
+        now: Timestamp,
+    ) -> HeaderMap {
         let mut headers = self.always.clone();
+        headers.extend(referer.map(|referer| (REFERER, referer.clone())));
         headers.extend(self.secrets.headers_for(url, now));
         if let Some(etag) = &known.etag {
             headers.insert(IF_NONE_MATCH, etag.clone());
@@ -59,7 +66,8 @@ pub(crate) fn request(
     headers: &HeaderMap,
     proxy_login: Option<HeaderValue>,
 ) -> Result<Request<Empty<Bytes>>, FetchFailure> {
-    let uri = Uri::try_from(url.as_str()).map_err(|_not_a_uri| FetchFailure::Unaskable)?;
+    let uri =
+        Uri::try_from(url.request().as_str()).map_err(|_not_a_uri| FetchFailure::Unaskable)?;
     let mut request = Request::new(Empty::new());
     *request.uri_mut() = uri;
     let fields = request.headers_mut();
@@ -92,14 +100,11 @@ pub(crate) fn head(
 ) -> Result<Vec<u8>, FetchFailure> {
     let host = host_field(url)?;
     let host_last = url.as_url().scheme() == "https" && protocol != Protocol::Http2;
-    let mut head = Vec::with_capacity(256 + url.as_str().len());
-    head.extend_from_slice(b"GET ");
-    head.extend_from_slice(url.as_url().path().as_bytes());
-    if let Some(query) = url.as_url().query() {
-        head.push(b'?');
-        head.extend_from_slice(query.as_bytes());
+    let target = url.request_target();
+    let mut head = Vec::with_capacity(256 + target.len());
+    for part in ["GET ", target, " HTTP/1.1\r\n"] {
+        head.extend_from_slice(part.as_bytes());
     }
-    head.extend_from_slice(b" HTTP/1.1\r\n");
     if !host_last {
         write_field(&mut head, "host", &host);
     }

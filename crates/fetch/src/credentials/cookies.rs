@@ -237,7 +237,7 @@ impl Jar {
         if self.by_domain.is_empty() {
             return None;
         }
-        let (place, host, path) = (place(url)?, url.host(), url.as_url().path());
+        let (place, host, path) = (place(url)?, url.host(), url.request().path());
         let known = domains(host.as_str()).filter_map(|domain| self.by_domain.get(domain));
         let mut fitting: Vec<&(usize, Cookie)> = known
             .flatten()
@@ -271,7 +271,7 @@ impl Jar {
 }
 
 /// Iterates over the host and the domains that it is in.
-fn domains(host: &str) -> impl Iterator<Item = &str> {
+pub(super) fn domains(host: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(host), |name| {
         name.split_once('.').map(|(_, parent)| parent)
     })

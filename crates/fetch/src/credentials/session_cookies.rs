@@ -1,50 +1,59 @@
 //! Cookies that servers set while a crawl runs (RFC 6265), if the user wants them.
 //!
-//! They are narrower than RFC 6265 allows: each is bound to the origin (scheme, host and port) that
-//! set it, whatever its `Domain` says, so that no site learns of visits to another. They are held
-//! in memory, for as long as the process runs, and an archived request has [`REDACTED`] in their
-//! place. (Responses are archived as they came.)
+//! A cookie goes back to the host and port that set it or, with a `Domain`, to all hosts of that
+//! domain on that port, so that a login at `www.` counts at `blog.`; a public suffix is no such
+//! domain, so no site learns of visits to another. This is narrower than RFC 6265, which ignores
+//! ports and, without `Secure`, schemes: the default ports of http and https count as one, because
+//! sites switch between them, but a cookie that was set over https is never sent over http. Names
+//! and values are octets, returned as they came. They are held in memory, for as long as the
+//! process runs, and an archived request has [`REDACTED`] in their place. (Responses are archived as
+//! they came.)
 //!
 //! [`REDACTED`]: super::REDACTED
 //!
-//! Every size has a cap: a cookie, the cookies of an origin, of which the oldest gives way, and all
-//! of them together, beyond which no more are taken.
+//! Every size has a cap: a cookie, the cookies of a host or domain, of which the oldest gives way,
+//! and all of them together, beyond which no more are taken.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use http::header::SET_COOKIE;
 use http::{HeaderMap, HeaderValue};
-use web::{PageUrl, Timestamp};
+use web::{CanonicalForm, PageUrl, Timestamp};
 
-use super::cookies::MAX_FIELD_BYTES;
+use super::cookies::{MAX_FIELD_BYTES, domains};
 use super::fields::secret;
 
 /// The longest `Set-Cookie` field that is read, in bytes (RFC 6265, section 6.1).
 pub(crate) const MAX_BYTES: usize = 4 << 10;
-/// The most cookies of an origin (RFC 6265, section 6.1).
-pub(crate) const MAX_OF_ORIGIN: usize = 50;
+/// The most cookies of a host or domain (RFC 6265, section 6.1).
+pub(crate) const MAX_OF_PLACE: usize = 50;
 /// The most bytes of all cookies.
 const MAX_ALL_BYTES: usize = 16 << 20;
 
-/// The cookies of all origins.
+/// The cookies of all hosts.
 #[derive(Debug, Default)]
 pub(crate) struct SessionCookies(Mutex<Cookies>);
 
 #[derive(Debug, Default)]
 struct Cookies {
-    by_origin: HashMap<String, Vec<SessionCookie>>,
+    /// By the authority of a host, or a domain behind a dot, with the port.
+    by_place: HashMap<String, Vec<SessionCookie>>,
     bytes: usize,
     /// The number of the next cookie.
     next: u64,
 }
 
-/// A cookie of an origin.
+/// A cookie of a host or domain.
 #[derive(Debug)]
 struct SessionCookie {
-    name: String,
-    value: String,
+    name: Vec<u8>,
+    value: Vec<u8>,
+    /// The domain; `None` for the host that set it alone.
+    domain: Option<String>,
     path: String,
+    /// True if it is not sent over http.
+    is_https_only: bool,
     expires: Option<Timestamp>,
     /// Its number in the order of creation.
     number: u64,
@@ -78,13 +87,15 @@ impl SessionCookies {
         now: Timestamp,
     ) -> Option<HeaderValue> {
         let cookies = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_origin = cookies.by_origin.get(&url.origin());
-        let path = url.as_url().path();
+        let places = places(url).into_iter();
+        let known = places.filter_map(|place| cookies.by_place.get(&place));
+        let (path, is_https) = (url.request().path(), is_https(url));
         let is_wanted = |cookie: &&SessionCookie| {
             let is_over = cookie.expires.is_some_and(|expires| expires <= now);
-            !is_over && is_below(path, &cookie.path)
+            let may_go = is_https || !cookie.is_https_only;
+            !is_over && may_go && is_below(path, &cookie.path)
         };
-        let mut fitting: Vec<_> = of_origin.into_iter().flatten().filter(is_wanted).collect();
+        let mut fitting: Vec<_> = known.flatten().filter(is_wanted).collect();
         fitting.sort_by_key(|cookie| (std::cmp::Reverse(cookie.path.len()), cookie.number));
         let mut field = present.map_or_else(Vec::new, |present| present.as_bytes().to_vec());
         for cookie in fitting {
@@ -94,8 +105,8 @@ impl SessionCookies {
             if !field.is_empty() {
                 field.extend_from_slice(b"; ");
             }
-            for part in [&cookie.name, "=", &cookie.value] {
-                field.extend_from_slice(part.as_bytes());
+            for part in [&cookie.name, &b"="[..], &cookie.value] {
+                field.extend_from_slice(part);
             }
         }
         secret(&field).filter(|_| !field.is_empty())
@@ -106,11 +117,15 @@ impl Cookies {
     /// Stores a cookie in place of the one of this name and path. One that has expired only removes
     /// that.
     fn set(&mut self, url: &PageUrl, mut cookie: SessionCookie, now: Timestamp) {
-        let of_origin = self.by_origin.entry(url.origin()).or_default();
+        let place = match &cookie.domain {
+            Some(domain) => of_domain(url, domain),
+            None => url.authority().to_owned(),
+        };
+        let of_place = self.by_place.entry(place.clone()).or_default();
         let is_same =
             |other: &SessionCookie| other.name == cookie.name && other.path == cookie.path;
-        if let Some(place) = of_origin.iter().position(is_same) {
-            let before = of_origin.remove(place);
+        if let Some(place) = of_place.iter().position(is_same) {
+            let before = of_place.remove(place);
             self.bytes -= before.bytes();
             // A cookie that changes keeps its age (RFC 6265, section 5.3, step 11).
             cookie.number = before.number;
@@ -121,15 +136,15 @@ impl Cookies {
         let is_over = cookie.expires.is_some_and(|expires| expires <= now);
         if !is_over && self.bytes + cookie.bytes() <= MAX_ALL_BYTES {
             self.bytes += cookie.bytes();
-            of_origin.push(cookie);
+            of_place.push(cookie);
         }
-        if of_origin.len() > MAX_OF_ORIGIN {
-            let oldest = (0..of_origin.len()).min_by_key(|place| of_origin[*place].number);
-            let gone = oldest.map(|place| of_origin.remove(place));
+        if of_place.len() > MAX_OF_PLACE {
+            let oldest = (0..of_place.len()).min_by_key(|place| of_place[*place].number);
+            let gone = oldest.map(|place| of_place.remove(place));
             self.bytes -= gone.map_or(0, |gone| gone.bytes());
         }
-        if of_origin.is_empty() {
-            self.by_origin.remove(&url.origin());
+        if of_place.is_empty() {
+            self.by_place.remove(&place);
         }
     }
 }
@@ -139,16 +154,17 @@ fn read(url: &PageUrl, field: &HeaderValue, now: Timestamp) -> Option<SessionCoo
     if field.len() > MAX_BYTES {
         return None;
     }
-    let cookie = cookie::Cookie::parse(field.to_str().ok()?).ok()?;
-    let is_https = url.as_url().scheme() == "https";
+    let (name, value, attributes) = parts(field.as_bytes())?;
+    let cookie = cookie::Cookie::parse(format!("n=v;{attributes}")).ok()?;
+    let is_https = is_https(url);
     let is_secure = cookie.secure() == Some(true);
     let path = cookie.path().filter(|path| path.starts_with('/'));
-    if is_secure && !is_https || !is_of(url, cookie.domain()) {
+    if is_secure && !is_https {
         return None;
     }
+    let domain = domain(url, cookie.domain())?;
     let keeps_host = is_secure && cookie.domain().is_none() && path == Some("/");
-    let name = cookie.name();
-    if name.starts_with("__Secure-") && !is_secure || name.starts_with("__Host-") && !keeps_host {
+    if name.starts_with(b"__Secure-") && !is_secure || name.starts_with(b"__Host-") && !keeps_host {
         return None;
     }
     let at = |seconds: i64| Timestamp::from_millis(u64::try_from(seconds).unwrap_or(0) * 1_000);
@@ -160,14 +176,12 @@ fn read(url: &PageUrl, field: &HeaderValue, now: Timestamp) -> Option<SessionCoo
         (None, Some(date)) => Some(at(date.unix_timestamp().min(i64::from(u32::MAX)))),
         (None, None) => None,
     };
-    let is_sayable = |text: &str| {
-        !text
-            .bytes()
-            .any(|byte| byte == b';' || byte.is_ascii_control())
-    };
-    (!name.is_empty() && is_sayable(name) && is_sayable(cookie.value())).then(|| SessionCookie {
+    let is_sayable = |text: &[u8]| !text.iter().any(u8::is_ascii_control);
+    (!name.is_empty() && is_sayable(name) && is_sayable(value)).then(|| SessionCookie {
         name: name.to_owned(),
-        value: cookie.value().to_owned(),
+        value: value.to_owned(),
+        domain,
+        is_https_only: is_https,
         path: path.map_or_else(|| default_path(url), str::to_owned),
         expires,
         number: 0,
@@ -177,21 +191,72 @@ fn read(url: &PageUrl, field: &HeaderValue, now: Timestamp) -> Option<SessionCoo
 /// The longest life of a cookie, in seconds: 400 days (draft-ietf-httpbis-rfc6265bis, section 5.5).
 const MAX_AGE: u64 = 400 * 24 * 3600;
 
-/// Returns true if the `Domain` of a cookie includes the host that sets it (RFC 6265, section
-/// 5.1.3).
-fn is_of(url: &PageUrl, domain: Option<&str>) -> bool {
-    let (host, domain) = (
-        url.host(),
-        domain.unwrap_or_default().trim_start_matches('.'),
-    );
-    let domain = domain.to_ascii_lowercase();
-    let before = host.as_str().strip_suffix(domain.as_str());
-    domain.is_empty() || before.is_some_and(|before| before.is_empty() || before.ends_with('.'))
+/// Splits a `Set-Cookie` field into name, value and attributes (RFC 6265, section 5.2): names and
+/// values are octets. `None` without an equals sign.
+fn parts(field: &[u8]) -> Option<(&[u8], &[u8], String)> {
+    let end = field.iter().position(|byte| *byte == b';');
+    let (pair, attributes) = field.split_at(end.unwrap_or(field.len()));
+    let equals = pair.iter().position(|byte| *byte == b'=')?;
+    let (name, value) = (&pair[..equals], &pair[equals + 1..]);
+    let attributes = String::from_utf8_lossy(attributes.get(1..).unwrap_or_default());
+    Some((
+        name.trim_ascii(),
+        value.trim_ascii(),
+        attributes.into_owned(),
+    ))
+}
+
+/// Returns the domain of a cookie with this `Domain` (RFC 6265, section 5.3): `Some(None)` if it is
+/// for the host alone, `None` if the host may not set it.
+#[expect(
+    clippy::option_option,
+    reason = "a cookie is refused, or has a domain or none"
+)]
+fn domain(url: &PageUrl, domain: Option<&str>) -> Option<Option<String>> {
+    let domain = domain.unwrap_or_default().trim_start_matches('.');
+    let (host, domain) = (url.host(), domain.to_ascii_lowercase());
+    if domain.is_empty() {
+        return Some(None);
+    }
+    let before = host.as_str().strip_suffix(domain.as_str())?;
+    let is_name = url.as_url().domain().is_some();
+    if !is_name || is_public_suffix(url, &domain) {
+        return before.is_empty().then_some(None);
+    }
+    (before.is_empty() || before.ends_with('.')).then_some(Some(domain))
+}
+
+/// Returns true if whoever registers a name below this domain owns it.
+fn is_public_suffix(url: &PageUrl, domain: &str) -> bool {
+    let below = format!("{}://x.{domain}/", url.as_url().scheme());
+    let below = PageUrl::parse(&below, &CanonicalForm::keep_all());
+    below.is_ok_and(|below| below.registrable_domain() == below.host().as_str())
+}
+
+/// Returns the places whose cookies a request may have: its host, and the domains that it is in.
+fn places(url: &PageUrl) -> Vec<String> {
+    let mut places = vec![url.authority().to_owned()];
+    if let Some(host) = url.as_url().domain() {
+        places.extend(domains(host).map(|domain| of_domain(url, domain)));
+    }
+    places
+}
+
+/// Returns the key of a domain, on the port of this URL.
+fn of_domain(url: &PageUrl, domain: &str) -> String {
+    match url.as_url().port() {
+        Some(port) => format!(".{domain}:{port}"),
+        None => format!(".{domain}"),
+    }
+}
+
+fn is_https(url: &PageUrl) -> bool {
+    url.as_url().scheme() == "https"
 }
 
 /// Returns the path of a cookie that names none (RFC 6265, section 5.1.4).
 fn default_path(url: &PageUrl) -> String {
-    let path = url.as_url().path();
+    let path = url.request().path();
     match path.rfind('/') {
         None | Some(0) => "/".to_owned(),
         Some(end) => path[..end].to_owned(),
@@ -206,8 +271,6 @@ fn is_below(path: &str, of_cookie: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use web::CanonicalForm;
-
     use super::*;
 
     const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
@@ -219,18 +282,22 @@ mod tests {
     fn set(cookies: &SessionCookies, at: &str, fields: &[&str]) {
         let mut headers = HeaderMap::new();
         for field in fields {
-            headers.append(SET_COOKIE, HeaderValue::from_str(field).unwrap());
+            headers.append(
+                SET_COOKIE,
+                HeaderValue::from_bytes(field.as_bytes()).unwrap(),
+            );
         }
         cookies.learn(&url(at), &headers, NOW);
     }
 
     fn sent(cookies: &SessionCookies, to: &str) -> String {
         let field = cookies.field(&url(to), None, NOW);
-        field.map_or_else(String::new, |field| field.to_str().unwrap().to_owned())
+        let text = |field: HeaderValue| String::from_utf8(field.as_bytes().to_vec()).unwrap();
+        field.map_or_else(String::new, text)
     }
 
     #[test]
-    fn a_cookie_is_sent_to_the_origin_that_set_it_alone() {
+    fn a_cookie_is_sent_to_the_host_or_the_domain_that_it_names() {
         let cookies = SessionCookies::default();
         set(
             &cookies,
@@ -241,19 +308,36 @@ mod tests {
             ("https://www.a.test/in/y", "two=2; one=1"),
             ("https://www.a.test/in", "two=2; one=1"),
             ("https://www.a.test/inside", "one=1"),
-            ("https://a.test/", ""),
-            ("https://b.a.test/", ""),
-            ("http://www.a.test/", ""),
-            ("https://www.a.test:8443/", ""),
+            ("https://a.test/in", "one=1"),
+            ("https://b.a.test/in", "one=1"),
+            ("https://ba.test/in", ""),
+            ("https://test/in", ""),
+            ("http://www.a.test/in", ""),
+            ("https://www.a.test:8443/in", ""),
         ] {
             assert_eq!(sent(&cookies, to), expected, "{to}");
         }
+        // A site that sets a cookie and then redirects to https lost it.
+        set(&cookies, "http://b.test/", &["gate=1"]);
+        assert_eq!(sent(&cookies, "https://b.test/"), "gate=1");
+        assert_eq!(sent(&cookies, "http://b.test:8080/"), "");
+        assert_eq!(sent(&cookies, "http://www.b.test/"), "");
         let given = HeaderValue::from_static("given=0");
         let field = cookies
             .field(&url("https://www.a.test/"), Some(&given), NOW)
             .unwrap();
         assert_eq!(field, "given=0; one=1");
         assert!(field.is_sensitive());
+    }
+
+    /// A login that the server wrote in UTF-8 was dropped, and every page behind it lost.
+    #[test]
+    fn bytes_beyond_ascii_come_back_as_they_came() {
+        for pair in ["name=Ж", "naïve=1", "end=à"] {
+            let cookies = SessionCookies::default();
+            set(&cookies, "http://a.test/", &[&format!("{pair} ; Path=/")]);
+            assert_eq!(sent(&cookies, "http://a.test/"), pair);
+        }
     }
 
     #[test]
@@ -263,6 +347,8 @@ mod tests {
         let refused = [
             "a=1; Domain=b.test",
             "a=1; Domain=st",
+            "a=1; Domain=test",
+            "nameless",
             "a=1; Secure",
             "__Secure-a=1",
             "__Host-a=1; Path=/",
@@ -288,11 +374,11 @@ mod tests {
         assert_eq!(sent(&cookies, "http://a.test/"), "a=3; b=2");
         set(&cookies, "http://a.test/", &["a=; Max-Age=0"]);
         assert_eq!(sent(&cookies, "http://a.test/"), "b=2");
-        for number in 0..MAX_OF_ORIGIN {
+        for number in 0..MAX_OF_PLACE {
             set(&cookies, "http://a.test/", &[&format!("n{number}=1")]);
         }
         let all = sent(&cookies, "http://a.test/");
-        assert_eq!(all.split("; ").count(), MAX_OF_ORIGIN);
+        assert_eq!(all.split("; ").count(), MAX_OF_PLACE);
         assert!(!all.contains("b=2"), "{all}");
         let bytes = cookies.0.lock().unwrap().bytes;
         assert!(bytes < 1_000, "{bytes}");

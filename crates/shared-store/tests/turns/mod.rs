@@ -258,7 +258,7 @@ impl HostMemory for Turns {
 }
 
 fn host_of(origin: &str) -> Host {
-    PageUrl::try_from(origin.to_owned()).unwrap().host()
+    PageUrl::of_stored(origin).unwrap().host()
 }
 
 #[async_trait]

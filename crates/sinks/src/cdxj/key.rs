@@ -437,7 +437,7 @@ mod tests {
             )
         ) {
             if let Ok(page) = PageUrl::parse(&url, &CanonicalForm::keep_all()) {
-                proptest::prop_assert_eq!(key(page.as_str()), page.surt());
+                proptest::prop_assert_eq!(key(page.request().as_str()), page.surt());
             }
         }
     }

@@ -14,7 +14,7 @@
 use std::io;
 use std::net::SocketAddr;
 
-use web::{Body, Exchange, Protocol, Timestamp, Truncation};
+use web::{Body, Exchange, PageUrl, Protocol, Timestamp, Truncation};
 
 use super::identity::RecordId;
 use super::message::response_head;
@@ -117,7 +117,7 @@ struct Records<'a, 'p> {
 impl Records<'_, '_> {
     /// Writes a `resource` record.
     fn resource(&mut self, resource: &Resource, digest: PayloadDigest) -> io::Result<()> {
-        let (_, mut header) = self.about("resource", resource.url.as_str(), resource.at);
+        let (_, mut header) = self.about("resource", &resource.url, resource.at);
         came_from(&mut header, resource.address, resource.protocol);
         header.field("WARC-Payload-Digest", digest);
         header.optional_field("WARC-Truncated", resource.truncated.map(Truncation::as_str));
@@ -153,7 +153,7 @@ impl Records<'_, '_> {
         let truncated = (profile == IDENTICAL_PAYLOAD).then_some("length");
         header.optional_field("WARC-Truncated", truncated);
         header.field("WARC-Profile", profile);
-        header.field("WARC-Refers-To-Target-URI", &of.url);
+        header.field("WARC-Refers-To-Target-URI", of.url.request());
         header.field("WARC-Refers-To-Date", of.at);
         self.writer
             .record(header, RESPONSE, &response_head(exchange), &Body::default())?;
@@ -171,7 +171,7 @@ impl Records<'_, '_> {
     /// Writes the text of a page that was left out; returns the id of the record. It refers to no
     /// other record, since there is none of the page.
     fn conversion(&mut self, page: &Exchange, text: &str) -> io::Result<RecordId> {
-        let (id, header) = self.about("conversion", page.url.as_str(), page.started);
+        let (id, header) = self.about("conversion", &page.url, page.started);
         self.writer
             .record(header, TEXT, text.as_bytes(), &Body::default())?;
         Ok(id)
@@ -189,7 +189,7 @@ impl Records<'_, '_> {
         }
         let offset = self.writer.length();
         let (url, at) = page.map_or((&visit.url, visit.at), |page| (&page.url, page.started));
-        let (_, mut header) = self.about("metadata", url.as_str(), at);
+        let (_, mut header) = self.about("metadata", url, at);
         match described {
             Described::Nothing => {}
             Described::Page(record) => header.field("WARC-Concurrent-To", record),
@@ -207,17 +207,19 @@ impl Records<'_, '_> {
     /// Returns the header of a record of an exchange. All records of an exchange have the date of
     /// its start (section 5.4).
     fn captured(&mut self, kind: &str, exchange: &Exchange) -> (RecordId, Header) {
-        let (id, mut header) = self.about(kind, exchange.url.as_str(), exchange.started);
+        let (id, mut header) = self.about(kind, &exchange.url, exchange.started);
         came_from(&mut header, exchange.address, exchange.protocol);
         (id, header)
     }
 
-    fn about(&mut self, kind: &str, target: &str, date: Timestamp) -> (RecordId, Header) {
+    /// Returns the header of a record about a URL, which is named as it was requested: replay looks
+    /// for the links of a page as the page wrote them.
+    fn about(&mut self, kind: &str, target: &PageUrl, date: Timestamp) -> (RecordId, Header) {
         let (visit, number) = (self.names.visit.to_be_bytes(), self.issued.to_be_bytes());
         let id = self.names.session.name(&[&visit[..], &number].concat());
         self.issued += 1;
         let mut header = Header::new(kind, id, date);
-        header.field("WARC-Target-URI", target);
+        header.field("WARC-Target-URI", target.request());
         header.field("WARC-Warcinfo-ID", self.names.warcinfo);
         (id, header)
     }

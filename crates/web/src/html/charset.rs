@@ -24,8 +24,7 @@ pub(crate) const DETECT_BYTES: usize = 256 * 1024;
 /// A decoded body.
 pub(crate) struct Decoded<'b> {
     pub text: Cow<'b, str>,
-    /// The encoding's name in the Encoding standard: `UTF-8`, `windows-1252`.
-    pub charset: &'static str,
+    pub encoding: &'static Encoding,
     /// True if some bytes were invalid and became U+FFFD.
     pub repaired: bool,
 }
@@ -40,7 +39,7 @@ pub(crate) fn decode<'b>(
     let (text, repaired) = to_text(&body[mark..], encoding);
     Decoded {
         text,
-        charset: encoding.name(),
+        encoding,
         repaired,
     }
 }

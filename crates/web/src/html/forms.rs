@@ -2,12 +2,13 @@
 //!
 //! Follows the HTML standard's section 4.10.22, "Form submission": the entries are the controls
 //! with a name and their initial values, including the default button; they replace the action's
-//! query. A button with a `formaction` makes another URL. The encoding is UTF-8, whatever the
-//! charset of the page.
+//! query. A button with a `formaction` makes another URL. The encoding is the first one of the
+//! form's `accept-charset`, or else that of the page; UTF-16 pages send UTF-8.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use encoding_rs::{Encoding, UTF_8};
 use url::form_urlencoded;
 
 use crate::html::character_references::{self, TextContext};
@@ -26,9 +27,17 @@ const MOST_REL: usize = 500;
 /// Maximum number of forms of a page and of buttons with an own target.
 const MOST_FORMS: usize = 1_000;
 
-/// Returns the URLs that the forms of a page request, each with the form's `rel`.
-pub(crate) fn urls(text: &str, page: &PageUrl, budget: WorkBudget) -> Vec<(String, String)> {
-    let mut reader = Reader::default();
+/// Returns the URLs that the forms of a page in this encoding request, each with the form's `rel`.
+pub(crate) fn urls(
+    text: &str,
+    page: &PageUrl,
+    encoding: &'static Encoding,
+    budget: WorkBudget,
+) -> Vec<(String, String)> {
+    let mut reader = Reader {
+        encoding: Some(encoding),
+        ..Reader::default()
+    };
     for piece in TagStream::new(text, 0, None, budget) {
         reader.read_piece(&piece);
     }
@@ -38,6 +47,8 @@ pub(crate) fn urls(text: &str, page: &PageUrl, budget: WorkBudget) -> Vec<(Strin
 
 #[derive(Default)]
 struct Reader {
+    /// The encoding of the page.
+    encoding: Option<&'static Encoding>,
     forms: Vec<Form>,
     ids: HashMap<String, usize>,
     controls: Vec<Control>,
@@ -54,6 +65,7 @@ struct Form {
     action: String,
     is_get: bool,
     rel: String,
+    encoding: &'static Encoding,
 }
 
 /// The owner of a control.
@@ -212,7 +224,21 @@ impl Reader {
             action: tag.value("action").unwrap_or_default().into_owned(),
             is_get: is_get(tag.value("method").as_deref()),
             rel: relations::words(&link_attributes::rel(tag), MOST_REL),
+            encoding: self.encoding_of(tag),
         });
+    }
+
+    /// Returns the encoding in which a form is sent (HTML standard, "picking an encoding for the
+    /// form").
+    fn encoding_of(&self, form: &Tag<'_>) -> &'static Encoding {
+        let picked = match form.value("accept-charset") {
+            Some(labels) => {
+                let mut labels = labels.split_ascii_whitespace();
+                labels.find_map(|label| Encoding::for_label(label.as_bytes()))
+            }
+            None => self.encoding,
+        };
+        picked.unwrap_or(UTF_8).output_encoding()
     }
 
     fn input(&mut self, tag: &Tag<'_>) {
@@ -225,10 +251,8 @@ impl Reader {
             "image" | "file" => None,
             _ => tag.value("value"),
         };
-        let name = tag.value("name").unwrap_or_default();
         let default = match &*kind {
             "checkbox" | "radio" => "on",
-            "hidden" if name.eq_ignore_ascii_case("_charset_") => "UTF-8",
             "color" => "#000000",
             "range" => "50",
             _ => "",
@@ -330,7 +354,8 @@ impl Reader {
                     .and_then(|button| button.action.as_deref())
                     .unwrap_or(&form.action);
                 if is_get && urls.len() < MOST_FORMS {
-                    urls.push((url(action, &controls, sender, page), form.rel.clone()));
+                    let url = url(action, form.encoding, &controls, sender, page);
+                    urls.push((url, form.rel.clone()));
                 }
             };
             send(default);
@@ -350,17 +375,26 @@ impl Reader {
 
 /// Returns the action with the entries as its query. A URL that exceeds the limit is cut, and
 /// refused later.
-fn url(action: &str, controls: &[&Control], sender: Option<usize>, page: &PageUrl) -> String {
+fn url(
+    action: &str,
+    encoding: &'static Encoding,
+    controls: &[&Control],
+    sender: Option<usize>,
+    page: &PageUrl,
+) -> String {
     let action = action.trim();
     let action = if action.is_empty() {
-        page.as_str()
+        page.request().as_str()
     } else {
         action
     };
     let end = action.find(['?', '#']).unwrap_or(action.len());
     let start = format!("{}?", &action[..end]);
     let start_length = start.len();
+    // A character that the encoding lacks becomes a character reference.
+    let encode: &dyn Fn(&str) -> Cow<'_, [u8]> = &|text| encoding.encode(text).0;
     let mut query = form_urlencoded::Serializer::for_suffix(start, start_length);
+    query.encoding_override((encoding != UTF_8).then_some(encode));
     let mut length = end;
     for (index, control) in controls.iter().enumerate() {
         let is_sent = match &control.button {
@@ -380,7 +414,12 @@ fn url(action: &str, controls: &[&Control], sender: Option<usize>, page: &PageUr
             Some(_) => false,
         };
         if is_sent {
-            query.append_pair(&control.name, &control.value);
+            let names_encoding = control.name.eq_ignore_ascii_case("_charset_");
+            let value = match names_encoding && control.value.is_empty() {
+                true => encoding.name(),
+                false => &control.value,
+            };
+            query.append_pair(&control.name, value);
             length += control.name.len() + control.value.len() + 2;
         }
         if length > MAX_URL_BYTES {

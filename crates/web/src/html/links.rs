@@ -177,7 +177,7 @@ impl<'p> References<'p> {
     pub(crate) fn base_url(&self, context: &ReadContext<'_>) -> PageUrl {
         let page = context.metadata.url;
         let base = self.base.as_ref();
-        let base = base.and_then(|base| page.join(base, context.form).ok());
+        let base = base.and_then(|base| page.join_in(context.encoding, base, context.form).ok());
         base.unwrap_or_else(|| page.clone())
     }
 
@@ -189,11 +189,10 @@ impl<'p> References<'p> {
         context: &ReadContext<'_>,
         document: &mut Document,
     ) {
-        let (page, form, limits) = (context.metadata.url, context.form, context.limits);
-        let base = self.base_url(context);
-        let base = &base;
-        let canonical = self.canonical;
-        let canonical = canonical.and_then(|canonical| base.join(&canonical, form).ok());
+        let (page, limits) = (context.metadata.url, context.limits);
+        let base = &self.base_url(context);
+        let join = |reference: &str| base.join_in(context.encoding, reference, context.form);
+        let canonical = self.canonical.and_then(|canonical| join(&canonical).ok());
         links.lost.too_many += self.lost.too_many;
         links.lost.too_long += self.lost.too_long;
         let mut bytes = limits.links.saturating_mul(BYTES_PER_LINK);
@@ -206,7 +205,7 @@ impl<'p> References<'p> {
                 continue;
             };
             bytes = left;
-            match base.join(&reference.href, form) {
+            match join(&reference.href) {
                 Ok(url) if url != *page => links.add(url, reference, limits),
                 Err(UrlError::TooLong(_)) => links.lost.too_long += 1,
                 Ok(_) | Err(_) => {}

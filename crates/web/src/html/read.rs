@@ -1,5 +1,7 @@
 //! Reading of a body: from bytes to a [`Document`].
 
+use encoding_rs::UTF_8;
+
 use crate::html::content::MIN_MAIN_WORDS;
 use crate::html::document::{Document, ParseWarning};
 use crate::html::limits::ReadLimits;
@@ -47,6 +49,7 @@ pub fn read(
         metadata,
         form,
         limits,
+        encoding: UTF_8,
     };
     let mut document = Document::unread(Media::of(metadata.content_type, body));
     for value in metadata.x_robots_tag {
@@ -61,7 +64,11 @@ pub fn read(
         return document;
     }
     let decoded = charset::decode(body, metadata.content_type, top_level_domain(metadata.url));
-    document.charset = decoded.charset;
+    let context = ReadContext {
+        encoding: decoded.encoding,
+        ..context
+    };
+    document.charset = decoded.encoding.name();
     if decoded.repaired {
         document.warnings.push(ParseWarning::Undecodable);
     }
@@ -156,7 +163,7 @@ impl Document {
         if limits.kinds.has(LinkKind::Form) {
             let budget = WorkBudget::new(limits.stream_effort / 4);
             let start = &text[..text.floor_char_boundary(FORM_BYTES)];
-            for (url, rel) in forms::urls(start, metadata.url, budget) {
+            for (url, rel) in forms::urls(start, metadata.url, context.encoding, budget) {
                 walk.references.add(url.into(), LinkKind::Form, &rel);
             }
         }
@@ -172,7 +179,7 @@ impl Document {
             rest.write(&mut references);
         }
         let resolve = |target: &str| {
-            let url = base.join(target, context.form).ok();
+            let url = base.join_in(context.encoding, target, context.form).ok();
             let url = url.filter(|url| url != metadata.url);
             url.map(|url| url.as_str().to_owned())
         };

@@ -1,5 +1,7 @@
 //! The header fields and settings that reading a body depends on.
 
+use encoding_rs::Encoding;
+
 use crate::html::limits::ReadLimits;
 use crate::html::main_selectors::MainSelectors;
 use crate::url::canonical::CanonicalForm;
@@ -44,8 +46,11 @@ impl<'a> ResponseMetadata<'a> {
 }
 
 /// The settings of a reading.
+#[derive(Clone, Copy)]
 pub(super) struct ReadContext<'a> {
     pub(super) metadata: &'a ResponseMetadata<'a>,
     pub(super) form: &'a CanonicalForm,
     pub(super) limits: &'a ReadLimits,
+    /// The encoding of the page, in which the queries of its links are sent.
+    pub(super) encoding: &'static Encoding,
 }

@@ -14,6 +14,7 @@ use crate::http::body::Body;
 use crate::http::media_type;
 use crate::http::warning::Warning;
 use crate::time::Timestamp;
+use crate::url::canonical::push_encoded;
 use crate::url::page_url::PageUrl;
 
 /// A request and its response: one hop, never a redirect chain.
@@ -67,22 +68,35 @@ impl Exchange {
     }
 
     /// Returns the target of a redirect, not yet resolved against [`Exchange::url`] (RFC 9110
-    /// section 15.4). Non-ASCII bytes are not allowed there but accepted: bytes that are not UTF-8
-    /// are decoded as Latin-1.
+    /// section 15.4).
     #[must_use]
     pub fn location(&self) -> Option<Cow<'_, str>> {
         match self.status {
-            301 | 302 | 303 | 307 | 308 => self.headers.get(LOCATION).map(as_browsers_read),
+            301 | 302 | 303 | 307 | 308 => self.headers.get(LOCATION).map(url_field),
             _ => None,
         }
     }
 }
 
-fn as_browsers_read(value: &HeaderValue) -> Cow<'_, str> {
-    std::str::from_utf8(value.as_bytes()).map_or_else(
-        |_not_utf_8| value.as_bytes().iter().copied().map(char::from).collect(),
-        Cow::Borrowed,
-    )
+/// Returns the value of a header field with URLs. Bytes beyond ASCII are not allowed there but
+/// accepted: they are percent-encoded as they came, whatever their encoding, so that the server
+/// gets what it sent.
+#[must_use]
+pub fn url_field(value: &HeaderValue) -> Cow<'_, str> {
+    let bytes = value.as_bytes();
+    if let Ok(text) = std::str::from_utf8(bytes)
+        && text.is_ascii()
+    {
+        return Cow::Borrowed(text);
+    }
+    let mut text = String::with_capacity(3 * bytes.len());
+    for byte in bytes {
+        match byte.is_ascii() {
+            true => text.push(char::from(*byte)),
+            false => push_encoded(&mut text, *byte),
+        }
+    }
+    Cow::Owned(text)
 }
 
 /// The reason why a body is shorter than the server's response; the words are those of WARC/1.1

@@ -8,7 +8,10 @@
 //! Parameter order carries no meaning either, and sites with facets write every order: 87,817 of
 //! 123,536 fetches of one such site were exact duplicates. Parameters are therefore sorted by name;
 //! equal names keep their order, which has a meaning (`a[]=1&a[]=2`). [`is_sortable`] excludes
-//! queries whose order may be part of the address.
+//! queries whose order may be part of the address. Empty parameters have no meaning (URL standard
+//! section 5.1).
+//!
+//! All of this makes a key by which URLs are compared. The request stays as the page wrote it.
 
 use std::borrow::Cow;
 
@@ -18,8 +21,11 @@ use crate::letter_case::{is_one_of, starts_with_ignore_case};
 ///
 /// A pattern is a parameter's name, compared without regard to ASCII case. A trailing `*` matches
 /// any ending. `={token}` requires a value that looks random: at least 20 characters, only letters
-/// and digits, with a good share of digits. Patterns apply to the query (`?utm_source=x`) and to
-/// path parameters (`/a;jsessionid=1`, RFC 3986 section 3.3).
+/// and digits, with a good share of digits. `a+b` matches the name `a` in a query that has the
+/// parameter `b`, too. Patterns apply to the query (`?utm_source=x`), also behind a semicolon
+/// (`?a=1;jsessionid=1`), and to path parameters (`/a;jsessionid=1`, RFC 3986 section 3.3). With
+/// `asp.net_sessionid`, a session that ASP.NET writes as a segment of the path is dropped:
+/// `/(S(lit3py55t21z5v55vlm25s55))/`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CanonicalForm {
     patterns: Vec<Pattern>,
@@ -32,6 +38,8 @@ struct Pattern {
     any_ending: bool,
     /// Requires a value that looks random.
     token: bool,
+    /// Requires another parameter of this name.
+    beside: Option<Box<str>>,
 }
 
 impl CanonicalForm {
@@ -71,23 +79,28 @@ impl CanonicalForm {
         "vero_id",
         "oly_enc_id",
         "oly_anon_id",
-        // sessions: PHP, Java servlets, ASP, ASP.NET
+        // sessions: PHP, Java servlets, ASP, ASP.NET, BroadVision, ColdFusion
         "phpsessid",
         "jsessionid",
         "aspsessionid*",
-        "asp.net_sessionid",
+        ASP_NET_SESSION,
+        "bv_sessionid",
+        "bv_engineid",
+        "cftoken",
+        "cfid+cftoken",
         // sessions under names that may mean other things: phpBB, vBulletin, osCommerce, Zen Cart,
-        // ColdFusion, and home-made ones
+        // Rails, and home-made ones
         "sid={token}",
+        "_sid={token}",
         "s={token}",
         "sess={token}",
         "sessid={token}",
         "session={token}",
         "sessionid={token}",
+        "_sessionid={token}",
         "session_id={token}",
         "oscsid={token}",
         "zenid={token}",
-        "cftoken={token}",
     ];
 
     /// Creates a form that drops the parameters matching one of these patterns. An empty pattern
@@ -121,15 +134,24 @@ impl CanonicalForm {
         }
     }
 
-    fn drops(&self, parameter: &str) -> bool {
+    /// Returns true if a pattern matches this parameter of a query or of a path segment.
+    fn drops(&self, parameter: &str, query: &str) -> bool {
         let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
         let mut patterns = self.patterns.iter();
-        patterns.any(|pattern| pattern.matches(name) && (!pattern.token || is_token(value)))
+        patterns.any(|pattern| {
+            pattern.matches(name)
+                && (!pattern.token || is_token(value))
+                && pattern
+                    .beside
+                    .as_ref()
+                    .is_none_or(|other| has_parameter(query, other))
+        })
     }
 
-    /// Appends a path without its dropped parameters.
+    /// Appends a path without its dropped parameters and sessions.
     pub(crate) fn push_path(&self, text: &mut String, path: &str) {
-        if self.patterns.is_empty() || !path.contains(';') {
+        let has_session = path.contains("/(") && self.drops(ASP_NET_SESSION, "");
+        if self.patterns.is_empty() || !path.contains(';') && !has_session {
             text.push_str(path);
             return;
         }
@@ -137,9 +159,12 @@ impl CanonicalForm {
             let (segment, slash) = segment
                 .strip_suffix('/')
                 .map_or((segment, ""), |segment| (segment, "/"));
+            if has_session && is_session_segment(segment) {
+                continue;
+            }
             let mut parts = segment.split(';');
             text.push_str(parts.next().unwrap_or_default());
-            for parameter in parts.filter(|parameter| !self.drops(parameter)) {
+            for parameter in parts.filter(|parameter| !self.drops(parameter, "")) {
                 text.push(';');
                 text.push_str(parameter);
             }
@@ -147,27 +172,67 @@ impl CanonicalForm {
         }
     }
 
-    /// Appends `?` and the query in canonical order, without its dropped parameters; nothing if
-    /// none is left.
+    /// Appends `?` and the query in canonical order, without its empty and its dropped parameters;
+    /// nothing if none is left.
     pub(crate) fn push_query(&self, text: &mut String, query: &str) {
-        let mut parameters: Vec<&str> = query
+        let mut parameters: Vec<Cow<'_, str>> = query
             .split('&')
-            .filter(|parameter| !self.drops(parameter))
+            .filter_map(|parameter| self.kept(parameter, query))
             .collect();
         if self.sort_parameters && is_sortable(&parameters) {
-            parameters.sort_by_key(|parameter| base_name(parameter));
+            parameters.sort_by(|one, other| base_name(one).cmp(base_name(other)));
         }
-        let start = text.len();
         let mut separator = '?';
         for parameter in parameters {
             text.push(separator);
-            text.push_str(parameter);
+            text.push_str(&parameter);
             separator = '&';
         }
-        if text.len() == start + 1 {
-            text.truncate(start);
-        }
     }
+
+    /// Returns what is left of a parameter; `None` if nothing is.
+    fn kept<'q>(&self, parameter: &'q str, query: &str) -> Option<Cow<'q, str>> {
+        let is_kept = |part: &&str| !self.drops(part, query);
+        let kept = match parameter.contains(';') && !parameter.split(';').all(|part| is_kept(&part))
+        {
+            true => {
+                let parts: Vec<&str> = parameter.split(';').filter(is_kept).collect();
+                Cow::Owned(parts.join(";"))
+            }
+            false => Some(parameter).filter(is_kept).map(Cow::Borrowed)?,
+        };
+        (!kept.is_empty()).then_some(kept)
+    }
+}
+
+/// The pattern of ASP.NET's sessions.
+const ASP_NET_SESSION: &str = "asp.net_sessionid";
+
+/// Returns true if a query has a parameter of this name.
+fn has_parameter(query: &str, name: &str) -> bool {
+    let mut parameters = query.split(['&', ';']);
+    parameters.any(|parameter| {
+        let own = parameter.split('=').next().unwrap_or_default();
+        own.eq_ignore_ascii_case(name)
+    })
+}
+
+/// Returns true for a segment that holds ASP.NET's session and tickets, each behind its letter:
+/// `(S(lit3py55t21z5v55vlm25s55))`, `(A(..)F(..))`; in version 1.1, `(lit3py55t21z5v55vlm25s55)`.
+fn is_session_segment(segment: &str) -> bool {
+    let session = segment
+        .strip_prefix('(')
+        .and_then(|rest| rest.strip_suffix(')'));
+    if session.is_some_and(|session| session.len() == 24 && is_token(session)) {
+        return true;
+    }
+    let inner = session.and_then(|rest| rest.strip_suffix(')'));
+    let is_part = |part: &str| {
+        let part = part.strip_prefix(|letter: char| letter.is_ascii_uppercase());
+        let value = part.and_then(|part| part.strip_prefix('('));
+        value.is_some_and(|value| value.len() >= TOKEN_BYTES && value.bytes().all(is_of_name))
+    };
+    inner.is_some_and(|inner| inner.split(')').all(is_part))
 }
 
 /// Returns a parameter's name up to its first bracket: `f[][k]=1&f[][v]=2&f[][k]=3` are two pairs
@@ -185,17 +250,15 @@ fn base_name(parameter: &str) -> &str {
 /// - if `;` also separates parameters, or the query contains an unencoded URL:
 ///   `?to=http://example.org/?a=1&b=2`;
 /// - if a signature covers the query as written, as image servers do.
-fn is_sortable(parameters: &[&str]) -> bool {
-    let is_plain = |parameter: &&str| match parameter.split_once('=') {
+fn is_sortable(parameters: &[Cow<'_, str>]) -> bool {
+    let is_plain = |parameter: &Cow<'_, str>| match parameter.split_once('=') {
         Some((name, value)) => {
             !name.is_empty() && !parameter.contains([';', '?']) && !is_signature(name, value)
         }
         None => parameter.bytes().all(is_of_name),
     };
-    let has_value = |parameter: &&str| parameter.contains('=');
-    let is_page_first = parameters
-        .first()
-        .is_some_and(|first| !first.is_empty() && !has_value(first))
+    let has_value = |parameter: &Cow<'_, str>| parameter.contains('=');
+    let is_page_first = parameters.first().is_some_and(|first| !has_value(first))
         && parameters.iter().any(has_value);
     parameters.len() > 1 && !is_page_first && parameters.iter().all(is_plain)
 }
@@ -239,6 +302,10 @@ impl Pattern {
         let (name, token) = text
             .strip_suffix(TOKEN)
             .map_or((text, false), |name| (name, true));
+        let (name, beside) = match name.split_once('+') {
+            Some((name, beside)) => (name, Some(beside.into())),
+            None => (name, None),
+        };
         let (name, any_ending) = name
             .strip_suffix('*')
             .map_or((name, false), |name| (name, true));
@@ -246,6 +313,7 @@ impl Pattern {
             name: name.into(),
             any_ending,
             token,
+            beside,
         })
     }
 
@@ -352,7 +420,10 @@ mod tests {
         for (query, expected) in [
             ("b=2&a=1", "?a=1&b=2"),
             ("b&a", "?a&b"),
-            ("b=2&&c&a=1", "?&a=1&b=2&c"),
+            // Empty parameters are none.
+            ("b=2&&c&a=1", "?a=1&b=2&c"),
+            ("&x=y", "?x=y"),
+            ("x=y&", "?x=y"),
             // Parameters of one name keep their order.
             ("b=1&a=2&b=0&a=1", "?a=2&a=1&b=1&b=0"),
             ("b=1&a[]=2&a[]=1", "?a[]=2&a[]=1&b=1"),
@@ -392,6 +463,49 @@ mod tests {
     }
 
     #[test]
+    fn sessions_are_dropped_wherever_their_servers_write_them() {
+        let form = CanonicalForm::default();
+        let token = "4e5f60718293a4b5c6d7e8f90a1b2c3d";
+        for (path, query, expected) in [
+            ("/p", format!("a=1&_sessionid={token}"), "/p?a=1"),
+            ("/p", "Bv_SessionID=1234567890.12&a=1".to_owned(), "/p?a=1"),
+            (
+                "/p",
+                "a=1&CFID=1169580&CFTOKEN=48630702".to_owned(),
+                "/p?a=1",
+            ),
+            // Alone it may select content.
+            ("/p", "CFID=1169580&a=1".to_owned(), "/p?CFID=1169580&a=1"),
+            ("/p", format!("a=1;jsessionid={token}"), "/p?a=1"),
+            ("/p", format!(";jsessionid={token}"), "/p"),
+            ("/p", "a=1;b=2".to_owned(), "/p?a=1;b=2"),
+            (
+                "/(S(lit3py55t21z5v55vlm25s55))/p.aspx",
+                String::new(),
+                "/p.aspx",
+            ),
+            (
+                "/a/(A(kq3k8aJ1zQEkAAAA-x_2x)S(lit3py55t21z5v55vlm25s55))/",
+                String::new(),
+                "/a/",
+            ),
+            ("/(lit3py55t21z5v55vlm25s55)/p", String::new(), "/p"),
+            ("/(S(short))/p", String::new(), "/(S(short))/p"),
+            ("/(note)/p", String::new(), "/(note)/p"),
+        ] {
+            let canonical = |path: &str, query: &str| {
+                let mut text = String::new();
+                form.push_path(&mut text, path);
+                form.push_query(&mut text, query);
+                text
+            };
+            assert_eq!(canonical(path, &query), expected, "{path}?{query}");
+            let (path, query) = expected.split_once('?').unwrap_or((expected, ""));
+            assert_eq!(canonical(path, query), expected, "again");
+        }
+    }
+
+    #[test]
     fn a_pattern_matches_a_name_or_its_beginning_in_any_case() {
         for (pattern, name, matches) in [
             ("utm_*", "utm_source", true),
@@ -422,7 +536,7 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                CanonicalForm::new([pattern]).drops(name),
+                CanonicalForm::new([pattern]).drops(name, ""),
                 matches,
                 "{pattern} {name}"
             );

@@ -1,4 +1,4 @@
-//! The canonical URL of a page.
+//! The canonical URL of a page, and the URL that is requested for it.
 //!
 //! Two spellings of one address must not count as two pages: both would be fetched, and each would
 //! be the other's duplicate. [`PageUrl::parse`] is the only constructor. It parses by the WHATWG
@@ -6,18 +6,29 @@
 //! credentials, trailing dots of the host and an empty query, normalises percent-encoding (RFC 3986
 //! section 6.2.2), and drops the parameters that [`CanonicalForm`] names.
 //!
-//! Invariant: parsing the text of a `PageUrl` again returns the same text, under the same form and
-//! under [`CanonicalForm::keep_all`].
+//! The canonical text is a key: URLs are compared, counted and stored by it. A server may
+//! distinguish what it merges (RFC 3986 section 6.1): a signature covers the parameters as written,
+//! and a site may redirect to its own spelling. So [`PageUrl::request`] keeps the path and the
+//! query that the page wrote, and only that URL is sent. Scheme, host and port are the same.
+//!
+//! Invariants: parsing the text of a `PageUrl` again returns the same text, under the same form and
+//! under [`CanonicalForm::keep_all`]. Parsing its request again, under the same form, returns the
+//! same text and the same request. A request is ASCII without spaces, fragment and credentials.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use encoding_rs::Encoding;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use url::{Position, Url};
 
 use crate::url::canonical::{CanonicalForm, normalise_percent};
 use crate::url::host::{self, Host};
+use crate::url::query_encoding;
 use crate::url::surt;
 use crate::url::url_key::UrlKey;
 
@@ -29,8 +40,9 @@ pub const MAX_URL_BYTES: usize = 8 * 1024;
 /// The maximum length of a scheme in an error message.
 const QUOTED_SCHEME_BYTES: usize = 32;
 
-/// An absolute http or https URL in canonical form. Clones share the parsed URL: a page's links all
-/// refer to the page, and the listing and the queue hold the URLs of a sitemap at the same time.
+/// An absolute http or https URL in canonical form, with the request for it. Equality, order and
+/// hash are those of the canonical text. Clones share the parsed URL: a page's links all refer to
+/// the page, and the listing and the queue hold the URLs of a sitemap at the same time.
 ///
 /// ```
 /// use web::{CanonicalForm, PageUrl};
@@ -38,12 +50,21 @@ const QUOTED_SCHEME_BYTES: usize = 32;
 /// let form = CanonicalForm::default();
 /// let url = PageUrl::parse("HTTP://Example.ORG:80/a/../b?z=1&utm_source=x&a=2#top", &form)?;
 /// assert_eq!(url.as_str(), "http://example.org/b?a=2&z=1");
+/// assert_eq!(url.request().as_str(), "http://example.org/b?z=1&utm_source=x&a=2");
 /// assert_eq!(url.join("c", &form)?.surt(), "org,example)/c");
 /// # Ok::<(), web::UrlError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct PageUrl(Arc<Url>);
+///
+/// In text formats (JSON, TOML) it is the canonical text. In binary formats (postcard), the path
+/// and the query of the request follow after a line feed, if they differ.
+#[derive(Clone)]
+pub struct PageUrl(Arc<Parts>);
+
+/// The canonical URL, and the request where it differs.
+struct Parts {
+    canonical: Url,
+    request: Option<Box<Url>>,
+}
 
 /// The reason why a text is not the URL of a page.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -70,22 +91,38 @@ impl PageUrl {
         Self::canonical(Url::parse(text)?, form)
     }
 
-    /// Resolves a reference against this URL (RFC 3986 section 5) and canonicalises the result.
+    /// Resolves a reference against the request for this URL (RFC 3986 section 5) and canonicalises
+    /// the result.
     ///
     /// # Errors
     ///
     /// As [`PageUrl::parse`].
     pub fn join(&self, reference: &str, form: &CanonicalForm) -> Result<Self, UrlError> {
+        self.join_in(encoding_rs::UTF_8, reference, form)
+    }
+
+    /// Resolves a reference in a document of this encoding, in which the query is sent (URL
+    /// standard, "query state"; HTML standard, "encoding-parsing a URL").
+    pub(crate) fn join_in(
+        &self,
+        encoding: &'static Encoding,
+        reference: &str,
+        form: &CanonicalForm,
+    ) -> Result<Self, UrlError> {
         within_cap(reference)?;
-        let url = match self.0.join(reference) {
+        let base = self.request();
+        let encode: &dyn Fn(&str) -> Cow<'_, [u8]> = &|text| query_encoding::encode(encoding, text);
+        let is_utf_8 = reference.is_ascii() || encoding.output_encoding() == encoding_rs::UTF_8;
+        let options = Url::options().encoding_override((!is_utf_8).then_some(encode));
+        let resolved = match options.base_url(Some(base)).parse(reference) {
             // `///host/` names a host on the web, but the `url` crate ignores the third slash only
             // in absolute URLs (URL standard, "special authority ignore slashes state").
             Err(url::ParseError::EmptyHost) if reference.trim_start().starts_with(['/', '\\']) => {
-                Url::parse(&format!("{}:{}", self.0.scheme(), reference.trim()))?
+                options.parse(&format!("{}:{}", base.scheme(), reference.trim()))
             }
-            resolved => resolved?,
+            resolved => resolved,
         };
-        Self::canonical(url, form)
+        Self::canonical(resolved?, form)
     }
 
     fn canonical(url: Url, form: &CanonicalForm) -> Result<Self, UrlError> {
@@ -93,28 +130,58 @@ impl PageUrl {
             let quoted = url.scheme().chars().take(QUOTED_SCHEME_BYTES).collect();
             return Err(UrlError::Scheme(quoted));
         }
-        let text = canonical_text(&url, form)?;
-        // Parse again only if something changed: a host without its trailing dot may be an address,
-        // and a segment without its session may be `..`.
-        let url = if text == url.as_str() {
-            url
-        } else {
-            Url::parse(&text)?
-        };
-        within_cap(url.as_str())?;
-        Ok(Self(Arc::new(url)))
+        let written = with_encoded_path(url)?;
+        let text = canonical_text(&written, form)?;
+        if text == written.as_str() {
+            return Self::of(written, None);
+        }
+        // Parsed again: a host without its trailing dot may be an address, and a segment without
+        // its session may be `..`.
+        let canonical = Url::parse(&text)?;
+        let request = (target(&written) != target(&canonical))
+            .then(|| request_as(written, &canonical).map(Box::new))
+            .transpose()?;
+        Self::of(canonical, request)
+    }
+
+    fn of(canonical: Url, request: Option<Box<Url>>) -> Result<Self, UrlError> {
+        within_cap(canonical.as_str())?;
+        if let Some(request) = &request {
+            within_cap(request.as_str())?;
+        }
+        Ok(Self(Arc::new(Parts { canonical, request })))
     }
 
     /// Returns the canonical text.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        self.0.as_str()
+        self.0.canonical.as_str()
     }
 
-    /// Returns the URL as a value of the `url` crate.
+    /// Returns the canonical URL as a value of the `url` crate.
     #[must_use]
     pub fn as_url(&self) -> &Url {
-        &self.0
+        &self.0.canonical
+    }
+
+    /// Returns the URL that is requested: path and query as they were written. It differs from the
+    /// canonical one in nothing else.
+    #[must_use]
+    pub fn request(&self) -> &Url {
+        self.0.request.as_deref().unwrap_or(&self.0.canonical)
+    }
+
+    /// Returns the path and the query of the request: its target in HTTP/1.1 (RFC 9112 section
+    /// 3.2.1).
+    #[must_use]
+    pub fn request_target(&self) -> &str {
+        target(self.request())
+    }
+
+    /// Returns true if the request differs from the canonical URL.
+    #[must_use]
+    pub fn is_spelled_otherwise(&self) -> bool {
+        self.0.request.is_some()
     }
 
     /// Returns the key under which this URL is stored.
@@ -132,14 +199,14 @@ impl PageUrl {
     /// Returns the host and, unless it is the scheme's default, the port.
     #[must_use]
     pub fn authority(&self) -> &str {
-        &self.0[Position::BeforeHost..Position::AfterPort]
+        &self.as_url()[Position::BeforeHost..Position::AfterPort]
     }
 
     /// Returns scheme, host and port, `https://example.org:8443`: the scope of one robots.txt (RFC
     /// 9309 section 2.3).
     #[must_use]
     pub fn origin(&self) -> String {
-        self.0[..Position::AfterPort].to_owned()
+        self.as_url()[..Position::AfterPort].to_owned()
     }
 
     /// Returns the registrable domain of the host: `example.co.uk` for `www.example.co.uk`.
@@ -148,24 +215,92 @@ impl PageUrl {
     /// public suffix, is returned unchanged.
     #[must_use]
     pub fn registrable_domain(&self) -> &str {
-        match self.0.host() {
+        match self.as_url().host() {
             Some(url::Host::Domain(name)) => host::registrable(name),
             _ => self.host_str(),
         }
     }
 
-    /// Returns the sort key of archive indexes, `org,example)/path?query`.
+    /// Returns the sort key of the request in archive indexes, `org,example)/path?query`.
     ///
     /// The key is lossy on purpose: several URLs may share one. `surt.rs` lists the losses.
     #[must_use]
     pub fn surt(&self) -> String {
-        surt::key(&self.0)
+        surt::key(self.request())
     }
 
     fn host_str(&self) -> &str {
         // Never empty: `canonical_text` refuses such a host.
-        self.0.host_str().unwrap_or_default()
+        self.as_url().host_str().unwrap_or_default()
     }
+
+    /// Returns the same URL with the canonical URL as its request.
+    #[must_use]
+    pub fn without_spelling(&self) -> Self {
+        match &self.0.request {
+            None => self.clone(),
+            Some(_) => Self(Arc::new(Parts {
+                canonical: self.as_url().clone(),
+                request: None,
+            })),
+        }
+    }
+
+    /// Returns the text under which a store keeps the URL: the canonical text and, if the request
+    /// differs, a line feed and its path and query. No URL contains a line feed.
+    #[must_use]
+    pub fn to_stored(&self) -> Cow<'_, str> {
+        match &self.0.request {
+            None => Cow::Borrowed(self.as_str()),
+            Some(request) => Cow::Owned(format!("{self}\n{}", target(request))),
+        }
+    }
+
+    /// Reads a stored text. No parameters are dropped, so that a URL written under one form is the
+    /// same under any other.
+    ///
+    /// # Errors
+    ///
+    /// As [`PageUrl::parse`].
+    pub fn of_stored(text: &str) -> Result<Self, UrlError> {
+        RECENTLY_READ.with_borrow_mut(|recent| recent.read(text))
+    }
+
+    fn is_stored_as(&self, text: &str) -> bool {
+        match (text.split_once('\n'), &self.0.request) {
+            (None, None) => text == self.as_str(),
+            (Some((canonical, written)), Some(request)) => {
+                canonical == self.as_str() && written == target(request)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Returns path and query.
+fn target(url: &Url) -> &str {
+    &url[Position::BeforePath..Position::AfterQuery]
+}
+
+/// Returns the URL with `^` and `|` encoded in its path: the URL standard encodes the former, and
+/// browsers encode both. Servers are known to refuse them.
+fn with_encoded_path(url: Url) -> Result<Url, UrlError> {
+    if !url.path().contains(['^', '|']) {
+        return Ok(url);
+    }
+    let path = url.path().replace('^', "%5E").replace('|', "%7C");
+    let (before, after) = (&url[..Position::BeforePath], &url[Position::AfterPath..]);
+    Ok(Url::parse(&format!("{before}{path}{after}"))?)
+}
+
+/// Returns the request for a canonical URL that was written so.
+fn request_as(mut written: Url, canonical: &Url) -> Result<Url, UrlError> {
+    let origin = &canonical[..Position::BeforePath];
+    written.set_fragment(None);
+    if written[..Position::BeforePath] == *origin {
+        return Ok(written);
+    }
+    Ok(Url::parse(&format!("{origin}{}", target(&written)))?)
 }
 
 /// Returns the canonical text of scheme, host, port, path and query.
@@ -200,13 +335,51 @@ impl fmt::Display for PageUrl {
     }
 }
 
-/// Parses a stored URL. No parameters are dropped, so that a URL written under one form is the same
-/// under any other.
-impl TryFrom<String> for PageUrl {
-    type Error = UrlError;
+impl fmt::Debug for PageUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PageUrl({:?})", self.to_stored())
+    }
+}
 
-    fn try_from(text: String) -> Result<Self, UrlError> {
-        RECENTLY_READ.with_borrow_mut(|recent| recent.read(&text))
+impl PartialEq for PageUrl {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for PageUrl {}
+
+impl Hash for PageUrl {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
+    }
+}
+
+impl PartialOrd for PageUrl {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for PageUrl {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.as_str().cmp(other.as_str())
+    }
+}
+
+impl Serialize for PageUrl {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match serializer.is_human_readable() {
+            true => serializer.serialize_str(self.as_str()),
+            false => serializer.serialize_str(&self.to_stored()),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for PageUrl {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::of_stored(&text).map_err(serde::de::Error::custom)
     }
 }
 
@@ -225,21 +398,29 @@ struct RecentUrls {
 }
 
 impl RecentUrls {
-    /// Reads a URL in canonical form.
+    /// Reads a stored text.
     fn read(&mut self, text: &str) -> Result<PageUrl, UrlError> {
         let mut known = self.urls.iter().flatten();
-        if let Some(url) = known.find(|url| url.as_str() == text) {
+        if let Some(url) = known.find(|url| url.is_stored_as(text)) {
             return Ok(url.clone());
         }
-        let url = PageUrl::parse(text, &CanonicalForm::keep_all())?;
+        let url = parse_stored(text)?;
         self.urls[self.oldest] = Some(url.clone());
         self.oldest = (self.oldest + 1) % self.urls.len();
         Ok(url)
     }
 }
 
-impl From<PageUrl> for String {
-    fn from(url: PageUrl) -> String {
-        url.0.as_str().to_owned()
+fn parse_stored(text: &str) -> Result<PageUrl, UrlError> {
+    let keep_all = &CanonicalForm::keep_all();
+    let Some((canonical, written)) = text.split_once('\n') else {
+        return PageUrl::parse(text, keep_all);
+    };
+    let canonical = PageUrl::parse(canonical, keep_all)?.as_url().clone();
+    if !written.starts_with('/') {
+        return Err(url::ParseError::InvalidDomainCharacter.into());
     }
+    let mut request = Url::parse(&format!("{}{written}", &canonical[..Position::BeforePath]))?;
+    request.set_fragment(None);
+    PageUrl::of(canonical, Some(Box::new(request)))
 }

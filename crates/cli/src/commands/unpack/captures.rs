@@ -83,6 +83,8 @@ pub(super) struct Targets {
     pub(super) without_content: u64,
     /// Redirects and pages that were left out, with the URLs that they lead to.
     others: HashMap<String, String>,
+    /// The captured spelling of canonical URLs that were not requested as such.
+    spellings: HashMap<String, String>,
     form: CanonicalForm,
 }
 
@@ -107,6 +109,23 @@ impl Targets {
         Ok(captures.into_targets(form.unwrap_or_default()))
     }
 
+    /// Returns [`Targets::spellings`]: a link may spell a page in another way than the one that was
+    /// followed.
+    fn other_spellings(&self) -> HashMap<String, String> {
+        let mut spellings = HashMap::new();
+        let files = self.files.iter().map(|file| &file.url);
+        for url in files.chain(self.others.keys()) {
+            if let Ok(page) = PageUrl::parse(url, &self.form)
+                && page.as_str() != url
+            {
+                spellings
+                    .entry(page.to_string())
+                    .or_insert_with(|| url.clone());
+            }
+        }
+        spellings
+    }
+
     /// Returns the file of a URL, through redirects and originals; `None` if there is none.
     pub(super) fn file_of(&self, url: &str) -> Option<&str> {
         let mut url = url.to_owned();
@@ -117,8 +136,11 @@ impl Targets {
             url = match self.others.get(&url) {
                 Some(other) => other.clone(),
                 None => {
-                    let canonical = PageUrl::parse(&url, &self.form).ok()?;
-                    Some(canonical.to_string()).filter(|canonical| *canonical != url)?
+                    let canonical = PageUrl::parse(&url, &self.form).ok()?.to_string();
+                    match canonical == url {
+                        true => self.spellings.get(&url)?.clone(),
+                        false => canonical,
+                    }
                 }
             };
         }
@@ -241,8 +263,10 @@ impl Captures {
             redirected: 0,
             without_content,
             others,
+            spellings: HashMap::new(),
             form,
         };
+        targets.spellings = targets.other_spellings();
         let redirected = targets.others.keys();
         let redirected = redirected.filter(|url| targets.file_of(url).is_some());
         targets.redirected = redirected.count() as u64;
@@ -278,6 +302,6 @@ impl Captures {
         let head = read_head(&self.paths[place.file], place.offset, HEAD).ok()?;
         let answer = head.http()?;
         let location = answer.headers.get(http::header::LOCATION)?;
-        absolute(url, &String::from_utf8_lossy(location.as_bytes()))
+        absolute(url, &web::url_field(location))
     }
 }

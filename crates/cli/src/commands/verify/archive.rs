@@ -67,6 +67,8 @@ pub(super) struct Archive<'a> {
     /// The offsets of the records in files of other crawlers that rows name.
     named: HashMap<String, HashSet<u64>>,
     open: Option<Open>,
+    /// The canonical form of the crawl's URLs.
+    form: CanonicalForm,
     politeness: Politeness,
     counts: Counts,
     /// The number of the journal's `Archived` records so far.
@@ -103,6 +105,7 @@ struct Visit<'a> {
 impl<'a> Archive<'a> {
     pub(super) fn new(
         directory: &Path,
+        form: CanonicalForm,
         politeness: Politeness,
         complaints: &'a mut Complaints,
     ) -> Self {
@@ -122,6 +125,7 @@ impl<'a> Archive<'a> {
             foreign,
             named: HashMap::new(),
             open: None,
+            form,
             politeness,
             syncs: 0,
             torn: false,
@@ -335,7 +339,8 @@ impl<'a> Archive<'a> {
             if record.kind() == "request" {
                 self.check_request(visit, &record, &mut first);
             }
-            match visit.fits(&record, offset == page_offset, offset < page_offset) {
+            let (is_page, is_before) = (offset == page_offset, offset < page_offset);
+            match visit.fits(&record, &self.form, is_page, is_before) {
                 Ok(()) => is_there |= offset == page_offset,
                 Err(what) => self
                     .complaints
@@ -350,10 +355,8 @@ impl<'a> Archive<'a> {
     }
 
     fn check_request(&mut self, visit: &Visit<'_>, record: &Record, first: &mut bool) {
-        let url = record
-            .target()
-            .map(|url| PageUrl::parse(url, &CanonicalForm::default()));
-        let (Some(Ok(url)), Ok(at)) = (url, record.date().parse()) else {
+        let url = record.page_url(&self.form);
+        let (Some(url), Ok(at)) = (url, record.date().parse()) else {
             self.complaints.add(format!(
                 "{}: a request without a URL and a date, in the visit to {}",
                 visit.span.file, visit.row.url
@@ -381,14 +384,22 @@ impl<'a> Archive<'a> {
 
 impl Visit<'_> {
     /// Checks that a record belongs to this visit.
-    fn fits(&self, record: &Record, is_page: bool, is_before: bool) -> Result<(), String> {
+    fn fits(
+        &self,
+        record: &Record,
+        form: &CanonicalForm,
+        is_page: bool,
+        is_before: bool,
+    ) -> Result<(), String> {
         let kind = record.kind();
         let target = record.target().unwrap_or_default();
+        // A record names the URL as it was requested, a row its canonical form.
+        let url = record.page_url(form);
         let page = self.row.final_url.as_ref().unwrap_or(&self.row.url);
         let is_known = match kind {
-            "response" if is_page && self.row.kept => target == page.as_str(),
+            "response" if is_page && self.row.kept => url.as_ref() == Some(page),
             "revisit" | "conversion" | "metadata" if is_page && !self.row.kept => {
-                target == page.as_str()
+                url.as_ref() == Some(page)
             }
             _ if is_page => {
                 let kept = if self.row.kept { "kept" } else { "not kept" };
@@ -399,7 +410,7 @@ impl Visit<'_> {
             "response" if !is_before => return Err("a response that no row names".to_owned()),
             "response" | "request" | "metadata" => {
                 let mut urls = [&self.row.url, page].into_iter().chain(self.reached);
-                urls.any(|url| url.as_str() == target)
+                urls.any(|known| url.as_ref() == Some(known))
             }
             other => return Err(format!("a {other} record, which no visit leaves there")),
         };

@@ -67,7 +67,8 @@ pub(super) fn run(
     let settings = Settings::of_crawl(&mirror.directory)?;
     let mut complaints = Complaints::default();
     let politeness = Politeness::new(&settings, control::shortest_delays(directory)?);
-    let mut archive = Archive::new(&archive_directory, politeness, &mut complaints);
+    let form = settings.canonical_form();
+    let mut archive = Archive::new(&archive_directory, form, politeness, &mut complaints);
     let rows = crawl_directory::state(&mirror.directory);
     archive.read(&rows, &Journal::of_durable_visits())?;
     let (archive, politeness, end) = archive.end();

@@ -190,7 +190,7 @@ impl Queue {
         let host = self.hosts.number(&discovered.url.host());
         let rank = Rank::of(discovered, sequence);
         let body = Body {
-            url: discovered.url.as_str().into(),
+            url: discovered.url.to_stored().into(),
             via,
         };
         self.pending_bytes += body.weight();

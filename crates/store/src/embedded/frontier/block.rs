@@ -9,6 +9,8 @@
 //! page   sequence minus the one before · via 0 (none), 1 (as before) or 2 + text · text of the URL
 //! text   bytes shared with the one before · bytes that follow · those bytes (numbers are LEB128)
 //! ```
+//! The text of a URL has the request for it, where that differs (`PageUrl::to_stored`).
+//!
 //! Invariant: it is on disk; another layout is another version. `golden/queue-block.hex` pins it.
 //! Checksums are added by `parts.rs`.
 
@@ -16,7 +18,7 @@ use std::sync::Arc;
 
 use super::place::Body;
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 const HEADER_BYTES: usize = 5;
 /// A block is ended before it would grow above this: it fits into one value of the database.
 pub(super) const FULL_BYTES: usize = 6 << 10;
@@ -238,6 +240,10 @@ mod tests {
             (7, body("http://a.test/one", None)),
             (9, body("http://a.test/two", Some("http://b.test/"))),
             (300, body("http://a.test/two/three", Some("http://b.test/"))),
+            (
+                301,
+                body("http://a.test/two?a&b\n/two?b&a", Some("http://b.test/")),
+            ),
         ];
         let blocks = pack(pages.iter().map(|(sequence, body)| (*sequence, body)));
         let hex: String = blocks[0]

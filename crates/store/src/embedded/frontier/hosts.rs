@@ -234,7 +234,11 @@ impl HostState {
         };
         let ordinary = ordinary + self.all.out - self.probes.out;
         let may_probe = may_go && is_open;
-        let open_probes = if is_open && !is_unreachable { own_probes } else { 0 };
+        let open_probes = if is_open && !is_unreachable {
+            own_probes
+        } else {
+            0
+        };
         let turn = Turn {
             ready: self.pace.ready,
             urgency: self.urgency(),

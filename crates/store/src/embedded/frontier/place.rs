@@ -47,6 +47,7 @@ pub(super) struct Place {
 /// A waiting URL, as text: parsed URLs take three times the memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Body {
+    /// The URL with the request for it ([`PageUrl::to_stored`]).
     pub(super) url: Box<str>,
     /// Shared by the links of one page.
     pub(super) via: Option<Arc<str>>,
@@ -200,7 +201,7 @@ impl Body {
         strikes: u32,
     ) -> Result<QueueEntry, StoreFault> {
         let parse = |text: &str| {
-            PageUrl::try_from(text.to_owned()).map_err(|error| StoreFault::Tables {
+            PageUrl::of_stored(text).map_err(|error| StoreFault::Tables {
                 path: "sled".into(),
                 what: format!("a queued URL cannot be read ({error})"),
             })

@@ -442,6 +442,41 @@ fn records_until_9() -> Vec<Record> {
     [before.concat(), records_since_9()].concat()
 }
 
+/// Returns records with requests that differ from their URLs.
+fn records_of_requests() -> Vec<Record> {
+    let found = link("http://a.test/b?z=1&a=2;jsessionid=3", 1);
+    let row = crate::VisitRecord::new(found.clone(), Fate::Failed, at(5));
+    let revoked = Record::Revoked {
+        entry: crate::QueueEntry::new(12, found.clone()),
+        row: Box::new(row),
+        reached: Vec::new(),
+    };
+    let finds = vec![found];
+    vec![Record::Discovered { first: 11, finds }, revoked]
+}
+
+/// A URL was requested in canonical form after a restart, and a signed one answered with 403.
+#[test]
+fn requests_come_back_as_pages_wrote_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let journal = journal(directory.path(), 1 << 20);
+    for record in records_of_requests() {
+        journal.append(&record).unwrap();
+    }
+    let read = all(directory.path()).unwrap();
+    let [
+        Record::Discovered { finds, .. },
+        Record::Revoked { entry, row, .. },
+    ] = &read[..]
+    else {
+        panic!("{read:?}");
+    };
+    for url in [&finds[0].url, &entry.discovered.url, &row.url] {
+        assert_eq!(url.as_str(), "http://a.test/b?a=2&z=1");
+        assert_eq!(url.request_target(), "/b?z=1&a=2;jsessionid=3");
+    }
+}
+
 /// Returns records with all that format 10 added.
 fn records_since_10() -> Vec<Record> {
     let found = link("http://a.test/list", 1);
@@ -457,8 +492,9 @@ fn records_since_10() -> Vec<Record> {
         limit: crate::Limit::Links,
         lost: 2_000,
     };
+    let mut records = records_of_requests();
     let held = [link("http://a.test/target", 2), link("http://a.test/", 0)];
-    vec![
+    records.extend([
         Record::Held { finds: held.into() },
         Record::Settled(SettledVisit {
             sequence: 10,
@@ -472,7 +508,8 @@ fn records_since_10() -> Vec<Record> {
             row: Box::new(row(Vec::new(), Some(crate::UnreadFormat::Pdf))),
             reached: Vec::new(),
         },
-    ]
+    ]);
+    records
 }
 
 /// Returns records with all that format 9 added.
