@@ -56,8 +56,10 @@ pub fn decide(failure: VisitFailure, attempts: u32, tries: u32) -> Decision {
         | VisitFailure::Robots(Some(Kind::Tls | Kind::PrivateAddress | Kind::Unaskable)) => {
             NOT_AGAIN
         }
-        // The disk is full, and the page is not to blame: it waits with everything else.
-        VisitFailure::Fetch(Kind::Spool) | VisitFailure::Robots(Some(Kind::Spool)) => {
+        // The disk is full, or files are short, and the page is not to blame: it waits with
+        // everything else.
+        VisitFailure::Fetch(Kind::Spool | Kind::OpenFiles)
+        | VisitFailure::Robots(Some(Kind::Spool | Kind::OpenFiles)) => {
             return Decision::Again(LATER);
         }
         VisitFailure::Fetch(Kind::Dns) => (LATER, 2),
@@ -157,10 +159,12 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_finds_the_disk_full_is_never_given_up() {
+    fn a_page_that_finds_the_disk_full_or_files_short_is_never_given_up() {
         for failure in [
             VisitFailure::Fetch(FailureKind::Spool),
             VisitFailure::Robots(Some(FailureKind::Spool)),
+            VisitFailure::Fetch(FailureKind::OpenFiles),
+            VisitFailure::Robots(Some(FailureKind::OpenFiles)),
         ] {
             assert_eq!(decide(failure, 1_000, 1), Decision::Again(LATER));
         }

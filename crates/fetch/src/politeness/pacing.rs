@@ -153,7 +153,8 @@ impl AnswerKind {
             FailureKind::PrivateAddress
             | FailureKind::Unaskable
             | FailureKind::HeadersTooLarge
-            | FailureKind::Spool => Self::Fine,
+            | FailureKind::Spool
+            | FailureKind::OpenFiles => Self::Fine,
             FailureKind::Dns
             | FailureKind::Connect
             | FailureKind::Tls
