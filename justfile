@@ -67,6 +67,10 @@ nodes:
 bench-crawl *args:
     cargo run --release --manifest-path benches/Cargo.toml --bin bench-crawl -- {{args}}
 
+# crawl 500 generated hosts for ten minutes: pages/s and memory by the minute, and of its quarters
+soak *args:
+    cargo run --release --manifest-path benches/Cargo.toml --bin soak -- {{args}}
+
 # measure what a topic adds to the cost of a page and of a link
 bench-topic *args:
     cargo run --release --manifest-path benches/Cargo.toml --bin bench-topic -- {{args}}

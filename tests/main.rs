@@ -23,6 +23,7 @@ mod politeness {
     mod endurance; // thousands of fetches from many hosts, with restarts
     mod groups; // hosts that share a pace
     mod hosts; // `status --hosts`
+    mod open_files; // more hosts than open files
     mod outages; // hosts that fail, `retry`
     mod restarts; // waits outlast interrupts and kills
     mod robots; // robots.txt

@@ -35,6 +35,9 @@ pub(crate) fn remedy_for(kind: DiskErrorKind, out: &Path) -> String {
         DiskErrorKind::ReadOnly => {
             "have the file system mounted for writing, and see that you may write there"
         }
+        DiskErrorKind::TooManyFiles => {
+            "allow more open files (`ulimit -n 4096`, or LimitNOFILE= of a service)"
+        }
         DiskErrorKind::Broken => "mend the disk (the system's log says what is wrong with it)",
     };
     format!(
@@ -66,6 +69,15 @@ mod tests {
             remedy_of(&full, Path::new("monday"))
                 .contains("make room, then `crawler --out monday`")
         );
+        #[cfg(unix)]
+        {
+            let too_many = remedy_of(
+                &Outer(io::Error::from_raw_os_error(24)),
+                Path::new("monday"),
+            );
+            assert!(too_many.contains("allow more open files"), "{too_many}");
+            assert!(!too_many.contains("mend the disk"), "{too_many}");
+        }
         let read_only = Outer(io::ErrorKind::ReadOnlyFilesystem.into());
         assert!(remedy_of(&read_only, Path::new("monday")).contains("mounted for writing"));
     }

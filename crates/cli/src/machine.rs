@@ -79,6 +79,62 @@ pub(crate) fn keep_memory_small() {
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub(crate) fn keep_memory_small() {}
 
+/// Raises the limit of open files as far as the system lets a process do so (POSIX, getrlimit()):
+/// each connection is a file, and the usual soft limit is 1,024. Does nothing if that is refused.
+#[cfg(unix)]
+pub(crate) fn raise_file_limit() {
+    let Some(limit) = limit_of_files() else {
+        return;
+    };
+    // macOS refuses more than OPEN_MAX, even where it names no hard limit.
+    for files in [limit.rlim_max.min(MAX_FILES), OPEN_MAX] {
+        if limit.rlim_cur >= files {
+            return;
+        }
+        let raised = libc::rlimit {
+            rlim_cur: files,
+            ..limit
+        };
+        #[expect(unsafe_code, reason = "the standard library has no function for it")]
+        // SAFETY: the pointer is to a whole `rlimit`, which is only read.
+        let refused = unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const raised) };
+        if refused == 0 {
+            return;
+        }
+    }
+}
+
+#[cfg(not(unix))]
+pub(crate) fn raise_file_limit() {}
+
+/// Returns the number of files that this process may have open.
+#[cfg(unix)]
+pub(crate) fn file_limit() -> u64 {
+    limit_of_files().map_or(OPEN_MAX, |limit| limit.rlim_cur.min(MAX_FILES))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn file_limit() -> u64 {
+    MAX_FILES
+}
+
+#[cfg(unix)]
+fn limit_of_files() -> Option<libc::rlimit> {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    #[expect(unsafe_code, reason = "the standard library has no function for it")]
+    // SAFETY: the pointer is to a whole `rlimit`, which the call fills in.
+    let refused = unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) };
+    (refused == 0).then_some(limit)
+}
+
+/// Maximum number of open files that is asked for: more than any crawl needs.
+const MAX_FILES: u64 = 1 << 20;
+#[cfg(unix)]
+const OPEN_MAX: u64 = 10_240;
+
 /// Returns the machine's clock. Nothing else reads it. A crawl uses a
 /// [`SessionClock`](crate::session_clock::SessionClock), which is not affected when it is set.
 pub(crate) fn clock() -> Clock {

@@ -52,6 +52,7 @@ use crate::cli_error::CliError;
 
 fn main() -> ExitCode {
     machine::keep_memory_small();
+    machine::raise_file_limit();
     terminal::say_panics();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,

@@ -9,6 +9,8 @@ pub enum DiskErrorKind {
     Full,
     /// Writing is not permitted: somebody must allow it.
     ReadOnly,
+    /// The process or the system has too many files open: raise a limit. The disk is sound.
+    TooManyFiles,
     /// Any other error: written data may be lost.
     Broken,
 }
@@ -18,6 +20,7 @@ impl DiskErrorKind {
     #[must_use]
     pub fn of(error: &io::Error) -> Self {
         match error.kind() {
+            _ if is_shortage_of_files(error) => Self::TooManyFiles,
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
                 Self::Full
             }
@@ -25,6 +28,23 @@ impl DiskErrorKind {
             _ => Self::Broken,
         }
     }
+}
+
+/// Returns true if no file or connection can be opened because too many are open: in this process
+/// (EMFILE), or in the whole system (ENFILE; POSIX, open()).
+#[must_use]
+pub fn is_shortage_of_files(error: &io::Error) -> bool {
+    const ENFILE: i32 = 23;
+    const EMFILE: i32 = 24;
+    const WSAEMFILE: i32 = 10_024;
+    let codes: &[i32] = if cfg!(windows) {
+        &[WSAEMFILE]
+    } else {
+        &[ENFILE, EMFILE]
+    };
+    error
+        .raw_os_error()
+        .is_some_and(|code| codes.contains(&code))
 }
 
 #[cfg(test)]
@@ -43,6 +63,15 @@ mod tests {
             (ErrorKind::UnexpectedEof, DiskErrorKind::Broken),
         ] {
             assert_eq!(DiskErrorKind::of(&kind.into()), expected, "{kind}");
+        }
+        #[cfg(unix)]
+        for code in [23, 24] {
+            let error = io::Error::from_raw_os_error(code);
+            assert_eq!(
+                DiskErrorKind::of(&error),
+                DiskErrorKind::TooManyFiles,
+                "{error}"
+            );
         }
     }
 

@@ -130,7 +130,9 @@ impl Reserve {
         let removed = self.disk.remove_if_there(&self.path);
         match DiskErrorKind::of(&error) {
             DiskErrorKind::Full => removed.map(|()| Restored::NoRoom),
-            DiskErrorKind::ReadOnly | DiskErrorKind::Broken => Err(error),
+            DiskErrorKind::ReadOnly | DiskErrorKind::TooManyFiles | DiskErrorKind::Broken => {
+                Err(error)
+            }
         }
     }
 

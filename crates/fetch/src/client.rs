@@ -7,6 +7,7 @@ pub(crate) mod decode;
 pub(crate) mod framing;
 pub(crate) mod head;
 pub(crate) mod http_fetch;
+pub(crate) mod idle_connections;
 pub(crate) mod options;
 pub(crate) mod progress;
 pub(crate) mod proxy;

@@ -110,7 +110,10 @@ impl Consequence {
             FailureKind::PrivateAddress | FailureKind::Unaskable | FailureKind::HeadersTooLarge => {
                 Self::FINAL
             }
-            FailureKind::Spool => Self::new(Blame::Us, Rest::Usual, u32::MAX, LATER),
+            // The page waits with everything else for the disk, or for a file.
+            FailureKind::Spool | FailureKind::OpenFiles => {
+                Self::new(Blame::Us, Rest::Usual, u32::MAX, LATER)
+            }
         }
     }
 
@@ -196,6 +199,7 @@ mod tests {
             (FailureKind::Unaskable, Blame::Page, Rest::Usual, 1),
             (FailureKind::HeadersTooLarge, Blame::Page, Rest::Usual, 1),
             (FailureKind::Spool, Blame::Us, Rest::Usual, u32::MAX),
+            (FailureKind::OpenFiles, Blame::Us, Rest::Usual, u32::MAX),
         ] {
             let found = Consequence::of_failure(kind);
             let expected = (blame, rest, tries);

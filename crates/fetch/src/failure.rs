@@ -10,6 +10,7 @@ use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use disk::is_shortage_of_files;
 use hyper_util::client::legacy::Error as RequestError;
 use web::{Exchange, Warning};
 
@@ -63,6 +64,9 @@ pub enum FetchFailure {
     /// The body is too large for memory, and the disk does not take it.
     #[error("the body cannot be kept on disk: {0}")]
     Spool(io::ErrorKind),
+    /// Too many files are open, so that there is none for a connection or a large body.
+    #[error("too many files are open")]
+    OpenFiles,
     /// The URL cannot be written into a request.
     #[error("the URL cannot be requested")]
     Unaskable,
@@ -104,6 +108,9 @@ pub enum FailureKind {
     /// See [`FetchFailure::Spool`].
     #[error("spool")]
     Spool,
+    /// See [`FetchFailure::OpenFiles`].
+    #[error("open-files")]
+    OpenFiles,
     /// See [`FetchFailure::Unaskable`].
     #[error("unaskable")]
     Unaskable,
@@ -125,6 +132,7 @@ impl FetchFailure {
             Self::Protocol => FailureKind::Protocol,
             Self::HeadersTooLarge => FailureKind::HeadersTooLarge,
             Self::Spool(_) => FailureKind::Spool,
+            Self::OpenFiles => FailureKind::OpenFiles,
             Self::Unaskable => FailureKind::Unaskable,
         }
     }
@@ -206,7 +214,11 @@ impl FetchFailure {
             // An error of our own library is the server's violation of the protocol.
             return (http2.is_remote() || http2.is_io()).then_some(Self::Disconnected);
         }
-        let kind = cause.downcast_ref::<io::Error>()?.kind();
+        let error = cause.downcast_ref::<io::Error>()?;
+        if is_shortage_of_files(error) {
+            return Some(Self::OpenFiles);
+        }
+        let kind = error.kind();
         if connecting {
             // An `io::Error` of these kinds only wraps another error.
             return (kind != io::ErrorKind::Other && kind != io::ErrorKind::InvalidData)

@@ -13,6 +13,7 @@ mod failure;
 mod fetch;
 mod generational_cache;
 mod memory;
+mod open_files;
 mod politeness;
 mod robots_cache;
 mod ssrf_guard;
@@ -33,6 +34,7 @@ pub use credentials::{REDACTED, Secrets};
 pub use failure::{FailureKind, FetchFailure};
 pub use fetch::{Fetch, WantsBody};
 pub use memory::{MemoryBudget, MemoryShare};
+pub use open_files::FileBudget;
 pub use politeness::pacer::{Pacer, Permit, PolitenessKey};
 pub use politeness::pacing::{
     AddressBound, Answer, AnswerKind, Cooldown, HostPace, HostPacing, PacingRules,

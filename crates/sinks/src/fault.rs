@@ -124,11 +124,13 @@ impl SinkFault {
             let path = path.to_owned();
             match DiskErrorKind::of(&source) {
                 DiskErrorKind::Full => Self::Full { path, source },
-                DiskErrorKind::ReadOnly | DiskErrorKind::Broken => Self::Io {
-                    doing,
-                    path,
-                    source,
-                },
+                DiskErrorKind::ReadOnly | DiskErrorKind::TooManyFiles | DiskErrorKind::Broken => {
+                    Self::Io {
+                        doing,
+                        path,
+                        source,
+                    }
+                }
             }
         }
     }

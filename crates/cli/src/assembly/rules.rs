@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use crawl::{DuplicateLinks, ListingRules, Policy};
 use disk::Disk;
-use fetch::{FetchLimits, FetchOptions, HostPacing, MemoryBudget, PacingRules, Secrets, Stalls};
+use fetch::{
+    FetchLimits, FetchOptions, FileBudget, HostPacing, MemoryBudget, PacingRules, Secrets, Stalls,
+};
 use neardup::HashKey;
 use store::embedded::{EarlierCrawls, StoreOptions};
 use store::{FrontierRules, HostLimits};
@@ -63,6 +65,7 @@ pub(super) fn fetch_options(
         secrets: Arc::new(secrets),
         keeps_cookies: settings.cookies == CookieKeeping::Session,
         connections_per_host: most_connections(settings),
+        open_files: FileBudget::of_limit(machine::file_limit()),
         memory: memory.clone(),
         spool: Some(crawl_directory::state(&settings.out)),
         stalls: stalls.clone(),

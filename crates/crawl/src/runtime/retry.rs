@@ -196,10 +196,12 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_finds_the_disk_full_is_never_given_up() {
+    fn a_page_that_finds_the_disk_full_or_files_short_is_never_given_up() {
         for failure in [
             VisitFailure::Fetch(FailureKind::Spool),
             VisitFailure::Robots(Some(FailureKind::Spool)),
+            VisitFailure::Fetch(FailureKind::OpenFiles),
+            VisitFailure::Robots(Some(FailureKind::OpenFiles)),
         ] {
             assert_eq!(decide(failure, 1_000, 1, true), uncounted(30));
         }

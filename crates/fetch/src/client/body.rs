@@ -9,7 +9,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use disk::{Spool, Spooled};
+use disk::{Spool, Spooled, is_shortage_of_files};
 use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::{Response, Version};
 use http_body_util::BodyExt;
@@ -164,7 +164,10 @@ impl<'a> BodyBuffer<'a> {
         let spilled = spilled
             .await
             .map_err(|_stopped| FetchFailure::Spool(io::ErrorKind::Interrupted))?;
-        let (spool, held) = spilled.map_err(|error| FetchFailure::Spool(error.kind()))?;
+        let (spool, held) = spilled.map_err(|error| match is_shortage_of_files(&error) {
+            true => FetchFailure::OpenFiles,
+            false => FetchFailure::Spool(error.kind()),
+        })?;
         (self.spool, self.held) = (Some(spool), held);
         Ok(())
     }

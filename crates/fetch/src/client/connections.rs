@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -14,6 +13,7 @@ use rustls::ClientConfig;
 use web::PageUrl;
 
 use crate::client::connector::{Connector, without_http2};
+use crate::client::idle_connections::{IDLE, IdleSeats, Seat};
 use crate::client::options::FetchOptions;
 use crate::client::setup_error::SetupError;
 use crate::client::tls;
@@ -24,9 +24,6 @@ use crate::ssrf_guard::resolver::GuardedResolver;
 /// Idle connections kept for a host. Each holds a read buffer of up to some hundred KiB: 64 for
 /// each of 64 hosts took 150 MiB.
 const IDLE_PER_HOST: usize = 4;
-/// The time that idle connections are kept: as long as a polite crawler may need them again, and no
-/// longer, because over many hosts they dominate memory.
-const IDLE: Duration = Duration::from_secs(10);
 /// Bytes that an HTTP/2 server may send ahead of our reading, for a stream and for a connection.
 const H2_STREAM_WINDOW: u32 = 512 << 10;
 const H2_CONNECTION_WINDOW: u32 = 1 << 20;
@@ -37,6 +34,7 @@ pub(crate) struct Clients {
     without: ClientsOfPorts,
     with: HashMap<ClientCertificate, ClientsOfPorts>,
     certificates: ClientCertificates,
+    seats: Arc<IdleSeats>,
 }
 
 /// A client per port in the resolve rules, because the engine asks its resolver without the port;
@@ -77,7 +75,14 @@ impl Clients {
             without: ClientsOfPorts::new(options, names, None)?,
             with: with.collect::<Result<_, SetupError>>()?,
             certificates,
+            seats: IdleSeats::new(options.open_files.idle, idle_per_host(options)),
         })
+    }
+
+    /// Returns a seat for the origin of `url`, which lets it keep its connections; `None` if there
+    /// is none.
+    pub(crate) fn seat(&self, url: &PageUrl) -> Option<Seat> {
+        self.seats.take(url.origin())
     }
 
     /// Returns the client for `url`.
@@ -145,6 +150,11 @@ impl Client {
     }
 }
 
+/// Returns the number of idle connections that an origin keeps.
+fn idle_per_host(options: &FetchOptions) -> usize {
+    options.connections_per_host.min(IDLE_PER_HOST)
+}
+
 /// Returns the settings of an engine that decides nothing: it follows no redirect, knows no
 /// cookies, and repeats only a request that was never sent.
 fn engine(options: &FetchOptions) -> Builder {
@@ -154,7 +164,7 @@ fn engine(options: &FetchOptions) -> Builder {
         .timer(TokioTimer::new())
         .pool_timer(TokioTimer::new())
         .pool_idle_timeout(IDLE)
-        .pool_max_idle_per_host(options.connections_per_host.min(IDLE_PER_HOST))
+        .pool_max_idle_per_host(idle_per_host(options))
         .http1_max_headers(options.limits.header_fields)
         .http2_max_header_list_size(header_bytes)
         .http2_initial_stream_window_size(H2_STREAM_WINDOW)

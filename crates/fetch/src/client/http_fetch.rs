@@ -12,7 +12,8 @@ use http::header::COOKIE;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, Version};
 use hyper::body::Incoming;
 use hyper_util::client::legacy::connect::HttpInfo;
-use tokio::time::{Instant, timeout};
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, sleep, timeout};
 use web::{Body, Exchange, PageUrl, Protocol, Truncation, Validators};
 
 use crate::client::body::{self, ReceivedBody};
@@ -26,6 +27,7 @@ use crate::client::wire::WireExchange;
 use crate::credentials::session_cookies::SessionCookies;
 use crate::failure::FetchFailure;
 use crate::fetch::{Fetch, WantsBody};
+use crate::open_files::{SHORTAGE_TRIES, SHORTAGE_WAIT};
 use crate::ssrf_guard::guard::Guard;
 use crate::ssrf_guard::names::{Addresses, Names};
 
@@ -38,6 +40,8 @@ pub struct HttpFetch {
     request_headers: RequestHeaders,
     /// The cookies that servers have set, if they are kept.
     cookies: Option<SessionCookies>,
+    /// One permit for each request in flight: its connection is an open file.
+    files: Semaphore,
     options: FetchOptions,
 }
 
@@ -58,6 +62,7 @@ impl HttpFetch {
             &options.resolve,
             guard.clone(),
             options.limits.names_kept,
+            options.open_files.look_ups,
         ));
         Ok(Self {
             clients: Clients::new(&options, &names)?,
@@ -65,6 +70,7 @@ impl HttpFetch {
             names,
             request_headers: RequestHeaders::new(user_agent, Arc::clone(&options.secrets)),
             cookies: options.keeps_cookies.then(SessionCookies::default),
+            files: Semaphore::new(options.open_files.requests.min(Semaphore::MAX_PERMITS)),
             options,
         })
     }
@@ -95,16 +101,39 @@ impl HttpFetch {
         found.unwrap_or(Err(FetchFailure::Dns))
     }
 
+    /// Returns the head of the answer, with the time at which its exchange began. While files are
+    /// short, connecting is tried again: that is no failure of the host.
+    async fn begin(
+        &self,
+        url: &PageUrl,
+        headers: &HeaderMap,
+        connection: Connection,
+    ) -> Result<(Instant, Response<Incoming>), FetchFailure> {
+        let FetchOptions { limits, stalls, .. } = &self.options;
+        let mut left = SHORTAGE_TRIES;
+        loop {
+            let began = Instant::now();
+            let answer = stalls.watch(self.answer(url, headers, connection));
+            let answered = timeout(limits.timeout, answer).await;
+            match answered.unwrap_or(Err(FetchFailure::Timeout)) {
+                Err(FetchFailure::OpenFiles) if left > 1 => left -= 1,
+                answered => return answered.map(|response| (began, response)),
+            }
+            sleep(SHORTAGE_WAIT).await;
+        }
+    }
+
     /// Returns the head of the answer.
     async fn answer(
         &self,
         url: &PageUrl,
         headers: &HeaderMap,
+        connection: Connection,
     ) -> Result<Response<Incoming>, FetchFailure> {
         self.check(url).await?;
         let https = url.as_url().scheme() == "https";
         let proxy = self.options.proxy.as_ref();
-        let response = self.send(url, headers).await?;
+        let response = self.send(url, headers, connection).await?;
         match proxy {
             None => {
                 if let Some(peer) = peer(&response) {
@@ -127,12 +156,13 @@ impl HttpFetch {
         &self,
         url: &PageUrl,
         headers: &HeaderMap,
+        mut connection: Connection,
     ) -> Result<Response<Incoming>, FetchFailure> {
         let https = url.as_url().scheme() == "https";
         let proxy = self.options.proxy.as_ref();
         let reader = proxy.filter(|proxy| proxy.reads_requests(https));
         let login = reader.and_then(ProxyUrl::basic_login);
-        let (mut connection, mut repeats) = (Connection::Kept, 0);
+        let mut repeats = 0;
         loop {
             let request = request::request(url, headers, login.clone())?;
             let answer = self.clients.of(url).send(request, connection).await;
@@ -171,10 +201,13 @@ impl Fetch for HttpFetch {
         {
             headers.insert(COOKIE, field);
         }
-        let began = Instant::now();
-        let answer = options.stalls.watch(self.answer(url, &headers));
-        let answered = timeout(options.limits.timeout, answer).await;
-        let mut response = answered.unwrap_or(Err(FetchFailure::Timeout))?;
+        let _file = self.files.acquire().await.expect("it is never closed");
+        let seat = self.clients.seat(url);
+        let connection = match seat {
+            Some(_) => Connection::Kept,
+            None => Connection::Fresh,
+        };
+        let (began, mut response) = self.begin(url, &headers, connection).await?;
         if let Some(cookies) = &self.cookies {
             cookies.learn(url, response.headers(), started);
         }
@@ -225,7 +258,9 @@ impl Fetch for HttpFetch {
         if proxy.is_some_and(ProxyUrl::looks_up_itself) {
             return None;
         }
-        self.addresses(url).await.ok()?.first().copied()
+        // A slow name server must not hold up other hosts, as in a request.
+        let found = self.options.stalls.watch(self.addresses(url)).await;
+        found.ok()?.first().copied()
     }
 }
 

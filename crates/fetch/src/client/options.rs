@@ -13,6 +13,7 @@ use crate::client::tls::InsecureHost;
 use crate::credentials::Secrets;
 use crate::credentials::client_certificates::ClientCertificates;
 use crate::memory::MemoryBudget;
+use crate::open_files::FileBudget;
 use crate::ssrf_guard::names::NameService;
 use crate::ssrf_guard::resolve_rule::ResolveRule;
 use crate::stalls::Stalls;
@@ -47,6 +48,8 @@ pub struct FetchOptions {
     /// The number of idle connections per host: as many as are used at a time (see
     /// [`PacingRules::connections_per_host`](crate::PacingRules::connections_per_host)).
     pub connections_per_host: usize,
+    /// The open files of the client.
+    pub open_files: FileBudget,
     /// The memory budget of bodies.
     pub memory: MemoryBudget,
     /// The directory on whose file system larger bodies are kept while they are needed. Without one
@@ -76,6 +79,7 @@ impl FetchOptions {
             keeps_cookies: false,
             client_certificates: ClientCertificates::default(),
             connections_per_host: 1,
+            open_files: FileBudget::default(),
             memory: MemoryBudget::default(),
             spool: None,
             stalls: Stalls::default(),

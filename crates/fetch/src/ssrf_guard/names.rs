@@ -5,8 +5,8 @@
 //! (DNS rebinding) gains nothing, because there is no second look-up, and because every address
 //! passes the guard.
 //!
-//! Bounds: [`MAX_NAMES`] names are cached, [`AT_A_TIME`] are looked up at a time (the system's
-//! resolver blocks a thread for each), [`MAX_ADDRESSES`] addresses count for each. Concurrent
+//! Bounds: [`MAX_NAMES`] names are cached, [`AT_A_TIME`] are looked up at a time, fewer if files are
+//! short (the system's resolver blocks a thread and opens files for each), [`MAX_ADDRESSES`] addresses count for each. Concurrent
 //! look-ups of one name are one look-up; it continues when its callers have given up, and the next
 //! caller gets its answer. One lock, never held while anything is awaited.
 
@@ -18,6 +18,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use disk::is_shortage_of_files;
 use tokio::sync::{Semaphore, SetOnce};
 use tokio::time::Instant;
 
@@ -96,6 +97,7 @@ impl Names {
         resolve: &[ResolveRule],
         guard: Guard,
         kept: Duration,
+        look_ups: usize,
     ) -> Self {
         let mut rules: HashMap<_, Vec<IpAddr>> = HashMap::new();
         for rule in resolve {
@@ -107,7 +109,7 @@ impl Names {
             rules,
             guard,
             kept,
-            at_a_time: Arc::new(Semaphore::new(AT_A_TIME)),
+            at_a_time: Arc::new(Semaphore::new(AT_A_TIME.min(look_ups))),
             known: Mutex::new(GenerationalCache::new(MAX_NAMES, usize::MAX, |_look_up| 0)),
         }
     }
@@ -168,6 +170,7 @@ impl Names {
             let addresses = guarded(&guard, answer.await);
             let kept = match addresses {
                 Err(FetchFailure::Dns) => UNKNOWN_FOR.min(kept),
+                Err(FetchFailure::OpenFiles) => Duration::ZERO,
                 _ => kept,
             };
             let until = Instant::now() + kept;
@@ -190,8 +193,11 @@ impl Resolution {
 /// too. The system's preference between the families is kept.
 fn guarded(guard: &Guard, found: io::Result<Vec<IpAddr>>) -> Result<Addresses, FetchFailure> {
     // The cause of a failed look-up makes no difference: resolvers give the same error for a name
-    // that does not exist and for a server that is down.
-    let found = found.unwrap_or_default();
+    // that does not exist and for a server that is down. A shortage of files is our own.
+    let found = match found {
+        Err(error) if is_shortage_of_files(&error) => return Err(FetchFailure::OpenFiles),
+        found => found.unwrap_or_default(),
+    };
     let Some(preferred) = found.first().map(IpAddr::is_ipv6) else {
         return Err(FetchFailure::Dns);
     };
