@@ -81,9 +81,10 @@ impl Pages {
 /// nothing reported it.
 #[test]
 fn a_page_that_is_not_in_its_content_coding_is_read_as_it_is() {
-    let plain: fn(String) -> Vec<u8> = String::into_bytes;
-    let packed: fn(String) -> Vec<u8> = |html| gzip(html);
-    let cases: [(&str, fn(String) -> Vec<u8>); 14] = [
+    type Pack = fn(String) -> Vec<u8>;
+    let plain: Pack = String::into_bytes;
+    let packed: Pack = |html| gzip(html);
+    let cases: [(&str, Pack); 14] = [
         ("gzip", plain),
         ("x-gzip", plain),
         ("deflate", plain),

@@ -84,11 +84,11 @@ fn many_failing_seeds_print_few_lines() {
 }
 
 /// A site whose front page is elsewhere, at `to`.
-fn moved(to: &'static str, by: fn(String) -> Reply) -> Server {
+fn moved(to: &'static str, by: fn(&str) -> Reply) -> Server {
     Server::spawn_thread(Site::new(move |request| {
         let port = request.port.unwrap();
         match (request.host.as_str(), request.path()) {
-            (HOST, "/") => by(format!("http://{to}:{port}/start")),
+            (HOST, "/") => by(&format!("http://{to}:{port}/start")),
             (host, "/start") if host == to => page(1, &["/more", "/other"]),
             (host, "/more") if host == to => page(2, NONE),
             (host, "/other") if host == to => page(3, NONE),
@@ -97,11 +97,11 @@ fn moved(to: &'static str, by: fn(String) -> Reply) -> Server {
     }))
 }
 
-fn by_redirect(to: String) -> Reply {
+fn by_redirect(to: &str) -> Reply {
     Reply::redirect(302, to)
 }
 
-fn by_refresh(to: String) -> Reply {
+fn by_refresh(to: &str) -> Reply {
     Reply::html(format!(
         "<meta http-equiv=refresh content=\"0; url={to}\">moved"
     ))

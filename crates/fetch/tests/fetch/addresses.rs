@@ -132,7 +132,7 @@ impl Crowd {
             let wake = soon.map_or(Duration::MAX, |Reverse((ready, _))| ready.since(now));
             tokio::select! {
                 Some(ended) = under_way.join_next() => {
-                    let (host, ready, seen) = ended.unwrap();
+                    let (host, ready, seen) = ended.expect("no visit panics");
                     match seen.is_empty() {
                         true => log.returned += 1,
                         false => done[host] += 1,
@@ -180,7 +180,7 @@ fn play(crowd: Crowd) -> CrawlLog {
         .enable_time()
         .start_paused(true)
         .build()
-        .unwrap();
+        .expect("a runtime without I/O");
     let mut log = runtime.block_on(Arc::new(crowd).play());
     log.seen.sort_by_key(|seen| seen.began);
     log
@@ -211,7 +211,7 @@ impl CrawlLog {
 
     fn seconds(&self, seen: &[Seen]) -> u64 {
         let ended = seen.iter().map(|seen| seen.ended).max();
-        (ended.unwrap() - self.began).as_secs()
+        (ended.expect("requests were seen") - self.began).as_secs()
     }
 }
 

@@ -85,10 +85,8 @@ fn coding_of(named: Coding, head: &[u8]) -> Option<Coding> {
 
 /// Returns true if a decoder of a [`Head`] does not refuse it.
 fn begins(mut decoder: impl Read) -> bool {
-    match decoder.read(&mut [0]) {
-        Ok(_) => true,
-        Err(error) => error.kind() == io::ErrorKind::WouldBlock,
-    }
+    let refusal = decoder.read(&mut [0]).err();
+    refusal.is_none_or(|error| error.kind() == io::ErrorKind::WouldBlock)
 }
 
 /// The beginning of a body: behind it, more would come.
