@@ -111,7 +111,7 @@ fn by_refresh(to: &str) -> Reply {
 /// said so.
 #[test]
 fn a_seed_that_leads_to_another_site_brings_that_page_and_the_user_learns_of_it() {
-    for by in [by_redirect as fn(String) -> Reply, by_refresh] {
+    for by in [by_redirect as fn(&str) -> Reply, by_refresh] {
         let server = moved("other.test", by);
         let run = crawl_in_words(&server)
             .seeds(&[server.url(HOST, "/")])
@@ -127,7 +127,7 @@ fn a_seed_that_leads_to_another_site_brings_that_page_and_the_user_learns_of_it(
 
 #[test]
 fn a_seed_that_moves_within_its_domain_brings_its_site_along() {
-    for by in [by_redirect as fn(String) -> Reply, by_refresh] {
+    for by in [by_redirect as fn(&str) -> Reply, by_refresh] {
         let server = moved("www.site.test", by);
         let crawl = crawl_in_words(&server).seeds(&[server.url(HOST, "/")]);
         let run = crawl.run();
