@@ -185,7 +185,7 @@ fn the_summary_counts_statuses_and_types_in_both_forms() {
     ]);
     assert!(
         text.output
-            .contains("statuses            this session: 404 (1)"),
+            .contains("  failed              2  404 Not Found (1), in earlier runs (1)\n"),
         "{text:?}"
     );
 }

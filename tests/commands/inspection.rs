@@ -291,6 +291,8 @@ fn the_summary_has_the_keys_of_the_contract() {
         "retries",
         "statuses",
         "types",
+        "unreachable",
+        "unreachable_hosts",
     ];
     contract.sort_unstable();
     assert_eq!(keys, contract);

@@ -44,7 +44,7 @@ fn links_beyond_the_limit_of_a_page_are_counted_listed_and_explained() {
     let run = crawl.run_with(&["--summary", "text"]);
     let text = run.output.as_str();
     assert!(
-        text.starts_with("Complete, but 1 link was not read: "),
+        text.starts_with("Complete, but 1 link was not read\n"),
         "{run:?}"
     );
     assert!(text.contains("by max-links-per-page 50000: "), "{run:?}");
@@ -156,10 +156,10 @@ fn documents_that_are_not_read_are_counted_by_format() {
     ];
     let (_server, crawl) = crawl(pages, &[]);
     let run = crawl.run_with(&["--summary", "text"]);
-    assert!(run.output.starts_with("Complete: "), "{run:?}");
+    assert!(run.output.starts_with("Complete\n"), "{run:?}");
     assert!(
         run.output
-            .contains("  not read         2  PDF files: archived, but their text and links"),
+            .contains("  not read            2  PDF files: archived, text and links not read\n"),
         "{run:?}"
     );
     let counts = json!({"pdf": 2, "archive": 1});

@@ -159,5 +159,6 @@ fn requisites_are_fetched_at_the_greatest_depth() {
 #[test]
 fn forms_and_scripts_are_read_on_request() {
     assert_eq!(asked(&["--forms"]), targets(&["/form?q=1"]));
-    assert_eq!(asked(&["--script-links"]), targets(&["/from-script"]));
+    let in_scripts = ["/from-script", "/click", "/template"];
+    assert_eq!(asked(&["--script-links"]), targets(&in_scripts));
 }

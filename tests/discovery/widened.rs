@@ -127,7 +127,7 @@ fn the_archive_preset_on_a_finished_crawl_fetches_requisites_and_leaves_duplicat
     let run = crawl.run_with(&["--preset", "archive", "--summary", "text"]);
     assert!(
         run.output
-            .contains("  left out         1  repeat a page that was kept"),
+            .contains("  duplicates          1  not archived (1 exact)\n"),
         "{run:?}"
     );
     assert_eq!(asked(&server, ["/0", "/a", "/b", "/p.png"]), [1; 4]);

@@ -101,10 +101,10 @@ pub(crate) enum Command {
     /// Queue failed pages of a crawl again: those whose failure may have passed, or by status, host
     /// and reason
     ///
-    /// Without --status and --reason these are the pages whose failure may have passed: no response,
-    /// 408, 421, 425, 429 or 5xx, but not 404. The next session requests them before all other pages
-    /// of their hosts. Pages of a host that was down when the crawl ended are not failed: they are
-    /// still queued, and the same crawl command requests them.
+    /// Without --status and --reason these are the pages whose failure may have passed: no
+    /// response, 408, 421, 425, 429 or 5xx, but not 404. The next session requests them before all
+    /// other pages of their hosts. Pages of a host that was down when the crawl ended are not
+    /// failed: they are still queued, and the same crawl command requests them.
     Retry(RetryArgs),
     /// Show the state of a crawl, also host by host; works while the crawl runs
     Status(StatusArgs),

@@ -71,7 +71,7 @@ pub(crate) fn outcomes(
     });
     let unread = unread.iter().map(|(format, count)| {
         let noun = UnreadFormat::of_word(format).map_or(*format, |format| format.noun(*count));
-        let text = format!("{noun}: archived, but their text and links are not read");
+        let text = format!("{noun}: archived, text and links not read");
         ("not read", *count, text)
     });
     cut.chain(unread).collect()

@@ -18,12 +18,12 @@ use serde::Deserialize;
 use store::PatternName;
 use thiserror::Error;
 use toml::Spanned;
-use web::{CanonicalForm, Exclusions, Host, PageUrl};
+use web::Exclusions;
 
 pub use self::record::ControlRecord;
 use crate::failed_pages::FailedPagesError;
 use crate::runtime::runtime_overrides::{Orders, RuntimeOverrides};
-use crate::values::{Rate, Span, check_concurrency, check_factor, maybe_word};
+use crate::values::{Rate, Span, check_concurrency, check_factor, host_named, maybe_word};
 
 /// The name of the file, below the directory of the crawl.
 pub const CONTROL: &str = "control.toml";
@@ -174,13 +174,6 @@ fn of_toml(text: &str, error: &toml::de::Error) -> ControlError {
     }
 }
 
-/// Returns the host of a name; none if it has other parts of a URL.
-pub(crate) fn host_named(name: &str) -> Option<Host> {
-    let url = PageUrl::parse(&format!("http://{name}/"), &CanonicalForm::keep_all()).ok()?;
-    let is_bare = url.as_str() == format!("http://{}/", url.host());
-    (is_bare && !name.contains('@')).then(|| url.host())
-}
-
 /// Describes the overrides in one line: `delay 2s, exclude "a" and "b", pause`.
 #[must_use]
 pub fn describe(overrides: &RuntimeOverrides) -> String {
@@ -295,23 +288,6 @@ mod tests {
                 found.starts_with(&format!("at line {line}")) && found.contains(what),
                 "{text}: {found}"
             );
-        }
-    }
-
-    #[test]
-    fn hosts_are_named_as_people_write_them() {
-        for (name, host) in [
-            ("Example.ORG", Some("example.org")),
-            ("127.0.0.1", Some("127.0.0.1")),
-            ("[::1]", Some("[::1]")),
-            ("bücher.example", Some("xn--bcher-kva.example")),
-            ("example.org:8080", None),
-            ("example.org/a", None),
-            ("user@example.org", None),
-            ("example.org?", None),
-            ("", None),
-        ] {
-            assert_eq!(host_named(name).as_ref().map(Host::as_str), host, "{name}");
         }
     }
 }

@@ -12,8 +12,8 @@ use store::{Fate, VisitRecord};
 use thiserror::Error;
 use web::Host;
 
-use crate::control_file::host_named;
 use crate::runtime::retry::VisitFailure;
+use crate::values::host_named;
 
 /// A selection of failed pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -9,6 +9,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use serde::{Deserializer, Serialize, Serializer, de};
+use web::{CanonicalForm, Host, PageUrl};
 
 /// A time span: `500ms`, `1s`, `2h 30m`; a bare number is seconds, as wget has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,4 +174,33 @@ pub fn check_concurrency(pages: usize) -> Result<(), &'static str> {
     is_possible
         .then_some(())
         .ok_or("it must be from 1 to 10000 pages; 64 is the default")
+}
+
+/// Returns the host of a name; `None` if it has other parts of a URL.
+pub(crate) fn host_named(name: &str) -> Option<Host> {
+    let url = PageUrl::parse(&format!("http://{name}/"), &CanonicalForm::keep_all()).ok()?;
+    let is_bare = url.as_str() == format!("http://{}/", url.host());
+    (is_bare && !name.contains('@')).then(|| url.host())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_named_as_people_write_them() {
+        for (name, host) in [
+            ("Example.ORG", Some("example.org")),
+            ("127.0.0.1", Some("127.0.0.1")),
+            ("[::1]", Some("[::1]")),
+            ("bücher.example", Some("xn--bcher-kva.example")),
+            ("example.org:8080", None),
+            ("example.org/a", None),
+            ("user@example.org", None),
+            ("example.org?", None),
+            ("", None),
+        ] {
+            assert_eq!(host_named(name).as_ref().map(Host::as_str), host, "{name}");
+        }
+    }
 }

@@ -30,9 +30,9 @@ pub trait Fetch: Send + Sync {
     /// [`FetchFailure`] if there is no answer.
     async fn ask(&self, url: &PageUrl, known: &Validators) -> Result<Exchange, FetchFailure>;
 
-    /// Requests like [`ask`](Self::ask), with this `Referer` unless the user gives one, but may leave
-    /// the body of an answer whose head `wants_body` refuses: it is then empty, and marked as cut.
-    /// The function gets the status and the fields.
+    /// Requests like [`ask`](Self::ask), with this `Referer` unless the user gives one, but may
+    /// leave the body of an answer whose head `wants_body` refuses: it is then empty, and marked as
+    /// cut. The function gets the status and the fields.
     ///
     /// # Errors
     /// As [`ask`](Self::ask).
@@ -54,8 +54,8 @@ pub trait Fetch: Send + Sync {
         self.ask(url, &Validators::default()).await
     }
 
-    /// Returns the cookies set by servers that a request for `url` would have now, empty if it would
-    /// have none. `None` if the client keeps no cookies.
+    /// Returns the cookies set by servers that a request for `url` would have now, empty if it
+    /// would have none. `None` if the client keeps no cookies.
     fn session_cookies(&self, _url: &PageUrl) -> Option<HeaderValue> {
         None
     }

@@ -44,8 +44,8 @@ impl DiscoveredUrl {
     pub const PROBED: u8 = 192;
 
     /// The lowest priority value of a probe that was found on duplicates of another domain's pages
-    /// only: it waits until no other page of the crawl waits or is out on lease, so that a mirror is
-    /// visited behind its original.
+    /// only: it waits until no other page of the crawl waits or is out on lease, so that a mirror
+    /// is visited behind its original.
     pub const MIRRORED: u8 = 224;
 
     /// The levels of a promise.

@@ -354,8 +354,8 @@ pub trait Frontier: Send + Sync {
     /// A URL that a redirect has claimed is not new while the claim lasts: see [`Frontier::claim`].
     ///
     /// A URL that is found again keeps its place, also if it is found with a better promise
-    /// ([`DiscoveredUrl::promising`]), depth or page. Two spellings are one URL, which is leased, in
-    /// this session and later ones, with the request of the first ([`PageUrl::request`]).
+    /// ([`DiscoveredUrl::promising`]), depth or page. Two spellings are one URL, which is leased,
+    /// in this session and later ones, with the request of the first ([`PageUrl::request`]).
     ///
     /// # Errors
     /// A fault of the store.
@@ -367,11 +367,11 @@ pub trait Frontier: Send + Sync {
     /// of a pattern that is closed, or has had its pages, is leased with the reason to leave it
     /// out.
     ///
-    /// A probe ([`DiscoveredUrl::is_probed`]) is leased when no other page of its registrable domain
-    /// waits or is out; nothing of another domain delays it. One that was found on copies of another
-    /// domain's pages ([`DiscoveredUrl::is_mirrored`]) is leased when no other page of the crawl
-    /// waits or is out, so that a mirror is visited behind its original. Of a crawl of several nodes,
-    /// only the pages of the same node count.
+    /// A probe ([`DiscoveredUrl::is_probed`]) is leased when no other page of its registrable
+    /// domain waits or is out; nothing of another domain delays it. One that was found on copies of
+    /// another domain's pages ([`DiscoveredUrl::is_mirrored`]) is leased when no other page of the
+    /// crawl waits or is out, so that a mirror is visited behind its original. Of a crawl of
+    /// several nodes, only the pages of the same node count.
     ///
     /// With [`FrontierRules::best_first`], of the hosts that are ready the one goes first whose
     /// first URL has the lowest priority, requisites and ordered URLs included; of equal ones, the
@@ -428,8 +428,8 @@ pub trait Frontier: Send + Sync {
     /// URL, the end of the session, its death.
     ///
     /// A URL that is discovered while it is claimed is leased after the claim is given up, in this
-    /// session or a later one, and never if the settlement names it. So is a URL that was reached by
-    /// a visit whose record was revoked, if the next visit of that page does not reach it.
+    /// session or a later one, and never if the settlement names it. So is a URL that was reached
+    /// by a visit whose record was revoked, if the next visit of that page does not reach it.
     ///
     /// # Errors
     /// A fault of the store.

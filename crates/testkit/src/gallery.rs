@@ -38,6 +38,7 @@ pub const SHOWN_AT_HOME: &[&str] = &[
     "/img/fallback.png",
     "/img/poster.png",
     "/img/lazy.png",
+    "/img/lazy-loader.png",
     "/img/linked.png",
     "/img/button.png",
     // A redirect, and where it leads.
@@ -172,7 +173,7 @@ fn home(port: &str) -> String {
         "<img src=/img/one.png srcset='/img/one.png 1x, /img/one-2x.png 2x' alt=one>\n\
          <picture><source srcset=/img/wide.png media='(min-width: 40em)'>\
          <img src=/img/fallback.png alt=wide></picture>\n\
-         <img loading=lazy src=/img/lazy.png alt=lazy><img data-src=/img/from-script.png alt=''>\n\
+         <img loading=lazy src=/img/lazy.png alt=lazy><img data-src=/img/lazy-loader.png alt=''>\n\
          <video poster=/img/poster.png></video><input type=image src=/img/button.png alt=button>\n\
          <a href=/img/linked.png><img src=/img/linked.png alt=linked></a><img src=/img/moved.png \
          alt=moved>\n\

@@ -23,6 +23,7 @@ mod item_lists;
 mod judged_text;
 mod language;
 mod lazy_attributes;
+mod lazy_names;
 mod limits;
 mod lines;
 mod link;

@@ -310,8 +310,8 @@ impl Scope {
     }
 }
 
-/// Returns true if an expression matches the canonical URL, or the URL that is requested: a spelling
-/// evades no rule.
+/// Returns true if an expression matches the canonical URL, or the URL that is requested: a
+/// spelling evades no rule.
 fn is_match(rule: &Regex, url: &PageUrl) -> bool {
     let is_other = || url.is_spelled_otherwise() && rule.is_match(url.request().as_str());
     rule.is_match(url.as_str()) || is_other()

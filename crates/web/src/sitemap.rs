@@ -27,6 +27,6 @@ mod xml;
 
 pub(crate) use decoded_text::utf_16;
 pub use lastmod::{InvalidLastmod, Lastmod};
+pub use listing::SNIFFED_LISTING_BYTES;
 pub use listing::{ListedUrl, Listing, ListingKind, ListingLimits, ListingWarning};
 pub use read::{read_listing, read_listing_in_parts};
-pub use sniff::SNIFFED_LISTING_BYTES;

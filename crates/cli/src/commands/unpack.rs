@@ -19,7 +19,7 @@ use fetch::Decoding;
 use http::HeaderMap;
 use rayon::prelude::*;
 use serde::Serialize;
-use sinks::warc::{Record, WarcReader};
+use sinks::warc::{ReadFault, Record, WarcReader};
 use unpack::{FileKind, LinkCounts, rewrite_css, rewrite_html};
 use web::{Body, page_text, sheet_text};
 
@@ -162,7 +162,8 @@ impl Unpacking<'_> {
         };
         let links = match self.content(file) {
             Ok(content) => self.write(file, path, &content)?,
-            Err(trouble) => Err(trouble),
+            Err(NoContent::Unreadable(trouble)) => Err(trouble),
+            Err(NoContent::NoRoom(source)) => return Err(self.tree.without_room(path, source)),
         };
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         let (summary, progress) = &mut *done;
@@ -251,14 +252,13 @@ impl Unpacking<'_> {
     }
 
     /// Reads the content of a record.
-    fn content(&self, file: &UnpackedFile) -> Result<Content, String> {
+    fn content(&self, file: &UnpackedFile) -> Result<Content, NoContent> {
         let path = &self.targets.paths[file.place.file];
         let reader = WarcReader::open_at(path, file.place.offset);
-        let reader: WarcReader<BufReader<File>> = reader.map_err(|fault| fault.to_string())?;
+        let reader: WarcReader<BufReader<File>> = reader?;
         let mut reader = reader.spooling_in(self.tree.draft(), MAX_FILE);
-        let record = reader.next_record(HELD);
-        let record = record.map_err(|fault| fault.to_string())?;
-        let record = record.ok_or("its record is missing")?;
+        let record = reader.next_record(HELD)?;
+        let record = record.ok_or_else(|| "its record is missing".to_owned())?;
         let block = record.whole_block().ok_or_else(|| {
             format!(
                 "its record has {} bytes; at most {MAX_FILE} are unpacked",
@@ -269,8 +269,31 @@ impl Unpacking<'_> {
     }
 }
 
+/// The reason why a record has no content to write.
+enum NoContent {
+    /// The record cannot be read.
+    Unreadable(String),
+    /// The disk does not take a large record.
+    NoRoom(io::Error),
+}
+
+impl From<String> for NoContent {
+    fn from(trouble: String) -> Self {
+        Self::Unreadable(trouble)
+    }
+}
+
+impl From<ReadFault> for NoContent {
+    fn from(fault: ReadFault) -> Self {
+        match fault {
+            ReadFault::Spool { source, .. } => Self::NoRoom(source),
+            other => Self::Unreadable(other.to_string()),
+        }
+    }
+}
+
 impl Content {
-    fn of(record: &Record, block: Body) -> Result<Self, String> {
+    fn of(record: &Record, block: Body) -> Result<Self, NoContent> {
         if record.kind() == "resource" {
             return Ok(Self {
                 content_type: record.field("Content-Type").map(str::to_owned),
@@ -278,8 +301,9 @@ impl Content {
                 body: block,
             });
         }
-        let answer = record.http().ok_or("its record has no answer of HTTP")?;
-        let body = answer.payload().map_err(|error| error.to_string())?;
+        let answer = record.http();
+        let answer = answer.ok_or_else(|| "its record has no answer of HTTP".to_owned())?;
+        let body = answer.payload().map_err(NoContent::NoRoom)?;
         Ok(Self {
             content_type: web::content_type(&answer.headers),
             headers: answer.headers,

@@ -1,9 +1,9 @@
 //! The shortest way to each page, in a crawl with a maximum depth.
 //!
-//! A page may be found by a long way first: the seed that is near to it may answer late. Its place in
-//! the queue keeps the depth of the first way. So the least depth of each URL is remembered, with
-//! the links of visited pages: when a shorter way to a visited page is found, its links are found
-//! again by that way, and so on for those that were visited.
+//! A page may be found by a long way first: the seed that is near to it may answer late. Its place
+//! in the queue keeps the depth of the first way. So the least depth of each URL is remembered,
+//! with the links of visited pages: when a shorter way to a visited page is found, its links are
+//! found again by that way, and so on for those that were visited.
 //!
 //! Invariant: a page whose shortest known way is within the limit is queued, as far as its URL and
 //! the links before it are remembered. That ends with the session, and at [`MOST_URLS`] URLs and
@@ -49,8 +49,9 @@ impl ShortestWays {
         known.map_or(page.depth, |known| known.min(page.depth))
     }
 
-    /// Notes the links of the page `found`, which was visited at `at` and judged by `depth`. Returns
-    /// the URLs with a shorter way than before that `max` lets in: links of pages that were visited.
+    /// Notes the links of the page `found`, which was visited at `at` and judged by `depth`.
+    /// Returns the URLs with a shorter way than before that `max` lets in: links of pages that were
+    /// visited.
     pub(crate) fn visited(
         &self,
         found: &DiscoveredUrl,
@@ -95,8 +96,8 @@ impl Ways {
         self.shorten(url, depth, max, shorter);
     }
 
-    /// Finds the links of a visited page again by a shorter way to it, and those of the pages behind
-    /// it.
+    /// Finds the links of a visited page again by a shorter way to it, and those of the pages
+    /// behind it.
     fn shorten(&mut self, url: UrlKey, depth: u32, max: u32, shorter: &mut Vec<DiscoveredUrl>) {
         let mut work = vec![(url, depth)];
         while let Some((url, depth)) = work.pop() {

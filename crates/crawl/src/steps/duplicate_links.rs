@@ -6,12 +6,13 @@
 //!
 //! | `--duplicate-links` | of a page that was left out | of a seed |
 //! |---|---|---|
-//! | `probe` | unseen URLs wait behind all others (below); folders without new ones are closed | the same |
+//! | `probe` | unseen URLs wait behind all others (below); folders without new ones are closed |
+//! the same |
 //! | `follow` | followed | followed |
 //! | `none` | left out, and listed (Manku, Jain, Das Sarma 2007, section 1) | followed |
 //!
-//! They wait behind the other URLs of their domain; if another domain has the original, behind those
-//! of the whole crawl. The frontier does the probing: `store/src/patterns/probes.rs`.
+//! They wait behind the other URLs of their domain; if another domain has the original, behind
+//! those of the whole crawl. The frontier does the probing: `store/src/patterns/probes.rs`.
 
 use std::fmt;
 use std::str::FromStr;

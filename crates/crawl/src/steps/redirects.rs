@@ -1,8 +1,8 @@
 //! From a leased URL to the page: the crawl follows redirects itself, one hop at a time.
 //!
-//! Invariant: no hop is requested that a page would not be. Each is in scope, allowed by robots.txt,
-//! guarded (by the fetcher) and paced by its own host; each is kept for the archive. Only the leased
-//! URL itself is requested conditionally, and never twice.
+//! Invariant: no hop is requested that a page would not be. Each is in scope, allowed by
+//! robots.txt, guarded (by the fetcher) and paced by its own host; each is kept for the archive.
+//! Only the leased URL itself is requested conditionally, and never twice.
 //!
 //! A target is requested as it was written (RFC 9110 section 15.4). A circle is a request that was
 //! sent before: the same URL to the byte, with the same cookies. So a site may redirect to its own

@@ -2,7 +2,8 @@
 //!
 //! | what came | repeated on | source |
 //! |---|---|---|
-//! | nothing, on a connection that had served a request | a new one | RFC 9112 9.3.1, RFC 9110 9.2.2 |
+//! | nothing, on a connection that had served a request | a new one | RFC 9112 9.3.1, RFC 9110
+//! 9.2.2 |
 //! | 408 or 421 on such a connection | a new one | RFC 9110 15.5.9, 15.5.20 |
 //! | REFUSED_STREAM; GOAWAY without an error | a new one | RFC 9113 8.7, 6.8 |
 //! | HTTP_1_1_REQUIRED | a new one with HTTP/1.1 | RFC 9113 7 |

@@ -6,8 +6,8 @@
 //! ports and, without `Secure`, schemes: the default ports of http and https count as one, because
 //! sites switch between them, but a cookie that was set over https is never sent over http. Names
 //! and values are octets, returned as they came. They are held in memory, for as long as the
-//! process runs, and an archived request has [`REDACTED`] in their place. (Responses are archived as
-//! they came.)
+//! process runs, and an archived request has [`REDACTED`] in their place. (Responses are archived
+//! as they came.)
 //!
 //! [`REDACTED`]: super::REDACTED
 //!

@@ -5,10 +5,11 @@
 //! (DNS rebinding) gains nothing, because there is no second look-up, and because every address
 //! passes the guard.
 //!
-//! Bounds: [`MAX_NAMES`] names are cached, [`AT_A_TIME`] are looked up at a time, fewer if files are
-//! short (the system's resolver blocks a thread and opens files for each), [`MAX_ADDRESSES`] addresses count for each. Concurrent
-//! look-ups of one name are one look-up; it continues when its callers have given up, and the next
-//! caller gets its answer. One lock, never held while anything is awaited.
+//! Bounds: [`MAX_NAMES`] names are cached, [`AT_A_TIME`] are looked up at a time, fewer if files
+//! are short (the system's resolver blocks a thread and opens files for each), [`MAX_ADDRESSES`]
+//! addresses count for each. Concurrent look-ups of one name are one look-up; it continues when its
+//! callers have given up, and the next caller gets its answer. One lock, never held while anything
+//! is awaited.
 
 use std::collections::HashMap;
 use std::fmt;

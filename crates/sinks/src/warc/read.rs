@@ -33,6 +33,16 @@ pub enum ReadFault {
         /// The system's error.
         source: io::Error,
     },
+    /// The disk does not take the part of a record that exceeds the memory of the reader.
+    #[error("the record at offset {offset} of {} cannot be kept on disk", path.display())]
+    Spool {
+        /// The file.
+        path: PathBuf,
+        /// The start of the record in bytes.
+        offset: u64,
+        /// The system's error.
+        source: io::Error,
+    },
     /// The file ends within a record, as after a power cut. Within the settled part, this is
     /// damage.
     #[error("{} ends within the record at offset {offset}", path.display())]
@@ -72,6 +82,7 @@ impl ReadFault {
     pub fn offset(&self) -> u64 {
         match self {
             Self::Io { offset, .. }
+            | Self::Spool { offset, .. }
             | Self::TornTail { offset, .. }
             | Self::Damaged { offset, .. }
             | Self::Broken { offset, .. } => *offset,
@@ -226,7 +237,7 @@ impl ParseFailure {
                 offset,
                 reason: reason.into_owned(),
             },
-            Self::Spool(source) => ReadFault::Io {
+            Self::Spool(source) => ReadFault::Spool {
                 path,
                 offset,
                 source,

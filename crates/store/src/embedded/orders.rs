@@ -128,8 +128,8 @@ impl EmbeddedStore {
         Ok(effects)
     }
 
-    /// Queues failed pages again, those whose visit records `is_meant` selects. Returns their number.
-    /// Durable when it returns. Reads the journal on this thread.
+    /// Queues failed pages again, those whose visit records `is_meant` selects. Returns their
+    /// number. Durable when it returns. Reads the journal on this thread.
     ///
     /// # Errors
     /// [`StoreFault`] if the journal or the tables cannot be read or written.

@@ -11,60 +11,7 @@ use crate::html::link::LinkKind;
 use crate::html::link_attributes::AttributeSource;
 use crate::html::links::References;
 use crate::html::srcset;
-use crate::letter_case::{is_one_of, starts_with_ignore_case};
-
-/// The attributes of the lazy loaders in use: lazysizes, lozad, vanilla-lazyload, Lazy Load of
-/// jQuery, a3 Lazy Load, WP Rocket, Jetpack, Google's pagespeed, Rocket Loader, Flickity.
-const LAZY: &[&str] = &[
-    "data-src",
-    "data-srcset",
-    "data-original",
-    "data-original-src",
-    "data-original-set",
-    "data-full-src",
-    "data-full-url",
-    "data-lazy",
-    "data-lazy-src",
-    "data-lazy-srcset",
-    "data-lazy-original",
-    "data-lazyload",
-    "data-bg",
-    "data-bg-src",
-    "data-background",
-    "data-background-image",
-    "data-image",
-    "data-image-src",
-    "data-img",
-    "data-img-src",
-    "data-hi-res-src",
-    "data-hires",
-    "data-highres",
-    "data-large-file",
-    "data-large-src",
-    "data-orig-file",
-    "data-orig-src",
-    "data-poster",
-    "data-thumb",
-    "data-echo",
-    "data-defer-src",
-    "data-delay-src",
-    "data-cfsrc",
-    "data-pagespeed-lazy-src",
-    "data-flickity-lazyload",
-    "data-retina",
-    "data-src-retina",
-    "data-zoom-image",
-];
-
-/// Returns the attribute of lazy loaders with this name.
-pub(crate) fn lazy_name(name: &str) -> Option<&'static str> {
-    if !starts_with_ignore_case(name, "data-") {
-        return None;
-    }
-    LAZY.iter()
-        .find(|lazy| lazy.eq_ignore_ascii_case(name))
-        .copied()
-}
+use crate::letter_case::is_one_of;
 
 /// Collects the URLs in the attributes of lazy loaders.
 pub(crate) fn gather<'p>(
@@ -106,7 +53,8 @@ fn without_css(value: &str) -> &str {
 /// placeholder.
 pub(crate) fn looks_like_a_url(value: &str) -> bool {
     value.contains(['/', '.'])
-        && !value.starts_with(['{', '[', '#', '$', '.'])
+        && !value.starts_with(['{', '[', '#', '$'])
+        && (!value.starts_with('.') || value.starts_with("./") || value.starts_with("../"))
         && !value.contains(|c: char| c.is_whitespace() || matches!(c, '{' | '}' | '<' | '>'))
         && value.parse::<f64>().is_err()
 }
@@ -144,7 +92,15 @@ mod tests {
 
     #[test]
     fn only_what_looks_like_a_url_is_taken() {
-        for url in ["/a", "a.jpg", "http://b.test/c", "//b.test", "a/b,c.jpg"] {
+        for url in [
+            "/a",
+            "a.jpg",
+            "./a.jpg",
+            "../a.jpg",
+            "http://b.test/c",
+            "//b.test",
+            "a/b,c.jpg",
+        ] {
             assert!(looks_like_a_url(url), "{url}");
         }
         for other in [

@@ -10,7 +10,7 @@ use html5ever::{LocalName, ns};
 use scraper::node::Element;
 
 use crate::html::character_references::{self, TextContext};
-use crate::html::lazy_attributes::lazy_name;
+use crate::html::lazy_names::lazy_name;
 use crate::html::link::LinkKind;
 use crate::html::links::References;
 use crate::html::names::names;

@@ -3,6 +3,9 @@
 use crate::sitemap::lastmod::Lastmod;
 use crate::url::page_url::PageUrl;
 
+/// Bytes of a body that are sniffed: a prolog, comments and a document type may precede the root.
+pub const SNIFFED_LISTING_BYTES: usize = 16 << 10;
+
 /// The kind of a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ListingKind {

@@ -2,11 +2,8 @@
 
 use crate::letter_case::starts_with_ignore_case;
 use crate::sitemap::decoded_text::utf_16;
-use crate::sitemap::listing::ListingKind;
+use crate::sitemap::listing::{ListingKind, SNIFFED_LISTING_BYTES};
 use crate::sitemap::{json_feed, text_sitemap, xml};
-
-/// Bytes of a body that are sniffed: a prolog, comments and a document type may precede the root.
-pub const SNIFFED_LISTING_BYTES: usize = 16 << 10;
 
 impl ListingKind {
     /// Returns the kind of a file that robots.txt names as a sitemap; `None` if it is none.

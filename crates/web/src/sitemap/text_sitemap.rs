@@ -9,8 +9,7 @@ use crate::http::media_type::{Media, essence, is_xml};
 use crate::letter_case::starts_with_ignore_case;
 use crate::sitemap::decoded_text::DecodedText;
 use crate::sitemap::gathered::Gathered;
-use crate::sitemap::listing::{ListedUrl, ListingKind, ListingWarning};
-use crate::sitemap::sniff::SNIFFED_LISTING_BYTES;
+use crate::sitemap::listing::{ListedUrl, ListingKind, ListingWarning, SNIFFED_LISTING_BYTES};
 use crate::url::page_url::MAX_URL_BYTES;
 
 /// Maximum length of a line: the longest URL with white space around it.

@@ -96,18 +96,25 @@ impl Tree {
             }
             copy(content, &mut File::create_new(&path)?)
         };
-        let bytes = written().map_err(|source| {
-            fault(&Unwritten {
-                path: path.clone(),
-                files: self.files.load(Ordering::Relaxed),
-                bytes: self.bytes.load(Ordering::Relaxed),
-                source,
-            })
-            .with_remedy("nothing is left of it; make room, or name a directory elsewhere")
-        })?;
+        let bytes = written().map_err(|source| self.unwritten(path.clone(), source))?;
         self.files.fetch_add(1, Ordering::Relaxed);
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Returns the fault of a file that does not fit on the disk before it can be written.
+    pub(super) fn without_room(&self, path: &str, source: io::Error) -> CliError {
+        self.unwritten(self.draft.as_path().join(path), source)
+    }
+
+    fn unwritten(&self, path: PathBuf, source: io::Error) -> CliError {
+        fault(&Unwritten {
+            path,
+            files: self.files.load(Ordering::Relaxed),
+            bytes: self.bytes.load(Ordering::Relaxed),
+            source,
+        })
+        .with_remedy("nothing is left of it; make room, or name a directory elsewhere")
     }
 
     /// Gives the directory its name; returns the number of files and of bytes. What stands there is

@@ -4,7 +4,8 @@
 //! |---|---|
 //! | fine | the host's own wait: its delay, its slowness, its Crawl-delay |
 //! | 429, 503 | the host's own wait; those in a row are counted over all hosts |
-//! | none, another fault of the server | the wait after a good answer: the failure is the host's own |
+//! | none, another fault of the server | the wait after a good answer: the failure is the host's
+//! own |
 
 use std::time::Duration;
 

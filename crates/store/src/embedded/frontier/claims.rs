@@ -1,19 +1,19 @@
 //! Claims of redirects, and the URLs that are discovered while they are claimed.
 //!
-//! A redirect of a leased page claims its target. The claim lasts as long as the lease: a settlement
-//! that names the target in `reached` makes it a visited URL, and any other end gives the claim up.
-//! A link to the target that is found meanwhile must outlast both ends. So it is *held*: journalled
-//! when it is found ([`Record::Held`]), before the record of the page that has the link. The
-//! settlement that names the target drops it in the same record, so no crash leaves a second visit.
-//! When the claim is given up, it is queued; after a crash the next session does that, since claims
-//! end with the process.
+//! A redirect of a leased page claims its target. The claim lasts as long as the lease: a
+//! settlement that names the target in `reached` makes it a visited URL, and any other end gives
+//! the claim up. A link to the target that is found meanwhile must outlast both ends. So it is
+//! *held*: journalled when it is found ([`Record::Held`]), before the record of the page that has
+//! the link. The settlement that names the target drops it in the same record, so no crash leaves a
+//! second visit. When the claim is given up, it is queued; after a crash the next session does
+//! that, since claims end with the process.
 //!
 //! Queueing it at once would need a second record to take it back, and a queue that passes over
 //! entries; a claim in the journal would cost a record for each redirect.
 //!
 //! A URL that was reached by a visit which is revoked is *reserved* for the next visit of that
-//! entry. It is seen, so links to it are dropped: if the next visit does not reach it, it is held as
-//! if it had been discovered, and queued.
+//! entry. It is seen, so links to it are dropped: if the next visit does not reach it, it is held
+//! as if it had been discovered, and queued.
 //!
 //! Invariant: when a method of the queue returns, each held URL is claimed.
 
@@ -117,8 +117,8 @@ impl Queue {
         }
     }
 
-    /// Removes the claimed URLs among these, and holds the new ones. URLs of a host beyond the limit
-    /// of its domain are left out.
+    /// Removes the claimed URLs among these, and holds the new ones. URLs of a host beyond the
+    /// limit of its domain are left out.
     pub(super) fn hold_claimed(
         &mut self,
         journal: &Journal,
@@ -138,8 +138,8 @@ impl Queue {
         }
     }
 
-    /// Returns true if a redirect has claimed the URL of this probe: it is held, and its place in the
-    /// queue is to be given up.
+    /// Returns true if a redirect has claimed the URL of this probe: it is held, and its place in
+    /// the queue is to be given up.
     pub(super) fn hold_probe(
         &mut self,
         journal: &Journal,

@@ -20,10 +20,10 @@ use crate::patterns::name::PatternName;
 use crate::visit_details::VisitDetails;
 use crate::visit_record::VisitRecord;
 
-/// The first format with [`VisitDetails::cuts`] and [`VisitDetails::unread`], and with the request for
-/// a URL in its text, if that differs ([`PageUrl::to_stored`]). [`VisitDetails::relevance`] and the
-/// details of revoked visits came with format 9; [`VisitDetails`], [`Record::Postponed`]'s reason and
-/// [`Record::Distinct`] with format 8.
+/// The first format with [`VisitDetails::cuts`] and [`VisitDetails::unread`], and with the request
+/// for a URL in its text, if that differs ([`PageUrl::to_stored`]). [`VisitDetails::relevance`] and
+/// the details of revoked visits came with format 9; [`VisitDetails`], [`Record::Postponed`]'s
+/// reason and [`Record::Distinct`] with format 8.
 const FORMAT_WITH_CUTS: u16 = 10;
 const FORMAT_WITH_RELEVANCE: u16 = 9;
 /// The number of the variant [`Record::Revoked`].

@@ -11,7 +11,7 @@ use scraper::node::{Comment, Element, Text};
 use super::role::Role;
 use super::{Open, Reader, STRIDE, lower};
 use crate::html::character_references::{self, TextContext};
-use crate::html::lazy_attributes::lazy_name;
+use crate::html::lazy_names::lazy_name;
 use crate::html::scanner::{Tag, Token};
 use crate::html::work_budget;
 

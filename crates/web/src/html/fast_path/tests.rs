@@ -5,7 +5,7 @@ use html5ever::ns;
 use proptest::prelude::*;
 
 use super::*;
-use crate::html::lazy_attributes::lazy_name;
+use crate::html::lazy_names::lazy_name;
 use crate::html::tree::parse_with_html5ever;
 
 /// Lists the nodes of a tree with their depth, one a line.
