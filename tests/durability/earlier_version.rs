@@ -68,7 +68,7 @@ fn without_new_columns(line: &str) -> String {
         .unwrap();
     // A journal of format 7 knows nothing of the other new columns.
     let unknown = "\"duration_ms\":null,\"words\":null,\"redirects\":0,\"digest\":null,\
-                   \"relevance\":null}";
+                   \"relevance\":null,\"truncated\":null}";
     assert!(new.ends_with(unknown), "{line}");
     format!("{earlier}}}\n")
 }

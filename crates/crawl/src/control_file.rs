@@ -18,7 +18,7 @@ use serde::Deserialize;
 use store::PatternName;
 use thiserror::Error;
 use toml::Spanned;
-use web::Exclusions;
+use web::{CanonicalForm, Exclusions, PageUrl};
 
 pub use self::record::ControlRecord;
 use crate::failed_pages::FailedPagesError;
