@@ -141,7 +141,7 @@ fn each_host_is_listed_with_its_requests_and_the_reason_for_its_delay() {
         lines[1].ends_with("asks.test, Crawl-delay 500ms (obeyed: 300ms)"),
         "{table:?}"
     );
-    let busy = "busy.test, Retry-After 2h, last failure: HTTP status 429";
+    let busy = "busy.test, failures in a row: 1, Retry-After 2h, last failure: HTTP status 429";
     assert!(lines[3].ends_with(busy), "{table:?}");
 }
 
