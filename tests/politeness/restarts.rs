@@ -155,23 +155,26 @@ fn a_missing_robots_txt_is_requested_once() {
 
 #[test]
 fn retry_after_and_consecutive_failures_of_a_host_outlast_a_restart() {
+    // Links: seeds that failed are requested again by each session.
     let (server, gate) = counted(|_host, path| match path {
         "/robots.txt" => Reply::text(""),
+        "/" => page(8, &["/0", "/1", "/2", "/3"]),
         "/0" | "/1" => Reply::status(503),
         "/2" => Reply::status(503).header("Retry-After", "3"),
         _ => page(9, NONE),
     });
     let crawl =
         Crawl::polite(&server, &[HOST], "10ms").with(&["--delay-factor", "0", "--tries", "1"]);
-    let crawl = crawl.seeds(&["/0", "/1", "/2", "/3"].map(|path| server.url(HOST, path)));
-    for requests in [2, 3, 4] {
+    let crawl = crawl.seeds(&[server.url(HOST, "/")]);
+    for requests in [3, 4, 5] {
         let running = crawl.start();
         gate.arrivals_blocking(requests);
         interrupt(running);
     }
-    assert_eq!(crawl.complete()["pages"], 1);
+    assert_eq!(crawl.complete()["pages"], 2);
     let expected = [
         ("/robots.txt", 0),
+        ("/", 10),
         ("/0", 10),
         // The back-off is a second, and doubles.
         ("/1", 1000),
@@ -203,7 +206,13 @@ fn a_redirect_waits_for_a_host_that_sent_retry_after_in_an_earlier_session() {
         crawl.run_with(&["--scope", "any", &leads]).summary()["pages"],
         1
     );
-    let expected = [("/robots.txt", 0), ("/busy", 10), ("/here", 2000)];
+    // The seed that failed is requested again by the second session.
+    let expected = [
+        ("/robots.txt", 0),
+        ("/busy", 10),
+        ("/here", 2000),
+        ("/busy", 10),
+    ];
     paced(&server.log(), "busy.test", &expected);
 }
 

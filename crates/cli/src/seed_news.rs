@@ -14,7 +14,7 @@ use crate::progress::say_above;
 use crate::summary::Summary;
 use crate::terminal::{pasted, printable, word_of_shell};
 
-/// Prints the reports about seeds until the task is aborted. [`say_rest`] prints the last ones.
+/// Prints the reports about seeds until the task is aborted. [`say_new`] prints the last ones.
 pub(crate) fn show(context: &Arc<CrawlContext>, bar: ProgressBar, out: &Path) -> JoinHandle<()> {
     let (context, out) = (Arc::clone(context), out.to_owned());
     tokio::spawn(async move {

@@ -60,8 +60,8 @@ pub struct Responses {
     pub excluded: Reasons,
 }
 
-/// Visits by reason, each with its number and the first URL; beyond [`MAX_REASONS`] reasons, new
-/// ones count as [`OTHER_REASONS`].
+/// Visits by reason, each with its number and the first URL; beyond 64 reasons, new ones count as
+/// `other reasons`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reasons(pub BTreeMap<String, (u64, PageUrl)>);
 
