@@ -123,6 +123,9 @@ pub enum Promise {
     NewCount,
     /// A page that two sessions died with is leased alone, and nothing else is out anywhere.
     SetAsideAlone,
+    /// The standing counts the hosts that are down of the whole crawl. A store of several nodes may
+    /// count those of each node only.
+    HostsDown,
     /// A later session continues an earlier one.
     Sessions,
     /// Pages of earlier crawls count as admitted.
@@ -136,6 +139,7 @@ impl fmt::Display for Promise {
             Self::OrderOverSessions => "turns that outlast a session",
             Self::NewCount => "an exact count of new URLs",
             Self::SetAsideAlone => "pages that are set aside visited alone",
+            Self::HostsDown => "a count of all hosts that are down",
             Self::Sessions => "later sessions of a crawl",
             Self::EarlierCrawls => "earlier crawls",
         })

@@ -11,9 +11,17 @@ use crate::sentence::{Sentence, scenarios};
 
 pub(crate) const SENTENCES: &[Sentence] = &scenarios!(
     &[],
-    a_crawl_ends_when_only_hosts_past_their_last_chance_have_urls,
-    a_host_past_its_last_chance_is_tried_while_others_have_pages,
     a_visit_that_does_not_count_leaves_the_attempts_of_its_page,
+);
+
+pub(crate) const COUNTED: &[Sentence] = &scenarios!(
+    &[Promise::HostsDown],
+    a_crawl_ends_when_only_hosts_past_their_last_chance_have_urls,
+);
+
+pub(crate) const IN_ORDER: &[Sentence] = &scenarios!(
+    &[Promise::HostOrder],
+    a_host_past_its_last_chance_is_tried_while_others_have_pages,
 );
 
 pub(crate) const OVER_SESSIONS: &[Sentence] = &scenarios!(

@@ -32,6 +32,8 @@ fn sentences() -> impl Iterator<Item = &'static Sentence> {
         probes::OVER_SESSIONS,
         index::SENTENCES,
         last_chance::SENTENCES,
+        last_chance::COUNTED,
+        last_chance::IN_ORDER,
         last_chance::OVER_SESSIONS,
         canonical::SENTENCES,
         canonical::AFTER_OTHERS,

@@ -46,10 +46,12 @@ impl FileBudget {
     pub fn of_limit(limit: u64) -> Self {
         let rest = limit - RESERVED.min(limit / 2);
         let share = |files: u64| usize::try_from(files).unwrap_or(usize::MAX).max(1);
+        let look_ups = (rest / 8 / FILES_OF_LOOK_UP).max(1);
+        let others = rest.saturating_sub(rest / 4 + look_ups * FILES_OF_LOOK_UP);
         Self {
-            requests: share(rest / 2),
+            requests: share(others.min(rest / 2)),
             idle: share(rest / 4).min(MAX_IDLE),
-            look_ups: share(rest / 8 / FILES_OF_LOOK_UP),
+            look_ups: share(look_ups),
         }
     }
 }

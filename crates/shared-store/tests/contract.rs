@@ -41,6 +41,7 @@ fn main() -> ExitCode {
             Promise::NewCount,
             Promise::OrderOverSessions,
             Promise::SetAsideAlone,
+            Promise::HostsDown,
         ],
     };
     contract::run([Arc::new(alone) as Arc<dyn Backend>, Arc::new(in_turns)])

@@ -101,7 +101,7 @@ fn check(exchange: Exchange) {
         records[0].payload(),
         Some(PayloadDigest::of(exchange.body.held().unwrap()))
     );
-    assert_eq!(records[0].target(), Some(exchange.url.as_str()));
+    assert_eq!(records[0].target(), Some(exchange.url.request().as_str()));
     assert_eq!(records[0].date(), exchange.started.to_string());
     let sent: Vec<Vec<u8>> = exchange
         .headers
