@@ -103,8 +103,11 @@ fn a_private_address_is_given_up_at_once_and_the_summary_names_the_option() {
     let canary = Canary::new();
     let crawl = Crawl::bare().seeds(&canary.spellings()[..1]);
     let run = crawl.run();
-    assert_eq!(run.code, Some(0), "{run:?}");
-    assert!(run.output.contains("(--allow-private)"), "{run:?}");
+    assert_eq!(run.code, Some(3), "{run:?}");
+    assert!(
+        run.errors.contains("(--allow-private allows it)"),
+        "{run:?}"
+    );
     let log = std::fs::read_to_string(crawl.out().join("crawl.log")).unwrap();
     assert!(
         log.contains("is a loopback address") && !log.contains("tried again"),

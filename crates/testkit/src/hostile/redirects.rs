@@ -83,12 +83,9 @@ pub(super) fn modes() -> Vec<Mode> {
             Excluded,
             |asked| landed(asked, format!("/{}", "a".repeat(60_000))),
         ),
-        mode(
-            "redirect-empty",
-            "a Location without a value",
-            Excluded,
-            |_| Script::redirect(""),
-        ),
+        mode("redirect-empty", "a Location without a value", Page, |_| {
+            Script::redirect("")
+        }),
         mode("redirect-missing", "302 without a Location", Page, |_| {
             Script::answer("HTTP/1.1 302 Found", "", "gone")
         }),
@@ -180,28 +177,25 @@ pub(super) fn modes() -> Vec<Mode> {
                     .endless("gone ".repeat(1000), TICK)
             },
         ),
-        mode(
-            "redirect-no-host",
-            "a target without a host",
-            Excluded,
-            |_| Script::redirect("http://?path"),
-        ),
+        mode("redirect-no-host", "a target without a host", Page, |_| {
+            Script::redirect("http://?path")
+        }),
         mode(
             "redirect-host-spaced",
             "a host name with spaces",
-            Excluded,
+            Page,
             |_| Script::redirect("http://no such host/"),
         ),
         mode(
             "redirect-host-punycode",
             "a host name of broken punycode",
-            Excluded,
+            Page,
             |_| Script::redirect("http://xn--a/"),
         ),
         mode(
             "redirect-port-too-high",
             "a target on port 99999",
-            Excluded,
+            Page,
             |asked| Script::redirect(format!("http://{}:99999/", asked.request.host)),
         ),
         mode(

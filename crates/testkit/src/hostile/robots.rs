@@ -194,7 +194,7 @@ pub(super) fn modes() -> Vec<Mode> {
         mode(
             "robots-utf-16",
             "a robots.txt in UTF-16",
-            FailedOrPage,
+            Excluded,
             |asked| {
                 rules(asked, || {
                     let wide = "\u{feff}User-agent: *\nDisallow: /\n".encode_utf16();
