@@ -131,7 +131,7 @@ fn check_with_another_reader(path: &Path, exchanges: &[Exchange]) {
         assert_eq!(*response.warc_type(), warc::RecordType::Response);
         assert_eq!(
             response.header(WarcHeader::TargetURI).unwrap(),
-            exchange.url.as_str()
+            exchange.url.request().as_str()
         );
         assert_eq!(
             response.header(WarcHeader::BlockDigest).unwrap(),
