@@ -25,6 +25,9 @@ const MAX_DECODED: u64 = 8 << 20;
 /// The longest delay, because clocks are finite.
 const LONGEST_DELAY: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
+/// Time of a body that moves, in `--timeout`s: an hour by default.
+const TIMEOUTS_PER_BODY: u32 = 60;
+
 /// Returns the scope of the settings, without seeds yet.
 pub(crate) fn scope(settings: &Settings) -> Result<Scope, CliError> {
     Scope::new(settings.scope, &settings.include, &settings.exclude).map_err(|error| {
@@ -54,6 +57,7 @@ pub(super) fn fetch_options(
         limits: FetchLimits {
             body: settings.max_body.0,
             timeout: settings.timeout.0,
+            body_time: settings.timeout.0.saturating_mul(TIMEOUTS_PER_BODY),
             redirects: settings.max_redirects,
             ..FetchLimits::default()
         },
