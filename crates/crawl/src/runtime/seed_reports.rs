@@ -1,4 +1,4 @@
-//! What becomes of the seeds: failures and moves, for the user to read while the crawl runs.
+//! Failures and moves of seeds, reported to the user while the crawl runs.
 //!
 //! A crawl whose seeds fail is a crawl of nothing, so each failure is reported at once, with its
 //! cause. The queue of reports is bounded: of a million seeds that fail, the first are reported and

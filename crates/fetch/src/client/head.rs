@@ -14,7 +14,7 @@ use crate::client::framing::{self, Field};
 /// Bytes of a head that is mended. A longer one is left to the engine, which refuses it.
 const MAX_HEAD: usize = 256 << 10;
 
-/// What the bytes are that a server sent.
+/// Meaning of the bytes that a server sent.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// More bytes are needed to tell.

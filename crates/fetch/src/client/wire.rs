@@ -41,7 +41,7 @@ pub(crate) struct Wire {
     exchange: WireExchange,
 }
 
-/// What comes next.
+/// Expected next input.
 enum Incoming {
     /// A head, of which these bytes came.
     Head(BytesMut, Searched),
@@ -197,7 +197,7 @@ struct State {
     has_served: bool,
     /// True if a byte came since the last request.
     is_answered: bool,
-    /// What was odd about the head of the last response.
+    /// Oddities of the last response head.
     warnings: Vec<Warning>,
 }
 
