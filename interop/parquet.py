@@ -33,7 +33,7 @@ TYPES = {
         "distance": "UINTEGER", "resemblance": "DOUBLE", "fingerprint": "UBIGINT", "reason": "VARCHAR",
         "warc_file": "VARCHAR", "warc_offset": "UBIGINT", "kind": "VARCHAR",
         "canonical": "VARCHAR", "duration_ms": "UBIGINT", "words": "UINTEGER", "redirects": "UINTEGER",
-        "digest": "VARCHAR", "relevance": "DOUBLE", "sketch": "BLOB",
+        "digest": "VARCHAR", "relevance": "DOUBLE", "truncated": "VARCHAR", "sketch": "BLOB",
     },
     "signatures": {
         "url": "VARCHAR", "payload": "BLOB", "text_digest": "BLOB", "words": "UINTEGER", "main_content": "BLOB",
