@@ -68,7 +68,7 @@ struct Web {
 struct Sample {
     seconds: f64,
     requests: u64,
-    resident: u64,
+    anonymous: u64,
     open_files: usize,
 }
 
@@ -175,7 +175,7 @@ fn watch(options: &Options, web: &mut Web, crawl: &mut Child) -> Result<Vec<Samp
     };
     let begun = Instant::now();
     let mut samples = vec![Sample::of(crawl.id(), begun, web)?];
-    println!("minute   pages/s   RSS MiB   open files");
+    println!("minute   pages/s   anon MiB   open files");
     while crawl.try_wait()?.is_none() {
         std::thread::sleep(Duration::from_millis(100));
         let due = step * u32::try_from(samples.len())?;
@@ -185,10 +185,10 @@ fn watch(options: &Options, web: &mut Web, crawl: &mut Child) -> Result<Vec<Samp
         let sample = Sample::of(crawl.id(), begun, web)?;
         let before = samples[samples.len() - 1];
         println!(
-            "{:>6.2}   {:>7.0}   {:>7.0}   {:>10}",
+            "{:>6.2}   {:>7.0}   {:>8.0}   {:>10}",
             sample.seconds / 60.0,
             sample.rate_since(before),
-            sample.resident as f64 / f64::from(1 << 20),
+            sample.anonymous as f64 / f64::from(1 << 20),
             sample.open_files
         );
         samples.push(sample);
@@ -262,7 +262,9 @@ impl Sample {
     fn of(process: u32, begun: Instant, web: &mut Web) -> Result<Self, Failure> {
         let status = std::fs::read_to_string(format!("/proc/{process}/status"));
         let status = status.unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("RssAnon:"));
         let kibibytes = line
             .and_then(|line| line.trim().strip_suffix(" kB"))
             .and_then(|number| number.trim().parse::<u64>().ok());
@@ -270,7 +272,7 @@ impl Sample {
         Ok(Self {
             seconds: begun.elapsed().as_secs_f64(),
             requests: web.requests()?,
-            resident: kibibytes.unwrap_or(0) * 1024,
+            anonymous: kibibytes.unwrap_or(0) * 1024,
             open_files: files.map_or(0, Iterator::count),
         })
     }

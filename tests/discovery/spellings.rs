@@ -226,6 +226,63 @@ fn robots_txt_and_exclusions_judge_what_is_sent() {
 }
 
 /// Sites in other encodings than UTF-8 answered with nothing found to every query.
+/// `Disallow: /*sid=` is a common line: the first link to a topic had a session, and the topic was
+/// never requested, although the next link was allowed. `why` said that robots.txt forbids it.
+#[test]
+fn a_spelling_that_is_forbidden_does_not_cost_the_page() {
+    let server = Server::spawn_thread(Site::new(|request| match request.target.as_str() {
+        "/robots.txt" => Reply::text("User-agent: *\nDisallow: /*sid=\nDisallow: /list?sort\n"),
+        "/" => {
+            let session = "sid=q5fhqh6r3ck7gqnt8u1m0bs2d4";
+            let first = format!("/topic?t=1&{session}");
+            let tagged = ["/tagged?tag=x&utm_source=y", "/tagged?tag=x"];
+            // Requested in the order of the parameters, this one would evade its rule.
+            let sorted = "/list?sort=1&page=2";
+            page(0, &[&first, "/topic?t=1", tagged[0], tagged[1], sorted])
+        }
+        "/topic?t=1" => page(1, NONE),
+        "/tagged?tag=x" => page(2, NONE),
+        _ => Reply::status(403),
+    }));
+    let crawl = crawl(&server, "/").with(&["--exclude", "utm_source"]);
+    assert_eq!(crawl.complete()["pages"], 3);
+    assert_eq!(targets(&server), ["/", "/topic?t=1", "/tagged?tag=x"]);
+    let reason = &crawl.row(&server.url(HOST, "/list?page=2&sort=1"))["reason"];
+    let requested = format!("(requested as {})", server.url(HOST, "/list?sort=1&page=2"));
+    assert!(reason.as_str().unwrap().ends_with(&requested), "{reason}");
+    crawl.is_sound();
+}
+
+/// A cookie wall that sends every page to one URL, and back: the pages after the first were left
+/// out as redirects to a page that the crawl visits for itself.
+#[test]
+fn a_cookie_wall_at_one_url_lets_every_page_of_every_session_through() {
+    let server = site(|request| {
+        let cookies = request.header("cookie").unwrap_or_default().to_owned();
+        let back = cookies
+            .split("; ")
+            .find_map(|one| one.strip_prefix("back="));
+        match (request.path(), cookies.contains("seen=1")) {
+            ("/check", _) => {
+                Reply::redirect(302, back.unwrap_or("/")).header("Set-Cookie", "seen=1")
+            }
+            ("/", true) => page(0, &["/1", "/2", "/3"]),
+            (path, true) => page(path[1..].parse().unwrap(), NONE),
+            (path, false) => {
+                Reply::redirect(302, "/check").header("Set-Cookie", format!("back={path}; Path=/"))
+            }
+        }
+    });
+    let crawl = crawl(&server, "/").with(&["--cookies", "session"]);
+    for pages in ["2", "3", "9"] {
+        crawl.run_with(&["--max-pages", pages]);
+    }
+    let rows = crawl.rows();
+    let unique = rows.iter().filter(|row| row["verdict"] == "unique");
+    assert_eq!(unique.count(), 4, "{rows:?}");
+    crawl.is_sound();
+}
+
 #[test]
 fn letters_of_a_query_are_sent_in_the_encoding_of_the_page() {
     const BODY: &[u8] =

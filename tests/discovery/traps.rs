@@ -366,7 +366,10 @@ fn why_names_the_trap_rule_of_a_link() {
             server.url("site.test", "/list?a=1&a=1&a=1"),
             "(trap rule repeated-parameter)",
         ),
-        ("http://b.site.test/".to_owned(), "(--max-hosts-per-domain)"),
+        (
+            "http://b.site.test/".to_owned(),
+            "(--max-hosts-per-domain 1;",
+        ),
     ] {
         let why = crawl.run_command(&["why", "crawl", &url]).json();
         assert_eq!(why["verdict"], "not-queued", "{why}");

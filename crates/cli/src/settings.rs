@@ -183,7 +183,8 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub(crate) max_pages_per_pattern: Option<u64>,
     /// Maximum number of hosts of one registrable domain; links to others are left out, but seeds
-    /// are always let in [default: 1000]
+    /// are always let in. Hosts below one name of the domain (a.u1.example.com, b.u1.example.com)
+    /// get at most half of what the others leave [default: 1000]
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub(crate) max_hosts_per_domain: u32,
     /// Leave out links with the shape of a trap (a path that repeats itself, a query that grows, a

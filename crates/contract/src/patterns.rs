@@ -18,6 +18,7 @@ pub(crate) const SENTENCES: &[Sentence] = &scenarios!(
     pages_off_topic_count_against_limits_and_lower_the_harvest,
     a_pattern_has_its_budget_of_pages,
     a_domain_has_its_budget_of_hosts_which_seeds_may_exceed,
+    a_name_of_a_domain_leaves_half_of_the_hosts_to_others,
 );
 
 pub(crate) const OVER_SESSIONS: &[Sentence] = &scenarios!(
@@ -147,6 +148,31 @@ async fn a_domain_has_its_budget_of_hosts_which_seeds_may_exceed(backend: &dyn B
             .iter()
             .map(|host| link(&format!("http://{host}/{depth}"), depth));
         assert_eq!(discover(frontier, links).await, new, "{hosts:?}");
+    }
+}
+
+/// One user of a platform with wildcard names shut out a hundred other users.
+async fn a_name_of_a_domain_leaves_half_of_the_hosts_to_others(backend: &dyn Backend) {
+    let rules = FrontierRules {
+        max_hosts_per_domain: Some(20),
+        ..FrontierRules::default()
+    };
+    let session = begin(backend, rules).await;
+    let frontier = session.frontier().as_ref();
+    let hosts = |count: u32, under: &'static str| {
+        (0..count).map(move |n| link(&format!("http://h{n}{under}.example.org/"), 1))
+    };
+    for (count, under, new) in [
+        (100, ".greedy", 10),
+        (100, ".greedy", 0),
+        // Half of the ten places that are left, wherever in the branch the names are.
+        (3, ".deep.second", 3),
+        (3, ".second", 2),
+        (1, ".greedy", 0),
+        (9, "", 5),
+    ] {
+        let found = discover(frontier, hosts(count, under)).await;
+        assert_eq!(found, new, "{count} hosts h*{under}");
     }
 }
 

@@ -47,7 +47,7 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
 
     // robots → pacing → resolve + connect (guarded) → fetch (capped), hop by hop
     let chain = match permission::check(context, &lease).await? {
-        Permission::Granted => redirects::follow(context, &lease).await?,
+        Permission::Granted(url) => redirects::follow(context, &lease, url).await?,
         Permission::NotYet => {
             politeness::settle(context, lease, Settlement::Returned).await?;
             return Ok(Outcome::Returned);

@@ -2,40 +2,71 @@
 //! without end.
 
 use std::collections::{HashMap, HashSet};
+use std::iter;
 
 use web::{Host, UrlKey};
 
 use crate::discovered_url::DiscoveredUrl;
 use crate::frontier::{HOSTS_RULE, LeftOut};
 
-/// The number of known hosts of each registrable domain, by the key of its name: 16 bytes a domain.
+/// The number of known hosts of each registrable domain and of each of its branches, by the key of
+/// the name: 16 bytes a name.
+///
+/// A branch is the first name below the domain, `u1.example.com` in `a.u1.example.com`: what one
+/// user of a platform with wildcard names owns.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct DomainCounts(HashMap<UrlKey, u32>);
+pub struct DomainCounts(HashMap<UrlKey, u32>);
 
 impl DomainCounts {
     /// Counts a host that becomes known.
-    pub(crate) fn add(&mut self, host: &Host) {
-        *self.0.entry(key_of(host)).or_insert(0) += 1;
+    pub fn add(&mut self, host: &Host) {
+        for name in names(host) {
+            *self.0.entry(name).or_insert(0) += 1;
+        }
     }
 
     /// Takes back the count of a host that is forgotten.
     pub(crate) fn remove(&mut self, host: &Host) {
-        if let Some(count) = self.0.get_mut(&key_of(host)) {
-            *count = count.saturating_sub(1);
+        for name in names(host) {
+            if let Some(count) = self.0.get_mut(&name) {
+                *count = count.saturating_sub(1);
+            }
         }
     }
 
-    fn of(&self, host: &Host) -> u32 {
-        self.0.get(&key_of(host)).copied().unwrap_or(0)
+    /// Copies the counts that concern a host, unless they are there.
+    fn start_from(&mut self, known: &Self, host: &Host) {
+        for name in names(host) {
+            let known = known.0.get(&name).copied().unwrap_or(0);
+            self.0.entry(name).or_insert(known);
+        }
+    }
+
+    /// Returns true if a new host fits among the `max` hosts of its domain. A branch gets at most
+    /// half of what the rest of the domain leaves, so that it shuts nobody out.
+    #[must_use]
+    pub fn has_room(&self, host: &Host, max: u32) -> bool {
+        let mut counts = names(host).map(|name| self.0.get(&name).copied().unwrap_or(0));
+        let in_domain = counts.next().unwrap_or(0);
+        in_domain < max
+            && counts.all(|in_branch| {
+                let elsewhere = in_domain.saturating_sub(in_branch);
+                in_branch < max.saturating_sub(elsewhere).div_ceil(2)
+            })
     }
 }
 
-fn key_of(host: &Host) -> UrlKey {
-    UrlKey::of_name(host.registrable_domain())
+/// Returns the keys of a host's registrable domain and, for a host below a branch, of the branch.
+fn names(host: &Host) -> impl Iterator<Item = UrlKey> {
+    let domain = host.registrable_domain();
+    let labels = host.as_str().strip_suffix(domain).unwrap_or_default();
+    let below = labels.trim_end_matches('.').rfind('.');
+    let branch = below.map(|dot| UrlKey::of_name(&host.as_str()[dot + 1..]));
+    iter::once(UrlKey::of_name(domain)).chain(branch)
 }
 
-/// Removes from `discovered` the URLs of unknown hosts whose domain has `max` known hosts already.
-/// The URLs that stay may add hosts up to that cap. Seeds stay.
+/// Removes from `discovered` the URLs of unknown hosts whose domain has no room among its `max`
+/// known hosts. The URLs that stay may add hosts up to that cap. Seeds stay.
 pub(crate) fn leave_out(
     discovered: &mut Vec<DiscoveredUrl>,
     max: u32,
@@ -44,7 +75,7 @@ pub(crate) fn leave_out(
 ) -> Option<LeftOut> {
     let mut left_out: Option<LeftOut> = None;
     let mut last: Option<Host> = None;
-    let (mut new_hosts, mut new_of_domain) = (HashSet::new(), HashMap::<UrlKey, u32>::new());
+    let (mut new_hosts, mut counts) = (HashSet::new(), DomainCounts::default());
     discovered.retain(|found| {
         // Most links of a page lead to one host.
         let name = found.url.as_url().host_str();
@@ -56,10 +87,13 @@ pub(crate) fn leave_out(
         }
         let host = found.url.host();
         let stays = is_known(&host) || new_hosts.contains(&host) || {
-            let new = new_of_domain.entry(key_of(&host)).or_insert(0);
-            let has_room = found.depth == 0 || domains.of(&host) + *new < max;
-            *new += u32::from(has_room);
-            has_room && new_hosts.insert(host.clone())
+            counts.start_from(domains, &host);
+            let enters = found.depth == 0 || counts.has_room(&host, max);
+            if enters {
+                counts.add(&host);
+                new_hosts.insert(host.clone());
+            }
+            enters
         };
         if stays {
             last = Some(host);

@@ -233,6 +233,7 @@ pub struct FrontierRules {
     /// when they come up. Pages out on lease when the limit is reached come on top.
     pub max_pages_per_pattern: Option<u64>,
     /// The maximum number of hosts of one registrable domain; links to further hosts are left out.
+    /// Hosts below one name of the domain get at most half of the places that the others leave.
     /// Seeds count, and are always queued.
     pub max_hosts_per_domain: Option<u32>,
     /// The minimum wait between two requests to a host. After a session that did not end in order,

@@ -32,6 +32,7 @@ mod unread_format;
 mod visit_details;
 mod visit_record;
 
+pub use budget::DomainCounts;
 pub use discovered_url::DiscoveredUrl;
 pub use duplicate_rule::{DuplicateRule, OF_CANONICAL, SAME_BYTES, SAME_TEXT};
 pub use fault::{Holder, StoreFault};

@@ -117,6 +117,22 @@ fn a_request_is_what_was_written() {
         assert_eq!(url(request).request().as_str(), request, "{text}, again");
         assert_eq!(url(text).origin(), url(url(text).as_str()).origin());
     }
+    for (text, plain) in [
+        ("/a;jsessionid=1?b", Some("/a?b")),
+        (
+            "/a?b=2&sid=0f8fad5bd9cb469fa16570867728950e&c=3",
+            Some("/a?b=2&c=3"),
+        ),
+        ("/a?utm_source=x", Some("/a")),
+        ("/a?c=3&utm_source=x&b=2", None),
+        ("/a?c=3&b=2", None),
+        ("/a?b", None),
+    ] {
+        let plain = plain.map(|path| url(&format!("http://example.org{path}")));
+        let found = url(&format!("http://example.org{text}")).without_dropped_parts();
+        assert_eq!(found, plain, "{text}");
+        assert!(found.is_none_or(|plain| !plain.is_spelled_otherwise()));
+    }
     let page = url("http://example.org/a;jsessionid=1?b");
     let next = page.join("?page=2", &CanonicalForm::default()).unwrap();
     assert_eq!(next.as_str(), "http://example.org/a?page=2");

@@ -14,7 +14,7 @@ use export::VisitRow;
 use serde::Serialize;
 use store::embedded::record::Record;
 use store::embedded::{self, EmbeddedStore, History};
-use store::{DiscoveredUrl, STRIKES_ASIDE, SkippedBy, StoreFault, VisitRecord};
+use store::{DiscoveredUrl, DomainCounts, STRIKES_ASIDE, SkippedBy, StoreFault, VisitRecord};
 use web::{CanonicalForm, Host, PageUrl, TrapRules};
 
 use self::cut_pages::CutPages;
@@ -273,10 +273,13 @@ impl UrlHistory {
     /// Returns the trap rule that keeps the URL out.
     fn trap(&self, url: &PageUrl, settings: &Settings) -> Option<String> {
         let max = settings.max_hosts_per_domain;
-        if !self.hosts.contains(&url.host()) && self.hosts.len() >= max as usize {
+        let mut domains = DomainCounts::default();
+        self.hosts.iter().for_each(|host| domains.add(host));
+        if !self.hosts.contains(&url.host()) && !domains.has_room(&url.host(), max) {
             let domain = url.registrable_domain();
             return Some(format!(
-                "{domain} has {max} hosts already that are visited (--max-hosts-per-domain)"
+                "{domain} has as many hosts as are visited (--max-hosts-per-domain {max}; hosts \
+                 below one of its names get at most half of what the others leave)"
             ));
         }
         if !settings.traps.is_on() {

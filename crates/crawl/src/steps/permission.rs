@@ -12,8 +12,8 @@ use crate::steps::listings;
 
 /// The answer of robots.txt about a page.
 pub(crate) enum Permission {
-    /// The page may be requested.
-    Granted,
+    /// The page may be requested, with this URL.
+    Granted(PageUrl),
     /// robots.txt, or a page of a host in doubt, was fetched just now, or hosts of the same pacing
     /// group come first: the host is not ready for the page itself.
     NotYet,
@@ -34,10 +34,10 @@ pub(crate) struct RobotsOutage {
 /// Checks a page whose host is leased.
 pub(crate) async fn check(context: &CrawlContext, lease: &Lease) -> Result<Permission, StoreFault> {
     let cached = match context.policy.ignore_robots {
-        true => Some(Permission::Granted),
+        true => Some(Permission::Granted(lease.url().clone())),
         false => cached_rules(context, lease.url())
             .await?
-            .map(|answer| evaluate(&answer, lease.url())),
+            .map(|answer| evaluate_page(&answer, lease.url())),
     };
     match cached {
         Some(denied @ (Permission::Forbidden(_) | Permission::Unknown(_))) => return Ok(denied),
@@ -51,8 +51,8 @@ pub(crate) async fn check(context: &CrawlContext, lease: &Lease) -> Result<Permi
     }
     let answer = fetch_rules(context, lease, lease.url()).await?;
     let asked_just_now = !answer.asked.is_empty();
-    Ok(match evaluate(&answer, lease.url()) {
-        Permission::Granted if asked_just_now => Permission::NotYet,
+    Ok(match evaluate_page(&answer, lease.url()) {
+        Permission::Granted(_) if asked_just_now => Permission::NotYet,
         permission => permission,
     })
 }
@@ -64,7 +64,7 @@ pub(crate) async fn check_hop(
     url: &PageUrl,
 ) -> Result<Permission, StoreFault> {
     if context.policy.ignore_robots {
-        return Ok(Permission::Granted);
+        return Ok(Permission::Granted(url.clone()));
     }
     let answer = match cached_rules(context, url).await? {
         Some(answer) => answer,
@@ -115,6 +115,20 @@ async fn fetch_rules(
     Ok(answer)
 }
 
+/// Judges a page. A site may forbid the spelling with a session that one of its links has, and
+/// allow the page: then the page is requested without what its canonical URL drops.
+fn evaluate_page(answer: &RobotsAnswer, url: &PageUrl) -> Permission {
+    let permission = evaluate(answer, url);
+    if let Permission::Forbidden(_) = permission
+        && let Some(plain) = url.without_dropped_parts()
+        && let granted @ Permission::Granted(_) = evaluate(answer, &plain)
+    {
+        return granted;
+    }
+    permission
+}
+
+/// Judges a request.
 fn evaluate(answer: &RobotsAnswer, url: &PageUrl) -> Permission {
     if let Some(error) = answer.error.clone() {
         let until = answer.until;
@@ -126,8 +140,11 @@ fn evaluate(answer: &RobotsAnswer, url: &PageUrl) -> Permission {
     }
     let verdict = answer.rules.verdict(url);
     if verdict.allowed {
-        Permission::Granted
-    } else {
-        Permission::Forbidden(format!("{ROBOTS_REASON}{}", verdict.grounds))
+        return Permission::Granted(url.clone());
     }
+    let grounds = verdict.grounds;
+    Permission::Forbidden(match url.is_spelled_otherwise() {
+        true => format!("{ROBOTS_REASON}{grounds} (requested as {})", url.request()),
+        false => format!("{ROBOTS_REASON}{grounds}"),
+    })
 }

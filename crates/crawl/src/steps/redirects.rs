@@ -185,7 +185,7 @@ impl RedirectChain {
     }
 }
 
-/// Requests the leased URL and follows its redirects.
+/// Requests `url`, a spelling of the leased URL, and follows its redirects.
 ///
 /// # Errors
 /// A broken store, or a disk that rejects a large body although it is not full: the page is not to
@@ -193,9 +193,10 @@ impl RedirectChain {
 pub(crate) async fn follow(
     context: &Arc<CrawlContext>,
     lease: &Lease,
+    mut url: PageUrl,
 ) -> Result<RedirectChain, Fault> {
     let mut chain = RedirectChain::default();
-    let mut url = lease.url().clone();
+    let mut is_own = true;
     let mut archived = conditional::archived(context, &url).await;
     loop {
         let asked_by = archived.take();
@@ -225,17 +226,20 @@ pub(crate) async fn follow(
         let target = target(&exchange, &context.policy.canonical);
         chain.exchanges.push(exchange);
         let next = match target {
-            None => return chain.stop(StopReason::Arrived),
+            None if is_own => return chain.stop(StopReason::Arrived),
+            None => return chain.stop(StopReason::Barred(visited_for_itself(&url))),
             Some(Err(error)) => {
                 let reason = format!("redirects to an invalid URL: {error}");
                 return chain.stop(StopReason::Barred(reason));
             }
             Some(Ok(next)) => next,
         };
-        if let Some(reason) = bar(context, lease, &chain, &next).await? {
-            return chain.stop(reason);
-        }
-        if next != *lease.url() {
+        is_own = match hop(context, lease, &chain, &next).await? {
+            Hop::Own => true,
+            Hop::Passing => false,
+            Hop::Barred(reason) => return chain.stop(reason),
+        };
+        if is_own && next != *lease.url() {
             chain.reached.push(next.clone());
         }
         url = next;
@@ -345,14 +349,24 @@ fn is_about_conditions(answer: &Exchange) -> bool {
     matches!(answer.status, NOT_MODIFIED | PRECONDITION_FAILED)
 }
 
-/// Returns the reason not to take the next hop, if there is one.
-async fn bar(
+/// The next hop of a chain.
+enum Hop {
+    /// It may be the page.
+    Own,
+    /// It is another page of the crawl, and may lead back to the leased URL.
+    Passing,
+    /// It is not requested, for this reason.
+    Barred(StopReason),
+}
+
+/// Judges the next hop.
+async fn hop(
     context: &CrawlContext,
     lease: &Lease,
     chain: &RedirectChain,
     next: &PageUrl,
-) -> Result<Option<StopReason>, StoreFault> {
-    let barred = |reason: String| Ok(Some(StopReason::Barred(reason)));
+) -> Result<Hop, StoreFault> {
+    let barred = |reason: String| Ok(Hop::Barred(StopReason::Barred(reason)));
     let most = context.policy.redirects;
     if chain.exchanges.len() > most {
         return barred(format!("more than {most} redirects in a row"));
@@ -366,7 +380,7 @@ async fn bar(
     {
         let is_seed = lease.is_seed();
         if out_of_scope.is_exclusion() || !(is_seed || listings::may_move(context, lease, next)) {
-            return barred(format!("redirects to {next}: {out_of_scope}"));
+            return barred(format!("redirects to {}: {out_of_scope}", next.request()));
         }
         if is_seed {
             seed_moves::follow(context, lease, next).await?;
@@ -384,21 +398,28 @@ async fn bar(
         return barred(visited_for_itself(next));
     }
     match permission::check_hop(context, lease, next).await? {
-        Permission::Granted | Permission::NotYet => {}
-        Permission::Forbidden(reason) => return barred(format!("redirects to {next}: {reason}")),
+        Permission::Granted(_) | Permission::NotYet => {}
+        Permission::Forbidden(reason) => {
+            return barred(format!("redirects to {}: {reason}", next.request()));
+        }
         Permission::Unknown(outage) => {
             let target = Some(next.clone());
-            return Ok(Some(StopReason::NoRobots(RobotsOutage {
+            return Ok(Hop::Barred(StopReason::NoRobots(RobotsOutage {
                 target,
                 ..outage
             })));
         }
     }
     // Another spelling of the leased URL needs no claim.
-    if next != lease.url() && !context.frontier.claim(lease, next).await? {
-        return barred(visited_for_itself(next));
+    if next == lease.url() || context.frontier.claim(lease, next).await? {
+        return Ok(Hop::Own);
     }
-    Ok(None)
+    // A cookie wall sends every page to one URL, and from there back to the page.
+    let again = SentRequest::now(context, lease.url());
+    match again.cookies.is_some() && !chain.sent.contains(&again) {
+        true => Ok(Hop::Passing),
+        false => barred(visited_for_itself(next)),
+    }
 }
 
 fn visited_for_itself(url: &PageUrl) -> String {

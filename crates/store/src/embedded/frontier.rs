@@ -3,6 +3,7 @@
 //! ```text
 //! place.rs   places in the queue     block.rs, parts.rs, queue_blocks.rs   entries in the database
 //! hosts.rs   hosts and their turns   flush.rs                       writing and loading
+//! host_state.rs   one host           agenda.rs                      what it has to do; sums
 //! state.rs   other state             apply.rs                       the effect of a record
 //! lease.rs   leasing                 settle.rs                      settlements, revocations
 //! seen.rs    known URLs              working_copy.rs           hosts that come and go
@@ -21,11 +22,13 @@
 //! that still lie in blocks, for waits that were longer than the maximum, and for the failures of
 //! hosts that have a new chance.
 
+mod agenda;
 mod apply;
 mod awaited;
 mod block;
 mod claims;
 mod flush;
+mod host_state;
 mod hosts;
 mod lease;
 mod parts;
@@ -67,7 +70,7 @@ use crate::patterns::PatternName;
 use crate::totals::Totals;
 
 /// The size of the URLs discovered since the last flush that asks for a flush.
-const PENDING_BYTES: usize = 32 << 20;
+const PENDING_BYTES: usize = 12 << 20;
 /// The number of settled URLs that still lie in blocks, or of URLs seen since the last flush, that
 /// asks for a flush.
 const PENDING_CHANGES: usize = 4 << 20;

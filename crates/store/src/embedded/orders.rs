@@ -50,24 +50,13 @@ impl EmbeddedStore {
     /// # Errors
     /// [`StoreFault`] if the journal or the tables cannot be read or written.
     pub async fn reopen(&self, name: &PatternName) -> Result<Option<u64>, StoreFault> {
-        let Some(mut count) = self.queue().reopen(&self.journal, name)? else {
+        let Some(in_queue) = self.queue().reopen(&self.journal, name)? else {
             return Ok(None);
         };
-        for row in rows(&self.directory)? {
-            let row = row?;
-            if PatternName::that_left_out(&row).as_ref() == Some(name) {
-                let void = Void {
-                    row: Box::new(row),
-                    reached: Vec::new(),
-                    // A user wants it: it goes before all that have a promise.
-                    priority: 0,
-                };
-                self.queue().revoke(&self.journal, void)?;
-                count += 1;
-            }
-        }
-        self.sync().await?;
-        Ok(Some(count))
+        let is_of_pattern =
+            |row: &VisitRecord| PatternName::that_left_out(row).as_ref() == Some(name);
+        let left_out = self.queue_excluded(is_of_pattern).await?;
+        Ok(Some(in_queue + left_out))
     }
 
     /// Queues the URLs again of which `is_void` says that the rule which excluded them holds no
@@ -86,6 +75,7 @@ impl EmbeddedStore {
                 let void = Void {
                     row: Box::new(row),
                     reached: Vec::new(),
+                    // A user wants it: it goes before all that have a promise.
                     priority: 0,
                 };
                 self.queue().revoke(&self.journal, void)?;

@@ -181,7 +181,7 @@ impl<'p> References<'p> {
         base.unwrap_or_else(|| page.clone())
     }
 
-    /// Resolves all references into a document, each page once, in document order; invalid URLs are
+    /// Resolves all references into a document, each request once, in document order; invalid URLs are
     /// dropped. `links` holds the links that are already known.
     pub(crate) fn resolve(
         self,
@@ -220,7 +220,7 @@ impl<'p> References<'p> {
     }
 }
 
-/// Resolved links, each page once.
+/// Resolved links, each request once.
 #[derive(Debug, Default)]
 pub(crate) struct Links {
     links: Vec<Link>,
@@ -236,7 +236,8 @@ impl Links {
         if !limits.kinds.has(reference.kind) {
             return;
         }
-        let key = url.key();
+        // Rules judge what is requested, so two spellings of a page are two links.
+        let key = UrlKey::of_name(url.request().as_str());
         if let Some(&index) = self.known.get(&key) {
             let link = &mut self.links[index];
             link.relations = link.relations.shared_with(reference.relations);

@@ -246,6 +246,21 @@ impl PageUrl {
         }
     }
 
+    /// Returns the URL whose request lacks the parts that the canonical form drops, such as a
+    /// session; none if the form drops nothing here, or changes the order of the rest as well.
+    #[must_use]
+    pub fn without_dropped_parts(&self) -> Option<Self> {
+        let (request, canonical) = (self.request(), self.as_url());
+        let mut written = request.query().unwrap_or_default().split('&');
+        let mut kept = canonical
+            .query()
+            .into_iter()
+            .flat_map(|query| query.split('&'));
+        let is_shorter = target(canonical).len() < target(request).len();
+        let is_in_order = kept.all(|part| written.any(|one| normalise_percent(one) == part));
+        (is_shorter && is_in_order).then(|| self.without_spelling())
+    }
+
     /// Returns the text under which a store keeps the URL: the canonical text and, if the request
     /// differs, a line feed and its path and query. No URL contains a line feed.
     #[must_use]

@@ -22,7 +22,7 @@ use web::{Host, Pace, Timestamp};
 
 use super::super::database::{Batch, Database, Tree};
 use super::super::journal::frame::Position;
-use super::hosts::HostState;
+use super::host_state::HostState;
 use super::parts;
 use super::place::{Body, Place, Rank};
 use super::queue_blocks::QueueBlocks;

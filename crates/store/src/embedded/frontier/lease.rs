@@ -9,7 +9,7 @@ use web::Timestamp;
 
 use super::super::journal::Journal;
 use super::super::journal::record::Record;
-use super::hosts::Wanted;
+use super::agenda::Wanted;
 use super::place::{Body, Place, Rank};
 use super::{Queue, broken};
 use crate::fault::StoreFault;
