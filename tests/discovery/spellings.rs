@@ -207,11 +207,11 @@ fn a_circle_ends_at_the_first_request_that_repeats_one() {
 #[test]
 fn robots_txt_and_exclusions_judge_what_is_sent() {
     let server = Server::spawn_thread(Site::new(|request| match request.path() {
-        "/robots.txt" => Reply::text("User-agent: *\nDisallow: /*?utm_\nDisallow: /b?z="),
+        "/robots.txt" => Reply::text("User-agent: *\nDisallow: /a?utm_\nDisallow: /b?z="),
         "/" => page(
             0,
             &[
-                "/a?utm_source=x",
+                "/a?utm_source=x&b=2&a=1",
                 "/b?z=1&a=2",
                 "/c?sid=1&a=2",
                 "/d?z=1&a=2",

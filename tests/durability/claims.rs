@@ -13,10 +13,11 @@ const LINKER: &str = "linker.test";
 
 /// A page that a redirect had claimed was lost if the visit did not end well: a link to it was
 /// dropped, and after a kill the redirect went elsewhere. One interrupt lost 27 of 60 pages, the
-/// crawl ended as "exhausted", and `verify` agreed.
+/// crawl ended as "exhausted", and `verify` agreed. A second redirect to the page lost it as well:
+/// its visit ended as that to a page with a visit of its own.
 #[test]
-fn a_link_that_is_found_while_a_redirect_claims_its_target_outlasts_a_kill() {
-    for moves_on in [false, true] {
+fn a_way_that_is_found_while_a_redirect_claims_its_target_outlasts_a_kill() {
+    for (moves_on, is_redirect) in [(false, false), (true, false), (false, true), (true, true)] {
         let gates = [Gate::new(), Gate::new(), Gate::new()];
         let [asked, linking, linked] = gates.clone();
         let redirects = AtomicUsize::new(0);
@@ -32,7 +33,9 @@ fn a_link_that_is_found_while_a_redirect_claims_its_target_outlasts_a_kill() {
                 (MOVER, "/other") => page(2, NONE),
                 (TARGET, "/") => page(3, NONE),
                 (TARGET, "/page") => page(4, NONE).hold(&asked),
+                (LINKER, "/") if is_redirect => page(5, &["/away", "/next"]).hold(&linking),
                 (LINKER, "/") => page(5, &[&*page_of_target, "/next"]).hold(&linking),
+                (LINKER, "/away") => Reply::redirect(302, page_of_target),
                 (LINKER, "/next") => page(6, NONE).hold(&linked),
                 _ => Reply::status(404),
             }

@@ -113,7 +113,12 @@ async fn retry_or_fail(
         context.telemetry.note_down(&lease.url().host(), &reason);
     }
     let attempts = lease.entry.attempts;
-    let decision = retry::decide(failure, attempts, context.policy.tries, health.is_well);
+    let tries = if health.is_hopeless {
+        1
+    } else {
+        context.policy.tries
+    };
+    let decision = retry::decide(failure, attempts, tries, health.is_well);
     context.telemetry.add(&retry::counts(failure, decision));
     let Decision::Again { wait, counts } = decision else {
         return settle_without_page(context, lease, chain, Fate::Failed, reason).await;

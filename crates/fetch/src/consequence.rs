@@ -2,8 +2,7 @@
 //!
 //! | the failure | whose fault | the host | its page is tried | source |
 //! |---|---|---|--:|---|
-//! | 408, 421 | the connection's | – | 3 times | RFC 9110 15.5.9, 15.5.20 |
-//! | 425 | the host's | rests | 3 times | RFC 8470 5.2 |
+//! | 408, 421, 425 | the host's | rests | 3 times | RFC 9110 15.5.9, 15.5.20; RFC 8470 5.2 |
 //! | 429, 503 | the host's | rests at once, `Retry-After` | 5 times | RFC 6585 4; RFC 9110 15.6.4 |
 //! | 501, 505 | the page's | – | once | RFC 9110 15.6.2, 15.6.6 |
 //! | 511 | the network's | rests | 3 times | RFC 6585 6 |
@@ -13,15 +12,15 @@
 //! | not valid HTTP | the host's | rests at once | twice | RFC 9112 8; RFC 9113 8.1.1 |
 //! | refused, silent, too slow | the host's | rests at once | 3 times | RFC 9110 15.6.5: as 504 |
 //! | no address | the host's | rests at once | twice | RFC 1035 4.1.1: server failure |
-//! | TLS fails | the host's | rests at once | once | RFC 8446 6.2 |
+//! | TLS fails | the host's | rests at once | 3 times; once at robots.txt | RFC 8446 6.2 |
 //! | proxy fails | the network's | rests at once | 3 times | RFC 9110 15.6.3 |
 //! | refused by us, too large | the page's | – | once | |
 //! | our disk is full | ours | – | without end | |
 //!
-//! - **The connection's**: [`Fetch`](crate::Fetch) repeats a request at once on a new connection if
-//!   a reused one ended before an answer (RFC 9112 9.3.1), or the server did not process it
-//!   (REFUSED_STREAM, GOAWAY, HTTP_1_1_REQUIRED: RFC 9113 8.7, 6.8, 7). What still fails then is
-//!   counted against the page.
+//! - **The connection's** is not in the table: [`Fetch`](crate::Fetch) repeats a request at once on
+//!   a new connection if a reused one ended before an answer (RFC 9112 9.3.1), answered 408 or 421,
+//!   or did not process it (REFUSED_STREAM, GOAWAY, HTTP_1_1_REQUIRED: RFC 9113 8.7, 6.8, 7). What
+//!   still fails then is the host's fault.
 //! - **The host's**, **the network's**: the host rests, for longer with each failure in a row
 //!   (`politeness/pacing.rs`). The failure counts against the page only if the host is well
 //!   otherwise: its answer before was good. So a host that is down loses its turn, not its pages,
@@ -41,8 +40,6 @@ pub enum Blame {
     Page,
     /// The host's: it is down, overloaded or out of reach.
     Host,
-    /// The connection's: another one may do better.
-    Connection,
     /// The network's, between us and every host.
     Network,
     /// Ours.
@@ -84,8 +81,7 @@ impl Consequence {
     #[must_use]
     pub const fn of_status(status: u16) -> Self {
         match status {
-            408 | 421 => Self::new(Blame::Connection, Rest::Usual, 3, SOON),
-            425 => Self::new(Blame::Host, Rest::AfterSome, 3, SOON),
+            408 | 421 | 425 => Self::new(Blame::Host, Rest::AfterSome, 3, SOON),
             429 | 503 => Self::new(Blame::Host, Rest::SlowDown, 5, SOON),
             501 | 505 => Self::FINAL,
             511 => Self::new(Blame::Network, Rest::AfterSome, 3, SOON),
@@ -100,11 +96,11 @@ impl Consequence {
         match kind {
             FailureKind::Disconnected
             | FailureKind::Connect
+            | FailureKind::Tls
             | FailureKind::Timeout
             | FailureKind::TooSlow => Self::new(Blame::Host, Rest::AtOnce, 3, SOON),
             FailureKind::Protocol => Self::new(Blame::Host, Rest::AtOnce, 2, SOON),
             FailureKind::Dns => Self::new(Blame::Host, Rest::AtOnce, 2, LATER),
-            FailureKind::Tls => Self::new(Blame::Host, Rest::AtOnce, 1, SOON),
             FailureKind::Proxy => Self::new(Blame::Network, Rest::AtOnce, 3, SOON),
             // The host was not asked, or it answered in a way that we reject.
             FailureKind::PrivateAddress | FailureKind::Unaskable | FailureKind::HeadersTooLarge => {
@@ -122,6 +118,8 @@ impl Consequence {
     #[must_use]
     pub const fn of_robots(failure: Option<FailureKind>) -> Self {
         let own = match failure {
+            // No page of this host was ever asked for over such a connection.
+            Some(FailureKind::Tls) => Self::new(Blame::Host, Rest::AtOnce, 1, SOON),
             Some(kind) => Self::of_failure(kind),
             None => Self::new(Blame::Host, Rest::Usual, 3, LATER),
         };
@@ -156,13 +154,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_status_is_blamed_on_the_page_the_host_or_the_connection() {
+    fn each_status_is_blamed_on_the_page_the_host_or_the_network() {
         for (statuses, blame, rest, tries) in [
-            (&[408, 421][..], Blame::Connection, Rest::Usual, 3),
-            (&[429, 503], Blame::Host, Rest::SlowDown, 5),
+            (&[429, 503][..], Blame::Host, Rest::SlowDown, 5),
             (
                 &[
-                    425, 500, 502, 504, 507, 509, 520, 521, 522, 523, 524, 525, 526, 530, 599,
+                    408, 421, 425, 500, 502, 504, 507, 509, 520, 521, 522, 523, 524, 525, 526, 530,
+                    599,
                 ],
                 Blame::Host,
                 Rest::AfterSome,
@@ -193,7 +191,7 @@ mod tests {
             (FailureKind::TooSlow, Blame::Host, Rest::AtOnce, 3),
             (FailureKind::Disconnected, Blame::Host, Rest::AtOnce, 3),
             (FailureKind::Protocol, Blame::Host, Rest::AtOnce, 2),
-            (FailureKind::Tls, Blame::Host, Rest::AtOnce, 1),
+            (FailureKind::Tls, Blame::Host, Rest::AtOnce, 3),
             (FailureKind::Proxy, Blame::Network, Rest::AtOnce, 3),
             (FailureKind::PrivateAddress, Blame::Page, Rest::Usual, 1),
             (FailureKind::Unaskable, Blame::Page, Rest::Usual, 1),

@@ -85,9 +85,11 @@ pub(crate) async fn checks_host(context: &CrawlContext, lease: &Lease) -> Result
 
 /// The health of the host that a failure came from.
 pub(crate) struct Health {
-    /// True if the host's answer before the failure was good, or nothing waits for the host any
-    /// more.
+    /// True if the host's answer before the failure was good.
     pub(crate) is_well: bool,
+    /// True if the host is another one than the lease's, and past its last chance: no page waits
+    /// for it any more.
+    pub(crate) is_hopeless: bool,
     /// True if the host of the lease is past its last chance.
     pub(crate) is_down: bool,
     /// The time at which a host other than the lease's is ready again.
@@ -99,9 +101,11 @@ pub(crate) fn health_of(context: &CrawlContext, lease: &Lease, host: &Host) -> H
     let pace = context.pacer.pace(host);
     let is_elsewhere = lease.url().host() != *host;
     // The frontier ends the wait for the host of a lease, and knows of no other.
-    let is_hopeless = is_elsewhere && pace.is_past_last_chance(true);
+    let is_hopeless =
+        is_elsewhere && pace.is_past_last_chance(context.pacer.has_answered_page(host));
     Health {
-        is_well: pace.failures <= 1 || is_hopeless,
+        is_well: pace.failures <= 1,
+        is_hopeless,
         is_down: !is_elsewhere && pace.is_past_last_chance(false),
         ready: match is_elsewhere {
             true => pace.ready,

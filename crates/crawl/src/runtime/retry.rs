@@ -64,7 +64,7 @@ pub enum Decision {
 pub fn decide(failure: VisitFailure, attempts: u32, tries: u32, host_is_well: bool) -> Decision {
     let consequence = failure.consequence();
     let is_elsewhere = match consequence.blame {
-        Blame::Page | Blame::Connection => false,
+        Blame::Page => false,
         Blame::Host | Blame::Network => !host_is_well,
         Blame::Us => true,
     };
@@ -139,7 +139,10 @@ mod tests {
                 VisitFailure::Fetch(FailureKind::Timeout),
                 vec![again(10), again(20)],
             ),
-            (VisitFailure::Fetch(FailureKind::Tls), vec![]),
+            (
+                VisitFailure::Fetch(FailureKind::Tls),
+                vec![again(10), again(20)],
+            ),
             (VisitFailure::Fetch(FailureKind::PrivateAddress), vec![]),
             (
                 VisitFailure::Status(503),
@@ -168,10 +171,12 @@ mod tests {
     #[test]
     fn while_the_host_is_down_no_page_is_given_up() {
         for (failure, wait) in [
+            (VisitFailure::Status(408), 10),
             (VisitFailure::Status(502), 10),
             (VisitFailure::Status(429), 10),
             (VisitFailure::Status(511), 10),
             (VisitFailure::Fetch(FailureKind::Timeout), 10),
+            (VisitFailure::Fetch(FailureKind::Tls), 10),
             (VisitFailure::Fetch(FailureKind::Proxy), 10),
             (VisitFailure::Fetch(FailureKind::Dns), 30),
             (VisitFailure::Robots(None), 30),
@@ -186,13 +191,11 @@ mod tests {
         }
         for failure in [
             VisitFailure::Status(404),
-            VisitFailure::Fetch(FailureKind::Tls),
+            VisitFailure::Robots(Some(FailureKind::Tls)),
             VisitFailure::Fetch(FailureKind::HeadersTooLarge),
         ] {
             assert_eq!(decide(failure, 0, 3, false), Decision::GiveUp);
         }
-        let reset = VisitFailure::Status(408);
-        assert_eq!(decide(reset, 2, 3, false), Decision::GiveUp);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! From a leased URL to the page: the crawl follows redirects itself, one hop at a time.
 //!
 //! Invariant: no hop is requested that a page would not be. Each is in scope, allowed by
-//! robots.txt, guarded (by the fetcher) and paced by its own host; each is kept for the archive.
+//! robots.txt, guarded (by the fetcher) and paced by its own host; each is kept for the archive,
+//! but for pages with a visit of their own that only lead back ([`Hop::Passing`]).
 //! Only the leased URL itself is requested conditionally, and never twice.
 //!
 //! A target is requested as it was written (RFC 9110 section 15.4). A circle is a request that was
@@ -38,11 +39,12 @@ pub(crate) struct RedirectChain {
 }
 
 /// A request by which a circle is recognised.
-#[derive(PartialEq)]
 struct SentRequest {
     url: String,
     /// The cookies that servers have set, if they are sent.
     cookies: Option<HeaderValue>,
+    /// True if its response sets a cookie.
+    sets_cookie: bool,
 }
 
 impl SentRequest {
@@ -51,7 +53,12 @@ impl SentRequest {
         Self {
             url: url.request().to_string(),
             cookies: context.fetch.session_cookies(url),
+            sets_cookie: false,
         }
+    }
+
+    fn repeats(&self, other: &Self) -> bool {
+        (&self.url, &self.cookies) == (&other.url, &other.cookies)
     }
 }
 
@@ -175,9 +182,8 @@ impl RedirectChain {
 
     /// Returns the reason not to send a request that was sent before.
     fn circle(&self, next: &SentRequest) -> Option<&'static str> {
-        let first = self.sent.iter().position(|sent| sent == next)?;
-        let mut since = self.exchanges.iter().skip(first);
-        let sets_cookie = since.any(|exchange| exchange.headers.contains_key(SET_COOKIE));
+        let first = self.sent.iter().position(|sent| sent.repeats(next))?;
+        let sets_cookie = self.sent[first..].iter().any(|sent| sent.sets_cookie);
         Some(match sets_cookie && next.cookies.is_none() {
             true => "redirects to itself after setting a cookie; --cookies session may help",
             false => "redirects in a circle",
@@ -200,7 +206,7 @@ pub(crate) async fn follow(
     let mut archived = conditional::archived(context, &url).await;
     loop {
         let asked_by = archived.take();
-        let sent = SentRequest::now(context, &url);
+        let mut sent = SentRequest::now(context, &url);
         let validators = asked_by.as_ref().map(|page| &page.validators);
         let exchange = match request(context, lease, &url, validators).await? {
             Ok(exchange) => exchange,
@@ -222,9 +228,12 @@ pub(crate) async fn follow(
             // Once more, unconditionally.
             continue;
         }
+        sent.sets_cookie = exchange.headers.contains_key(SET_COOKIE);
         chain.sent.push(sent);
         let target = target(&exchange, &context.policy.canonical);
-        chain.exchanges.push(exchange);
+        if is_own {
+            chain.exchanges.push(exchange);
+        }
         let next = match target {
             None if is_own => return chain.stop(StopReason::Arrived),
             None => return chain.stop(StopReason::Barred(visited_for_itself(&url))),
@@ -368,7 +377,7 @@ async fn hop(
 ) -> Result<Hop, StoreFault> {
     let barred = |reason: String| Ok(Hop::Barred(StopReason::Barred(reason)));
     let most = context.policy.redirects;
-    if chain.exchanges.len() > most {
+    if chain.sent.len() > most {
         return barred(format!("more than {most} redirects in a row"));
     }
     if let Some(circle) = chain.circle(&SentRequest::now(context, next)) {
@@ -390,11 +399,7 @@ async fn hop(
         seeds.add_move(lease.url(), next, MovedScope::Within);
     }
     if context.frontier.is_apart(lease, next) {
-        let found = DiscoveredUrl {
-            url: next.clone(),
-            ..lease.discovered().clone()
-        };
-        context.frontier.discover(vec![found]).await?;
+        visit_apart(context, lease, next).await?;
         return barred(visited_for_itself(next));
     }
     match permission::check_hop(context, lease, next).await? {
@@ -416,10 +421,26 @@ async fn hop(
     }
     // A cookie wall sends every page to one URL, and from there back to the page.
     let again = SentRequest::now(context, lease.url());
-    match again.cookies.is_some() && !chain.sent.contains(&again) {
-        true => Ok(Hop::Passing),
-        false => barred(visited_for_itself(next)),
+    let is_changed = again.cookies.is_some() && !chain.sent.iter().any(|sent| sent.repeats(&again));
+    if is_changed {
+        return Ok(Hop::Passing);
     }
+    // The visit that claims it may give the claim up.
+    visit_apart(context, lease, next).await?;
+    barred(visited_for_itself(next))
+}
+
+/// Queues the target of a redirect, unless it has a visit.
+async fn visit_apart(
+    context: &CrawlContext,
+    lease: &Lease,
+    target: &PageUrl,
+) -> Result<(), StoreFault> {
+    let found = DiscoveredUrl {
+        url: target.clone(),
+        ..lease.discovered().clone()
+    };
+    context.frontier.discover(vec![found]).await.map(drop)
 }
 
 fn visited_for_itself(url: &PageUrl) -> String {

@@ -275,6 +275,14 @@ impl Pacer {
         self.shared.with_host(&url.host(), remember);
     }
 
+    /// Returns true if a host has answered with a page, and none is being requested as a check.
+    #[must_use]
+    pub fn has_answered_page(&self, host: &Host) -> bool {
+        let known = self.shared.known();
+        let entry = known.hosts.get(host);
+        entry.is_some_and(|entry| entry.answered_page.is_some())
+    }
+
     /// Takes the page that a host answered last with success. While it is taken, nobody else
     /// requests it.
     #[must_use]

@@ -181,8 +181,8 @@ impl<'p> References<'p> {
         base.unwrap_or_else(|| page.clone())
     }
 
-    /// Resolves all references into a document, each request once, in document order; invalid URLs are
-    /// dropped. `links` holds the links that are already known.
+    /// Resolves all references into a document, each request once, in document order; invalid URLs
+    /// are dropped. `links` holds the links that are already known.
     pub(crate) fn resolve(
         self,
         mut links: Links,
