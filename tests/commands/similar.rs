@@ -125,6 +125,11 @@ fn pages_without_a_signature_are_refused_with_the_reason() {
         "{left_out:?}"
     );
     similar_to(&server.url(HOST, "/missing")).assert_error(2, "was not kept");
+    let missing = server.url(HOST, "/missing?a=1&b=2");
+    crawl.run_with(&[&missing]);
+    let pasted = format!("`crawler why crawl '{missing}'`");
+    let with_query = similar_to(&missing);
+    assert!(with_query.errors.contains(&pasted), "{with_query:?}");
     similar_to("missing.html").assert_error(2, "missing.html");
     similar_to("http://").assert_error(2, "http://");
     let impossible = crawl.run_command(&["similar", "crawl", "x", "--resemblance", "2"]);

@@ -74,6 +74,7 @@ fn links_beyond_the_limit_of_a_page_are_counted_listed_and_explained() {
         nowhere.contains("max-links-per-page (1 links)"),
         "{nowhere}"
     );
+    assert!(nowhere.contains("(nofollow and --max-depth aside)"));
 
     let rebuilt = crawl.run_command(&["rebuild", "crawl", "--from-archive"]);
     assert_eq!(rebuilt.code, Some(0), "{rebuilt:?}");
@@ -129,6 +130,8 @@ fn bodies_texts_and_urls_beyond_their_limits_are_counted_by_limit() {
     let (server, crawl) = crawl(pages, &["--max-body", "2MiB"]);
     let run = crawl.run_with(&["--summary", "text"]);
     assert!(run.output.contains("by max-body: "), "{run:?}");
+    // URLs that are too long are counted, and cannot be listed.
+    assert!(!run.output.contains("List them"), "{run:?}");
     let summary = crawl.complete();
     let cut = |visits: u64, lost: u64| json!({"visits": visits, "lost": lost});
     let limits = json!({

@@ -90,6 +90,24 @@ fn max_pages_per_host_leaves_the_others_queued() {
     );
 }
 
+/// The summary said "Complete" with URLs in the queue, and to continue by a command that visits
+/// nothing.
+#[test]
+fn a_crawl_that_ends_at_the_pages_of_a_host_names_the_limit() {
+    let server = Server::spawn_thread(tree_site(9));
+    let crawl = Crawl::of(&server, &["tree.test"])
+        .with(&["--concurrency", "1"])
+        .seeds(&[server.url("tree.test", "/0")]);
+    let run = crawl.run_with(&["--summary", "text", "--max-pages-per-host", "3"]);
+    let queued = crawl.run_command(&["status", "crawl"]).json()["queued"].clone();
+    let first = format!("Complete up to --max-pages-per-host 3; {queued} URLs are still queued\n");
+    assert!(run.output.starts_with(&first), "{run:?}");
+    let next = "Continue with a higher limit: crawler --out crawl --max-pages-per-host N\n";
+    assert!(run.output.ends_with(next), "{run:?}");
+    let rest = crawl.run_with(&["--summary", "text", "--max-pages-per-host", "9"]);
+    assert!(rest.output.starts_with("Complete\n"), "{rest:?}");
+}
+
 #[test]
 fn max_size_ends_the_crawl_once_that_many_bytes_were_received() {
     let (_server, crawl) = crawl_of_a_tree(10);

@@ -315,6 +315,9 @@ fn a_page_has_at_most_a_thousand_requisites() {
         .json();
     let limit = &status["limits"]["max-requisites-per-page"];
     assert_eq!(*limit, json!({"visits": 1, "lost": 1}));
+    let why = crawl.run_command(&["why", "crawl", &server.url(HOST, "/lost.png")]);
+    let words = "as a requisite of a page, it may be beyond max-requisites-per-page";
+    assert!(why.output.contains(words), "{why:?}");
 }
 
 #[test]

@@ -221,6 +221,25 @@ fn a_line_that_is_not_just_a_url_is_named_and_nothing_made_up_is_requested() {
     );
 }
 
+/// An argument of two URLs was requested as one, which nobody had written.
+#[test]
+fn an_argument_with_white_space_is_read_like_a_line() {
+    let server = Server::spawn_thread(Site::new(|request| match request.path() {
+        "/a" | "/b" => page(u64::from(request.path().as_bytes()[1]), NONE),
+        _ => Reply::status(404),
+    }));
+    let urls = ["/a", "/b"].map(|path| server.url(HOST, path));
+    let run = crawl_in_words(&server).run_with(&[urls.join(" ")]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let warning = format!("is more than a URL; read as {}", urls.join(" "));
+    assert!(run.errors.contains(&warning), "{run:?}");
+    let log = server.log();
+    let mut paths = log.targets(HOST);
+    paths.retain(|path| *path != "/robots.txt");
+    paths.sort_unstable();
+    assert_eq!(paths, ["/a", "/b"], "{run:?}");
+}
+
 /// A list of seeds was read into memory as a whole, and an interrupt meanwhile ended the process
 /// without a summary.
 #[test]

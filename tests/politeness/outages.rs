@@ -156,6 +156,20 @@ fn a_host_that_is_down_is_set_aside_and_the_same_command_asks_it_again() {
     let status = crawl.run_command(&["status", "crawl", "--format", "json"]);
     let status: Value = serde_json::from_str(&status.output).unwrap();
     assert_eq!(status["unreachable"], 5);
+    let cause = status["unreachable_hosts"]["down.test"].as_str().unwrap();
+    let waits = format!("it waits, and its host is down ({cause}); the next run requests it");
+    let skipped = crawl.run_command(&["skipped", "crawl", "--format", "json"]);
+    assert_eq!(skipped.output.lines().count(), 5, "{skipped:?}");
+    for line in skipped.output.lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(line["why"], "other", "{line}");
+        assert_eq!(line["reason"], waits.as_str(), "{line}");
+    }
+    for seed in &seeds {
+        let why = crawl.run_command(&["why", "crawl", seed]).json();
+        let reason = why["reason"].as_str().unwrap();
+        assert!(reason.starts_with(&waits), "{why}");
+    }
 
     is_up.store(1, Ordering::SeqCst);
     let again = crawl.run();
@@ -270,4 +284,26 @@ fn a_wrong_selection_is_named_with_what_would_be_right() {
         assert_eq!(run.code, Some(2), "{run:?}");
         assert!(run.errors.contains(words), "{run:?}");
     }
+}
+
+/// The command that `retry` printed read another directory when it was pasted.
+#[test]
+fn a_directory_with_a_space_is_quoted_in_the_command_of_retry() {
+    const HOST: &str = "site.test";
+    let server = Server::spawn_thread(Site::new(|request| match request.path() {
+        "/0" => page(0, &["/1"]),
+        _ => Reply::status(404),
+    }));
+    let crawl = Crawl::of(&server, &[HOST])
+        .with(&["--tries", "1"])
+        .seeds(&[server.url(HOST, "/0")]);
+    crawl.complete();
+    let spaced = crawl.directory().join("my crawl");
+    std::fs::rename(crawl.out(), &spaced).unwrap();
+    let run = crawl.run_command(&["retry", "my crawl", "--host", "other.test"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(
+        run.errors.contains("`crawler export 'my crawl'`"),
+        "{run:?}"
+    );
 }

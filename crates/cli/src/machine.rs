@@ -107,10 +107,19 @@ pub(crate) fn raise_file_limit() {
 #[cfg(not(unix))]
 pub(crate) fn raise_file_limit() {}
 
-/// Returns the number of files that this process may have open.
+/// Returns the number of files that this process may open in addition to those that are open, such
+/// as files inherited from its parent.
 #[cfg(unix)]
 pub(crate) fn file_limit() -> u64 {
-    limit_of_files().map_or(OPEN_MAX, |limit| limit.rlim_cur.min(MAX_FILES))
+    let limit = limit_of_files().map_or(OPEN_MAX, |limit| limit.rlim_cur);
+    limit.saturating_sub(open_files()).min(MAX_FILES)
+}
+
+/// Returns the number of open files of this process; 0 if the system does not list them.
+#[cfg(unix)]
+fn open_files() -> u64 {
+    let listed = fs::read_dir("/proc/self/fd").or_else(|_none| fs::read_dir("/dev/fd"));
+    listed.map_or(0, |files| files.count() as u64)
 }
 
 #[cfg(not(unix))]

@@ -93,10 +93,11 @@ impl Seeds {
 
 /// Returns the part to read ahead: a topic, secrets and certificates are bound to all seeds.
 pub(crate) fn read_ahead(settings: &Settings, has_secrets: bool) -> ReadAhead {
+    let mut of_hosts = settings.host.values();
     let needs_all = has_secrets
         || settings.has_topic()
         || settings.client_cert.is_some()
-        || !settings.host.is_empty();
+        || of_hosts.any(|own| own.client_cert.is_some());
     match needs_all {
         true => ReadAhead::All,
         false => ReadAhead::First,
@@ -187,7 +188,7 @@ impl SeedReader {
             None => return Ok(seeds),
             Some(Source::Arguments(arguments)) => {
                 for argument in arguments {
-                    let line = SeedLine::of_url(argument, &self.form);
+                    let line = line_of(argument, &self.form);
                     take(line, "the arguments", None, &mut seeds, &mut self.warnings);
                 }
                 true
@@ -238,6 +239,14 @@ fn read_lines(
         give(*number, line);
     }
     Ok(false)
+}
+
+/// Reads an argument: one URL, or a line of several words if white space is inside.
+fn line_of(argument: &str, form: &CanonicalForm) -> SeedLine {
+    match argument.trim().contains(char::is_whitespace) {
+        true => SeedLine::parse(argument, form),
+        false => SeedLine::of_url(argument, form),
+    }
 }
 
 /// Takes the seeds and the warning of a line.

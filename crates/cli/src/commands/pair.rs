@@ -19,7 +19,7 @@ use crate::cli_error::{CliError, usage};
 use crate::crawl_directory;
 use crate::read_again::{ArchivedPages, has_page};
 use crate::settings::Settings;
-use crate::terminal::pasted;
+use crate::terminal::{pasted, word_of_shell};
 
 /// A page that repeats another, its original, and the verdict.
 pub(super) struct JudgedPair {
@@ -47,7 +47,8 @@ pub(super) fn judged(directory: &Path, url: &str) -> Result<JudgedPair, CliError
     let shown = pasted(directory);
     let Some(row) = history.row.clone() else {
         let message = format!("{url} was not visited by this crawl");
-        return Err(usage(message).with_remedy(format!("`crawler why {shown} {url}` says why")));
+        let word = word_of_shell(url.as_str());
+        return Err(usage(message).with_remedy(format!("`crawler why {shown} {word}` says why")));
     };
     let original = row.duplicate_of.clone();
     let (Some(original), Some(rule)) = (original, row.duplicate_rule()) else {

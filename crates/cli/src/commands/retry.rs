@@ -7,7 +7,7 @@ use crate::args::RetryArgs;
 use crate::cli_error::{CliError, usage};
 use crate::crawl_directory;
 use crate::output::counted;
-use crate::terminal::{printable, say};
+use crate::terminal::{pasted, say};
 
 pub(crate) fn run(args: &RetryArgs) -> Result<(), CliError> {
     let pages = args.pages();
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &RetryArgs) -> Result<(), CliError> {
     let queued = order(directory, &line, async |store| {
         store.retry_failed(select).await
     })?;
-    let shown = printable(&directory.display().to_string());
+    let shown = pasted(directory);
     say(&match queued {
         0 => format!("no failed page to retry ({pages}); `crawler export {shown}` lists them all"),
         queued => format!(

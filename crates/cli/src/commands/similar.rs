@@ -27,7 +27,7 @@ use crate::crawl_directory;
 use crate::named_fingerprints::is_named_fingerprints;
 use crate::output::{self, Format};
 use crate::settings::Settings;
-use crate::terminal::{pasted, printable};
+use crate::terminal::{pasted, printable, word_of_shell};
 
 /// A page that is like the one in question.
 #[derive(Serialize)]
@@ -224,9 +224,13 @@ impl JournalScan {
         };
         let remedy = match &row.duplicate_of {
             Some(original) if !row.of_earlier => {
+                let original = word_of_shell(original.as_str());
                 format!("ask for its original: `crawler similar {directory} {original}`")
             }
-            _ => format!("`crawler why {directory} {url}` says more"),
+            _ => {
+                let url = word_of_shell(url.as_str());
+                format!("`crawler why {directory} {url}` says more")
+            }
         };
         let reason = row.reason.as_deref().unwrap_or(row.fate.as_str());
         Err(usage(format!(

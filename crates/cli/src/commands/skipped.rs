@@ -7,6 +7,7 @@
 //! once, with the first page that links to it.
 
 pub(super) mod beyond_limits;
+pub(super) mod down_hosts;
 mod ledger;
 
 use std::cell::RefCell;
@@ -17,15 +18,16 @@ use std::path::Path;
 use serde::Serialize;
 use store::embedded::record::Record;
 use store::{DiscoveredUrl, HOSTS_RULE, LeftOut, SkippedBy, Totals, VisitRecord};
-use web::{Document, PageUrl, Scope};
+use web::{CanonicalForm, Document, PageUrl, Scope};
 
+use self::down_hosts::DownHosts;
 use self::ledger::{Event, Ledger, Skipped};
 use super::journal::{records, visits};
 use super::scope_in_force;
 use crate::args::SkippedArgs;
 use crate::cli_error::{CliError, fault};
 use crate::crawl_directory;
-use crate::output::{self, Format};
+use crate::output::{self, Format, counted};
 use crate::progress::SlowProgress;
 use crate::read_again::{ArchivedPages, BATCH};
 use crate::settings::Settings;
@@ -51,6 +53,30 @@ struct JournalFacts {
     visits: u64,
 }
 
+/// Facts about URLs that wait, known once the whole journal was read.
+struct WaitingUrls {
+    down: DownHosts,
+    form: CanonicalForm,
+}
+
+impl WaitingUrls {
+    /// Replaces the reason of a URL that waits for a host that is down: no limit keeps it.
+    fn explain(&self, skipped: Skipped) -> Skipped {
+        if !skipped.waits {
+            return skipped;
+        }
+        let url = PageUrl::parse(&skipped.url, &self.form).ok();
+        match url.and_then(|url| self.down.explain(&url)) {
+            Some(reason) => Skipped {
+                kind: SkippedBy::Other as u8,
+                reason,
+                ..skipped
+            },
+            None => skipped,
+        }
+    }
+}
+
 pub(crate) fn run(args: &SkippedArgs) -> Result<(), CliError> {
     let state = crawl_directory::state_of(&args.directory)?;
     let settings = Settings::of_crawl(&args.directory)?;
@@ -70,7 +96,11 @@ pub(crate) fn run(args: &SkippedArgs) -> Result<(), CliError> {
     if asks_for_links(args.why, &settings) {
         facts.add_links(&state, &pages, &mut ledger)?;
     }
-    write(args, ledger)?;
+    let waiting = WaitingUrls {
+        down: DownHosts::read(&state)?,
+        form: settings.canonical_form(),
+    };
+    write(args, ledger, &waiting)?;
     beyond_limits::say_cuts(&facts.totals);
     pages.check_unread("their links are missing in the list")
 }
@@ -220,6 +250,7 @@ impl JournalFacts {
                 kind: kind as u8,
                 reason,
                 via: Some(page.as_str().to_owned()),
+                waits: false,
             };
             ledger.add(Event::Linked, link.url.key(), Some(&skipped))?;
         }
@@ -251,6 +282,7 @@ fn settle(row: &VisitRecord, ledger: &mut Ledger) -> io::Result<()> {
         kind: kind as u8,
         reason: row.reason.clone().unwrap_or_default(),
         via: row.via.as_ref().map(ToString::to_string),
+        waits: false,
     };
     ledger.add(Event::LeftOut, row.url.key(), Some(&skipped))
 }
@@ -259,17 +291,25 @@ fn waiting(find: &DiscoveredUrl) -> Skipped {
     Skipped {
         url: find.url.as_str().to_owned(),
         kind: SkippedBy::Limit as u8,
-        reason: format!("it waits to be visited, {} links from a seed", find.depth),
+        reason: waiting_reason(find.depth),
         via: find.via.as_ref().map(ToString::to_string),
+        waits: true,
     }
 }
 
+/// Returns the reason of a URL that waits, this many links from a seed.
+pub(super) fn waiting_reason(depth: u32) -> String {
+    let links = counted(depth.into(), "link");
+    format!("it waits to be visited, {links} from a seed")
+}
+
 /// Writes the list, and the number of URLs of each kind.
-fn write(args: &SkippedArgs, ledger: Ledger) -> Result<(), CliError> {
+fn write(args: &SkippedArgs, ledger: Ledger, waiting: &WaitingUrls) -> Result<(), CliError> {
     let format = Format::or_fitting(args.format);
     let counts = RefCell::new(BTreeMap::<SkippedBy, u64>::new());
     output::to_stdout(|out| {
         ledger.finish(|skipped| {
+            let skipped = waiting.explain(skipped);
             let kind = skipped.kind();
             if args.why.is_some_and(|why| why != kind) {
                 return Ok(());

@@ -20,10 +20,12 @@ use web::{CanonicalForm, Host, PageUrl, TrapRules};
 use self::cut_pages::CutPages;
 use self::topic::TopicPart;
 use super::shared::OpenCrawl;
+use super::skipped::down_hosts::DownHosts;
+use super::skipped::waiting_reason;
 use super::{column, parse_url, scope_in_force};
 use crate::args::WhyArgs;
 use crate::cli_error::CliError;
-use crate::output::{self, Format};
+use crate::output::{self, Format, counted};
 use crate::settings::Settings;
 use crate::{crawl_directory, machine};
 
@@ -39,6 +41,8 @@ struct UrlHistory {
     sequence: Option<u64>,
     deaths: u32,
     postponed: Option<u32>,
+    /// The reason why it waits, if its host is down.
+    waits_for_host: Option<String>,
     original: Option<VisitRecord>,
     adopted: Vec<PageUrl>,
     /// The rule that took it for a trap, if a page names it as the example.
@@ -144,6 +148,9 @@ impl UrlHistory {
         for record in History::open(state)? {
             history.apply(record?, url);
         }
+        if history.row.is_none() && history.queued.is_some() {
+            history.waits_for_host = DownHosts::read(state)?.explain(url);
+        }
         Ok(history)
     }
 
@@ -234,14 +241,14 @@ impl UrlHistory {
         }
         if let Some(found) = &self.queued {
             let DiscoveredUrl { depth, via, .. } = found;
-            let mut reason = format!("it waits to be visited, {depth} links from a seed");
+            let waits = self.waits_for_host.clone();
+            let mut reason = waits.unwrap_or_else(|| waiting_reason(*depth));
             if let Some(via) = via {
                 reason.push_str(&format!(", found on {via}"));
             }
             if let Some(attempts) = self.postponed {
-                reason.push_str(&format!(
-                    "; it failed {attempts} times and will be tried again"
-                ));
+                let times = counted(attempts.into(), "time");
+                reason.push_str(&format!("; it failed {times} and will be tried again"));
             }
             if self.deaths >= STRIKES_ASIDE {
                 reason.push_str(&format!(

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use bytesize::ByteSize;
 use crawl::{Policy, RECENT_PAGES, Reasons};
-use store::SkippedBy;
+use store::{Limit, SkippedBy};
 
 use super::{CrawlPlace, Summary};
 use crate::limits;
@@ -44,7 +44,7 @@ impl Summary {
         }
         self.write_harvest(out)?;
         self.write_dead_ends(out, settings)?;
-        self.write_next(out, place)
+        self.write_next(out, place, settings)
     }
 
     /// Describes the end. A crawl is complete if every seen URL was visited, or left out by choice
@@ -59,6 +59,7 @@ impl Summary {
             1 => "; 1 URL is still queued".to_owned(),
             more => format!("; {} URLs are still queued", grouped(more)),
         };
+        let up_to = self.limit_per_host(settings);
         let stopped = |limit: &str, value: Option<String>| {
             let value = value.map(|value| format!(" {value}"));
             format!("Stopped at --{limit}{}{queued}", value.unwrap_or_default())
@@ -71,13 +72,16 @@ impl Summary {
                 let urls = counted(self.unreachable, "URL");
                 format!("Ended, but {urls} could not be requested: their hosts are down")
             }
-            ("exhausted", 0) => match limits::reservation(&self.limits) {
-                Some(reservation) => format!("Complete, but {reservation}"),
-                None => "Complete".into(),
-            },
-            ("exhausted", 1) => "Complete, but 1 URL was not visited".into(),
-            ("exhausted", count) => {
-                format!("Complete, but {} URLs were not visited", grouped(count))
+            ("exhausted", missed) => {
+                let reservation = match missed {
+                    0 => limits::reservation(&self.limits),
+                    1 => Some("1 URL was not visited".to_owned()),
+                    more => Some(format!("{} URLs were not visited", grouped(more))),
+                };
+                let up_to = up_to.map(|limit| format!(" up to {limit}"));
+                let but = reservation.map(|reservation| format!(", but {reservation}"));
+                let (up_to, but) = (up_to.unwrap_or_default(), but.unwrap_or_default());
+                format!("Complete{up_to}{but}{queued}")
             }
             (limit @ "max-pages", _) => stopped(limit, settings.max_pages.map(|n| n.to_string())),
             (limit @ "max-time", _) => stopped(limit, settings.max_time.map(|t| t.to_string())),
@@ -87,6 +91,22 @@ impl Summary {
             }
             ("interrupted", _) => format!("Interrupted{queued}"),
             _ => format!("Stopped by a fault{queued}"),
+        }
+    }
+
+    /// Returns the limit per host that left URLs in the queue of a crawl that ended; none if nothing
+    /// is left, or only URLs of hosts that are down.
+    fn limit_per_host(&self, settings: &Settings) -> Option<String> {
+        if self.finished != "exhausted" || self.queued <= self.unreachable {
+            return None;
+        }
+        let mut tables = settings.host.values();
+        let of_tables = tables.any(|own| own.max_pages.is_some());
+        match (settings.max_pages_per_host, of_tables) {
+            (Some(most), false) => Some(format!("--max-pages-per-host {most}")),
+            (Some(_), true) => Some("--max-pages-per-host and [host] max-pages".to_owned()),
+            (None, true) => Some("[host] max-pages".to_owned()),
+            (None, false) => None,
         }
     }
 
@@ -336,8 +356,14 @@ impl Summary {
     }
 
     /// Writes what to do next.
-    fn write_next(&self, out: &mut dyn Write, place: &CrawlPlace) -> io::Result<()> {
+    fn write_next(
+        &self,
+        out: &mut dyn Write,
+        place: &CrawlPlace,
+        settings: &Settings,
+    ) -> io::Result<()> {
         let ours = SkippedBy::ALL.into_iter().filter(|kind| kind.is_ours());
+        let ours = ours.filter(|kind| *kind != SkippedBy::Cut || self.has_cut_links());
         let most = ours.max_by_key(|kind| self.skipped_of(*kind));
         let most = most.filter(|kind| self.skipped_of(*kind) > 0);
         let CrawlPlace::Directory(directory) = place else {
@@ -350,6 +376,7 @@ impl Summary {
         if let Some(kind) = most {
             writeln!(out, "List them: crawler skipped {crawl} --why {kind}")?;
         }
+        let of_host = self.limit_per_host(settings);
         // A crawl keeps its settings, and so the limit that ended it.
         match (self.queued, self.finished) {
             (0, _) => writeln!(
@@ -364,11 +391,26 @@ impl Summary {
                 out,
                 "Continue with a lower limit: crawler --out {crawl} --{limit} SHARE"
             ),
+            _ if of_host.is_some() && settings.max_pages_per_host.is_some() => writeln!(
+                out,
+                "Continue with a higher limit: crawler --out {crawl} --max-pages-per-host N"
+            ),
+            _ if of_host.is_some() => writeln!(
+                out,
+                "Continue with a higher [host] max-pages in a file: crawler --out {crawl} \
+                 --config FILE"
+            ),
             _ => writeln!(
                 out,
                 "All visited pages are saved. Continue: crawler --out {crawl}"
             ),
         }
+    }
+
+    /// Returns true if pages have links beyond the limit that `crawler skipped` reads again.
+    fn has_cut_links(&self) -> bool {
+        let links = self.limits.get(Limit::Links.as_str());
+        links.is_some_and(|sum| sum.lost > 0)
     }
 }
 

@@ -71,3 +71,11 @@ pub(in crate::commands) fn possible_causes(totals: &Totals) -> Option<String> {
         .filter(|(limit, _)| limit.costs_links() || *limit == Limit::Body);
     limits::in_words(&costly.map(|(limit, sum)| (limit.as_str(), sum)).collect())
 }
+
+/// Returns the limits that cost requisites of pages, joined by "or"; none if there are none.
+pub(in crate::commands) fn limits_of_requisites(totals: &Totals) -> Option<String> {
+    let limits = totals.limits().map(|(limit, _)| limit);
+    let limits = limits.filter(|limit| matches!(limit, Limit::Requisites | Limit::RequisiteSteps));
+    let names: Vec<&str> = limits.map(Limit::as_str).collect();
+    (!names.is_empty()).then(|| names.join(" or "))
+}

@@ -35,6 +35,8 @@ pub(super) struct Skipped {
     pub(super) reason: String,
     /// The page that leads there.
     pub(super) via: Option<String>,
+    /// True if it waits in the queue.
+    pub(super) waits: bool,
 }
 
 impl Skipped {
@@ -229,6 +231,7 @@ mod tests {
             kind: SkippedBy::Limit as u8,
             reason: reason.to_owned(),
             via: None,
+            waits: true,
         }
     }
 

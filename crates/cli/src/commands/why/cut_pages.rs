@@ -39,7 +39,11 @@ impl CutPages {
 
     /// Explains how limits may have kept a URL from being found; none if no page was cut.
     pub(super) fn explain(&self, url: &PageUrl, settings: &Settings) -> Option<String> {
-        let causes = beyond_limits::possible_causes(&self.totals)?;
+        let causes = beyond_limits::possible_causes(&self.totals);
+        let of_requisites = beyond_limits::limits_of_requisites(&self.totals);
+        if causes.is_none() && of_requisites.is_none() {
+            return None;
+        }
         let pages = beyond_limits::pages(settings);
         for row in &self.with_more_links {
             // A page that was left out is not in the archive.
@@ -55,9 +59,17 @@ impl CutPages {
                 }
             }
         }
-        Some(format!(
-            "it is in scope, and none of the links that were read leads to it; the rest of some \
-             visits was not read: {causes}"
-        ))
+        let mut reason = "it is in scope, and none of the links that were read leads to it \
+                          (nofollow and --max-depth aside)"
+            .to_owned();
+        if let Some(causes) = causes {
+            reason.push_str("; the rest of some visits was not read: ");
+            reason.push_str(&causes);
+        }
+        if let Some(limits) = of_requisites {
+            reason.push_str("; as a requisite of a page, it may be beyond ");
+            reason.push_str(&limits);
+        }
+        Some(reason)
     }
 }
