@@ -1,5 +1,7 @@
 //! Seeds: how they are read, and what the user learns of those that fail or have moved.
 
+use std::net::TcpListener;
+
 use testkit::{Reply, Server, Site};
 
 use crate::support::pages::{NONE, html, page, prose};
@@ -81,6 +83,114 @@ fn many_failing_seeds_print_few_lines() {
     let lines = said(&run).lines().count();
     assert!(lines < 50, "{lines} lines: {run:?}");
     assert!(run.output.contains("  and 90 more\n"), "{run:?}");
+}
+
+/// "Complete" and code 0 was the end of a crawl whose seeds all redirect to nowhere.
+#[test]
+fn a_seed_whose_redirect_leads_nowhere_failed_and_one_that_leads_to_a_page_did_not() {
+    let server = Server::spawn_thread(Site::new(|request| match request.path() {
+        "/self" => Reply::redirect(302, "/self"),
+        "/ping" => Reply::redirect(302, "/pong"),
+        "/pong" => Reply::redirect(302, "/ping"),
+        "/mail" => Reply::redirect(302, "mailto:someone@example.org"),
+        "/ftp" => Reply::redirect(302, "ftp://site.test/"),
+        "/a" | "/b" => Reply::redirect(302, "/gone"),
+        "/moved" => Reply::redirect(302, "/page"),
+        "/page" => page(1, NONE),
+        path => match path.strip_prefix("/hop/").map(str::parse::<u32>) {
+            Some(Ok(number)) => Reply::redirect(302, format!("/hop/{}", number + 1)),
+            _ => Reply::status(404),
+        },
+    }));
+    let run_with = |paths: &[&str]| {
+        let urls: Vec<String> = paths.iter().map(|path| server.url(HOST, path)).collect();
+        crawl_in_words(&server).seeds(&urls).run()
+    };
+    for (paths, cause) in [
+        (&["/self"] as &[&str], "redirects in a circle"),
+        (&["/ping"], "redirects in a circle"),
+        (&["/hop/0"], "redirects in a row"),
+        (&["/mail"], "redirects to an invalid URL"),
+        (&["/ftp"], "redirects to an invalid URL"),
+        (&["/a", "/gone"], "HTTP status 404"),
+        (&["/a", "/b"], "HTTP status 404"),
+    ] {
+        let run = run_with(paths);
+        assert_eq!(run.code, Some(3), "{paths:?}: {run:?}");
+        let first = "No seed could be fetched; nothing was archived\n";
+        assert!(run.output.starts_with(first), "{paths:?}: {run:?}");
+        let mut lines = run.errors.lines();
+        let is_reported = lines.any(|line| line.contains("seed failed: ") && line.contains(cause));
+        assert!(is_reported, "{paths:?}: {run:?}");
+    }
+    for paths in [&["/moved"] as &[&str], &["/moved", "/page"]] {
+        let run = run_with(paths);
+        assert_eq!(run.code, Some(0), "{paths:?}: {run:?}");
+        assert!(!run.errors.contains("seed failed"), "{paths:?}: {run:?}");
+    }
+}
+
+/// The robots.txt of `site.test` was said to be unavailable, and nothing named the host behind the
+/// redirect, which was down.
+#[test]
+fn a_failure_behind_a_redirect_names_the_target() {
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = closed.local_addr().unwrap().port();
+    drop(closed);
+    let dead = format!("http://dead.test:{port}/x");
+    let location = dead.clone();
+    let server = Server::spawn_thread(Site::new(move |request| match request.path() {
+        "/" => page(0, &["/lost"]),
+        "/down" => Reply::redirect(302, &location),
+        "/lost" => Reply::redirect(302, "/missing"),
+        _ => Reply::status(404),
+    }));
+    let [front, down, lost, missing] =
+        ["/", "/down", "/lost", "/missing"].map(|path| server.url(HOST, path));
+    let crawl = crawl_in_words(&server)
+        .with(&["--tries", "1", "--scope", "any"])
+        .with(&[
+            "--resolve".to_owned(),
+            format!("dead.test:{port}:127.0.0.1"),
+        ])
+        .seeds(&[&front, &down]);
+    let run = crawl.run();
+    let refused = "cannot connect: connection refused";
+    let line = format!("seed failed: {down}: redirects to {dead}: {refused} (check host and port)");
+    assert!(run.errors.contains(&line), "{run:?}");
+    let beginning = format!("redirects to {dead}: robots.txt is unavailable ({refused})");
+    let reason = crawl.row(&down)["reason"].to_string();
+    assert!(reason.contains(&beginning), "{reason}");
+    let reason = format!("redirects to {missing}: HTTP status 404");
+    assert_eq!(crawl.row(&lost)["reason"], reason);
+    // Reasons are counted without the targets.
+    let words: Vec<&str> = run.output.split_whitespace().collect();
+    let summary = words.join(" ");
+    for name in ["404 Not Found (1)", "redirects: robots.txt is unavailable"] {
+        assert!(summary.contains(name), "{name}: {summary}");
+    }
+}
+
+/// The message of a failed seed named `--http-user`, and the same command with that option sent no
+/// request.
+#[test]
+fn the_same_command_with_the_remedy_requests_a_refused_seed_again() {
+    let server = Server::spawn_thread(Site::new(|request| {
+        match (request.path(), request.header("authorization")) {
+            ("/robots.txt", _) => Reply::status(404),
+            (_, Some(_)) => page(1, NONE),
+            (_, None) => Reply::status(401).header("WWW-Authenticate", "Basic realm=x"),
+        }
+    }));
+    let crawl = crawl_in_words(&server).seeds(&[server.url(HOST, "/")]);
+    let run = crawl.run();
+    assert_eq!(run.code, Some(3), "{run:?}");
+    assert!(run.errors.contains("--http-user or --header"), "{run:?}");
+    let back = "`crawler retry crawl --status 4xx`";
+    assert!(run.output.contains(back), "{run:?}");
+    let run = crawl.run_with(&["--http-user", "u:p"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert_eq!(server.log().count(HOST, "/"), 2, "{run:?}");
 }
 
 /// A site whose front page is elsewhere, at `to`.

@@ -82,18 +82,22 @@ impl OpenStore {
         }
     }
 
-    /// Queues seeds again that failed: if the failure may have passed, or if the URL was no seed
-    /// then.
+    /// Queues seeds again that failed: if the failure may have passed, if the URL was no seed
+    /// then, or if the crawl has no page yet. In that case the user may have followed the remedy
+    /// of a failure that does not pass by itself, such as a login.
     async fn retry_seeds(&self, seeds: &Seeds) -> Result<u64, StoreFault> {
         // The journal is read only if anything failed.
-        if self.frontier().standing().totals.failed == 0 {
+        let totals = self.frontier().standing().totals;
+        if totals.failed == 0 {
             return Ok(0);
         }
+        let is_without_page = totals.pages == 0;
         let keys: HashSet<UrlKey> = seeds.urls.iter().map(PageUrl::key).collect();
         let may_have_passed = FailedPages::default();
         let select = |row: &VisitRecord| {
             let was_seed = row.depth == 0 && row.via.is_none();
-            keys.contains(&row.url.key()) && (!was_seed || may_have_passed.select(row))
+            let is_meant = is_without_page || !was_seed || may_have_passed.select(row);
+            keys.contains(&row.url.key()) && is_meant
         };
         match &self.shared {
             Some(shared) => shared.retry_failed(select).await,

@@ -7,7 +7,7 @@ use crawl::{CrawlContext, FailedSeed, MAX_SEED_REPORTS, MovedScope, SeedFailure,
 use fetch::FailureKind;
 use indicatif::ProgressBar;
 use store::embedded;
-use store::{Fate, SkippedBy, StoreFault, VisitRecord};
+use store::{SkippedBy, StoreFault, VisitRecord};
 use tokio::task::JoinHandle;
 
 use crate::progress::say_above;
@@ -35,7 +35,9 @@ pub(crate) fn say_new(context: &CrawlContext, bar: &ProgressBar, out: &Path) {
 fn in_words(context: &CrawlContext, report: &SeedReport, out: &Path) -> String {
     match report {
         SeedReport::Failed(seed) => {
-            let remedy = seed.failure.and_then(remedy);
+            // Some causes name the options themselves.
+            let is_named = seed.cause.contains("--ca-certificate");
+            let remedy = seed.failure.filter(|_| !is_named).and_then(remedy);
             let remedy = remedy.map_or_else(String::new, |remedy| format!(" ({remedy})"));
             format!("seed failed: {}: {}{remedy}", seed.url, seed.cause)
         }
@@ -61,6 +63,7 @@ fn in_words(context: &CrawlContext, report: &SeedReport, out: &Path) -> String {
 const fn remedy(failure: SeedFailure) -> Option<&'static str> {
     match failure {
         SeedFailure::Fetch(FailureKind::Dns) => Some("check the spelling of the host"),
+        SeedFailure::Fetch(FailureKind::Connect) => Some("check host and port"),
         SeedFailure::Fetch(FailureKind::Tls) => Some(
             "--ca-certificate FILE trusts a certificate; --insecure-host HOST does not check those \
              of a host",
@@ -139,13 +142,14 @@ impl FailedInJournal {
         if row.depth > 0 || row.via.is_some() || row.requisite > 0 {
             return;
         }
-        let is_failed =
-            row.fate == Fate::Failed || row.fate == Fate::Excluded && SkippedBy::of(row).is_some();
-        if !is_failed || row.has_page_status() {
-            self.fetched += 1;
-            return;
+        match row.has_brought_page() {
+            Some(false) => self.failed += 1,
+            Some(true) => {
+                self.fetched += 1;
+                return;
+            }
+            None => return,
         }
-        self.failed += 1;
         if self.first.len() < MAX_SEED_REPORTS {
             self.first.push(FailedSeed {
                 url: row.url.clone(),

@@ -96,6 +96,23 @@ impl ExcludedBy {
     }
 }
 
+// `visit_record.rs` does not import this module, which imports it.
+impl VisitRecord {
+    /// Returns true if the visit brought a page, false if it failed or a rule excluded it; `None`
+    /// if it redirects to a page whose own visit decides.
+    #[must_use]
+    pub fn has_brought_page(&self) -> Option<bool> {
+        let reason = self.reason.as_deref().unwrap_or_default();
+        match self.fate {
+            Fate::Failed => Some(false),
+            Fate::Excluded if self.has_page_status() => Some(true),
+            Fate::Excluded if reason.ends_with(TARGET_HAS_VISIT) => None,
+            Fate::Excluded => Some(false),
+            _ => Some(true),
+        }
+    }
+}
+
 impl SkippedBy {
     /// All of them.
     pub const ALL: [Self; 9] = [

@@ -34,7 +34,7 @@ impl Summary {
     ) -> io::Result<()> {
         writeln!(out, "{}", self.result(settings))?;
         if self.no_seed_fetched {
-            return self.write_failed_seeds(out, settings);
+            return self.write_failed_seeds(out, place, settings);
         }
         writeln!(out, "  {}", self.size(place))?;
         for (label, count, text) in self.outcomes(place, policy) {
@@ -332,7 +332,12 @@ impl Summary {
     }
 
     /// Writes the seeds that failed, of a crawl without a page.
-    fn write_failed_seeds(&self, out: &mut dyn Write, settings: &Settings) -> io::Result<()> {
+    fn write_failed_seeds(
+        &self,
+        out: &mut dyn Write,
+        place: &CrawlPlace,
+        settings: &Settings,
+    ) -> io::Result<()> {
         let widest = self
             .failed_seeds
             .iter()
@@ -347,12 +352,18 @@ impl Summary {
         }
         let again = match settings.seeds.is_some() || !settings.url.is_empty() {
             true => {
-                "Check the URLs, then run the same command again: it retries seeds whose host \
-                     or network failed"
+                "Check the URLs, then run the same command again: it retries seeds whose request \
+                     failed"
             }
             false => "Check the URLs, then run the same command again",
         };
-        wrapped(out, again, 0)
+        wrapped(out, again, 0)?;
+        let refused = "queues seeds again that their server refused";
+        wrapped(
+            out,
+            &format!("`crawler retry {place} --status 4xx` {refused}"),
+            0,
+        )
     }
 
     /// Writes what to do next.

@@ -154,24 +154,22 @@ impl SeedReports {
         if record.depth > 0 || record.via.is_some() || record.requisite > 0 {
             return;
         }
-        let excluded = match record.fate {
-            Fate::Failed => {
-                self.locked().counts.failed += 1;
-                return;
-            }
-            // A seed whose target is visited for itself was not excluded.
-            Fate::Excluded if !record.has_page_status() => SkippedBy::of(record),
-            _ => None,
+        let Some(has_brought_page) = record.has_brought_page() else {
+            return;
         };
-        let Some(kind) = excluded else {
+        if has_brought_page {
             let mut state = self.locked();
             state.counts.fetched += 1;
             state.failed.retain(|known| known.url != record.url);
             return;
-        };
+        }
         self.locked().counts.failed += 1;
-        let cause = record.reason.as_deref().unwrap_or_default();
-        self.add_failure(&record.url, SeedFailure::Excluded(kind), cause);
+        // Failures are reported when they happen, since the visit may be repeated.
+        if record.fate == Fate::Excluded {
+            let kind = SeedFailure::Excluded(SkippedBy::of_exclusion(record));
+            let cause = record.reason.as_deref().unwrap_or_default();
+            self.add_failure(&record.url, kind, cause);
+        }
     }
 
     fn locked(&self) -> MutexGuard<'_, State> {
@@ -248,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_that_a_rule_excludes_failed_and_one_whose_target_is_visited_did_not() {
+    fn a_seed_that_a_rule_excludes_failed_and_one_whose_target_is_visited_is_not_counted() {
         let reports = SeedReports::default();
         let forbidden = "robots.txt: Disallow: / (line 2)";
         reports.add_visit(&visit("1", Fate::Excluded, None, forbidden));
@@ -257,12 +255,17 @@ mod tests {
         let asks = "the page asks not to be archived (robots: noarchive)";
         reports.add_visit(&visit("3", Fate::Excluded, Some(200), asks));
         reports.add_visit(&visit("4", Fate::Unique, Some(200), ""));
+        let circle = "redirects in a circle";
+        reports.add_visit(&visit("5", Fate::Excluded, Some(302), circle));
         let SeedCounts {
             fetched, failed, ..
         } = reports.counts();
-        assert_eq!((fetched, failed), (3, 1));
+        assert_eq!((fetched, failed), (2, 2));
         let robots = SeedFailure::Excluded(SkippedBy::Robots);
         assert_eq!(reports.failed()[0].failure, Some(robots));
+        let other = SeedFailure::Excluded(SkippedBy::Other);
+        assert_eq!(reports.failed()[1].failure, Some(other));
+        assert_eq!(reports.failed()[1].cause, circle);
     }
 
     #[test]

@@ -92,6 +92,16 @@ fn status_in_words(status: u16) -> String {
     }
 }
 
+/// Returns the reason of a failed visit without the target of its redirects, which differs from URL
+/// to URL: `redirects: cannot connect: connection refused`.
+fn reason_of_failure(record: &VisitRecord) -> String {
+    let reason = record.reason.as_deref().unwrap_or_default();
+    match SkippedBy::redirect_target(record) {
+        Some(target) => reason.replacen(&format!(" to {target}"), "", 1),
+        None => reason.to_owned(),
+    }
+}
+
 /// Maximum number of hosts that are down whose failures are remembered.
 const MAX_DOWN: usize = 1000;
 
@@ -108,7 +118,7 @@ impl Responses {
             _ if record.requisite > 0 => {}
             Fate::Failed => {
                 let status = record.status.filter(|status| *status >= 400);
-                let reason = status.map_or_else(reason, status_in_words);
+                let reason = status.map_or_else(|| reason_of_failure(record), status_in_words);
                 self.failed.count(reason, &record.url);
             }
             Fate::Excluded if SkippedBy::of(record).is_none() => {

@@ -119,6 +119,7 @@ impl RedirectChain {
     /// Returns the result.
     pub(crate) fn end(&self) -> ChainEnd<'_> {
         let failed = |failure, reason: String, until| {
+            let reason = self.blamed(reason);
             ChainEnd::Failed(FailedChain {
                 failure,
                 cause: reason.clone(),
@@ -134,8 +135,8 @@ impl RedirectChain {
                     format!("robots.txt is unavailable ({error}), which forbids everything");
                 ChainEnd::Failed(FailedChain {
                     failure: VisitFailure::of_robots(error),
-                    reason,
-                    cause: error.to_string(),
+                    reason: self.blamed(reason),
+                    cause: self.blamed(error.to_string()),
                     until: *until,
                 })
             }
@@ -153,6 +154,24 @@ impl RedirectChain {
                 }
                 None => ChainEnd::Barred("nothing was requested".to_owned()),
             },
+        }
+    }
+
+    /// Returns the cause of a failure, after the target of the redirects that it concerns: nothing
+    /// is wrong with the leased URL then.
+    fn blamed(&self, cause: String) -> String {
+        let target = match &self.stopped_by {
+            StopReason::NoRobots(outage) => outage.target.as_ref(),
+            StopReason::Unanswered(_) => self.reached.last(),
+            // The redirects may have led back to the leased URL.
+            _ => {
+                let last = self.exchanges.last().map(|exchange| &exchange.url);
+                last.filter(|last| self.reached.contains(last))
+            }
+        };
+        match target {
+            Some(target) => format!("redirects to {}: {cause}", target.request()),
+            None => cause,
         }
     }
 
