@@ -134,6 +134,80 @@ fn the_archive_preset_on_a_finished_crawl_fetches_requisites_and_leaves_duplicat
     crawl.is_sound();
 }
 
+/// The redirect was queued again, and its target was taken for another page of the crawl, because
+/// the first visit had claimed it.
+#[test]
+fn a_redirect_to_a_page_of_an_unwanted_type_is_followed_again_once_the_type_is_wanted() {
+    let server = Server::spawn_thread(Site::new(|request| match request.path() {
+        "/robots.txt" => Reply::text("User-agent: *\nAllow: /\n"),
+        "/0" => page(1, &["/report"]),
+        "/report" => Reply::redirect(302, "/report.pdf"),
+        "/report.pdf" => Reply::document("application/pdf", "%PDF-1.7"),
+        _ => Reply::status(404),
+    }));
+    let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/0")]);
+    exhausted(&crawl, &["--types", "text/html"]);
+    assert_eq!(asked(&server, ["/report", "/report.pdf"]), [1, 1]);
+    exhausted(&crawl, &["--types", "text/html,application/pdf"]);
+    let paths = ["/0", "/report", "/report.pdf"];
+    assert_eq!(asked(&server, paths), [1, 2, 2]);
+    let row = crawl.row(&server.url(HOST, "/report"));
+    assert_eq!(row["verdict"], "unique", "{row}");
+    crawl.is_sound();
+}
+
+/// A new seed was visited, and the links to its site that the scope had kept out were lost.
+#[test]
+fn a_new_seed_visits_the_links_to_its_site_that_were_left_out() {
+    let (server, crawl) = crawl();
+    exhausted(&crawl, &[]);
+    assert_eq!(server.log().count(OTHER, "/other"), 0);
+    let seed = server.url(OTHER, "/seed");
+    let run = crawl.run_with(&[&seed]);
+    assert_eq!(run.summary()["finished"], "exhausted", "{run:?}");
+    assert!(
+        run.errors.contains("seeds let in more than before"),
+        "{run:?}"
+    );
+    for path in ["/seed", "/other"] {
+        assert_eq!(server.log().count(OTHER, path), 1, "{path}");
+    }
+    assert_eq!(asked(&server, ["/0", "/1", "/a", "/b"]), [1; 4]);
+    // The same seeds let in nothing more.
+    let run = crawl.run_with(&[&seed]);
+    assert!(!run.errors.contains("let in more"), "{run:?}");
+    crawl.is_sound();
+}
+
+/// The reason of an excluded page said that `--cookies session` may help, and it did not.
+#[test]
+fn more_redirects_and_cookies_follow_the_redirects_that_were_given_up() {
+    let server = Server::spawn_thread(Site::new(|request| match request.path() {
+        "/robots.txt" => Reply::text("User-agent: *\nAllow: /\n"),
+        "/0" => page(1, &["/r1", "/wall"]),
+        "/r1" => Reply::redirect(302, "/r2"),
+        "/r2" => Reply::redirect(302, "/r3"),
+        "/r3" => Reply::redirect(302, "/end"),
+        "/end" => page(2, NONE),
+        "/wall" if request.header("cookie").is_some() => page(3, NONE),
+        "/wall" => Reply::redirect(302, "/wall").header("Set-Cookie", "id=1; Path=/"),
+        _ => Reply::status(404),
+    }));
+    let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/0")]);
+    exhausted(&crawl, &["--max-redirects", "1"]);
+    let paths = ["/r1", "/r2", "/r3", "/end", "/wall"];
+    assert_eq!(asked(&server, paths), [1, 1, 0, 0, 1]);
+    exhausted(&crawl, &["--max-redirects", "5"]);
+    assert_eq!(asked(&server, paths), [2, 2, 1, 1, 1]);
+    exhausted(&crawl, &["--cookies", "session"]);
+    assert_eq!(asked(&server, paths), [2, 2, 1, 1, 3]);
+    for path in ["/r1", "/wall"] {
+        let row = crawl.row(&server.url(HOST, path));
+        assert_eq!(row["verdict"], "unique", "{row}");
+    }
+    crawl.is_sound();
+}
+
 /// A pass that an interrupt or a kill cut short is made again by the next session.
 #[test]
 fn a_session_that_died_before_it_caught_up_is_repeated_by_the_next_one() {

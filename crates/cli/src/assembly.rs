@@ -38,7 +38,7 @@ use crate::disk_space::DiskFullRetry;
 use crate::focus::CrawlTopic;
 use crate::seeds::Seeds;
 use crate::settings::Settings;
-use crate::widened::Widened;
+use crate::widened::{Before, Widened};
 use crate::{
     archiving, crawl_directory, disk_error, disk_space, earlier, machine, search_index,
     session_clock,
@@ -226,6 +226,11 @@ pub(crate) async fn assemble(
         directory::refuse_to_forget(&settings.out)?;
     }
     opened.widen(&scope, &seeds.urls);
+    // The nodes of a shared crawl all have the settings of the first.
+    let before = match opened.shared {
+        None => Before::read(settings, &store)?,
+        Some(_) => None,
+    };
     let queued = retry.step(async || queue(seeds, &*opened.frontier(), settings).await);
     queued.await?;
     let list = match seeds.take_rest() {
@@ -264,11 +269,11 @@ pub(crate) async fn assemble(
     }
     let indexed = retry.step(async || archive::with_cdxj(settings, archive.clone(), &disk).await);
     let indexed = indexed.await?;
-    // The nodes of a shared crawl all have the settings of the first.
     let widened = match opened.shared {
         None => {
-            let is_resumed = store.resumed();
-            let noted = retry.step(async || Widened::note(settings, seeds, is_resumed, &*disk));
+            let (before, is_long) = (before.as_ref(), list.is_some());
+            let noted =
+                retry.step(async || Widened::note(before, settings, seeds, is_long, &*disk));
             noted.await?
         }
         Some(_) => None,

@@ -1,24 +1,26 @@
 //! A continued crawl whose settings let in more than those of the session before.
 //!
 //! `state/settings.toml` has the settings by which the crawl has queued all that they let in. If
-//! those of a session let in more, the crawl catches up before its first request: URLs that a rule
-//! excluded which holds no longer are queued, and the links of archived pages are offered again.
-//! Then the file is replaced. The pass may be repeated, so a session after an interrupt begins it
-//! again and compares with the same settings. `DIR/crawler.toml` does not serve, because people
-//! edit it.
+//! those of a session let in more, or a new seed does, the crawl catches up before its first
+//! request: URLs that a rule excluded which holds no longer are queued, and the links of archived
+//! pages are offered again. Then the file is replaced. The pass may be repeated, so a session after
+//! an interrupt begins it again and compares with the same settings. `DIR/crawler.toml` does not
+//! serve, because people edit it.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crawl::{
-    CrawlContext, DuplicateLinks, OnDuplicate, Policy, Requisites, RuleChange, Sitemaps, Stop,
+    CrawlContext, DuplicateLinks, Finish, OnDuplicate, Policy, Requisites, RuleChange, Sitemaps,
+    Stop,
 };
 use disk::{Disk, SystemDisk};
 use store::embedded::{self, EmbeddedStore};
 use store::{DiscoveredUrl, VisitRecord};
 use tokio::runtime::Handle;
-use web::{PageUrl, Scope, ScopeKind};
+use tokio::time::Instant;
+use web::{OutOfScope, PageUrl, Scope, ScopeKind};
 
 use crate::assembly::rules::{policy, scope};
 use crate::cli_error::{CliError, fault};
@@ -26,8 +28,9 @@ use crate::crawl_directory;
 use crate::disk_space::cannot;
 use crate::progress::SlowProgress;
 use crate::read_again::{ArchivedPages, BATCH};
-use crate::seeds::Seeds;
+use crate::seeds::{self, Seeds};
 use crate::settings::{SETTINGS_FILE, Settings};
+use crate::values::CookieKeeping;
 
 /// The name of the file with the settings that the crawl has caught up with, in its state.
 const CAUGHT_UP_WITH: &str = "settings.toml";
@@ -35,9 +38,15 @@ const CAUGHT_UP_WITH: &str = "settings.toml";
 /// Origins whose robots.txt is looked at for sitemaps.
 const MOST_ORIGINS: usize = 100_000;
 
+/// The settings that a crawl has caught up with, and their scope with its seeds.
+pub(crate) struct Before {
+    settings: Settings,
+    scope: Scope,
+}
+
 /// The settings that let in more than before.
 pub(crate) struct Widened {
-    before: Settings,
+    before: Arc<Before>,
     /// The names of these settings.
     names: Vec<&'static str>,
     /// The settings of this session, as the file will have them.
@@ -49,27 +58,76 @@ pub(crate) struct CaughtUp {
     names: Vec<&'static str>,
     links: u64,
     excluded: u64,
-    /// True if an interrupt ended it: the next session begins again.
-    interrupted: bool,
+    /// The end of the session if that cut it short: the next session begins again.
+    cut_by: Option<Finish>,
+}
+
+impl Before {
+    /// Reads the settings of an earlier session; none if there was no session. Call it before a
+    /// long list of seeds is read, which replaces the crawl's file of seeds.
+    pub(crate) fn read(
+        now: &Settings,
+        store: &EmbeddedStore,
+    ) -> Result<Option<Arc<Self>>, CliError> {
+        let paths = [path(now), now.out.join(SETTINGS_FILE)];
+        let last = paths.iter().find(|path| store.resumed() && path.exists());
+        last.map(|last| Self::of_file(last, &now.out, store).map(Arc::new))
+            .transpose()
+    }
+
+    fn of_file(file: &Path, out: &Path, store: &EmbeddedStore) -> Result<Self, CliError> {
+        let settings = Settings {
+            // The directory may have another name since.
+            out: out.to_owned(),
+            ..Settings::of_file(file)?
+        };
+        let mut scope = scope(&settings)?;
+        seeds::each_of_crawl(&settings, &settings.canonical_form(), |seed| {
+            scope.add_seed(seed);
+        })?;
+        for seed in store.adopted_seeds() {
+            scope.add_seed(seed);
+        }
+        Ok(Self { settings, scope })
+    }
+
+    /// Returns true if a seed spans a place that no seed spanned before. `is_long` is true if the
+    /// list is in the crawl's file of seeds.
+    fn has_new_place(
+        &self,
+        now: &Settings,
+        seeds: &Seeds,
+        is_long: bool,
+    ) -> Result<bool, CliError> {
+        let mut is_new = seeds.urls.iter().any(|seed| is_outside(&self.scope, seed));
+        if is_long && !is_new {
+            let form = now.canonical_form();
+            seeds::each_of_crawl(now, &form, |seed| {
+                is_new = is_new || is_outside(&self.scope, seed);
+            })?;
+        }
+        Ok(is_new)
+    }
 }
 
 impl Widened {
-    /// Compares the settings of a session with those that the crawl has caught up with. Returns
-    /// none if they let in no more. Call it before `crawler.toml` is written: that of the last
-    /// session counts for a crawl without a file of its own.
+    /// Compares the settings and seeds of a session with those that the crawl has caught up with.
+    /// Returns none if they let in no more. `is_long` is true for a long list of seeds.
     pub(crate) fn note(
+        before: Option<&Arc<Before>>,
         now: &Settings,
         seeds: &Seeds,
-        is_resumed: bool,
+        is_long: bool,
         disk: &dyn Disk,
     ) -> Result<Option<Self>, CliError> {
         let text = now.as_run(seeds.urls.iter().map(ToString::to_string).collect())?;
-        let paths = [path(now), now.out.join(SETTINGS_FILE)];
-        let last = paths.iter().find(|path| is_resumed && path.exists());
-        if let Some(last) = last {
-            let before = Settings::of_file(last)?;
-            let names = widened(&before, now);
+        if let Some(before) = before {
+            let mut names = widened(&before.settings, now);
+            if before.has_new_place(now, seeds, is_long)? {
+                names.push("seeds");
+            }
             if !names.is_empty() {
+                let before = Arc::clone(before);
                 return Ok(Some(Self {
                     before,
                     names,
@@ -80,29 +138,31 @@ impl Widened {
         write(now, &text, disk).map(|()| None)
     }
 
-    /// Queues what the settings let in now, off the reactor, until that is done or a stop is
-    /// requested. `adopted` are the URLs that widened the scope earlier.
+    /// Queues what the settings let in now, off the reactor, until that is done, a stop is
+    /// requested or the time of the session, its `end`, has come.
     pub(crate) async fn catch_up(
         self,
         now: &Settings,
         context: &Arc<CrawlContext>,
         store: &Arc<EmbeddedStore>,
         stop: &Stop,
+        end: Option<Instant>,
     ) -> Result<CaughtUp, CliError> {
+        let before = &self.before.settings;
         let pass = Pass {
-            policy: policy(&self.before, self.before.canonical_form()),
-            scope: scope_before(&self.before, store)?,
-            before: self.before,
+            policy: policy(before, before.canonical_form()),
+            before: Arc::clone(&self.before),
             now: now.clone(),
             context: Arc::clone(context),
             store: Arc::clone(store),
             stop: stop.clone(),
+            end,
         };
         let runtime = Handle::current();
         let names = self.names;
         let caught_up = tokio::task::spawn_blocking(move || pass.run(&runtime, names)).await;
         let caught_up = caught_up.map_err(|error| fault(&error))??;
-        if !caught_up.interrupted {
+        if caught_up.cut_by.is_none() {
             context.frontier.checkpoint(None).await?;
             write(now, &self.text, &SystemDisk)?;
         }
@@ -111,10 +171,15 @@ impl Widened {
 }
 
 impl CaughtUp {
+    /// Returns the end of the session if that cut the pass short.
+    pub(crate) const fn cut_by(&self) -> Option<Finish> {
+        self.cut_by
+    }
+
     /// Describes what was queued.
     pub(crate) fn in_words(&self) -> String {
         let names = self.names.join(", ");
-        if self.interrupted {
+        if self.cut_by.is_some() {
             return format!(
                 "{names} let in more than before; the same command goes on looking for it"
             );
@@ -127,16 +192,13 @@ impl CaughtUp {
     }
 }
 
-/// Returns the scope of the session before, with its seeds.
-fn scope_before(before: &Settings, store: &EmbeddedStore) -> Result<Scope, CliError> {
-    let form = before.canonical_form();
-    let mut scope = scope(before)?;
-    let seeds = before.url.iter();
-    let seeds = seeds.filter_map(|seed| PageUrl::parse(seed, &form).ok());
-    for seed in seeds.chain(store.adopted_seeds().iter().cloned()) {
-        scope.add_seed(&seed);
-    }
-    Ok(scope)
+/// Returns true if a seed is in no place that the seeds of a scope span.
+fn is_outside(scope: &Scope, seed: &PageUrl) -> bool {
+    let judged = scope.judge(seed);
+    matches!(
+        judged,
+        Err(OutOfScope::OtherHost | OutOfScope::OtherDomain | OutOfScope::OtherPrefix)
+    )
 }
 
 fn path(settings: &Settings) -> PathBuf {
@@ -152,28 +214,38 @@ fn write(settings: &Settings, text: &str, disk: &dyn Disk) -> Result<(), CliErro
 
 /// A pass over the visits of a crawl.
 struct Pass {
-    before: Settings,
+    before: Arc<Before>,
     now: Settings,
     policy: Policy,
-    scope: Scope,
     context: Arc<CrawlContext>,
     store: Arc<EmbeddedStore>,
     stop: Stop,
+    /// The end of the session's time.
+    end: Option<Instant>,
 }
 
 impl Pass {
     fn run(self, runtime: &Handle, names: Vec<&'static str>) -> Result<CaughtUp, CliError> {
         let excluded = self.queue_excluded(runtime)?;
-        let links = match self.stop.is_asked() {
-            true => 0,
-            false => self.offer_links(runtime)?,
+        let links = match self.cut_by() {
+            Some(_) => 0,
+            None => self.offer_links(runtime)?,
         };
         Ok(CaughtUp {
             names,
             links,
             excluded,
-            interrupted: self.stop.is_asked(),
+            cut_by: self.cut_by(),
         })
+    }
+
+    /// Returns the end of the session, if it has come.
+    fn cut_by(&self) -> Option<Finish> {
+        let is_late = self.end.is_some_and(|end| Instant::now() >= end);
+        match self.stop.is_asked() {
+            true => Some(Finish::Interrupted),
+            false => is_late.then_some(Finish::MaxTime),
+        }
     }
 
     fn queue_excluded(&self, runtime: &Handle) -> Result<u64, CliError> {
@@ -181,18 +253,17 @@ impl Pass {
         let scope = scope
             .expect("no panic can happen while the scope is locked")
             .clone();
+        let (before, now) = (&self.before.settings, &self.now);
         let change = RuleChange {
             policies: [&self.policy, &self.context.policy],
-            scopes: [&self.scope, &scope],
-            more_of_patterns: is_raised(
-                self.before.max_pages_per_pattern,
-                self.now.max_pages_per_pattern,
-            ),
+            scopes: [&self.before.scope, &scope],
+            more_of_patterns: is_raised(before.max_pages_per_pattern, now.max_pages_per_pattern),
+            sends_cookies: sends_cookies(now) && !sends_cookies(before),
         };
         let mut progress = SlowProgress::new("visits compared with the settings");
         let queued = self.store.queue_excluded(|row| {
             progress.step();
-            !self.stop.is_asked() && change.lets_in(row)
+            self.cut_by().is_none() && change.lets_in(row)
         });
         Ok(runtime.block_on(queued)?)
     }
@@ -201,12 +272,12 @@ impl Pass {
     fn offer_links(&self, runtime: &Handle) -> Result<u64, CliError> {
         let pages = ArchivedPages::of(&self.now);
         let mut progress = SlowProgress::new("archived pages read for links");
-        let has_more_sitemaps = sitemaps(&self.now) > sitemaps(&self.before);
+        let has_more_sitemaps = sitemaps(&self.now) > sitemaps(&self.before.settings);
         let (mut origins, mut batch, mut queued) = (HashSet::new(), Vec::new(), 0);
         for row in embedded::rows(&crawl_directory::state(&self.now.out))? {
             let row = row?;
             progress.step();
-            if self.stop.is_asked() {
+            if self.cut_by().is_some() {
                 return Ok(queued);
             }
             let is_new = has_more_sitemaps
@@ -257,10 +328,16 @@ fn may_have_links(row: &VisitRecord) -> bool {
 
 /// Returns the names of the settings that let in more than before.
 fn widened(before: &Settings, now: &Settings) -> Vec<&'static str> {
+    let compared = of_urls(before, now).into_iter();
+    let compared = compared.chain(of_visits(before, now));
+    let wider = compared.filter(|(_, is_wider)| *is_wider);
+    wider.map(|(name, _)| name).collect()
+}
+
+/// Compares the settings about URLs and links.
+fn of_urls(from: &Settings, to: &Settings) -> Vec<(&'static str, bool)> {
     let lacks = |some: &[String], others: &[String]| some.iter().any(|one| !others.contains(one));
-    let follows = |settings: &Settings| settings.on_duplicate == OnDuplicate::Follow;
-    let (from, to) = (before, now);
-    let compared = [
+    vec![
         ("--max-depth", is_raised(from.max_depth, to.max_depth)),
         ("--scope", breadth(to.scope) > breadth(from.scope)),
         ("--exclude", lacks(&from.exclude, &to.exclude)),
@@ -268,6 +345,14 @@ fn widened(before: &Settings, now: &Settings) -> Vec<&'static str> {
             "--include",
             !from.include.is_empty()
                 && (to.include.is_empty() || lacks(&to.include, &from.include)),
+        ),
+        (
+            "--drop-parameters",
+            lacks(&from.drop_parameters, &to.drop_parameters),
+        ),
+        (
+            "--sort-parameters off",
+            from.sort_parameters.is_on() && !to.sort_parameters.is_on(),
         ),
         (
             "--page-requisites",
@@ -285,6 +370,13 @@ fn widened(before: &Settings, now: &Settings) -> Vec<&'static str> {
             "--sitemap-to",
             from.sitemap_to.is_some() && to.sitemap_to != from.sitemap_to,
         ),
+    ]
+}
+
+/// Compares the settings about visits and limits.
+fn of_visits(from: &Settings, to: &Settings) -> Vec<(&'static str, bool)> {
+    let follows = |settings: &Settings| settings.on_duplicate == OnDuplicate::Follow;
+    vec![
         ("--traps off", from.traps.is_on() && !to.traps.is_on()),
         ("--ignore-robots", to.ignore_robots && !from.ignore_robots),
         (
@@ -304,14 +396,18 @@ fn widened(before: &Settings, now: &Settings) -> Vec<&'static str> {
             "--max-pages-per-pattern",
             is_raised(from.max_pages_per_pattern, to.max_pages_per_pattern),
         ),
+        ("--max-redirects", to.max_redirects > from.max_redirects),
+        ("--cookies", sends_cookies(to) && !sends_cookies(from)),
         ("--types", from.types.is_some() && to.types != from.types),
         (
             "--languages",
             from.languages.is_some() && to.languages != from.languages,
         ),
-    ];
-    let wider = compared.into_iter().filter(|(_, is_wider)| *is_wider);
-    wider.map(|(name, _)| name).collect()
+    ]
+}
+
+fn sends_cookies(settings: &Settings) -> bool {
+    settings.cookies == CookieKeeping::Session
 }
 
 /// Returns true if a limit was raised or removed.
@@ -360,6 +456,7 @@ const fn rank(links: DuplicateLinks) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::values::Switch;
 
     #[test]
     fn settings_that_let_in_more_are_named_and_narrower_ones_are_not() {
@@ -376,6 +473,10 @@ mod tests {
         let less = with(|one| one.exclude = vec!["/b".to_owned()]);
         let only = with(|one| one.include = vec!["/c".to_owned()]);
         let shown = with(|one| one.page_requisites = Requisites::Scope);
+        let far = with(|one| one.max_redirects += 1);
+        let known = with(|one| one.cookies = CookieKeeping::Session);
+        let whole = with(|one| one.drop_parameters.clear());
+        let unsorted = with(|one| one.sort_parameters = Switch::Off);
         for (before, now, names) in [
             (&plain, &plain, &[][..]),
             (&flat, &deep, &["--max-depth"]),
@@ -390,8 +491,39 @@ mod tests {
             (&plain, &only, &[]),
             (&plain, &shown, &["--page-requisites"]),
             (&shown, &plain, &[]),
+            (&plain, &far, &["--max-redirects"]),
+            (&far, &plain, &[]),
+            (&plain, &known, &["--cookies"]),
+            (&known, &plain, &[]),
+            (&plain, &whole, &["--drop-parameters"]),
+            (&whole, &plain, &[]),
+            (&plain, &unsorted, &["--sort-parameters off"]),
+            (&unsorted, &plain, &[]),
         ] {
             assert_eq!(widened(before, now), names);
+        }
+    }
+
+    #[test]
+    fn a_seed_of_another_place_is_new_and_one_that_an_expression_keeps_out_is_not() {
+        let form = Settings::default().canonical_form();
+        let url = |text: &str| PageUrl::parse(text, &form).unwrap();
+        let (only, none) = (["/a/".to_owned()], ["/no/".to_owned()]);
+        let of = |kind| {
+            let mut scope = Scope::new(kind, &only, &none).unwrap();
+            scope.add_seed(&url("http://a.test/a/"));
+            scope
+        };
+        for (kind, seed, is_new) in [
+            (ScopeKind::Host, "http://a.test/b", false),
+            (ScopeKind::Host, "http://a.test/no/1", false),
+            (ScopeKind::Host, "http://b.test/no/1", false),
+            (ScopeKind::Host, "http://b.test/a/", true),
+            (ScopeKind::Prefix, "http://a.test/a/1", false),
+            (ScopeKind::Prefix, "http://a.test/c/", true),
+            (ScopeKind::Any, "http://b.test/", false),
+        ] {
+            assert_eq!(is_outside(&of(kind), &url(seed)), is_new, "{seed}");
         }
     }
 }

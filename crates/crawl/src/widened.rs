@@ -20,6 +20,7 @@ use crate::steps::link_rules::LinkRules;
 use crate::steps::listings;
 use crate::steps::promise::PageWitness;
 use crate::steps::reading::{Kind, Reader};
+use crate::steps::redirects::{COOKIE_CIRCLE_REASON, LONG_CHAIN_REASON};
 use crate::steps::unvisited::LinkTally;
 
 /// The rules of the session before and of this one.
@@ -30,6 +31,8 @@ pub struct RuleChange<'a> {
     pub scopes: [&'a Scope; 2],
     /// True if a URL pattern may have more pages than before.
     pub more_of_patterns: bool,
+    /// True if cookies are sent back, and were not before.
+    pub sends_cookies: bool,
 }
 
 impl RuleChange<'_> {
@@ -52,19 +55,33 @@ impl RuleChange<'_> {
             SkippedBy::Robots | SkippedBy::Page => ignores_robots,
             SkippedBy::Scope => self.is_in_scope_now(row, &now.canonical),
             SkippedBy::Other => {
-                content_filter::excluded_by(before, row) && !content_filter::excluded_by(now, row)
+                let is_wanted_now = content_filter::excluded_by(before, row)
+                    && !content_filter::excluded_by(now, row);
+                is_wanted_now || self.follows_further(row)
             }
             SkippedBy::Trap | SkippedBy::Cut => false,
         }
     }
 
-    /// Returns true if the URL that the scope excluded is in scope now: the target of a redirect,
-    /// or the page itself.
+    /// Returns true if the URL that the scope excluded is let in now: the target of a redirect, or
+    /// the page itself. A requisite may be let in from elsewhere.
     fn is_in_scope_now(&self, row: &VisitRecord, form: &web::CanonicalForm) -> bool {
-        let [before, now] = self.scopes;
         let target = SkippedBy::redirect_target(row).and_then(|url| PageUrl::parse(url, form).ok());
         let url = target.as_ref().unwrap_or(&row.url);
-        before.judge(url).is_err() && now.judge(url).is_ok()
+        let let_in = |policy: &Policy, scope: &Scope| {
+            let is_let_in_as_requisite = || policy.page_requisites.let_in(scope, url);
+            scope.judge(url).is_ok() || (row.requisite > 0 && is_let_in_as_requisite())
+        };
+        let ([before, now], [scope_before, scope_now]) = (self.policies, self.scopes);
+        !let_in(before, scope_before) && let_in(now, scope_now)
+    }
+
+    /// Returns true if a chain of redirects that was given up is followed further now.
+    fn follows_further(&self, row: &VisitRecord) -> bool {
+        let reason = row.reason.as_deref().unwrap_or_default();
+        let [before, now] = self.policies;
+        let is_longer = now.redirects > before.redirects && reason.ends_with(LONG_CHAIN_REASON);
+        is_longer || (self.sends_cookies && reason.starts_with(COOKIE_CIRCLE_REASON))
     }
 }
 

@@ -212,14 +212,19 @@ async fn crawl(
     }
     let serving = dashboard.map(|dashboard| tokio::spawn(dashboard.run()));
 
+    let (started, mut cut_by) = (Instant::now(), None);
     if let Some(widened) = widened {
-        let caught_up = widened.catch_up(settings, &context, &store, &stop).await?;
+        let time = settings.max_time;
+        let end = time.map(|span| started + span.0.saturating_sub(list.took));
+        let caught_up = widened.catch_up(settings, &context, &store, &stop, end);
+        let caught_up = caught_up.await?;
         if !quiet {
             progress::say_above(&bar, &caught_up.in_words());
         }
+        cut_by = caught_up.cut_by();
     }
+    let used = list.took + started.elapsed();
     let before = context.frontier.standing();
-    let started = Instant::now();
     let progress = progress::show(
         context.frontier.clone(),
         bar.clone(),
@@ -235,7 +240,7 @@ async fn crawl(
         None => CrawlPlace::Directory(settings.out.clone()),
         Some(_) => CrawlPlace::Store(settings.out.clone()),
     };
-    let ended = run_on_a_worker(&context, limits(settings, list.took), stop.clone()).await;
+    let ended = run_on_a_worker(&context, limits(settings, used), stop.clone()).await;
     // They are waited for, since some of them keep the store open.
     let tasks = [controlling, watching, progress];
     for task in tasks
@@ -263,6 +268,8 @@ async fn crawl(
         Err(Fault::Store(ended @ StoreFault::TermEnded { .. })) => {
             return Ok(SessionEnd::TermEnded(ended));
         }
+        // The queue lacks what the settings let in and was not found yet.
+        Ok(Finish::Exhausted) => Ok(cut_by.unwrap_or(Finish::Exhausted)),
         ended => ended,
     };
 

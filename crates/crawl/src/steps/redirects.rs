@@ -27,6 +27,13 @@ use crate::steps::earlier_archives::{NOT_MODIFIED, UnmodifiedPage};
 use crate::steps::permission::{self, Permission, RobotsOutage};
 use crate::steps::{conditional, content_filter, listings, requisites, seed_moves};
 
+/// The end of the reason not to follow a long chain.
+pub(crate) const LONG_CHAIN_REASON: &str = " redirects in a row";
+
+/// The reason not to follow a circle that cookies may end.
+pub(crate) const COOKIE_CIRCLE_REASON: &str =
+    "redirects to itself after setting a cookie; --cookies session may help";
+
 /// The requests from a leased URL to its page.
 #[derive(Default)]
 pub(crate) struct RedirectChain {
@@ -204,7 +211,7 @@ impl RedirectChain {
         let first = self.sent.iter().position(|sent| sent.repeats(next))?;
         let sets_cookie = self.sent[first..].iter().any(|sent| sent.sets_cookie);
         Some(match sets_cookie && next.cookies.is_none() {
-            true => "redirects to itself after setting a cookie; --cookies session may help",
+            true => COOKIE_CIRCLE_REASON,
             false => "redirects in a circle",
         })
     }
@@ -397,7 +404,7 @@ async fn hop(
     let barred = |reason: String| Ok(Hop::Barred(StopReason::Barred(reason)));
     let most = context.policy.redirects;
     if chain.sent.len() > most {
-        return barred(format!("more than {most} redirects in a row"));
+        return barred(format!("more than {most}{LONG_CHAIN_REASON}"));
     }
     if let Some(circle) = chain.circle(&SentRequest::now(context, next)) {
         return barred(circle.to_owned());

@@ -4,13 +4,13 @@
 //! given while the crawl runs. Invariant: an order that was cut short by a kill may be repeated,
 //! and has its effect then; one that had its effect changes nothing.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use web::{PageUrl, UrlKey};
 
 use super::frontier::Void;
-use super::journal::history::{History, rows};
+use super::journal::history::History;
 use super::journal::record::Record;
 use super::store::EmbeddedStore;
 use crate::fault::StoreFault;
@@ -66,22 +66,16 @@ impl EmbeddedStore {
     /// [`StoreFault`] if the journal or the tables cannot be read or written.
     pub async fn queue_excluded(
         &self,
-        mut is_void: impl FnMut(&VisitRecord) -> bool + Send,
+        is_void: impl FnMut(&VisitRecord) -> bool + Send,
     ) -> Result<u64, StoreFault> {
-        let mut count = 0;
-        for row in rows(&self.directory)? {
-            let row = row?;
-            if row.fate == Fate::Excluded && is_void(&row) {
-                let void = Void {
-                    row: Box::new(row),
-                    reached: Vec::new(),
-                    // A user wants it: it goes before all that have a promise.
-                    priority: 0,
-                };
-                self.queue().revoke(&self.journal, void)?;
-                count += 1;
-            }
-        }
+        let count = each_visit(&self.directory, Fate::Excluded, is_void, |void| {
+            // A user wants it: it goes before all that have a promise.
+            let void = Void {
+                priority: 0,
+                ..void
+            };
+            self.queue().revoke(&self.journal, void)
+        })?;
         self.sync().await?;
         Ok(count)
     }
@@ -127,11 +121,9 @@ impl EmbeddedStore {
         &self,
         is_meant: impl Fn(&VisitRecord) -> bool,
     ) -> Result<u64, StoreFault> {
-        let failed = failed_visits(&self.directory, is_meant)?;
-        let count = failed.len() as u64;
-        for void in failed {
-            self.queue().revoke_by_order(&self.journal, void)?;
-        }
+        let count = each_visit(&self.directory, Fate::Failed, is_meant, |void| {
+            self.queue().revoke_by_order(&self.journal, void)
+        })?;
         self.sync().await?;
         Ok(count)
     }
@@ -167,37 +159,57 @@ impl EmbeddedStore {
     }
 }
 
-/// Reads the failed visits of this selection from the journal in `directory`, in the order in which
-/// they ended, without the revoked ones.
-fn failed_visits(
+/// Calls `give` with the visits of this fate and selection in the journal in `directory`, in the
+/// order in which they ended, without the revoked ones; returns their number. Each has the URLs
+/// that it reached, which its next visit may claim again. Reads the journal twice, so that one
+/// visit at a time is in memory.
+fn each_visit(
     directory: &Path,
-    is_meant: impl Fn(&VisitRecord) -> bool,
-) -> Result<Vec<Void>, StoreFault> {
-    let mut failed: BTreeMap<u64, Void> = BTreeMap::new();
+    fate: Fate,
+    is_meant: impl FnMut(&VisitRecord) -> bool,
+    mut give: impl FnMut(Void) -> Result<(), StoreFault>,
+) -> Result<u64, StoreFault> {
+    let places = places(directory, fate, is_meant)?;
+    if places.is_empty() {
+        return Ok(0);
+    }
+    for (place, record) in (0_u64..).zip(History::open(directory)?) {
+        if let Record::Settled(settled) = record?
+            && places.contains(&place)
+        {
+            let visit = settled.visit;
+            give(Void {
+                row: visit.row,
+                reached: visit.reached,
+                priority: settled.priority,
+            })?;
+        }
+    }
+    Ok(places.len() as u64)
+}
+
+/// Returns the places of these visits among the records of the journal.
+fn places(
+    directory: &Path,
+    fate: Fate,
+    mut is_meant: impl FnMut(&VisitRecord) -> bool,
+) -> Result<HashSet<u64>, StoreFault> {
     let mut places: HashMap<UrlKey, u64> = HashMap::new();
-    for (place, record) in (0..).zip(History::open(directory)?) {
+    for (place, record) in (0_u64..).zip(History::open(directory)?) {
         match record? {
             Record::Settled(settled) => {
-                let visit = settled.visit;
-                if visit.row.fate == Fate::Failed && is_meant(&visit.row) {
-                    places.insert(visit.row.url.key(), place);
-                    let void = Void {
-                        row: visit.row,
-                        reached: visit.reached,
-                        priority: settled.priority,
-                    };
-                    failed.insert(place, void);
+                let row = &settled.visit.row;
+                if row.fate == fate && is_meant(row) {
+                    places.insert(row.url.key(), place);
                 }
             }
             Record::Revoked { row, .. } => {
-                if let Some(place) = places.remove(&row.url.key()) {
-                    failed.remove(&place);
-                }
+                places.remove(&row.url.key());
             }
             _ => {}
         }
     }
-    Ok(failed.into_values().collect())
+    Ok(places.into_values().collect())
 }
 
 /// Reads the last state of each of these URLs from the journal in `directory`.
