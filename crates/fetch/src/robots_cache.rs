@@ -3,7 +3,7 @@
 //! | what comes back | what it means | for how long |
 //! |---|---|---|
 //! | 2xx | the rules in the first 500 KiB | 24 h |
-//! | 2xx in a content coding that cannot be removed | nothing may be asked | 30 s |
+//! | 2xx in a content coding that cannot be removed, or breaks off | nothing may be asked | 30 s |
 //! | a redirect, at most five | the last answer; past the fifth or into nowhere: no rules | 24 h |
 //! | 4xx, even 401 and 403 | no rules: everything may be asked | 24 h |
 //! | 429, 5xx | the host is in trouble: nothing may be asked | 30 s |
@@ -336,18 +336,22 @@ impl RobotsFile {
         }
     }
 
-    /// Reads a file as far as it can be decoded. A file that cannot be read permits nothing.
+    /// Reads a file. A file that cannot be read permits nothing, and neither does one whose coding
+    /// breaks off: the missing part may forbid what the rest allows (section 2.3.1.4).
     fn read(exchange: &Exchange) -> Self {
         let mut decoded = decode(&exchange.headers, &exchange.body, READ);
         if decoded.bytes.starts_with(GZIP) {
             // Packed, and no header says so.
+            let error = decoded.error;
             decoded = gunzip(&decoded.bytes, READ);
+            decoded.error = decoded.error.or(error);
         }
         let text = match robots_text(&decoded.bytes) {
             Cow::Borrowed(_) => decoded.bytes.clone(),
             Cow::Owned(text) => text.into(),
         };
         match decoded.error {
+            Some(error @ DecodeError::Broken) => Self::Unreachable(RobotsError::Coding(error)),
             Some(error) if text.is_empty() || is_binary(&text) => {
                 Self::Unreachable(RobotsError::Coding(error))
             }

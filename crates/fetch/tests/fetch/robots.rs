@@ -14,7 +14,7 @@ use fetch::{
 };
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use http::HeaderMap;
+use http::{HeaderMap, HeaderValue};
 use tokio::time::Instant;
 use web::{Clock, Exchange, MAX_ROBOTS_BYTES, PageUrl, Protocol, Timestamp, Validators};
 
@@ -24,7 +24,8 @@ const DAY: u64 = 24 * 3600 * 1000;
 
 type Scripted = Result<(u16, Bytes), FetchFailure>;
 
-/// Answers by URL: a status and a body, or a `Location` where the status is a redirect.
+/// Answers by URL: a status and a body, or a `Location` where the status is a redirect. A body
+/// behind `gzip:` has that `Content-Encoding`.
 #[derive(Default)]
 struct Script {
     answers: Mutex<HashMap<String, Scripted>>,
@@ -73,6 +74,13 @@ impl Fetch for Script {
         {
             headers.insert("location", location);
         }
+        let text = match text.strip_prefix(b"gzip:") {
+            Some(body) => {
+                headers.insert("content-encoding", HeaderValue::from_static("gzip"));
+                text.slice_ref(body)
+            }
+            None => text,
+        };
         Ok(Exchange {
             url: url.clone(),
             request_head: Vec::new(),
@@ -511,4 +519,43 @@ async fn a_file_is_decoded_by_its_bytes_before_it_is_remembered() {
         assert_eq!(lines.as_deref(), Some(rules.as_bytes()));
         assert!(!robots.allowed("http://a.test/private").await);
     }
+}
+
+/// The beginning of a file whose gzip broke off counted as its rules, and pages were fetched that
+/// the rest forbids.
+#[tokio::test(start_paused = true)]
+async fn a_file_whose_coding_breaks_off_or_is_damaged_is_unreachable() {
+    let rules = b"User-agent: *\nDisallow: /private\nDisallow: /more\n";
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(rules).expect("memory does not fail");
+    let whole = packed.finish().expect("memory does not fail");
+    let cut = |length: usize| whole[..whole.len() - length].to_vec();
+    let mut damaged = whole.clone();
+    damaged[whole.len() - 6] ^= 1;
+    let commented = [&whole[..], b"<!-- cached -->"].concat();
+    for header in ["", "gzip:"] {
+        for (file, source) in [
+            (whole.clone(), RobotsSource::Given),
+            (commented.clone(), RobotsSource::Given),
+            (cut(1), RobotsSource::Unreachable),
+            (cut(8), RobotsSource::Unreachable),
+            (cut(20), RobotsSource::Unreachable),
+            (damaged.clone(), RobotsSource::Unreachable),
+        ] {
+            let robots = robots(0, 100);
+            let said = [header.as_bytes(), &file].concat();
+            robots.web.say("http://a.test/robots.txt", 200, said);
+            let answer = robots.of("http://a.test/").await;
+            assert_eq!(answer.source, source, "{header} {file:x?}");
+            assert!(!robots.allowed("http://a.test/more").await);
+        }
+    }
+    let robots = robots(0, 100);
+    let never_packed = [&b"gzip:"[..], rules].concat();
+    robots
+        .web
+        .say("http://a.test/robots.txt", 200, never_packed);
+    let answer = robots.of("http://a.test/").await;
+    assert_eq!(answer.source, RobotsSource::Given);
+    assert!(!robots.allowed("http://a.test/more").await);
 }
