@@ -489,7 +489,7 @@ async fn a_server_that_stops_in_the_middle_is_given_up_at_the_timeout() {
             pending::<()>().await;
         })
         .await;
-        let began = std::time::Instant::now();
+        let began = tokio::time::Instant::now();
         match limited(silent.clone()).fetch(&server.url("/")).await {
             Ok(exchange) => {
                 assert_eq!(&exchange.body.held().unwrap()[..], body.as_bytes());
