@@ -1,10 +1,10 @@
 //! The recent rate of a download: fast, stalled, or too slow to be waited for.
 //!
 //! Time is divided into spans, ten per grace time of the limits. A body is given up if the last ten
-//! spans that brought something together brought less than the minimum rate, and stalled if its last
-//! span alone did. Silent spans do not count: silence has its own limit, the timeout. Earlier bytes
-//! count for nothing after the grace time: a server that sends 4 MiB at once and then a byte a second
-//! is given up as soon as one that sends a byte a second from the beginning.
+//! spans that brought something together brought less than the minimum rate, and stalled if its
+//! last span alone did. Silent spans do not count: silence has its own limit, the timeout. Earlier
+//! bytes count for nothing after the grace time: a server that sends 4 MiB at once and then a byte
+//! a second is given up as soon as one that sends a byte a second from the beginning.
 
 use std::time::Duration;
 

@@ -25,8 +25,8 @@ const DAY: u64 = 24 * 3600 * 1000;
 type Scripted = Result<(u16, Bytes), FetchFailure>;
 
 /// Answers by URL: a status and a body, or a `Location` where the status is a redirect. A body
-/// behind `gzip:` has that `Content-Encoding`, one behind `location:` and a line that field, or none
-/// if it says `none`; one behind `incomplete:` breaks off.
+/// behind `gzip:` has that `Content-Encoding`, one behind `location:` and a line that field, or
+/// none if it says `none`; one behind `incomplete:` breaks off.
 #[derive(Default)]
 struct Script {
     answers: Mutex<HashMap<String, Scripted>>,

@@ -1,11 +1,11 @@
 //! The lines of a robots.txt and the groups that they form.
 //!
-//! Lines end with CR, LF, both, or NUL; byte order marks, the last one whole or cut, are skipped, and
-//! `#` begins a comment (RFC 9309 section 2.2). Common misspellings of keys are accepted, and a colon may be
-//! missing before white space: the list is that of google/robotstxt and robotxt.
+//! Lines end with CR, LF, both, or NUL; byte order marks, the last one whole or cut, are skipped,
+//! and `#` begins a comment (RFC 9309 section 2.2). Common misspellings of keys are accepted, and a
+//! colon may be missing before white space: the list is that of google/robotstxt and robotxt.
 //!
-//! The encoding is UTF-8, except that Windows' Notepad saves UTF-16: then the byte order mark, or the
-//! places of the NULs, decide.
+//! The encoding is UTF-8, except that Windows' Notepad saves UTF-16: then the byte order mark, or
+//! the places of the NULs, decide.
 
 use std::borrow::Cow;
 
@@ -104,8 +104,8 @@ pub(super) fn records(body: &[u8]) -> impl Iterator<Item = (u32, Record<'_>)> {
 }
 
 /// Skips byte order marks, as many as there are, and one as far as it is present, as
-/// google/robotstxt does: a cut or repeated mark must not invalidate the first line, which is usually
-/// `User-agent: *`.
+/// google/robotstxt does: a cut or repeated mark must not invalidate the first line, which is
+/// usually `User-agent: *`.
 fn after_byte_order_marks(mut body: &[u8]) -> &[u8] {
     while let Some(rest) = body.strip_prefix(MARK) {
         body = rest;
