@@ -49,8 +49,8 @@ pub enum FetchFailure {
     /// The deadline for the whole exchange passed.
     #[error("the request timed out")]
     Timeout,
-    /// The body came more slowly than the minimum rate.
-    #[error("the body is slower than the minimum rate")]
+    /// The body stopped, or came more slowly than the minimum rate.
+    #[error("the body stops, or is slower than the minimum rate")]
     TooSlow,
     /// The connection broke before the answer was whole.
     #[error("the connection was closed early")]

@@ -3,8 +3,9 @@
 //! | what comes back | what it means | for how long |
 //! |---|---|---|
 //! | 2xx | the rules in the first 500 KiB | 24 h |
-//! | 2xx in a content coding that cannot be removed | nothing may be asked | 30 s |
-//! | a redirect, at most five | the last answer; past the fifth or into nowhere: no rules | 24 h |
+//! | 2xx in a content coding that cannot be removed, or breaks off | nothing may be asked | 30 s |
+//! | a redirect, at most five | the last answer; past the fifth or to no page: no rules | 24 h |
+//! | a redirect without a `Location` that is a URL | the rules in its body | 24 h |
 //! | 4xx, even 401 and 403 | no rules: everything may be asked | 24 h |
 //! | 429, 5xx | the host is in trouble: nothing may be asked | 30 s |
 //! | no answer, no address, a private address | nothing may be asked | 30 s |
@@ -23,7 +24,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use web::{
     CanonicalForm, Clock, Exchange, Host, MAX_ROBOTS_BYTES, PageUrl, RobotsRules, Timestamp,
-    robots_text, whole_lines,
+    UrlError, robots_text, whole_lines,
 };
 
 use crate::client::decode::{DecodeError, decode, gunzip};
@@ -217,8 +218,7 @@ impl RobotsCache {
         exchanges: &mut Vec<Exchange>,
         asked: &mut Vec<Host>,
     ) -> RobotsFile {
-        let form = CanonicalForm::keep_all();
-        let Ok(mut next) = url.join("/robots.txt", &form) else {
+        let Ok(mut next) = url.join("/robots.txt", &CanonicalForm::keep_all()) else {
             return RobotsFile::Missing;
         };
         for _hop in 0..=REDIRECTS {
@@ -227,9 +227,7 @@ impl RobotsCache {
                 Ok(exchange) => exchange,
                 Err(failure) => return RobotsFile::Unreachable(failure.into()),
             };
-            let target = exchange
-                .location()
-                .map(|location| next.join(&location, &form));
+            let target = target(&exchange);
             let file = RobotsFile::of(&exchange);
             exchanges.push(exchange);
             next = match target {
@@ -250,7 +248,7 @@ impl RobotsCache {
         // The missing part may forbid what the rest allows: a file that is not whole is unreachable
         // (RFC 9309 section 2.3.1.4).
         match FetchFailure::of_incomplete(&exchange) {
-            Some(failure) if (200..300).contains(&exchange.status) => Err(failure),
+            Some(failure) if is_file(&exchange) => Err(failure),
             _ => Ok(exchange),
         }
     }
@@ -330,24 +328,28 @@ enum RobotsFile {
 impl RobotsFile {
     fn of(exchange: &Exchange) -> Self {
         match exchange.status {
-            200..=299 => Self::read(exchange),
+            _ if is_file(exchange) => Self::read(exchange),
             status @ (429 | 500..) => Self::Unreachable(RobotsError::Status(status)),
             _ => Self::Missing,
         }
     }
 
-    /// Reads a file as far as it can be decoded. A file that cannot be read permits nothing.
+    /// Reads a file. A file that cannot be read permits nothing, and neither does one whose coding
+    /// breaks off: the missing part may forbid what the rest allows (section 2.3.1.4).
     fn read(exchange: &Exchange) -> Self {
         let mut decoded = decode(&exchange.headers, &exchange.body, READ);
         if decoded.bytes.starts_with(GZIP) {
             // Packed, and no header says so.
+            let error = decoded.error;
             decoded = gunzip(&decoded.bytes, READ);
+            decoded.error = decoded.error.or(error);
         }
         let text = match robots_text(&decoded.bytes) {
             Cow::Borrowed(_) => decoded.bytes.clone(),
             Cow::Owned(text) => text.into(),
         };
         match decoded.error {
+            Some(error @ DecodeError::Broken) => Self::Unreachable(RobotsError::Coding(error)),
             Some(error) if text.is_empty() || is_binary(&text) => {
                 Self::Unreachable(RobotsError::Coding(error))
             }
@@ -372,6 +374,31 @@ impl RobotsFile {
         Some(RobotsText { lines, until })
     }
 }
+
+/// Returns true if the body of a response is the file: as for pages, a redirect without a target is
+/// a document (RFC 9110 section 15.4).
+fn is_file(response: &Exchange) -> bool {
+    match response.status {
+        200..300 => true,
+        NOT_MODIFIED => false,
+        300..400 => target(response).is_none(),
+        _ => false,
+    }
+}
+
+/// Returns the target of a redirect. A blank `Location` and one that is no URL name none, as in
+/// browsers.
+fn target(response: &Exchange) -> Option<Result<PageUrl, UrlError>> {
+    let location = response.location()?;
+    if location.trim().is_empty() {
+        return None;
+    }
+    let target = response.url.join(&location, &CanonicalForm::keep_all());
+    (!matches!(target, Err(UrlError::Malformed(_)))).then_some(target)
+}
+
+/// The status of a response that refers to an earlier one, which no request of ours asks for.
+const NOT_MODIFIED: u16 = 304;
 
 /// The first bytes of a gzip file.
 const GZIP: &[u8] = &[0x1f, 0x8b];

@@ -19,7 +19,7 @@ use web::{Body, StoredBytes, Truncation, Warning};
 
 use crate::client::options::FetchOptions;
 use crate::client::progress::{Movement, Progress};
-use crate::failure::FetchFailure;
+use crate::failure::{FetchFailure, chain};
 use crate::memory::{MemoryBudget, MemoryShare};
 use crate::stalls::Stalled;
 
@@ -77,12 +77,13 @@ pub(crate) async fn read(
         let chunk = match timeout_at(wake, response.body_mut().frame()).await {
             Ok(Some(Ok(frame))) => frame.into_data().unwrap_or_default(),
             Ok(None) => return received.end(None, None).await,
-            Ok(Some(Err(error))) => match FetchFailure::of_body(&error) {
-                FetchFailure::Disconnected if ends_with_connection(response) => {
+            Ok(Some(Err(error))) => {
+                if ends_with_connection(response) && lacks_close_notify(&error) {
                     return received.end(Some(Truncation::Disconnect), None).await;
                 }
-                failure => return received.broken_off(response, failure).await,
-            },
+                let failure = FetchFailure::of_body(&error);
+                return received.broken_off(response, failure).await;
+            }
             Err(_elapsed) => continue,
         };
         progress.add(chunk.len());
@@ -231,14 +232,20 @@ impl StoredBytes for Stored {
     }
 }
 
-/// Returns true if the body ends with its connection, so that a clean end looks like any other (RFC
-/// 9112 section 6.3): over TLS many servers omit the close notification, and asking again would not
-/// change it.
+/// Returns true if the body ends with its connection (RFC 9112 section 6.3).
 fn ends_with_connection(response: &Response<Incoming>) -> bool {
     let fields = response.headers();
     response.version() < Version::HTTP_2
         && !fields.contains_key(CONTENT_LENGTH)
         && !fields.contains_key(TRANSFER_ENCODING)
+}
+
+/// Returns true if a TLS connection was closed without a close notification. Many servers omit it
+/// after every body, and asking again would not change it. A reset connection has another error.
+fn lacks_close_notify(error: &hyper::Error) -> bool {
+    chain(error)
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|error| error.kind() == io::ErrorKind::UnexpectedEof)
 }
 
 /// Returns the warning for a body that broke off, by the way in which its end was announced.

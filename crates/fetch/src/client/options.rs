@@ -105,10 +105,11 @@ pub struct FetchLimits {
     pub body_time: Duration,
     /// Time from the look-up of the name to the end of the TLS handshake.
     pub connect_timeout: Duration,
-    /// Minimum rate of a body in bytes per second, averaged over each `min_rate_grace`; 0 for none.
+    /// Minimum rate of a body in bytes per second, averaged over each `min_rate_grace` without its
+    /// silence; 0 for none.
     pub min_rate: u64,
     /// The time before the rate of a body counts, and the window over which it counts then;
-    /// `timeout` if that is shorter.
+    /// `timeout` if that is shorter. Tenths of it in which nothing comes count for `timeout` only.
     pub min_rate_grace: Duration,
     /// The time that the addresses of a name are cached.
     pub names_kept: Duration,

@@ -1,9 +1,10 @@
 //! The recent rate of a download: fast, stalled, or too slow to be waited for.
 //!
-//! Time is divided into spans, ten per grace time of the limits. A body is given up if its last ten
-//! spans together brought less than the minimum rate, and stalled if its last span alone did.
-//! Earlier bytes count for nothing after the grace time: a server that sends 4 MiB at once and then
-//! a byte a second is given up as soon as one that sends a byte a second from the beginning.
+//! Time is divided into spans, ten per grace time of the limits. A body is given up if the last ten
+//! spans that brought something together brought less than the minimum rate, and stalled if its
+//! last span alone did. Silent spans do not count: silence has its own limit, the timeout. Earlier
+//! bytes count for nothing after the grace time: a server that sends 4 MiB at once and then a byte
+//! a second is given up as soon as one that sends a byte a second from the beginning.
 
 use std::time::Duration;
 
@@ -20,9 +21,9 @@ pub(crate) struct Progress {
     span: Duration,
     /// Bytes that a span must bring on average.
     least: u64,
-    /// The last spans, in turn.
+    /// The last spans that brought something, in turn.
     spans: [u64; SPANS],
-    /// Spans that ended.
+    /// Spans that brought something and ended.
     ended: usize,
     /// Bytes of the span that has not ended.
     now: u64,
@@ -35,7 +36,7 @@ pub(crate) enum Movement {
     Moving,
     /// Less than the minimum rate in the last span.
     Stalled,
-    /// Less than the minimum rate in all of the last spans.
+    /// Less than the minimum rate in the last spans that brought something together.
     TooSlow,
 }
 
@@ -67,16 +68,19 @@ impl Progress {
     /// Ends the present span. The next one begins at `now`: while this process was not running, no
     /// server could send.
     pub(crate) fn end_span(&mut self, now: Instant) -> Movement {
-        self.spans[self.ended % SPANS] = self.now;
-        self.ended += 1;
         self.due = now + self.span;
         let last = std::mem::take(&mut self.now);
+        if last == 0 {
+            return Movement::Stalled;
+        }
+        self.spans[self.ended % SPANS] = last;
+        self.ended += 1;
         let all: u64 = self.spans.iter().sum();
         match () {
             () if self.ended >= SPANS && all < self.least.saturating_mul(SPANS as u64) => {
                 Movement::TooSlow
             }
-            () if last < self.least.max(1) => Movement::Stalled,
+            () if last < self.least => Movement::Stalled,
             () => Movement::Moving,
         }
     }
@@ -107,7 +111,7 @@ mod tests {
     #[test]
     fn the_rate_counts_after_the_grace_time_and_over_as_long() {
         // 100 bytes a second are 200 in a span.
-        assert_eq!(given_up(100, |_span| 0), Some(20));
+        assert_eq!(given_up(100, |_span| 1), Some(20));
         assert_eq!(given_up(100, |_span| 199), Some(20));
         assert_eq!(given_up(100, |_span| 200), None);
         // A burst counts for the grace time and no longer.
@@ -116,15 +120,21 @@ mod tests {
             Some(22)
         );
         assert_eq!(
-            given_up(100, |span| if span < 30 { 200 } else { 0 }),
+            given_up(100, |span| if span < 30 { 200 } else { 1 }),
             Some(62)
         );
-        // A pause that later bytes make up for is no failure.
-        assert_eq!(
-            given_up(100, |span| if span % 9 == 8 { 2_000 } else { 0 }),
-            None
-        );
-        assert_eq!(given_up(0, |_span| 0), None, "no minimum");
+        assert_eq!(given_up(0, |_span| 1), None, "no minimum");
+    }
+
+    /// A silence of 20 s ended a body, although 60 s are documented.
+    #[test]
+    fn silence_does_not_count_for_the_rate_and_does_not_hide_a_trickle() {
+        assert_eq!(given_up(100, |_span| 0), None);
+        let then_silent = |span| if span == 0 { 4 << 20 } else { 0 };
+        assert_eq!(given_up(100, then_silent), None);
+        // A byte every 8 s: the tenth span that brings something ends after 74 s.
+        let trickle = |span| if span % 4 == 0 { 1 } else { 0 };
+        assert_eq!(given_up(100, trickle), Some(74));
     }
 
     #[test]

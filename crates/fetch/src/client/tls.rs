@@ -232,11 +232,16 @@ pub(crate) fn describe(error: &Error) -> String {
             Bad::Expired | Bad::ExpiredContext { .. } => "the certificate has expired",
             Bad::NotValidYet | Bad::NotValidYetContext { .. } => "the certificate is not valid yet",
             Bad::UnknownIssuer => "the certificate's issuer is not trusted",
+            Bad::NotValidForNameContext { presented, .. } if presented.is_empty() => {
+                "the certificate names no host (subjectAltName): --insecure-host HOST accepts it"
+            }
             Bad::NotValidForName | Bad::NotValidForNameContext { .. } => {
                 "the certificate is for another name"
             }
             Bad::Revoked => "the certificate was revoked",
-            Bad::BadSignature => "the certificate's signature is wrong",
+            Bad::BadSignature => {
+                "the certificate's signature is wrong, or its key is RSA of less than 2048 bits"
+            }
             Bad::BadEncoding => "the certificate cannot be read",
             Bad::InvalidPurpose | Bad::InvalidPurposeContext { .. } => {
                 "the certificate is not for servers"
@@ -260,7 +265,8 @@ pub(crate) fn describe(error: &Error) -> String {
             AlertDescription::HandshakeFailure | AlertDescription::InsufficientSecurity,
         ) => {
             "the server offers no cipher suite that this crawler has (ECDHE with AES-GCM or \
-             ChaCha20; none with CBC, RSA key exchange or DHE), or it wants a client certificate"
+             ChaCha20; none with CBC, RSA key exchange or DHE), has a certificate with a P-521 \
+             key, or wants a client certificate"
         }
         Error::AlertReceived(AlertDescription::ProtocolVersion) => {
             "the server offers no TLS version that this crawler has (1.2 and 1.3)"
@@ -273,4 +279,19 @@ pub(crate) fn describe(error: &Error) -> String {
         other => return other.to_string(),
     };
     words.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Such a key counted as a wrong signature, which sent people looking in the wrong place.
+    #[test]
+    fn a_refused_signature_may_be_that_of_a_short_key() {
+        let refused = Error::InvalidCertificate(CertificateError::BadSignature);
+        assert_eq!(
+            describe(&refused),
+            "the certificate's signature is wrong, or its key is RSA of less than 2048 bits"
+        );
+    }
 }

@@ -228,10 +228,34 @@ fn a_broken_tail_costs_only_the_tail() {
     }
 }
 
+/// Such a body counted as a broken one, and browsers ignore what follows the end.
 #[test]
-fn rubbish_after_gzip_does_not_spoil_what_came_before() {
-    let body = [encode("gzip", b"page"), b"<!-- cached -->".to_vec()].concat();
-    assert_eq!(&decoded(&["gzip"], &body, CAP).bytes[..], b"page");
+fn rubbish_behind_a_whole_body_is_ignored() {
+    // Around 512 bytes, the rubbish begins within the bytes by which a coding is recognised.
+    let noise: Vec<u8> = (0..700_u32)
+        .map(|at| (at.wrapping_mul(2_654_435_761) >> 24) as u8)
+        .collect();
+    for coding in CODINGS {
+        for length in (0..8).chain(450..550) {
+            let page = &noise[..length];
+            for rubbish in [&b"<!-- cached -->"[..], b"\n", &[0; 600]] {
+                let body = [&encode(coding, page), rubbish].concat();
+                assert_eq!(decoded(&[coding], &body, CAP), whole(page), "{coding}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_further_member_or_frame_that_breaks_off_is_missing() {
+    for coding in ["gzip", "zstd"] {
+        let (first, second) = (encode(coding, b"one, "), encode(coding, b"two"));
+        for length in 1..second.len() {
+            let answer = decoded(&[coding], &[&first, &second[..length]].concat(), CAP);
+            assert_eq!(answer.error, Some(DecodeError::Broken), "{coding} {length}");
+            assert!(answer.bytes.starts_with(b"one, "), "{coding} {length}");
+        }
+    }
 }
 
 /// Such a page was lost with its links, and a robots.txt with its rules.

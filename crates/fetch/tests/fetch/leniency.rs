@@ -120,6 +120,26 @@ async fn what_came_of_a_body_is_kept() {
     }
 }
 
+/// A body without a length counted as whole when its connection was reset, and so did the rules of
+/// a robots.txt.
+#[tokio::test]
+async fn a_reset_connection_is_not_the_end_of_a_body() {
+    for head in ["HTTP/1.1 200 OK", "HTTP/1.0 200 OK"] {
+        let server = Server::with(move |mut stream| async move {
+            let answer = format!("{head}\r\n\r\nhalf");
+            let sent = stream.write_all(answer.as_bytes()).await;
+            sent.expect("the client listens");
+            stream.set_zero_linger().expect("a socket");
+        })
+        .await;
+        let exchange = client().fetch(&server.url("/")).await.unwrap();
+        assert_eq!(text(&exchange), "half", "{head}");
+        assert_eq!(exchange.truncated, Some(Truncation::Disconnect), "{head}");
+        assert_eq!(exchange.warnings, [Warning::BrokenConnection], "{head}");
+        assert!(exchange.is_incomplete(), "{head}");
+    }
+}
+
 /// Of other responses the head is enough: a redirect whose length is wrong failed.
 #[tokio::test]
 async fn an_empty_body_is_a_failure_of_pages_only() {

@@ -14,9 +14,9 @@ use fetch::{
 };
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use http::HeaderMap;
+use http::{HeaderMap, HeaderValue};
 use tokio::time::Instant;
-use web::{Clock, Exchange, MAX_ROBOTS_BYTES, PageUrl, Protocol, Timestamp, Validators};
+use web::{Clock, Exchange, MAX_ROBOTS_BYTES, PageUrl, Protocol, Timestamp, Validators, Warning};
 
 use crate::server::page;
 
@@ -24,7 +24,9 @@ const DAY: u64 = 24 * 3600 * 1000;
 
 type Scripted = Result<(u16, Bytes), FetchFailure>;
 
-/// Answers by URL: a status and a body, or a `Location` where the status is a redirect.
+/// Answers by URL: a status and a body, or a `Location` where the status is a redirect. A body
+/// behind `gzip:` has that `Content-Encoding`, one behind `location:` and a line that field, or
+/// none if it says `none`; one behind `incomplete:` breaks off.
 #[derive(Default)]
 struct Script {
     answers: Mutex<HashMap<String, Scripted>>,
@@ -68,11 +70,33 @@ impl Fetch for Script {
             .cloned();
         let (status, text) = answer.unwrap_or(Ok((404, Bytes::new())))?;
         let mut headers = HeaderMap::new();
-        if (301..400).contains(&status)
+        let mut warnings = Vec::new();
+        let text = if let Some(body) = text.strip_prefix(b"incomplete:") {
+            warnings.push(Warning::BrokenConnection);
+            text.slice_ref(body)
+        } else if let Some(said) = text.strip_prefix(b"location:") {
+            let end = said.iter().position(|&byte| byte == b'\n');
+            let (location, body) = said.split_at(end.expect("a line"));
+            if location != b"none" {
+                let location = HeaderValue::from_bytes(location).expect("a field");
+                headers.insert("location", location);
+            }
+            text.slice_ref(body)
+        } else if (301..400).contains(&status)
             && let Ok(location) = text.as_ref().try_into()
         {
             headers.insert("location", location);
-        }
+            text
+        } else {
+            text
+        };
+        let text = match text.strip_prefix(b"gzip:") {
+            Some(body) => {
+                headers.insert("content-encoding", HeaderValue::from_static("gzip"));
+                text.slice_ref(body)
+            }
+            None => text,
+        };
         Ok(Exchange {
             url: url.clone(),
             request_head: Vec::new(),
@@ -80,7 +104,7 @@ impl Fetch for Script {
             headers,
             body: text.into(),
             truncated: None,
-            warnings: Vec::new(),
+            warnings,
             address: None,
             protocol: Protocol::Http11,
             started: Timestamp::from_millis(0),
@@ -248,18 +272,38 @@ async fn five_redirects_are_followed_and_the_sixth_is_not() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn redirects_in_a_circle_or_into_nowhere_are_no_rules() {
-    for target in [
-        "/robots.txt",
-        "ftp://a.test/robots.txt",
-        "http://[",
-        "mailto:a@b.test",
-    ] {
+async fn redirects_in_a_circle_or_to_no_page_are_no_rules() {
+    for target in ["/robots.txt", "ftp://a.test/robots.txt", "mailto:a@b.test"] {
         let robots = robots(0, 100);
         robots.web.say("http://a.test/robots.txt", 301, target);
         let answer = robots.of("http://a.test/").await;
         assert_eq!(answer.source, RobotsSource::Missing, "{target}");
     }
+}
+
+/// Its body was thrown away, and pages were fetched that it forbids.
+#[tokio::test(start_paused = true)]
+async fn a_redirect_without_a_target_is_the_file() {
+    let rules = "User-agent: *\nDisallow: /private";
+    for status in [300, 301, 302, 303, 305, 307, 308] {
+        for location in ["none", "", " ", "http://["] {
+            let robots = robots(0, 100);
+            let said = format!("location:{location}\n{rules}");
+            robots.web.say("http://a.test/robots.txt", status, said);
+            let answer = robots.of("http://a.test/").await;
+            assert_eq!(answer.source, RobotsSource::Given, "{status} {location:?}");
+            assert!(!robots.allowed("http://a.test/private").await, "{status}");
+            assert!(robots.allowed("http://a.test/open").await, "{status}");
+            let asked = robots.web.asked();
+            assert_eq!(asked, ["http://a.test/robots.txt"], "{status}");
+        }
+    }
+    let robots = robots(0, 100);
+    robots
+        .web
+        .say("http://a.test/robots.txt", 302, "incomplete:");
+    let answer = robots.of("http://a.test/").await;
+    assert_eq!(answer.source, RobotsSource::Unreachable);
 }
 
 #[tokio::test(start_paused = true)]
@@ -511,4 +555,43 @@ async fn a_file_is_decoded_by_its_bytes_before_it_is_remembered() {
         assert_eq!(lines.as_deref(), Some(rules.as_bytes()));
         assert!(!robots.allowed("http://a.test/private").await);
     }
+}
+
+/// The beginning of a file whose gzip broke off counted as its rules, and pages were fetched that
+/// the rest forbids.
+#[tokio::test(start_paused = true)]
+async fn a_file_whose_coding_breaks_off_or_is_damaged_is_unreachable() {
+    let rules = b"User-agent: *\nDisallow: /private\nDisallow: /more\n";
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(rules).expect("memory does not fail");
+    let whole = packed.finish().expect("memory does not fail");
+    let cut = |length: usize| whole[..whole.len() - length].to_vec();
+    let mut damaged = whole.clone();
+    damaged[whole.len() - 6] ^= 1;
+    let commented = [&whole[..], b"<!-- cached -->"].concat();
+    for header in ["", "gzip:"] {
+        for (file, source) in [
+            (whole.clone(), RobotsSource::Given),
+            (commented.clone(), RobotsSource::Given),
+            (cut(1), RobotsSource::Unreachable),
+            (cut(8), RobotsSource::Unreachable),
+            (cut(20), RobotsSource::Unreachable),
+            (damaged.clone(), RobotsSource::Unreachable),
+        ] {
+            let robots = robots(0, 100);
+            let said = [header.as_bytes(), &file].concat();
+            robots.web.say("http://a.test/robots.txt", 200, said);
+            let answer = robots.of("http://a.test/").await;
+            assert_eq!(answer.source, source, "{header} {file:x?}");
+            assert!(!robots.allowed("http://a.test/more").await);
+        }
+    }
+    let robots = robots(0, 100);
+    let never_packed = [&b"gzip:"[..], rules].concat();
+    robots
+        .web
+        .say("http://a.test/robots.txt", 200, never_packed);
+    let answer = robots.of("http://a.test/").await;
+    assert_eq!(answer.source, RobotsSource::Given);
+    assert!(!robots.allowed("http://a.test/more").await);
 }

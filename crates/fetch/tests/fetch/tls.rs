@@ -197,6 +197,7 @@ async fn a_body_that_ends_with_the_connection_is_kept_and_marked() {
 
     assert_eq!(&exchange.body.held().unwrap()[..], b"old page");
     assert_eq!(exchange.truncated, Some(Truncation::Disconnect));
+    assert!(!exchange.is_incomplete(), "another request brings no more");
 }
 
 #[tokio::test]
@@ -295,7 +296,9 @@ async fn an_authority_that_shows_itself_is_trusted_if_the_user_trusts_it() {
         let named = CertificateParams::new(vec!["other.test".to_owned()]).unwrap();
         other.subject_alt_names = named.subject_alt_names;
     };
+    let no_name = |itself: &mut CertificateParams| itself.subject_alt_names.clear();
     let (itself, key) = made(|_itself| {});
+    let (nameless, key_of_nameless) = made(no_name);
     let (expired, key_of_expired) =
         made(|itself| itself.not_after = rcgen::date_time_ymd(2001, 2, 3));
     let (other, key_of_other) = made(other_name);
@@ -316,6 +319,16 @@ async fn an_authority_that_shows_itself_is_trusted_if_the_user_trusts_it() {
             &key_of_other,
             &other,
             Err("TLS: the certificate is for another name"),
+        ),
+        // As `openssl req -x509 -subj /CN=secure.test` makes it.
+        (
+            &nameless,
+            &key_of_nameless,
+            &nameless,
+            Err(
+                "TLS: the certificate names no host (subjectAltName): --insecure-host HOST \
+                 accepts it",
+            ),
         ),
     ] {
         let (address, file) = showing_pem(shown, key).await;
@@ -416,7 +429,8 @@ async fn a_failed_handshake_is_reported_with_its_cause() {
         (
             &[0x15, 3, 3, 0, 2, 2, 40],
             "TLS: the server offers no cipher suite that this crawler has (ECDHE with AES-GCM or \
-             ChaCha20; none with CBC, RSA key exchange or DHE), or it wants a client certificate",
+             ChaCha20; none with CBC, RSA key exchange or DHE), has a certificate with a P-521 \
+             key, or wants a client certificate",
         ),
         (
             &[0x15, 3, 1, 0, 2, 2, 70],

@@ -1,11 +1,11 @@
 //! The lines of a robots.txt and the groups that they form.
 //!
-//! Lines end with CR, LF, both, or NUL; a byte order mark, whole or cut, is skipped, and `#` begins
-//! a comment (RFC 9309 section 2.2). Common misspellings of keys are accepted, and a colon may be
-//! missing before white space: the list is that of google/robotstxt and robotxt.
+//! Lines end with CR, LF, both, or NUL; byte order marks, the last one whole or cut, are skipped,
+//! and `#` begins a comment (RFC 9309 section 2.2). Common misspellings of keys are accepted, and a
+//! colon may be missing before white space: the list is that of google/robotstxt and robotxt.
 //!
-//! The encoding is UTF-8, except that Windows' Notepad saves UTF-16: then the byte order mark, or a
-//! NUL in every second byte, decides.
+//! The encoding is UTF-8, except that Windows' Notepad saves UTF-16: then the byte order mark, or
+//! the places of the NULs, decide.
 
 use std::borrow::Cow;
 
@@ -15,6 +15,13 @@ use crate::letter_case::starts_with_ignore_case;
 
 /// Maximum size of a robots.txt in bytes (RFC 9309 section 2.5: at least 500 KiB).
 pub const MAX_ROBOTS_BYTES: usize = 500 * 1024;
+
+/// Bytes by which UTF-16 without a byte order mark is recognized.
+const UTF_16_HEAD: usize = 512;
+/// The byte order mark of UTF-8.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+/// Minimum number of NULs in UTF-16. Fewer may end lines of other encodings.
+const MIN_NULS: usize = 2;
 
 /// A meaningful line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,11 +54,20 @@ pub fn robots_text(body: &[u8]) -> Cow<'_, [u8]> {
 
 fn utf_16(body: &[u8]) -> Option<&'static Encoding> {
     match body {
-        [0xff, 0xfe, ..] => Some(UTF_16LE),
-        [0xfe, 0xff, ..] => Some(UTF_16BE),
-        [1..=0x7f, 0, 1..=0x7f, 0, ..] => Some(UTF_16LE),
-        [0, 1..=0x7f, 0, 1..=0x7f, ..] => Some(UTF_16BE),
-        _ => None,
+        [0xff, 0xfe, ..] => return Some(UTF_16LE),
+        [0xfe, 0xff, ..] => return Some(UTF_16BE),
+        _ => {}
+    }
+    // ASCII has a NUL in each unit, in its second byte if the unit is little-endian. Few other
+    // letters have one in the other byte (U+4E00).
+    let (units, _odd) = body[..body.len().min(UTF_16_HEAD)].as_chunks::<2>();
+    let nuls = |side: usize| units.iter().filter(|unit| unit[side] == 0).count();
+    let (first, second) = (nuls(0), nuls(1));
+    let least = units.len().div_ceil(4).max(MIN_NULS);
+    match () {
+        () if second >= least && first <= second / 8 => Some(UTF_16LE),
+        () if first >= least && second <= first / 8 => Some(UTF_16BE),
+        () => None,
     }
 }
 
@@ -83,16 +99,20 @@ pub fn product_token(value: &[u8]) -> &[u8] {
 /// Returns the records of a file with their line numbers; meaningless lines are skipped.
 pub(super) fn records(body: &[u8]) -> impl Iterator<Item = (u32, Record<'_>)> {
     (1..)
-        .zip(lines(after_byte_order_mark(body)))
+        .zip(lines(after_byte_order_marks(body)))
         .filter_map(|(number, line)| Some((number, record(line)?)))
 }
 
-/// Skips a byte order mark as far as it is present, as google/robotstxt does: a cut mark must not
-/// invalidate the first line, which is usually `User-agent: *`.
-fn after_byte_order_mark(body: &[u8]) -> &[u8] {
+/// Skips byte order marks, as many as there are, and one as far as it is present, as
+/// google/robotstxt does: a cut or repeated mark must not invalidate the first line, which is
+/// usually `User-agent: *`.
+fn after_byte_order_marks(mut body: &[u8]) -> &[u8] {
+    while let Some(rest) = body.strip_prefix(MARK) {
+        body = rest;
+    }
     let matching = body
         .iter()
-        .zip(b"\xef\xbb\xbf")
+        .zip(MARK)
         .take_while(|(byte, mark)| byte == mark);
     &body[matching.count()..]
 }

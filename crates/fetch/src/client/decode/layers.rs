@@ -6,6 +6,7 @@
 //! a million bodies.
 
 use std::io::{self, BufRead, BufReader, Read};
+use std::ops::RangeInclusive;
 
 use brotli_decompressor::Decompressor;
 use flate2::bufread::{DeflateDecoder, GzDecoder, ZlibDecoder};
@@ -21,6 +22,19 @@ const BUFFER: usize = 16 << 10;
 const HEAD: usize = 512;
 /// The fewest bytes without a control character that are text in an encoding other than UTF-8.
 const MIN_TEXT: usize = 128;
+
+/// The first bytes of a coded body, as ranges.
+type Mark = &'static [RangeInclusive<u8>];
+
+/// The mark of a gzip member (RFC 1952 section 2.3.1).
+const GZIP_MARKS: &[Mark] = &[&[0x1f..=0x1f, 0x8b..=0x8b]];
+/// The marks of zstd frames and of skippable frames (RFC 8878 section 3.1).
+const ZSTD_MARKS: &[Mark] = &[
+    &[0x28..=0x28, 0xb5..=0xb5, 0x2f..=0x2f, 0xfd..=0xfd],
+    &[0x50..=0x5f, 0x2a..=0x2a, 0x4d..=0x4d, 0x18..=0x18],
+];
+/// The length of the longest mark.
+const MARK: usize = 4;
 
 /// A content coding.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -157,6 +171,25 @@ impl<'a> Headed<'a> {
     }
 }
 
+impl Headed<'_> {
+    /// Returns true if the unread bytes begin with one of these marks, or break off within it.
+    fn is_next(&mut self, marks: &[Mark]) -> io::Result<bool> {
+        let unread = self.head.len() - self.at;
+        if unread < MARK && self.error.is_none() {
+            self.head.drain(..self.at);
+            self.at = 0;
+            let missing = (MARK - unread) as u64;
+            self.rest
+                .by_ref()
+                .take(missing)
+                .read_to_end(&mut self.head)?;
+        }
+        let unread = &self.head[self.at..];
+        let fits = |mark: &Mark| unread.iter().zip(*mark).all(|(byte, of)| of.contains(byte));
+        Ok(!unread.is_empty() && marks.iter().any(fits))
+    }
+}
+
 impl Read for Headed<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let read = self.fill_buf()?.read(into)?;
@@ -188,24 +221,25 @@ impl BufRead for Headed<'_> {
 fn decoder<'a>(coding: Coding, coded: Headed<'a>) -> io::Result<Box<dyn Read + 'a>> {
     let head = &coded.head;
     Ok(match coding {
-        Coding::Gzip => Box::new(Members::new(Box::new(coded))),
+        Coding::Gzip => Box::new(Members::new(coded)),
         Coding::Deflate if is_zlib(head) => Box::new(ZlibDecoder::new(coded)),
         Coding::Deflate => Box::new(DeflateDecoder::new(coded)),
         Coding::Brotli if is_large_window(head) => return Err(io::ErrorKind::InvalidData.into()),
         Coding::Brotli => Box::new(Decompressor::new(coded, BUFFER)),
-        Coding::Zstd => Box::new(Frames::new(Box::new(coded))?),
+        Coding::Zstd => Box::new(Frames::new(coded)?),
     })
 }
 
-/// The members of a gzip file, one after the other (RFC 1952 section 2.2).
+/// The members of a gzip file, one after the other (RFC 1952 section 2.2). Bytes behind the last
+/// member that do not begin another one are ignored, as in browsers.
 struct Members<'a> {
     /// None once the last one has ended.
-    member: Option<GzDecoder<Box<dyn BufRead + 'a>>>,
+    member: Option<GzDecoder<Headed<'a>>>,
     begun: u32,
 }
 
 impl<'a> Members<'a> {
-    fn new(coded: Box<dyn BufRead + 'a>) -> Self {
+    fn new(coded: Headed<'a>) -> Self {
         Self {
             member: Some(GzDecoder::new(coded)),
             begun: 1,
@@ -222,7 +256,7 @@ impl Read for Members<'_> {
                 return Ok(read);
             }
             let mut coded = member.into_inner();
-            if !coded.fill_buf()?.is_empty() {
+            if coded.is_next(GZIP_MARKS)? {
                 one_more(&mut self.begun)?;
                 self.member = Some(GzDecoder::new(coded));
             }
@@ -231,16 +265,17 @@ impl Read for Members<'_> {
     }
 }
 
-/// The frames of a zstd file, one after the other (RFC 8878 section 3).
+/// The frames of a zstd file, one after the other (RFC 8878 section 3). Bytes behind the last frame
+/// that do not begin another one are ignored.
 struct Frames<'a> {
-    coded: Box<dyn BufRead + 'a>,
+    coded: Headed<'a>,
     decoder: ZstdDecoder<'static>,
     begun: u32,
     within: bool,
 }
 
 impl<'a> Frames<'a> {
-    fn new(coded: Box<dyn BufRead + 'a>) -> io::Result<Self> {
+    fn new(coded: Headed<'a>) -> io::Result<Self> {
         let mut decoder = ZstdDecoder::new()?;
         decoder.set_parameter(DParameter::WindowLogMax(ZSTD_WINDOW_LOG))?;
         Ok(Self {
@@ -258,15 +293,15 @@ impl Read for Frames<'_> {
             return Ok(0);
         }
         loop {
-            let input = self.coded.fill_buf()?;
-            let ended = input.is_empty();
             if !self.within {
-                if ended {
+                if !self.coded.is_next(ZSTD_MARKS)? {
                     return Ok(0);
                 }
                 one_more(&mut self.begun)?;
                 self.within = true;
             }
+            let input = self.coded.fill_buf()?;
+            let ended = input.is_empty();
             let step = self.decoder.run_on_buffers(input, into)?;
             self.coded.consume(step.bytes_read);
             self.within = step.remaining != 0;
