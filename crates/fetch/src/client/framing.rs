@@ -103,9 +103,10 @@ fn settle_length(fields: &mut Vec<Field<'_>>, warnings: &mut Vec<Warning>) {
     }
 }
 
-/// Returns true for digits that are a `u64`.
+/// Returns true for digits that are an `i64`, as in browsers. The engine refuses the greatest `u64`:
+/// they are its signs for other kinds of bodies.
 fn is_number(value: &str) -> bool {
-    value.bytes().all(|byte| byte.is_ascii_digit()) && value.parse::<u64>().is_ok()
+    value.bytes().all(|byte| byte.is_ascii_digit()) && value.parse::<i64>().is_ok()
 }
 
 /// Returns true if the content begins with the size of a chunk, `None` if it may.

@@ -61,6 +61,16 @@ async fn an_odd_head_is_read_and_named() {
         ("HTTP/1.1 200 OK\r\nContent-Length: many\r\n", 200, length),
         ("HTTP/1.1 200 OK\r\nContent-Length: 2, 5\r\n", 200, length),
         (
+            "HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551614\r\n",
+            200,
+            length,
+        ),
+        (
+            "HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775808\r\n",
+            200,
+            length,
+        ),
+        (
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n",
             200,
             coding,
