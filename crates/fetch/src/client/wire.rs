@@ -6,7 +6,7 @@
 //! HTTP/2 passes unchanged.
 //!
 //! The connection also knows what the engine does not report of a failed request: whether the
-//! connection was new, and whether a byte of the response came.
+//! connection was new, and whether a response began.
 
 use std::fmt;
 use std::io;
@@ -20,7 +20,7 @@ use hyper::rt::{Read, ReadBuf, ReadBufCursor, Write};
 use hyper_util::client::legacy::connect::{Connected, Connection};
 use web::Warning;
 
-use crate::client::head::{self, Next, Searched};
+use crate::client::head::{self, Came, Next, Searched};
 
 /// Bytes that are read at a time while a head is awaited.
 const STEP: usize = 8 << 10;
@@ -92,7 +92,9 @@ impl Wire {
             match head::next(came, searched, has_ended) {
                 Next::Incomplete if !has_ended => {
                     has_ended = ready!(read_some(&mut *self.stream, context, came))? == 0;
-                    self.exchange.locked().is_answered |= !has_ended;
+                    if !has_ended {
+                        self.exchange.locked().came = head::beginning(came);
+                    }
                 }
                 Next::Interim(length) => {
                     came.advance(length);
@@ -195,8 +197,8 @@ pub(crate) struct WireExchange(Arc<Mutex<State>>);
 struct State {
     /// True if a response came on this connection.
     has_served: bool,
-    /// True if a byte came since the last request.
-    is_answered: bool,
+    /// The beginning of what came since the last request.
+    came: Came,
     /// Oddities of the last response head.
     warnings: Vec<Warning>,
 }
@@ -212,9 +214,9 @@ impl WireExchange {
         self.locked().has_served
     }
 
-    /// Returns true if a part of a response to the last request came.
-    pub(crate) fn is_answered(&self) -> bool {
-        self.locked().is_answered
+    /// Returns the beginning of what came since the last request.
+    pub(crate) fn came(&self) -> Came {
+        self.locked().came
     }
 
     /// Takes what was odd about the head of the last response.
@@ -224,7 +226,7 @@ impl WireExchange {
 
     fn begin(&self) {
         let mut state = self.locked();
-        state.is_answered = false;
+        state.came = Came::Nothing;
         state.warnings.clear();
     }
 

@@ -51,6 +51,8 @@ async fn an_odd_head_is_read_and_named() {
         ("ICY 200 OK\r\n", 200, line),
         ("http/1.1 404 gone\n", 404, line),
         ("\r\n\r\nHTTP/1.1 200 OK\r\n", 200, &[]),
+        ("\u{feff}HTTP/1.1 200 OK\r\n", 200, line),
+        ("HTTP/1.10 200 OK\r\n", 200, line),
         ("HTTP/1.1 200 OK\r\nX-Powered-By : PHP\r\n", 200, field),
         ("HTTP/1.1 200 OK\r\nPHP Warning: in line 0\r\n", 200, field),
         (
