@@ -64,6 +64,13 @@ pub(crate) fn settle(
     Some(minor_version)
 }
 
+/// Returns true if settled fields announce chunks.
+pub(crate) fn is_chunked(fields: &[Field<'_>]) -> bool {
+    fields
+        .iter()
+        .any(|field| is_named(field, b"transfer-encoding"))
+}
+
 /// Returns all transfer codings, in lower case and without parameters.
 fn codings(fields: &[Field<'_>]) -> Vec<String> {
     let values = values(fields, b"transfer-encoding");

@@ -46,6 +46,8 @@ pub(crate) struct Mended {
     /// The bytes of the head as received, with blank lines and odd bytes before it.
     pub(crate) length: usize,
     pub(crate) head: Vec<u8>,
+    /// True if the body comes in chunks.
+    pub(crate) is_chunked: bool,
     pub(crate) warnings: Vec<Warning>,
 }
 
@@ -101,6 +103,7 @@ pub(crate) fn next(came: &[u8], searched: &mut Searched, has_ended: bool) -> Nex
     Next::Response(Mended {
         length: end,
         head: written(&status, &fields),
+        is_chunked: framing::is_chunked(&fields),
         warnings,
     })
 }

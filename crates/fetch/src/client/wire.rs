@@ -1,13 +1,14 @@
 //! A connection whose HTTP/1 responses are mended before the engine reads them.
 //!
 //! The engine refuses heads that browsers read, and does not report what it skips. So the head of
-//! each response is held back until it is whole and goes through [`head::next`]; the body passes
-//! unchanged. Nothing is pipelined: the first read after a request is the beginning of a head.
+//! each response is held back until it is whole and goes through [`head::next`]. The lines of a
+//! chunked body go through [`ChunkLines`]; any other body passes unchanged. Nothing is pipelined: the first read after a request is the beginning of a head.
 //! HTTP/2 passes unchanged.
 //!
 //! The connection also knows what the engine does not report of a failed request: whether the
 //! connection was new, and whether a response began.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io;
 use std::mem::MaybeUninit;
@@ -20,10 +21,11 @@ use hyper::rt::{Read, ReadBuf, ReadBufCursor, Write};
 use hyper_util::client::legacy::connect::{Connected, Connection};
 use web::Warning;
 
+use crate::client::chunks::ChunkLines;
 use crate::client::head::{self, Came, Next, Searched};
 
-/// Bytes that are read at a time while a head is awaited.
-const STEP: usize = 8 << 10;
+/// Bytes that are read at a time from what is mended: a head, or a body in chunks.
+const STEP: usize = 16 << 10;
 
 /// A connection of any kind.
 pub(crate) trait Stream: Read + Write + Connection + Send + Unpin {}
@@ -47,6 +49,8 @@ enum Incoming {
     Head(BytesMut, Searched),
     /// These bytes, then the rest of what the server sends.
     Passing(BytesMut),
+    /// These bytes, then the rest of a body in chunks.
+    Chunks(BytesMut, ChunkLines),
     /// Nothing: bytes that nobody asked for came before a request, and must not become its answer.
     Unasked,
 }
@@ -72,7 +76,7 @@ impl Wire {
         if self.request_ended {
             self.exchange.begin();
             self.incoming = match &self.incoming {
-                Incoming::Passing(came) if came.is_empty() => {
+                Incoming::Passing(came) | Incoming::Chunks(came, _) if came.is_empty() => {
                     Incoming::Head(BytesMut::new(), Searched::default())
                 }
                 _ => Incoming::Unasked,
@@ -103,15 +107,48 @@ impl Wire {
                 Next::Incomplete | Next::Foreign => break,
                 Next::Response(mended) => {
                     let rest = came.split_off(mended.length);
-                    *came = BytesMut::from(&mended.head[..]);
-                    came.extend_from_slice(&rest);
+                    let mut bytes = BytesMut::from(&mended.head[..]);
                     self.exchange.locked().warnings.extend(mended.warnings);
-                    break;
+                    self.incoming = if mended.is_chunked {
+                        let mut lines = ChunkLines::new();
+                        bytes.extend_from_slice(&self.exchange.mend(&mut lines, &rest));
+                        Incoming::Chunks(bytes, lines)
+                    } else {
+                        bytes.extend_from_slice(&rest);
+                        Incoming::Passing(bytes)
+                    };
+                    return Poll::Ready(Ok(()));
                 }
             }
         }
         self.incoming = Incoming::Passing(std::mem::take(came));
         Poll::Ready(Ok(()))
+    }
+
+    /// Reads more of a body in chunks.
+    fn poll_chunks(
+        &mut self,
+        context: &mut Context<'_>,
+        mut into: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        let Incoming::Chunks(beyond, lines) = &mut self.incoming else {
+            return Poll::Ready(Ok(()));
+        };
+        let mut space = [MaybeUninit::uninit(); STEP];
+        let length = STEP.min(into.remaining());
+        loop {
+            let mut read = ReadBuf::uninit(&mut space[..length]);
+            ready!(Pin::new(&mut *self.stream).poll_read(context, read.unfilled()))?;
+            let mended = self.exchange.mend(lines, read.filled());
+            if mended.is_empty() && !read.filled().is_empty() {
+                // All was removed, which must not look like the end.
+                continue;
+            }
+            let (fitting, rest) = mended.split_at(mended.len().min(into.remaining()));
+            into.put_slice(fitting);
+            beyond.extend_from_slice(rest);
+            return Poll::Ready(Ok(()));
+        }
     }
 }
 
@@ -137,7 +174,7 @@ impl Read for Wire {
         let wire = self.get_mut();
         ready!(wire.poll_head(context))?;
         match &mut wire.incoming {
-            Incoming::Passing(first) if !first.is_empty() => {
+            Incoming::Passing(first) | Incoming::Chunks(first, _) if !first.is_empty() => {
                 let length = first.len().min(into.remaining());
                 into.put_slice(&first.split_to(length));
                 if first.is_empty() {
@@ -146,6 +183,7 @@ impl Read for Wire {
                 }
                 Poll::Ready(Ok(()))
             }
+            Incoming::Chunks(..) => wire.poll_chunks(context, into),
             Incoming::Unasked => Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into())),
             _ => Pin::new(&mut *wire.stream).poll_read(context, into),
         }
@@ -228,6 +266,18 @@ impl WireExchange {
         let mut state = self.locked();
         state.came = Came::Nothing;
         state.warnings.clear();
+    }
+
+    /// Mends the next bytes of a body in chunks, and notes it.
+    fn mend<'a>(&self, lines: &mut ChunkLines, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        let mended = lines.mend(bytes);
+        if let Cow::Owned(_) = mended {
+            let warnings = &mut self.locked().warnings;
+            if !warnings.contains(&Warning::TransferEncoding) {
+                warnings.push(Warning::TransferEncoding);
+            }
+        }
+        mended
     }
 
     fn locked(&self) -> MutexGuard<'_, State> {

@@ -97,6 +97,45 @@ async fn an_odd_head_is_read_and_named() {
     }
 }
 
+/// Chunk lines that end in LF alone lost the page, or all but its first chunk.
+#[tokio::test]
+async fn chunk_lines_may_end_in_lf_alone() {
+    let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    for body in [
+        "5\nmany \n6;x=y\nwords\n\n0\n\n",
+        "5\r\nmany \n6\r\nwords\n\n0\r\n\r\n",
+        "5\nmany \r\n6\nwords\n\r\n0\nX-Trailer: yes\n\n",
+    ] {
+        let server = Server::answering(format!("{head}{body}")).await;
+        let client = client();
+        for _request in 0..2 {
+            let exchange = client.fetch(&server.url("/")).await.unwrap();
+            assert_eq!(text(&exchange), "many words\n", "{body:?}");
+            assert_eq!(exchange.truncated, None, "{body:?}");
+            assert_eq!(exchange.warnings, [Warning::TransferEncoding], "{body:?}");
+        }
+        assert_eq!(server.connections(), 1, "{body:?}");
+        assert_eq!(
+            text(&sent(&format!("{head}{body}")).await.unwrap()),
+            "many words\n"
+        );
+    }
+}
+
+/// A body in chunks is longer than what is read at a time, and its lines end anywhere.
+#[tokio::test]
+async fn long_chunks_are_read_with_any_line_ends() {
+    let chunk = "line\n".repeat(7_000);
+    for end in ["\r\n", "\n"] {
+        let framed = format!("{:x}{end}{chunk}{end}", chunk.len()).repeat(20);
+        let answer =
+            format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{framed}0{end}{end}");
+        let exchange = sent(&answer).await.unwrap();
+        assert!(text(&exchange) == chunk.repeat(20), "{end:?}");
+        assert_eq!(exchange.truncated, None, "{end:?}");
+    }
+}
+
 /// A length that is too large lost the page and everything behind it.
 #[tokio::test]
 async fn what_came_of_a_body_is_kept() {
