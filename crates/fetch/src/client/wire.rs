@@ -32,13 +32,18 @@ pub(crate) trait Stream: Read + Write + Connection + Send + Unpin {}
 
 impl<T: Read + Write + Connection + Send + Unpin> Stream for T {}
 
+/// A turn of the runtime, at the end of which it knows what the sockets have.
+type Turn = Pin<Box<dyn Future<Output = ()> + Send>>;
+
 /// A connection to a server.
 pub(crate) struct Wire {
     stream: Box<dyn Stream>,
     is_proxied: bool,
     is_http2: bool,
+    /// True if a request was sent.
+    is_used: bool,
     incoming: Incoming,
-    /// True if the last bytes sent were the end of a request.
+    /// True if the next bytes sent begin a request.
     request_ended: bool,
     exchange: WireExchange,
 }
@@ -53,6 +58,8 @@ enum Incoming {
     Chunks(BytesMut, ChunkLines),
     /// Nothing: bytes that nobody asked for came before a request, and must not become its answer.
     Unasked,
+    /// Nothing before the next request; the socket is asked after this turn.
+    Silence(Turn),
 }
 
 impl Wire {
@@ -62,27 +69,47 @@ impl Wire {
             stream,
             is_proxied,
             is_http2,
+            is_used: false,
             incoming: Incoming::Passing(BytesMut::new()),
             request_ended: true,
             exchange: WireExchange::default(),
         }
     }
 
-    /// Notes that these bytes of a request were sent.
-    fn note_sent(&mut self, bytes: &[u8]) {
-        if self.is_http2 || bytes.is_empty() {
-            return;
+    /// Waits until a request may be sent. On a used connection the socket is asked first: the
+    /// runtime learns only between its turns that bytes came, and these must not become the answer.
+    ///
+    /// # Errors
+    /// `ConnectionAborted` if the connection ended, or brought what nobody asked for.
+    fn poll_begin(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.is_http2 || !self.request_ended {
+            return Poll::Ready(Ok(()));
         }
-        if self.request_ended {
+        if !matches!(self.incoming, Incoming::Silence(_)) {
             self.exchange.begin();
             self.incoming = match &self.incoming {
                 Incoming::Passing(came) | Incoming::Chunks(came, _) if came.is_empty() => {
-                    Incoming::Head(BytesMut::new(), Searched::default())
+                    Incoming::Silence(Box::pin(tokio::task::yield_now()))
                 }
                 _ => Incoming::Unasked,
             };
         }
-        self.request_ended = bytes.ends_with(b"\r\n\r\n");
+        let mut came = BytesMut::new();
+        let is_silent = match &mut self.incoming {
+            Incoming::Silence(_) if !self.is_used => true,
+            Incoming::Silence(turn) => {
+                ready!(turn.as_mut().poll(context));
+                read_some(&mut *self.stream, context, &mut came).is_pending()
+            }
+            _ => false,
+        };
+        if !is_silent {
+            self.incoming = Incoming::Unasked;
+            return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
+        }
+        self.incoming = Incoming::Head(came, Searched::default());
+        (self.is_used, self.request_ended) = (true, false);
+        Poll::Ready(Ok(()))
     }
 
     /// Waits until a head is whole and mended, or is left to the engine. Interim responses are
@@ -185,6 +212,8 @@ impl Read for Wire {
             }
             Incoming::Chunks(..) => wire.poll_chunks(context, into),
             Incoming::Unasked => Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into())),
+            // The end of the turn wakes the task, which then writes.
+            Incoming::Silence(_) => Poll::Pending,
             _ => Pin::new(&mut *wire.stream).poll_read(context, into),
         }
     }
@@ -197,8 +226,9 @@ impl Write for Wire {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let wire = self.get_mut();
+        ready!(wire.poll_begin(context))?;
         let sent = ready!(Pin::new(&mut *wire.stream).poll_write(context, bytes))?;
-        wire.note_sent(&bytes[..sent]);
+        wire.request_ended = bytes[..sent].ends_with(b"\r\n\r\n");
         Poll::Ready(Ok(sent))
     }
 

@@ -1,10 +1,14 @@
 //! Responses that browsers read and the engine alone would not, over real connections.
 
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc;
+
 use fetch::{FailureKind, Fetch, FetchFailure, FetchLimits, FetchOptions, HttpFetch};
 use tokio::io::AsyncWriteExt;
 use web::{Clock, Exchange, Timestamp, Truncation, Warning};
 
-use crate::server::Server;
+use crate::server::{Server, page};
 
 fn client() -> HttpFetch {
     let clock = Clock::fixed(Timestamp::from_millis(1_700_000_000_000));
@@ -199,4 +203,49 @@ async fn warnings_belong_to_one_response() {
         assert_eq!(exchange.header("a"), Some("b"));
     }
     assert_eq!(server.connections(), 1);
+}
+
+/// A second answer that nobody asked for lay in the socket, and became the page of the next URL.
+#[tokio::test]
+async fn an_unasked_answer_is_not_the_answer_to_the_next_request() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = page(&format!("http://{}/", listener.local_addr().unwrap()));
+    let (more, asked_for_more) = mpsc::sync_channel::<()>(1);
+    let (sent, was_sent) = mpsc::sync_channel::<()>(1);
+    let server = std::thread::spawn(move || {
+        let answer = |body: &str| {
+            format!(
+                "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}",
+                body.len()
+            )
+        };
+        let (mut first, _) = listener.accept().unwrap();
+        read_head(&mut first);
+        first.write_all(answer("own").as_bytes()).unwrap();
+        asked_for_more.recv().unwrap();
+        first.write_all(answer("unasked").as_bytes()).unwrap();
+        sent.send(()).unwrap();
+        let (mut second, _) = listener.accept().unwrap();
+        read_head(&mut second);
+        second.write_all(answer("own").as_bytes()).unwrap();
+    });
+    let client = client();
+    assert_eq!(text(&client.fetch(&url).await.unwrap()), "own");
+    for _turn in 0..9 {
+        // The connection goes back to the pool.
+        tokio::task::yield_now().await;
+    }
+    // Blocks the only thread of the runtime, which learns of no bytes meanwhile.
+    more.send(()).unwrap();
+    was_sent.recv().unwrap();
+    assert_eq!(text(&client.fetch(&url).await.unwrap()), "own");
+    server.join().unwrap();
+}
+
+fn read_head(stream: &mut TcpStream) {
+    let (mut head, mut byte) = (Vec::new(), [0]);
+    while !head.ends_with(b"\r\n\r\n") {
+        stream.read_exact(&mut byte).expect("the client asks");
+        head.push(byte[0]);
+    }
 }
