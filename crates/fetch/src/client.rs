@@ -1,6 +1,7 @@
 //! One exchange over the real network: options, request, connection, answer, body, decoding.
 
 pub(crate) mod body;
+pub(crate) mod chunks;
 pub(crate) mod connections;
 pub(crate) mod connector;
 pub(crate) mod decode;

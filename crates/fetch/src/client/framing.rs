@@ -64,6 +64,13 @@ pub(crate) fn settle(
     Some(minor_version)
 }
 
+/// Returns true if settled fields announce chunks.
+pub(crate) fn is_chunked(fields: &[Field<'_>]) -> bool {
+    fields
+        .iter()
+        .any(|field| is_named(field, b"transfer-encoding"))
+}
+
 /// Returns all transfer codings, in lower case and without parameters.
 fn codings(fields: &[Field<'_>]) -> Vec<String> {
     let values = values(fields, b"transfer-encoding");
@@ -103,9 +110,10 @@ fn settle_length(fields: &mut Vec<Field<'_>>, warnings: &mut Vec<Warning>) {
     }
 }
 
-/// Returns true for digits that are a `u64`.
+/// Returns true for digits that are an `i64`, as in browsers. The engine refuses the greatest `u64`:
+/// they are its signs for other kinds of bodies.
 fn is_number(value: &str) -> bool {
-    value.bytes().all(|byte| byte.is_ascii_digit()) && value.parse::<u64>().is_ok()
+    value.bytes().all(|byte| byte.is_ascii_digit()) && value.parse::<i64>().is_ok()
 }
 
 /// Returns true if the content begins with the size of a chunk, `None` if it may.

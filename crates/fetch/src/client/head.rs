@@ -13,6 +13,8 @@ use crate::client::framing::{self, Field};
 
 /// Bytes of a head that is mended. A longer one is left to the engine, which refuses it.
 const MAX_HEAD: usize = 256 << 10;
+/// Odd bytes before a status line, such as a byte order mark, that are skipped as in Chromium.
+const MAX_ODD: usize = 4;
 
 /// Meaning of the bytes that a server sent.
 #[derive(Debug, PartialEq, Eq)]
@@ -26,12 +28,26 @@ pub(crate) enum Next {
     Response(Mended),
 }
 
+/// The beginning of what a server sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Came {
+    /// Nothing but blank lines.
+    #[default]
+    Nothing,
+    /// A response, as far as its bytes tell.
+    Response,
+    /// Bytes that begin no response.
+    Other,
+}
+
 /// A head, mended.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Mended {
-    /// The bytes of the head as received, with blank lines before it.
+    /// The bytes of the head as received, with blank lines and odd bytes before it.
     pub(crate) length: usize,
     pub(crate) head: Vec<u8>,
+    /// True if the body comes in chunks.
+    pub(crate) is_chunked: bool,
     pub(crate) warnings: Vec<Warning>,
 }
 
@@ -53,17 +69,18 @@ struct StatusLine<'a> {
 
 /// Reads the next head in `came`; `has_ended` if nothing follows.
 pub(crate) fn next(came: &[u8], searched: &mut Searched, has_ended: bool) -> Next {
-    // RFC 9112 section 2.2: blank lines before a message are ignored.
-    let is_blank = |byte: &u8| matches!(byte, b'\r' | b'\n');
-    let begin = came.iter().take_while(|byte| is_blank(byte)).count();
-    if !may_begin_status_line(&came[begin..]) || came.len() > MAX_HEAD {
+    let blank = blank_lines(came);
+    let Some(begin) = status_line(came, blank).filter(|_| came.len() <= MAX_HEAD) else {
         return Next::Foreign;
-    }
+    };
     let Some(end) = searched.end_of_head(came, begin) else {
         return Next::Incomplete;
     };
     let mut lines = came[begin..end].split(|byte| *byte == b'\n');
     let mut warnings = Vec::new();
+    if begin > blank {
+        warnings.push(Warning::StatusLine);
+    }
     let status_line = lines.next().map(without_line_end).unwrap_or_default();
     let Some(mut status) = StatusLine::read(status_line, &mut warnings) else {
         return Next::Foreign;
@@ -86,8 +103,19 @@ pub(crate) fn next(came: &[u8], searched: &mut Searched, has_ended: bool) -> Nex
     Next::Response(Mended {
         length: end,
         head: written(&status, &fields),
+        is_chunked: framing::is_chunked(&fields),
         warnings,
     })
+}
+
+/// Returns the beginning of what came.
+pub(crate) fn beginning(came: &[u8]) -> Came {
+    let blank = blank_lines(came);
+    match status_line(came, blank) {
+        Some(begin) if begin < came.len() => Came::Response,
+        Some(begin) if begin == blank => Came::Nothing,
+        _ => Came::Other,
+    }
 }
 
 impl Searched {
@@ -108,13 +136,25 @@ impl Searched {
     }
 }
 
-/// Returns false if `bytes` cannot be the beginning of a status line. Without a status line there
-/// is no sign that a server speaks HTTP: version 0.9 is not read (curl and Firefox neither).
-fn may_begin_status_line(bytes: &[u8]) -> bool {
-    [&b"HTTP"[..], b"ICY "].iter().any(|name| {
-        let length = bytes.len().min(name.len());
-        bytes[..length].eq_ignore_ascii_case(&name[..length])
-    })
+/// Returns the length of the blank lines before a message, which RFC 9112 section 2.2 ignores.
+fn blank_lines(came: &[u8]) -> usize {
+    let is_blank = |byte: &&u8| matches!(byte, b'\r' | b'\n');
+    came.iter().take_while(is_blank).count()
+}
+
+/// Returns the place behind `blank` where a status line begins or may begin, once more bytes come.
+/// Without a status line there is no sign that a server speaks HTTP: version 0.9 is not read (curl
+/// and Firefox neither).
+fn status_line(came: &[u8], blank: usize) -> Option<usize> {
+    let may_begin = |begin: usize, name: &[u8; 4]| {
+        let length = name.len().min(came.len() - begin);
+        came[begin..begin + length].eq_ignore_ascii_case(&name[..length])
+    };
+    if may_begin(blank, b"ICY ") {
+        return Some(blank);
+    }
+    let last = came.len().min(blank + MAX_ODD);
+    (blank..=last).find(|begin| may_begin(*begin, b"HTTP"))
 }
 
 fn without_line_end(line: &[u8]) -> &[u8] {
@@ -169,13 +209,30 @@ fn version(line: &[u8]) -> Option<(u8, &[u8])> {
     };
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (major, rest) = rest.split_at(digits);
-    // One digit (RFC 9112 section 2.3): `HTTP/1.1200` has the code behind it.
+    // One digit (RFC 9112 section 2.3): `HTTP/1.1200` has the code behind it, `HTTP/1.10 200` more
+    // digits.
     let (minor, rest) = match rest {
-        [b'.', minor, rest @ ..] if minor.is_ascii_digit() => (*minor, rest),
+        [b'.', minor, rest @ ..] if minor.is_ascii_digit() => (*minor, without_more_digits(rest)),
         _ => (b'0', rest),
     };
     let is_first_version = matches!(major, [] | b"0") || (major == b"1" && minor == b'0');
     Some((u8::from(!is_first_version), rest))
+}
+
+/// Removes digits before white space and another number.
+fn without_more_digits(rest: &[u8]) -> &[u8] {
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    match &rest[digits..] {
+        [b' ' | b'\t', next @ ..]
+            if next
+                .trim_ascii_start()
+                .first()
+                .is_some_and(u8::is_ascii_digit) =>
+        {
+            &rest[digits..]
+        }
+        _ => rest,
+    }
 }
 
 /// Reads the lines behind the status line. A line that is no field is skipped.

@@ -4,9 +4,13 @@
 //! |---|---|---|
 //! | nothing, on a connection that had served a request | a new one | RFC 9112 9.3.1, RFC 9110
 //! 9.2.2 |
+//! | bytes that begin no response, on such a connection | a new one | RFC 9112 9.2 |
 //! | 408 or 421 on such a connection | a new one | RFC 9110 15.5.9, 15.5.20 |
 //! | REFUSED_STREAM; GOAWAY without an error | a new one | RFC 9113 8.7, 6.8 |
 //! | HTTP_1_1_REQUIRED | a new one with HTTP/1.1 | RFC 9113 7 |
+//!
+//! Bytes that begin no response are the rest of the response before: its `Content-Length` was too
+//! small. A new connection has served nothing, so the same bytes there are a failure.
 //!
 //! A request whose response began is never repeated, and none more than [`MAX_REPEATS`] times: what
 //! follows is a failure, and the host rests. All our requests are GET, hence idempotent.
@@ -16,6 +20,7 @@ use hyper::body::Incoming;
 use hyper_util::client::legacy::Error as RequestError;
 
 use crate::client::connections::Connection;
+use crate::client::head::Came;
 use crate::client::wire::WireExchange;
 use crate::failure::{FetchFailure, chain};
 
@@ -43,13 +48,18 @@ pub(crate) fn connection_for(
     }
 }
 
-/// Returns true if the server ended a kept connection instead of answering.
+/// Returns true if a kept connection brought its end or a rest of the response before, but nothing
+/// of a response.
 fn was_dropped(error: &RequestError) -> Option<bool> {
     let mut extensions = http::Extensions::new();
     error.connect_info()?.get_extras(&mut extensions);
     let wire = extensions.get::<WireExchange>()?;
-    let is_unanswered = wire.has_served() && !wire.is_answered();
-    Some(is_unanswered && FetchFailure::of(error) == FetchFailure::Disconnected)
+    let was_dropped = match FetchFailure::of(error) {
+        FetchFailure::Disconnected => wire.came() != Came::Response,
+        FetchFailure::Protocol => wire.came() == Came::Other,
+        _ => false,
+    };
+    Some(was_dropped && wire.has_served())
 }
 
 /// Returns the connection for a stream of HTTP/2 that the server did not process.

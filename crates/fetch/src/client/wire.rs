@@ -1,13 +1,14 @@
 //! A connection whose HTTP/1 responses are mended before the engine reads them.
 //!
 //! The engine refuses heads that browsers read, and does not report what it skips. So the head of
-//! each response is held back until it is whole and goes through [`head::next`]; the body passes
-//! unchanged. Nothing is pipelined: the first read after a request is the beginning of a head.
+//! each response is held back until it is whole and goes through [`head::next`]. The lines of a
+//! chunked body go through [`ChunkLines`]; any other body passes unchanged. Nothing is pipelined: the first read after a request is the beginning of a head.
 //! HTTP/2 passes unchanged.
 //!
 //! The connection also knows what the engine does not report of a failed request: whether the
-//! connection was new, and whether a byte of the response came.
+//! connection was new, and whether a response began.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io;
 use std::mem::MaybeUninit;
@@ -20,23 +21,29 @@ use hyper::rt::{Read, ReadBuf, ReadBufCursor, Write};
 use hyper_util::client::legacy::connect::{Connected, Connection};
 use web::Warning;
 
-use crate::client::head::{self, Next, Searched};
+use crate::client::chunks::ChunkLines;
+use crate::client::head::{self, Came, Next, Searched};
 
-/// Bytes that are read at a time while a head is awaited.
-const STEP: usize = 8 << 10;
+/// Bytes that are read at a time from what is mended: a head, or a body in chunks.
+const STEP: usize = 16 << 10;
 
 /// A connection of any kind.
 pub(crate) trait Stream: Read + Write + Connection + Send + Unpin {}
 
 impl<T: Read + Write + Connection + Send + Unpin> Stream for T {}
 
+/// A turn of the runtime, at the end of which it knows what the sockets have.
+type Turn = Pin<Box<dyn Future<Output = ()> + Send>>;
+
 /// A connection to a server.
 pub(crate) struct Wire {
     stream: Box<dyn Stream>,
     is_proxied: bool,
     is_http2: bool,
+    /// True if a request was sent.
+    is_used: bool,
     incoming: Incoming,
-    /// True if the last bytes sent were the end of a request.
+    /// True if the next bytes sent begin a request.
     request_ended: bool,
     exchange: WireExchange,
 }
@@ -47,8 +54,12 @@ enum Incoming {
     Head(BytesMut, Searched),
     /// These bytes, then the rest of what the server sends.
     Passing(BytesMut),
+    /// These bytes, then the rest of a body in chunks.
+    Chunks(BytesMut, ChunkLines),
     /// Nothing: bytes that nobody asked for came before a request, and must not become its answer.
     Unasked,
+    /// Nothing before the next request; the socket is asked after this turn.
+    Silence(Turn),
 }
 
 impl Wire {
@@ -58,27 +69,47 @@ impl Wire {
             stream,
             is_proxied,
             is_http2,
+            is_used: false,
             incoming: Incoming::Passing(BytesMut::new()),
             request_ended: true,
             exchange: WireExchange::default(),
         }
     }
 
-    /// Notes that these bytes of a request were sent.
-    fn note_sent(&mut self, bytes: &[u8]) {
-        if self.is_http2 || bytes.is_empty() {
-            return;
+    /// Waits until a request may be sent. On a used connection the socket is asked first: the
+    /// runtime learns only between its turns that bytes came, and these must not become the answer.
+    ///
+    /// # Errors
+    /// `ConnectionAborted` if the connection ended, or brought what nobody asked for.
+    fn poll_begin(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.is_http2 || !self.request_ended {
+            return Poll::Ready(Ok(()));
         }
-        if self.request_ended {
+        if !matches!(self.incoming, Incoming::Silence(_)) {
             self.exchange.begin();
             self.incoming = match &self.incoming {
-                Incoming::Passing(came) if came.is_empty() => {
-                    Incoming::Head(BytesMut::new(), Searched::default())
+                Incoming::Passing(came) | Incoming::Chunks(came, _) if came.is_empty() => {
+                    Incoming::Silence(Box::pin(tokio::task::yield_now()))
                 }
                 _ => Incoming::Unasked,
             };
         }
-        self.request_ended = bytes.ends_with(b"\r\n\r\n");
+        let mut came = BytesMut::new();
+        let is_silent = match &mut self.incoming {
+            Incoming::Silence(_) if !self.is_used => true,
+            Incoming::Silence(turn) => {
+                ready!(turn.as_mut().poll(context));
+                read_some(&mut *self.stream, context, &mut came).is_pending()
+            }
+            _ => false,
+        };
+        if !is_silent {
+            self.incoming = Incoming::Unasked;
+            return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
+        }
+        self.incoming = Incoming::Head(came, Searched::default());
+        (self.is_used, self.request_ended) = (true, false);
+        Poll::Ready(Ok(()))
     }
 
     /// Waits until a head is whole and mended, or is left to the engine. Interim responses are
@@ -92,7 +123,9 @@ impl Wire {
             match head::next(came, searched, has_ended) {
                 Next::Incomplete if !has_ended => {
                     has_ended = ready!(read_some(&mut *self.stream, context, came))? == 0;
-                    self.exchange.locked().is_answered |= !has_ended;
+                    if !has_ended {
+                        self.exchange.locked().came = head::beginning(came);
+                    }
                 }
                 Next::Interim(length) => {
                     came.advance(length);
@@ -101,15 +134,48 @@ impl Wire {
                 Next::Incomplete | Next::Foreign => break,
                 Next::Response(mended) => {
                     let rest = came.split_off(mended.length);
-                    *came = BytesMut::from(&mended.head[..]);
-                    came.extend_from_slice(&rest);
+                    let mut bytes = BytesMut::from(&mended.head[..]);
                     self.exchange.locked().warnings.extend(mended.warnings);
-                    break;
+                    self.incoming = if mended.is_chunked {
+                        let mut lines = ChunkLines::new();
+                        bytes.extend_from_slice(&self.exchange.mend(&mut lines, &rest));
+                        Incoming::Chunks(bytes, lines)
+                    } else {
+                        bytes.extend_from_slice(&rest);
+                        Incoming::Passing(bytes)
+                    };
+                    return Poll::Ready(Ok(()));
                 }
             }
         }
         self.incoming = Incoming::Passing(std::mem::take(came));
         Poll::Ready(Ok(()))
+    }
+
+    /// Reads more of a body in chunks.
+    fn poll_chunks(
+        &mut self,
+        context: &mut Context<'_>,
+        mut into: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        let Incoming::Chunks(beyond, lines) = &mut self.incoming else {
+            return Poll::Ready(Ok(()));
+        };
+        let mut space = [MaybeUninit::uninit(); STEP];
+        let length = STEP.min(into.remaining());
+        loop {
+            let mut read = ReadBuf::uninit(&mut space[..length]);
+            ready!(Pin::new(&mut *self.stream).poll_read(context, read.unfilled()))?;
+            let mended = self.exchange.mend(lines, read.filled());
+            if mended.is_empty() && !read.filled().is_empty() {
+                // All was removed, which must not look like the end.
+                continue;
+            }
+            let (fitting, rest) = mended.split_at(mended.len().min(into.remaining()));
+            into.put_slice(fitting);
+            beyond.extend_from_slice(rest);
+            return Poll::Ready(Ok(()));
+        }
     }
 }
 
@@ -135,7 +201,7 @@ impl Read for Wire {
         let wire = self.get_mut();
         ready!(wire.poll_head(context))?;
         match &mut wire.incoming {
-            Incoming::Passing(first) if !first.is_empty() => {
+            Incoming::Passing(first) | Incoming::Chunks(first, _) if !first.is_empty() => {
                 let length = first.len().min(into.remaining());
                 into.put_slice(&first.split_to(length));
                 if first.is_empty() {
@@ -144,7 +210,10 @@ impl Read for Wire {
                 }
                 Poll::Ready(Ok(()))
             }
+            Incoming::Chunks(..) => wire.poll_chunks(context, into),
             Incoming::Unasked => Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into())),
+            // The end of the turn wakes the task, which then writes.
+            Incoming::Silence(_) => Poll::Pending,
             _ => Pin::new(&mut *wire.stream).poll_read(context, into),
         }
     }
@@ -157,8 +226,9 @@ impl Write for Wire {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let wire = self.get_mut();
+        ready!(wire.poll_begin(context))?;
         let sent = ready!(Pin::new(&mut *wire.stream).poll_write(context, bytes))?;
-        wire.note_sent(&bytes[..sent]);
+        wire.request_ended = bytes[..sent].ends_with(b"\r\n\r\n");
         Poll::Ready(Ok(sent))
     }
 
@@ -195,8 +265,8 @@ pub(crate) struct WireExchange(Arc<Mutex<State>>);
 struct State {
     /// True if a response came on this connection.
     has_served: bool,
-    /// True if a byte came since the last request.
-    is_answered: bool,
+    /// The beginning of what came since the last request.
+    came: Came,
     /// Oddities of the last response head.
     warnings: Vec<Warning>,
 }
@@ -212,9 +282,9 @@ impl WireExchange {
         self.locked().has_served
     }
 
-    /// Returns true if a part of a response to the last request came.
-    pub(crate) fn is_answered(&self) -> bool {
-        self.locked().is_answered
+    /// Returns the beginning of what came since the last request.
+    pub(crate) fn came(&self) -> Came {
+        self.locked().came
     }
 
     /// Takes what was odd about the head of the last response.
@@ -224,8 +294,20 @@ impl WireExchange {
 
     fn begin(&self) {
         let mut state = self.locked();
-        state.is_answered = false;
+        state.came = Came::Nothing;
         state.warnings.clear();
+    }
+
+    /// Mends the next bytes of a body in chunks, and notes it.
+    fn mend<'a>(&self, lines: &mut ChunkLines, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        let mended = lines.mend(bytes);
+        if let Cow::Owned(_) = mended {
+            let warnings = &mut self.locked().warnings;
+            if !warnings.contains(&Warning::TransferEncoding) {
+                warnings.push(Warning::TransferEncoding);
+            }
+        }
+        mended
     }
 
     fn locked(&self) -> MutexGuard<'_, State> {

@@ -1,10 +1,14 @@
 //! Responses that browsers read and the engine alone would not, over real connections.
 
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc;
+
 use fetch::{FailureKind, Fetch, FetchFailure, FetchLimits, FetchOptions, HttpFetch};
 use tokio::io::AsyncWriteExt;
 use web::{Clock, Exchange, Timestamp, Truncation, Warning};
 
-use crate::server::Server;
+use crate::server::{Server, page};
 
 fn client() -> HttpFetch {
     let clock = Clock::fixed(Timestamp::from_millis(1_700_000_000_000));
@@ -51,6 +55,8 @@ async fn an_odd_head_is_read_and_named() {
         ("ICY 200 OK\r\n", 200, line),
         ("http/1.1 404 gone\n", 404, line),
         ("\r\n\r\nHTTP/1.1 200 OK\r\n", 200, &[]),
+        ("\u{feff}HTTP/1.1 200 OK\r\n", 200, line),
+        ("HTTP/1.10 200 OK\r\n", 200, line),
         ("HTTP/1.1 200 OK\r\nX-Powered-By : PHP\r\n", 200, field),
         ("HTTP/1.1 200 OK\r\nPHP Warning: in line 0\r\n", 200, field),
         (
@@ -60,6 +66,16 @@ async fn an_odd_head_is_read_and_named() {
         ),
         ("HTTP/1.1 200 OK\r\nContent-Length: many\r\n", 200, length),
         ("HTTP/1.1 200 OK\r\nContent-Length: 2, 5\r\n", 200, length),
+        (
+            "HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551614\r\n",
+            200,
+            length,
+        ),
+        (
+            "HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775808\r\n",
+            200,
+            length,
+        ),
         (
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n",
             200,
@@ -82,6 +98,45 @@ async fn an_odd_head_is_read_and_named() {
         assert_eq!(exchange.header("x-last"), Some("yes"), "{head:?}");
         assert_eq!(exchange.warnings, warnings, "{head:?}");
         assert_eq!(exchange.truncated, None, "{head:?}");
+    }
+}
+
+/// Chunk lines that end in LF alone lost the page, or all but its first chunk.
+#[tokio::test]
+async fn chunk_lines_may_end_in_lf_alone() {
+    let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    for body in [
+        "5\nmany \n6;x=y\nwords\n\n0\n\n",
+        "5\r\nmany \n6\r\nwords\n\n0\r\n\r\n",
+        "5\nmany \r\n6\nwords\n\r\n0\nX-Trailer: yes\n\n",
+    ] {
+        let server = Server::answering(format!("{head}{body}")).await;
+        let client = client();
+        for _request in 0..2 {
+            let exchange = client.fetch(&server.url("/")).await.unwrap();
+            assert_eq!(text(&exchange), "many words\n", "{body:?}");
+            assert_eq!(exchange.truncated, None, "{body:?}");
+            assert_eq!(exchange.warnings, [Warning::TransferEncoding], "{body:?}");
+        }
+        assert_eq!(server.connections(), 1, "{body:?}");
+        assert_eq!(
+            text(&sent(&format!("{head}{body}")).await.unwrap()),
+            "many words\n"
+        );
+    }
+}
+
+/// A body in chunks is longer than what is read at a time, and its lines end anywhere.
+#[tokio::test]
+async fn long_chunks_are_read_with_any_line_ends() {
+    let chunk = "line\n".repeat(7_000);
+    for end in ["\r\n", "\n"] {
+        let framed = format!("{:x}{end}{chunk}{end}", chunk.len()).repeat(20);
+        let answer =
+            format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{framed}0{end}{end}");
+        let exchange = sent(&answer).await.unwrap();
+        assert!(text(&exchange) == chunk.repeat(20), "{end:?}");
+        assert_eq!(exchange.truncated, None, "{end:?}");
     }
 }
 
@@ -168,4 +223,49 @@ async fn warnings_belong_to_one_response() {
         assert_eq!(exchange.header("a"), Some("b"));
     }
     assert_eq!(server.connections(), 1);
+}
+
+/// A second answer that nobody asked for lay in the socket, and became the page of the next URL.
+#[tokio::test]
+async fn an_unasked_answer_is_not_the_answer_to_the_next_request() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = page(&format!("http://{}/", listener.local_addr().unwrap()));
+    let (more, asked_for_more) = mpsc::sync_channel::<()>(1);
+    let (sent, was_sent) = mpsc::sync_channel::<()>(1);
+    let server = std::thread::spawn(move || {
+        let answer = |body: &str| {
+            format!(
+                "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}",
+                body.len()
+            )
+        };
+        let (mut first, _) = listener.accept().unwrap();
+        read_head(&mut first);
+        first.write_all(answer("own").as_bytes()).unwrap();
+        asked_for_more.recv().unwrap();
+        first.write_all(answer("unasked").as_bytes()).unwrap();
+        sent.send(()).unwrap();
+        let (mut second, _) = listener.accept().unwrap();
+        read_head(&mut second);
+        second.write_all(answer("own").as_bytes()).unwrap();
+    });
+    let client = client();
+    assert_eq!(text(&client.fetch(&url).await.unwrap()), "own");
+    for _turn in 0..9 {
+        // The connection goes back to the pool.
+        tokio::task::yield_now().await;
+    }
+    // Blocks the only thread of the runtime, which learns of no bytes meanwhile.
+    more.send(()).unwrap();
+    was_sent.recv().unwrap();
+    assert_eq!(text(&client.fetch(&url).await.unwrap()), "own");
+    server.join().unwrap();
+}
+
+fn read_head(stream: &mut TcpStream) {
+    let (mut head, mut byte) = (Vec::new(), [0]);
+    while !head.ends_with(b"\r\n\r\n") {
+        stream.read_exact(&mut byte).expect("the client asks");
+        head.push(byte[0]);
+    }
 }

@@ -31,6 +31,10 @@ enum Act {
     Half,
     Close,
     Reset,
+    /// The rest of the answer before, whose length was too small.
+    Rest(&'static str),
+    /// The same, then the end of the connection.
+    LastRest(&'static str),
 }
 
 const OK: Act = Act::Answer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
@@ -75,6 +79,16 @@ async fn talk(mut stream: TcpStream, acts: &[Act], requests: Arc<AtomicUsize>) {
                     .await
                     .expect("the client listens");
             }
+            Act::Rest(rest) => stream
+                .write_all(rest.as_bytes())
+                .await
+                .expect("the client listens"),
+            Act::LastRest(rest) => {
+                return stream
+                    .write_all(rest.as_bytes())
+                    .await
+                    .expect("the client listens");
+            }
             Act::Close => return,
             Act::Reset => return stream.set_zero_linger().expect("the client listens"),
         }
@@ -98,6 +112,36 @@ async fn a_kept_connection_that_ends_costs_nothing() {
         }
         assert!(requests.load(Ordering::SeqCst) <= 9);
     }
+}
+
+/// The rest of a body whose length was too small came behind the next request, and counted as the
+/// answer to it: "the answer is not valid HTTP", for every other page of the site.
+#[tokio::test]
+async fn the_rest_of_a_body_costs_the_connection_and_no_page() {
+    for act in [
+        Act::Rest("<!-- generated in 0.01 s -->\n"),
+        Act::LastRest("<!-- generated in 0.01 s -->\n"),
+        Act::LastRest("-->"),
+        Act::LastRest("\r\n"),
+        Act::LastRest("HTML>"),
+    ] {
+        let acts: &'static [Act] = Vec::leak(vec![OK, act]);
+        let (url, requests) = server(acts).await;
+        let client = client();
+        for _page in 0..6 {
+            let exchange = client.fetch(&url).await.unwrap();
+            assert_eq!((exchange.status, exchange.body.len()), (200, 2));
+        }
+        assert!(requests.load(Ordering::SeqCst) <= 9);
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_http_on_a_new_connection_is_a_failure_after_one_request() {
+    let (url, requests) = server(&[Act::Rest("</html>\n")]).await;
+    let failure = client().fetch(&url).await.unwrap_err();
+    assert_eq!(failure, FetchFailure::Protocol);
+    assert_eq!(requests.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test]

@@ -40,6 +40,11 @@ fn status_lines_are_read_as_browsers_read_them() {
         ("HTTP 200 OK", "HTTP/1.0 200 OK", odd),
         ("ICY 200 OK", "HTTP/1.0 200 OK", odd),
         ("HTTP/1.1 200 O\x01K", "HTTP/1.1 200 O K", odd),
+        ("HTTP/1.10 200 OK", "HTTP/1.1 200 OK", odd),
+        ("HTTP/1.01 \t404 Gone", "HTTP/1.0 404 Gone", odd),
+        ("\u{feff}HTTP/1.1 200 OK", "HTTP/1.1 200 OK", odd),
+        (" HTTP/1.1 200 OK", "HTTP/1.1 200 OK", odd),
+        ("HT\r\nHTTP/1.1 200 OK", "HTTP/1.1 200 OK", odd),
     ] {
         for end in ["\r\n\r\n", "\n\n", "\r\r\n\r\r\n", "\n\r\n"] {
             check(
@@ -55,6 +60,10 @@ fn status_lines_are_read_as_browsers_read_them() {
         "HTTP/1.1 20 OK",
         "HTTP/1.1 2000",
         "HTTP/1.1 099",
+        "HTTP/1.120 OK",
+        "     HTTP/1.1 200 OK",
+        "<html>HTTP/1.1 200 OK",
+        " ICY 200 OK",
         "SSH-2.0-x",
         "<html>",
         "\0",
@@ -130,6 +139,16 @@ fn one_rule_for_the_end_of_the_body_is_left() {
         ("Content-Length: +1", "", length),
         ("Content-Length: 1e3", "", length),
         ("Content-Length: 99999999999999999999", "", length),
+        // The engine keeps the two greatest for itself: "the answer's header fields are too large".
+        ("Content-Length: 18446744073709551615", "", length),
+        ("Content-Length: 18446744073709551614", "", length),
+        ("Content-Length: 9223372036854775808", "", length),
+        (
+            "Content-Length: 9223372036854775807",
+            "Content-Length: 9223372036854775807",
+            &[],
+        ),
+        ("Content-Length: 5, 9223372036854775808", "", length),
         ("Content-Length:", "", length),
         ("Content-Length: 10, many", "", length),
         (
@@ -198,6 +217,24 @@ fn chunks_of_http_1_0_are_recognized_by_the_content() {
             }
             other => assert_eq!((other, expected), (Next::Incomplete, None), "{content:?}"),
         }
+    }
+}
+
+#[test]
+fn what_came_is_a_response_as_long_as_it_may_be_one() {
+    for (came, expected) in [
+        ("", Came::Nothing),
+        ("\r\n\n", Came::Nothing),
+        ("\r\nH", Came::Response),
+        ("http/1.1 2000", Came::Response),
+        ("IC", Came::Response),
+        ("\u{feff}", Came::Other),
+        ("\u{feff}HTT", Came::Response),
+        ("-->\nHTTP/1.1 200 OK", Came::Response),
+        ("HTML", Came::Other),
+        ("</html>\n", Came::Other),
+    ] {
+        assert_eq!(beginning(came.as_bytes()), expected, "{came:?}");
     }
 }
 
