@@ -247,6 +247,20 @@ fn rubbish_behind_a_whole_body_is_ignored() {
 }
 
 #[test]
+fn a_whole_body_in_a_layer_that_breaks_off_is_not_whole() {
+    for coding in ["gzip", "zstd"] {
+        let mut body = encode("gzip", &encode(coding, b"page"));
+        body.truncate(body.len() - 8);
+        let answer = decoded(&[coding, "gzip"], &body, CAP);
+        assert_eq!(
+            (&answer.bytes[..], answer.error),
+            (&b"page"[..], Some(DecodeError::Broken)),
+            "{coding}"
+        );
+    }
+}
+
+#[test]
 fn a_further_member_or_frame_that_breaks_off_is_missing() {
     for coding in ["gzip", "zstd"] {
         let (first, second) = (encode(coding, b"one, "), encode(coding, b"two"));

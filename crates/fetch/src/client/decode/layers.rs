@@ -172,10 +172,14 @@ impl<'a> Headed<'a> {
 }
 
 impl Headed<'_> {
-    /// Returns true if the unread bytes begin with one of these marks, or break off within it.
+    /// Returns true if the unread bytes begin with one of these marks, or break off within it. Fails
+    /// if there is an error where a mark could be.
     fn is_next(&mut self, marks: &[Mark]) -> io::Result<bool> {
         let unread = self.head.len() - self.at;
-        if unread < MARK && self.error.is_none() {
+        if unread < MARK {
+            if let Some(error) = self.error.take() {
+                return Err(error);
+            }
             self.head.drain(..self.at);
             self.at = 0;
             let missing = (MARK - unread) as u64;
