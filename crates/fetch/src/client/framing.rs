@@ -110,8 +110,8 @@ fn settle_length(fields: &mut Vec<Field<'_>>, warnings: &mut Vec<Warning>) {
     }
 }
 
-/// Returns true for digits that are an `i64`, as in browsers. The engine refuses the greatest `u64`:
-/// they are its signs for other kinds of bodies.
+/// Returns true for digits that are an `i64`, as in browsers. The engine refuses the two greatest
+/// `u64`, which it keeps for other kinds of bodies.
 fn is_number(value: &str) -> bool {
     value.bytes().all(|byte| byte.is_ascii_digit()) && value.parse::<i64>().is_ok()
 }

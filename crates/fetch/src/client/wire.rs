@@ -2,8 +2,8 @@
 //!
 //! The engine refuses heads that browsers read, and does not report what it skips. So the head of
 //! each response is held back until it is whole and goes through [`head::next`]. The lines of a
-//! chunked body go through [`ChunkLines`]; any other body passes unchanged. Nothing is pipelined: the first read after a request is the beginning of a head.
-//! HTTP/2 passes unchanged.
+//! body in chunks go through [`ChunkLines`]; any other body passes unchanged. Nothing is pipelined:
+//! the first read after a request is the beginning of a head. HTTP/2 passes unchanged.
 //!
 //! The connection also knows what the engine does not report of a failed request: whether the
 //! connection was new, and whether a response began.
