@@ -29,7 +29,9 @@ pub fn robots(bytes: &[u8]) {
         .collect::<Vec<_>>()
         .join(&b"\r\n"[..]);
     let same = RobotsRules::parse(&with_returns, "CRAWLER/2.1");
-    let is_utf_16 = matches!(robots_text(bytes), Cow::Owned(_));
+    // Two more bytes a line change which bytes of UTF-16 are the zeros.
+    let is_decoded = |bytes| matches!(robots_text(bytes), Cow::Owned(_));
+    let is_utf_16 = is_decoded(bytes) || is_decoded(&with_returns);
     let is_whole = with_returns.len() <= MAX_ROBOTS_BYTES && !is_utf_16;
     for path in paths {
         let Ok(url) = crate::base::page().join(path, &CanonicalForm::keep_all()) else {

@@ -94,8 +94,8 @@ impl Summary {
         }
     }
 
-    /// Returns the limit per host that left URLs in the queue of a crawl that ended; none if nothing
-    /// is left, or only URLs of hosts that are down.
+    /// Returns the limit per host that left URLs in the queue of a crawl that ended; none if
+    /// nothing is left, or only URLs of hosts that are down.
     fn limit_per_host(&self, settings: &Settings) -> Option<String> {
         if self.finished != "exhausted" || self.queued <= self.unreachable {
             return None;

@@ -172,8 +172,8 @@ impl<'a> Headed<'a> {
 }
 
 impl Headed<'_> {
-    /// Returns true if the unread bytes begin with one of these marks, or break off within it. Fails
-    /// if there is an error where a mark could be.
+    /// Returns true if the unread bytes begin with one of these marks, or break off within it.
+    /// Fails if there is an error where a mark could be.
     fn is_next(&mut self, marks: &[Mark]) -> io::Result<bool> {
         let unread = self.head.len() - self.at;
         if unread < MARK {
