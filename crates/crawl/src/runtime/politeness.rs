@@ -14,10 +14,10 @@
 //! Invariant: whenever the process dies, the journal has the longest wait that the last answer of
 //! each host led to.
 
-use fetch::{Answer, AnswerKind};
+use fetch::{Answer, AnswerKind, FetchFailure};
 use http::HeaderMap;
 use store::{Lease, Settlement, StoreFault};
-use web::{Host, Pace, Timestamp, Validators, WaitReason};
+use web::{Exchange, Host, Pace, Timestamp, Validators, WaitReason};
 
 use crate::context::CrawlContext;
 
@@ -67,13 +67,14 @@ pub(crate) async fn checks_host(context: &CrawlContext, lease: &Lease) -> Result
     };
     let key = context.pacer.politeness_key(&*context.fetch, &url).await;
     let permit = context.pacer.permit(key).await;
-    let without_body = |_status, _headers: &HeaderMap| false;
+    // Whole: bodies may break off while every head is right.
+    let with_body = |_status, _headers: &HeaderMap| true;
     let unconditional = Validators::default();
     let outcome = context
         .fetch
-        .ask_for(&url, &unconditional, None, &without_body)
+        .ask_for(&url, &unconditional, None, &with_body)
         .await;
-    let answer = Answer::of(&outcome, context.clock.date());
+    let answer = answer_of(context, &host, &outcome);
     if answer.kind == AnswerKind::Fine {
         context.pacer.remember_page(&url);
     }
@@ -81,6 +82,26 @@ pub(crate) async fn checks_host(context: &CrawlContext, lease: &Lease) -> Result
     permit.finish(answer);
     record_pace(context, lease, &host).await?;
     Ok(true)
+}
+
+/// Returns the answer of a host for its pace. A body that breaks off is a missing answer, unless the
+/// host has never sent a whole page: then its pages may all state a wrong length.
+pub(crate) fn answer_of(
+    context: &CrawlContext,
+    host: &Host,
+    outcome: &Result<Exchange, FetchFailure>,
+) -> Answer {
+    let answer = Answer::of(outcome, context.clock.date());
+    let is_cut = outcome
+        .as_ref()
+        .is_ok_and(|exchange| FetchFailure::of_incomplete(exchange).is_some());
+    match is_cut && context.pacer.has_answered_page(host) {
+        true => Answer {
+            kind: AnswerKind::Failed,
+            ..answer
+        },
+        false => answer,
+    }
 }
 
 /// The health of the host that a failure came from.

@@ -12,7 +12,7 @@
 use std::io;
 use std::sync::Arc;
 
-use fetch::{Answer, FetchFailure};
+use fetch::FetchFailure;
 use http::header::{SET_COOKIE, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue};
 use store::{DiscoveredUrl, Lease, Page, StoreFault, TARGET_HAS_VISIT};
@@ -302,9 +302,12 @@ async fn request(
         .fetch
         .ask_for(url, known, referer.as_ref(), &wants_body)
         .await;
-    permit.finish(Answer::of(&outcome, context.clock.date()));
+    permit.finish(politeness::answer_of(context, &host, &outcome));
     politeness::record_pace(context, lease, &host).await?;
-    if matches!(&outcome, Ok(exchange) if (200..300).contains(&exchange.status)) {
+    if let Ok(exchange) = &outcome
+        && (200..300).contains(&exchange.status)
+        && FetchFailure::of_incomplete(exchange).is_none()
+    {
         context.pacer.remember_page(url);
     }
     Ok(outcome)
@@ -344,8 +347,15 @@ fn schemes(field: &str) -> Vec<String> {
 fn incomplete(context: &CrawlContext, lease: &Lease, page: &Exchange) -> Option<FetchFailure> {
     let failure = FetchFailure::of_incomplete(page).filter(|_| is_document(page))?;
     let of_visit = VisitFailure::Fetch(failure.kind());
-    // The host answered.
-    let decision = retry::decide(of_visit, lease.entry.attempts, context.policy.tries, true);
+    let host = page.url.host();
+    let is_well =
+        !context.pacer.has_answered_page(&host) || context.pacer.pace(&host).failures <= 1;
+    let decision = retry::decide(
+        of_visit,
+        lease.entry.attempts,
+        context.policy.tries,
+        is_well,
+    );
     (decision != Decision::GiveUp).then_some(failure)
 }
 

@@ -268,19 +268,22 @@ impl Pacer {
         shared.with_host(host, |entry, rules| entry.ask_crawl_delay(delay, rules));
     }
 
-    /// Remembers a page that a host answered with success, for as long as the host.
+    /// Remembers a page that a host answered whole and with success, for as long as the host.
     pub fn remember_page(&self, url: &PageUrl) {
         let page = Some(url.clone());
-        let remember = |entry: &mut HostState, _: &_| entry.answered_page = page;
+        let remember = |entry: &mut HostState, _: &_| {
+            entry.answered_page = page;
+            entry.has_answered_page = true;
+        };
         self.shared.with_host(&url.host(), remember);
     }
 
-    /// Returns true if a host has answered with a page, and none is being requested as a check.
+    /// Returns true if a host has answered a page whole and with success.
     #[must_use]
     pub fn has_answered_page(&self, host: &Host) -> bool {
         let known = self.shared.known();
         let entry = known.hosts.get(host);
-        entry.is_some_and(|entry| entry.answered_page.is_some())
+        entry.is_some_and(|entry| entry.has_answered_page)
     }
 
     /// Takes the page that a host answered last with success. While it is taken, nobody else

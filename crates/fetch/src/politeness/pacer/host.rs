@@ -20,6 +20,8 @@ pub(super) struct HostState {
     pub(super) address: Option<IpAddr>,
     /// The page that it answered last with success.
     pub(super) answered_page: Option<PageUrl>,
+    /// True if it has answered a page with success.
+    pub(super) has_answered_page: bool,
     /// Its time in the group's queue: not before.
     pub(super) place: Option<Instant>,
     /// True if it was asked in this session, so that the state of earlier ones is obsolete.
@@ -38,6 +40,7 @@ impl HostState {
             answered: Timestamp::default(),
             address: None,
             answered_page: None,
+            has_answered_page: false,
             place: None,
             fresh: false,
             ended,
