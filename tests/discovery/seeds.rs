@@ -130,6 +130,23 @@ fn a_seed_whose_redirect_leads_nowhere_failed_and_one_that_leads_to_a_page_did_n
     }
 }
 
+/// `--exclude` wins over all else, the help says; a seed was requested all the same.
+#[test]
+fn an_excluded_seed_is_not_requested_until_its_expression_is_dropped() {
+    let server = Server::spawn_thread(Site::new(|request| match request.path() {
+        "/robots.txt" => Reply::status(404),
+        _ => page(1, NONE),
+    }));
+    let crawl = crawl_in_words(&server).seeds(&[server.url(HOST, "/page")]);
+    let run = crawl.run_with(&["--exclude", "/page"]);
+    assert_eq!(run.code, Some(3), "{run:?}");
+    assert!(run.errors.contains("see --exclude"), "{run:?}");
+    assert_eq!(server.log().of(HOST).count(), 0);
+    let run = crawl.run_with(&["--exclude", "/other"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert_eq!(crawl.row(&server.url(HOST, "/page"))["verdict"], "unique");
+}
+
 /// The robots.txt of `site.test` was said to be unavailable, and nothing named the host behind the
 /// redirect, which was down.
 #[test]

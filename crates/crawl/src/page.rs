@@ -40,7 +40,7 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
     if let Some(reason) = politeness::too_many_crashes(&lease) {
         return settle_without_page(context, lease, unasked, Fate::Failed, reason).await;
     }
-    let ruled_out = context.overrides.exclusion(lease.url());
+    let ruled_out = permission::exclusion(context, &lease);
     if let Some(reason) = ruled_out.or_else(|| lease.barred.clone()) {
         return settle_without_page(context, lease, unasked, Fate::Excluded, reason).await;
     }

@@ -4,7 +4,7 @@
 
 use fetch::{RobotsAnswer, RobotsError, RobotsText};
 use store::{Lease, ROBOTS_REASON, Robots, StoreFault};
-use web::{PageUrl, Timestamp};
+use web::{OutOfScope, PageUrl, Timestamp};
 
 use crate::context::CrawlContext;
 use crate::runtime::politeness;
@@ -29,6 +29,18 @@ pub(crate) struct RobotsOutage {
     pub(crate) error: RobotsError,
     /// The target of the redirect that it concerns; none for the leased URL.
     pub(crate) target: Option<PageUrl>,
+}
+
+/// Returns the expression that excludes a page: one that came into force after the page was found,
+/// or, for a seed, which was queued unseen, one of the scope.
+pub(crate) fn exclusion(context: &CrawlContext, lease: &Lease) -> Option<String> {
+    let of_seed = || {
+        let judged = context.scope().judge(lease.url());
+        let excluded = judged.err().filter(OutOfScope::is_exclusion);
+        excluded.map(|excluded| excluded.to_string())
+    };
+    let now = context.overrides.exclusion(lease.url());
+    now.or_else(|| lease.is_seed().then(of_seed).flatten())
 }
 
 /// Checks a page whose host is leased.
