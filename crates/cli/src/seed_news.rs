@@ -76,7 +76,9 @@ const fn remedy(failure: SeedFailure) -> Option<&'static str> {
              --user-agent changes the name",
         ),
         SeedFailure::Status(404 | 410) => Some("check the URL"),
-        SeedFailure::Excluded(SkippedBy::Robots) => Some("the site does not want to be crawled"),
+        SeedFailure::Excluded(SkippedBy::Robots) => {
+            Some("the site does not want to be crawled; --ignore-robots if its owner agreed")
+        }
         SeedFailure::Excluded(SkippedBy::Scope) => Some("see --exclude"),
         SeedFailure::Fetch(_)
         | SeedFailure::Status(_)
