@@ -201,15 +201,12 @@ fn asked_with(robots: Reply) -> Vec<String> {
 #[test]
 fn the_rules_of_an_odd_robots_txt_are_obeyed() {
     let rules = "User-agent: *\nDisallow: /private\n";
-    let mut without_end = gzip(rules);
-    without_end.truncate(without_end.len() - 8);
     for robots in [
         Reply::text(rules).header("Content-Encoding", "gzip"),
         Reply::text(rules).header("Content-Encoding", "br"),
         Reply::text(rules).header("Content-Encoding", "utf-8"),
         Reply::text(gzip(rules)),
         Reply::text(gzip(rules)).header("Content-Encoding", "deflate"),
-        Reply::text(without_end).header("Content-Encoding", "gzip"),
         Reply::document("text/plain", utf_16(rules)),
         Reply::text(utf_16(rules)).header("Content-Encoding", "gzip"),
     ] {
@@ -221,13 +218,16 @@ fn the_rules_of_an_odd_robots_txt_are_obeyed() {
     }
 }
 
-/// A robots.txt that could not be decoded counted as an empty one.
+/// A robots.txt that could not be decoded counted as an empty one; one whose gzip breaks off
+/// allowed what its missing part forbids.
 #[test]
 fn a_robots_txt_that_cannot_be_decoded_is_no_permission() {
     let broken = [b"\x1f\x8b\x08\0\0\0\0\0\0\x03".as_slice(), &[0xff; 40]].concat();
     let noise = (0..200_u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 24) as u8);
     let noise = noise.collect();
-    for body in [broken, noise] {
+    let mut without_end = gzip("User-agent: *\nDisallow: /private\n");
+    without_end.truncate(without_end.len() - 8);
+    for body in [broken, noise, without_end] {
         let robots = Reply::text(body).header("Content-Encoding", "gzip");
         assert_eq!(asked_with(robots), ["/robots.txt"]);
     }

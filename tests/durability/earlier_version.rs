@@ -52,6 +52,8 @@ fn exports_as_before(crawl: &Crawl) {
         (&["skipped", "crawl", "--format", "json"], "skipped.jsonl"),
     ] {
         let expected = fs::read_to_string(crawl.directory().join(file)).unwrap();
+        // Reasons are for people: one link was "1 links".
+        let expected = expected.replace(" 1 links ", " 1 link ");
         let run = crawl.run_command(command);
         let printed = match file {
             "visits.jsonl" => run.output.lines().map(without_new_columns).collect(),

@@ -16,8 +16,8 @@ pub enum Warning {
     ControlCharacter,
     /// `Content-Length` is no number, or its values differ.
     ContentLength,
-    /// `Transfer-Encoding` names something else than `chunked`, or comes with HTTP/1.0, or the first
-    /// lines of the chunks end in LF alone.
+    /// `Transfer-Encoding` names something else than `chunked`, or comes with HTTP/1.0, or the
+    /// first lines of the chunks end in LF alone.
     TransferEncoding,
     /// The body is shorter than `Content-Length`.
     ShortBody,
