@@ -84,8 +84,8 @@ pub(crate) async fn checks_host(context: &CrawlContext, lease: &Lease) -> Result
     Ok(true)
 }
 
-/// Returns the answer of a host for its pace. A body that breaks off is a missing answer, unless the
-/// host has never sent a whole page: then its pages may all state a wrong length.
+/// Returns the answer of a host for its pace. A body that breaks off is a missing answer, unless
+/// the host has never sent a whole page: then its pages may all state a wrong length.
 pub(crate) fn answer_of(
     context: &CrawlContext,
     host: &Host,
