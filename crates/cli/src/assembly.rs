@@ -82,9 +82,9 @@ impl OpenStore {
         }
     }
 
-    /// Queues seeds again that failed: if the failure may have passed, if the URL was no seed
-    /// then, or if the crawl has no page yet. In that case the user may have followed the remedy
-    /// of a failure that does not pass by itself, such as a login.
+    /// Queues failed seeds again: those whose failure may have passed, those that were not seeds
+    /// when they failed, and all of them while the crawl has no page. The user may have added a
+    /// login, for example.
     async fn retry_seeds(&self, seeds: &Seeds) -> Result<u64, StoreFault> {
         // The journal is read only if anything failed.
         let totals = self.frontier().standing().totals;

@@ -1,7 +1,7 @@
 //! A continued crawl whose settings let in more than those of the session before.
 //!
 //! `state/settings.toml` has the settings by which the crawl has queued all that they let in. If
-//! those of a session let in more, or a new seed does, the crawl catches up before its first
+//! a session has wider settings or a seed in a new place, the crawl catches up before its first
 //! request: URLs that a rule excluded which holds no longer are queued, and the links of archived
 //! pages are offered again. Then the file is replaced. The pass may be repeated, so a session after
 //! an interrupt begins it again and compares with the same settings. `DIR/crawler.toml` does not

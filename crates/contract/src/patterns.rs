@@ -165,7 +165,7 @@ async fn a_name_of_a_domain_leaves_half_of_the_hosts_to_others(backend: &dyn Bac
     for (count, under, new) in [
         (100, ".greedy", 10),
         (100, ".greedy", 0),
-        // Half of the ten places that are left, wherever in the branch the names are.
+        // Half of the remaining ten places, at any depth below the name.
         (3, ".deep.second", 3),
         (3, ".second", 2),
         (1, ".greedy", 0),

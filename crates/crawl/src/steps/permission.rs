@@ -32,7 +32,7 @@ pub(crate) struct RobotsOutage {
 }
 
 /// Returns the expression that excludes a page: one that came into force after the page was found,
-/// or, for a seed, which was queued unseen, one of the scope.
+/// or, for a seed, one of the scope, since seeds are queued without a check.
 pub(crate) fn exclusion(context: &CrawlContext, lease: &Lease) -> Option<String> {
     let of_seed = || {
         let judged = context.scope().judge(lease.url());

@@ -23,7 +23,7 @@ enum Place {
     Size(Option<u64>),
     /// The rest of a line behind this size.
     Extension(u64),
-    /// Data, of which so many bytes are left.
+    /// Data with this many bytes left.
     Data(u64),
     /// The line end behind data.
     DataEnd,

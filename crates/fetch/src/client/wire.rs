@@ -32,7 +32,7 @@ pub(crate) trait Stream: Read + Write + Connection + Send + Unpin {}
 
 impl<T: Read + Write + Connection + Send + Unpin> Stream for T {}
 
-/// A turn of the runtime, at the end of which it knows what the sockets have.
+/// A turn of the runtime. When it ends, the runtime has polled the sockets.
 type Turn = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A connection to a server.

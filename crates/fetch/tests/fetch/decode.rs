@@ -231,7 +231,7 @@ fn a_broken_tail_costs_only_the_tail() {
 /// Such a body counted as a broken one, and browsers ignore what follows the end.
 #[test]
 fn rubbish_behind_a_whole_body_is_ignored() {
-    // Around 512 bytes, the rubbish begins within the bytes by which a coding is recognised.
+    // At 512 bytes, the rubbish begins within the bytes that tell the coding.
     let noise: Vec<u8> = (0..700_u32)
         .map(|at| (at.wrapping_mul(2_654_435_761) >> 24) as u8)
         .collect();

@@ -1,4 +1,4 @@
-//! What a host has to do now, and the sums of that over all hosts.
+//! The agenda of a host, and the sums over all hosts.
 //!
 //! Both follow from the state of the hosts. A change of a host replaces its agenda in the sums, so
 //! that no question about the whole crawl counts hosts.
@@ -16,8 +16,8 @@ pub(super) enum Wanted {
     All,
     /// Requisites only.
     Requisites,
-    /// Probes of mirrors: when no other page waits or is out, on any host. A mirror is visited
-    /// behind its original then, and not beside it.
+    /// Probes of mirrors, when no other page waits or is out on any host: a mirror is visited
+    /// after its original.
     Mirrored,
 }
 

@@ -27,7 +27,7 @@ pub(super) struct HostState {
     pub(super) probes: Tally,
     /// Probes of mirrors among these.
     pub(super) mirrored: Tally,
-    /// All of them by their urgency, where the best host goes first.
+    /// All entries by urgency, in a crawl that takes the best host first.
     pub(super) levels: Option<Levels>,
     /// Entries out on lease.
     pub(super) leased: u64,
