@@ -87,9 +87,9 @@ async fn crawl(
             }
             Ok(Supply::NothingBefore(time)) if time < Timestamp::NEVER => {
                 now = time;
-                // No call of the store waits here. A loop that never yields would keep the worker's
-                // next task waiting for ever, and that may be the one that sends the batch: a run
-                // of the suite hung so until its limit of 90 minutes.
+                // No call of the store waits here. A loop that never yields would keep the next
+                // task of its worker waiting for ever, and that may be the one that sends the
+                // batch: a run of the suite hung so until its limit of 90 minutes.
                 tokio::task::yield_now().await;
             }
             Ok(Supply::NothingBefore(_)) => tokio::select! {
