@@ -15,7 +15,7 @@ use crate::database::Database;
 use crate::support::Node;
 
 /// The term of nodes of which one dies.
-const SHORT: Duration = Duration::from_secs(2);
+const SHORT: Duration = Duration::from_secs(4);
 /// The term of nodes that live.
 const LONG: Duration = Duration::from_secs(8);
 const VISITS: &str = "SELECT count(*) FROM journal WHERE kind = 1";
@@ -255,7 +255,7 @@ async fn a_node_declares_another_dead_only_after_a_term_in_which_it_was_in_touch
     };
     let (_one, dead) = open(&database, "n1").await;
     dead.abandon();
-    let silent = "SELECT count(*) FROM term WHERE heard_at + interval '2 s' < clock_timestamp()";
+    let silent = "SELECT count(*) FROM term WHERE heard_at + interval '4 s' < clock_timestamp()";
     database.until(silent, 1).await;
     let (_two, store) = open(&database, "n2").await;
     assert_eq!(database.number(&buckets_of(2)).await, 0);
@@ -264,7 +264,7 @@ async fn a_node_declares_another_dead_only_after_a_term_in_which_it_was_in_touch
         .until("SELECT count(*) FROM term WHERE state = 'lapsed'", 1)
         .await;
     let in_touch = "SELECT count(*) FROM term \
-        WHERE term = 2 AND begun_at + interval '2 s' <= clock_timestamp()";
+        WHERE term = 2 AND begun_at + interval '4 s' <= clock_timestamp()";
     assert_eq!(database.number(in_touch).await, 1);
     database.until(&buckets_of(2), 4096).await;
     store.abandon();
