@@ -94,7 +94,8 @@ async fn visit_all(frontier: &dyn Frontier, steps: &[Vec<Link>]) -> Vec<PageUrl>
             Supply::Exhausted => return visited,
             Supply::NothingBefore(time) => {
                 now = time;
-                // A store whose node waits for its heartbeat answers so again and again.
+                // A store gives this answer again and again while it waits for its own tasks. Let
+                // them run.
                 tokio::task::yield_now().await;
                 continue;
             }

@@ -87,9 +87,9 @@ async fn crawl(
             }
             Ok(Supply::NothingBefore(time)) if time < Timestamp::NEVER => {
                 now = time;
-                // No call of the store waits here. A loop that never yields would keep the next
-                // task of its worker waiting for ever, and that may be the one that sends the
-                // batch: a run of the suite hung so until its limit of 90 minutes.
+                // Regression: without this line the loop never yields while the store answers at
+                // once. The task that sends the batch may then never run on this worker, and a
+                // run of CI hung until its limit of 90 minutes.
                 tokio::task::yield_now().await;
             }
             Ok(Supply::NothingBefore(_)) => tokio::select! {
@@ -255,17 +255,19 @@ async fn a_node_declares_another_dead_only_after_a_term_in_which_it_was_in_touch
     };
     let (_one, dead) = open(&database, "n1").await;
     dead.abandon();
-    let silent = "SELECT count(*) FROM term WHERE heard_at + interval '4 s' < clock_timestamp()";
-    database.until(silent, 1).await;
+    let term = format!("interval '{} s'", SHORT.as_secs());
+    let silent = format!("SELECT count(*) FROM term WHERE heard_at + {term} < clock_timestamp()");
+    database.until(&silent, 1).await;
     let (_two, store) = open(&database, "n2").await;
     assert_eq!(database.number(&buckets_of(2)).await, 0);
     // The new node has heard from the store for no whole term.
     database
         .until("SELECT count(*) FROM term WHERE state = 'lapsed'", 1)
         .await;
-    let in_touch = "SELECT count(*) FROM term \
-        WHERE term = 2 AND begun_at + interval '4 s' <= clock_timestamp()";
-    assert_eq!(database.number(in_touch).await, 1);
+    let in_touch = format!(
+        "SELECT count(*) FROM term WHERE term = 2 AND begun_at + {term} <= clock_timestamp()"
+    );
+    assert_eq!(database.number(&in_touch).await, 1);
     database.until(&buckets_of(2), 4096).await;
     store.abandon();
 }
