@@ -6,10 +6,11 @@ mod text;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 22] = [
+const CRATES: [&str; 23] = [
     "anybytes",
     "batch",
     "cli",
+    "comparison",
     "contract",
     "corpus",
     "crawl",
@@ -85,6 +86,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
         ("web", &[]),
         ("disk", &[]),
         ("differences", &["neardup"]),
+        ("comparison", &["differences", "neardup"]),
         ("store", &["disk", "neardup", "topic", "web"]),
         ("contract", &["disk", "neardup", "store", "web"]),
         ("shared-store", &["disk", "neardup", "store", "web"]),
@@ -109,15 +111,33 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
         ),
         (
             "crawl",
-            &["disk", "fetch", "neardup", "sinks", "store", "topic", "web"],
+            &[
+                "comparison",
+                "disk",
+                "fetch",
+                "neardup",
+                "sinks",
+                "store",
+                "topic",
+                "web",
+            ],
         ),
         (
             "corpus",
-            &["crawl", "disk", "fetch", "neardup", "sinks", "web"],
+            &[
+                "comparison",
+                "crawl",
+                "disk",
+                "fetch",
+                "neardup",
+                "sinks",
+                "web",
+            ],
         ),
         (
             "cli",
             &[
+                "comparison",
                 "batch",
                 "corpus",
                 "crawl",
@@ -160,7 +180,14 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
 
 #[test]
 fn pure_crates_know_neither_a_runtime_nor_a_network_nor_a_disk() {
-    for name in ["differences", "neardup", "topic", "unpack", "web"] {
+    for name in [
+        "comparison",
+        "differences",
+        "neardup",
+        "topic",
+        "unpack",
+        "web",
+    ] {
         let known = dependencies(name, "dependencies");
         for other in ["disk", "tokio", "sled", "hyper", "tempfile", "testkit"] {
             assert!(!known.contains(other), "{name} must not know {other}");

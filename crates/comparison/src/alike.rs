@@ -1,0 +1,349 @@
+//! The differences within blocks that are alike: names, numbers and signs.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use differences::{Difference, RunKind};
+
+use crate::blocks::{ComparedPage, LONG, bag_of, bare, hash_of, spread};
+use crate::frame::place_of_value;
+use crate::parts::Left;
+use crate::reason::Reason;
+
+/// A number or a name that differs stands in a run of at most so many words.
+const SHORT_RUN: usize = 8;
+/// A word in place of another is a name if it is that at so many places.
+const LEAST_TIMES: usize = 2;
+/// Signs that separate words: which of them a page has is a matter of style.
+const SEPARATORS: [&str; 10] = ["|", "·", "•", "–", "—", "-", "»", "›", "/", ">"];
+/// The longest name, in words.
+const NAME: usize = 4;
+
+/// The differences within blocks that are alike.
+#[derive(Default)]
+pub(crate) struct Differences<'a> {
+    /// The pages that are compared.
+    pages: Option<(&'a ComparedPage, &'a ComparedPage)>,
+    /// Words in place of others, with the number of times. An empty side: words that are added.
+    names: HashMap<(String, String), usize>,
+    pub(crate) number: Option<Reason>,
+    /// True if signs may be markup.
+    pub(crate) ignores_signs: bool,
+    sign: Option<Reason>,
+    heading: Option<Reason>,
+    /// Words of alike blocks that both pages have.
+    pub(crate) shared: usize,
+    pub(crate) ours: usize,
+    pub(crate) theirs: usize,
+    /// Words that stand in place of others.
+    pub(crate) replaced: usize,
+    /// Places of numbers that differ in blocks that are equal otherwise, with a value of the page.
+    pub(crate) places: Vec<(u64, u64)>,
+    /// Places of other words that stand in place of each other.
+    pub(crate) names_at: Vec<(u64, u64)>,
+    /// True if a number differs in another place.
+    pub(crate) has_other_number: bool,
+}
+
+impl<'a> Differences<'a> {
+    /// Returns no differences yet of two pages.
+    pub(crate) fn of(page: &'a ComparedPage, original: &'a ComparedPage) -> Self {
+        Self {
+            ignores_signs: page.is_plain || original.is_plain,
+            pages: Some((page, original)),
+            ..Self::default()
+        }
+    }
+
+    /// Returns true for numbers that stand in the URLs of their pages: `Item 4711` at `/item/4711`.
+    fn is_name_of_pages(&self, ours: &str, theirs: &str) -> bool {
+        self.pages
+            .is_some_and(|(page, original)| page.is_named_by(ours) && original.is_named_by(theirs))
+    }
+
+    /// Compares titles and headings. A name counts once for both.
+    pub(crate) fn headings(&mut self, page: &ComparedPage, original: &ComparedPage) {
+        let mut both = Self {
+            pages: self.pages,
+            ..Self::default()
+        };
+        both.words(&page.title, &original.title, true, &|_| false);
+        both.words(&page.heading, &original.heading, true, &|_| false);
+        both.names.values_mut().for_each(|times| *times = 1);
+        self.take_names(both);
+        let (ours, theirs) = (&page.heading, &original.heading);
+        let has_words = |text: &str| !bag_of(text).is_empty();
+        let is_by_signs = !has_words(ours) || !has_words(theirs);
+        if is_by_signs && ours != theirs && !ours.is_empty() && !theirs.is_empty() {
+            self.heading = Some(Reason::Heading(ours.clone(), theirs.clone()));
+        }
+    }
+
+    /// Takes over the names and the sign of other differences.
+    fn take_names(&mut self, other: Self) {
+        for (name, times) in other.names {
+            *self.names.entry(name).or_default() += times;
+        }
+        self.sign = self.sign.take().or(other.sign);
+    }
+
+    /// Compares two blocks that are alike.
+    pub(crate) fn pair(
+        &mut self,
+        ours: &Left<'_>,
+        theirs: &Left<'_>,
+        changes: &impl Fn(Option<u64>) -> bool,
+    ) {
+        if changes(ours.place) && changes(theirs.place) {
+            return;
+        }
+        let is_frame = ours.is_frame || theirs.is_frame;
+        let is_main = ours.block.is_main || theirs.block.is_main;
+        if ours.block.shape == theirs.block.shape {
+            self.shared += if is_frame { 0 } else { ours.block.words };
+            for differing in ours.values_that_differ(theirs) {
+                let is_name = self.is_name_of_pages(differing.ours, differing.theirs);
+                if !is_name && !changes(Some(differing.place)) {
+                    if is_main || is_frame {
+                        self.places.push((differing.place, hash_of(differing.ours)));
+                    }
+                    if is_main {
+                        self.number.get_or_insert(differing.reason());
+                    }
+                }
+            }
+            return;
+        }
+        if !is_main || is_frame {
+            return;
+        }
+        // The same few words in another order say the same: `By wren, 5 May`. A name may be added.
+        if ours.block.words.max(theirs.block.words) < LONG {
+            let (one, other) = (bag_of(&ours.block.text), bag_of(&theirs.block.text));
+            if is_within(&one, &other) || is_within(&other, &one) {
+                let mut order = Self {
+                    pages: self.pages,
+                    ..Self::default()
+                };
+                order.words(&ours.block.text, &theirs.block.text, false, changes);
+                self.take_names(order);
+                self.operator(&ours.block.text, &theirs.block.text);
+                let shared = one.len().min(other.len());
+                self.shared += shared;
+                self.ours += one.len() - shared;
+                self.theirs += other.len() - shared;
+                return;
+            }
+        }
+        self.words(&ours.block.text, &theirs.block.text, false, changes);
+    }
+
+    /// Notes an operator that stands in place of another beside the same words, as in an index.
+    fn operator(&mut self, ours: &str, theirs: &str) {
+        let (one, other) = (operators_of(ours), operators_of(theirs));
+        let is_separator = |operator: &&str| SEPARATORS.contains(operator);
+        let are_separators = one.iter().chain(&other).all(is_separator);
+        if one.len() == other.len() && one != other && !are_separators {
+            let sign = Reason::Sign(shown(ours), shown(theirs));
+            self.sign.get_or_insert(sign);
+        }
+    }
+
+    /// Compares two texts word by word.
+    fn words(
+        &mut self,
+        one: &str,
+        other: &str,
+        is_heading: bool,
+        is_changing: &impl Fn(Option<u64>) -> bool,
+    ) {
+        let difference = Difference::of(one, other);
+        let words = |kind| difference.runs().iter().filter(move |run| run.kind == kind);
+        let same: usize = words(RunKind::Same).map(|run| run.words).sum();
+        let all: usize = difference.runs().iter().map(|run| run.words).sum();
+        // Other words in the same place again and again are names only in a text that is the same.
+        let has_names = is_heading || all < LONG || 2 * same > all;
+        let mut runs = difference.runs().iter().peekable();
+        while let Some(run) = runs.next() {
+            let (ours, theirs) = (&one[run.a.clone()], &other[run.b.clone()]);
+            match run.kind {
+                RunKind::Same => {
+                    if signs_of(ours) != signs_of(theirs) {
+                        let sign = Reason::Sign(shown(ours), shown(theirs));
+                        self.sign.get_or_insert(sign);
+                    }
+                    if !is_heading {
+                        self.shared += run.words;
+                    }
+                }
+                RunKind::OnlyA => {
+                    let replaced = runs.next_if(|next| next.kind == RunKind::OnlyB);
+                    let by = replaced.map_or("", |next| &other[next.b.clone()]);
+                    let words = replaced.map_or(0, |next| next.words);
+                    if self.is_name_of_pages(ours, by) {
+                        continue;
+                    }
+                    let place = (run.a.clone(), replaced.map(|next| next.b.clone()));
+                    if let (at, Some(by)) = place
+                        && !is_heading
+                    {
+                        let place = place_of_run(one, &at, other, &by);
+                        if place.is_some_and(|place| is_changing(Some(place))) {
+                            continue;
+                        }
+                        self.number_in(whole_words(one, at), whole_words(other, by), place);
+                        self.names_at
+                            .extend(place.map(|place| (place, hash_of(ours))));
+                    }
+                    self.replaced((ours, run.words), (by, words), is_heading, has_names);
+                }
+                RunKind::OnlyB => {
+                    self.replaced(("", 0), (theirs, run.words), is_heading, has_names);
+                }
+            }
+        }
+    }
+
+    fn replaced(
+        &mut self,
+        ours: (&str, usize),
+        theirs: (&str, usize),
+        is_heading: bool,
+        has_names: bool,
+    ) {
+        let longest = ours.1.max(theirs.1);
+        if !is_heading {
+            self.ours += ours.1;
+            self.theirs += theirs.1;
+        }
+        if !is_heading && ours.1 > 0 && theirs.1 > 0 {
+            self.replaced += longest;
+        }
+        if has_names && longest <= NAME {
+            let name = distinguishing(&ours.0.to_lowercase(), &theirs.0.to_lowercase());
+            *self.names.entry(name).or_default() += 1;
+        }
+    }
+
+    /// Notes the numbers in which two short passages differ.
+    fn number_in(&mut self, ours: &str, theirs: &str, place: Option<u64>) {
+        let words = |passage: &str| passage.split_whitespace().count();
+        let (one, other) = (numbers_of(ours), numbers_of(theirs));
+        let both_have = !one.is_empty() && !other.is_empty();
+        if both_have && one != other && words(ours).max(words(theirs)) <= SHORT_RUN {
+            let number = Reason::Number(one.join(" "), other.join(" "));
+            self.number.get_or_insert(number);
+            match place {
+                Some(place) => self.places.push((place, hash_of(ours))),
+                None => self.has_other_number = true,
+            }
+        }
+    }
+
+    /// Returns the name or sign that differs.
+    pub(crate) fn name(&mut self) -> Option<Reason> {
+        let named = self
+            .names
+            .iter()
+            .filter(|((one, other), times)| **times >= LEAST_TIMES && one != other)
+            .max_by(|one, other| one.1.cmp(other.1).then_with(|| other.0.cmp(one.0)));
+        let named = named.map(|((one, other), _)| Reason::Name(one.clone(), other.clone()));
+        let sign = self.sign.take().filter(|_| !self.ignores_signs);
+        named.or(self.heading.take()).or(sign)
+    }
+}
+
+/// Returns the parts in which two names differ, of `Control.Monad.Lazy` and `Control.Monad.Strict`
+/// the last ones.
+fn distinguishing(one: &str, other: &str) -> (String, String) {
+    let parts = |name: &str| -> Vec<String> {
+        let parts = name.split(|c: char| !c.is_alphanumeric());
+        let parts = parts.filter(|part| !part.is_empty());
+        parts.map(str::to_owned).collect()
+    };
+    let (ours, theirs) = (parts(one), parts(other));
+    let is_same = |(one, other): &(&String, &String)| one == other;
+    let head = ours.iter().zip(&theirs).take_while(is_same).count();
+    let (ours, theirs) = (&ours[head..], &theirs[head..]);
+    let backwards = ours.iter().rev().zip(theirs.iter().rev());
+    let tail = backwards.take_while(is_same).count();
+    let joined = |parts: &[String]| parts[..parts.len() - tail].join(" ");
+    (joined(ours), joined(theirs))
+}
+
+/// Returns the place of a run that differs, by the two words before and behind it; none if they
+/// differ, too, or tell nothing.
+fn place_of_run(one: &str, at: &Range<usize>, other: &str, by: &Range<usize>) -> Option<u64> {
+    let around = |text: &str, at: &Range<usize>| -> (String, String) {
+        let before: Vec<&str> = text[..at.start].split_whitespace().rev().take(2).collect();
+        let behind: Vec<&str> = text[at.end..].split_whitespace().take(2).collect();
+        (before.join(" "), behind.join(" "))
+    };
+    let (ours, theirs) = (around(one, at), around(other, by));
+    let letters = ours
+        .0
+        .chars()
+        .chain(ours.1.chars())
+        .filter(|c| c.is_alphabetic());
+    let tells = letters.count() > 2;
+    (tells && ours == theirs).then(|| place_of_value(spread(hash_of(&ours.0)) ^ hash_of(&ours.1)))
+}
+
+/// Returns the whole words, up to white space, of a part of a text.
+fn whole_words(text: &str, part: Range<usize>) -> &str {
+    let start = text[..part.start].rfind(char::is_whitespace);
+    let end = text[part.end..].find(char::is_whitespace);
+    let start = start.map_or(0, |at| at + 1);
+    text[start.min(part.start)..end.map_or(text.len(), |at| part.end + at)].trim()
+}
+
+/// Returns true if a multiset, which ascends, is a part of another.
+fn is_within(one: &[u64], other: &[u64]) -> bool {
+    let mut rest = other.iter();
+    one.iter().all(|word| rest.any(|theirs| theirs == word))
+}
+
+/// Returns the words with digits in a run.
+fn numbers_of(run: &str) -> Vec<String> {
+    let words = run.split_whitespace();
+    let with_digits = words.filter(|word| word.chars().any(char::is_numeric));
+    with_digits.map(|word| bare(word).to_owned()).collect()
+}
+
+/// Returns the words of a text that consist of signs alone.
+fn operators_of(text: &str) -> Vec<&str> {
+    let words = text.split_whitespace();
+    words
+        .filter(|word| !word.chars().any(char::is_alphanumeric))
+        .collect()
+}
+
+/// Returns the signs of a passage that mean something: those of arithmetic, money and programs, and
+/// a minus before a number. Punctuation, quotation marks and the separators of titles do not.
+fn signs_of(passage: &str) -> Vec<char> {
+    const MEANING: &str = "+±×÷=<>≤≥≠&^~%‰#@−";
+    let mut signs = Vec::new();
+    let mut before = ' ';
+    let mut chars = passage.chars().peekable();
+    while let Some(c) = chars.next() {
+        let is_money = "$€£¥₹₽₩".contains(c);
+        let is_minus = c == '-'
+            && !before.is_alphanumeric()
+            && chars.peek().is_some_and(|next| next.is_numeric());
+        if is_money || is_minus || MEANING.contains(c) {
+            signs.push(c);
+        }
+        before = c;
+    }
+    signs
+}
+
+/// Returns the beginning of a passage, for people.
+fn shown(passage: &str) -> String {
+    const SHOWN: usize = 40;
+    let passage = passage.trim();
+    match passage.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &passage[..end]),
+        None => passage.to_owned(),
+    }
+}

@@ -1,0 +1,302 @@
+//! A page as a list of blocks.
+
+use std::collections::HashSet;
+
+use neardup::{HashKey, NormalText};
+
+/// The least number of words of a long block. What so many contents say at such length is not what
+/// one of them is about.
+pub(crate) const LONG: usize = 10;
+/// The longest heading, in words. A text without lines is none.
+const LONGEST_HEADING: usize = 50;
+/// A number in a shape, and an address.
+const NUMBER: char = '\u{0}';
+const ADDRESS: &str = "\u{1}";
+
+/// The texts of a page, as its reader gives them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PageParts<'a> {
+    /// Its URL; empty for a file. A number in it is the name of the page and no fact.
+    pub url: &'a str,
+    /// The title.
+    pub title: Option<&'a str>,
+    /// The first heading.
+    pub heading: Option<&'a str>,
+    /// The main content, a block a line.
+    pub main: &'a str,
+    /// The judged text, a block a line: everything outside the frame that the page declares.
+    pub judged: &'a str,
+    /// True if the text is a part of what the page has.
+    pub is_partial: bool,
+    /// True for plain text, such as the source of a page: its signs may be markup.
+    pub is_plain: bool,
+}
+
+/// A page that is compared.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ComparedPage {
+    pub(crate) title: String,
+    pub(crate) heading: String,
+    /// The blocks of the judged text, in order.
+    pub(crate) blocks: Vec<Block>,
+    /// The numbers in its URL, without leading zeros.
+    pub(crate) numbers_of_url: HashSet<String>,
+    pub(crate) is_partial: bool,
+    pub(crate) is_plain: bool,
+}
+
+/// A block of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Its text, with folded white space.
+    pub text: String,
+    /// A hash of that text, character by character.
+    pub hash: u64,
+    /// A hash of that text with any number in place of each, and any address.
+    pub shape: u64,
+    /// The number of its words.
+    pub words: usize,
+    /// True for a block of the main content.
+    pub is_main: bool,
+}
+
+impl ComparedPage {
+    /// Returns a page as a list of blocks.
+    #[must_use]
+    pub fn of(parts: &PageParts<'_>) -> Self {
+        let main: HashSet<u64> = lines(parts.main).map(|line| hash_of(&line)).collect();
+        let mut blocks: Vec<Block> = lines(parts.judged)
+            .map(|text| Block::of(text, &main))
+            .collect();
+        // What stands within the main content belongs to it: the price below a heading.
+        let first = blocks.iter().position(|block| block.is_main);
+        let last = blocks
+            .iter()
+            .rposition(|block| block.is_main && block.words >= LONG);
+        if let (Some(first), Some(last)) = (first, last)
+            && let Some(within) = blocks.get_mut(first..last)
+        {
+            within.iter_mut().for_each(|block| block.is_main = true);
+        }
+        Self {
+            title: folded(
+                parts
+                    .title
+                    .filter(|title| words_in(title) <= LONGEST_HEADING)
+                    .unwrap_or_default(),
+            ),
+            heading: match (parts.heading, blocks.first()) {
+                (Some(heading), _) if words_in(heading) > LONGEST_HEADING => String::new(),
+                (Some(heading), _) => folded(heading),
+                (None, Some(first)) if parts.is_plain && first.words <= LONGEST_HEADING => {
+                    bare(&first.text).to_owned()
+                }
+                (None, _) => String::new(),
+            },
+            blocks,
+            numbers_of_url: numbers_in(parts.url).map(str::to_owned).collect(),
+            is_partial: parts.is_partial,
+            is_plain: parts.is_plain,
+        }
+    }
+
+    /// Returns true if each number of a text is in the page's URL, and it has nothing but numbers.
+    pub(crate) fn is_named_by(&self, text: &str) -> bool {
+        !text.chars().any(char::is_alphabetic)
+            && numbers_in(text).next().is_some()
+            && numbers_in(text).all(|number| self.numbers_of_url.contains(number))
+    }
+
+    /// Returns true for plain text.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.is_plain
+    }
+
+    /// Returns its blocks, in order.
+    #[must_use]
+    pub fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    /// Returns a hash of what names it: the words of its heading, or of its title. A name of signs
+    /// alone counts as it is.
+    #[must_use]
+    pub fn content(&self) -> u64 {
+        let name = match self.heading.is_empty() {
+            true => &self.title,
+            false => &self.heading,
+        };
+        let words = NormalText::of(name);
+        match words.is_empty() {
+            true => hash_of(name),
+            false => words
+                .words()
+                .fold(0, |hash, word| spread(hash ^ hash_of(word))),
+        }
+    }
+}
+
+impl Block {
+    fn of(text: String, main: &HashSet<u64>) -> Self {
+        let hash = hash_of(&text);
+        Self {
+            hash,
+            shape: hash_of(&shape_of(&text)),
+            words: words_in(&text),
+            is_main: main.contains(&hash),
+            text,
+        }
+    }
+
+    /// Returns a hash of its words, without signs and case.
+    pub(crate) fn words_hash(&self) -> u64 {
+        bag_of(&self.text)
+            .into_iter()
+            .fold(self.words as u64, |sum, word| {
+                sum.wrapping_add(spread(word))
+            })
+    }
+
+    /// Returns true if there is an address in it.
+    pub(crate) fn has_address(&self) -> bool {
+        self.text.split(' ').any(is_address)
+    }
+
+    /// Returns the numbers and addresses in the block, in order.
+    pub(crate) fn values(&self) -> Vec<Value<'_>> {
+        let mut values = Vec::new();
+        let mut start = 0;
+        for word in self.text.split_inclusive(' ') {
+            if is_address(word) {
+                values.push(Value {
+                    text: word.trim_end(),
+                    is_address: true,
+                    context: context(&self.text, start, start + word.len()),
+                });
+                start += word.len();
+                continue;
+            }
+            let mut rest = start;
+            for part in word.split_inclusive(|c: char| !c.is_numeric()) {
+                let number = part.trim_end_matches(|c: char| !c.is_numeric());
+                if !number.is_empty() {
+                    values.push(Value {
+                        text: number,
+                        is_address: false,
+                        context: context(&self.text, rest, rest + number.len()),
+                    });
+                }
+                rest += part.len();
+            }
+            start += word.len();
+        }
+        values
+    }
+}
+
+/// A number or an address in a block: what its shape leaves open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Value<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) is_address: bool,
+    /// A hash of the words directly before and behind it; none if they tell nothing.
+    pub(crate) context: Option<u64>,
+}
+
+/// Returns a hash of the words directly before and behind these bytes of a text; none if there is
+/// no word that tells what stands there.
+fn context(text: &str, start: usize, end: usize) -> Option<u64> {
+    let is_break = |c: char| c == ' ' || c.is_numeric();
+    let before = text[..start].trim_end();
+    let before = before.rsplit(is_break).next().unwrap_or_default();
+    let behind = text[end..].trim_start();
+    let behind = behind.split(is_break).next().unwrap_or_default();
+    let is_word = |word: &str| word.chars().filter(|c| c.is_alphabetic()).count() > 2;
+    let tells = is_word(before) || is_word(behind);
+    tells.then(|| spread(hash_of(before)) ^ hash_of(behind))
+}
+
+/// Returns the runs of digits in a text, without leading zeros.
+fn numbers_in(text: &str) -> impl Iterator<Item = &str> {
+    let runs = text.split(|c: char| !c.is_numeric());
+    runs.filter(|run| !run.is_empty())
+        .map(|run| run.trim_start_matches('0'))
+}
+
+fn is_address(word: &str) -> bool {
+    word.contains("://") || word.starts_with("www.")
+}
+
+fn lines(text: &str) -> impl Iterator<Item = String> {
+    text.lines().map(folded).filter(|line| !line.is_empty())
+}
+
+/// Returns a text with each run of white space as one space.
+fn folded(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Returns a run without the marks around it.
+pub(crate) fn bare(run: &str) -> &str {
+    run.trim_matches(|c: char| !c.is_alphanumeric())
+}
+
+fn shape_of(text: &str) -> String {
+    let mut shape = String::with_capacity(text.len());
+    for word in text.split_inclusive(' ') {
+        if is_address(word) {
+            shape.push_str(ADDRESS);
+            continue;
+        }
+        for c in word.chars() {
+            match c.is_numeric() {
+                true if shape.ends_with(NUMBER) => {}
+                true => shape.push(NUMBER),
+                false => shape.push(c),
+            }
+        }
+    }
+    shape
+}
+
+/// Returns the number of words: runs without white space, or the characters of a script without
+/// blanks. A count for weights, in a single pass.
+fn words_in(text: &str) -> usize {
+    let mut words = 0;
+    let mut is_inside = false;
+    for c in text.chars() {
+        let is_unspaced = matches!(u32::from(c),
+            0x0e00..=0x0eff | 0x1000..=0x109f | 0x1780..=0x17ff | 0x3040..=0x30ff
+            | 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0x2_0000..=0x3_ffff);
+        match (is_unspaced, c.is_alphanumeric()) {
+            (true, _) => {
+                words += 1;
+                is_inside = false;
+            }
+            (false, true) => {
+                words += usize::from(!is_inside);
+                is_inside = true;
+            }
+            (false, false) => is_inside = is_inside && !c.is_whitespace(),
+        }
+    }
+    words
+}
+
+pub(crate) fn hash_of(text: &str) -> u64 {
+    HashKey::ZERO.digest(text.as_bytes()) as u64
+}
+
+/// Spreads a hash, so that a sum of hashes depends on each.
+pub(crate) fn spread(hash: u64) -> u64 {
+    let mixed = (hash ^ hash >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed ^ mixed >> 29
+}
+
+/// Returns the hashes of the words of a text, ascending.
+pub(crate) fn bag_of(text: &str) -> Vec<u64> {
+    let mut bag: Vec<u64> = NormalText::of(text).words().map(hash_of).collect();
+    bag.sort_unstable();
+    bag
+}

@@ -1,0 +1,304 @@
+//! What the parts of two pages say.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::alike::Differences;
+use crate::blocks::{Block, ComparedPage, LONG, bag_of};
+use crate::frame::{Changes, Frames};
+use crate::parts::{Left, Parts};
+use crate::reason::Reason;
+
+/// The least number of shared words by which two pages are one content.
+const LEAST_SHARED: usize = 15;
+/// The least number of shared words of texts that may differ by a word added within a block.
+const LEAST_EDITED: usize = 100;
+/// What is left of two repeats is at most this part of what they share.
+const PART_OF_REPEAT: usize = 20;
+/// And this part of what the source of a page shares with it: markup has words, too.
+const PART_OF_SOURCE: usize = 8;
+/// The longest line with an address that has no weight: where a page was printed from.
+const LINE_OF_ORIGIN: usize = 25;
+/// Numbers of a page that are seen to change by themselves at a time: a counter, a time and a date.
+const MOST_NUMBERS: usize = 3;
+/// The longest block that the frame of an edition may have, in words.
+const LONGEST_OF_FRAME: usize = 15;
+/// The least confidence in the language of a few words.
+const LEAST_CONFIDENCE: f64 = 0.3;
+
+/// The outcome of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing of weight differs.
+    Repeat,
+    /// All that the page says stands in the original.
+    View,
+    /// All that the original says stands in the page.
+    ViewOfPage,
+    /// A reader needs both.
+    Distinct,
+    /// The texts are neither; their resemblance decides.
+    Undecided,
+}
+
+/// The decision on two pages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// The difference that made them distinct.
+    pub reason: Option<Reason>,
+    /// What the pair says about places that change by themselves:
+    /// [`crate::HostFrame::learn_changes`] takes it.
+    pub changes: Changes,
+}
+
+impl Decision {
+    fn of(outcome: Outcome) -> Self {
+        Self {
+            outcome,
+            reason: None,
+            changes: Changes::default(),
+        }
+    }
+
+    fn distinct(reason: Reason) -> Self {
+        Self {
+            reason: Some(reason),
+            ..Self::of(Outcome::Distinct)
+        }
+    }
+}
+
+/// Decides on a page and its likely original. `is_canonical` is true if one of them calls the other
+/// its canonical page.
+#[must_use]
+pub fn decide(
+    page: &ComparedPage,
+    original: &ComparedPage,
+    frames: Frames<'_>,
+    is_canonical: bool,
+) -> Decision {
+    if page.is_partial || original.is_partial {
+        return Decision::distinct(Reason::PartlyRead);
+    }
+    let parts = Parts::of(page, original, frames);
+    let is_changing = |place: Option<u64>| {
+        place.is_some_and(|place| (frames.page).is_some_and(|frame| frame.changes_by_itself(place)))
+    };
+    let mut differences = Differences::of(page, original);
+    differences.headings(page, original);
+    for (ours, theirs) in &parts.pairs {
+        differences.pair(ours, theirs, &is_changing);
+    }
+    let name = differences.name();
+    let weigh = |left: &[Left<'_>], other: &ComparedPage| weight(left, other, &is_changing);
+    let (ours, theirs) = (
+        weigh(&parts.only_page, original),
+        weigh(&parts.only_original, page),
+    );
+    let shared = parts.shared + differences.shared;
+    let (only_page, only_original) = match is_edition(&parts, page) {
+        true => (differences.ours, differences.theirs),
+        false => (ours + differences.ours, theirs + differences.theirs),
+    };
+    let is_one_subject = is_canonical || same_subject(page, original);
+    let part = match differences.ignores_signs {
+        true => PART_OF_SOURCE,
+        false => PART_OF_REPEAT,
+    };
+    let is_next_to_nothing = |words: usize| words <= shared / part;
+    // A view has the whole prose, without the frame. A part that is missing in its midst makes
+    // another edition of it, and so does a part of a page without a frame. A list may be shown
+    // without the texts of its items.
+    let is_whole = |more: &[Left<'_>], has_frame: bool| {
+        let within = more
+            .iter()
+            .filter(|left| left.is_within && left.block.words >= LONG);
+        let within = within.filter(|left| !left.is_frame && !is_changing(left.place));
+        let missing: usize = within.map(|left| left.block.words).sum();
+        let is_list = 2 * parts.shared_long < parts.shared;
+        is_list || is_canonical || is_next_to_nothing(missing) && has_frame
+    };
+    // In a short text every word counts, unless one page has more blocks and the other nothing.
+    let is_edited = differences.ours + differences.theirs > 0;
+    let is_part = differences.ours == 0 && theirs > 0 || differences.theirs == 0 && ours > 0;
+    let is_short_edit = is_edited && !is_part && shared < LEAST_EDITED;
+    let is_all_equal = || {
+        let left = parts.only_page.iter().chain(&parts.only_original);
+        let mut left = left.filter(|left| !left.is_frame && !is_changing(left.place));
+        left.next().is_none() && differences.ours + differences.theirs == 0
+    };
+    let outcome = match () {
+        () if !is_one_subject || differences.replaced > 0 || is_short_edit => Outcome::Undecided,
+        () if shared < LEAST_SHARED => match shared > 0 && is_all_equal() {
+            true => Outcome::Repeat,
+            false => Outcome::Undecided,
+        },
+        () if is_next_to_nothing(only_page) && is_next_to_nothing(only_original) => Outcome::Repeat,
+        () if is_next_to_nothing(only_page)
+            && is_whole(&parts.only_original, parts.original_has_frame) =>
+        {
+            Outcome::View
+        }
+        () if is_next_to_nothing(only_original)
+            && is_whole(&parts.only_page, parts.page_has_frame) =>
+        {
+            Outcome::ViewOfPage
+        }
+        () => Outcome::Undecided,
+    };
+    let mut decision = match name.or(differences.number.take()) {
+        Some(reason) => Decision::distinct(reason),
+        None => Decision::of(outcome),
+    };
+    if shared >= LEAST_SHARED && is_one_subject {
+        decision.changes = changes(&parts, &differences, original, page, shared);
+    }
+    decision
+}
+
+/// Returns what the pair says about places, if the pages are equal otherwise.
+fn changes(
+    parts: &Parts<'_>,
+    differences: &Differences<'_>,
+    original: &ComparedPage,
+    page: &ComparedPage,
+    shared: usize,
+) -> Changes {
+    let of =
+        |left: &[Left<'_>]| -> HashSet<u64> { left.iter().filter_map(|left| left.place).collect() };
+    let (ours, theirs) = (of(&parts.only_page), of(&parts.only_original));
+    let mut both: HashSet<u64> = ours.intersection(&theirs).copied().collect();
+    // Most of what a page is about does not change by itself: in its main content, the smaller part
+    // may, and blocks that are alike are another state of one thing.
+    let is_of_content = |left: &&Left<'_>| left.block.is_main && !left.is_frame;
+    let pairs = parts.pairs.iter().flat_map(|(ours, theirs)| [ours, theirs]);
+    for place in pairs.filter(is_of_content).filter_map(|left| left.place) {
+        both.remove(&place);
+    }
+    let mut words: HashMap<u64, usize> = HashMap::new();
+    for left in [&parts.only_page, &parts.only_original] {
+        let mut of_side: HashMap<u64, usize> = HashMap::new();
+        for left in left.iter().filter(is_of_content) {
+            if let Some(place) = left.place {
+                *of_side.entry(place).or_default() += left.block.words;
+            }
+        }
+        for (place, sum) in of_side {
+            let most = words.entry(place).or_default();
+            *most = sum.max(*most);
+        }
+    }
+    both.retain(|place| words.get(place).is_none_or(|words| 2 * words <= shared));
+    let in_both = |place: Option<u64>| place.is_some_and(|place| both.contains(&place));
+    let rest = weight(&parts.only_page, original, &in_both)
+        + weight(&parts.only_original, page, &in_both)
+        + differences.ours
+        + differences.theirs;
+    if rest > shared / PART_OF_REPEAT || differences.has_other_number {
+        return Changes::default();
+    }
+    let numbers = match differences.places.len() <= MOST_NUMBERS {
+        true => differences.places.clone(),
+        false => Vec::new(),
+    };
+    let (of_content, beside): (Vec<u64>, Vec<u64>) =
+        both.iter().partition(|place| words.contains_key(place));
+    let is_stable = |place: &&u64| !ours.contains(place) && !theirs.contains(place);
+    Changes {
+        beside,
+        numbers,
+        of_content,
+        names: match differences.names_at.len() <= MOST_NUMBERS {
+            true => differences.names_at.clone(),
+            false => Vec::new(),
+        },
+        stable: parts.places.iter().filter(is_stable).copied().collect(),
+    }
+}
+
+/// Returns the number of words that count in blocks that only one page has: those of the main
+/// content, and those of long blocks beside it. Words of short blocks that stand anywhere in the
+/// other page do not count.
+fn weight(
+    left: &[Left<'_>],
+    other: &ComparedPage,
+    changes: &impl Fn(Option<u64>) -> bool,
+) -> usize {
+    let counts = |block: &Block| {
+        let is_of_origin = block.words <= LINE_OF_ORIGIN && block.has_address();
+        (block.is_main || block.words >= LONG) && !is_of_origin
+    };
+    let left: Vec<_> = left
+        .iter()
+        .filter(|left| counts(left.block) && !left.is_frame && !changes(left.place))
+        .collect();
+    if left.is_empty() {
+        return 0;
+    }
+    let known: HashSet<u64> = other
+        .blocks
+        .iter()
+        .flat_map(|block| bag_of(&block.text))
+        .collect();
+    left.iter()
+        .map(|left| match left.block.words >= LONG {
+            true => left.block.words,
+            false => {
+                let words = bag_of(&left.block.text);
+                words.iter().filter(|word| !known.contains(word)).count()
+            }
+        })
+        .sum()
+}
+
+/// Returns true for one text in the frames of two editions: what only one of the pages has are
+/// short blocks, in another language than the rest, and each page's in a language of its own.
+fn is_edition(parts: &Parts<'_>, page: &ComparedPage) -> bool {
+    let is_short = |left: &Left<'_>| left.block.words <= LONGEST_OF_FRAME;
+    if !parts
+        .only_page
+        .iter()
+        .chain(&parts.only_original)
+        .all(is_short)
+    {
+        return false;
+    }
+    let language = |blocks: &mut dyn Iterator<Item = &Block>| {
+        let text: Vec<&str> = blocks.map(|block| block.text.as_str()).collect();
+        let found = whatlang::detect(&text.join(" "))?;
+        (found.confidence() >= LEAST_CONFIDENCE).then(|| found.lang())
+    };
+    let of = |left: &[Left<'_>]| language(&mut left.iter().map(|left| left.block));
+    let only_page: HashSet<u64> = parts.only_page.iter().map(|left| left.block.hash).collect();
+    let shared = &mut page
+        .blocks
+        .iter()
+        .filter(|block| !only_page.contains(&block.hash));
+    match (
+        of(&parts.only_page),
+        of(&parts.only_original),
+        language(shared),
+    ) {
+        (Some(ours), Some(theirs), Some(shared)) => {
+            ours != theirs && ours != shared && theirs != shared
+        }
+        _ => false,
+    }
+}
+
+/// Returns true for pages with one heading that names them, or with one title.
+///
+/// A heading names a page if the title has it, too: `Documentation` heads every page of a manual.
+fn same_subject(page: &ComparedPage, original: &ComparedPage) -> bool {
+    let is_named = |page: &ComparedPage| page.title.contains(&page.heading);
+    match page.heading.is_empty() && original.heading.is_empty() {
+        true => page.title == original.title,
+        false if page.is_plain || original.is_plain => page.content() == original.content(),
+        false if page.heading != original.heading => false,
+        false => {
+            let are_titled = !page.title.is_empty() && !original.title.is_empty();
+            !are_titled || page.title == original.title || is_named(page) && is_named(original)
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! The frame of a host: blocks that its pages share, and parts of pages that change by themselves.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::blocks::{Block, ComparedPage, LONG, spread};
+
+/// Blocks of a host that are counted at most. Beyond, those that were seen least are forgotten.
+const MAX_BLOCKS: usize = 4_096;
+/// Places of a host that are known to change at most.
+const MAX_PLACES: usize = 256;
+/// A block is a part of the frame if it stands under so many headings. The name of an article
+/// stands on all pages of a list, and these have one heading …
+const LEAST_CONTENTS_OF_BLOCK: u32 = 8;
+/// … and, unless it is long, on this part of all kept pages.
+const PART_OF_PAGES: u32 = 10;
+/// … or on this part if it is in their main content.
+const PART_OF_CONTENT: u32 = 2;
+/// A place changes by itself if it did in pairs of so many contents that were equal otherwise …
+const LEAST_CONTENTS: usize = 3;
+/// … or, whatever their content, if a number or a place beside the main content did in so many
+/// pairs …
+const OFTEN: u32 = 32;
+/// … and a name in so many. Doorway pages have one text for every town.
+const OFTEN_FOR_NAME: u32 = 40;
+/// A number that changes by itself has so many values, …
+const LEAST_VALUES: usize = 5;
+/// … and a name so many. A size or a register has one of a few.
+const LEAST_VALUES_OF_NAME: usize = 32;
+/// A place in the main content needs so many contents.
+const LEAST_CONTENTS_OF_MAIN: usize = 5;
+
+/// What was learned of a host from its kept pages, in the order in which they came.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HostFrame {
+    /// Kept pages.
+    pages: u32,
+    /// By the shape of a block, and by its hash if that is another.
+    blocks: HashMap<u64, FrameBlock>,
+    /// By place.
+    changes: HashMap<u64, Change>,
+}
+
+/// The frames of the hosts of two pages, as far as they are known.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Frames<'a> {
+    /// That of the page's host.
+    pub page: Option<&'a HostFrame>,
+    /// That of the original's host.
+    pub original: Option<&'a HostFrame>,
+}
+
+/// What pairs that are equal otherwise say about places.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Places beside the main content in which they differ.
+    pub beside: Vec<u64>,
+    /// Places of numbers and dates that differ, each with a hash of a value.
+    pub numbers: Vec<(u64, u64)>,
+    /// Places in the main content in which they differ.
+    pub of_content: Vec<u64>,
+    /// Places of names that differ, each with a hash of a value.
+    pub names: Vec<(u64, u64)>,
+    /// Places in which both have the same.
+    pub stable: Vec<u64>,
+}
+
+impl Changes {
+    /// Returns true if the pair says nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        let places = [&self.beside, &self.of_content, &self.stable];
+        let values = [&self.numbers, &self.names];
+        places.iter().all(|places| places.is_empty())
+            && values.iter().all(|values| values.is_empty())
+    }
+}
+
+/// A place that changed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Change {
+    /// The contents in pairs of which it changed, up to [`LEAST_CONTENTS_OF_MAIN`].
+    contents: Vec<u64>,
+    /// The number of pairs in which it changed.
+    changed: u32,
+    /// The number of pairs in which it did not.
+    stable: u32,
+    kind: ChangeKind,
+    /// Different values of a number or name, up to [`LEAST_VALUES_OF_NAME`].
+    values: Vec<u64>,
+}
+
+/// The kind of a place, which says how many pairs it takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+enum ChangeKind {
+    /// A place beside the main content.
+    #[default]
+    Beside,
+    /// A number or a date.
+    Number,
+    /// A place in the main content.
+    OfContent,
+    /// A name.
+    Name,
+}
+
+/// A block of a host's pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FrameBlock {
+    /// The number of kept pages that have it.
+    pub pages: u32,
+    /// The number of those that have it in their main content.
+    of_content: u32,
+    /// The contents that have it: a bit for each, by its hash.
+    contents: u64,
+    /// True if it has many words.
+    pub is_long: bool,
+}
+
+impl HostFrame {
+    /// Learns from a page that is kept.
+    pub fn learn(&mut self, page: &ComparedPage) {
+        self.pages += 1;
+        let content = 1_u64 << (page.content() % u64::from(u64::BITS));
+        let mut blocks: Vec<(u64, &Block)> = page
+            .blocks
+            .iter()
+            .flat_map(|block| [block.shape, block.hash].map(|key| (key, block)))
+            .collect();
+        blocks.sort_by_key(|(key, _)| *key);
+        blocks.dedup_by_key(|(key, _)| *key);
+        for (key, block) in blocks {
+            let known = self.blocks.entry(key).or_insert(FrameBlock {
+                pages: 0,
+                of_content: 0,
+                contents: 0,
+                is_long: block.words >= LONG,
+            });
+            known.pages += 1;
+            known.of_content += u32::from(block.is_main);
+            known.contents |= content;
+        }
+        let mut least = 1;
+        while self.blocks.len() > MAX_BLOCKS {
+            self.blocks.retain(|_, block| block.pages > least);
+            least *= 2;
+        }
+    }
+
+    /// Learns from a pair that is equal otherwise; `content` tells pairs apart.
+    pub fn learn_changes(&mut self, changes: &Changes, content: u64) {
+        let beside = changes
+            .beside
+            .iter()
+            .map(|place| (place, ChangeKind::Beside));
+        let of_content = changes
+            .of_content
+            .iter()
+            .map(|place| (place, ChangeKind::OfContent));
+        let numbers = changes
+            .numbers
+            .iter()
+            .map(|number| (number, ChangeKind::Number));
+        let names = changes.names.iter().map(|name| (name, ChangeKind::Name));
+        for ((place, value), kind) in numbers.chain(names) {
+            self.learn_change(*place, kind, content, Some(*value));
+        }
+        for (place, kind) in beside.chain(of_content) {
+            self.learn_change(*place, kind, content, None);
+        }
+        for place in &changes.stable {
+            if let Some(change) = self.changes.get_mut(place) {
+                change.stable = change.stable.saturating_add(1);
+            }
+        }
+    }
+
+    fn learn_change(&mut self, place: u64, kind: ChangeKind, content: u64, value: Option<u64>) {
+        if self.changes.len() >= MAX_PLACES && !self.changes.contains_key(&place) {
+            return;
+        }
+        let change = self.changes.entry(place).or_default();
+        change.changed = change.changed.saturating_add(1);
+        change.kind = change.kind.max(kind);
+        let note = |known: &mut Vec<u64>, most: usize, new: u64| {
+            if known.len() < most && !known.contains(&new) {
+                known.push(new);
+            }
+        };
+        note(&mut change.contents, LEAST_CONTENTS_OF_MAIN, content);
+        if let Some(value) = value {
+            note(&mut change.values, LEAST_VALUES_OF_NAME, value);
+        }
+    }
+
+    /// Returns the number of kept pages from which it was learned.
+    #[must_use]
+    pub fn pages(&self) -> u32 {
+        self.pages
+    }
+
+    /// Returns the count of a block, if it is a part of the frame, whatever its numbers are.
+    #[must_use]
+    pub fn part(&self, block: &Block) -> Option<FrameBlock> {
+        self.known(block.shape)
+    }
+
+    /// Returns true if the block is a part of the frame with just these numbers.
+    pub(crate) fn has(&self, block: &Block) -> bool {
+        self.known(block.hash).is_some()
+    }
+
+    fn known(&self, key: u64) -> Option<FrameBlock> {
+        let known = *self.blocks.get(&key)?;
+        let has_contents = known.contents.count_ones() >= LEAST_CONTENTS_OF_BLOCK;
+        (has_contents && (known.is_long || self.is_common(known))).then_some(known)
+    }
+
+    /// Returns true for a block on a tenth of the pages, or on half of them if it is in the main
+    /// content: `Size: 1 word` is on many pages, and is a fact on each.
+    pub(crate) fn is_common(&self, block: FrameBlock) -> bool {
+        let part = match 2 * block.of_content > block.pages {
+            true => PART_OF_CONTENT,
+            false => PART_OF_PAGES,
+        };
+        block.pages >= self.pages / part
+    }
+
+    /// Returns true if what stands in a place changes by itself: it did in pairs of several
+    /// contents, and in most pairs.
+    #[must_use]
+    pub fn changes_by_itself(&self, place: u64) -> bool {
+        self.changes.get(&place).is_some_and(|change| {
+            let has_contents = match change.kind {
+                ChangeKind::Beside | ChangeKind::Number => {
+                    change.contents.len() >= LEAST_CONTENTS || change.changed >= OFTEN
+                }
+                ChangeKind::OfContent => change.contents.len() >= LEAST_CONTENTS_OF_MAIN,
+                ChangeKind::Name => change.changed >= OFTEN_FOR_NAME,
+            };
+            let has_values = match change.kind {
+                ChangeKind::Number => change.values.len() >= LEAST_VALUES,
+                ChangeKind::Name => change.values.len() >= LEAST_VALUES_OF_NAME,
+                ChangeKind::Beside | ChangeKind::OfContent => true,
+            };
+            has_contents && has_values && change.changed >= change.stable
+        })
+    }
+}
+
+/// Returns the place behind a block of the frame.
+pub(crate) fn place_behind(shape: u64) -> u64 {
+    spread(shape.wrapping_add(1))
+}
+
+/// Returns the place of a number or an address with this before and behind it.
+pub(crate) fn place_of_value(context: u64) -> u64 {
+    spread(context.wrapping_add(2))
+}

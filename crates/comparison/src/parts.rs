@@ -1,0 +1,298 @@
+//! Two pages, taken apart: the blocks that they share, blocks that are alike, and what only one
+//! has.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::blocks::{Block, ComparedPage, LONG, bag_of};
+use crate::frame::{FrameBlock, Frames, HostFrame, place_behind, place_of_value};
+use crate::reason::Reason;
+
+/// Blocks of one page that are looked at for an alike block in the other, of those that are not
+/// equal.
+const MAX_PAIRED: usize = 128;
+/// Blocks are alike if they share this part of their words (Dice's coefficient).
+const ALIKE: f64 = 0.6;
+/// Short blocks with a label in common are alike, too: `Date: 4 May`.
+const ALIKE_SHORT: f64 = 0.5;
+const SHORT: usize = 4;
+
+/// A block that only one page has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Left<'a> {
+    pub(crate) block: &'a Block,
+    /// The place behind the block of the frame before it.
+    pub(crate) place: Option<u64>,
+    /// True for a block of the frame, which has other numbers or addresses in the other page. It
+    /// has no weight.
+    pub(crate) is_frame: bool,
+    /// True if it has the same numbers on other pages, too.
+    is_constant: bool,
+    /// True if shared blocks of the content stand before it and behind it.
+    pub(crate) is_within: bool,
+}
+
+/// The parts of two pages.
+#[derive(Debug, Default)]
+pub(crate) struct Parts<'a> {
+    /// Words of blocks that both have, outside the frame.
+    pub(crate) shared: usize,
+    /// Words of the long ones among them.
+    pub(crate) shared_long: usize,
+    /// True if the page has blocks of the frame, or no frame is known.
+    pub(crate) page_has_frame: bool,
+    /// True if the original has blocks of the frame, or no frame is known.
+    pub(crate) original_has_frame: bool,
+    /// Blocks that are alike and not equal: the page's, and the original's.
+    pub(crate) pairs: Vec<(Left<'a>, Left<'a>)>,
+    /// Blocks that only the page has.
+    pub(crate) only_page: Vec<Left<'a>>,
+    /// Blocks that only the original has.
+    pub(crate) only_original: Vec<Left<'a>>,
+    /// Places in which both pages have an equal block outside the frame.
+    pub(crate) places: HashSet<u64>,
+}
+
+impl<'a> Parts<'a> {
+    /// Takes two pages apart.
+    pub(crate) fn of(
+        page: &'a ComparedPage,
+        original: &'a ComparedPage,
+        frames: Frames<'_>,
+    ) -> Self {
+        let mut parts = Self::default();
+        let ours = placed(page, frames.page);
+        let theirs = placed(original, frames.original);
+        let has_frame = |frame: Option<&HostFrame>, blocks: &[Left<'_>]| {
+            frame.is_none() || blocks.iter().any(|left| left.is_frame)
+        };
+        parts.page_has_frame = has_frame(frames.page, &ours);
+        parts.original_has_frame = has_frame(frames.original, &theirs);
+        let by_words = page.is_plain || original.is_plain;
+        let key = |left: &Left<'_>| match by_words {
+            true => left.block.words_hash(),
+            false => left.block.hash,
+        };
+        let mut held: HashMap<u64, usize> = HashMap::new();
+        for left in &theirs {
+            *held.entry(key(left)).or_default() += 1;
+        }
+        let mut within = Within::default();
+        for (at, left) in ours.into_iter().enumerate() {
+            match held.get_mut(&key(&left)).filter(|times| **times > 0) {
+                Some(times) => {
+                    *times -= 1;
+                    within.shares(at, &left);
+                    parts.share(&left);
+                }
+                None => parts.only_page.push(within.left(at, left)),
+            }
+        }
+        within.mark(&mut parts.only_page);
+        let mut within = Within::default();
+        // The last ones of equal blocks are left.
+        for (at, left) in theirs.iter().enumerate().rev() {
+            match held.get_mut(&key(left)).filter(|times| **times > 0) {
+                Some(times) => {
+                    *times -= 1;
+                    parts.only_original.push(within.left(at, *left));
+                }
+                None => within.shares(at, left),
+            }
+        }
+        within.mark(&mut parts.only_original);
+        parts.only_original.reverse();
+        parts.pair();
+        parts
+    }
+
+    /// Counts a block that both pages have.
+    fn share(&mut self, left: &Left<'a>) {
+        self.places.extend(left.place.filter(|_| !left.is_frame));
+        if !left.is_constant {
+            let words = left.block.words;
+            self.shared += words;
+            self.shared_long += if words >= LONG { words } else { 0 };
+        }
+    }
+
+    /// Pairs blocks that are alike: first those that differ in numbers only, then by their words.
+    fn pair(&mut self) {
+        let same_shape = |one: &Left<'_>, other: &Left<'_>| {
+            f64::from(u8::from(one.block.shape == other.block.shape))
+        };
+        self.pair_by(1.0, same_shape);
+        if self.only_page.len().max(self.only_original.len()) <= MAX_PAIRED {
+            let bags: HashMap<u64, Vec<u64>> = self
+                .only_page
+                .iter()
+                .chain(&self.only_original)
+                .map(|left| (left.block.hash, bag_of(&left.block.text)))
+                .collect();
+            self.pair_by(ALIKE_SHORT, |one, other| {
+                let (one, other) = (&bags[&one.block.hash], &bags[&other.block.hash]);
+                let likeness = dice(one, other);
+                let is_short = one.len().max(other.len()) <= SHORT;
+                if likeness >= ALIKE || is_short {
+                    likeness
+                } else {
+                    0.0
+                }
+            });
+        }
+    }
+
+    /// Pairs each block of the page with the block of the original that is most like it.
+    fn pair_by(&mut self, least: f64, likeness: impl Fn(&Left<'_>, &Left<'_>) -> f64) {
+        let mut left = Vec::new();
+        for ours in std::mem::take(&mut self.only_page) {
+            let mut best: Option<(usize, f64)> = None;
+            for (place, theirs) in self.only_original.iter().enumerate() {
+                let likeness = likeness(&ours, theirs);
+                if likeness >= least && best.is_none_or(|(_, highest)| likeness > highest) {
+                    best = Some((place, likeness));
+                }
+            }
+            match best {
+                Some((place, _)) => {
+                    let theirs = self.only_original.remove(place);
+                    self.pairs.push((ours, theirs));
+                }
+                None => left.push(ours),
+            }
+        }
+        self.only_page = left;
+    }
+}
+
+/// The stretch of a page between its first and its last long block of the content that the other
+/// page has, too.
+#[derive(Default)]
+struct Within {
+    shared: Option<(usize, usize)>,
+    /// The positions of blocks that are left.
+    left: Vec<usize>,
+}
+
+impl Within {
+    fn shares(&mut self, at: usize, left: &Left<'_>) {
+        if left.block.is_main && !left.is_frame && left.block.words >= LONG {
+            let (first, last) = self.shared.unwrap_or((at, at));
+            self.shared = Some((first.min(at), last.max(at)));
+        }
+    }
+
+    fn left<'a>(&mut self, at: usize, left: Left<'a>) -> Left<'a> {
+        self.left.push(at);
+        left
+    }
+
+    /// Marks the blocks that are left within the stretch.
+    fn mark(&self, left: &mut [Left<'_>]) {
+        if let Some((first, last)) = self.shared {
+            for (left, at) in left.iter_mut().zip(&self.left) {
+                left.is_within = (first..last).contains(at);
+            }
+        }
+    }
+}
+
+/// Returns the blocks of a page, with their places.
+fn placed<'a>(page: &'a ComparedPage, frame: Option<&HostFrame>) -> Vec<Left<'a>> {
+    // A block that a page repeats, as the button of each of its goods, is no place.
+    let mut times: HashMap<u64, u32> = HashMap::new();
+    for block in &page.blocks {
+        *times.entry(block.shape).or_default() += 1;
+    }
+    let mut place: Option<(u64, FrameBlock)> = None;
+    let mut placed = Vec::new();
+    for block in &page.blocks {
+        let part = frame.and_then(|frame| frame.part(block).map(|part| (frame, part)));
+        if let Some((frame, part)) = part
+            && times[&block.shape] == 1
+            && frame.is_common(part)
+        {
+            // What changes may be a block of the frame, too. It is less common than what ends it.
+            let is_within = place.is_some_and(|(place, start)| {
+                frame.changes_by_itself(place) && part.pages < start.pages / 2
+            });
+            if !is_within {
+                place = Some((place_behind(block.shape), part));
+            }
+        }
+        let place = place.map(|(place, _)| place);
+        let is_frame = part.is_some();
+        placed.push(Left {
+            block,
+            place,
+            is_frame,
+            is_constant: frame.is_some_and(|frame| frame.has(block)),
+            is_within: false,
+        });
+    }
+    placed
+}
+
+/// Returns the blocks of the main content of a page, without the frame and what changes by itself.
+pub(crate) fn own_blocks<'a>(
+    page: &'a ComparedPage,
+    frame: &HostFrame,
+) -> impl Iterator<Item = &'a Block> {
+    let own = placed(page, Some(frame)).into_iter().filter(|left| {
+        let changes = left
+            .place
+            .is_some_and(|place| frame.changes_by_itself(place));
+        left.block.is_main && !left.is_frame && !changes
+    });
+    own.map(|left| left.block)
+}
+
+/// A number or an address in which two blocks of one shape differ.
+pub(crate) struct Differing<'a> {
+    pub(crate) place: u64,
+    pub(crate) ours: &'a str,
+    pub(crate) theirs: &'a str,
+    is_address: bool,
+}
+
+impl Differing<'_> {
+    /// Returns the reason that it is, if it does not change by itself.
+    pub(crate) fn reason(&self) -> Reason {
+        let (ours, theirs) = (self.ours.to_owned(), self.theirs.to_owned());
+        match self.is_address {
+            true => Reason::Address(ours, theirs),
+            false => Reason::Number(ours, theirs),
+        }
+    }
+}
+
+impl<'a> Left<'a> {
+    /// Returns the numbers and addresses in which two blocks of one shape differ.
+    pub(crate) fn values_that_differ(&self, other: &Self) -> Vec<Differing<'a>> {
+        let (ours, theirs) = (self.block.values(), other.block.values());
+        let pairs = ours.into_iter().zip(theirs);
+        let differing = pairs.filter(|(ours, theirs)| ours.text != theirs.text);
+        differing
+            .map(|(ours, theirs)| Differing {
+                place: place_of_value(ours.context.unwrap_or(self.block.shape)),
+                ours: ours.text,
+                theirs: theirs.text,
+                is_address: ours.is_address,
+            })
+            .collect()
+    }
+}
+
+/// Returns Dice's coefficient of two multisets, which ascend.
+fn dice(one: &[u64], other: &[u64]) -> f64 {
+    let (mut at, mut shared) = (0, 0);
+    for hash in one {
+        while at < other.len() && other[at] < *hash {
+            at += 1;
+        }
+        if at < other.len() && other[at] == *hash {
+            shared += 1;
+            at += 1;
+        }
+    }
+    2.0 * f64::from(shared) / (one.len() + other.len()).max(1) as f64
+}

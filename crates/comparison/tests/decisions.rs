@@ -1,0 +1,438 @@
+//! Decisions on pairs of pages, each of one kind.
+
+use comparison::{ComparedPage, Decision, Frames, HostFrame, Outcome, PageParts, Reason, decide};
+use proptest::prelude::*;
+
+const ARTICLE: &str = "The committee met on Tuesday and approved the new bridge over the river \
+after a long debate about cost and noise.\n\
+It will be built in three years, and the ferry will run until the last cable has been hung.\n\
+Those who live near the pier asked for quiet hours, and the council promised to write them down.";
+
+fn page<'a>(heading: &'a str, main: &'a str, judged: &'a str) -> ComparedPage {
+    ComparedPage::of(&PageParts {
+        url: "",
+        title: Some(heading),
+        heading: Some(heading),
+        main,
+        judged,
+        is_partial: false,
+        is_plain: false,
+    })
+}
+
+/// Returns a page that is nothing but its main content.
+fn plain(heading: &str, text: &str) -> ComparedPage {
+    let text = format!("{heading}\n{text}");
+    page(heading, &text, &text)
+}
+
+fn decision(one: &ComparedPage, other: &ComparedPage) -> Decision {
+    decide(one, other, Frames::default(), false)
+}
+
+fn reason(one: &ComparedPage, other: &ComparedPage) -> Option<Reason> {
+    let (there, back) = (decision(one, other), decision(other, one));
+    assert_eq!(there.outcome, back.outcome);
+    there.reason
+}
+
+#[test]
+fn a_number_that_differs_makes_two_pages() {
+    let of = |memory: &str| {
+        let needs = format!("A normal installation needs {memory} of memory and 2 GB of disk.");
+        plain("Memory", &format!("{needs}\n{ARTICLE}"))
+    };
+    assert_eq!(
+        reason(&of("780 MB"), &of("260 MB")),
+        Some(Reason::Number("780".to_owned(), "260".to_owned()))
+    );
+}
+
+#[test]
+fn a_name_that_stands_in_place_of_another_again_and_again_makes_two_pages() {
+    let of = |class: &str| {
+        let text = format!("{class} Member List\nAll members of {class}, inherited ones too.");
+        plain("Toolkit", &format!("{text}\n{ARTICLE}"))
+    };
+    assert_eq!(
+        reason(&of("Slider"), &of("Gauge")),
+        Some(Reason::Name("slider".to_owned(), "gauge".to_owned()))
+    );
+}
+
+#[test]
+fn the_part_of_a_dotted_name_that_differs_is_the_name() {
+    let of = |kind: &str| {
+        let text = format!("Module Control.Monad.{kind} of the library, see Data.{kind} for more.");
+        plain(
+            &format!("Control/Monad/{kind}.hs"),
+            &format!("{text}\n{ARTICLE}"),
+        )
+    };
+    assert_eq!(
+        reason(&of("Lazy"), &of("Strict")),
+        Some(Reason::Name("lazy".to_owned(), "strict".to_owned()))
+    );
+}
+
+#[test]
+fn a_word_that_is_added_to_heading_and_text_makes_two_pages() {
+    let of = |kind: &str| {
+        plain(
+            &format!("atomic {kind}"),
+            &format!("{ARTICLE}\nIt holds a {kind}."),
+        )
+    };
+    let reason = reason(&of("unsigned long"), &of("unsigned long long"));
+    assert_eq!(reason, Some(Reason::Name(String::new(), "long".to_owned())));
+}
+
+#[test]
+fn signs_between_the_same_words_make_two_pages() {
+    for (one, other) in [
+        ("Solutions in C", "Solutions in C++"),
+        ("It has -5 degrees today", "It has 5 degrees today"),
+        ("It costs $10 in the shop", "It costs €10 in the shop"),
+    ] {
+        let of = |said: &str| plain("Today", &format!("{said}\n{ARTICLE}"));
+        assert!(
+            matches!(reason(&of(one), &of(other)), Some(Reason::Sign(..))),
+            "{one}"
+        );
+    }
+}
+
+#[test]
+fn headings_of_signs_alone_are_compared_sign_by_sign() {
+    let (plus, slash) = (plain("+", ARTICLE), plain("/", ARTICLE));
+    assert!(matches!(
+        reason(&plus, &slash),
+        Some(Reason::Heading(..) | Reason::Sign(..))
+    ));
+}
+
+/// Index pages of operators were equal to the letter: `.` was left out for `!`.
+#[test]
+fn an_operator_in_place_of_another_makes_two_pages_and_a_separator_does_not() {
+    let of = |entry: &str| plain("Index", &format!("{entry}\n{ARTICLE}"));
+    let reason_of = |one: &str, other: &str| reason(&of(one), &of(other));
+    let reason = reason_of(". . GHC.Prelude", "! !! GHC.Prelude");
+    assert!(matches!(reason, Some(Reason::Sign(..))), "{reason:?}");
+    assert_eq!(reason_of("Home | Prelude", "Home · Prelude"), None);
+}
+
+/// A shop had an endless list of items without a word of their own, each with its number.
+#[test]
+fn the_number_of_a_page_in_its_url_is_no_fact() {
+    let of = |number: u32, price: u32| {
+        let text = format!("{ARTICLE}\nItem {number} costs {price} pounds.");
+        ComparedPage::of(&PageParts {
+            url: &format!("http://shop.test/item/{number}"),
+            heading: Some("Item"),
+            main: &text,
+            judged: &text,
+            ..PageParts::default()
+        })
+    };
+    assert_eq!(
+        decision(&of(1_001, 5), &of(1_002, 5)).outcome,
+        Outcome::Repeat
+    );
+    assert_eq!(
+        decision(&of(1_001, 5), &of(1_002, 6)).outcome,
+        Outcome::Distinct
+    );
+}
+
+/// Of two editions, one lacked the last sections. It was left out as a view of the other.
+#[test]
+fn a_part_of_a_page_without_a_frame_is_no_view_of_it() {
+    let section = "Those who install from a tape need the second part of this chapter, too.";
+    let (part, whole) = (
+        plain("Disks", ARTICLE),
+        plain("Disks", &format!("{ARTICLE}\n{section}")),
+    );
+    let frame = HostFrame::default();
+    let frames = Frames {
+        page: Some(&frame),
+        original: Some(&frame),
+    };
+    assert_eq!(
+        decide(&part, &whole, frames, false).outcome,
+        Outcome::Undecided
+    );
+    assert_eq!(decision(&part, &whole).outcome, Outcome::View);
+}
+
+/// A chapter for one machine was left out for the same chapter for another one, which has a
+/// paragraph more in its midst.
+#[test]
+fn prose_without_a_part_of_its_midst_is_no_view() {
+    let (first, rest) = ARTICLE.split_once('\n').unwrap();
+    let more =
+        "On this machine the loader must be written to the first sectors of the disk before.";
+    let whole = plain("Disks", &format!("{first}\n{more}\n{rest}"));
+    assert_eq!(
+        decision(&plain("Disks", ARTICLE), &whole).outcome,
+        Outcome::Undecided
+    );
+}
+
+#[test]
+fn a_page_that_was_read_in_part_repeats_none() {
+    let part = ComparedPage::of(&PageParts {
+        main: ARTICLE,
+        judged: ARTICLE,
+        is_partial: true,
+        ..PageParts::default()
+    });
+    assert_eq!(reason(&part, &part.clone()), Some(Reason::PartlyRead));
+}
+
+#[test]
+fn what_stands_beside_the_main_content_does_not_count() {
+    let main = format!("Walnut shelf\n{ARTICLE}");
+    let of = |offers: &str| {
+        page(
+            "Walnut shelf",
+            &main,
+            &format!("{main}\nBestsellers\n{offers}"),
+        )
+    };
+    let (one, other) = (of("clay pot\nbrass lamp"), of("pine chair\nfelt hat"));
+    assert_eq!(decision(&one, &other).outcome, Outcome::Repeat);
+}
+
+/// The number of a product stood in no block of the main content, and a product was lost for
+/// another one of its name.
+#[test]
+fn a_number_between_the_heading_and_the_text_counts() {
+    let main = format!("Walnut shelf\n{ARTICLE}");
+    let of = |number: &str| {
+        let judged = format!("Walnut shelf\nNumber {number}. In stock.\n{ARTICLE}");
+        page("Walnut shelf", &main, &judged)
+    };
+    assert_eq!(
+        decision(&of("lib-2.0"), &of("lib-3.0")).outcome,
+        Outcome::Distinct
+    );
+}
+
+#[test]
+fn a_print_view_stands_in_the_page_and_the_page_does_not_stand_in_it() {
+    let print = "By wren, 5 May\nPrinted from http://blog.test/bridge on 7 June. Press to print.";
+    let print = plain("Bridge", &format!("{ARTICLE}\n{print}"));
+    let comments = "Whoever sows in rows can hoe between them, which saves an hour a week.\n\
+        Slugs come at night after rain and hide under boards until the morning comes.";
+    let post = format!("Posted on 5 May by wren in News.\n{ARTICLE}\n{comments}");
+    let post = plain("Bridge", &post);
+    assert_eq!(decision(&print, &post).outcome, Outcome::View);
+    assert_eq!(decision(&post, &print).outcome, Outcome::ViewOfPage);
+}
+
+#[test]
+fn a_page_under_another_heading_is_no_view_unless_it_names_the_other_as_canonical() {
+    let (post, month) = (plain("Bridge", ARTICLE), plain("Posts of May", ARTICLE));
+    assert_eq!(decision(&post, &month).outcome, Outcome::Undecided);
+    let by_canonical = decide(&post, &month, Frames::default(), true);
+    assert_eq!(by_canonical.outcome, Outcome::View);
+}
+
+#[test]
+fn one_text_in_the_frames_of_two_editions_is_a_repeat() {
+    let of =
+        |before: &str, behind: &str| plain("Opacity", &format!("{before}\n{ARTICLE}\n{behind}"));
+    let german = of(
+        "Anmerkung für Fortgeschrittene und alle anderen",
+        "Fehler in der Dokumentation bitte melden",
+    );
+    let french = of(
+        "Note pour les experts et pour tous les autres",
+        "Signaler une erreur de la documentation",
+    );
+    assert_eq!(decision(&german, &french).outcome, Outcome::Repeat);
+}
+
+/// A counter is learned from pairs of three contents, and not from one page in three states.
+#[test]
+fn a_number_that_changes_by_itself_is_learned_from_three_contents() {
+    let of = |content: u32, seen: u32| {
+        let own = ["harbour", "meadow", "railway", "orchard"][content as usize];
+        let text = ARTICLE.replace("bridge", own).replace("ferry", own);
+        plain(
+            &format!("The {own}"),
+            &format!("{text}\nSeen {seen} times."),
+        )
+    };
+    let mut frame = HostFrame::default();
+    let decided = |frame: &HostFrame, content, seen| {
+        let frames = Frames {
+            page: Some(frame),
+            original: Some(frame),
+        };
+        decide(&of(content, seen), &of(content, 4_711), frames, false)
+    };
+    for seen in 0..9 {
+        let decision = decided(&frame, 0, seen);
+        assert_eq!(decision.outcome, Outcome::Distinct);
+        frame.learn_changes(&decision.changes, of(0, 0).content());
+    }
+    for content in [1, 2] {
+        let decision = decided(&frame, content, 90 + content);
+        assert_eq!(decision.outcome, Outcome::Distinct, "{content}");
+        frame.learn_changes(&decision.changes, of(content, 0).content());
+    }
+    assert_eq!(decided(&frame, 3, 17).outcome, Outcome::Repeat);
+}
+
+/// Sizes are facts: an operand of two words was left out for one of one word.
+#[test]
+fn a_number_of_a_few_values_is_a_fact() {
+    let of = |content: &str, size: u32| {
+        let text = ARTICLE.replace("bridge", content).replace("ferry", content);
+        plain(
+            &format!("The {content}"),
+            &format!("{text}\nSize: {size} words."),
+        )
+    };
+    let mut frame = HostFrame::default();
+    for content in ["harbour", "meadow", "railway", "orchard", "quarry"] {
+        let (one, two) = (of(content, 1), of(content, 2));
+        let frames = Frames {
+            page: Some(&frame),
+            original: Some(&frame),
+        };
+        let decision = decide(&one, &two, frames, false);
+        assert_eq!(decision.outcome, Outcome::Distinct, "{content}");
+        frame.learn_changes(&decision.changes, one.content());
+    }
+}
+
+#[test]
+fn a_long_block_under_eight_headings_is_a_part_of_the_frame() {
+    let terms = "All goods remain ours until they are paid for, and the courts of Exeter decide.";
+    let goods = |number: u8| {
+        let own = char::from(b'a' + number).to_string().repeat(4);
+        let text = ARTICLE.replace("bridge", &own).replace("river", &own);
+        plain(&format!("Shelf of {own}"), &format!("{text}\n{terms}"))
+    };
+    let mut frame = HostFrame::default();
+    let block = goods(0).blocks().last().unwrap().clone();
+    for number in 0..20 {
+        if number < 8 {
+            assert!(frame.part(&block).is_none(), "{number}");
+        }
+        frame.learn(&goods(number));
+    }
+    assert!(frame.part(&block).is_some());
+}
+
+/// Blocks of words that no other block has.
+fn blocks() -> impl Strategy<Value = Vec<String>> {
+    let block = prop::collection::vec("[a-z]{4,9}", 6..14);
+    prop::collection::vec(block, 3..12).prop_map(|blocks| {
+        let numbered = blocks.into_iter().enumerate();
+        numbered
+            .map(|(at, words)| format!("block{} {}", "x".repeat(at + 1), words.join(" ")))
+            .collect()
+    })
+}
+
+proptest! {
+    #[test]
+    fn a_page_repeats_itself_in_any_order_of_its_blocks(
+        (blocks, shuffled) in blocks().prop_flat_map(|blocks| {
+            (Just(blocks.clone()), Just(blocks).prop_shuffle())
+        }),
+    ) {
+        let (one, other) = (plain("List", &blocks.join("\n")), plain("List", &shuffled.join("\n")));
+        prop_assert_eq!(decision(&one, &other).outcome, Outcome::Repeat);
+        let frame = HostFrame::default();
+        prop_assert_eq!(one.content_hash(&frame), other.content_hash(&frame));
+    }
+
+    #[test]
+    fn pages_that_differ_in_one_number_are_distinct(
+        blocks in blocks(), at in any::<prop::sample::Index>(), number in 0_u32..10_000,
+    ) {
+        let of = |number: u32| {
+            let mut blocks = blocks.clone();
+            let at = at.index(blocks.len());
+            blocks[at] = format!("{} {number}", blocks[at]);
+            plain("Report", &blocks.join("\n"))
+        };
+        prop_assert_eq!(decision(&of(number), &of(number + 1)).outcome, Outcome::Distinct);
+    }
+
+    #[test]
+    fn whether_pages_are_distinct_does_not_depend_on_their_order(
+        ours in blocks(), theirs in blocks(), shared in blocks(),
+    ) {
+        let of = |own: &[String]| {
+            plain("Page", &format!("{}\n{}", shared.join("\n"), own.join("\n")))
+        };
+        let (one, other) = (of(&ours), of(&theirs));
+        let (there, back) = (decision(&one, &other), decision(&other, &one));
+        prop_assert_eq!(there.outcome == Outcome::Distinct, back.outcome == Outcome::Distinct);
+    }
+}
+
+/// A page of a site: one of its contents, in one of its views.
+#[derive(Clone, Debug)]
+struct SitePage {
+    content: usize,
+    page: ComparedPage,
+}
+
+/// Returns all views of all contents of a site: the page with its frame and comments, its print
+/// view, and the page with its blocks in another order.
+fn site(contents: &[Vec<String>], frame: &[String]) -> Vec<SitePage> {
+    let mut pages = Vec::new();
+    for (content, blocks) in contents.iter().enumerate() {
+        let heading = blocks[0].split(' ').nth(1).unwrap_or_default();
+        let text = blocks.join("\n");
+        let reversed: Vec<&str> = blocks.iter().rev().map(String::as_str).collect();
+        let reversed = reversed.join("\n");
+        let comment =
+            format!("Someone said of {heading} that it was worth reading more than once.");
+        let main = format!("{text}\n{comment}");
+        let frame = frame.join("\n");
+        for (main, judged) in [
+            (&main, format!("{frame}\n{main}")),
+            (&text, text.clone()),
+            (&reversed, format!("{frame}\n{reversed}\n{comment}")),
+        ] {
+            let page = page(heading, main, &judged);
+            pages.push(SitePage { content, page });
+        }
+    }
+    pages
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn in_any_order_a_page_of_each_content_is_kept(
+        (pages, frame) in (prop::collection::vec(blocks(), 1..6), blocks())
+            .prop_map(|(contents, frame)| (site(&contents, &frame), frame))
+            .prop_flat_map(|(pages, frame)| (Just(pages).prop_shuffle(), Just(frame))),
+    ) {
+        let mut host = HostFrame::default();
+        let mut kept: Vec<SitePage> = Vec::new();
+        for visited in pages {
+            let frames = Frames { page: Some(&host), original: Some(&host) };
+            let original = kept.iter().find(|kept| {
+                let decision = decide(&visited.page, &kept.page, frames, false);
+                matches!(decision.outcome, Outcome::Repeat | Outcome::View)
+            });
+            match original {
+                Some(original) => prop_assert_eq!(original.content, visited.content, "{:?}", frame),
+                None => {
+                    host.learn(&visited.page);
+                    kept.push(visited);
+                }
+            }
+        }
+    }
+}
