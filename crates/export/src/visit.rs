@@ -193,7 +193,8 @@ impl Visits {
         }
     }
 
-    fn end(&mut self, row: VisitRecord) -> Option<Visit> {
+    fn end(&mut self, mut row: VisitRecord) -> Option<Visit> {
+        self.revoked.amend(&mut row);
         if self.revoked.take(&row).is_some() {
             // The page is queued again and may have kept its admission.
             return None;

@@ -61,6 +61,10 @@ impl NearDupIndex for SharedStore {
             }
         }
     }
+
+    fn are_separate(&self, page: UrlKey, original: UrlKey) -> bool {
+        self.local.are_separate(page, original)
+    }
 }
 
 impl SharedStore {

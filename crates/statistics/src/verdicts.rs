@@ -2,7 +2,7 @@
 
 use store::{DuplicateRule, Fate, VisitRecord};
 
-/// The duplicates of a crawl by the rule that found them. The first four add up to all duplicates;
+/// The duplicates of a crawl by the rule that found them. The first five add up to all duplicates;
 /// the others overlap with them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VerdictRules {
@@ -14,6 +14,8 @@ pub struct VerdictRules {
     pub near: u64,
     /// Near enough only to the page that it calls canonical.
     pub by_canonical: u64,
+    /// The same content by a comparison of the texts.
+    pub same_content: u64,
     /// Duplicates of a page of an earlier crawl.
     pub of_earlier: u64,
     /// Duplicates that were kept.
@@ -50,6 +52,7 @@ impl Verdicts {
             DuplicateRule::SameText => &mut self.rules.same_text,
             DuplicateRule::Near => &mut self.rules.near,
             DuplicateRule::ByCanonical => &mut self.rules.by_canonical,
+            DuplicateRule::SameContent => &mut self.rules.same_content,
         };
         change(of_rule, 1);
         change(&mut self.rules.of_earlier, row.of_earlier.into());

@@ -14,6 +14,11 @@ pub const SAME_TEXT: &str = "the same text";
 /// canonical.
 pub const OF_CANONICAL: &str = " that it calls canonical";
 
+/// The beginning of the reason of a page whose content is part of another's.
+pub const CONTAINED_IN: &str = "all of its content is in";
+/// The beginning of the reason of a page that differs from another in nothing of weight.
+pub const SAME_CONTENT: &str = "the same content as";
+
 /// The rule by which a page was found to repeat another. The order is on disk (postcard).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum DuplicateRule {
@@ -25,15 +30,18 @@ pub enum DuplicateRule {
     Near,
     /// Near enough only to the page that it calls canonical.
     ByCanonical,
+    /// The same content by a comparison of the texts. Since journal format 11.
+    SameContent,
 }
 
 impl DuplicateRule {
     /// All of them.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::SameBytes,
         Self::SameText,
         Self::Near,
         Self::ByCanonical,
+        Self::SameContent,
     ];
 
     /// Returns the word in reports.
@@ -44,6 +52,7 @@ impl DuplicateRule {
             Self::SameText => "same-text",
             Self::Near => "near",
             Self::ByCanonical => "by-canonical",
+            Self::SameContent => "same-content",
         }
     }
 }

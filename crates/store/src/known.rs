@@ -301,6 +301,12 @@ impl<O: Originals> Known<O> {
         }
     }
 
+    /// Returns true for pages that were separated.
+    pub(crate) fn are_separate(&self, one: UrlKey, other: UrlKey) -> bool {
+        let others = self.distinct.get(&one);
+        others.is_some_and(|others| others.contains(&other))
+    }
+
     /// Returns true for a retained duplicate.
     pub(crate) fn is_retained(&self, page: UrlKey) -> bool {
         self.retained.contains_key(&page)

@@ -34,7 +34,9 @@ mod visit_record;
 
 pub use budget::DomainCounts;
 pub use discovered_url::DiscoveredUrl;
-pub use duplicate_rule::{DuplicateRule, OF_CANONICAL, SAME_BYTES, SAME_TEXT};
+pub use duplicate_rule::{
+    CONTAINED_IN, DuplicateRule, OF_CANONICAL, SAME_BYTES, SAME_CONTENT, SAME_TEXT,
+};
 pub use fault::{Holder, StoreFault};
 pub use frontier::{
     ArchivePlace, ArchiveSpan, Durable, FinishedVisit, Frontier, FrontierRules, HOSTS_RULE,

@@ -168,4 +168,7 @@ pub trait NearDupIndex: Send + Sync {
     /// # Errors
     /// A fault of the store.
     async fn separate(&self, page: &PageUrl, original: &PageUrl) -> Result<(), StoreFault>;
+
+    /// Returns true for pages that [`NearDupIndex::separate`] has separated.
+    fn are_separate(&self, page: UrlKey, original: UrlKey) -> bool;
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use topic::Relevance;
+use web::PageUrl;
 
 use crate::duplicate_rule::DuplicateRule;
 use crate::limit::Cut;
@@ -37,6 +38,8 @@ pub struct VisitDetails {
     /// The format of a document that was archived and not read for its text and links. Since format
     /// 10.
     pub unread: Option<UnreadFormat>,
+    /// Kept pages whose content is part of this page's: they repeat it. Since format 11.
+    pub contains: Vec<PageUrl>,
 }
 
 impl VisitDetails {

@@ -283,4 +283,8 @@ impl NearDupIndex for Turns {
         self.turn().separate(page, original).await?;
         self.share_news().await
     }
+
+    fn are_separate(&self, page: UrlKey, original: UrlKey) -> bool {
+        self.turn().are_separate(page, original)
+    }
 }

@@ -91,6 +91,10 @@ impl NearDupIndex for EmbeddedStore {
         });
         self.append(&mut self.signatures(), &record, &encode(&record))
     }
+
+    fn are_separate(&self, page: UrlKey, original: UrlKey) -> bool {
+        self.signatures().are_separate(page, original)
+    }
 }
 
 impl EmbeddedStore {

@@ -214,6 +214,11 @@ impl SignatureStore {
         self.known.per_cluster()
     }
 
+    /// Returns true for pages that were separated.
+    pub(super) fn are_separate(&self, one: UrlKey, other: UrlKey) -> bool {
+        self.known.are_separate(one, other)
+    }
+
     /// Returns true if this crawl knows the page.
     pub(super) fn knows(&mut self, page: UrlKey) -> Result<bool, StoreFault> {
         self.known.knows(page)

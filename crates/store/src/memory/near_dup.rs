@@ -89,6 +89,10 @@ impl NearDupIndex for MemoryStore {
         known.separate(page.key(), original.key());
         Ok(())
     }
+
+    fn are_separate(&self, page: UrlKey, original: UrlKey) -> bool {
+        self.state().index.known.are_separate(page, original)
+    }
 }
 
 impl State {

@@ -146,6 +146,10 @@ pub(crate) fn verdicts(statistics: &CrawlStatistics) -> Verdicts {
         ("the same text", rules.same_text),
         ("nearly the same text", rules.near),
         ("near the page that it calls canonical", rules.by_canonical),
+        (
+            "the same content, compared block by block",
+            rules.same_content,
+        ),
     ];
     Verdicts {
         rules: Tally::of(rules, 0),

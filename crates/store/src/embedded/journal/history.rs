@@ -4,14 +4,15 @@ use std::collections::{HashMap, VecDeque};
 use std::path::Path;
 
 use neardup::HashKey;
-use web::UrlKey;
+use web::{PageUrl, UrlKey};
 
 use super::frame::Position;
 use super::reader::JournalReader;
 use super::record::Record;
 use super::segment::Replay;
+use crate::duplicate_rule::{CONTAINED_IN, DuplicateRule};
 use crate::fault::StoreFault;
-use crate::visit_record::VisitRecord;
+use crate::visit_record::{Fate, VisitRecord};
 
 /// The records of a store in the order in which they happened. Takes no lock: records written
 /// meanwhile may or may not be seen.
@@ -43,7 +44,7 @@ impl Iterator for History {
 }
 
 /// Returns the record of each visit, in the order in which the visits ended, without the revoked
-/// ones.
+/// ones, and as later visits left it.
 ///
 /// # Errors
 /// [`StoreFault`] if the journal cannot be opened; later items if it is damaged.
@@ -54,7 +55,8 @@ pub fn rows(
     let history = History::open(directory)?;
     Ok(history.filter_map(move |record| match record {
         Ok(Record::Settled(settled)) => {
-            let row = settled.visit.row;
+            let mut row = settled.visit.row;
+            revoked.amend(&mut row);
             (revoked.take(&row).is_none()).then_some(Ok(*row))
         }
         Ok(_) => None,
@@ -84,9 +86,15 @@ pub fn records_at(directory: &Path, positions: &[Position]) -> Result<Vec<Record
         .collect()
 }
 
-/// The revocations of each page. As many of its visits, from the first on, do not count.
+/// What later records of a journal say about visits: some were revoked, and some pages were found
+/// to be part of a later one.
 #[derive(Clone, Debug, Default)]
-pub struct Revocations(HashMap<UrlKey, VecDeque<Revocation>>);
+pub struct Revocations {
+    /// By page. As many of its visits, from the first on, do not count.
+    revoked: HashMap<UrlKey, VecDeque<Revocation>>,
+    /// By the final URL of a kept page: a later page that has all of its content.
+    contained: HashMap<UrlKey, PageUrl>,
+}
 
 /// The reason why a visit does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +111,7 @@ pub enum Revocation {
 /// # Errors
 /// [`StoreFault`] if the journal cannot be opened.
 pub fn revocations(directory: &Path) -> Result<Revocations, StoreFault> {
-    let mut revoked = Revocations::default();
+    let mut later = Revocations::default();
     for record in History::open(directory)? {
         match record {
             Ok(Record::Revoked { row, .. }) => {
@@ -111,19 +119,46 @@ pub fn revocations(directory: &Path) -> Result<Revocations, StoreFault> {
                     None => Revocation::Lost,
                     Some(_) => Revocation::Void,
                 };
-                revoked.0.entry(row.url.key()).or_default().push_back(why);
+                later
+                    .revoked
+                    .entry(row.url.key())
+                    .or_default()
+                    .push_back(why);
+                later.contained.retain(|_, page| *page != row.url);
+            }
+            Ok(Record::Settled(settled)) => {
+                let row = settled.visit.row;
+                for part in row.details.contains {
+                    later.contained.insert(part.key(), row.url.clone());
+                }
             }
             Ok(_) => {}
             Err(_damage) => break,
         }
     }
-    Ok(revoked)
+    Ok(later)
 }
 
 impl Revocations {
     /// Takes the revocation of this visit, if it was revoked later. Call it once for each visit, in
     /// the order of the journal.
     pub fn take(&mut self, row: &VisitRecord) -> Option<Revocation> {
-        self.0.get_mut(&row.url.key())?.pop_front()
+        self.revoked.get_mut(&row.url.key())?.pop_front()
+    }
+
+    /// Changes the record of a kept page to a repeat of the later page that has all of its content.
+    /// The archive keeps both.
+    pub fn amend(&self, row: &mut VisitRecord) {
+        if !row.fate.is_original() {
+            return;
+        }
+        let url = row.final_url.as_ref().unwrap_or(&row.url);
+        if let Some(whole) = self.contained.get(&url.key()) {
+            row.fate = Fate::NearDuplicate;
+            row.details.rule = Some(DuplicateRule::SameContent);
+            row.reason = Some(format!("{CONTAINED_IN} {whole}, which was found later"));
+            row.duplicate_of = Some(whole.clone());
+            row.of_earlier = false;
+        }
     }
 }

@@ -20,10 +20,12 @@ use crate::patterns::name::PatternName;
 use crate::visit_details::VisitDetails;
 use crate::visit_record::VisitRecord;
 
-/// The first format with [`VisitDetails::cuts`] and [`VisitDetails::unread`], and with the request
-/// for a URL in its text, if that differs ([`PageUrl::to_stored`]). [`VisitDetails::relevance`] and
-/// the details of revoked visits came with format 9; [`VisitDetails`], [`Record::Postponed`]'s
-/// reason and [`Record::Distinct`] with format 8.
+/// The first format with [`VisitDetails::contains`]. [`VisitDetails::cuts`] and
+/// [`VisitDetails::unread`] came with format 10, and with it the request for a URL in its text, if
+/// that differs ([`PageUrl::to_stored`]); [`VisitDetails::relevance`] and the details of revoked
+/// visits with format 9; [`VisitDetails`], [`Record::Postponed`]'s reason and [`Record::Distinct`]
+/// with format 8.
+const FORMAT_WITH_CONTAINS: u16 = 11;
 const FORMAT_WITH_CUTS: u16 = 10;
 const FORMAT_WITH_RELEVANCE: u16 = 9;
 /// The number of the variant [`Record::Revoked`].
@@ -42,14 +44,15 @@ type DetailsOf9 = (
 
 /// Decodes the payload of a frame in a segment of this format.
 ///
-/// Formats before 10 lack the last fields of two records, the absence of which is encoded as zero
+/// Formats before 11 lack the last fields of two records, the absence of which is encoded as zero
 /// bytes: these are appended. Of a revoked visit, its details are in the middle.
 pub(super) fn decode(format: u16, mut payload: Vec<u8>) -> postcard::Result<Record> {
-    if format >= FORMAT_WITH_CUTS {
+    if format >= FORMAT_WITH_CONTAINS {
         return postcard::from_bytes(&payload);
     }
     if let Some((&REVOKED, fields)) = payload.split_first() {
         let (entry, row, reached) = match format {
+            FORMAT_WITH_CUTS => revoked_of_10(fields)?,
             FORMAT_WITH_RELEVANCE => revoked_of_9(fields)?,
             _ => postcard::from_bytes(fields)?,
         };
@@ -64,12 +67,32 @@ pub(super) fn decode(format: u16, mut payload: Vec<u8>) -> postcard::Result<Reco
     postcard::from_bytes(&payload)
 }
 
-/// Decodes the fields of [`Record::Revoked`] in format 9.
-fn revoked_of_9(fields: &[u8]) -> postcard::Result<(QueueEntry, Box<VisitRecord>, Vec<PageUrl>)> {
-    let (entry, mut row, details, reached): (_, Box<VisitRecord>, DetailsOf9, _) =
+/// The fields of [`Record::Revoked`].
+type RevokedFields = (QueueEntry, Box<VisitRecord>, Vec<PageUrl>);
+
+/// Decodes the fields of [`Record::Revoked`] in format 10.
+fn revoked_of_10(fields: &[u8]) -> postcard::Result<RevokedFields> {
+    let (entry, mut row, details, cuts, unread, reached): (_, Box<VisitRecord>, _, _, _, _) =
         postcard::from_bytes(fields)?;
-    let (rule, duration, words, redirects, digest, is_sitemap, relevance) = details;
     row.details = VisitDetails {
+        cuts,
+        unread,
+        ..details_of_9(details)
+    };
+    Ok((entry, row, reached))
+}
+
+/// Decodes the fields of [`Record::Revoked`] in format 9.
+fn revoked_of_9(fields: &[u8]) -> postcard::Result<RevokedFields> {
+    let (entry, mut row, details, reached): (_, Box<VisitRecord>, _, _) =
+        postcard::from_bytes(fields)?;
+    row.details = details_of_9(details);
+    Ok((entry, row, reached))
+}
+
+fn details_of_9(details: DetailsOf9) -> VisitDetails {
+    let (rule, duration, words, redirects, digest, is_sitemap, relevance) = details;
+    VisitDetails {
         rule,
         duration,
         words,
@@ -78,8 +101,7 @@ fn revoked_of_9(fields: &[u8]) -> postcard::Result<(QueueEntry, Box<VisitRecord>
         is_sitemap,
         relevance,
         ..VisitDetails::default()
-    };
-    Ok((entry, row, reached))
+    }
 }
 
 /// A visit record on disk with its details behind it.

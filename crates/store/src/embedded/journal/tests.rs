@@ -193,7 +193,7 @@ fn the_golden_journal_is_still_written_and_read() {
     let golden = include_str!("../../../golden/journal.hex");
     let directory = tempfile::tempdir().unwrap();
     let journal = journal(directory.path(), 1 << 20);
-    let records = records_until_10();
+    let records = records_until_11();
     for record in &records {
         journal.append(record).unwrap();
     }
@@ -219,7 +219,7 @@ fn the_records_that_a_follower_passes_over_are_those_about_signatures() {
             text: None,
         }),
     };
-    for record in [vec![admitted], records_until_10()].concat() {
+    for record in [vec![admitted], records_until_11()].concat() {
         let expected = matches!(
             record,
             Record::Admitted { .. } | Record::Forgotten { .. } | Record::Retained(_)
@@ -243,6 +243,8 @@ fn journals_of_earlier_versions_are_read_and_continued() {
     is_read_and_continued(format_8, &records);
     let format_9 = include_str!("../../../golden/journal-9.hex");
     is_read_and_continued(format_9, &records_until_9());
+    let format_10 = include_str!("../../../golden/journal-10.hex");
+    is_read_and_continued(format_10, &records_until_10());
 }
 
 fn is_read_and_continued(golden: &str, records: &[Record]) {
@@ -256,7 +258,7 @@ fn is_read_and_continued(golden: &str, records: &[Record]) {
         std::fs::write(&path, bytes).unwrap();
         assert_eq!(all(directory.path()).unwrap(), expected);
         let journal = journal(directory.path(), 1 << 20);
-        for record in records_since_10() {
+        for record in records_since_11() {
             journal.append(&record).unwrap();
         }
         let untouched = std::fs::read(&path).unwrap();
@@ -265,7 +267,7 @@ fn is_read_and_continued(golden: &str, records: &[Record]) {
         assert_eq!(files(directory.path()).len(), if is_alone { 1 } else { 2 });
         assert_eq!(
             all(directory.path()).unwrap(),
-            [expected, records_since_10()].concat()
+            [expected, records_since_11()].concat()
         );
     }
 }
@@ -432,6 +434,11 @@ fn golden_records() -> Vec<Record> {
 }
 
 /// Returns all of the golden journal.
+fn records_until_11() -> Vec<Record> {
+    [records_until_10(), records_since_11()].concat()
+}
+
+/// Returns the golden journal of format 10.
 fn records_until_10() -> Vec<Record> {
     [records_until_9(), records_since_10()].concat()
 }
@@ -475,6 +482,32 @@ fn requests_come_back_as_pages_wrote_them() {
         assert_eq!(url.as_str(), "http://a.test/b?a=2&z=1");
         assert_eq!(url.request_target(), "/b?z=1&a=2;jsessionid=3");
     }
+}
+
+/// Returns records with all that format 11 added.
+fn records_since_11() -> Vec<Record> {
+    let found = link("http://a.test/whole", 1);
+    let row = crate::VisitRecord {
+        details: crate::VisitDetails {
+            contains: vec![link("http://a.test/print/whole", 1).url],
+            ..crate::VisitDetails::default()
+        },
+        ..crate::VisitRecord::new(found.clone(), Fate::Unique, at(7))
+    };
+    vec![
+        Record::Settled(SettledVisit {
+            sequence: 13,
+            priority: found.priority,
+            first: 14,
+            pace: Pace::default(),
+            visit: FinishedVisit::new(row.clone()),
+        }),
+        Record::Revoked {
+            entry: crate::QueueEntry::new(14, found),
+            row: Box::new(row),
+            reached: Vec::new(),
+        },
+    ]
 }
 
 /// Returns records with all that format 10 added.
