@@ -15,15 +15,15 @@ use std::error::Error;
 use std::sync::{Arc, RwLock, RwLockWriteGuard};
 
 use crawl::{
-    ActiveOverrides, CrawlContext, EarlierArchives, FailedPages, ListingQuota, RobotsFiles,
-    ShortestWays, Stop, Telemetry,
+    ActiveOverrides, CrawlContext, EarlierArchives, FailedPages, KeptPages, ListingQuota,
+    RobotsFiles, ShortestWays, Stop, Telemetry,
 };
 use disk::{Disk, ReservedDisk, SystemDisk};
 use fetch::{Fetch, FetchOptions, HttpFetch, MemoryBudget, Pacer, RobotsCache, Secrets, Stalls};
 use shared_store::{Session, SharedOptions, SharedStore};
 use sinks::Sink;
 use store::embedded::{EarlierCrawls, EmbeddedStore, StoreOptions};
-use store::{DiscoveredUrl, Frontier, NearDupIndex, StoreFault, VisitRecord};
+use store::{DiscoveredUrl, Frontier, LikenessRules, NearDupIndex, StoreFault, VisitRecord};
 use tokio::sync::Semaphore;
 use web::{CanonicalForm, Clock, GroupBy, PageUrl, Scope, UrlKey};
 
@@ -296,6 +296,7 @@ pub(crate) async fn assemble(
         robots: components.robots,
         frontier: opened.frontier(),
         index: opened.index(),
+        kept_pages: kept_pages(settings, &disk)?,
         sink,
         earlier: components.archives,
         disk_space,
@@ -324,6 +325,24 @@ pub(crate) async fn assemble(
         store,
         list,
     })
+}
+
+/// The file of the kept pages, in the state directory of a crawl.
+const KEPT_PAGES: &str = "kept-pages";
+
+/// Returns the memory of kept pages by which texts are compared; none where the user has chosen
+/// what decides.
+fn kept_pages(settings: &Settings, disk: &Arc<dyn Disk>) -> Result<Option<KeptPages>, CliError> {
+    let likeness = settings.likeness()?;
+    // With earlier crawls, a page is compared with its own capture first.
+    let is_default = settings.since.is_empty()
+        && settings.against.is_empty()
+        && likeness.thresholds.resemblance().is_none()
+        && likeness.scope == LikenessRules::default().scope
+        && likeness.per_cluster == LikenessRules::default().per_cluster;
+    let archive = crawl_directory::archive(&settings.out);
+    let file = crawl_directory::state(&settings.out).join(KEPT_PAGES);
+    Ok(is_default.then(|| KeptPages::open(archive, file, Arc::clone(disk))))
 }
 
 /// Opens a node's part of a shared crawl.

@@ -1,5 +1,6 @@
 //! The text of a document, as a crawl judges it.
 
+use comparison::{ComparedPage, PageParts};
 use neardup::{
     BandDesign, BandedSignature, Fingerprint, NormalText, PageSignature, PageText, SignatureBuilder,
 };
@@ -77,6 +78,25 @@ impl Reader {
         match page {
             Page::Text(text) => Some(*text),
             Page::Document(document) => Some(crawl::page_text(document, self.main_content)),
+            Page::Other => None,
+        }
+    }
+
+    /// Returns a document as it is compared with another, block by block; none if it is judged by
+    /// its bytes alone.
+    #[must_use]
+    pub fn compared(&self, page: &Page<'_>) -> Option<ComparedPage> {
+        match page {
+            Page::Text(text) => Some(ComparedPage::of(&PageParts {
+                url: "",
+                title: text.title,
+                heading: text.heading,
+                main: text.text,
+                judged: text.text,
+                is_partial: false,
+                is_plain: false,
+            })),
+            Page::Document(document) => Some(crawl::compared_page("", document, self.main_content)),
             Page::Other => None,
         }
     }

@@ -13,6 +13,7 @@ use crate::policy::Policy;
 use crate::runtime::adaptive_signatures::AdaptiveSignatures;
 use crate::runtime::disk_space::DiskSpace;
 use crate::runtime::focus::Focus;
+use crate::runtime::kept_pages::KeptPages;
 use crate::runtime::runtime_overrides::{ActiveOverrides, RuntimeOverrides};
 use crate::runtime::shortest_ways::ShortestWays;
 use crate::runtime::telemetry::Telemetry;
@@ -32,6 +33,8 @@ pub struct CrawlContext {
     pub frontier: Arc<dyn Frontier>,
     /// The near-duplicate index of the pages so far.
     pub index: Arc<dyn NearDupIndex>,
+    /// The kept pages as the comparison of texts needs them; none if signatures alone decide.
+    pub kept_pages: Option<KeptPages>,
     /// The archive, and the indexes derived from it.
     pub sink: Arc<dyn Sink>,
     /// The archives of earlier crawls: pages in there are fetched only if they were modified.
@@ -129,6 +132,11 @@ impl CrawlContext {
         self.save().await?;
         self.sink.close().await?;
         self.frontier.close().await?;
+        if let Some(kept) = &self.kept_pages
+            && let Err(error) = kept.save()
+        {
+            tracing::warn!(%error, "kept pages are unknown to the next session");
+        }
         Ok(())
     }
 }

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use sinks::{Keeping, MetadataField, Visit};
+use sinks::{Archived, Keeping, MetadataField, Visit};
 use store::{ArchiveSpan, Fate, FinishedVisit, Lease, Settlement, VisitRecord};
 use web::{Exchange, PageUrl};
 
@@ -14,8 +14,10 @@ use crate::context::CrawlContext;
 use crate::fault::Fault;
 use crate::runtime::politeness;
 use crate::runtime::retry::{self, Decision};
+use crate::steps::admission::Admission;
 use crate::steps::links::{self, Outlinks};
 use crate::steps::permission::{self, Permission};
+use crate::steps::reading::Reading;
 use crate::steps::redirects::{self, ChainEnd, FailedChain, RedirectChain};
 use crate::steps::{admission, indexing, outlinks, reading, seed_moves, visit_record};
 
@@ -76,22 +78,37 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
 
     // archive → index → settle
     let record = visit_record::with_page(&lease, page, &chain.exchanges, &reading, &admission);
-    let mut notes = visit_record::match_fields(&admission, reading.document.as_ref());
-    notes.extend(visit_record::topic_fields(&reading));
-    let odd = visit_record::warnings_of(&chain.exchanges);
-    notes.extend(visit_record::warnings(odd.chain(reading.warnings)));
-    notes.extend(outlinks::notes(
-        context.policy.outlinks,
-        reading.document.as_ref(),
-    ));
+    let mut notes = notes(context, &chain.exchanges, &reading, &admission);
     notes.extend(outlinks::queued(&record, &links.discovered));
-    let archived = Visit {
+    let visit = Visit {
         keeping: admission.keeping,
         payload: Some(reading.payload),
         text: indexing::text(&context.policy, &record, reading.document),
         ..whole_visit(context, &record, chain.exchanges, notes)
     };
-    archive_and_settle(context, lease, record, archived, links, chain.reached).await
+    let (record, archived) = archive(context, record, visit).await?;
+    let fate = settle(context, lease, record, &archived, links, chain.reached).await?;
+    if let Some(page) = admission.compared {
+        page.remember(context, &archived);
+    }
+    Ok(Outcome::Ended(fate))
+}
+
+/// Returns fields for the archive about the match of a page, its topic and its oddities.
+fn notes(
+    context: &CrawlContext,
+    exchanges: &[Exchange],
+    reading: &Reading,
+    admission: &Admission,
+) -> Vec<MetadataField> {
+    let document = reading.document.as_ref();
+    let mut notes = visit_record::match_fields(admission, document);
+    notes.extend(visit_record::topic_fields(reading));
+    let odd = visit_record::warnings_of(exchanges);
+    let odd = odd.chain(reading.warnings.iter().copied());
+    notes.extend(visit_record::warnings(odd));
+    notes.extend(outlinks::notes(context.policy.outlinks, document));
+    notes
 }
 
 /// Queues a page again after a failure, or gives it up.
@@ -144,9 +161,11 @@ async fn settle_without_page(
     let record = visit_record::without_page(found, &chain.exchanges, now, fate, reason);
     let odd = visit_record::warnings_of(&chain.exchanges);
     let notes = visit_record::warnings(odd).into_iter().collect();
-    let archived = whole_visit(context, &record, chain.exchanges, notes);
+    let visit = whole_visit(context, &record, chain.exchanges, notes);
     let no_links = Outlinks::default();
-    archive_and_settle(context, lease, record, archived, no_links, chain.reached).await
+    let (record, archived) = archive(context, record, visit).await?;
+    let fate = settle(context, lease, record, &archived, no_links, chain.reached).await?;
+    Ok(Outcome::Ended(fate))
 }
 
 /// Returns a visit for the archive, with all its exchanges and no text to search.
@@ -168,23 +187,32 @@ fn whole_visit(
     }
 }
 
-/// Archives the visit, then settles the lease.
-async fn archive_and_settle(
+/// Archives the visit, and notes its place in the record.
+async fn archive(
     context: &CrawlContext,
-    lease: Lease,
     mut record: VisitRecord,
     visit: Visit,
-    links: Outlinks,
-    reached: Vec<PageUrl>,
-) -> Result<Outcome, Fault> {
+) -> Result<(VisitRecord, Archived), Fault> {
     let archived = context.sink.write(visit).await?;
     record.warc_file = Some(archived.file.clone());
     record.warc_offset = Some(archived.page_offset);
-    let fate = record.fate;
     visit_record::announce(context, &record);
+    Ok((record, archived))
+}
+
+/// Settles the lease of an archived visit.
+async fn settle(
+    context: &CrawlContext,
+    lease: Lease,
+    record: VisitRecord,
+    archived: &Archived,
+    links: Outlinks,
+    reached: Vec<PageUrl>,
+) -> Result<Fate, Fault> {
+    let fate = record.fate;
     let span = ArchiveSpan {
         ticket: archived.ticket,
-        file: archived.file,
+        file: archived.file.clone(),
         end: archived.end,
     };
     let settlement = Settlement::Done(FinishedVisit {
@@ -195,5 +223,5 @@ async fn archive_and_settle(
         ..FinishedVisit::new(record)
     });
     politeness::settle(context, lease, settlement).await?;
-    Ok(Outcome::Ended(fate))
+    Ok(fate)
 }

@@ -228,11 +228,24 @@ impl<'a> Notes<'a> {
         PageUrl::parse(self.text(name)?, self.form).ok()
     }
 
-    fn cuts(self) -> Vec<Cut> {
+    /// Returns the values of a field that may be repeated.
+    fn texts(self, name: &str) -> impl Iterator<Item = &'a str> {
         let named = self.fields.iter();
-        let named = named.filter(|(name, _)| name.eq_ignore_ascii_case(visit_record::CUT_BY));
+        let named = named.filter(move |(known, _)| known.eq_ignore_ascii_case(name));
+        named.map(|(_, value)| value.as_str())
+    }
+
+    fn urls(self, name: &str) -> Vec<PageUrl> {
+        let urls = self.texts(name).map(|url| PageUrl::parse(url, self.form));
+        urls.filter_map(Result::ok).collect()
+    }
+
+    fn cuts(self) -> Vec<Cut> {
         let mut cuts = Vec::new();
-        for cut in named.filter_map(|(_, value)| visit_record::cut_of_field(value)) {
+        for cut in self
+            .texts(visit_record::CUT_BY)
+            .filter_map(visit_record::cut_of_field)
+        {
             cut.add_to(&mut cuts);
         }
         cuts
@@ -269,6 +282,7 @@ fn archived_record(
             unread: notes
                 .text(visit_record::UNREAD)
                 .and_then(UnreadFormat::of_word),
+            contains: notes.urls(visit_record::CONTAINS),
             ..row.details
         },
         ..row

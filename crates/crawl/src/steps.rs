@@ -9,6 +9,7 @@ pub(crate) mod redirects;
 pub(crate) mod reading;
 
 pub(crate) mod admission;
+pub(crate) mod by_texts;
 pub(crate) mod content_filter;
 pub(crate) mod evidence;
 

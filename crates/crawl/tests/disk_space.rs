@@ -229,6 +229,7 @@ impl Machine {
             robots,
             frontier: store.clone(),
             index: store,
+            kept_pages: None,
             sink: Arc::new(sink),
             earlier: None,
             disk_space: Arc::new(room),

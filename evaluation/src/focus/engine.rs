@@ -199,6 +199,7 @@ async fn run(crawl: &EngineCrawl<'_>, state: &Path) -> Result<Vec<SimulatedVisit
         robots: RobotsCache::new(fetch, pacer, agent, clock.clone(), 100),
         frontier: store.clone(),
         index: store,
+        kept_pages: None,
         sink: order.clone(),
         earlier: None,
         disk_space: Arc::new(DiskSpace::new(disk, None, Vec::new(), NO_ROOM_NEEDED)),

@@ -6,11 +6,13 @@
 
 mod measures;
 
-use corpus::Reader;
+use comparison::{ComparedPage, Decision, Frames, Outcome, decide};
+use corpus::{Page, Reader};
 use neardup::{
     Criterion, Fingerprint, HashKey, Likeness, NormalText, PageSignature, Shingles, Sketch,
 };
 use serde::Serialize;
+use web::PageUrl;
 
 use self::measures::{Measure, MeasuredDocument, Measures};
 use super::column;
@@ -48,6 +50,10 @@ struct ComparedDocument {
     written: String,
     fingerprint: Fingerprint,
     signature: PageSignature,
+    /// The page block by block; none for a file without text.
+    page: Option<ComparedPage>,
+    /// The URL that it names as its canonical page.
+    canonical: Option<PageUrl>,
 }
 
 pub(crate) fn run(args: &CompareArgs) -> Result<(), CliError> {
@@ -66,6 +72,11 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), CliError> {
         Ok(ComparedDocument {
             text: NormalText::of(&written),
             written,
+            page: reader.compared(&page),
+            canonical: match &page {
+                Page::Document(document) => document.canonical.clone(),
+                Page::Text(_) | Page::Other => None,
+            },
             fingerprint: reader.fingerprint(&signature_builder, &document.content),
             signature: reader.signature(&signature_builder, &document.content),
         })
@@ -110,10 +121,12 @@ impl Comparison {
         let resemblance = shingles_a.resemblance(&shingles_b);
         // Both texts are at hand, so the exact resemblance decides and not its estimate.
         let likeness = criterion.exact_likeness(&a.signature, &b.signature, resemblance);
-        let verdict = match likeness {
-            Some(Likeness::Near { .. }) => "near-duplicate",
-            Some(_) => "exact-duplicate",
-            None => "distinct",
+        let decision = decision(a, b, criterion, likeness);
+        let outcome = decision.as_ref().map(|decision| decision.outcome);
+        let verdict = match (likeness, outcome) {
+            (_, Some(Outcome::Distinct)) | (None, None | Some(Outcome::Undecided)) => "distinct",
+            (Some(Likeness::Near { .. }) | None, _) => "near-duplicate",
+            (Some(_), _) => "exact-duplicate",
         };
         Self {
             distance: a.fingerprint.distance(b.fingerprint),
@@ -126,7 +139,9 @@ impl Comparison {
             fingerprint_a: args.features.digits(a.fingerprint),
             fingerprint_b: args.features.digits(b.fingerprint),
             verdict,
-            reason: reason(a, b, args, criterion, resemblance, likeness),
+            reason: decision
+                .and_then(|decision| said(&decision))
+                .unwrap_or_else(|| reason(a, b, args, criterion, resemblance, likeness)),
             measures: Vec::new(),
             diff: None,
         }
@@ -149,6 +164,34 @@ impl Comparison {
             column("fingerprint a", Some(&self.fingerprint_a)),
             column("fingerprint b", Some(&self.fingerprint_b)),
         ]
+    }
+}
+
+/// Returns the decision of the texts; none if the bytes or a criterion of the user's decide.
+fn decision(
+    a: &ComparedDocument,
+    b: &ComparedDocument,
+    criterion: &Criterion,
+    likeness: Option<Likeness>,
+) -> Option<Decision> {
+    let is_default = matches!(criterion, Criterion::Verified(thresholds)
+        if thresholds.resemblance().is_none());
+    if !is_default || likeness == Some(Likeness::SamePayload) {
+        return None;
+    }
+    let is_canonical = a.canonical.is_some() && a.canonical == b.canonical;
+    let (a, b) = (a.page.as_ref()?, b.page.as_ref()?);
+    Some(decide(a, b, Frames::default(), is_canonical))
+}
+
+/// Returns the sentence of a decision, if the texts decided.
+fn said(decision: &Decision) -> Option<String> {
+    match decision.outcome {
+        Outcome::Distinct => decision.reason.as_ref().map(ToString::to_string),
+        Outcome::Repeat => Some("nothing of weight differs".to_owned()),
+        Outcome::View => Some("all that a says stands in b".to_owned()),
+        Outcome::ViewOfPage => Some("all that b says stands in a".to_owned()),
+        Outcome::Undecided => None,
     }
 }
 

@@ -77,6 +77,11 @@ impl AdaptiveSignatures {
         })
     }
 
+    /// Returns true if each page that is read changes the weights.
+    pub(crate) fn learns(&self) -> bool {
+        self.learning.is_some()
+    }
+
     /// Hashes the words of a text for its signature.
     pub(crate) fn hashed(&self, text: &str) -> HashedText {
         self.builder().hashed(text)

@@ -1,14 +1,17 @@
 //! Admission to the near-duplicate index, and its consequences: the part of a page that is
 //! archived, and the way in which its links are followed.
 
+use std::sync::Arc;
+
 use neardup::Likeness;
 use sinks::Keeping;
 use store::{Fate, Lease, Original, PAGE_REASON, Page, RetainedDuplicate, StoreFault, Verdict};
-use web::Exchange;
+use web::{Exchange, PageUrl};
 
 use crate::context::CrawlContext;
 use crate::policy::OnDuplicate;
 use crate::runtime::telemetry::Counts;
+use crate::steps::by_texts::{self, Compared, Findings};
 use crate::steps::content_filter;
 use crate::steps::duplicate_links::Following;
 use crate::steps::evidence::{self, Evidence};
@@ -31,6 +34,12 @@ pub(crate) struct Admission {
     pub(crate) evidence: Option<Evidence>,
     /// True if the archive can show it, so that its requisites are fetched too.
     pub(crate) is_shown: bool,
+    /// True if the texts decided that it is a repeat.
+    pub(crate) is_by_texts: bool,
+    /// Kept pages whose content is part of this page's.
+    pub(crate) contains: Vec<PageUrl>,
+    /// The page as others are compared with it, if it is kept and they may be.
+    pub(crate) compared: Option<Compared>,
 }
 
 impl Admission {
@@ -44,6 +53,9 @@ impl Admission {
             following,
             evidence: None,
             is_shown: true,
+            is_by_texts: false,
+            contains: Vec::new(),
+            compared: None,
         }
     }
 
@@ -57,6 +69,9 @@ impl Admission {
             following,
             evidence: None,
             is_shown: false,
+            is_by_texts: false,
+            contains: Vec::new(),
+            compared: None,
         }
     }
 
@@ -126,7 +141,7 @@ pub(crate) fn repeated(verdict: &Verdict) -> Option<(&Original, Option<RetainedD
 ///
 /// A page that was not modified since `unmodified` is not admitted: its original is known.
 pub(crate) async fn admit(
-    context: &CrawlContext,
+    context: &Arc<CrawlContext>,
     lease: &Lease,
     exchange: &Exchange,
     unmodified: Option<&Page>,
@@ -172,13 +187,16 @@ pub(crate) async fn admit(
     let canonical = document
         .filter(|_| lease.discovered().requisite == 0)
         .and_then(|document| document.canonical.as_ref());
-    let verdict = context
-        .index
-        .admit(&page, &reading.signature, canonical)
-        .await?;
+    let compared = by_texts::compared(context, lease, exchange, reading);
+    let judged = judge(context, &page, reading, compared.as_ref(), canonical).await?;
     // A changed page is kept whatever else it is like: an archive has the versions of a page.
-    let Some((original, retained)) = repeated(&verdict) else {
-        return Ok(Admission::whole(verdict, following));
+    let Some((original, retained)) = repeated(&judged.verdict) else {
+        return Ok(Admission {
+            reason: judged.reason,
+            contains: judged.contains,
+            compared,
+            ..Admission::whole(judged.verdict, following)
+        });
     };
     let evidence = evidence::of(context, lease, exchange, reading, original);
     let policy = &context.policy;
@@ -213,13 +231,75 @@ pub(crate) async fn admit(
     }
     Ok(Admission {
         unjudged: Fate::Excluded,
-        reason: None,
+        reason: judged.reason,
+        is_by_texts: judged.is_by_texts,
+        contains: Vec::new(),
+        compared: None,
         following: if is_followed { following } else { of_duplicate },
         evidence,
         // The same style sheet at another place names other pictures.
         is_shown: itself || is_requisite || keeping == Keeping::Whole,
         keeping,
-        verdict: Some(verdict),
+        verdict: Some(judged.verdict),
+    })
+}
+
+/// The verdict on a page, by its signature and its text.
+struct Judged {
+    verdict: Verdict,
+    /// The reason, if the texts decided.
+    reason: Option<String>,
+    /// True if the texts say that it is a repeat.
+    is_by_texts: bool,
+    /// Kept pages whose content is part of the page's.
+    contains: Vec<PageUrl>,
+}
+
+/// Judges a page. Its text decides before its signature, and against it.
+async fn judge(
+    context: &Arc<CrawlContext>,
+    page: &Page,
+    reading: &Reading,
+    compared: Option<&Compared>,
+    canonical: Option<&PageUrl>,
+) -> Result<Judged, StoreFault> {
+    let found = match compared {
+        Some(compared) => by_texts::find(context, page.key(), reading, compared).await,
+        None => Findings::default(),
+    };
+    if let Some(repeat) = found.repeat {
+        // A visit before this one, which did not end, may have admitted it.
+        context.index.forget(page.key()).await?;
+        return Ok(Judged {
+            verdict: Verdict::Duplicate(Box::new(repeat.original)),
+            reason: Some(repeat.reason),
+            is_by_texts: true,
+            contains: Vec::new(),
+        });
+    }
+    let admitted = context.index.admit(page, &reading.signature, canonical);
+    let verdict = admitted.await?;
+    let difference = match (compared, repeated(&verdict)) {
+        (Some(compared), Some((original, _))) => {
+            by_texts::distinct(context, compared, original).await
+        }
+        _ => None,
+    };
+    let is_new = difference.is_some() || verdict == Verdict::Unique;
+    let (verdict, reason) = match found.same {
+        // The index does not know a page that was kept for its text.
+        Some(same) if is_new => {
+            context.index.forget(page.key()).await?;
+            (Verdict::Duplicate(Box::new(same)), None)
+        }
+        _ if difference.is_some() => (Verdict::Unique, difference),
+        _ => (verdict, None),
+    };
+    Ok(Judged {
+        verdict,
+        reason,
+        is_by_texts: false,
+        contains: found.contains,
     })
 }
 

@@ -4,6 +4,7 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use comparison::{ComparedPage, PageParts};
 use fetch::{Decoded, MemoryShare};
 use http::HeaderValue;
 use http::header::CONTENT_TYPE;
@@ -350,6 +351,27 @@ pub fn page_text(document: &Document, main_content: bool) -> PageText<'_> {
         title: document.title.as_deref(),
         heading: document.heading.as_deref(),
     }
+}
+
+/// Returns a document as it is compared with another, block by block.
+#[must_use]
+pub fn compared_page(url: &str, document: &Document, main_content: bool) -> ComparedPage {
+    let (main, judged) = match main_content {
+        true => (document.own_text(), document.judged_text()),
+        false => (document.full_text(), document.full_text()),
+    };
+    ComparedPage::of(&PageParts {
+        url,
+        title: document.title.as_deref(),
+        heading: document.heading.as_deref(),
+        main,
+        judged,
+        is_plain: document.media == Media::Text,
+        is_partial: document.warnings.iter().any(|warning| {
+            use web::ParseWarning::{Parsing, TooMuchText, Unread};
+            matches!(warning, Parsing(_) | TooMuchText | Unread)
+        }),
+    })
 }
 
 /// Returns the name of a payload in the index: the first 128 bits of its SHA-1, whatever digest the

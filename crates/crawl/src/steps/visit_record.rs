@@ -75,6 +75,10 @@ pub(crate) fn with_page(
     if let Some(verdict) = &admission.verdict {
         record_verdict(&mut row, verdict);
     }
+    row.details.contains.clone_from(&admission.contains);
+    if admission.is_by_texts {
+        row.details.rule = Some(DuplicateRule::SameContent);
+    }
     if let (Some(reason), Some(evidence)) = (&mut row.reason, admission.evidence) {
         reason.push_str("; kept all the same: ");
         reason.push_str(evidence.as_str());
@@ -230,9 +234,14 @@ pub(crate) fn match_fields(
 ) -> Vec<MetadataField> {
     let verdict = admission.verdict.as_ref();
     let Some((original, retained)) = verdict.and_then(admission::repeated) else {
-        return Vec::new();
+        let contains = admission.contains.iter();
+        return contains.map(|page| (CONTAINS, page.to_string())).collect();
     };
-    let mut fields = vec![(MATCHED_BY, matched_by(rule(original)).to_owned())];
+    let rule = match admission.is_by_texts {
+        true => DuplicateRule::SameContent,
+        false => rule(original),
+    };
+    let mut fields = vec![(MATCHED_BY, matched_by(rule).to_owned())];
     fields.extend(retained.map(|retained| (CLUSTER_RANK, retained.rank.to_string())));
     if let Keeping::TextOnly { .. } = admission.keeping {
         let heading = document.and_then(|document| document.heading.clone());
@@ -248,6 +257,7 @@ const fn matched_by(rule: DuplicateRule) -> &'static str {
         DuplicateRule::SameBytes => "payload",
         DuplicateRule::SameText => "text",
         DuplicateRule::Near => "resemblance",
+        DuplicateRule::SameContent => "content",
     }
 }
 
@@ -263,6 +273,9 @@ pub(crate) const MATCHED_BY: &str = "matched-by";
 /// The value of [`MATCHED_BY`] for a page that is near enough only to a page that it calls
 /// canonical.
 pub(crate) const BY_CANONICAL: &str = "canonical";
+
+/// A field with a kept page whose content is part of this page's.
+pub(crate) const CONTAINS: &str = "contains";
 
 /// The field with the rank of a retained duplicate in its cluster; the original has rank 1.
 pub(crate) const CLUSTER_RANK: &str = "cluster-rank";

@@ -150,6 +150,7 @@ impl Crawl {
             robots,
             frontier: witness.clone(),
             index: store.clone(),
+            kept_pages: None,
             sink: Arc::new(archive),
             earlier: None,
             disk_space: Arc::new(DiskSpace::new(disk, None, Vec::new(), NO_ROOM_NEEDED)),
