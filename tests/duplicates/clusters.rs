@@ -19,8 +19,12 @@ fn reply(path: &str) -> Reply {
         return Reply::html(html(
             "",
             &format!(
-                "<p>{}</p><p>{own}</p><p>Read {variant} times.</p>",
-                prose(7, 800)
+                "<p>{}</p><p>{own}</p><p>Read {}.</p>",
+                prose(7, 800),
+                // Words, since a number that differs keeps both pages.
+                [
+                    "never", "once", "twice", "thrice", "often", "always", "by all"
+                ][variant as usize]
             ),
         ));
     }

@@ -8,14 +8,15 @@ use crate::support::pages::{NONE, anchor, article, html, page, prose};
 
 const HOSTS: [&str; 2] = ["original.test", "mirror.test"];
 
-/// An article with its date of printing and its number of readers.
-fn dated(number: u64, date: &str, reads: u32, links: &[&str]) -> Reply {
+/// An article with the day on which it was printed, and by how many it was read. No number, because
+/// both of two pages that differ in one are kept.
+fn dated(number: u64, date: &str, reads: &str, links: &[&str]) -> Reply {
     let links: Vec<String> = links.iter().map(|link| anchor(link)).collect();
     let links = links.join(" ");
     let text = prose(number, 1_500);
     Reply::html(html(
         "",
-        &format!("<p>{text}</p><p>{links}</p><p>Printed on {date}, read {reads} times.</p>"),
+        &format!("<p>{text}</p><p>{links}</p><p>Printed on {date}, read {reads}.</p>"),
     ))
 }
 
@@ -38,11 +39,13 @@ fn mirrored() -> Server {
             ),
             ("original.test", "/dated") => dated(
                 3,
-                "1 May 2026",
-                17,
+                "a Tuesday in May",
+                "now and then",
                 &[&format!("http://mirror.test:{port}/dated")],
             ),
-            ("mirror.test", "/dated") => dated(3, "9 June 2026", 4711, &["/only-here"]),
+            ("mirror.test", "/dated") => {
+                dated(3, "a Friday in June", "very often", &["/only-here"])
+            }
             ("mirror.test", "/seed" | "/only-here") => page(4 + request.path().len() as u64, NONE),
             _ => Reply::status(404),
         }

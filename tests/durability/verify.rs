@@ -469,18 +469,22 @@ fn a_link_that_the_journal_lost_is_a_fault() {
 /// Rules leave out links without a record of each.
 #[test]
 fn links_that_a_rule_leaves_out_are_no_fault() {
-    let page = |links: &str| {
+    let page = |name: &str, links: &str| {
         Reply::html(format!(
-            "<title>A page</title><p>{}</p>{links}",
-            "The text of this page says enough to be judged as a page. ".repeat(9)
+            "<title>The {name} page</title><p>{}</p>{links}",
+            format!("The text of the {name} page says enough to be judged as a page. ").repeat(9)
         ))
     };
     let site = Site::new(move |request| match request.path() {
         "/0" => page(
+            "first",
             r#"<a href="/1">1</a> <a href="/no" rel="nofollow">2</a> <a href="http://o.test/">3</a>
             <a href="/skip/me">4</a> <a href="/a/b/a/b/a/b/a/b/a/b">5</a> <img src="/p.png">"#,
         ),
-        "/1" => page(r#"<meta name="robots" content="nofollow"><a href="/not">6</a>"#),
+        "/1" => page(
+            "second",
+            r#"<meta name="robots" content="nofollow"><a href="/not">6</a>"#,
+        ),
         _ => Reply::status(404),
     });
     let server = Server::spawn_thread(site);

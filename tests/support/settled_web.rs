@@ -268,9 +268,9 @@ fn host(number: u64) -> String {
 fn twin(number: u64, which: &str) -> Reply {
     let text = prose(number, 400);
     let date = if which == "a" {
-        "1 May 2026"
+        "a Tuesday in May"
     } else {
-        "9 June 2026"
+        "a Friday in June"
     };
     Reply::html(html(
         "",
