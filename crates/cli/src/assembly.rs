@@ -330,8 +330,7 @@ pub(crate) async fn assemble(
 /// The file of the kept pages, in the state directory of a crawl.
 const KEPT_PAGES: &str = "kept-pages";
 
-/// Returns the memory of kept pages by which texts are compared; none where the user has chosen
-/// what decides.
+/// Opens the kept pages for the comparison of texts; `None` if the user chose other rules.
 fn kept_pages(settings: &Settings, disk: &Arc<dyn Disk>) -> Result<Option<KeptPages>, CliError> {
     let likeness = settings.likeness()?;
     // With earlier crawls, a page is compared with its own capture first.

@@ -10,13 +10,13 @@ use crate::frame::place_of_value;
 use crate::parts::Left;
 use crate::reason::Reason;
 
-/// A number or a name that differs stands in a run of at most so many words.
+/// Maximum words of a run that is compared for its numbers.
 const SHORT_RUN: usize = 8;
-/// A word in place of another is a name if it is that at so many places.
+/// Minimum number of places where a word replaces the same other word to count as a name.
 const LEAST_TIMES: usize = 2;
-/// Signs that separate words: which of them a page has is a matter of style.
+/// Signs that separate words. Pages of one site use different ones without meaning.
 const SEPARATORS: [&str; 10] = ["|", "·", "•", "–", "—", "-", "»", "›", "/", ">"];
-/// The longest name, in words.
+/// Maximum length of a name, in words.
 const NAME: usize = 4;
 
 /// The differences within blocks that are alike.
@@ -138,7 +138,7 @@ impl<'a> Differences<'a> {
         self.words(&ours.block.text, &theirs.block.text, false, changes);
     }
 
-    /// Notes an operator that stands in place of another beside the same words, as in an index.
+    /// Notes an operator that replaces another next to the same words, as in an index.
     fn operator(&mut self, ours: &str, theirs: &str) {
         let (one, other) = (operators_of(ours), operators_of(theirs));
         let is_separator = |operator: &&str| SEPARATORS.contains(operator);
@@ -225,7 +225,7 @@ impl<'a> Differences<'a> {
         }
     }
 
-    /// Notes the numbers in which two short passages differ.
+    /// Notes the numbers that differ between two short passages.
     fn number_in(&mut self, ours: &str, theirs: &str, place: Option<u64>) {
         let words = |passage: &str| passage.split_whitespace().count();
         let (one, other) = (numbers_of(ours), numbers_of(theirs));
@@ -253,8 +253,8 @@ impl<'a> Differences<'a> {
     }
 }
 
-/// Returns the parts in which two names differ, of `Control.Monad.Lazy` and `Control.Monad.Strict`
-/// the last ones.
+/// Returns the parts that differ between two names: `Lazy` and `Strict` for `Control.Monad.Lazy` and
+/// `Control.Monad.Strict`.
 fn distinguishing(one: &str, other: &str) -> (String, String) {
     let parts = |name: &str| -> Vec<String> {
         let parts = name.split(|c: char| !c.is_alphanumeric());
@@ -318,8 +318,8 @@ fn operators_of(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Returns the signs of a passage that mean something: those of arithmetic, money and programs, and
-/// a minus before a number. Punctuation, quotation marks and the separators of titles do not.
+/// Returns the meaningful signs of a passage: arithmetic, currency and operator signs, and a minus
+/// before a number, without punctuation, quotation marks and title separators.
 fn signs_of(passage: &str) -> Vec<char> {
     const MEANING: &str = "+±×÷=<>≤≥≠&^~%‰#@−";
     let mut signs = Vec::new();

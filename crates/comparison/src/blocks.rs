@@ -4,8 +4,7 @@ use std::collections::HashSet;
 
 use neardup::{HashKey, NormalText};
 
-/// The least number of words of a long block. What so many contents say at such length is not what
-/// one of them is about.
+/// Minimum words of a long block. A text of this length under many headings is boilerplate.
 pub(crate) const LONG: usize = 10;
 /// The longest heading, in words. A text without lines is none.
 const LONGEST_HEADING: usize = 50;

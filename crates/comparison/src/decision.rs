@@ -1,4 +1,4 @@
-//! What the parts of two pages say.
+//! The decision on two pages, from their parts.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,13 +8,13 @@ use crate::frame::{Changes, Frames};
 use crate::parts::{Left, Parts};
 use crate::reason::Reason;
 
-/// The least number of shared words by which two pages are one content.
+/// Minimum shared words of two pages with one content.
 const LEAST_SHARED: usize = 15;
 /// The least number of shared words of texts that may differ by a word added within a block.
 const LEAST_EDITED: usize = 100;
-/// What is left of two repeats is at most this part of what they share.
+/// Maximum rest of two repeats: one part in so many of the shared words.
 const PART_OF_REPEAT: usize = 20;
-/// And this part of what the source of a page shares with it: markup has words, too.
+/// Maximum rest of a page and its source, in the same unit: markup contains words, too.
 const PART_OF_SOURCE: usize = 8;
 /// The longest line with an address that has no weight: where a page was printed from.
 const LINE_OF_ORIGIN: usize = 25;
@@ -47,8 +47,7 @@ pub struct Decision {
     pub outcome: Outcome,
     /// The difference that made them distinct.
     pub reason: Option<Reason>,
-    /// What the pair says about places that change by themselves:
-    /// [`crate::HostFrame::learn_changes`] takes it.
+    /// Places that changed or did not, for [`crate::HostFrame::learn_changes`].
     pub changes: Changes,
 }
 
@@ -69,8 +68,8 @@ impl Decision {
     }
 }
 
-/// Decides on a page and its likely original. `is_canonical` is true if one of them calls the other
-/// its canonical page.
+/// Decides on a page and its likely original. Set `is_canonical` if one page names the other as its
+/// canonical page, or both name the same one.
 #[must_use]
 pub fn decide(
     page: &ComparedPage,

@@ -31,7 +31,7 @@ const LEAST_VALUES_OF_NAME: usize = 32;
 /// A place in the main content needs so many contents.
 const LEAST_CONTENTS_OF_MAIN: usize = 5;
 
-/// What was learned of a host from its kept pages, in the order in which they came.
+/// The frame of a host, learned from its kept pages in the order of their visits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostFrame {
     /// Kept pages.
@@ -51,7 +51,7 @@ pub struct Frames<'a> {
     pub original: Option<&'a HostFrame>,
 }
 
-/// What pairs that are equal otherwise say about places.
+/// Places that changed or did not in a pair that is equal otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
     /// Places beside the main content in which they differ.

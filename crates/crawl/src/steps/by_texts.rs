@@ -24,7 +24,7 @@ pub(crate) struct Compared {
     frame: SharedFrame,
 }
 
-/// What comparisons with kept pages found.
+/// Results of the comparisons with kept pages.
 #[derive(Default)]
 pub(crate) struct Findings {
     /// The page that is repeated, if one is.

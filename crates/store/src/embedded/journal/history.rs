@@ -86,8 +86,8 @@ pub fn records_at(directory: &Path, positions: &[Position]) -> Result<Vec<Record
         .collect()
 }
 
-/// What later records of a journal say about visits: some were revoked, and some pages were found
-/// to be part of a later one.
+/// Changes to visits by later records of the journal: revocations, and pages whose content is part
+/// of a later page.
 #[derive(Clone, Debug, Default)]
 pub struct Revocations {
     /// By page. As many of its visits, from the first on, do not count.
