@@ -90,70 +90,96 @@ pub fn decide(
         differences.pair(ours, theirs, &is_changing);
     }
     let name = differences.name();
-    let weigh = |left: &[Left<'_>], other: &ComparedPage| weight(left, other, &is_changing);
-    let (ours, theirs) = (
-        weigh(&parts.only_page, original),
-        weigh(&parts.only_original, page),
-    );
-    let shared = parts.shared + differences.shared;
-    let (only_page, only_original) = match is_edition(&parts, page) {
-        true => (differences.ours, differences.theirs),
-        false => (ours + differences.ours, theirs + differences.theirs),
-    };
-    let is_one_subject = is_canonical || same_subject(page, original);
-    let part = match differences.ignores_signs {
-        true => PART_OF_SOURCE,
-        false => PART_OF_REPEAT,
-    };
-    let is_next_to_nothing = |words: usize| words <= shared / part;
-    // A view has the whole prose, without the frame. A part that is missing in its midst makes
-    // another edition of it, and so does a part of a page without a frame. A list may be shown
-    // without the texts of its items.
-    let is_whole = |more: &[Left<'_>], has_frame: bool| {
-        let within = more
-            .iter()
-            .filter(|left| left.is_within && left.block.words >= LONG);
-        let within = within.filter(|left| !left.is_frame && !is_changing(left.place));
-        let missing: usize = within.map(|left| left.block.words).sum();
-        let is_list = 2 * parts.shared_long < parts.shared;
-        is_list || is_canonical || is_next_to_nothing(missing) && has_frame
-    };
-    // In a short text every word counts, unless one page has more blocks and the other nothing.
-    let is_edited = differences.ours + differences.theirs > 0;
-    let is_part = differences.ours == 0 && theirs > 0 || differences.theirs == 0 && ours > 0;
-    let is_short_edit = is_edited && !is_part && shared < LEAST_EDITED;
-    let is_all_equal = || {
-        let left = parts.only_page.iter().chain(&parts.only_original);
-        let mut left = left.filter(|left| !left.is_frame && !is_changing(left.place));
-        left.next().is_none() && differences.ours + differences.theirs == 0
-    };
-    let outcome = match () {
-        () if !is_one_subject || differences.replaced > 0 || is_short_edit => Outcome::Undecided,
-        () if shared < LEAST_SHARED => match shared > 0 && is_all_equal() {
-            true => Outcome::Repeat,
-            false => Outcome::Undecided,
-        },
-        () if is_next_to_nothing(only_page) && is_next_to_nothing(only_original) => Outcome::Repeat,
-        () if is_next_to_nothing(only_page)
-            && is_whole(&parts.only_original, parts.original_has_frame) =>
-        {
-            Outcome::View
-        }
-        () if is_next_to_nothing(only_original)
-            && is_whole(&parts.only_page, parts.page_has_frame) =>
-        {
-            Outcome::ViewOfPage
-        }
-        () => Outcome::Undecided,
+    let weighed = Weighed {
+        shared: parts.shared + differences.shared,
+        ours: weight(&parts.only_page, original, &is_changing),
+        theirs: weight(&parts.only_original, page, &is_changing),
+        is_edition: is_edition(&parts, page),
+        is_one_subject: is_canonical || same_subject(page, original),
+        is_canonical,
     };
     let mut decision = match name.or(differences.number.take()) {
         Some(reason) => Decision::distinct(reason),
-        None => Decision::of(outcome),
+        None => Decision::of(weighed.outcome(&parts, &differences, &is_changing)),
     };
-    if shared >= LEAST_SHARED && is_one_subject {
-        decision.changes = changes(&parts, &differences, original, page, shared);
+    if weighed.shared >= LEAST_SHARED && weighed.is_one_subject {
+        decision.changes = changes(&parts, &differences, original, page, weighed.shared);
     }
     decision
+}
+
+/// Weights of two pages without a fact that differs, in words.
+struct Weighed {
+    /// Words that both pages have.
+    shared: usize,
+    /// Words of blocks that only the page has.
+    ours: usize,
+    /// Words of blocks that only the original has.
+    theirs: usize,
+    /// True for one text in the frames of two languages.
+    is_edition: bool,
+    /// True if the pages have one heading or title, or `is_canonical` is set.
+    is_one_subject: bool,
+    is_canonical: bool,
+}
+
+impl Weighed {
+    fn outcome(
+        &self,
+        parts: &Parts<'_>,
+        differences: &Differences<'_>,
+        is_changing: &impl Fn(Option<u64>) -> bool,
+    ) -> Outcome {
+        let Self { shared, .. } = *self;
+        // In a short text every word counts, unless one page has more blocks and the other nothing.
+        let is_edited = differences.ours + differences.theirs > 0;
+        let is_part =
+            differences.ours == 0 && self.theirs > 0 || differences.theirs == 0 && self.ours > 0;
+        let is_short_edit = is_edited && !is_part && shared < LEAST_EDITED;
+        if !self.is_one_subject || differences.replaced > 0 || is_short_edit {
+            return Outcome::Undecided;
+        }
+        if shared < LEAST_SHARED {
+            let mut left = parts.only_page.iter().chain(&parts.only_original);
+            let has_other = left.any(|left| !left.is_frame && !is_changing(left.place));
+            return match shared > 0 && !has_other && !is_edited {
+                true => Outcome::Repeat,
+                false => Outcome::Undecided,
+            };
+        }
+        let part = match differences.ignores_signs {
+            true => PART_OF_SOURCE,
+            false => PART_OF_REPEAT,
+        };
+        let is_next_to_nothing = |words: usize| words <= shared / part;
+        let blocks = |words: usize| if self.is_edition { 0 } else { words };
+        let has_nothing = is_next_to_nothing(blocks(self.ours) + differences.ours);
+        let lacks_nothing = is_next_to_nothing(blocks(self.theirs) + differences.theirs);
+        // A view has the whole prose, without the frame. A part that is missing in its midst makes
+        // another edition of it, and so does a part of a page without a frame. A list may be shown
+        // without the texts of its items.
+        let is_whole = |more: &[Left<'_>], has_frame: bool| {
+            let within = more.iter().filter(|left| {
+                left.is_within
+                    && left.block.words >= LONG
+                    && !left.is_frame
+                    && !is_changing(left.place)
+            });
+            let missing: usize = within.map(|left| left.block.words).sum();
+            let is_list = 2 * parts.shared_long < parts.shared;
+            is_list || self.is_canonical || is_next_to_nothing(missing) && has_frame
+        };
+        match (has_nothing, lacks_nothing) {
+            (true, true) => Outcome::Repeat,
+            (true, false) if is_whole(&parts.only_original, parts.original_has_frame) => {
+                Outcome::View
+            }
+            (false, true) if is_whole(&parts.only_page, parts.page_has_frame) => {
+                Outcome::ViewOfPage
+            }
+            _ => Outcome::Undecided,
+        }
+    }
 }
 
 /// Returns what the pair says about places, if the pages are equal otherwise.
