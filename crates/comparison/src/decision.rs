@@ -153,8 +153,18 @@ impl Weighed {
         };
         let is_next_to_nothing = |words: usize| words <= shared / part;
         let blocks = |words: usize| if self.is_edition { 0 } else { words };
-        let has_nothing = is_next_to_nothing(blocks(self.ours) + differences.ours);
-        let lacks_nothing = is_next_to_nothing(blocks(self.theirs) + differences.theirs);
+        let is_list = 2 * parts.shared_long < parts.shared;
+        // An item that only one of two lists has is no small rest, however short it is.
+        let has_items = |left: &[Left<'_>]| {
+            let mut own = left
+                .iter()
+                .filter(|left| left.block.is_main && !left.is_frame);
+            is_list && !self.is_edition && own.any(|left| !is_changing(left.place))
+        };
+        let has_nothing = is_next_to_nothing(blocks(self.ours) + differences.ours)
+            && !has_items(&parts.only_page);
+        let lacks_nothing = is_next_to_nothing(blocks(self.theirs) + differences.theirs)
+            && !has_items(&parts.only_original);
         // A view has the whole prose, without the frame. A part that is missing in its midst makes
         // another edition of it, and so does a part of a page without a frame. A list may be shown
         // without the texts of its items.
@@ -166,7 +176,6 @@ impl Weighed {
                     && !is_changing(left.place)
             });
             let missing: usize = within.map(|left| left.block.words).sum();
-            let is_list = 2 * parts.shared_long < parts.shared;
             is_list || self.is_canonical || is_next_to_nothing(missing) && has_frame
         };
         match (has_nothing, lacks_nothing) {

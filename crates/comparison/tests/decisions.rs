@@ -144,6 +144,27 @@ fn the_number_of_a_page_in_its_url_is_no_fact() {
     );
 }
 
+/// A list that was cut after another number of goods was left out: one of 24 goods is a small rest.
+/// 135 lists of a shop were lost so.
+#[test]
+fn a_list_with_another_item_is_another_list() {
+    let list = |goods: &mut dyn Iterator<Item = u8>| {
+        let named = goods.map(|number| {
+            let name = char::from(b'a' + number).to_string().repeat(5);
+            format!("{name}ery {name}ing {name}wood {name}glass")
+        });
+        let goods: Vec<String> = named.collect();
+        plain("Lamps", &goods.join("\n"))
+    };
+    let (first, second) = (list(&mut (0..24)), list(&mut (1..25)));
+    assert_eq!(decision(&first, &second).outcome, Outcome::Undecided);
+    let shuffled = list(&mut (0..24).rev());
+    assert_eq!(decision(&first, &shuffled).outcome, Outcome::Repeat);
+    let whole = list(&mut (0..25));
+    assert_eq!(decision(&first, &whole).outcome, Outcome::View);
+    assert_eq!(decision(&whole, &first).outcome, Outcome::ViewOfPage);
+}
+
 /// Of two editions, one lacked the last sections. It was left out as a view of the other.
 #[test]
 fn a_part_of_a_page_without_a_frame_is_no_view_of_it() {
