@@ -253,8 +253,8 @@ impl<'a> Differences<'a> {
     }
 }
 
-/// Returns the parts that differ between two names: `Lazy` and `Strict` for `Control.Monad.Lazy` and
-/// `Control.Monad.Strict`.
+/// Returns the parts that differ between two names: `Lazy` and `Strict` for `Control.Monad.Lazy`
+/// and `Control.Monad.Strict`.
 fn distinguishing(one: &str, other: &str) -> (String, String) {
     let parts = |name: &str| -> Vec<String> {
         let parts = name.split(|c: char| !c.is_alphanumeric());
