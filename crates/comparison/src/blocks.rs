@@ -1,6 +1,8 @@
 //! A page as a list of blocks.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::OnceLock;
 
 use neardup::{HashKey, NormalText};
 
@@ -42,6 +44,8 @@ pub struct ComparedPage {
     pub(crate) numbers_of_url: HashSet<String>,
     pub(crate) is_partial: bool,
     pub(crate) is_plain: bool,
+    /// The hashes of its words, ascending, once they are asked for.
+    words: OnceLock<Vec<u64>>,
 }
 
 /// A block of a page.
@@ -65,7 +69,7 @@ impl ComparedPage {
     pub fn of(parts: &PageParts<'_>) -> Self {
         let main: HashSet<u64> = lines(parts.main).map(|line| hash_of(&line)).collect();
         let mut blocks: Vec<Block> = lines(parts.judged)
-            .map(|text| Block::of(text, &main))
+            .map(|text| Block::of(text.into_owned(), &main))
             .collect();
         // What stands within the main content belongs to it: the price below a heading.
         let first = blocks.iter().position(|block| block.is_main);
@@ -83,10 +87,11 @@ impl ComparedPage {
                     .title
                     .filter(|title| words_in(title) <= LONGEST_HEADING)
                     .unwrap_or_default(),
-            ),
+            )
+            .into_owned(),
             heading: match (parts.heading, blocks.first()) {
                 (Some(heading), _) if words_in(heading) > LONGEST_HEADING => String::new(),
-                (Some(heading), _) => folded(heading),
+                (Some(heading), _) => folded(heading).into_owned(),
                 (None, Some(first)) if parts.is_plain && first.words <= LONGEST_HEADING => {
                     bare(&first.text).to_owned()
                 }
@@ -96,7 +101,21 @@ impl ComparedPage {
             numbers_of_url: numbers_in(parts.url).map(str::to_owned).collect(),
             is_partial: parts.is_partial,
             is_plain: parts.is_plain,
+            words: OnceLock::new(),
         }
+    }
+
+    /// Returns true if a word with this hash stands anywhere in it.
+    pub(crate) fn has_word(&self, word: u64) -> bool {
+        let words = self.words.get_or_init(|| {
+            let blocks = self.blocks.iter();
+            let mut words: Vec<u64> = blocks.flat_map(|block| bag_of(&block.text)).collect();
+            words.sort_unstable();
+            words.dedup();
+            words.shrink_to_fit();
+            words
+        });
+        words.binary_search(&word).is_ok()
     }
 
     /// Returns true if each number of a text is in the page's URL, and it has nothing but numbers.
@@ -110,6 +129,14 @@ impl ComparedPage {
     #[must_use]
     pub fn is_plain(&self) -> bool {
         self.is_plain
+    }
+
+    /// Returns the most bytes that it takes in memory, about.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let of_block =
+            |block: &Block| size_of::<Block>() + block.text.len() + block.words * size_of::<u64>();
+        size_of::<Self>() + self.blocks.iter().map(of_block).sum::<usize>()
     }
 
     /// Returns its blocks, in order.
@@ -141,7 +168,10 @@ impl Block {
         let hash = hash_of(&text);
         Self {
             hash,
-            shape: hash_of(&shape_of(&text)),
+            shape: match has_values(&text) {
+                true => hash_of(&shape_of(&text)),
+                false => hash,
+            },
             words: words_in(&text),
             is_main: main.contains(&hash),
             text,
@@ -227,18 +257,36 @@ fn is_address(word: &str) -> bool {
     word.contains("://") || word.starts_with("www.")
 }
 
-fn lines(text: &str) -> impl Iterator<Item = String> {
+fn lines(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     text.lines().map(folded).filter(|line| !line.is_empty())
 }
 
 /// Returns a text with each run of white space as one space.
-fn folded(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+fn folded(text: &str) -> Cow<'_, str> {
+    let mut is_behind_space = true;
+    let is_folded = text.chars().all(|c| {
+        let is_fine = !c.is_whitespace() || c == ' ' && !is_behind_space;
+        is_behind_space = c == ' ';
+        is_fine
+    });
+    match is_folded && !text.ends_with(' ') {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(text.split_whitespace().collect::<Vec<_>>().join(" ")),
+    }
 }
 
 /// Returns a run without the marks around it.
 pub(crate) fn bare(run: &str) -> &str {
     run.trim_matches(|c: char| !c.is_alphanumeric())
+}
+
+/// Returns false for a text that has no number and no address, and so is its own shape.
+fn has_values(text: &str) -> bool {
+    let has_number = match text.is_ascii() {
+        true => text.bytes().any(|byte| byte.is_ascii_digit()),
+        false => text.contains(char::is_numeric),
+    };
+    has_number || text.contains("://") || text.contains("www.")
 }
 
 fn shape_of(text: &str) -> String {

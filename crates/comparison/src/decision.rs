@@ -89,26 +89,29 @@ pub fn decide(
     for (ours, theirs) in &parts.pairs {
         differences.pair(ours, theirs, &is_changing);
     }
-    let name = differences.name();
-    let weighed = Weighed {
-        shared: parts.shared + differences.shared,
-        ours: weight(&parts.only_page, original, &is_changing),
-        theirs: weight(&parts.only_original, page, &is_changing),
-        is_edition: is_edition(&parts, page),
-        is_one_subject: is_canonical || same_subject(page, original),
-        is_canonical,
-    };
-    let mut decision = match name.or(differences.number.take()) {
+    let shared = parts.shared + differences.shared;
+    let is_one_subject = is_canonical || same_subject(page, original);
+    let reason = differences.name().or(differences.number.take());
+    let mut decision = match reason {
         Some(reason) => Decision::distinct(reason),
-        None => Decision::of(weighed.outcome(&parts, &differences, &is_changing)),
+        None if !is_one_subject => Decision::of(Outcome::Undecided),
+        None => {
+            let weighed = Weighed {
+                shared,
+                ours: weight(&parts.only_page, original, &is_changing),
+                theirs: weight(&parts.only_original, page, &is_changing),
+                is_canonical,
+            };
+            Decision::of(weighed.outcome(page, &parts, &differences, &is_changing))
+        }
     };
-    if weighed.shared >= LEAST_SHARED && weighed.is_one_subject {
-        decision.changes = changes(&parts, &differences, original, page, weighed.shared);
+    if shared >= LEAST_SHARED && is_one_subject {
+        decision.changes = changes(&parts, &differences, original, page, shared);
     }
     decision
 }
 
-/// Weights of two pages without a fact that differs, in words.
+/// Weights of two pages of one subject without a fact that differs, in words.
 struct Weighed {
     /// Words that both pages have.
     shared: usize,
@@ -116,16 +119,13 @@ struct Weighed {
     ours: usize,
     /// Words of blocks that only the original has.
     theirs: usize,
-    /// True for one text in the frames of two languages.
-    is_edition: bool,
-    /// True if the pages have one heading or title, or `is_canonical` is set.
-    is_one_subject: bool,
     is_canonical: bool,
 }
 
 impl Weighed {
     fn outcome(
         &self,
+        page: &ComparedPage,
         parts: &Parts<'_>,
         differences: &Differences<'_>,
         is_changing: &impl Fn(Option<u64>) -> bool,
@@ -136,7 +136,7 @@ impl Weighed {
         let is_part =
             differences.ours == 0 && self.theirs > 0 || differences.theirs == 0 && self.ours > 0;
         let is_short_edit = is_edited && !is_part && shared < LEAST_EDITED;
-        if !self.is_one_subject || differences.replaced > 0 || is_short_edit {
+        if differences.replaced > 0 || is_short_edit {
             return Outcome::Undecided;
         }
         if shared < LEAST_SHARED {
@@ -152,14 +152,15 @@ impl Weighed {
             false => PART_OF_REPEAT,
         };
         let is_next_to_nothing = |words: usize| words <= shared / part;
-        let blocks = |words: usize| if self.is_edition { 0 } else { words };
+        let is_edition = is_edition(parts, page);
+        let blocks = |words: usize| if is_edition { 0 } else { words };
         let is_list = 2 * parts.shared_long < parts.shared;
         // An item that only one of two lists has is no small rest, however short it is.
         let has_items = |left: &[Left<'_>]| {
             let mut own = left
                 .iter()
                 .filter(|left| left.block.is_main && !left.is_frame);
-            is_list && !self.is_edition && own.any(|left| !is_changing(left.place))
+            is_list && !is_edition && own.any(|left| !is_changing(left.place))
         };
         let has_nothing = is_next_to_nothing(blocks(self.ours) + differences.ours)
             && !has_items(&parts.only_page);
@@ -263,39 +264,25 @@ fn weight(
         let is_of_origin = block.words <= LINE_OF_ORIGIN && block.has_address();
         (block.is_main || block.words >= LONG) && !is_of_origin
     };
-    let left: Vec<_> = left
-        .iter()
-        .filter(|left| counts(left.block) && !left.is_frame && !changes(left.place))
-        .collect();
-    if left.is_empty() {
-        return 0;
-    }
-    let known: HashSet<u64> = other
-        .blocks
-        .iter()
-        .flat_map(|block| bag_of(&block.text))
-        .collect();
-    left.iter()
-        .map(|left| match left.block.words >= LONG {
-            true => left.block.words,
-            false => {
-                let words = bag_of(&left.block.text);
-                words.iter().filter(|word| !known.contains(word)).count()
-            }
-        })
-        .sum()
+    let left = left.iter();
+    let left = left.filter(|left| counts(left.block) && !left.is_frame && !changes(left.place));
+    left.map(|left| match left.block.words >= LONG {
+        true => left.block.words,
+        false => {
+            let words = bag_of(&left.block.text);
+            words.iter().filter(|word| !other.has_word(**word)).count()
+        }
+    })
+    .sum()
 }
 
 /// Returns true for one text in the frames of two editions: what only one of the pages has are
 /// short blocks, in another language than the rest, and each page's in a language of its own.
 fn is_edition(parts: &Parts<'_>, page: &ComparedPage) -> bool {
     let is_short = |left: &Left<'_>| left.block.words <= LONGEST_OF_FRAME;
-    if !parts
-        .only_page
-        .iter()
-        .chain(&parts.only_original)
-        .all(is_short)
-    {
+    let both_have_some = !parts.only_page.is_empty() && !parts.only_original.is_empty();
+    let mut left = parts.only_page.iter().chain(&parts.only_original);
+    if !both_have_some || !left.all(is_short) {
         return false;
     }
     let language = |blocks: &mut dyn Iterator<Item = &Block>| {

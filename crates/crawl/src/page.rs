@@ -89,7 +89,7 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
     let (record, archived) = archive(context, record, visit).await?;
     let fate = settle(context, lease, record, &archived, links, chain.reached).await?;
     if let Some(page) = admission.compared {
-        page.remember(context, &archived);
+        page.remember(context, &archived, &admission.contains);
     }
     Ok(Outcome::Ended(fate))
 }

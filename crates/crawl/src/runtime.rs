@@ -6,6 +6,7 @@ pub(crate) mod focus;
 pub(crate) mod kept_pages;
 pub(crate) mod learned_words;
 pub(crate) mod politeness;
+pub(crate) mod recent_texts;
 pub(crate) mod resuming;
 pub mod retry;
 pub(crate) mod runtime_overrides;

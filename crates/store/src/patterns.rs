@@ -5,7 +5,8 @@
 //! ([`web::UrlPattern`]). A pattern that brings next to nothing new becomes *poor* (its URLs wait
 //! behind everything else of their host), and then is *closed* (its URLs are left out unvisited
 //! when they come up for lease, and reported). Now and then a closed pattern is probed, and reopens
-//! when it brings something new again. `pattern.rs` has the numbers, docs/adr/0007 the reasons.
+//! when it brings something new again. A page that a later page contains (a printed view that came
+//! before its article) counts as one that repeats it, from then on. `pattern.rs` has the numbers, docs/adr/0007 the reasons.
 //!
 //! In a focused crawl, visits are also counted by whether they were about the topic, for each
 //! pattern and each host ([`Harvest`]). A pattern of which no page of many was is poor too: its
@@ -156,6 +157,20 @@ impl Patterns {
         self.left_rows += usize::from(remembered);
         if self.count > MAX_PATTERNS {
             self.forget_idle();
+        }
+        for page in &row.details.contains {
+            self.contained(page);
+        }
+    }
+
+    /// Takes back that the visit of a kept page was new: a later page has all of its content.
+    fn contained(&mut self, page: &PageUrl) {
+        let name = self.known(page).map(|(pattern, _)| PatternName {
+            host: page.host(),
+            pattern: pattern.clone(),
+        });
+        if let Some(name) = name {
+            self.change(&name, Pattern::take_back_new);
         }
     }
 

@@ -14,12 +14,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use comparison::{ComparedPage, HostFrame};
+use comparison::{ComparedPage, HostFrame, Keys};
 use disk::Disk;
 use hashbrown::HashTable;
 use serde::{Deserialize, Serialize};
 use sinks::warc::{self, WarcReader};
-use web::{CanonicalForm, Exchange, Host, UrlKey};
+use web::{CanonicalForm, Exchange, Host, PageUrl, UrlKey};
+
+use super::recent_texts::{ComparedText, RecentTexts, SharedFrame};
 
 /// Longest blocks of a page that find it.
 const LONGEST: usize = 3;
@@ -37,6 +39,8 @@ const CANDIDATES: usize = 3;
 const MAX_PAGES: usize = 4 << 20;
 /// Hosts whose frames are remembered. Beyond, the one with the fewest pages is forgotten.
 const MAX_HOSTS: usize = 256;
+/// Texts of compared pages that stay in memory, in bytes.
+const TEXTS: usize = 32 << 20;
 /// A larger record is not read: its page is judged by its signature.
 const MAX_RECORD: usize = 16 << 20;
 
@@ -49,10 +53,12 @@ pub struct KeptPages {
     file: PathBuf,
     disk: Arc<dyn Disk>,
     tables: Mutex<Tables>,
+    /// The texts of the pages that were compared last.
+    pub(crate) texts: RecentTexts,
 }
 
 /// The version of the file. Another one is not read.
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
 
 /// The tables as they are written (postcard).
 #[derive(Serialize, Deserialize)]
@@ -63,9 +69,6 @@ struct Snapshot {
     postings: Vec<Posting>,
     frames: Vec<(Host, HostFrame)>,
 }
-
-/// The frame of a host, which its pages share.
-pub(crate) type SharedFrame = Arc<RwLock<HostFrame>>;
 
 #[derive(Debug, Default)]
 struct Tables {
@@ -89,12 +92,16 @@ struct PlaceOfPage {
     url: UrlKey,
     offset: u64,
     file: u32,
+    /// True if a later page has all of its content.
+    is_contained: bool,
 }
 
 /// A kept page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KeptPage {
     pub(crate) url: UrlKey,
+    /// True if a later page has all of its content.
+    pub(crate) is_contained: bool,
     file: String,
     offset: u64,
 }
@@ -114,6 +121,7 @@ impl KeptPages {
             file,
             disk,
             tables: Mutex::new(tables),
+            texts: RecentTexts::new(TEXTS),
         }
     }
 
@@ -144,15 +152,12 @@ impl KeptPages {
     /// Returns a page, if it is remembered.
     pub(crate) fn of(&self, url: UrlKey) -> Option<KeptPage> {
         let tables = self.tables();
-        let mut pages = tables.pages_with(url.as_u64());
-        let page = pages.find(|page| tables.pages[*page as usize].url == url);
-        page.map(|page| tables.page(page))
+        tables.number_of(url).map(|page| tables.page(page))
     }
 
     /// Returns the pages that share most of a page's content, as far as their keys tell.
-    pub(crate) fn candidates(&self, page: &ComparedPage, frame: &HostFrame) -> Vec<KeptPage> {
-        let keys = page.keys(LOOKED_UP, LOOKED_UP, frame);
-        let mut blocks = [keys.longest, keys.sampled].concat();
+    pub(crate) fn candidates(&self, page: &ComparedPage, keys: &Keys) -> Vec<KeptPage> {
+        let mut blocks = [&keys.longest[..], &keys.sampled].concat();
         blocks.sort_unstable();
         blocks.dedup();
         // The same content counts for more than any number of blocks, a heading for less than one.
@@ -174,17 +179,21 @@ impl KeptPages {
         found.iter().map(|(page, _)| tables.page(*page)).collect()
     }
 
-    /// Remembers a page that was settled as kept.
+    /// Remembers a page that was settled as kept, and that it contains other kept pages.
     pub(crate) fn remember(
         &self,
-        url: UrlKey,
-        page: &ComparedPage,
-        frame: &SharedFrame,
+        page: Arc<ComparedText>,
+        keys: Keys,
         (file, offset): (&str, u64),
+        contains: &[PageUrl],
     ) {
-        let keys = page.keys(LOOKED_UP, LOOKED_UP, &read(frame));
-        write(frame).learn(page);
+        let url = page.url.key();
+        write(&page.frame).learn(&page.text);
+        self.texts.insert(page);
         let mut tables = self.tables();
+        for contained in contains {
+            tables.contain(contained.key());
+        }
         let Ok(number) = u32::try_from(tables.pages.len()) else {
             return;
         };
@@ -192,7 +201,12 @@ impl KeptPages {
             return;
         }
         let file = tables.file(file);
-        tables.pages.push(PlaceOfPage { url, offset, file });
+        tables.pages.push(PlaceOfPage {
+            url,
+            offset,
+            file,
+            is_contained: false,
+        });
         tables.post(url.as_u64(), number);
         tables.post(keys.whole, number);
         tables.post(keys.heading, number);
@@ -284,6 +298,19 @@ impl Tables {
         postings.map(|posting| posting.page)
     }
 
+    /// Returns the number of a page, if it is remembered.
+    fn number_of(&self, url: UrlKey) -> Option<u32> {
+        let mut pages = self.pages_with(url.as_u64());
+        pages.find(|page| self.pages[*page as usize].url == url)
+    }
+
+    /// Notes that a later page has all of a page's content.
+    fn contain(&mut self, url: UrlKey) {
+        if let Some(page) = self.number_of(url) {
+            self.pages[page as usize].is_contained = true;
+        }
+    }
+
     /// Notes a key of a page, the last one that was added. Returns false if many have it already.
     fn post(&mut self, key: u64, page: u32) -> bool {
         let (pages, is_known) = self
@@ -303,6 +330,7 @@ impl Tables {
         let place = self.pages[number as usize];
         KeptPage {
             url: place.url,
+            is_contained: place.is_contained,
             file: self.files[place.file as usize].clone(),
             offset: place.offset,
         }
@@ -339,6 +367,11 @@ fn read_answer(archive: &Path, page: &KeptPage, form: &CanonicalForm) -> Result<
     let answer = answer.filter(|exchange| exchange.url.key() == page.url);
     let (file, offset) = (file.display(), page.offset);
     answer.ok_or_else(|| format!("{file} at {offset}: no answer of the page"))
+}
+
+/// Returns the lookup keys of a page, by what is known of its host's frame.
+pub(crate) fn keys(page: &ComparedText) -> Keys {
+    page.text.keys(LOOKED_UP, LOOKED_UP, &read(&page.frame))
 }
 
 /// Locks a frame for a change.

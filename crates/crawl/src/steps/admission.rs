@@ -264,7 +264,7 @@ async fn judge(
     canonical: Option<&PageUrl>,
 ) -> Result<Judged, StoreFault> {
     let found = match compared {
-        Some(compared) => by_texts::find(context, page.key(), reading, compared).await,
+        Some(compared) => by_texts::find(context, page.key(), compared).await,
         None => Findings::default(),
     };
     if let Some(repeat) = found.repeat {

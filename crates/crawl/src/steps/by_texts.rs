@@ -5,23 +5,21 @@
 
 use std::sync::Arc;
 
-use comparison::{ComparedPage, Decision, Frames, Outcome, decide};
+use comparison::{Decision, Frames, Keys, Outcome, decide};
 use neardup::Likeness;
 use sinks::Archived;
 use store::{CONTAINED_IN, Lease, Original, Page, SAME_CONTENT};
-use web::{Exchange, Media, PageUrl, UrlKey};
+use web::{Document, Exchange, Media, PageUrl, UrlKey};
 
 use crate::context::CrawlContext;
-use crate::runtime::kept_pages::{self, KeptPage, SharedFrame};
+use crate::runtime::kept_pages::{self, KeptPage, KeptPages};
+use crate::runtime::recent_texts::ComparedText;
 use crate::steps::reading::{self, Kind, Reader, Reading};
 
-/// A page that is compared by its text.
+/// A page that is compared by its text, and the keys by which it finds others and is found.
 pub(crate) struct Compared {
-    page: ComparedPage,
-    url: PageUrl,
-    canonical: Option<PageUrl>,
-    payload: u128,
-    frame: SharedFrame,
+    page: Arc<ComparedText>,
+    keys: Keys,
 }
 
 /// Results of the comparisons with kept pages.
@@ -57,59 +55,76 @@ pub(crate) fn compared(
         && (200..300).contains(&exchange.status)
         // To read an original again would count its words twice.
         && !context.adaptive_signatures.learns();
-    is_page.then(|| Compared {
-        page: reading::compared_page(exchange.url.as_str(), document, context.policy.main_content),
+    is_page.then(|| {
+        let page = compared_text(context, kept, exchange, document, reading);
+        let keys = kept_pages::keys(&page);
+        Compared {
+            page: Arc::new(page),
+            keys,
+        }
+    })
+}
+
+fn compared_text(
+    context: &CrawlContext,
+    kept: &KeptPages,
+    exchange: &Exchange,
+    document: &Document,
+    reading: &Reading,
+) -> ComparedText {
+    ComparedText {
+        text: reading::compared_page(exchange.url.as_str(), document, context.policy.main_content),
         url: exchange.url.clone(),
+        at: exchange.started,
         canonical: document.canonical.clone(),
         payload: reading.signature.payload,
+        signature: reading.signature.text.clone(),
         frame: kept.frame(&exchange.url.host()),
-    })
+    }
 }
 
 /// Compares a page with the kept pages of its site that share most of its content.
 pub(crate) async fn find(
     context: &Arc<CrawlContext>,
-    page: UrlKey,
-    reading: &Reading,
-    compared: &Compared,
+    url: UrlKey,
+    Compared { page, keys }: &Compared,
 ) -> Findings {
     let mut findings = Findings::default();
     let Some(kept) = &context.kept_pages else {
         return findings;
     };
-    let candidates = {
-        let frame = kept_pages::read(&compared.frame);
-        kept.candidates(&compared.page, &frame)
-    };
-    for candidate in candidates {
+    for candidate in kept.candidates(&page.text, keys) {
+        let is_contained = candidate.is_contained;
         let Some(other) = read(context, candidate).await else {
             continue;
         };
-        let is_of_site = other.url.registrable_domain() == compared.url.registrable_domain();
-        let are_separate = context.index.are_separate(page, other.page.key());
-        if !is_of_site || other.url == compared.url || are_separate {
+        let is_of_site = other.url.registrable_domain() == page.url.registrable_domain();
+        let are_separate = context.index.are_separate(url, other.url.key());
+        if !is_of_site || other.url == page.url || are_separate {
             continue;
         }
-        let decision = decision(compared, &other);
-        tracing::debug!(url = %compared.url, other = %other.url, ?decision, "compared");
-        if let Some(likeness) = other.equality_to(compared, reading) {
+        let decision = decision(page, &other);
+        tracing::debug!(url = %page.url, other = %other.url, ?decision, "compared");
+        if let Some(likeness) = equality(page, &other) {
             if likeness == Likeness::SamePayload || decision.outcome != Outcome::Distinct {
-                findings.same.get_or_insert(other.original(likeness));
+                findings.same.get_or_insert(original(&other, likeness));
             }
             continue;
         }
-        learn(compared, &decision);
+        learn(page, &decision);
         let said = match decision.outcome {
             Outcome::Repeat => SAME_CONTENT,
             Outcome::View => CONTAINED_IN,
             Outcome::ViewOfPage => {
-                findings.contains.push(other.page.url);
+                // One page that contains it is enough.
+                findings
+                    .contains
+                    .extend((!is_contained).then(|| other.url.clone()));
                 continue;
             }
             Outcome::Distinct | Outcome::Undecided => continue,
         };
-        let likeness = other.likeness_to(reading);
-        let original = other.original(likeness);
+        let original = original(&other, likeness(page, &other));
         let reason = format!("{said} {}", original.page.url);
         findings.repeat = Some(Repeat { original, reason });
         return findings;
@@ -129,31 +144,29 @@ pub(crate) async fn distinct(
     }
     let kept = context.kept_pages.as_ref()?;
     let other = read(context, kept.of(original.page.final_url.key())?).await?;
-    let decision = decision(compared, &other);
-    learn(compared, &decision);
+    let decision = decision(&compared.page, &other);
+    learn(&compared.page, &decision);
     let reason = decision.reason?;
     Some(format!("much like {}, and kept: {reason}", other.url))
 }
 
-/// The page that a page is compared with, read from the archive.
-struct OtherPage {
-    compared: ComparedPage,
-    url: PageUrl,
-    page: Page,
-    canonical: Option<PageUrl>,
-    payload: u128,
-    frame: SharedFrame,
-    reading: Reading,
-}
-
-async fn read(context: &Arc<CrawlContext>, kept: KeptPage) -> Option<OtherPage> {
+/// Returns the text of a kept page: one of the last that were compared, or read from the archive.
+async fn read(context: &Arc<CrawlContext>, kept: KeptPage) -> Option<Arc<ComparedText>> {
+    let texts = &context.kept_pages.as_ref()?.texts;
+    if let Some(text) = texts.get(kept.url) {
+        return Some(text);
+    }
+    tracing::debug!(url = %kept.url.as_u64(), "read again");
     let for_task = Arc::clone(context);
     let read = context.compute(move || read_here(&for_task, &kept)).await?;
-    read.inspect_err(|error| tracing::debug!(error, "the original's text cannot be had"))
-        .ok()
+    let text =
+        read.inspect_err(|error| tracing::debug!(error, "the original's text cannot be had"));
+    let text = Arc::new(text.ok()?);
+    texts.insert(Arc::clone(&text));
+    Some(text)
 }
 
-fn read_here(context: &CrawlContext, kept: &KeptPage) -> Result<OtherPage, String> {
+fn read_here(context: &CrawlContext, kept: &KeptPage) -> Result<ComparedText, String> {
     let pages = context.kept_pages.as_ref().ok_or("no page is remembered")?;
     let exchange = pages.read(kept, &context.policy.canonical)?;
     let reader = Reader {
@@ -164,94 +177,83 @@ fn read_here(context: &CrawlContext, kept: &KeptPage) -> Result<OtherPage, Strin
     };
     let reading = reader.read_archived(&exchange);
     let document = reading.document.as_ref().ok_or("it cannot be read")?;
-    Ok(OtherPage {
-        compared: reading::compared_page(
-            exchange.url.as_str(),
-            document,
-            context.policy.main_content,
-        ),
-        page: Page {
-            url: exchange.url.clone(),
-            final_url: exchange.url.clone(),
-            at: exchange.started,
-        },
-        canonical: document.canonical.clone(),
-        payload: reading.signature.payload,
-        frame: pages.frame(&exchange.url.host()),
-        url: exchange.url,
-        reading,
-    })
+    Ok(compared_text(context, pages, &exchange, document, &reading))
 }
 
-impl OtherPage {
-    /// Returns the likeness of pages with the same bytes, or the same words in the same order.
-    fn equality_to(&self, compared: &Compared, reading: &Reading) -> Option<Likeness> {
-        let (ours, theirs) = (&reading.signature.text, &self.reading.signature.text);
-        match () {
-            () if self.payload == compared.payload => Some(Likeness::SamePayload),
-            () if ours.is_some() && ours == theirs => Some(Likeness::SameText),
-            () => None,
+/// Returns the likeness of pages with the same bytes, or the same words in the same order.
+fn equality(page: &ComparedText, other: &ComparedText) -> Option<Likeness> {
+    match () {
+        () if page.payload == other.payload => Some(Likeness::SamePayload),
+        () if page.signature.is_some() && page.signature == other.signature => {
+            Some(Likeness::SameText)
         }
-    }
-
-    /// Returns the page as the original of another.
-    fn original(self, likeness: Likeness) -> Original {
-        let has_bytes = likeness == Likeness::SamePayload;
-        Original {
-            likeness,
-            bytes: has_bytes.then(|| self.page.clone()),
-            page: self.page,
-            earlier: false,
-            by_canonical: false,
-        }
-    }
-
-    /// Returns the likeness of the signatures, whatever it is.
-    fn likeness_to(&self, reading: &Reading) -> Likeness {
-        let texts = |reading: &Reading| reading.signature.text.clone();
-        let (ours, theirs) = (texts(reading), texts(&self.reading));
-        let near = ours.zip(theirs).map(|(ours, theirs)| {
-            let sketches = ours.sketch.as_ref().zip(theirs.sketch.as_ref());
-            Likeness::Near {
-                distance: ours.fingerprint.distance(theirs.fingerprint),
-                resemblance: sketches.map_or(0.0, |(ours, theirs)| ours.resemblance(theirs)),
-            }
-        });
-        near.unwrap_or(Likeness::Near {
-            distance: 0,
-            resemblance: 0.0,
-        })
+        () => None,
     }
 }
 
-fn decision(compared: &Compared, other: &OtherPage) -> Decision {
-    let is_canonical = compared.canonical.as_ref().is_some_and(|canonical| {
+/// Returns the likeness of the signatures, whatever it is.
+fn likeness(page: &ComparedText, other: &ComparedText) -> Likeness {
+    let signatures = page.signature.as_ref().zip(other.signature.as_ref());
+    let (distance, resemblance) = signatures.map_or((0, 0.0), |(ours, theirs)| {
+        let sketches = ours.sketch.as_ref().zip(theirs.sketch.as_ref());
+        let resemblance = sketches.map_or(0.0, |(ours, theirs)| ours.resemblance(theirs));
+        (ours.fingerprint.distance(theirs.fingerprint), resemblance)
+    });
+    Likeness::Near {
+        distance,
+        resemblance,
+    }
+}
+
+/// Returns a kept page as the original of another.
+fn original(kept: &ComparedText, likeness: Likeness) -> Original {
+    let page = Page {
+        url: kept.url.clone(),
+        final_url: kept.url.clone(),
+        at: kept.at,
+    };
+    let has_bytes = likeness == Likeness::SamePayload;
+    Original {
+        likeness,
+        bytes: has_bytes.then(|| page.clone()),
+        page,
+        earlier: false,
+        by_canonical: false,
+    }
+}
+
+fn decision(page: &ComparedText, other: &ComparedText) -> Decision {
+    let is_canonical = page.canonical.as_ref().is_some_and(|canonical| {
         *canonical == other.url || other.canonical.as_ref() == Some(canonical)
     });
-    let frame = kept_pages::read(&compared.frame);
+    let frame = kept_pages::read(&page.frame);
     // A frame is not locked twice.
-    let theirs =
-        (!Arc::ptr_eq(&compared.frame, &other.frame)).then(|| kept_pages::read(&other.frame));
+    let theirs = (!Arc::ptr_eq(&page.frame, &other.frame)).then(|| kept_pages::read(&other.frame));
     let frames = Frames {
         page: Some(&frame),
         original: Some(theirs.as_deref().unwrap_or(&frame)),
     };
-    decide(&compared.page, &other.compared, frames, is_canonical)
+    decide(&page.text, &other.text, frames, is_canonical)
 }
 
-fn learn(compared: &Compared, decision: &Decision) {
+fn learn(page: &ComparedText, decision: &Decision) {
     if !decision.changes.is_empty() {
-        let mut frame = kept_pages::write(&compared.frame);
-        frame.learn_changes(&decision.changes, compared.page.content());
+        let mut frame = kept_pages::write(&page.frame);
+        frame.learn_changes(&decision.changes, page.text.content());
     }
 }
 
 impl Compared {
     /// Remembers the page, which was settled as kept, at its place in the archive.
-    pub(crate) fn remember(&self, context: &CrawlContext, archived: &Archived) {
+    pub(crate) fn remember(
+        self,
+        context: &CrawlContext,
+        archived: &Archived,
+        contains: &[PageUrl],
+    ) {
         if let Some(kept) = &context.kept_pages {
             let place = (archived.file.as_str(), archived.page_offset);
-            kept.remember(self.url.key(), &self.page, &self.frame, place);
+            kept.remember(self.page, self.keys, place, contains);
         }
     }
 }

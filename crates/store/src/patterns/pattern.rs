@@ -180,6 +180,16 @@ impl Pattern {
         }
     }
 
+    /// Takes back that a visit brought something new: a later page repeats it. Which of the last
+    /// visits it was is not known, so that the latest new one counts.
+    pub(super) fn take_back_new(&mut self) {
+        if self.new > 0 {
+            self.new -= 1;
+            self.repeated += 1;
+            self.recent &= self.recent.wrapping_sub(1);
+        }
+    }
+
     /// Remembers the place of the row of a URL that was left out. Returns false if it was known.
     pub(super) fn remember_left_out(&mut self, page: UrlKey, place: u64) -> bool {
         self.left.insert(page, place)
