@@ -88,6 +88,7 @@ mod duplicates {
     mod clusters; // `--per-cluster`, `clusters`
     mod distinct; // `duplicates --distinct`, and its line in control.toml
     mod real_sites; // models of sites that lost pages
+    mod texts; // pages compared by their texts, `frames`
     mod verdicts; // exact and near-duplicates, `--on-duplicate`
 }
 

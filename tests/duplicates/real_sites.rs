@@ -105,16 +105,25 @@ impl Ended {
         log.iter().filter(|hit| is_page(&hit.target)).count()
     }
 
-    /// Asserts that a page of every text was archived.
-    #[track_caller]
-    fn lost_nothing(&self) -> &Self {
+    /// Returns the addresses of archived pages that count as pages of their own.
+    fn archived(&self) -> impl Iterator<Item = &str> {
         let archived = self
             .verdicts
             .iter()
             .filter(|(_, verdict)| ["unique", "changed"].contains(&verdict.as_str()));
-        let lost = self
-            .known
-            .lost(archived.map(|(address, _)| address.as_str()));
+        archived.map(|(address, _)| address.as_str())
+    }
+
+    /// Returns the part of the archived pages that repeat another archived page, in per cent.
+    fn repeats(&self) -> usize {
+        let archived = self.archived().count();
+        100 * self.known.repeats(self.archived()) / archived.max(1)
+    }
+
+    /// Asserts that a page of every text was archived.
+    #[track_caller]
+    fn lost_nothing(&self) -> &Self {
+        let lost = self.known.lost(self.archived());
         let unseen = lost
             .iter()
             .filter(|address| !self.verdicts.contains_key(**address));
@@ -317,4 +326,22 @@ fn a_full_mirror_that_is_crawled_beside_its_original_costs_at_most_200_requests(
     let more = ended.requests() - 2_021;
     assert!(more <= 200, "{more}");
     ended.crawl.is_sound();
+}
+
+/// Four of five archived pages of a shop, and half of those of a blog, repeated another: their
+/// frames were compared, and a printed page is a part of its article.
+#[test]
+fn a_blog_and_a_shop_with_views_in_a_changing_frame_are_archived_once_and_lose_nothing() {
+    for key in [KEY, OTHER_KEY] {
+        for known in [known_sites::blog(120), known_sites::shop(120)] {
+            let ended = crawl_with(known, key, &[]);
+            ended.lost_nothing();
+            let repeats = ended.repeats();
+            assert!(
+                repeats <= 20,
+                "{repeats} % of the archived pages repeat one"
+            );
+            ended.crawl.is_sound();
+        }
+    }
 }

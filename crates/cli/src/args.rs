@@ -22,8 +22,9 @@ pub(crate) use files::{
     IndexArgs, MeasureKind, PlanArgs, QueryArgs, RobotsArgs, RobotsForm,
 };
 pub(crate) use inspect::{
-    ChangeKind, ChangesArgs, CleanArgs, DuplicatesArgs, InspectArgs, PatternsArgs, RebuildArgs,
-    SearchArgs, SimilarArgs, SkippedArgs, StatusArgs, UnpackArgs, VerifyArgs, WaczArgs, WhyArgs,
+    ChangeKind, ChangesArgs, CleanArgs, DuplicatesArgs, FramesArgs, InspectArgs, PatternsArgs,
+    RebuildArgs, SearchArgs, SimilarArgs, SkippedArgs, StatusArgs, UnpackArgs, VerifyArgs,
+    WaczArgs, WhyArgs,
 };
 pub(crate) use node::{NodeArgs, NodeOwnArgs};
 pub(crate) use report::{ReportArgs, ReportForm};
@@ -95,6 +96,9 @@ pub(crate) enum Command {
     /// Search pages: words, "phrases", -without, OR, title: host: lang: after: before:; works while
     /// the crawl runs
     Search(SearchArgs),
+    /// List hosts whose frame the crawl has learned: blocks, such as menus, that do not count when
+    /// pages are compared
+    Frames(FramesArgs),
     /// List URL patterns: those that bring new pages, those that were closed, and the links that
     /// were taken for traps; works while the crawl runs
     Patterns(PatternsArgs),

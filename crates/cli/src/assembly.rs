@@ -328,7 +328,7 @@ pub(crate) async fn assemble(
 }
 
 /// The file of the kept pages, in the state directory of a crawl.
-const KEPT_PAGES: &str = "kept-pages";
+pub(crate) const KEPT_PAGES: &str = "kept-pages";
 
 /// Opens the kept pages for the comparison of texts; `None` if the user chose other rules.
 fn kept_pages(settings: &Settings, disk: &Arc<dyn Disk>) -> Result<Option<KeptPages>, CliError> {

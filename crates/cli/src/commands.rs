@@ -13,6 +13,7 @@ pub(crate) mod duplicates;
 pub(crate) mod export;
 pub(crate) mod extract;
 pub(crate) mod fingerprint;
+pub(crate) mod frames;
 pub(crate) mod frequencies;
 pub(crate) mod import;
 pub(crate) mod index;

@@ -104,6 +104,7 @@ fn run(command: Command) -> Result<ExitCode, CliError> {
         Command::Reindex(args) => commands::reindex::run(&args),
         Command::Skipped(args) => commands::skipped::run(&args),
         Command::Similar(args) => commands::similar::run(&args),
+        Command::Frames(args) => commands::frames::run(&args),
         Command::Patterns(args) => commands::patterns::run(&args),
         Command::Retry(args) => commands::retry::run(&args),
         Command::Report(args) => commands::report::run(&args),

@@ -200,6 +200,15 @@ impl HostFrame {
         self.pages
     }
 
+    /// Returns the number of places that change by themselves.
+    #[must_use]
+    pub fn changing_places(&self) -> usize {
+        let places = self.changes.keys();
+        places
+            .filter(|place| self.changes_by_itself(**place))
+            .count()
+    }
+
     /// Returns the count of a block, if it is a part of the frame, whatever its numbers are.
     #[must_use]
     pub fn part(&self, block: &Block) -> Option<FrameBlock> {

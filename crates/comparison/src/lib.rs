@@ -25,9 +25,11 @@ mod frame;
 mod keys;
 mod parts;
 mod reason;
+mod roles;
 
 pub use blocks::{Block, ComparedPage, PageParts};
 pub use decision::{Decision, Outcome, decide};
 pub use frame::{Changes, FrameBlock, Frames, HostFrame};
 pub use keys::Keys;
 pub use reason::Reason;
+pub use roles::Role;

@@ -197,7 +197,7 @@ impl Within {
 }
 
 /// Returns the blocks of a page, with their places.
-fn placed<'a>(page: &'a ComparedPage, frame: Option<&HostFrame>) -> Vec<Left<'a>> {
+pub(crate) fn placed<'a>(page: &'a ComparedPage, frame: Option<&HostFrame>) -> Vec<Left<'a>> {
     // A block that a page repeats, as the button of each of its goods, is no place.
     let mut times: HashMap<u64, u32> = HashMap::new();
     for block in &page.blocks {

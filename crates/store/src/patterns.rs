@@ -413,12 +413,15 @@ impl Patterns {
 
     /// Changes a pattern if it is still known, and keeps the sums and sets in step with it.
     fn change(&mut self, name: &PatternName, change: impl FnOnce(&mut Pattern)) {
+        let of_host = self.hosts.get(name.host.as_str());
+        let is_suspect =
+            self.troubled > 0 && of_host.is_some_and(|of_host| of_host.is_suspect(&name.pattern));
         let Some(pattern) = self.get_mut(name) else {
             return;
         };
         let was_troubled = pattern.is_troubled();
         change(pattern);
-        let (is_troubled, is_due) = (pattern.is_troubled(), pattern.is_due());
+        let (is_troubled, is_due) = (pattern.is_troubled(), pattern.is_due(is_suspect));
         let is_reopened = pattern.to_requeue().is_some();
         self.troubled = self.troubled + usize::from(is_troubled) - usize::from(was_troubled);
         set_member(&mut self.due, name, is_due);
@@ -476,17 +479,38 @@ impl OfHost {
 
     /// Returns the number of exact patterns of the same path with another query.
     fn queries_beside(&self, pattern: &UrlPattern) -> usize {
-        let Some((path, _)) = pattern.as_str().split_once('?') else {
-            return 0;
+        self.of_path(pattern).count()
+    }
+
+    /// Returns true if a closed pattern of the same path has a part of the query parameters.
+    fn is_suspect(&self, pattern: &UrlPattern) -> bool {
+        let keys = |pattern: &UrlPattern| -> BTreeSet<String> {
+            let (_, keys) = pattern.as_str().split_once('?').unwrap_or_default();
+            keys.split('&').map(str::to_owned).collect()
         };
-        let from = UrlPattern::from_text(&format!("{path}?"));
-        let same_path = |(known, _): &(&UrlPattern, &Pattern)| {
-            known
-                .as_str()
-                .strip_prefix(path)
-                .is_some_and(|rest| rest.starts_with('?'))
+        let of_pattern = keys(pattern);
+        let is_part = |(part, state): (&UrlPattern, &Pattern)| {
+            part != pattern
+                && state.state() == PatternState::Closed
+                && keys(part).is_subset(&of_pattern)
         };
-        self.patterns.range(from..).take_while(same_path).count()
+        self.of_path(pattern).any(is_part)
+    }
+
+    /// Returns the exact patterns of the same path with any query.
+    fn of_path(&self, pattern: &UrlPattern) -> impl Iterator<Item = (&UrlPattern, &Pattern)> {
+        let path = pattern
+            .as_str()
+            .split_once('?')
+            .map(|(path, _)| path.to_owned());
+        let from = UrlPattern::from_text(&format!("{}?", path.as_deref().unwrap_or_default()));
+        let same_path = move |(known, _): &(&UrlPattern, &Pattern)| {
+            let rest = path
+                .as_ref()
+                .and_then(|path| known.as_str().strip_prefix(path.as_str()));
+            rest.is_some_and(|rest| rest.starts_with('?'))
+        };
+        self.patterns.range(from..).take_while(same_path)
     }
 }
 

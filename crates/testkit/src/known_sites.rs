@@ -14,12 +14,14 @@ mod forums;
 mod reference;
 mod shops;
 mod site;
+mod views;
 
 pub use editions::{half_translated, language_editions, mirror, thief, two_versions};
 pub use forums::{deleted_threads, tag_twins, two_threads};
 pub use reference::api_reference;
 pub use shops::products;
 pub use site::KnownSite;
+pub use views::{blog, shop};
 
 #[cfg(test)]
 mod tests {
@@ -44,6 +46,8 @@ mod tests {
             ("tag_twins", tag_twins()),
             ("deleted_threads", deleted_threads(300, 900)),
             ("products", products(200, 800, 120)),
+            ("blog", blog(40)),
+            ("shop", shop(45)),
         ]
     }
 
@@ -106,6 +110,8 @@ mod tests {
         known.add("b.test/3", "three", "3");
         assert_eq!(known.lost(["a.test/2", "a.test/404"]), ["b.test/3"]);
         assert_eq!(known.lost([]), ["a.test/1", "b.test/3"]);
+        let archived = ["a.test/1", "a.test/2", "b.test/3", "a.test/404"];
+        assert_eq!(known.repeats(archived), 1);
         assert!(known.say_the_same("a.test/1", "a.test/2"));
         assert!(!known.say_the_same("a.test/1", "b.test/3"));
         assert_eq!(

@@ -296,6 +296,19 @@ impl ChangeKind {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct FramesArgs {
+    /// Directory of the crawl
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// Show the blocks of this host's frame, with how many kept pages have each
+    #[arg(value_name = "HOST")]
+    pub(crate) host: Option<String>,
+    /// json or table [default: table on a terminal, json otherwise]
+    #[arg(long, value_name = "FORM")]
+    pub(crate) format: Option<Format>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct PatternsArgs {
     /// Directory of the crawl; it may be running
     #[arg(value_name = "DIR", conflicts_with = "store")]

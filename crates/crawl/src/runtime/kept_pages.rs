@@ -61,7 +61,7 @@ pub struct KeptPages {
 const VERSION: u16 = 2;
 
 /// The tables as they are written (postcard).
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 struct Snapshot {
     version: u16,
     files: Vec<String>,
@@ -233,17 +233,32 @@ impl KeptPages {
     }
 }
 
-impl Tables {
+/// Reads the frames of hosts from the file that a session wrote at its end.
+///
+/// # Errors
+/// The reason why it cannot be read. A file that is missing has no frames.
+pub fn frames(file: &Path) -> Result<Vec<(Host, HostFrame)>, String> {
+    Ok(Snapshot::read(file)?.frames)
+}
+
+impl Snapshot {
     fn read(file: &Path) -> Result<Self, String> {
         let bytes = match std::fs::read(file) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
             Err(error) => return Err(error.to_string()),
         };
-        let snapshot: Snapshot = postcard::from_bytes(&bytes).map_err(|error| error.to_string())?;
+        let snapshot: Self = postcard::from_bytes(&bytes).map_err(|error| error.to_string())?;
         if snapshot.version != VERSION {
             return Err(format!("version {} is unknown", snapshot.version));
         }
+        Ok(snapshot)
+    }
+}
+
+impl Tables {
+    fn read(file: &Path) -> Result<Self, String> {
+        let snapshot = Snapshot::read(file)?;
         let pages = snapshot.pages.len();
         let has_pages = snapshot
             .postings

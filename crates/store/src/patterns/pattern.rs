@@ -19,6 +19,9 @@ const POOR_PERCENT: u32 = 5;
 /// The last visits that decide on closing, and the maximum of new pages among them.
 const CLOSED_WINDOW: u32 = 100;
 const CLOSED_NEW: u32 = 1;
+/// The window of a pattern that has all query parameters of a closed one and more: `?sort` brought
+/// nothing new, so `?look&sort` is not expected to.
+const SUSPECT_WINDOW: u32 = 40;
 /// URLs of a closed pattern that are left out before the first probe; twice as many before each one
 /// after that, up to the last.
 const FIRST_GAP: u32 = 16;
@@ -244,13 +247,19 @@ impl Pattern {
         self.state() != PatternState::Open
     }
 
-    /// Returns true if a change is due: closing, or reopening.
-    pub(super) fn is_due(&self) -> bool {
+    /// Returns true if a change is due: closing, or reopening. Fewer visits close a pattern with the
+    /// query parameters of a closed one and more.
+    pub(super) fn is_due(&self, is_suspect: bool) -> bool {
         match &self.closed {
             Some(closed) => closed.hopeful >= REOPENING_PROBES,
             None => {
-                let is_fruitless = self.new_of_last(CLOSED_WINDOW) <= CLOSED_NEW;
-                self.last_look.is_over() && self.recent_visits >= CLOSED_WINDOW && is_fruitless
+                let window = if is_suspect {
+                    SUSPECT_WINDOW
+                } else {
+                    CLOSED_WINDOW
+                };
+                let is_fruitless = self.new_of_last(window) <= CLOSED_NEW;
+                self.last_look.is_over() && self.recent_visits >= window && is_fruitless
             }
         }
     }
@@ -261,7 +270,7 @@ impl Pattern {
 
     /// Restarts the evidence; the counts stay.
     pub(super) fn reopen(&mut self) {
-        if self.closed.is_some() && !self.is_due() {
+        if self.closed.is_some() && !self.is_due(false) {
             self.last_look.take(&self.left);
         }
         self.closed = None;

@@ -198,6 +198,78 @@ fn a_visit_that_says_nothing_about_the_pattern_does_not_count() {
     }
 }
 
+/// Printed views that came before their pages were new when they came, so that the pattern that
+/// brought nothing else stayed open and cost a fetch for each page of the site.
+#[test]
+fn a_pattern_whose_pages_are_contained_in_later_ones_is_closed() {
+    let mut patterns = Patterns::default();
+    for number in 0..200 {
+        visit(&mut patterns, number, Fate::Unique, None);
+    }
+    assert_eq!(state(&patterns), PatternState::Open);
+    for number in 0..200_u64 {
+        let mut article = row(
+            &format!("http://a.test/article/{number}"),
+            Fate::Unique,
+            200,
+        );
+        let view = format!("http://a.test/item/{}", number + 10_000);
+        article.details.contains = vec![url(&view)];
+        settled(&mut patterns, &article);
+    }
+    let report = patterns
+        .reports()
+        .find(|report| report.pattern == &name().pattern);
+    let report = report.unwrap();
+    assert_eq!((report.visited, report.new, report.repeated), (200, 0, 200));
+    let due = patterns.due().unwrap();
+    patterns.apply(&due);
+    assert_eq!(state(&patterns), PatternState::Closed);
+}
+
+/// A shop's lists in another order, as a grid, and both: each combination of parameters cost a
+/// hundred fetches, of which there are 31 for five parameters.
+#[test]
+fn a_pattern_with_the_parameters_of_a_closed_one_and_more_is_closed_after_fewer_visits() {
+    let mut patterns = Patterns::default();
+    let mut visits_until_closed = |queries: &[&str]| {
+        let closed = |patterns: &Patterns, query: &str| {
+            let keys: Vec<&str> = query.split('&').map(|key| &key[..key.len() - 2]).collect();
+            let name = format!("a.test/{{name}}?{}", keys.join("&"));
+            let name = PatternName::from_text(&name).unwrap();
+            let state = patterns.get(&name).map(Pattern::state);
+            state == Some(PatternState::Closed)
+        };
+        let visits = queries.iter().map(|query| {
+            let number = (0..200).find(|number| {
+                let address = format!("http://a.test/list{number}?{query}");
+                settled(&mut patterns, &row(&address, Fate::NearDuplicate, 200));
+                while let Some(change) = patterns.due() {
+                    patterns.apply(&change);
+                }
+                closed(&patterns, query)
+            });
+            number.map(|number| number + 1)
+        });
+        visits.collect::<Vec<_>>()
+    };
+    let visits =
+        visits_until_closed(&["sort=1", "look=1&sort=1", "page=1", "look=1&page=1&sort=1"]);
+    assert_eq!(visits, [Some(100), Some(40), Some(100), Some(40)]);
+}
+
+#[test]
+fn a_page_that_contains_one_of_no_known_pattern_changes_nothing() {
+    let mut patterns = Patterns::default();
+    let mut article = row("http://a.test/article/1", Fate::Unique, 200);
+    article.details.contains = vec![url("http://b.test/item/1")];
+    settled(&mut patterns, &article);
+    let counts = patterns
+        .reports()
+        .map(|report| (report.new, report.repeated));
+    assert_eq!(counts.collect::<Vec<_>>(), [(1, 0)]);
+}
+
 #[test]
 fn a_pattern_has_its_budget_of_pages() {
     let mut patterns = Patterns::default();

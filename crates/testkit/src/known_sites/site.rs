@@ -98,6 +98,16 @@ impl KnownSite {
         missing.map(|(address, _)| address.as_str()).collect()
     }
 
+    /// The number of archived pages whose text another archived page has.
+    #[must_use]
+    pub fn repeats<'a>(&self, archived: impl IntoIterator<Item = &'a str>) -> usize {
+        let mut had = HashSet::new();
+        let pages = archived
+            .into_iter()
+            .filter_map(|address| self.pages.get(address));
+        pages.filter(|page| !had.insert(page.text)).count()
+    }
+
     /// Adds a page. Pages of the same `text` say the same.
     pub(super) fn add(
         &mut self,
