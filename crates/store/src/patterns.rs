@@ -6,7 +6,8 @@
 //! behind everything else of their host), and then is *closed* (its URLs are left out unvisited
 //! when they come up for lease, and reported). Now and then a closed pattern is probed, and reopens
 //! when it brings something new again. A page that a later page contains (a printed view that came
-//! before its article) counts as one that repeats it, from then on. `pattern.rs` has the numbers, docs/adr/0007 the reasons.
+//! before its article) counts as one that repeats it, from then on. `pattern.rs` has the numbers,
+//! docs/adr/0007 the reasons.
 //!
 //! In a focused crawl, visits are also counted by whether they were about the topic, for each
 //! pattern and each host ([`Harvest`]). A pattern of which no page of many was is poor too: its

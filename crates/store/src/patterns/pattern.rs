@@ -247,8 +247,8 @@ impl Pattern {
         self.state() != PatternState::Open
     }
 
-    /// Returns true if a change is due: closing, or reopening. Fewer visits close a pattern with the
-    /// query parameters of a closed one and more.
+    /// Returns true if a change is due: closing, or reopening. Fewer visits close a pattern that is
+    /// suspect: it has the query parameters of a closed one and more.
     pub(super) fn is_due(&self, is_suspect: bool) -> bool {
         match &self.closed {
             Some(closed) => closed.hopeful >= REOPENING_PROBES,
