@@ -58,8 +58,8 @@ pub(crate) fn run(args: &FramesArgs) -> Result<(), CliError> {
     })?;
     if frames.is_empty() {
         let message = format!("the crawl in {} has learned no frame", directory.display());
-        let remedy = "frames are written when a session ends, of crawls that compare pages by their \
-                      texts: not with --resemblance, --duplicate-scope, --per-cluster, \
+        let remedy = "frames are written when a session ends, of crawls that compare pages by \
+                      their texts: not with --resemblance, --duplicate-scope, --per-cluster, \
                       --since or --against";
         return Err(usage(message).with_remedy(remedy));
     }
