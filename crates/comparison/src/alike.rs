@@ -18,6 +18,12 @@ const LEAST_TIMES: usize = 2;
 const SEPARATORS: [&str; 10] = ["|", "·", "•", "–", "—", "-", "»", "›", "/", ">"];
 /// Maximum length of a name, in words.
 const NAME: usize = 4;
+/// Words and marks on each side of a number that may belong to one date with it.
+const MOST_AROUND: usize = 4;
+/// Numbers of a page that are seen to change by themselves at a time: a counter, a time and a date.
+pub(crate) const MOST_NUMBERS: usize = 3;
+/// The length of the text before and behind a run that is looked at for its place, in bytes.
+const NEAR: usize = 160;
 
 /// The differences within blocks that are alike.
 #[derive(Default)]
@@ -35,6 +41,8 @@ pub(crate) struct Differences<'a> {
     pub(crate) shared: usize,
     pub(crate) ours: usize,
     pub(crate) theirs: usize,
+    /// Words on both sides of numbers and dates that differ.
+    pub(crate) of_numbers: usize,
     /// Words that stand in place of others.
     pub(crate) replaced: usize,
     /// Places of numbers that differ in blocks that are equal otherwise, with a value of the page.
@@ -102,8 +110,12 @@ impl<'a> Differences<'a> {
         if ours.block.shape == theirs.block.shape {
             self.shared += if is_frame { 0 } else { ours.block.words };
             for differing in ours.values_that_differ(theirs) {
+                if self.number.is_some() && self.places.len() > MOST_NUMBERS {
+                    break;
+                }
                 let is_name = self.is_name_of_pages(differing.ours, differing.theirs);
-                if !is_name && !changes(Some(differing.place)) {
+                let is_of_run = || is_in_changing_run(&ours.block.text, &differing.at, changes);
+                if !is_name && !changes(Some(differing.place)) && !is_of_run() {
                     if is_main || is_frame {
                         self.places.push((differing.place, hash_of(differing.ours)));
                     }
@@ -188,12 +200,15 @@ impl<'a> Differences<'a> {
                         && !is_heading
                     {
                         let place = place_of_run(one, &at, other, &by);
-                        if place.is_some_and(|place| is_changing(Some(place))) {
+                        if place.is_some() && is_in_changing_run(one, &at, is_changing) {
                             continue;
                         }
-                        self.number_in(whole_words(one, at), whole_words(other, by), place);
+                        let is_number =
+                            self.number_in(whole_words(one, at), whole_words(other, by), place);
+                        self.of_numbers += if is_number { run.words + words } else { 0 };
+                        let name = place.filter(|_| !is_number);
                         self.names_at
-                            .extend(place.map(|place| (place, hash_of(ours))));
+                            .extend(name.map(|place| (place, hash_of(ours))));
                     }
                     self.replaced((ours, run.words), (by, words), is_heading, has_names);
                 }
@@ -225,12 +240,13 @@ impl<'a> Differences<'a> {
         }
     }
 
-    /// Notes the numbers that differ between two short passages.
-    fn number_in(&mut self, ours: &str, theirs: &str, place: Option<u64>) {
+    /// Notes the numbers that differ between two short passages. Returns true if some do.
+    fn number_in(&mut self, ours: &str, theirs: &str, place: Option<u64>) -> bool {
         let words = |passage: &str| passage.split_whitespace().count();
         let (one, other) = (numbers_of(ours), numbers_of(theirs));
         let both_have = !one.is_empty() && !other.is_empty();
-        if both_have && one != other && words(ours).max(words(theirs)) <= SHORT_RUN {
+        let differ = both_have && one != other && words(ours).max(words(theirs)) <= SHORT_RUN;
+        if differ {
             let number = Reason::Number(one.join(" "), other.join(" "));
             self.number.get_or_insert(number);
             match place {
@@ -238,6 +254,7 @@ impl<'a> Differences<'a> {
                 None => self.has_other_number = true,
             }
         }
+        differ
     }
 
     /// Returns the name or sign that differs.
@@ -271,22 +288,74 @@ fn distinguishing(one: &str, other: &str) -> (String, String) {
     (joined(ours), joined(theirs))
 }
 
-/// Returns the place of a run that differs, by the two words before and behind it; none if they
-/// differ, too, or tell nothing.
+/// Returns the place of a run that differs, by what stands before and behind it; none if that
+/// differs, too, or tells nothing.
 fn place_of_run(one: &str, at: &Range<usize>, other: &str, by: &Range<usize>) -> Option<u64> {
-    let around = |text: &str, at: &Range<usize>| -> (String, String) {
-        let before: Vec<&str> = text[..at.start].split_whitespace().rev().take(2).collect();
-        let behind: Vec<&str> = text[at.end..].split_whitespace().take(2).collect();
-        (before.join(" "), behind.join(" "))
-    };
-    let (ours, theirs) = (around(one, at), around(other, by));
-    let letters = ours
-        .0
-        .chars()
-        .chain(ours.1.chars())
-        .filter(|c| c.is_alphabetic());
-    let tells = letters.count() > 2;
-    (tells && ours == theirs).then(|| place_of_value(spread(hash_of(&ours.0)) ^ hash_of(&ours.1)))
+    let place = Surroundings::of(one, at).place((0, 0));
+    place.filter(|_| place == Surroundings::of(other, by).place((0, 0)))
+}
+
+/// Returns true for a part of a run that changes by itself: the day in `updated on 5 May 2024`,
+/// where whole dates differ in other pairs.
+fn is_in_changing_run(
+    text: &str,
+    at: &Range<usize>,
+    is_changing: &impl Fn(Option<u64>) -> bool,
+) -> bool {
+    let surroundings = Surroundings::of(text, at);
+    let around =
+        (0..=MOST_AROUND).flat_map(|left| (0..=MOST_AROUND).map(move |right| (left, right)));
+    let mut places = around.filter_map(|wider| surroundings.place(wider));
+    places.any(|place| is_changing(Some(place)))
+}
+
+/// The words and marks around a part of a text, the nearest first.
+struct Surroundings<'a> {
+    before: Vec<&'a str>,
+    behind: Vec<&'a str>,
+}
+
+impl<'a> Surroundings<'a> {
+    fn of(text: &'a str, at: &Range<usize>) -> Self {
+        let from = text.floor_char_boundary(at.start.saturating_sub(NEAR));
+        let to = text.floor_char_boundary(at.end.saturating_add(NEAR));
+        let mut before = tokens(&text[from..at.start]);
+        before.reverse();
+        let behind = tokens(&text[at.end..to]);
+        Self { before, behind }
+    }
+
+    /// Returns the place of the part that is wider by so many words and marks on each side: by the
+    /// two before it and the two behind it, whatever their digits are. None if these tell nothing.
+    fn place(&self, (left, right): (usize, usize)) -> Option<u64> {
+        let (before, behind) = (two(&self.before, left), two(&self.behind, right));
+        let letters = before.chars().chain(behind.chars());
+        let tells = letters.filter(|c| c.is_alphabetic()).count() > 2;
+        tells.then(|| place_of_value(spread(hash_of(&before)) ^ hash_of(&behind)))
+    }
+}
+
+/// Returns two words or marks behind so many, each number as 0.
+fn two(tokens: &[&str], skipped: usize) -> String {
+    let two = tokens.iter().skip(skipped).take(2);
+    let masked = two.map(|token| match token.contains(char::is_numeric) {
+        true => "0",
+        false => token,
+    });
+    masked.collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the words and marks of a text.
+fn tokens(text: &str) -> Vec<&str> {
+    let (mut tokens, mut rest) = (Vec::new(), text.trim_start());
+    while let Some(first) = rest.chars().next() {
+        let is_word = first.is_alphanumeric();
+        let is_end = |c: char| c.is_whitespace() || c.is_alphanumeric() != is_word;
+        let (token, behind) = rest.split_at(rest.find(is_end).unwrap_or(rest.len()));
+        tokens.push(token);
+        rest = behind.trim_start();
+    }
+    tokens
 }
 
 /// Returns the whole words, up to white space, of a part of a text.

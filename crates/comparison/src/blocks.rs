@@ -67,9 +67,11 @@ impl ComparedPage {
     /// Returns a page as a list of blocks.
     #[must_use]
     pub fn of(parts: &PageParts<'_>) -> Self {
-        let main: HashSet<u64> = lines(parts.main).map(|line| hash_of(&line)).collect();
+        // Where they are equal, the texts are not taken apart twice.
+        let main: Option<HashSet<u64>> = (parts.main != parts.judged)
+            .then(|| lines(parts.main).map(|line| hash_of(&line)).collect());
         let mut blocks: Vec<Block> = lines(parts.judged)
-            .map(|text| Block::of(text.into_owned(), &main))
+            .map(|text| Block::of(text.into_owned(), main.as_ref()))
             .collect();
         // What stands within the main content belongs to it: the price below a heading.
         let first = blocks.iter().position(|block| block.is_main);
@@ -164,7 +166,8 @@ impl ComparedPage {
 }
 
 impl Block {
-    fn of(text: String, main: &HashSet<u64>) -> Self {
+    /// Returns a block; `main` has the hashes of those of the main content, if not all belong to it.
+    fn of(text: String, main: Option<&HashSet<u64>>) -> Self {
         let hash = hash_of(&text);
         Self {
             hash,
@@ -173,7 +176,7 @@ impl Block {
                 false => hash,
             },
             words: words_in(&text),
-            is_main: main.contains(&hash),
+            is_main: main.is_none_or(|main| main.contains(&hash)),
             text,
         }
     }
@@ -199,6 +202,7 @@ impl Block {
         for word in self.text.split_inclusive(' ') {
             if is_address(word) {
                 values.push(Value {
+                    start,
                     text: word.trim_end(),
                     is_address: true,
                     context: context(&self.text, start, start + word.len()),
@@ -211,6 +215,7 @@ impl Block {
                 let number = part.trim_end_matches(|c: char| !c.is_numeric());
                 if !number.is_empty() {
                     values.push(Value {
+                        start: rest,
                         text: number,
                         is_address: false,
                         context: context(&self.text, rest, rest + number.len()),
@@ -227,6 +232,8 @@ impl Block {
 /// A number or an address in a block: what its shape leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Value<'a> {
+    /// Its place in the block, in bytes.
+    pub(crate) start: usize,
     pub(crate) text: &'a str,
     pub(crate) is_address: bool,
     /// A hash of the words directly before and behind it; none if they tell nothing.
@@ -263,13 +270,12 @@ fn lines(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
 
 /// Returns a text with each run of white space as one space.
 fn folded(text: &str) -> Cow<'_, str> {
-    let mut is_behind_space = true;
-    let is_folded = text.chars().all(|c| {
-        let is_fine = !c.is_whitespace() || c == ' ' && !is_behind_space;
-        is_behind_space = c == ' ';
-        is_fine
-    });
-    match is_folded && !text.ends_with(' ') {
+    let has_other_space = match text.is_ascii() {
+        true => text.bytes().any(|byte| matches!(byte, b'\t'..=b'\r')),
+        false => text.contains(|c: char| c.is_whitespace() && c != ' '),
+    };
+    let has_spare_space = text.starts_with(' ') || text.ends_with(' ') || text.contains("  ");
+    match !has_other_space && !has_spare_space {
         true => Cow::Borrowed(text),
         false => Cow::Owned(text.split_whitespace().collect::<Vec<_>>().join(" ")),
     }
@@ -310,6 +316,14 @@ fn shape_of(text: &str) -> String {
 /// Returns the number of words: runs without white space, or the characters of a script without
 /// blanks. A count for weights, in a single pass.
 fn words_in(text: &str) -> usize {
+    if text.is_ascii() {
+        let has_word = |run: &&[u8]| run.iter().any(u8::is_ascii_alphanumeric);
+        return text
+            .as_bytes()
+            .split(|byte| byte.is_ascii_whitespace())
+            .filter(has_word)
+            .count();
+    }
     let mut words = 0;
     let mut is_inside = false;
     for c in text.chars() {

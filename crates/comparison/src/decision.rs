@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::alike::Differences;
+use crate::alike::{Differences, MOST_NUMBERS};
 use crate::blocks::{Block, ComparedPage, LONG, bag_of};
 use crate::frame::{Changes, Frames};
 use crate::parts::{Left, Parts};
@@ -18,8 +18,6 @@ const PART_OF_REPEAT: usize = 20;
 const PART_OF_SOURCE: usize = 8;
 /// The longest line with an address that has no weight: where a page was printed from.
 const LINE_OF_ORIGIN: usize = 25;
-/// Numbers of a page that are seen to change by themselves at a time: a counter, a time and a date.
-const MOST_NUMBERS: usize = 3;
 /// The longest block that the frame of an edition may have, in words.
 const LONGEST_OF_FRAME: usize = 15;
 /// The least confidence in the language of a few words.
@@ -81,9 +79,8 @@ pub fn decide(
         return Decision::distinct(Reason::PartlyRead);
     }
     let parts = Parts::of(page, original, frames);
-    let is_changing = |place: Option<u64>| {
-        place.is_some_and(|place| (frames.page).is_some_and(|frame| frame.changes_by_itself(place)))
-    };
+    let is_changing =
+        |place: Option<u64>| place.is_some_and(|place| frames.change_by_themselves(place));
     let mut differences = Differences::of(page, original);
     differences.headings(page, original);
     for (ours, theirs) in &parts.pairs {
@@ -229,7 +226,8 @@ fn changes(
     let rest = weight(&parts.only_page, original, &in_both)
         + weight(&parts.only_original, page, &in_both)
         + differences.ours
-        + differences.theirs;
+        + differences.theirs
+        - differences.of_numbers;
     if rest > shared / PART_OF_REPEAT || differences.has_other_number {
         return Changes::default();
     }

@@ -49,6 +49,26 @@ pub struct Frames<'a> {
     pub page: Option<&'a HostFrame>,
     /// That of the original's host.
     pub original: Option<&'a HostFrame>,
+    /// Numbers that change by themselves on several hosts, learned with
+    /// [`HostFrame::learn_changes`] where hosts stand for contents.
+    pub common: Option<&'a HostFrame>,
+}
+
+impl Frames<'_> {
+    /// Returns true if what stands in a place changes by itself: on the page's host, or, for a
+    /// number or date, on several others. Sites of one software have the same words beside it.
+    pub(crate) fn change_by_themselves(&self, place: u64) -> bool {
+        self.page
+            .is_some_and(|frame| frame.changes_by_itself(place))
+            || self.common.is_some_and(|common| {
+                let change = common.changes.get(&place);
+                change.is_some_and(|change| {
+                    change.kind == ChangeKind::Number
+                        && change.contents.len() >= LEAST_CONTENTS
+                        && change.has_most_pairs()
+                })
+            })
+    }
 }
 
 /// Places that changed or did not in a pair that is equal otherwise.
@@ -248,13 +268,20 @@ impl HostFrame {
                 ChangeKind::OfContent => change.contents.len() >= LEAST_CONTENTS_OF_MAIN,
                 ChangeKind::Name => change.changed >= OFTEN_FOR_NAME,
             };
-            let has_values = match change.kind {
-                ChangeKind::Number => change.values.len() >= LEAST_VALUES,
-                ChangeKind::Name => change.values.len() >= LEAST_VALUES_OF_NAME,
-                ChangeKind::Beside | ChangeKind::OfContent => true,
-            };
-            has_contents && has_values && change.changed >= change.stable
+            has_contents && change.has_most_pairs()
         })
+    }
+}
+
+impl Change {
+    /// Returns true if it changed in most pairs, with enough values.
+    fn has_most_pairs(&self) -> bool {
+        let has_values = match self.kind {
+            ChangeKind::Number => self.values.len() >= LEAST_VALUES,
+            ChangeKind::Name => self.values.len() >= LEAST_VALUES_OF_NAME,
+            ChangeKind::Beside | ChangeKind::OfContent => true,
+        };
+        has_values && self.changed >= self.stable
     }
 }
 

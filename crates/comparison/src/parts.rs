@@ -2,6 +2,7 @@
 //! has.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use crate::blocks::{Block, ComparedPage, LONG, bag_of};
 use crate::frame::{FrameBlock, Frames, HostFrame, place_behind, place_of_value};
@@ -251,6 +252,8 @@ pub(crate) struct Differing<'a> {
     pub(crate) place: u64,
     pub(crate) ours: &'a str,
     pub(crate) theirs: &'a str,
+    /// Its place in the text of our block, in bytes.
+    pub(crate) at: Range<usize>,
     is_address: bool,
 }
 
@@ -274,6 +277,7 @@ impl<'a> Left<'a> {
         differing
             .map(|(ours, theirs)| Differing {
                 place: place_of_value(ours.context.unwrap_or(self.block.shape)),
+                at: ours.start..ours.start + ours.text.len(),
                 ours: ours.text,
                 theirs: theirs.text,
                 is_address: ours.is_address,

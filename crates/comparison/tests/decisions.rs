@@ -177,6 +177,7 @@ fn a_part_of_a_page_without_a_frame_is_no_view_of_it() {
     let frames = Frames {
         page: Some(&frame),
         original: Some(&frame),
+        common: None,
     };
     assert_eq!(
         decide(&part, &whole, frames, false).outcome,
@@ -290,6 +291,7 @@ fn a_number_that_changes_by_itself_is_learned_from_three_contents() {
         let frames = Frames {
             page: Some(frame),
             original: Some(frame),
+            common: None,
         };
         decide(&of(content, seen), &of(content, 4_711), frames, false)
     };
@@ -304,6 +306,49 @@ fn a_number_that_changes_by_itself_is_learned_from_three_contents() {
         frame.learn_changes(&decision.changes, of(content, 0).content());
     }
     assert_eq!(decided(&frame, 3, 17).outcome, Outcome::Repeat);
+}
+
+/// A crawl of 64 sites of one software learned for each of them that dates change, and kept three
+/// copies on each.
+#[test]
+fn a_date_that_changes_on_three_hosts_changes_on_a_fourth_and_so_does_a_day_in_it() {
+    let of = |content: &str, date: &str| {
+        let text = ARTICLE.replace("bridge", content).replace("ferry", content);
+        plain(
+            &format!("The {content}"),
+            &format!("Last updated on {date}. It was read often.\n{text}"),
+        )
+    };
+    let mut common = HostFrame::default();
+    let decided = |common: &HostFrame, content, [one, other]: [&str; 2]| {
+        let frames = Frames {
+            common: Some(common),
+            ..Frames::default()
+        };
+        decide(&of(content, one), &of(content, other), frames, false)
+    };
+    let dates = [
+        "5 May 2004",
+        "12 June 2009",
+        "28 August 2012",
+        "9 March 2016",
+        "30 July 2021",
+    ];
+    let other = "1 January 2000";
+    for (host, date) in (0..).zip(dates) {
+        let decision = decided(&common, "harbour", [date, other]);
+        assert_eq!(decision.outcome, Outcome::Distinct, "{date}");
+        common.learn_changes(&decision.changes, host % 3);
+    }
+    for dates in [
+        ["17 April 2011", "2 May 2013"],
+        ["3 April 2012", "24 April 2019"],
+    ] {
+        let decision = decided(&common, "meadow", dates);
+        assert_eq!(decision.outcome, Outcome::Repeat, "{dates:?}");
+    }
+    let decision = decided(&common, "meadow", ["3 April 2012", "3 April 2012, page 2"]);
+    assert_ne!(decision.outcome, Outcome::Repeat);
 }
 
 /// Sizes are facts: an operand of two words was left out for one of one word.
@@ -322,6 +367,7 @@ fn a_number_of_a_few_values_is_a_fact() {
         let frames = Frames {
             page: Some(&frame),
             original: Some(&frame),
+            common: None,
         };
         let decision = decide(&one, &two, frames, false);
         assert_eq!(decision.outcome, Outcome::Distinct, "{content}");
@@ -442,7 +488,7 @@ proptest! {
         let mut host = HostFrame::default();
         let mut kept: Vec<SitePage> = Vec::new();
         for visited in pages {
-            let frames = Frames { page: Some(&host), original: Some(&host) };
+            let frames = Frames { page: Some(&host), original: Some(&host), common: None };
             let original = kept.iter().find(|kept| {
                 let decision = decide(&visited.page, &kept.page, frames, false);
                 matches!(decision.outcome, Outcome::Repeat | Outcome::View)

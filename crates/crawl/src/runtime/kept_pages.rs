@@ -14,7 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use comparison::{ComparedPage, HostFrame, Keys};
+use comparison::{HostFrame, Keys};
 use disk::Disk;
 use hashbrown::HashTable;
 use serde::{Deserialize, Serialize};
@@ -31,8 +31,6 @@ const SAMPLED: usize = 3;
 const LOOKED_UP: usize = 48;
 /// Pages that a key finds at most.
 const MAX_PAGES_OF_KEY: usize = 8;
-/// The least sum of a candidate: two blocks, or a block and the heading.
-const LEAST_SUM: usize = 3;
 /// Candidates that are read.
 const CANDIDATES: usize = 3;
 /// Pages that are remembered. Beyond, pages are found by their signatures alone.
@@ -53,12 +51,14 @@ pub struct KeptPages {
     file: PathBuf,
     disk: Arc<dyn Disk>,
     tables: Mutex<Tables>,
+    /// Numbers that change by themselves on several hosts.
+    pub(crate) common: SharedFrame,
     /// The texts of the pages that were compared last.
     pub(crate) texts: RecentTexts,
 }
 
 /// The version of the file. Another one is not read.
-const VERSION: u16 = 2;
+const VERSION: u16 = 3;
 
 /// The tables as they are written (postcard).
 #[derive(Default, Serialize, Deserialize)]
@@ -68,6 +68,7 @@ struct Snapshot {
     pages: Vec<PlaceOfPage>,
     postings: Vec<Posting>,
     frames: Vec<(Host, HostFrame)>,
+    common: HostFrame,
 }
 
 #[derive(Debug, Default)]
@@ -92,6 +93,10 @@ struct PlaceOfPage {
     url: UrlKey,
     offset: u64,
     file: u32,
+    /// What names it: pages with other names are never repeats of each other.
+    name: u32,
+    /// The page that it names as its canonical one, or itself.
+    canonical: u32,
     /// True if a later page has all of its content.
     is_contained: bool,
 }
@@ -111,23 +116,25 @@ impl KeptPages {
     /// the last session wrote to `file`. A file that cannot be read is passed over with a warning.
     #[must_use]
     pub fn open(archive: PathBuf, file: PathBuf, disk: Arc<dyn Disk>) -> Self {
-        let tables = Tables::read(&file).unwrap_or_else(|error| {
+        let (tables, common) = Tables::read(&file).unwrap_or_else(|error| {
             let file = file.display();
             tracing::warn!(%file, error, "kept pages are compared by their signatures alone");
-            Tables::default()
+            Default::default()
         });
         Self {
             archive,
             file,
             disk,
             tables: Mutex::new(tables),
+            common: Arc::new(RwLock::new(common)),
             texts: RecentTexts::new(TEXTS),
         }
     }
 
     /// Writes the tables for the next session. The visits of all pages must be durable.
     pub(crate) fn save(&self) -> io::Result<()> {
-        let bytes = postcard::to_allocvec(&self.tables().snapshot()).map_err(io::Error::other)?;
+        let snapshot = self.tables().snapshot(read(&self.common).clone());
+        let bytes = postcard::to_allocvec(&snapshot).map_err(io::Error::other)?;
         self.disk.replace(&self.file, &bytes)
     }
 
@@ -155,25 +162,29 @@ impl KeptPages {
         tables.number_of(url).map(|page| tables.page(page))
     }
 
-    /// Returns the pages that share most of a page's content, as far as their keys tell.
-    pub(crate) fn candidates(&self, page: &ComparedPage, keys: &Keys) -> Vec<KeptPage> {
+    /// Returns the pages of one name that share most of a page's content, as far as their keys tell.
+    pub(crate) fn candidates(&self, page: &ComparedText, keys: &Keys) -> Vec<KeptPage> {
         let mut blocks = [&keys.longest[..], &keys.sampled].concat();
         blocks.sort_unstable();
         blocks.dedup();
-        // The same content counts for more than any number of blocks, a heading for less than one.
-        // One block alone is no reason to read a page, and for a source its heading is.
+        // The same content counts for more than any number of blocks.
         let whole = (keys.whole, 4 * LOOKED_UP);
-        let blocks = blocks.into_iter().map(|block| (block, 2));
-        let least = if page.is_plain() { 1 } else { LEAST_SUM };
+        let blocks = blocks.into_iter().map(|block| (block, 1));
+        // The name alone is no reason to read a page, except for a source, whose blocks are markup.
+        let least = usize::from(!page.text.is_plain());
+        let (name, canonical) = (upper_half(keys.heading), canonical(page));
         let tables = self.tables();
         let mut found: HashMap<u32, usize> = HashMap::new();
-        for (key, weight) in blocks.chain([whole, (keys.heading, 1)]) {
+        for (key, weight) in blocks.chain([whole, (keys.heading, 0)]) {
             for page in tables.pages_with(key) {
                 *found.entry(page).or_default() += weight;
             }
         }
-        let found = found.into_iter().filter(|(_, sum)| *sum >= least);
-        let mut found: Vec<(u32, usize)> = found.collect();
+        let is_candidate = |(page, sum): &(u32, usize)| {
+            let place = tables.pages[*page as usize];
+            *sum >= least && (place.name == name || place.canonical == canonical)
+        };
+        let mut found: Vec<(u32, usize)> = found.into_iter().filter(is_candidate).collect();
         found.sort_by_key(|(page, sum)| Reverse((*sum, *page)));
         found.truncate(CANDIDATES);
         found.iter().map(|(page, _)| tables.page(*page)).collect()
@@ -187,7 +198,7 @@ impl KeptPages {
         (file, offset): (&str, u64),
         contains: &[PageUrl],
     ) {
-        let url = page.url.key();
+        let (url, canonical) = (page.url.key(), canonical(&page));
         write(&page.frame).learn(&page.text);
         self.texts.insert(page);
         let mut tables = self.tables();
@@ -205,6 +216,8 @@ impl KeptPages {
             url,
             offset,
             file,
+            name: upper_half(keys.heading),
+            canonical,
             is_contained: false,
         });
         tables.post(url.as_u64(), number);
@@ -257,7 +270,7 @@ impl Snapshot {
 }
 
 impl Tables {
-    fn read(file: &Path) -> Result<Self, String> {
+    fn read(file: &Path) -> Result<(Self, HostFrame), String> {
         let snapshot = Snapshot::read(file)?;
         let pages = snapshot.pages.len();
         let has_pages = snapshot
@@ -283,10 +296,10 @@ impl Tables {
         let frames = snapshot.frames.into_iter();
         let shared = frames.map(|(host, frame)| (host, Arc::new(RwLock::new(frame))));
         tables.frames = shared.collect();
-        Ok(tables)
+        Ok((tables, snapshot.common))
     }
 
-    fn snapshot(&self) -> Snapshot {
+    fn snapshot(&self, common: HostFrame) -> Snapshot {
         let frames = self.frames.iter();
         Snapshot {
             version: VERSION,
@@ -296,6 +309,7 @@ impl Tables {
             frames: frames
                 .map(|(host, frame)| (host.clone(), read(frame).clone()))
                 .collect(),
+            common,
         }
     }
 
@@ -360,6 +374,13 @@ impl Tables {
         });
         u32::try_from(number).unwrap_or(u32::MAX)
     }
+}
+
+/// Returns the upper half of the key of the URL that a page names as its canonical one, or of its
+/// own.
+fn canonical(page: &ComparedText) -> u32 {
+    let canonical = page.canonical.as_ref().unwrap_or(&page.url);
+    upper_half(canonical.key().as_u64())
 }
 
 fn upper_half(key: u64) -> u32 {

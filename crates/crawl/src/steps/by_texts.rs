@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use comparison::{Decision, Frames, Keys, Outcome, decide};
-use neardup::Likeness;
+use neardup::{HashKey, Likeness};
 use sinks::Archived;
 use store::{CONTAINED_IN, Lease, Original, Page, SAME_CONTENT};
 use web::{Document, Exchange, Media, PageUrl, UrlKey};
@@ -93,7 +93,7 @@ pub(crate) async fn find(
     let Some(kept) = &context.kept_pages else {
         return findings;
     };
-    for candidate in kept.candidates(&page.text, keys) {
+    for candidate in kept.candidates(page, keys) {
         let is_contained = candidate.is_contained;
         let Some(other) = read(context, candidate).await else {
             continue;
@@ -103,7 +103,7 @@ pub(crate) async fn find(
         if !is_of_site || other.url == page.url || are_separate {
             continue;
         }
-        let decision = decision(page, &other);
+        let decision = decision(kept, page, &other);
         tracing::debug!(url = %page.url, other = %other.url, ?decision, "compared");
         if let Some(likeness) = equality(page, &other) {
             if likeness == Likeness::SamePayload || decision.outcome != Outcome::Distinct {
@@ -111,7 +111,7 @@ pub(crate) async fn find(
             }
             continue;
         }
-        learn(page, &decision);
+        learn(kept, page, &decision);
         let said = match decision.outcome {
             Outcome::Repeat => SAME_CONTENT,
             Outcome::View => CONTAINED_IN,
@@ -144,8 +144,8 @@ pub(crate) async fn distinct(
     }
     let kept = context.kept_pages.as_ref()?;
     let other = read(context, kept.of(original.page.final_url.key())?).await?;
-    let decision = decision(&compared.page, &other);
-    learn(&compared.page, &decision);
+    let decision = decision(kept, &compared.page, &other);
+    learn(kept, &compared.page, &decision);
     let reason = decision.reason?;
     Some(format!("much like {}, and kept: {reason}", other.url))
 }
@@ -222,24 +222,30 @@ fn original(kept: &ComparedText, likeness: Likeness) -> Original {
     }
 }
 
-fn decision(page: &ComparedText, other: &ComparedText) -> Decision {
+fn decision(kept: &KeptPages, page: &ComparedText, other: &ComparedText) -> Decision {
     let is_canonical = page.canonical.as_ref().is_some_and(|canonical| {
         *canonical == other.url || other.canonical.as_ref() == Some(canonical)
     });
     let frame = kept_pages::read(&page.frame);
     // A frame is not locked twice.
     let theirs = (!Arc::ptr_eq(&page.frame, &other.frame)).then(|| kept_pages::read(&other.frame));
+    let common = kept_pages::read(&kept.common);
     let frames = Frames {
         page: Some(&frame),
         original: Some(theirs.as_deref().unwrap_or(&frame)),
+        common: Some(&common),
     };
     decide(&page.text, &other.text, frames, is_canonical)
 }
 
-fn learn(page: &ComparedText, decision: &Decision) {
+fn learn(kept: &KeptPages, page: &ComparedText, decision: &Decision) {
     if !decision.changes.is_empty() {
         let mut frame = kept_pages::write(&page.frame);
         frame.learn_changes(&decision.changes, page.text.content());
+        drop(frame);
+        let mut common = kept_pages::write(&kept.common);
+        let host = HashKey::ZERO.digest(page.url.host().as_str().as_bytes());
+        common.learn_changes(&decision.changes, host as u64);
     }
 }
 
