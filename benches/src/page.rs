@@ -1,5 +1,6 @@
-//! The cost of a page before it is admitted, step by step: the digest of its payload, reading, and
-//! the signature.
+//! The cost of a page before it is admitted, step by step: the digest of its payload, reading, the
+//! signature, and the comparison of texts: blocks and their keys for every page, a decision for each
+//! candidate.
 //!
 //! One thread makes the same calls as a crawl, on the pages of the crawl's benchmark. The best of
 //! the rounds counts for each page and step, so a busy machine gives nearly the same figures as a
@@ -16,10 +17,14 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
+use comparison::{Frames, HostFrame};
 use neardup::{Features, HashKey, PageText, SignatureBuilder};
 use sinks::PayloadDigest;
 use testkit::Corpus;
 use web::{CanonicalForm, PageUrl, ReadLimits, ResponseMetadata};
+
+/// Lookup keys of each kind that a crawl asks for.
+const LOOKED_UP: usize = 48;
 
 /// Measure the cost of reading a page
 #[derive(Clone, Debug, Parser)]
@@ -41,11 +46,15 @@ struct Steps {
     digest: Duration,
     read: Duration,
     signature: Duration,
+    /// The blocks of a page, their lookup keys, and what the frame learns from them.
+    blocks: Duration,
+    /// A decision on the page and itself.
+    decision: Duration,
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let options = Options::parse();
-    println!("µs a page            KiB   digest     read   signature");
+    println!("µs a page            KiB   digest     read   signature   blocks   decision");
     if !options.files.is_empty() {
         let pages = options.files.iter().map(std::fs::read);
         let pages: Vec<Vec<u8>> = pages.collect::<Result<_, _>>()?;
@@ -72,14 +81,18 @@ fn tell(name: &str, pages: &[Vec<u8>], rounds: usize) -> Result<(), Box<dyn Erro
         sum.digest += steps.digest;
         sum.read += steps.read;
         sum.signature += steps.signature;
+        sum.blocks += steps.blocks;
+        sum.decision += steps.decision;
     }
     let micros = |sum: Duration| sum.as_secs_f64() * 1e6 / pages.len() as f64;
     println!(
-        "{name:<18} {:>6.1} {:>8.1} {:>8.1} {:>10.1}",
+        "{name:<18} {:>6.1} {:>8.1} {:>8.1} {:>11.1} {:>8.1} {:>10.1}",
         sum.bytes as f64 / 1024.0 / pages.len() as f64,
         micros(sum.digest),
         micros(sum.read),
-        micros(sum.signature)
+        micros(sum.signature),
+        micros(sum.blocks),
+        micros(sum.decision)
     );
     Ok(())
 }
@@ -97,6 +110,8 @@ fn measure(page: &[u8], url: &PageUrl, rounds: usize) -> Steps {
         digest: Duration::MAX,
         read: Duration::MAX,
         signature: Duration::MAX,
+        blocks: Duration::MAX,
+        decision: Duration::MAX,
     };
     for _ in 0..rounds.max(1) {
         let (digest, took) = timed(|| PayloadDigest::of(black_box(page)));
@@ -106,7 +121,20 @@ fn measure(page: &[u8], url: &PageUrl, rounds: usize) -> Steps {
         let text = crawl_text(&document);
         let (signature, took) = timed(|| signature_builder.signature(1, Some(text)));
         best.signature = best.signature.min(took);
-        black_box((digest, signature));
+        let (blocks, took) = timed(|| {
+            let blocks = crawl::compared_page(url.as_str(), &document, true);
+            let mut frame = HostFrame::default();
+            let keys = blocks.keys(LOOKED_UP, LOOKED_UP, &frame);
+            frame.learn(&blocks);
+            black_box(keys);
+            blocks
+        });
+        best.blocks = best.blocks.min(took);
+        let other = blocks.clone();
+        let frames = Frames::default();
+        let (decision, took) = timed(|| comparison::decide(&blocks, &other, frames, false));
+        best.decision = best.decision.min(took);
+        black_box((digest, signature, decision));
     }
     best
 }
