@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::sync::OnceLock;
 
 use neardup::{HashKey, NormalText};
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 /// Minimum words of a long block. A text of this length under many headings is boilerplate.
 pub(crate) const LONG: usize = 10;
@@ -268,8 +269,17 @@ fn lines(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     text.lines().map(folded).filter(|line| !line.is_empty())
 }
 
-/// Returns a text with each run of white space as one space.
+/// Returns a text with each run of white space as one space, in Unicode's form NFC: editors write
+/// one letter in several ways.
 fn folded(text: &str) -> Cow<'_, str> {
+    if !text.is_ascii() && is_nfc_quick(text.chars()) != IsNormalized::Yes {
+        let composed: String = text.nfc().collect();
+        return Cow::Owned(without_spare_space(&composed).into_owned());
+    }
+    without_spare_space(text)
+}
+
+fn without_spare_space(text: &str) -> Cow<'_, str> {
     let has_other_space = match text.is_ascii() {
         true => text.bytes().any(|byte| matches!(byte, b'\t'..=b'\r')),
         false => text.contains(|c: char| c.is_whitespace() && c != ' '),

@@ -351,6 +351,18 @@ fn a_date_that_changes_on_three_hosts_changes_on_a_fourth_and_so_does_a_day_in_i
     assert_ne!(decision.outcome, Outcome::Repeat);
 }
 
+#[test]
+fn a_letter_and_its_accent_are_one_character_however_they_are_written() {
+    let text = ARTICLE.replace("bridge", "château");
+    let apart = text.replace('â', "a\u{302}");
+    assert_ne!(text, apart);
+    let decision = decision(
+        &plain("Le château", &text),
+        &plain("Le cha\u{302}teau", &apart),
+    );
+    assert_eq!(decision.outcome, Outcome::Repeat);
+}
+
 /// Sizes are facts: an operand of two words was left out for one of one word.
 #[test]
 fn a_number_of_a_few_values_is_a_fact() {

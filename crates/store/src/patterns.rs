@@ -483,7 +483,7 @@ impl OfHost {
         self.of_path(pattern).count()
     }
 
-    /// Returns true if a closed pattern of the same path has a part of the query parameters.
+    /// Returns true if a poor or closed pattern of the same path has a part of the query parameters.
     fn is_suspect(&self, pattern: &UrlPattern) -> bool {
         let keys = |pattern: &UrlPattern| -> BTreeSet<String> {
             let (_, keys) = pattern.as_str().split_once('?').unwrap_or_default();
@@ -491,9 +491,7 @@ impl OfHost {
         };
         let of_pattern = keys(pattern);
         let is_part = |(part, state): (&UrlPattern, &Pattern)| {
-            part != pattern
-                && state.state() == PatternState::Closed
-                && keys(part).is_subset(&of_pattern)
+            part != pattern && state.is_troubled() && keys(part).is_subset(&of_pattern)
         };
         self.of_path(pattern).any(is_part)
     }

@@ -19,8 +19,8 @@ const POOR_PERCENT: u32 = 5;
 /// The last visits that decide on closing, and the maximum of new pages among them.
 const CLOSED_WINDOW: u32 = 100;
 const CLOSED_NEW: u32 = 1;
-/// The window of a pattern that has all query parameters of a closed one and more: `?sort` brought
-/// nothing new, so `?look&sort` is not expected to.
+/// The window of a pattern that has all query parameters of a poor or closed one and more: `?sort`
+/// brings nothing new, so `?look&sort` is not expected to.
 const SUSPECT_WINDOW: u32 = 40;
 /// URLs of a closed pattern that are left out before the first probe; twice as many before each one
 /// after that, up to the last.
@@ -248,7 +248,7 @@ impl Pattern {
     }
 
     /// Returns true if a change is due: closing, or reopening. Fewer visits close a pattern that is
-    /// suspect: it has the query parameters of a closed one and more.
+    /// suspect: it has the query parameters of a poor or closed one and more.
     pub(super) fn is_due(&self, is_suspect: bool) -> bool {
         match &self.closed {
             Some(closed) => closed.hopeful >= REOPENING_PROBES,
