@@ -291,6 +291,17 @@ impl DigestText {
     }
 }
 
+impl DigestText {
+    /// Returns false if two payloads are known to differ: by their digests of one algorithm.
+    #[must_use]
+    pub fn may_agree(one: Option<&Self>, other: Option<&Self>) -> bool {
+        match (one, other) {
+            (Some(one), Some(other)) => one.algorithm != other.algorithm || one.text == other.text,
+            _ => true,
+        }
+    }
+}
+
 impl fmt::Display for DigestText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
@@ -464,11 +475,8 @@ impl<P> Originals<P> {
     /// Returns the value of the original of a revisit.
     #[must_use]
     pub fn find(&self, revisit: &Reference) -> Option<&P> {
-        let is_fitting = |known: &Known<P>| match (&revisit.digest, &known.digest) {
-            (Some(wanted), Some(found)) => {
-                wanted.algorithm != found.algorithm || wanted.text == found.text
-            }
-            _ => true,
+        let is_fitting = |known: &Known<P>| {
+            DigestText::may_agree(revisit.digest.as_ref(), known.digest.as_ref())
         };
         self.follow(revisit, &is_fitting, MAX_STEPS)
     }

@@ -178,7 +178,9 @@ impl<'a> MergedIndex<'a> {
         let digest = digest.map(|digest| digest.to_string());
         let digest = digest.filter(|digest| is_word(digest));
         if entry.text("mime") != Some("warc/revisit") {
-            self.references.push(&format!("D {key} {timestamp} 0\n"))?;
+            let shown = digest.as_deref().unwrap_or("-");
+            self.references
+                .push(&format!("D {key} {timestamp} 0 {shown}\n"))?;
             self.references.push(&format!("K {key} - 0\n"))?;
             if let Some(digest) = digest {
                 self.references.push(&format!("P {digest} - 0\n"))?;
@@ -193,6 +195,7 @@ impl<'a> MergedIndex<'a> {
         let named = reference.target().map(key_of).filter(|key| is_word(key));
         let dated = named.as_ref().zip(reference.date());
         let dated = dated.map(|(key, at)| format!("D {key} {}", at.digits()));
+        let shown = digest.clone().unwrap_or_else(|| "-".to_owned());
         let wanted = match digest {
             Some(digest) => [Some(format!("P {digest} -")), dated],
             None if is_by_id => return Ok(()),
@@ -201,7 +204,7 @@ impl<'a> MergedIndex<'a> {
         for wanted in wanted.into_iter().flatten() {
             let number = self.revisits;
             self.references
-                .push(&format!("{wanted} 1 {number} {url}\n"))?;
+                .push(&format!("{wanted} 1 {shown} {number} {url}\n"))?;
         }
         self.revisits += 1;
         Ok(())
@@ -220,6 +223,7 @@ fn missing(mut references: SortedLines, revisits: u64) -> Result<MissingOriginal
     let mut is_found = vec![false; usize::try_from(revisits).unwrap_or_default()];
     let mut unfound = Vec::new();
     let (mut found, mut line) = (String::new(), String::new());
+    let mut digests: Vec<Option<DigestText>> = Vec::new();
     loop {
         line.clear();
         let read = references.read_line(&mut line);
@@ -227,16 +231,26 @@ fn missing(mut references: SortedLines, revisits: u64) -> Result<MissingOriginal
         if read == 0 {
             break;
         }
-        let mut words = line.trim_end_matches('\n').splitn(6, ' ');
+        let mut words = line.trim_end_matches('\n').splitn(7, ' ');
         let names: Vec<&str> = words.by_ref().take(3).collect();
         let names = names.join(" ");
-        if words.next() == Some("0") {
+        let is_capture = words.next() == Some("0");
+        let digest = words.next().filter(|digest| *digest != "-");
+        let digest = digest.and_then(DigestText::of);
+        if is_capture {
+            if found != names {
+                digests.clear();
+            }
             found = names;
+            digests.push(digest);
             continue;
         }
+        let may_be =
+            |known: &Option<DigestText>| DigestText::may_agree(digest.as_ref(), known.as_ref());
+        let is_here = found == names && digests.iter().any(may_be);
         let number = words.next().and_then(|number| number.parse().ok());
         let number: usize = number.unwrap_or_default();
-        if found != names {
+        if !is_here {
             if unfound.len() < MAX_EXAMPLES {
                 unfound.push((number, words.next().unwrap_or_default().to_owned()));
             }
@@ -295,21 +309,22 @@ mod tests {
     fn an_original_is_missing_if_no_way_leads_to_a_capture() {
         let mut sorter = LineSorter::new(&SystemDisk, Path::new("never needed"));
         for line in [
-            "D com,a)/ 20260101000000 0\n",
+            "D com,a)/ 20260101000000 0 sha1:Q\n",
             "K com,a)/ - 0\n",
             "P sha1:X - 0\n",
-            "D com,a)/ 20260101000000 1 0 http://a.com/\n",
-            "P sha1:Z - 1 0 http://a.com/\n",
-            "D com,a)/ 20260101000001 1 1 http://a.com/?late\n",
-            "P sha1:X - 1 1 http://a.com/?late\n",
-            "P sha1:Y - 1 2 http://b.com/?other\n",
-            "K com,c)/ - 1 3 http://c.com/\n",
-            "K com,a)/ - 1 4 http://a.com/\n",
+            "D com,a)/ 20260101000000 1 sha256:Z 0 http://a.com/\n",
+            "P sha256:Z - 1 sha256:Z 0 http://a.com/\n",
+            "D com,a)/ 20260101000001 1 sha1:X 1 http://a.com/?late\n",
+            "P sha1:X - 1 sha1:X 1 http://a.com/?late\n",
+            "P sha1:Y - 1 sha1:Y 2 http://b.com/?other\n",
+            "K com,c)/ - 1 - 3 http://c.com/\n",
+            "K com,a)/ - 1 - 4 http://a.com/\n",
+            "D com,a)/ 20260101000000 1 sha1:R 5 http://a.com/?new\n",
         ] {
             sorter.push(line).unwrap();
         }
-        let missing = missing(sorter.finish().unwrap(), 5).unwrap();
-        assert_eq!(missing.count, 2);
-        assert_eq!(missing.example.as_deref(), Some("http://c.com/"));
+        let missing = missing(sorter.finish().unwrap(), 6).unwrap();
+        assert_eq!(missing.count, 3);
+        assert_eq!(missing.example.as_deref(), Some("http://a.com/?new"));
     }
 }
