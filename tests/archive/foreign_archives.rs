@@ -268,3 +268,157 @@ fn arc_files_are_refused_with_an_explanation() {
         "{run:?}"
     );
 }
+
+/// A response of more than 8 MiB had no content at all: all such records were equal to each other,
+/// and `--keep` deleted all but the first. So were records that their archiver cut at one place.
+#[test]
+fn what_was_not_read_whole_is_equal_to_nothing_but_the_same_whole() {
+    const MEBIBYTE: usize = 1 << 20;
+    let crawl = Crawl::bare();
+    let film = |name: &str, last: &str| {
+        let body = "film ".repeat(9 * MEBIBYTE / 5) + last;
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain";
+        page(&format!("http://toy.test/{name}"), head, &body)
+    };
+    let cut = |name: &str| {
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain";
+        let whole = page(
+            &format!("http://toy.test/{name}"),
+            head,
+            "the beginning of a page",
+        );
+        let whole = whole.replacen("WARC-Date", "WARC-Truncated: length\r\nWARC-Date", 1);
+        whole.replacen("eaa1b21e9aa0", &format!("eaa1b21e9a0{name}"), 1)
+    };
+    let records = [
+        film("1", "one"),
+        film("2", "two"),
+        film("3", "one"),
+        cut("4"),
+        cut("5"),
+    ];
+    let packed: Vec<u8> = records
+        .iter()
+        .flat_map(|record| gzip(record.as_bytes()))
+        .collect();
+    crawl.write("films.warc.gz", packed);
+    let run = crawl.run_command(&["dedup", "films.warc.gz", "--format", "json"]);
+    let pairs: Vec<(String, String)> = lines(&run)
+        .iter()
+        .map(|line| {
+            let text = |name: &str| line[name].as_str().unwrap().to_owned();
+            (text("document"), text("duplicate_of"))
+        })
+        .collect();
+    let same = (
+        "http://toy.test/3".to_owned(),
+        "http://toy.test/1".to_owned(),
+    );
+    assert_eq!(pairs, [same], "{run:?}");
+    for part in [
+        "3 documents were cut, because they are too long",
+        "2 documents are not whole in the archive, and were taken as equal to nothing",
+    ] {
+        assert!(run.errors.contains(part), "{part}: {run:?}");
+    }
+}
+
+/// Twelve forms of heads made a page vanish from every command, with code 0.
+#[test]
+fn odd_heads_are_read_and_unreadable_ones_are_named() {
+    let crawl = Crawl::bare();
+    let fields = "Content-Type: text/plain\r\n".to_owned() + &"X: y\r\n".repeat(5000);
+    let many = format!("HTTP/1.1 200 OK\r\n{}", fields.trim_end());
+    let heads = [
+        "HTTP 200 Document follows\r\nContent-Type: text/plain",
+        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Type: text/plain",
+        "\r\nICY 200 O\x01K\r\nX: a\0b\rc\r\nContent-Type: text/plain",
+        &many,
+        "no head",
+    ];
+    let records: String = heads
+        .iter()
+        .enumerate()
+        .map(|(n, head)| page(&format!("http://toy.test/{n}"), head, &format!("text {n}")))
+        .collect();
+    crawl.write("odd.warc", &records);
+    let run = crawl.run_command(&["extract", "odd.warc"]);
+    let texts = lines(&run);
+    let texts: Vec<_> = texts.iter().map(|line| line["text"].as_str()).collect();
+    let wanted = [
+        Some("text 0"),
+        Some("text 1"),
+        Some("text 2"),
+        Some("text 3"),
+    ];
+    assert_eq!(texts, wanted, "{run:?}");
+    let skipped = "1 responses were skipped, because their HTTP head cannot be read: \
+                   http://toy.test/4";
+    assert!(run.errors.contains(skipped), "{run:?}");
+    crawl.run_command(&["unpack", "odd.warc", "--output", "site"]);
+    for n in 0..4 {
+        let path = crawl.directory().join(format!("site/toy.test/{n}.txt"));
+        let path = if path.exists() {
+            path
+        } else {
+            path.with_extension("")
+        };
+        assert_eq!(std::fs::read_to_string(path).unwrap(), format!("text {n}"));
+    }
+}
+
+/// The answer to HEAD or POST took the page's place in `unpack` and in a package.
+#[test]
+fn only_an_answer_to_get_stands_for_the_page() {
+    let crawl = Crawl::bare();
+    let id = |record: String, number: u8| {
+        record.replacen("eaa1b21e9aa0", &format!("eaa1b21e9a{number:02}"), 1)
+    };
+    let exchange = |method: &str, number: u8, head: &str, body: &str, request_first: bool| {
+        let to = format!(
+            "WARC-Concurrent-To: <urn:uuid:4ca75dad-9336-4923-b54e-eaa1b21e9a{:02}>\r\nWARC-Date",
+            number + u8::from(!request_first)
+        );
+        let block = format!("{method} / HTTP/1.1\r\n\r\n");
+        let media = "application/http;msgtype=request";
+        let request = record("request", "http://toy.test/", media, &block);
+        let answer = page("http://toy.test/", head, body);
+        let date = format!("2026-11-21T22:30:{number:02}Z");
+        // The second record of a pair names the first, as wget and warcprox do.
+        let (first, second) = match request_first {
+            true => (request, answer),
+            false => (request.replacen("WARC-Date", &to, 1), answer),
+        };
+        let second = match request_first {
+            true => second.replacen("WARC-Date", &to, 1),
+            false => second,
+        };
+        let pair = id(first, number) + &id(second, number + 1);
+        pair.replace(DATE, &date)
+    };
+    const OK: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/html";
+    let piece = format!(
+        "{}\r\nContent-Range: bytes 0-4/99",
+        OK.replace("200", "206")
+    );
+    let records = [
+        exchange("GET", 10, OK, "<p>the page", true),
+        exchange("HEAD", 20, OK, "", true),
+        exchange("POST", 30, OK, "<p>the form", false),
+        exchange("GET", 40, &piece, "<p>th", true),
+    ];
+    crawl.write("proxy.warc", records.concat());
+    let index = crawl.run_command(&["index", "proxy.warc"]);
+    assert_eq!(index.output.lines().count(), 1, "{index:?}");
+    assert!(index.output.contains(" 20261121223010 "), "{index:?}");
+    let counted = "3 captures are not in the index, because they stand for no page";
+    assert!(index.errors.contains(counted), "{index:?}");
+    let run = crawl.run_command(&["unpack", "proxy.warc", "--output", "site"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let written = std::fs::read_to_string(crawl.directory().join("site/toy.test/index.html"));
+    assert!(written.unwrap().contains("the page"));
+    let run = crawl.run_command(&["wacz", "proxy.warc", "--output", "proxy.wacz"]);
+    assert!(run.errors.contains(counted), "{run:?}");
+    let verified = crawl.run_command(&["verify", "proxy.wacz"]);
+    assert_eq!(verified.code, Some(0), "{verified:?}");
+}

@@ -141,6 +141,78 @@ fn records_are_kept_with_those_that_refer_to_them() {
     );
 }
 
+/// `--keep` dropped redirects, failures, revisits, robots.txt, DNS and notes without a word: what
+/// was left could not be replayed.
+#[test]
+fn what_is_no_page_is_kept_and_what_is_left_out_is_counted() {
+    let crawl = Crawl::bare();
+    let page = |id: &str, status: &str, text: &str| {
+        let block = format!("HTTP/1.1 {status}\r\nContent-Type: text/plain\r\n\r\n{text}");
+        (id.to_owned(), "response", String::new(), block)
+    };
+    let beside = |kind: &'static str, id: &str, field: &str, to: &str| {
+        let field = format!("{field}: <urn:{to}>\r\n");
+        (
+            id.to_owned(),
+            kind,
+            field,
+            "GET / HTTP/1.1\r\n\r\n".to_owned(),
+        )
+    };
+    let [one, two, ..] = texts();
+    let records = [
+        beside("request", "q0", "WARC-Concurrent-To", "moved"),
+        page("moved", "301 Moved Permanently", ""),
+        beside("request", "q1", "WARC-Concurrent-To", "one"),
+        page("one", "200 OK", &one),
+        beside("metadata", "m1", "WARC-Refers-To", "one"),
+        page("gone", "404 Not Found", &one),
+        page("robots.txt", "200 OK", "User-agent: *"),
+        beside("request", "q2", "WARC-Concurrent-To", "copy"),
+        page("copy", "200 OK", &one),
+        beside("request", "q3", "WARC-Concurrent-To", "copy"),
+        beside("metadata", "m2", "WARC-Refers-To", "copy"),
+        beside("revisit", "again", "WARC-Refers-To", "copy"),
+        beside("metadata", "m3", "X", "nothing"),
+        page("two", "200 OK", &two),
+        (
+            "dns".to_owned(),
+            "response",
+            String::new(),
+            "20240101 a.test".to_owned(),
+        ),
+    ];
+    let archive: String = records
+        .iter()
+        .map(|(id, kind, more, block)| {
+            format!(
+                "WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Record-ID: <urn:{id}>\r\n\
+                 WARC-Date: 2026-01-01T00:00:00Z\r\nWARC-Target-URI: http://a.test/{id}\r\n\
+                 Content-Type: application/http\r\n{more}Content-Length: {}\r\n\r\n{block}\
+                 \r\n\r\n",
+                block.len()
+            )
+        })
+        .collect();
+    crawl.write("in.warc", &archive);
+    let run = good(crawl.run_command(&["dedup", "in.warc", "--keep", "out.warc"]));
+    for part in [
+        "2 of 3 documents kept in out.warc",
+        "9 other records (redirects, failures, revisits, requests, notes) are kept",
+        "left out are 1 documents, which repeat an earlier one, with 3 of their requests",
+        "1 responses were skipped, because their HTTP head cannot be read: http://a.test/dns",
+    ] {
+        assert!(run.errors.contains(part), "{part}: {}", run.errors);
+    }
+    let kept = read(&crawl, "out.warc");
+    let ids = kept
+        .lines()
+        .filter_map(|line| line.strip_prefix("WARC-Record-ID: <urn:"));
+    let wanted = records.iter().map(|(id, ..)| format!("{id}>"));
+    let wanted = wanted.filter(|id| !["q2>", "copy>", "q3>", "m2>"].contains(&id.as_str()));
+    assert_eq!(ids.collect::<Vec<_>>(), wanted.collect::<Vec<_>>());
+}
+
 /// "Zstandard compression for WARC files" (IIPC, draft 1.0): the dictionary stands before the
 /// records in a skippable frame. Copied as they are, its records could not be read without it.
 #[test]

@@ -10,7 +10,7 @@ use store::embedded::EmbeddedStore;
 use web::Timestamp;
 
 use crate::cli_error::{CliError, fault, usage};
-use crate::terminal::pasted;
+use crate::terminal::{pasted, printable, say};
 
 /// Returns the path of the crawl's state.
 pub(crate) fn state(directory: &Path) -> PathBuf {
@@ -46,6 +46,54 @@ pub(crate) fn archive_files(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
     }
     files.sort();
     Ok(files.into_iter().map(|(_, path)| path).collect())
+}
+
+/// Warns about files in the directory of an archive that are archives by their names, and that no
+/// command reads there; returns true if there are any.
+pub(crate) fn warn_of_unread(directory: &Path) -> std::io::Result<bool> {
+    let mut unread = Vec::new();
+    for item in std::fs::read_dir(directory)? {
+        let path = item?.path();
+        if name_of(&path).is_none()
+            && let Some(reason) = unread_reason(&path)
+        {
+            unread.push((path, reason));
+        }
+    }
+    unread.sort();
+    for (path, reason) in &unread {
+        let path = path.display().to_string();
+        say(&format!(
+            "warning: {} is not read: {reason}",
+            printable(&path)
+        ));
+    }
+    Ok(!unread.is_empty())
+}
+
+/// Returns why an archive under this name is not read; `None` for other files.
+fn unread_reason(path: &Path) -> Option<&'static str> {
+    let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
+    let mut extensions = name.split('.').skip(1);
+    let has = |wanted: &[&str]| {
+        let mut extensions = extensions.clone();
+        extensions.any(|extension| wanted.contains(&extension))
+    };
+    match () {
+        () if has(&["arc"]) => {
+            Some("it is an ARC file; `warcio recompress` makes a WARC file of it")
+        }
+        () if has(&["wacz"]) => {
+            Some("it is a package; unzip it, and take the files in its archive/")
+        }
+        () if has(&["wet", "wat"]) => {
+            Some("it has texts or notes about pages, and not the pages; `crawler extract` reads it")
+        }
+        () if extensions.any(|extension| extension == "warc") => {
+            Some("the names of archives end in .warc.gz, .warc.zst or .warc; rename it")
+        }
+        () => None,
+    }
 }
 
 /// Returns true if the archive file at `path` is the one that the journal calls `name`.
@@ -180,6 +228,29 @@ pub(crate) fn any_state_of(directory: &Path) -> Result<PathBuf, CliError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A directory of archives under other names became an empty crawl, with code 0.
+    #[test]
+    fn archives_under_other_names_are_named_with_the_reason() {
+        for (name, reason) in [
+            ("x.WARC.GZ", Some("rename")),
+            ("x.warc.bz2", Some("rename")),
+            ("x.arc.gz", Some("ARC")),
+            ("x.ARC", Some("ARC")),
+            ("x.warc.wet.gz", Some("texts")),
+            ("x.wat.gz", Some("texts")),
+            ("x.wacz", Some("package")),
+            ("index.cdxj", None),
+            ("arc", None),
+            ("notes.txt", None),
+        ] {
+            let found = unread_reason(Path::new(name));
+            match (found, reason) {
+                (Some(found), Some(part)) => assert!(found.contains(part), "{name}: {found}"),
+                _ => assert_eq!(found, reason, "{name}"),
+            }
+        }
+    }
 
     #[test]
     fn two_quarantines_in_one_second_have_different_paths() {

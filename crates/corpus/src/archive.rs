@@ -6,14 +6,16 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bytes::Bytes;
+use fetch::DecodeError;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
+use neardup::HashKey;
 use sinks::wacz::{self, ArchivePart};
-use sinks::warc::{Record, WarcStream};
+use sinks::warc::{Answer, Record, WarcStream, date};
 use web::{CanonicalForm, Exchange, Protocol};
 
 use crate::document::{Content, Document};
-use crate::oddities::Oddities;
+use crate::oddities::{Oddities, Oddity};
 
 /// The schemes of resources that are documents. Crawlers write notes under other schemes
 /// (`urn:pageinfo:`, `metadata:`).
@@ -31,7 +33,8 @@ pub(crate) const MAX_BLOCK: usize = (MAX_CONTENT + MAX_HEAD) as usize;
 
 /// The documents in a WARC file. Responses with status 200 and resources are documents as they are,
 /// conversions (Common Crawl's WET files) are texts. Other records and robots.txt files are not
-/// documents. A broken record is an error, and the records behind it follow.
+/// documents. Of an answer that is not read whole, the beginning is the document, which equals
+/// nothing but the same whole. A broken record is an error, and the records behind it follow.
 pub(crate) struct ArchiveDocuments {
     stream: WarcStream,
     oddities: Oddities,
@@ -50,15 +53,19 @@ impl Iterator for ArchiveDocuments {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             match self.stream.next_record(MAX_BLOCK) {
-                Ok(Some(record)) => {
-                    let is_cut = record.block.len() as u64 != record.block_length;
-                    if let Some(document) = document(record) {
-                        if is_cut {
-                            self.oddities.add_cut(document.id.clone());
+                Ok(Some(record)) => match document(&record) {
+                    Found::Document(document, oddity) => {
+                        if let Some(oddity) = oddity {
+                            self.oddities.add(oddity, document.id.clone());
                         }
                         return Some(Ok(document));
                     }
-                }
+                    Found::Headless => {
+                        let target = record.target().unwrap_or_default().to_owned();
+                        self.oddities.add(Oddity::Headless, target);
+                    }
+                    Found::Nothing => {}
+                },
                 Ok(None) => {
                     self.oddities.add_deviations(self.stream.deviations());
                     return None;
@@ -113,31 +120,70 @@ impl Iterator for WaczStreams {
     }
 }
 
+/// What a record has for those who read documents.
+pub(crate) enum Found {
+    /// A document, and what is odd about it.
+    Document(Document, Option<Oddity>),
+    /// The answer of a web server whose head cannot be read.
+    Headless,
+    /// Something else.
+    Nothing,
+}
+
 /// Returns the document in a record, if there is one.
-pub(crate) fn document(record: Record) -> Option<Document> {
+pub(crate) fn document(record: &Record) -> Found {
     let target = record.target().unwrap_or_default();
     if is_for_robots(target) {
-        return None;
+        return Found::Nothing;
     }
     let id = match target {
         "" => record.id().trim_matches(['<', '>']),
         target => target,
     };
-    let (id, date) = (id.to_owned(), record.date().to_owned());
     let content = match record.kind() {
-        "response" => answer(&record)?,
-        "resource" if !is_page(target) => return None,
-        "resource" | "conversion" => Content::Body {
-            content_type: record.field("Content-Type").unwrap_or_default().to_owned(),
-            bytes: record.block,
+        "response" => match record.http() {
+            Some(answer) if answer.status == 200 => decoded(record, &answer),
+            None if is_of_web_server(target) => return Found::Headless,
+            _ => return Found::Nothing,
         },
-        _ => return None,
+        "resource" if !is_page(target) => return Found::Nothing,
+        "resource" | "conversion" => {
+            let oddity = match (record.is_truncated(), record.is_kept_whole()) {
+                (true, _) => Some(Oddity::Truncated),
+                (_, false) => Some(Oddity::Cut),
+                _ => None,
+            };
+            let content = Content::Body {
+                content_type: record.field("Content-Type").unwrap_or_default().to_owned(),
+                bytes: record.block.clone(),
+                part_of: oddity.map(|oddity| whole(record, oddity)),
+            };
+            (content, oddity)
+        }
+        _ => return Found::Nothing,
     };
-    Some(Document {
-        id,
-        date: Some(date).filter(|date| !date.is_empty()),
+    let (content, oddity) = content;
+    let at = record.date().to_owned();
+    let document = Document {
+        id: id.to_owned(),
+        date: Some(at).filter(|at| !at.is_empty()),
         content,
-    })
+    };
+    Found::Document(document, oddity)
+}
+
+/// Returns a digest of the whole of a document of which only the beginning was read. If the rest is
+/// not in the archive, or cannot be decoded, the document equals nothing but this capture.
+fn whole(record: &Record, oddity: Oddity) -> u128 {
+    let digest = |text: &str| HashKey::ZERO.digest(text.as_bytes());
+    match record.whole_payload().filter(|_| oddity == Oddity::Cut) {
+        Some(payload) => digest(&payload.to_string()),
+        None => {
+            let [id, target, date] = ["WARC-Record-ID", "WARC-Target-URI", "WARC-Date"]
+                .map(|name| record.field(name).unwrap_or_default());
+            digest(&format!("{id} {target} {date}"))
+        }
+    }
 }
 
 /// Returns the answer in a record of another crawler, if it is one to a visit. That of a `revisit`
@@ -165,7 +211,7 @@ pub fn exchange(record: &Record, form: &CanonicalForm) -> Option<Exchange> {
                 warnings: Vec::new(),
                 address: None,
                 protocol: Protocol::Http11,
-                started: record.date().parse().ok()?,
+                started: date(record.date())?,
                 elapsed: Duration::ZERO,
             })
         }
@@ -193,18 +239,29 @@ fn is_for_robots(target: &str) -> bool {
     path == "robots.txt"
 }
 
+/// Returns true for a URL whose answer has an HTTP head.
+fn is_of_web_server(target: &str) -> bool {
+    let scheme = target.split("://").next().unwrap_or_default();
+    scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")
+}
+
 /// Returns the body of an HTTP answer without its codings.
-fn answer(record: &Record) -> Option<Content> {
-    let answer = record.http()?;
-    if answer.status != 200 {
-        return None;
-    }
+fn decoded(record: &Record, answer: &Answer<'_>) -> (Content, Option<Oddity>) {
     let body = Bytes::from(answer.body().into_owned()).into();
     let decoded = fetch::decode(&answer.headers, &body, MAX_CONTENT);
-    Some(Content::Body {
+    let is_kept = record.is_kept_whole();
+    let oddity = match decoded.error {
+        _ if record.is_truncated() || (is_kept && !answer.is_whole()) => Some(Oddity::Truncated),
+        Some(DecodeError::Broken | DecodeError::Bomb) if is_kept => Some(Oddity::Undecoded),
+        _ if decoded.truncated || !is_kept => Some(Oddity::Cut),
+        _ => None,
+    };
+    let content = Content::Body {
         content_type: web::content_type(&answer.headers).unwrap_or_default(),
         bytes: decoded.bytes.into(),
-    })
+        part_of: oddity.map(|oddity| whole(record, oddity)),
+    };
+    (content, oddity)
 }
 
 #[cfg(test)]

@@ -55,6 +55,9 @@ pub enum Content {
         bytes: Vec<u8>,
         /// The media type, with a charset if one is known.
         content_type: String,
+        /// A digest of the whole, if these bytes are only its beginning. Such a document is
+        /// compared by it alone.
+        part_of: Option<u128>,
     },
     /// Text as such, with its title and first heading.
     Text {
@@ -82,11 +85,23 @@ impl Content {
     pub fn digest(&self) -> u128 {
         let digest = |text: &String| HashKey::ZERO.digest(text.as_bytes());
         let of = |text: &Option<String>| text.as_ref().map_or(0, digest);
-        let of_titles = match self {
-            Self::Body { .. } => 0,
+        let of_rest = match self {
+            Self::Body { part_of, .. } => part_of.unwrap_or_default(),
             Self::Text { title, heading, .. } => of(title) ^ of(heading).rotate_left(1),
         };
-        HashKey::ZERO.digest(self.bytes()) ^ of_titles
+        HashKey::ZERO.digest(self.bytes()) ^ of_rest
+    }
+
+    /// Returns true if only the beginning of the document was read.
+    #[must_use]
+    pub const fn is_partial(&self) -> bool {
+        matches!(
+            self,
+            Self::Body {
+                part_of: Some(_),
+                ..
+            }
+        )
     }
 
     /// Returns a rough measure of its memory, in bytes.

@@ -91,6 +91,11 @@ pub struct KeptSummary {
     pub documents: u64,
     /// The number of documents written.
     pub kept: u64,
+    /// The number of other records of archives that were written: redirects, failures, revisits,
+    /// requests, notes.
+    pub others: u64,
+    /// The number of requests and notes that were left out with their documents.
+    pub others_left_out: u64,
     /// The number of bytes written.
     pub bytes: u64,
 }
@@ -225,6 +230,8 @@ impl KeptDocuments {
             tally: Tally::default(),
             seen,
             kept: 0,
+            others_kept: 0,
+            others_left_out: 0,
             failure: None,
         };
         let bytes = match self.format {
@@ -239,6 +246,8 @@ impl KeptDocuments {
         Ok(KeptSummary {
             documents: pass.tally.total().0,
             kept: pass.kept,
+            others: pass.others_kept,
+            others_left_out: pass.others_left_out,
             bytes,
         })
     }
@@ -263,6 +272,8 @@ struct Pass<'a> {
     /// The tally of the first reading.
     seen: &'a Tally,
     kept: u64,
+    others_kept: u64,
+    others_left_out: u64,
     /// The first error of `choose`.
     failure: Option<io::Error>,
 }

@@ -14,8 +14,54 @@ pub struct Oddities(Arc<Mutex<Seen>>);
 #[derive(Debug, Default)]
 struct Seen {
     deviations: Deviations,
-    cut: Named,
-    unextracted: Named,
+    /// By [`Oddity`].
+    documents: [Named; Oddity::ALL.len()],
+}
+
+/// What can be odd about a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Oddity {
+    /// Longer than what is read of a document.
+    Cut,
+    /// Cut by its archiver, or by the server.
+    Truncated,
+    /// Its content coding breaks off or is damaged.
+    Undecoded,
+    /// An answer whose HTTP head cannot be read: it is no document.
+    Headless,
+    /// The text could not be extracted.
+    Unextracted,
+}
+
+impl Oddity {
+    const ALL: [Self; 5] = [
+        Self::Cut,
+        Self::Truncated,
+        Self::Undecoded,
+        Self::Headless,
+        Self::Unextracted,
+    ];
+
+    /// Describes what happened to documents.
+    const fn fate(self) -> &'static str {
+        match self {
+            Self::Cut => {
+                "documents were cut, because they are too long (their rest is compared by its \
+                 digest alone)"
+            }
+            Self::Truncated => {
+                "documents are not whole in the archive, and were taken as equal to nothing"
+            }
+            Self::Undecoded => {
+                "documents could not be decoded to their end, and were taken as equal to nothing"
+            }
+            Self::Headless => "responses were skipped, because their HTTP head cannot be read",
+            Self::Unextracted => {
+                "documents were judged by their bytes alone, because reading them panicked (a \
+                 fault of ours: please report it)"
+            }
+        }
+    }
 }
 
 /// Documents of one kind: their number, and the names of the first ones.
@@ -39,13 +85,9 @@ impl Oddities {
             let all = deviations.join(", ");
             lines.push(format!("odd records, read all the same: {all}"));
         }
-        seen.cut
-            .describe("cut, because they are too long", &mut lines);
-        seen.unextracted.describe(
-            "judged by their bytes alone, because reading them panicked (a fault of ours: please \
-             report it)",
-            &mut lines,
-        );
+        for oddity in Oddity::ALL {
+            seen.documents[oddity as usize].describe(oddity.fate(), &mut lines);
+        }
         (!lines.is_empty()).then(|| lines.join("\n"))
     }
 
@@ -54,14 +96,9 @@ impl Oddities {
         self.locked().deviations.add(deviations);
     }
 
-    /// Adds a document of which only the beginning was read.
-    pub(crate) fn add_cut(&self, document: String) {
-        self.locked().cut.add(document);
-    }
-
-    /// Adds a document of which the text could not be extracted.
-    pub(crate) fn add_unextracted(&self, document: &str) {
-        self.locked().unextracted.add(document.to_owned());
+    /// Adds a document of this name.
+    pub(crate) fn add(&self, oddity: Oddity, document: String) {
+        self.locked().documents[oddity as usize].add(document);
     }
 
     fn locked(&self) -> MutexGuard<'_, Seen> {
@@ -85,7 +122,7 @@ impl Named {
                 ""
             };
             let (count, first) = (self.count, self.first.join(", "));
-            lines.push(format!("{count} documents were {fate}: {first}{more}"));
+            lines.push(format!("{count} {fate}: {first}{more}"));
         }
     }
 }

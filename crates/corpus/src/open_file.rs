@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 
+use neardup::HashKey;
 use sinks::warc::WarcStream;
 
 use crate::archive::{ArchiveDocuments, WaczStreams};
@@ -14,7 +15,7 @@ use crate::input_options::InputOptions;
 use crate::json_lines::{BadLine, JsonDocument, JsonLines};
 use crate::media::{Format, PEEKED_BYTES};
 use crate::names::{is_standard_input, is_wacz};
-use crate::oddities::Oddities;
+use crate::oddities::{Oddities, Oddity};
 use crate::positioned_file::PositionedFile;
 use crate::table_rows::TableDocuments;
 use crate::tables::{Projection, Table};
@@ -226,9 +227,12 @@ impl OpenFile {
                 let mut bytes = Vec::new();
                 let read = input.take(most + 1).read_to_end(&mut bytes);
                 read.map_err(|error| error.to_string())?;
+                let mut part_of = None;
                 if bytes.len() as u64 > most {
+                    // Nothing is known of the rest.
+                    part_of = Some(HashKey::ZERO.digest(name.as_bytes()));
                     bytes.truncate(usize::try_from(most).unwrap_or(usize::MAX));
-                    oddities.add_cut(name.to_owned());
+                    oddities.add(Oddity::Cut, name.to_owned());
                 }
                 Ok(Box::new(std::iter::once(Ok(Document {
                     id: name.to_owned(),
@@ -236,6 +240,7 @@ impl OpenFile {
                     content: Content::Body {
                         content_type: media_type.to_owned(),
                         bytes,
+                        part_of,
                     },
                 }))))
             }

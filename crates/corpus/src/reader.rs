@@ -58,6 +58,7 @@ impl Reader {
             Content::Body {
                 bytes,
                 content_type,
+                ..
             } => (bytes, content_type),
         };
         let metadata = ResponseMetadata {
@@ -120,18 +121,22 @@ impl Reader {
         signature_builder.fingerprint(self.text(&page).map_or("", |page| page.text))
     }
 
-    /// Returns the signature of a document under the zero key.
+    /// Returns the signature of a document under the zero key. Of a document that was not read
+    /// whole, only the bytes count: half a text proves no likeness.
     #[must_use]
     pub fn signature(
         &self,
         signature_builder: &SignatureBuilder,
         content: &Content,
     ) -> PageSignature {
+        if content.is_partial() {
+            return signature_builder.signature(content.digest(), None);
+        }
         let page = self.read(content);
         signature_builder.signature(content.digest(), self.text(&page))
     }
 
-    /// Returns the signature of a document under the zero key, with keys of `bands`.
+    /// Returns the same signature with keys of `bands`.
     #[must_use]
     pub fn banded_signature(
         &self,
@@ -139,6 +144,9 @@ impl Reader {
         bands: BandDesign,
         content: &Content,
     ) -> BandedSignature {
+        if content.is_partial() {
+            return signature_builder.banded_signature(content.digest(), None, bands);
+        }
         let page = self.read(content);
         signature_builder.banded_signature(content.digest(), self.text(&page), bands)
     }

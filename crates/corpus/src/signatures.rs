@@ -6,7 +6,7 @@ use neardup::{BandDesign, BandedSignature, SignatureBuilder};
 
 use crate::document::{Document, Skipped};
 use crate::in_batches::in_batches;
-use crate::oddities::Oddities;
+use crate::oddities::{Oddities, Oddity};
 use crate::reader::Reader;
 
 /// A document as its signature.
@@ -40,7 +40,7 @@ pub fn signatures<'a>(
             reader.banded_signature(&signature_builder, bands, &document.content)
         }));
         let signature = signature.unwrap_or_else(|_panic| {
-            oddities.add_unextracted(&document.id);
+            oddities.add(Oddity::Unextracted, document.id.clone());
             signature_builder.banded_signature(document.content.digest(), None, bands)
         });
         Ok(SignedDocument {

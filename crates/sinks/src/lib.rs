@@ -3,8 +3,10 @@
 //! A crawl passes every finished [`Visit`] to a [`Sink`], which returns where it was stored. The
 //! main sink is the [`WarcArchive`]: WARC/1.1 files, one gzip member a record. [`warc`] also reads
 //! such files, [`cdxj`] indexes them, and [`wacz`] packs them into one file.
+//! [`captures`] has the rule which capture stands for a page.
 
 mod blocking;
+pub mod captures;
 pub mod cdxj;
 mod digest;
 mod fault;

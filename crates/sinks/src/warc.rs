@@ -17,12 +17,15 @@
 //! - `unpack` decompresses files and knows the extent of each member. [`WarcReader`] and
 //!   [`check_file`] read our files strictly, [`WarcStream`] those of others, and counts how they
 //!   deviate from the standard ([`Deviation`]); `parse` parses a record, `parsed` is the result,
-//!   `answer` the exchange in it. [`read_head`] reads the head of one record.
+//!   `answer` the exchange in it, `chunks` its
+//!   transfer coding. [`read_head`] reads the head of one record.
 
 mod answer;
 pub(crate) mod archive;
 pub(crate) mod archive_end;
+mod chunks;
 mod conversion;
+mod date;
 mod deviations;
 pub(crate) mod files;
 pub(crate) mod foreign;
@@ -30,7 +33,7 @@ mod identity;
 mod members;
 mod message;
 mod packing;
-mod parse;
+pub(crate) mod parse;
 pub(crate) mod parsed;
 pub(crate) mod read;
 mod record;
@@ -49,6 +52,8 @@ pub use answer::Answer;
 pub use archive::WarcArchive;
 pub use archive_end::ArchiveEnd;
 pub use conversion::{Conversion, ConversionInfo, ConversionWriter};
+pub(crate) use date::completed;
+pub use date::date;
 pub use deviations::{Deviation, Deviations};
 pub use files::{OPEN, is_prefix, locate, name_of};
 pub use foreign::{begin_behind, beginning, is_foreign};

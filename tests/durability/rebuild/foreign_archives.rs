@@ -473,3 +473,78 @@ fn a_foreign_file_whose_name_sorts_behind_ours_is_refused() {
         .run_command(&["rebuild", "crawl", "--from-archive"])
         .assert_error(2, "wget-00009.warc is of another crawler");
 }
+
+/// A directory of archives under names that are not read became an empty crawl, with code 0.
+#[test]
+fn what_rebuild_does_not_read_is_named_and_nothing_to_read_is_an_error() {
+    let server = Server::spawn_thread(Site::new(|_request| Reply::status(404)));
+    let crawl = Crawl::bare();
+    let archive = crawl.directory().join("old/archive");
+    fs::create_dir_all(&archive).unwrap();
+    let rebuild = || crawl.run_command(&["rebuild", "old", "--from-archive"]);
+    let nothing = rebuild();
+    nothing.assert_error(2, "holds no archive");
+    fs::write(archive.join("x.WARC.GZ"), old(&server, "/one", OK, "one")).unwrap();
+    fs::write(archive.join("x.arc.gz"), "").unwrap();
+    let run = rebuild();
+    assert_eq!(run.code, Some(2), "{run:?}");
+    fs::write(archive.join("y.warc.gz"), old(&server, "/one", OK, "one")).unwrap();
+    let run = rebuild();
+    assert_eq!(run.code, Some(1), "{run:?}");
+    for name in [
+        "x.WARC.GZ is not read",
+        "x.arc.gz is not read: it is an ARC file",
+    ] {
+        assert!(run.errors.contains(name), "{run:?}");
+    }
+}
+
+/// The answer to HEAD counted as the page, which was never visited then; a date to the day, and
+/// bytes of a target that are not UTF-8, lost the page without a word.
+#[test]
+fn captures_that_are_no_page_dates_to_the_day_and_odd_targets_lose_nothing() {
+    let server = Server::spawn_thread(Site::new(|_request| Reply::status(404)));
+    let crawl = Crawl::bare();
+    let archive = crawl.directory().join("crawl/archive");
+    fs::create_dir_all(&archive).unwrap();
+    let head = {
+        let pair = |method: &str| {
+            let media = "application/http;msgtype=request";
+            let block = format!("{method} / HTTP/1.1\r\n\r\n");
+            foreign_warc::record("request", "http://old.test/", media, &block)
+        };
+        pair("HEAD") + &foreign_warc::page("http://old.test/", OK, "")
+    };
+    let day = |record: String| record.replace(foreign_warc::DATE, "2026-11-22");
+    let later = day(foreign_warc::page(
+        "http://old.test/",
+        OK,
+        &article(1, NONE),
+    ));
+    let mut bytes = [head, later].concat().into_bytes();
+    for (letter, number) in [(0xe9, 2), (0xe8, 3)] {
+        let record = foreign_warc::page("http://old.test/caf?", OK, &article(number, NONE));
+        let mut record = record.into_bytes();
+        let place = record.windows(4).position(|four| four == b"caf?").unwrap();
+        record[place + 3] = letter;
+        bytes.extend(record);
+    }
+    fs::write(archive.join("a.warc"), bytes).unwrap();
+    drop(server);
+    let run = crawl.run_command(&["rebuild", "crawl", "--from-archive", "--format", "json"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let report: Value = serde_json::from_str(&run.output).unwrap();
+    assert_eq!(
+        (&report["foreign_visits"], &report["not_pages"]),
+        (&3.into(), &1.into())
+    );
+    let page = crawl.row("http://old.test/");
+    assert_eq!(
+        page["fetched_at"].as_str().unwrap().get(..10),
+        Some("2026-11-22"),
+        "{page}"
+    );
+    for name in ["caf%C3%A9", "caf%C3%A8"] {
+        crawl.row(&format!("http://old.test/{name}"));
+    }
+}

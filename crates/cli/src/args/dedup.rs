@@ -56,9 +56,10 @@ pub(crate) struct DedupArgs {
     #[arg(long, value_name = "PATH")]
     pub(crate) against: Vec<PathBuf>,
     /// Write the documents that repeat no earlier one, in the format and order of the input: lines,
-    /// rows with all columns, records of archives. Text and HTML files are copied if FILE is a
-    /// directory (name/), else listed. .gz and .zst compress. With --unit: lines and rows without
-    /// the parts that repeat. Findings are printed only if --output or --format asks for them
+    /// rows with all columns, records of archives with all that are no pages. Text and HTML files
+    /// are copied if FILE is a directory (name/), else listed. .gz and .zst compress. With --unit:
+    /// lines and rows without the parts that repeat. Findings are printed only if --output or
+    /// --format asks for them
     #[arg(long, value_name = "FILE", requires = "paths")]
     #[arg(conflicts_with_all = ["pairs", "clusters", "shard"])]
     pub(crate) keep: Option<PathBuf>,

@@ -282,8 +282,9 @@ pub(crate) struct CanonicalizeArgs {
     pub(crate) surt: bool,
 }
 
-/// Index archives for replay tools: sorted CDXJ lines, the same as `cdxj-indexer --sort` makes, and
-/// lines for pages that were left out as duplicates, whose keys begin with !duplicate:
+/// Index archives for replay tools: sorted CDXJ lines, the same as `cdxj-indexer --sort` makes,
+/// without captures that stand for no page (answers to HEAD or POST, pieces), and with lines for
+/// pages that were left out as duplicates, whose keys begin with !duplicate:
 /// (docs/formats/cdxj.md).
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -179,6 +179,7 @@ impl Extractor<'_> {
             Content::Body {
                 bytes,
                 content_type,
+                ..
             } => (bytes.as_slice(), content_type.as_str()),
             Content::Text { text, .. } => (text.as_bytes(), "text/plain; charset=utf-8"),
         };

@@ -44,21 +44,43 @@ pub(crate) fn run(args: &IndexArgs) -> Result<ExitCode, CliError> {
     for broken in &report.faults {
         warn(&broken.to_string());
     }
-    let IndexingReport {
-        broken, sharing, ..
-    } = report;
-    if broken > 0 {
-        say(&format!(
-            "{broken} places could not be read: all else is in the index"
-        ));
+    for remark in remarks(&report) {
+        say(&remark);
     }
-    if sharing > 0 {
-        say(&format!(
-            "{sharing} records are not packed one by one: they cannot be found by a place in \
-             their file, and are not in the index"
-        ));
-    }
-    Ok(exit_code(broken == 0 && sharing == 0))
+    Ok(exit_code(is_whole(&report)))
+}
+
+/// Describes what is not in an index.
+pub(super) fn remarks(report: &IndexingReport) -> Vec<String> {
+    let counted = [
+        (
+            report.broken,
+            "places could not be read: all else is in the index",
+        ),
+        (
+            report.sharing,
+            "records are not packed one by one: they cannot be found by a place in their file, and \
+             are not in the index",
+        ),
+        (
+            report.unnamed,
+            "captures have no usable URL or date: they are not in the index",
+        ),
+        (
+            report.not_pages,
+            "captures are not in the index, because they stand for no page: answers to HEAD, POST \
+             and the like, and pieces of files",
+        ),
+    ];
+    let counted = counted.into_iter().filter(|(count, _)| *count > 0);
+    counted
+        .map(|(count, text)| format!("{count} {text}"))
+        .collect()
+}
+
+/// Returns true if nothing that belongs into an index is missing.
+pub(super) const fn is_whole(report: &IndexingReport) -> bool {
+    report.broken == 0 && report.sharing == 0 && report.unnamed == 0
 }
 
 fn make_again(directory: &Path) -> Result<ExitCode, CliError> {
@@ -85,6 +107,7 @@ fn files_of(path: &Path) -> Result<Vec<PathBuf>, CliError> {
     }
     let archive = crawl_directory::archive(path);
     let directory = if archive.is_dir() { &archive } else { path };
+    crawl_directory::warn_of_unread(directory).map_err(unreadable(directory))?;
     let files = crawl_directory::archive_files(directory).map_err(unreadable(directory))?;
     if files.is_empty() {
         return Err(usage(format!("{} holds no archive", directory.display()))

@@ -43,7 +43,7 @@ use web::Clock;
 use self::journal::Rebuilding;
 use self::scratch_index::ScratchIndex;
 use super::journal::visits as journal_visits;
-use super::{open_store, runtime, warn};
+use super::{exit_code, open_store, runtime, warn};
 use crate::args::RebuildArgs;
 use crate::cli_error::{CliError, fault, usage};
 use crate::focus::CrawlTopic;
@@ -73,6 +73,10 @@ struct Report {
     without_original: u64,
     /// Texts in those files that were made of pages, and are no visits.
     conversions: u64,
+    /// Answers in those files that stand for no page: to other methods than GET, pieces of files.
+    not_pages: u64,
+    /// Answers in those files whose head, URL or date cannot be read.
+    unusable: u64,
     /// Records of redirects and failures in those files: their URLs will be requested again.
     left: u64,
     /// Pages unchanged since an earlier crawl whose links no archive has.
@@ -104,6 +108,10 @@ pub(crate) fn run(args: &RebuildArgs) -> Result<ExitCode, CliError> {
              archived it",
         ));
     }
+    let has_unread = match args.from_archive {
+        true => refuse_nothing(&archive)?,
+        false => false,
+    };
     let mut settings = Settings::of_crawl(directory)?;
     settings.hash_key = args.hash_key.or(settings.hash_key);
     if args.from_archive {
@@ -132,7 +140,21 @@ pub(crate) fn run(args: &RebuildArgs) -> Result<ExitCode, CliError> {
         Format::Json => output::json_line(out, &report),
         Format::Table => report.write(out, directory),
     })?;
-    Ok(ExitCode::SUCCESS)
+    Ok(exit_code(!has_unread && report.unusable == 0))
+}
+
+/// Refuses a directory without archives; returns true if some in it are not read, which are named.
+fn refuse_nothing(archive: &Path) -> Result<bool, CliError> {
+    if !archive.is_dir() {
+        return Ok(false); // Refused later, with its own reason.
+    }
+    let has_unread = crawl_directory::warn_of_unread(archive).map_err(|error| fault(&error))?;
+    let files = crawl_directory::archive_files(archive).map_err(|error| fault(&error))?;
+    match files.is_empty() {
+        true => Err(usage(format!("{} holds no archive", archive.display()))
+            .with_remedy("archives end in .warc.gz, .warc.zst or .warc")),
+        false => Ok(has_unread),
+    }
 }
 
 /// Sets the seeds: from the given file, or else from the settings, or else from the archive.
@@ -411,7 +433,7 @@ impl Report {
     }
 
     /// Returns the counts of what could not be restored in full, each with its explanation.
-    const fn remarks(&self) -> [(u64, &'static str); 6] {
+    const fn remarks(&self) -> [(u64, &'static str); 8] {
         [
             (
                 self.without_original,
@@ -421,6 +443,14 @@ impl Report {
             (
                 self.conversions,
                 "texts were skipped (conversion records, as in WET files): they belong to no visit",
+            ),
+            (
+                self.not_pages,
+                "answers stand for no page: to HEAD, POST and the like, or pieces of files",
+            ),
+            (
+                self.unusable,
+                "answers were skipped, because their head, URL or date cannot be read",
             ),
             (
                 self.without_place,

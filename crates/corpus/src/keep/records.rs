@@ -1,28 +1,30 @@
 //! Chosen records of archives, as they are, each compressed by itself.
 //!
-//! A `request` or `metadata` record that refers to a chosen document (`WARC-Concurrent-To`,
-//! `WARC-Refers-To`; WARC/1.1, sections 5.7 and 5.11) is copied beside it, and so is every
-//! `warcinfo`. Records that are no documents, such as redirects, are left out.
+//! What is no document is copied, too: redirects, failures, revisits, robots.txt, DNS, notes. Left
+//! out are documents that were not chosen, with the `request` and `metadata` records that refer to
+//! them (`WARC-Concurrent-To`, `WARC-Refers-To`; WARC/1.1, sections 5.7 and 5.11). Both are counted.
+//! Invariant: the records that are copied keep their order.
 //!
 //! A Zstandard dictionary, which the records of its file need, is not copied, because the output
 //! can have records of several files: such records are compressed anew.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use flate2::write::GzEncoder;
+use neardup::HashKey;
 use sinks::warc::{Record, WarcStream};
 
 use super::{KeepError, KeptDocuments, Pass};
-use crate::archive::{self, MAX_BLOCK};
+use crate::archive::{self, Found, MAX_BLOCK};
 use crate::compression::Compression;
 use crate::open_file::{self, OpenFile};
 use crate::packed_draft::{PackedDraft, compression_by_name};
 use crate::positioned_file::PositionedFile;
 
-/// Records that wait for the document that they refer to, at most.
+/// Records that wait for the document that may belong to them, at most.
 const MAX_WAITING: usize = 64;
 
 /// The end of a record.
@@ -79,7 +81,7 @@ pub(super) fn write(kept: &KeptDocuments, pass: &mut Pass<'_>) -> Result<u64, Ke
             packing,
             dictionary: Vec::new(),
             waiting: VecDeque::new(),
-            last: None,
+            left_out: LeftOut::default(),
         };
         copier.copy(*stream, pass, &mut out)?;
     }
@@ -96,7 +98,6 @@ struct Extent {
 }
 
 /// The ids by which records refer to each other.
-#[derive(Clone)]
 struct References {
     id: String,
     to: Vec<String>,
@@ -113,8 +114,43 @@ impl References {
     }
 
     fn has(&self, other: &Self) -> bool {
-        self.to.contains(&other.id) || other.to.contains(&self.id)
+        let names = |to: &[String], id: &String| !id.is_empty() && to.contains(id);
+        names(&self.to, &other.id) || names(&other.to, &self.id)
     }
+}
+
+/// Digests of ids: of documents that were left out, and of the records that these name.
+#[derive(Default)]
+struct LeftOut {
+    documents: HashSet<u128>,
+    named: HashSet<u128>,
+}
+
+impl LeftOut {
+    fn add(&mut self, document: &References) {
+        self.documents.extend(digest(&document.id));
+        self.named.extend(document.to.iter().filter_map(digest));
+    }
+
+    /// Returns true if a record belongs to one of these documents.
+    fn has(&self, companion: &References) -> bool {
+        let mut to = companion.to.iter().filter_map(digest);
+        to.any(|id| self.documents.contains(&id))
+            || digest(&companion.id).is_some_and(|id| self.named.contains(&id))
+    }
+}
+
+/// Returns the digest of an id, unless it is empty.
+fn digest(id: &String) -> Option<u128> {
+    (!id.is_empty()).then(|| HashKey::ZERO.digest(id.as_bytes()))
+}
+
+/// A record that is no document, before the document that may belong to it.
+struct Waiting {
+    references: References,
+    extent: Extent,
+    /// True for a request or a note, which goes with its document.
+    is_companion: bool,
 }
 
 /// Copies the records of one archive.
@@ -124,10 +160,8 @@ struct Copier<'a> {
     packing: Option<Compression>,
     /// The Zstandard dictionary of the archive; empty if it has none.
     dictionary: Vec<u8>,
-    /// Records before the document that they refer to.
-    waiting: VecDeque<(References, Extent)>,
-    /// The last document, and true if it was chosen.
-    last: Option<(References, bool)>,
+    waiting: VecDeque<Waiting>,
+    left_out: LeftOut,
 }
 
 impl Copier<'_> {
@@ -140,7 +174,7 @@ impl Copier<'_> {
         loop {
             let record = match stream.next_record(MAX_BLOCK) {
                 Ok(Some(record)) => record,
-                Ok(None) => return Ok(()),
+                Ok(None) => break,
                 Err(_broken) => continue, // The first reading reported it.
             };
             if self.dictionary.is_empty() {
@@ -152,53 +186,67 @@ impl Copier<'_> {
                 breaks: record.breaks,
             };
             let references = References::of(&record);
-            let separate = is_separate(&record, self.path);
-            match record.kind() {
-                "warcinfo" => {
-                    separate?;
+            if let Found::Document(document, _) = archive::document(&record) {
+                let is_chosen = pass.survives(&document);
+                self.flush(&references, is_chosen, pass, out)?;
+                if is_chosen {
+                    is_separate(&record, self.path)?;
                     self.one(extent, out)?;
+                } else {
+                    self.left_out.add(&references);
                 }
-                "request" | "metadata" => {
-                    let last = self.last.as_ref();
-                    let is_chosen = last
-                        .filter(|(last, _)| references.has(last))
-                        .map(|(_, is_chosen)| *is_chosen);
-                    match is_chosen {
-                        Some(true) => {
-                            separate?;
-                            self.one(extent, out)?;
-                        }
-                        Some(false) => {}
-                        None => self.wait(references, extent),
-                    }
-                }
-                _ => {
-                    let Some(document) = archive::document(record) else {
-                        continue;
-                    };
-                    let is_chosen = pass.survives(&document);
-                    let waiting = std::mem::take(&mut self.waiting);
-                    if is_chosen {
-                        separate?;
-                        for (before, extent) in waiting {
-                            if before.has(&references) {
-                                self.one(extent, out)?;
-                            }
-                        }
-                        self.one(extent, out)?;
-                    }
-                    self.last = Some((references, is_chosen));
-                }
+                continue;
             }
+            let is_companion = matches!(record.kind(), "request" | "metadata");
+            if is_companion && self.left_out.has(&references) {
+                pass.others_left_out += 1;
+                continue;
+            }
+            is_separate(&record, self.path)?;
+            if self.waiting.len() == MAX_WAITING
+                && let Some(first) = self.waiting.pop_front()
+            {
+                self.other(first.extent, pass, out)?;
+            }
+            self.waiting.push_back(Waiting {
+                references,
+                extent,
+                is_companion,
+            });
         }
+        for waiting in std::mem::take(&mut self.waiting) {
+            self.other(waiting.extent, pass, out)?;
+        }
+        Ok(())
     }
 
-    /// Remembers a record until the next document; the latest are the likeliest to refer to it.
-    fn wait(&mut self, references: References, extent: Extent) {
-        if self.waiting.len() == MAX_WAITING {
-            self.waiting.pop_front();
+    /// Copies the records before a document; those that go with it only if it was chosen.
+    fn flush(
+        &mut self,
+        document: &References,
+        is_chosen: bool,
+        pass: &mut Pass<'_>,
+        out: &mut PackedDraft,
+    ) -> Result<(), KeepError> {
+        for waiting in std::mem::take(&mut self.waiting) {
+            let goes_with = waiting.is_companion && waiting.references.has(document);
+            match goes_with && !is_chosen {
+                true => pass.others_left_out += 1,
+                false => self.other(waiting.extent, pass, out)?,
+            }
         }
-        self.waiting.push_back((references, extent));
+        Ok(())
+    }
+
+    /// Copies a record that is no document.
+    fn other(
+        &mut self,
+        extent: Extent,
+        pass: &mut Pass<'_>,
+        out: &mut PackedDraft,
+    ) -> Result<(), KeepError> {
+        pass.others_kept += 1;
+        self.one(extent, out)
     }
 
     /// Copies one record.

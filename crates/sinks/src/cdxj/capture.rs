@@ -15,11 +15,14 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use web::Timestamp;
+
 use super::entry::MAX_LINE;
 use super::json;
 use super::key::key;
 use super::warcio_head::WarcioHead;
 use crate::digest::PayloadDigest;
+use crate::warc::completed;
 use crate::warc::parsed::without_brackets;
 
 /// The key prefix of a duplicate. No URL has a key with it; it sorts before all of them.
@@ -176,8 +179,15 @@ fn begin(before_key: &str, url: &str, date: &str) -> Option<String> {
     Some(line)
 }
 
-/// Appends the fourteen digits of a date, to the second.
+/// Appends the fourteen digits of a date, to the second, in UTC.
 fn push_timestamp(line: &mut String, date: &str) -> Option<()> {
+    let date = completed(date);
+    let has_offset = date.ends_with(|last: char| last.is_ascii_digit());
+    if has_offset {
+        let at: Timestamp = date.parse().ok()?;
+        line.push_str(&at.digits());
+        return Some(());
+    }
     let mut parts = date.split(|letter: char| !letter.is_ascii_digit());
     for digits in [4, 2, 2, 2, 2, 2] {
         let part: u16 = parts.next()?.parse().ok().filter(|_| digits != 0)?;
@@ -307,7 +317,6 @@ mod tests {
             ("WARC-Type", "request"),
             ("WARC-Type", "warcinfo"),
             ("WARC-Date", "yesterday"),
-            ("WARC-Date", "2026-11-21"),
             ("WARC-Date", "20261-11-21T20:04:55Z"),
             ("WARC-Target-URI", ""),
             ("WARC-Target-URI", "http://a.com:b/\u{a0}"),

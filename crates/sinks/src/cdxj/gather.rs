@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use disk::Disk;
 
-use super::capture::GLANCE;
+use super::capture::{Capture, GLANCE};
 use super::line_sorter::LineSorter;
 use super::scan;
+use crate::captures::{Requests, Standing};
 use crate::fault::SinkFault;
 use crate::warc::files;
 use crate::warc::read::ReadFault;
@@ -31,6 +32,11 @@ pub struct IndexingReport {
     /// The number of records that share a packed member with others: they cannot be read by an
     /// offset, so they have no line.
     pub sharing: u64,
+    /// The number of answers that stand for no page, so they have no line: to requests other than
+    /// GET, and pieces of files.
+    pub not_pages: u64,
+    /// The number of captures without a usable URL or date, which have no line.
+    pub unnamed: u64,
 }
 
 /// Writes the sorted index of these files to `out`; lines name files without their directories.
@@ -97,17 +103,32 @@ pub(crate) fn index_file(
             return Ok(());
         }
     };
+    let mut requests = Requests::default();
+    let mut add = |report: &mut IndexingReport, (capture, standing): (Capture, Standing)| {
+        if standing == Standing::ByStatus {
+            return each(&capture.line(name));
+        }
+        report.not_pages += 1;
+        Ok(())
+    };
     loop {
         match stream.next_record(GLANCE) {
-            Ok(None) => return Ok(()),
+            Ok(None) => {
+                while let Some(next) = requests.pop_last() {
+                    add(report, next)?;
+                }
+                return Ok(());
+            }
             Err(fault) => pass_over(report, fault),
             Ok(Some(record)) => {
                 report.records += 1;
-                if let Some(capture) = scan::capture(&record) {
-                    match record.addressable {
-                        true => each(&capture.line(name))?,
-                        false => report.sharing += 1,
-                    }
+                report.unnamed += u64::from(scan::is_unnamed(&record));
+                let capture = scan::capture(&record);
+                let is_sharing = capture.is_some() && !record.addressable;
+                report.sharing += u64::from(is_sharing);
+                requests.push(&record, capture.filter(|_| record.addressable));
+                while let Some(next) = requests.pop() {
+                    add(report, next)?;
                 }
             }
         }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::capture::{Capture, GLANCE, UnplacedCapture};
+use crate::captures::{Requests, Standing};
 use crate::fault::SinkFault;
 use crate::warc::archive_end::ArchiveEnd;
 use crate::warc::files::{self, file_number};
@@ -38,6 +39,11 @@ pub(super) fn capture(record: &Record) -> Option<Capture> {
     let payload = || record.undeclared_payload;
     let capture = UnplacedCapture::of(|name| record.field(name), &record.block, payload)?;
     Some(capture.at(record.offset, record.length - record.breaks))
+}
+
+/// Returns true for an answer that belongs into the index and has no usable URL or date.
+pub(super) fn is_unnamed(record: &Record) -> bool {
+    matches!(record.kind(), "response" | "revisit") && capture(record).is_none()
 }
 
 /// Lists the archive files in a directory in order, by name, without the suffix of an open file.
@@ -89,10 +95,10 @@ pub(super) fn scan(
             true => scan_foreign,
             false => scan_file,
         };
-        let read = scan(&path, start, end, &mut |record| {
-            at = record.offset + record.length;
+        let read = scan(&path, start, end, &mut |capture, record_end| {
+            at = record_end;
             each(&ScannedRecord {
-                capture: capture(record),
+                capture,
                 file: &name,
                 end: at,
             })
@@ -119,12 +125,10 @@ enum ScanFault {
     Sink(SinkFault),
 }
 
-fn scan_file(
-    path: &Path,
-    start: u64,
-    end: u64,
-    each: &mut dyn FnMut(&Record) -> Result<(), SinkFault>,
-) -> Result<(), ScanFault> {
+/// Takes the capture of a record, if it has one, and the end of the record.
+type Each<'a> = &'a mut dyn FnMut(Option<Capture>, u64) -> Result<(), SinkFault>;
+
+fn scan_file(path: &Path, start: u64, end: u64, each: Each<'_>) -> Result<(), ScanFault> {
     if start >= end {
         return Ok(());
     }
@@ -133,33 +137,42 @@ fn scan_file(
         if record.offset + record.length > end {
             break;
         }
-        each(&record).map_err(ScanFault::Sink)?;
-        if record.offset + record.length == end {
+        let record_end = record.offset + record.length;
+        each(capture(&record), record_end).map_err(ScanFault::Sink)?;
+        if record_end == end {
             break;
         }
     }
     Ok(())
 }
 
-/// Does the same with a file of another crawler.
-fn scan_foreign(
-    path: &Path,
-    start: u64,
-    end: u64,
-    each: &mut dyn FnMut(&Record) -> Result<(), SinkFault>,
-) -> Result<(), ScanFault> {
+/// Does the same with a file of another crawler. Answers that stand for no page have no capture.
+fn scan_foreign(path: &Path, start: u64, end: u64, each: Each<'_>) -> Result<(), ScanFault> {
     let mut stream = WarcStream::open(path).map_err(ScanFault::Read)?;
+    let mut requests = Requests::default();
+    let mut add = |((capture, end), standing): ((Option<Capture>, u64), Standing)| {
+        let capture = capture.filter(|_| standing == Standing::ByStatus);
+        each(capture, end).map_err(ScanFault::Sink)
+    };
     loop {
         match stream.next_record(GLANCE) {
             Ok(Some(record)) => {
-                let is_within = record.offset >= start && record.offset + record.length <= end;
-                if record.addressable && is_within {
-                    each(&record).map_err(ScanFault::Sink)?;
+                let record_end = record.offset + record.length;
+                let is_within = record.offset >= start && record_end <= end;
+                let item =
+                    (record.addressable && is_within).then(|| (capture(&record), record_end));
+                requests.push(&record, item);
+                while let Some(next) = requests.pop() {
+                    add(next)?;
                 }
             }
-            Ok(None) => return Ok(()),
+            Ok(None) => break,
             Err(ReadFault::Broken { .. }) => {}
             Err(fault) => return Err(ScanFault::Read(fault)),
         }
     }
+    while let Some(next) = requests.pop_last() {
+        add(next)?;
+    }
+    Ok(())
 }

@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 
+use crate::warc::parse::in_utf8_or_latin1 as text;
+
 /// The lines of a head.
 pub(super) struct WarcioHead<'a> {
     status: &'a [u8],
@@ -76,13 +78,6 @@ fn next_line(bytes: &[u8]) -> (&[u8], &[u8]) {
     match bytes.iter().position(|&byte| byte == b'\n') {
         Some(end) => (&bytes[..end], &bytes[end + 1..]),
         None => (bytes, b""),
-    }
-}
-
-fn text(line: &[u8]) -> Cow<'_, str> {
-    match std::str::from_utf8(line) {
-        Ok(text) => Cow::Borrowed(text),
-        Err(_) => Cow::Owned(line.iter().map(|&byte| char::from(byte)).collect()),
     }
 }
 

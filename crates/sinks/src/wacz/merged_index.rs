@@ -1,9 +1,9 @@
 //! One index over several crawls and WARC files, and the revisits whose original none of them has.
 //!
-//! A replay finds the payload of a `revisit` record by the URL and the date that the record refers
-//! to (ISO 28500:2017, sections 5.13 and 5.14), or without these by its digest among the captures
-//! of the same URL. Both become lines that are sorted like the index, so that a reference stands
-//! beside the capture that it names, and memory is bounded.
+//! The original of a revisit is found as [`captures`](crate::captures) says: by the digest, or by
+//! target and date, or, without a digest, among all captures of the target. Each way becomes a line
+//! that is sorted like the index, so that a reference stands beside the capture that it names, and
+//! memory is bounded. An original that is named only by the id of its record is not looked for.
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -14,15 +14,19 @@ use web::Timestamp;
 
 use super::fault::WaczFault;
 use super::index_lines::next_line;
+use crate::captures::{DigestText, Reference};
 use crate::cdxj::capture::DUPLICATE;
 use crate::cdxj::entry::{CdxjLine, LineError};
 use crate::cdxj::gather::{IndexingReport, index_file};
 use crate::cdxj::json;
-use crate::cdxj::key::key;
+use crate::cdxj::key::key as key_of;
 use crate::cdxj::line_sorter::{LineSorter, SortedLines};
 use crate::cdxj::lines::CdxjReader;
 use crate::fault::SinkFault;
 use crate::warc::read::read_head;
+
+/// Revisits without an original that may be the example, at most.
+const MAX_EXAMPLES: usize = 64;
 
 /// A WARC file in a package.
 #[derive(Clone, Debug)]
@@ -161,7 +165,7 @@ impl<'a> MergedIndex<'a> {
     pub fn finish(self) -> Result<(Option<SortedLines>, MissingOriginals), WaczFault> {
         let missing = match self.revisits {
             0 => MissingOriginals::default(),
-            _ => missing(self.references.finish()?)?,
+            _ => missing(self.references.finish()?, self.revisits)?,
         };
         let lines = self.lines.map(LineSorter::finish).transpose()?;
         Ok((lines, missing))
@@ -170,58 +174,95 @@ impl<'a> MergedIndex<'a> {
     /// Adds the lines by which a revisit and its original meet.
     fn refer(&mut self, entry: &CdxjLine, path: &Path) -> Result<(), SinkFault> {
         let CdxjLine { key, timestamp, .. } = entry;
+        let digest = entry.text("digest").and_then(DigestText::of);
+        let digest = digest.map(|digest| digest.to_string());
+        let digest = digest.filter(|digest| is_word(digest));
         if entry.text("mime") != Some("warc/revisit") {
-            self.references.push(&format!("D {key} {timestamp} 0\n"))?;
-            if let Some(digest) = entry.text("digest").filter(|digest| is_word(digest)) {
-                self.references.push(&format!("P {key} {digest} 0\n"))?;
+            let shown = digest.as_deref().unwrap_or("-");
+            self.references
+                .push(&format!("D {key} {timestamp} 0 {shown}\n"))?;
+            self.references.push(&format!("K {key} - 0\n"))?;
+            if let Some(digest) = digest {
+                self.references.push(&format!("P {digest} - 0\n"))?;
             }
             return Ok(());
         }
-        self.revisits += 1;
-        let url = entry.text("url").unwrap_or_default();
-        let wanted = match original_of(path, entry.offset()) {
-            Some((key, timestamp)) => format!("D {key} {timestamp}"),
-            None => match entry.text("digest").filter(|digest| is_word(digest)) {
-                Some(digest) => format!("P {key} {digest}"),
-                None => format!("P {key} -"),
-            },
+        let Some(reference) = reference_of(path, entry.offset()) else {
+            return Ok(());
         };
-        self.references
-            .push(&format!("{wanted} 1 {timestamp} {url}\n"))
+        let url = entry.text("url").unwrap_or_default();
+        let is_by_id = reference.names_a_record() && digest.is_none();
+        let named = reference.target().map(key_of).filter(|key| is_word(key));
+        let dated = named.as_ref().zip(reference.date());
+        let dated = dated.map(|(key, at)| format!("D {key} {}", at.digits()));
+        let shown = digest.clone().unwrap_or_else(|| "-".to_owned());
+        let wanted = match digest {
+            Some(digest) => [Some(format!("P {digest} -")), dated],
+            None if is_by_id => return Ok(()),
+            None => [Some(format!("K {} -", named.as_ref().unwrap_or(key))), None],
+        };
+        for wanted in wanted.into_iter().flatten() {
+            let number = self.revisits;
+            self.references
+                .push(&format!("{wanted} 1 {shown} {number} {url}\n"))?;
+        }
+        self.revisits += 1;
+        Ok(())
     }
 }
 
-/// Returns the key and the timestamp of the capture that a revisit refers to.
-fn original_of(path: &Path, offset: u64) -> Option<(String, String)> {
+/// Returns the reference of the revisit at a place.
+fn reference_of(path: &Path, offset: u64) -> Option<Reference> {
     let head = read_head(path, offset, 0).ok()?;
-    let url = head.field("WARC-Refers-To-Target-URI")?;
-    let at: Timestamp = head.field("WARC-Refers-To-Date")?.parse().ok()?;
-    let key = key(url.trim_matches(['<', '>']));
-    is_word(&key).then(|| (key, at.digits()))
+    Some(Reference::of(&head))
 }
 
-/// Reads the sorted references and returns those that stand beside no capture.
-fn missing(mut references: SortedLines) -> Result<MissingOriginals, WaczFault> {
-    let mut missing = MissingOriginals::default();
+/// Reads the sorted references of this many revisits and returns those none of whose lines stands
+/// beside a capture.
+fn missing(mut references: SortedLines, revisits: u64) -> Result<MissingOriginals, WaczFault> {
+    let mut is_found = vec![false; usize::try_from(revisits).unwrap_or_default()];
+    let mut unfound = Vec::new();
     let (mut found, mut line) = (String::new(), String::new());
+    let mut digests: Vec<Option<DigestText>> = Vec::new();
     loop {
         line.clear();
         let read = references.read_line(&mut line);
         let read = read.map_err(SinkFault::io("read", Path::new("the sorted references")))?;
         if read == 0 {
-            return Ok(missing);
+            break;
         }
-        let mut words = line.trim_end_matches('\n').splitn(6, ' ');
+        let mut words = line.trim_end_matches('\n').splitn(7, ' ');
         let names: Vec<&str> = words.by_ref().take(3).collect();
         let names = names.join(" ");
-        if words.next() == Some("0") {
+        let is_capture = words.next() == Some("0");
+        let digest = words.next().filter(|digest| *digest != "-");
+        let digest = digest.and_then(DigestText::of);
+        if is_capture {
+            if found != names {
+                digests.clear();
+            }
             found = names;
-        } else if found != names {
-            missing.count += 1;
-            let url = || words.nth(1).unwrap_or_default().to_owned();
-            missing.example.get_or_insert_with(url);
+            digests.push(digest);
+            continue;
+        }
+        let may_be =
+            |known: &Option<DigestText>| DigestText::may_agree(digest.as_ref(), known.as_ref());
+        let is_here = found == names && digests.iter().any(may_be);
+        let number = words.next().and_then(|number| number.parse().ok());
+        let number: usize = number.unwrap_or_default();
+        if !is_here {
+            if unfound.len() < MAX_EXAMPLES {
+                unfound.push((number, words.next().unwrap_or_default().to_owned()));
+            }
+        } else if let Some(is_found) = is_found.get_mut(number) {
+            *is_found = true;
         }
     }
+    let is_missing = |(number, _): &(usize, String)| is_found.get(*number) == Some(&false);
+    Ok(MissingOriginals {
+        count: is_found.iter().filter(|found| !**found).count() as u64,
+        example: unfound.into_iter().find(is_missing).map(|(_, url)| url),
+    })
 }
 
 /// Returns true if this can stand between two spaces of a line.
@@ -263,22 +304,27 @@ mod tests {
         assert_eq!(super::renamed(line.as_bytes(), "e.warc", "x"), None);
     }
 
+    /// A revisit by digest, or a second off, was said to have its content in none of the inputs.
     #[test]
-    fn a_reference_is_missing_if_no_capture_has_its_key_and_its_time() {
+    fn an_original_is_missing_if_no_way_leads_to_a_capture() {
         let mut sorter = LineSorter::new(&SystemDisk, Path::new("never needed"));
         for line in [
-            "D com,a)/ 20260101000000 0\n",
-            "D com,a)/ 20260101000000 1 20260102000000 http://a.com/\n",
-            "D com,a)/ 20260101000001 1 20260102000000 http://a.com/?late\n",
-            "P com,b)/ sha1:X 0\n",
-            "P com,b)/ sha1:X 1 20260102000000 http://b.com/\n",
-            "P com,b)/ sha1:Y 1 20260102000000 http://b.com/?other\n",
-            "P com,c)/ - 1 20260102000000 http://c.com/\n",
+            "D com,a)/ 20260101000000 0 sha1:Q\n",
+            "K com,a)/ - 0\n",
+            "P sha1:X - 0\n",
+            "D com,a)/ 20260101000000 1 sha256:Z 0 http://a.com/\n",
+            "P sha256:Z - 1 sha256:Z 0 http://a.com/\n",
+            "D com,a)/ 20260101000001 1 sha1:X 1 http://a.com/?late\n",
+            "P sha1:X - 1 sha1:X 1 http://a.com/?late\n",
+            "P sha1:Y - 1 sha1:Y 2 http://b.com/?other\n",
+            "K com,c)/ - 1 - 3 http://c.com/\n",
+            "K com,a)/ - 1 - 4 http://a.com/\n",
+            "D com,a)/ 20260101000000 1 sha1:R 5 http://a.com/?new\n",
         ] {
             sorter.push(line).unwrap();
         }
-        let missing = missing(sorter.finish().unwrap()).unwrap();
+        let missing = missing(sorter.finish().unwrap(), 6).unwrap();
         assert_eq!(missing.count, 3);
-        assert_eq!(missing.example.as_deref(), Some("http://a.com/?late"));
+        assert_eq!(missing.example.as_deref(), Some("http://a.com/?new"));
     }
 }

@@ -9,34 +9,31 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::header::CONTENT_ENCODING;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use web::{Body, CanonicalForm, Exchange, PageUrl, Protocol, Truncation};
 
+use super::chunks::{Chunking, unchunk};
+use super::date::date;
 use super::message::RENAMED;
 use super::parsed::Record;
 use super::spooled::{self, BlockRest};
-
-/// Maximum number of header fields; a message with more is not parsed.
-const MAX_FIELDS: usize = 4096;
-
-/// The number of header fields that nearly every answer stays below.
-const USUAL_FIELDS: usize = 128;
-
-/// Longest head of an answer whose status line is not one of HTTP/1, in bytes.
-const MAX_HEAD: usize = 256 << 10;
 
 /// The HTTP response in a record.
 #[derive(Clone, Debug)]
 pub struct Answer<'a> {
     /// The status code.
     pub status: u16,
-    /// The header fields, under the names that were received.
+    /// The header fields, under the names that were received. A transfer coding other than
+    /// `chunked` is the last content coding.
     pub headers: HeaderMap,
     /// The bytes after the head, as far as they were kept.
     sent: &'a [u8],
     /// The bytes behind these, outside memory.
     rest: Option<&'a Arc<BlockRest>>,
     is_chunked: bool,
+    /// True if the record or its reader cut the message.
+    is_cut: bool,
 }
 
 impl<'a> Answer<'a> {
@@ -51,7 +48,7 @@ impl<'a> Answer<'a> {
         };
         let sent = spooled::joined(self.sent, Some(rest));
         let decoded = match self.is_chunked {
-            true => spooled::without_chunks(&sent, rest)?,
+            true => spooled::without_chunks(&sent, rest, self.is_cut)?,
             false => None,
         };
         Ok(decoded.unwrap_or(sent))
@@ -61,121 +58,186 @@ impl<'a> Answer<'a> {
     /// a part is outside memory.
     #[must_use]
     pub fn body(&self) -> Cow<'a, [u8]> {
-        match self.is_chunked.then(|| without_chunks(self.sent)).flatten() {
-            Some(body) => Cow::Owned(body),
-            None => Cow::Borrowed(self.sent),
+        let mut body = Vec::new();
+        match self.unchunk(&mut |chunk| body.extend_from_slice(chunk)) {
+            Chunking::Absent => Cow::Borrowed(self.sent),
+            Chunking::Whole | Chunking::BreaksOff => Cow::Owned(body),
         }
     }
 
-    fn read(message: &'a [u8]) -> Option<Self> {
-        let version = message.strip_prefix(b"HTTP/")?;
-        if version.starts_with(b"1.") {
-            let (answer, head) = Self::read_head(message)?;
-            let sent = message.get(head..)?;
-            return Some(Self { sent, ..answer });
+    /// Returns true if nothing of the body is missing: neither its archiver nor the reader cut it,
+    /// and its chunks do not break off.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        !self.is_cut && self.unchunk(&mut |_| ()) != Chunking::BreaksOff
+    }
+
+    fn unchunk(&self, put: &mut dyn FnMut(&[u8])) -> Chunking {
+        if !self.is_chunked {
+            return Chunking::Absent;
         }
-        let rest = message.iter().take(16).position(|byte| *byte == b' ')?;
-        let head = &message[rest..message.len().min(rest + MAX_HEAD)];
-        let head = [b"HTTP/1.1", head].concat();
-        let (answer, length) = Self::read_head(&head)?;
-        let sent = message.get(length + rest - b"HTTP/1.1".len()..)?;
+        let is_cut = self.is_cut || self.rest.is_some();
+        let unchunked = unchunk(&mut &*self.sent, is_cut, &mut |chunk| {
+            put(chunk);
+            Ok(())
+        });
+        // Bytes in memory can always be read.
+        unchunked.unwrap_or(Chunking::Absent)
+    }
+
+    /// Parses the final response of a message. Interim responses (RFC 9110, section 15.2) and
+    /// empty lines before it are skipped.
+    fn read(mut message: &'a [u8]) -> Option<Self> {
+        loop {
+            let head = Head::read(message)?;
+            message = head.behind;
+            if !(100..200).contains(&head.status) || Head::read(message).is_none() {
+                return Some(head.answer());
+            }
+        }
+    }
+}
+
+/// The head of an HTTP response, read as leniently as by warcio: any protocol, a status line
+/// without a version, lines that end in LF alone, lines that are no fields.
+struct Head<'m> {
+    /// True for HTTP/2, which has no chunks (RFC 9113, section 8.1).
+    is_http2: bool,
+    status: u16,
+    fields: &'m [u8],
+    /// The bytes after the head.
+    behind: &'m [u8],
+}
+
+impl<'m> Head<'m> {
+    /// Splits the head off; `None` if there is no status line, or no empty line after it.
+    fn read(message: &'m [u8]) -> Option<Self> {
+        let breaks = message.iter().take_while(|byte| is_break(byte)).count();
+        let (line, fields) = split_line(&message[breaks..])?;
+        let status = status_of(line)?;
+        let mut behind = fields;
+        loop {
+            let (line, rest) = split_line(behind)?;
+            behind = rest;
+            if line.is_empty() {
+                break;
+            }
+        }
         Some(Self {
-            sent,
-            // HTTP/2 has no chunks (RFC 9113, section 8.1).
-            is_chunked: answer.is_chunked && !version.starts_with(b"2"),
-            ..answer
+            is_http2: line.starts_with(b"HTTP/2"),
+            status,
+            fields: &fields[..fields.len() - behind.len()],
+            behind,
         })
     }
 
-    /// Parses the head; returns the answer without a body, and the length of the head.
-    fn read_head(message: &[u8]) -> Option<(Answer<'static>, usize)> {
-        let mut few = [httparse::EMPTY_HEADER; USUAL_FIELDS];
-        let mut answer = httparse::Response::new(&mut few);
-        match config().parse_response(&mut answer, message) {
-            Ok(httparse::Status::Complete(length)) => Some((Answer::of(&answer)?, length)),
-            Err(httparse::Error::TooManyHeaders) => {
-                let mut many = vec![httparse::EMPTY_HEADER; MAX_FIELDS];
-                let mut answer = httparse::Response::new(&mut many);
-                match config().parse_response(&mut answer, message).ok()? {
-                    httparse::Status::Complete(length) => Some((Answer::of(&answer)?, length)),
-                    httparse::Status::Partial => None,
-                }
-            }
-            _ => None,
-        }
-    }
-
-    fn of(parsed: &httparse::Response<'_, '_>) -> Option<Answer<'static>> {
+    fn answer(&self) -> Answer<'m> {
         let mut headers = HeaderMap::new();
-        let mut is_chunked = false;
-        for field in parsed.headers.iter() {
+        let (mut is_chunked, mut codings) = (false, Vec::new());
+        for (field, value) in self.fields() {
+            if field.eq_ignore_ascii_case(b"transfer-encoding") && !self.is_http2 {
+                let names = String::from_utf8_lossy(&value).to_ascii_lowercase();
+                let names = names.split(',').map(str::trim);
+                let named: Vec<_> = names.filter(|name| !name.is_empty()).collect();
+                is_chunked |= named.last() == Some(&"chunked");
+                let others = named.into_iter().filter(|name| *name != "chunked");
+                codings.extend(others.map(str::to_owned));
+            }
             // A renamed field means that the chunks were decoded.
-            is_chunked |= field.name.eq_ignore_ascii_case("transfer-encoding")
-                && field.value.to_ascii_lowercase().ends_with(b"chunked");
-            let name = field.name.strip_prefix(RENAMED).unwrap_or(field.name);
-            let name = HeaderName::from_bytes(name.as_bytes());
-            if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(field.value)) {
-                headers.append(name, value);
+            let name = field.strip_prefix(RENAMED.as_bytes()).unwrap_or(field);
+            let name = HeaderName::from_bytes(name);
+            if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(&value))
+                && headers.try_append(name, value).is_err()
+            {
+                break; // More fields than any server sends.
             }
         }
-        Some(Answer {
-            status: parsed.code?,
+        let is_coding = |name: &String| matches!(name.as_str(), "gzip" | "x-gzip" | "deflate");
+        for coding in codings.iter().filter(|name| is_coding(name)) {
+            if let Ok(coding) = HeaderValue::from_str(coding) {
+                headers.try_append(CONTENT_ENCODING, coding).ok();
+            }
+        }
+        Answer {
+            status: self.status,
             headers,
-            sent: b"",
+            sent: self.behind,
             rest: None,
             is_chunked,
-        })
-    }
-}
-
-fn config() -> httparse::ParserConfig {
-    let mut config = httparse::ParserConfig::default();
-    config
-        .allow_obsolete_multiline_headers_in_responses(true)
-        .allow_spaces_after_header_name_in_responses(true)
-        .ignore_invalid_headers_in_responses(true);
-    config
-}
-
-/// Decodes a chunked body (RFC 9112, section 7.1); `None` if it is not chunked. A body that breaks
-/// off is returned up to there.
-fn without_chunks(mut sent: &[u8]) -> Option<Vec<u8>> {
-    let mut body = Vec::with_capacity(sent.len());
-    let mut chunks = 0;
-    while let Ok(httparse::Status::Complete((start, size))) = httparse::parse_chunk_size(sent) {
-        chunks += 1;
-        let rest = &sent[start..];
-        let size = usize::try_from(size).unwrap_or(usize::MAX).min(rest.len());
-        body.extend_from_slice(&rest[..size]);
-        if size == 0 {
-            break;
+            is_cut: false,
         }
-        sent = rest[size..].strip_prefix(b"\r\n").unwrap_or_default();
     }
-    (chunks > 0).then_some(body)
+
+    /// Returns names and values. A control character in a value becomes a space (RFC 9110, section
+    /// 5.5), and a line that begins with white space continues the value before it.
+    fn fields(&self) -> Vec<(&'m [u8], Vec<u8>)> {
+        let mut fields: Vec<(&[u8], Vec<u8>)> = Vec::new();
+        let mut rest = self.fields;
+        while let Some((line, behind)) = split_line(rest) {
+            rest = behind;
+            let is_control = |byte: u8| byte.is_ascii_control() && byte != b'\t';
+            let cleaned = |text: &[u8]| {
+                let text = text
+                    .iter()
+                    .map(|&byte| if is_control(byte) { b' ' } else { byte });
+                text.collect::<Vec<u8>>().trim_ascii().to_vec()
+            };
+            if line.starts_with(b" ") || line.starts_with(b"\t") {
+                if let Some((_, value)) = fields.last_mut() {
+                    value.push(b' ');
+                    value.extend(cleaned(line));
+                }
+            } else if let Some(colon) = line.iter().position(|byte| *byte == b':') {
+                fields.push((line[..colon].trim_ascii_end(), cleaned(&line[colon + 1..])));
+            }
+        }
+        fields
+    }
+}
+
+fn is_break(byte: &u8) -> bool {
+    matches!(byte, b'\r' | b'\n')
+}
+
+/// Splits a line off, without its ending: CR LF or LF alone (RFC 9112, section 2.2).
+fn split_line(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = bytes.iter().position(|byte| *byte == b'\n')?;
+    let line = &bytes[..end];
+    Some((line.strip_suffix(b"\r").unwrap_or(line), &bytes[end + 1..]))
+}
+
+/// Returns the status in a status line: three digits behind the name of a protocol.
+fn status_of(line: &[u8]) -> Option<u16> {
+    let mut words = line.split(|byte| matches!(byte, b' ' | b'\t'));
+    let mut words = words.by_ref().filter(|word| !word.is_empty());
+    let (protocol, code) = (words.next()?, words.next()?);
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.');
+    if !protocol.first()?.is_ascii_alphabetic() || !protocol.iter().all(is_name) {
+        return None;
+    }
+    let digits = code.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let code = std::str::from_utf8(code.get(..digits).filter(|_| digits == 3)?).ok()?;
+    code.parse().ok().filter(|code| *code >= 100)
 }
 
 impl Record {
     /// Returns the HTTP response in a `response` or `revisit` record of any crawler; `None` if
-    /// there is none or it cannot be parsed. Its body is empty if the block was not kept whole, and
-    /// in a `revisit`, which has none.
+    /// there is none or it cannot be parsed. Its body is as much as was kept of the block; a
+    /// `revisit` has none.
     #[must_use]
     pub fn http(&self) -> Option<Answer<'_>> {
         let answer = Answer::read(&self.block)?;
-        let rest = self.rest.as_ref();
-        match self.kept_length() == self.block_length {
-            true => Some(Answer { rest, ..answer }),
-            false => Some(Answer {
-                sent: b"",
-                ..answer
-            }),
-        }
+        Some(Answer {
+            rest: self.rest.as_ref(),
+            is_cut: !self.is_kept_whole() || self.is_truncated(),
+            ..answer
+        })
     }
 
     /// Returns the exchange of a `response` or `revisit` record; `None` if it cannot be parsed. The
-    /// body is empty if the block was not kept whole, and in a `revisit`, which has none. The
-    /// request, which is in another record, the address and the elapsed time are missing. A spooled
-    /// body that cannot be read is a record that cannot be parsed.
+    /// body is as much as was kept of the block, and truncated if that is not all; a `revisit` has
+    /// none. The request, which is in another record, the address and the elapsed time are missing. A
+    /// spooled body that cannot be read is a record that cannot be parsed.
     #[must_use]
     pub fn answer(&self, form: &CanonicalForm) -> Option<Exchange> {
         let answer = self.http()?;
@@ -183,6 +245,9 @@ impl Record {
             Some("length") if self.kind() == "response" => Some(Truncation::Length),
             Some("time") => Some(Truncation::Time),
             Some("disconnect") => Some(Truncation::Disconnect),
+            _ if self.kind() != "response" => None,
+            _ if !self.is_kept_whole() => Some(Truncation::Length),
+            _ if !answer.is_whole() => Some(Truncation::Disconnect),
             _ => None,
         };
         Some(Exchange {
@@ -199,7 +264,7 @@ impl Record {
                 Some("h2") => Protocol::Http2,
                 _ => Protocol::Http11,
             },
-            started: self.date().parse().ok()?,
+            started: date(self.date())?,
             elapsed: Duration::ZERO,
         })
     }
@@ -240,6 +305,26 @@ mod tests {
                 200,
                 "body",
             ),
+            ("HTTP 200 Document follows\r\nA: b\r\n\r\nbody", 200, "body"),
+            ("HTTP/1.1  200 OK\r\nA: b\r\n\r\nbody", 200, "body"),
+            ("http/1.2 200\r\nA: b\r\n\r\nbody", 200, "body"),
+            ("ICY 200 O\x01K\r\nA: b\r\n\r\nbody", 200, "body"),
+            (
+                "HTTP/1.1 200 OK\r\nX: \0\rx\r\nA: b\r\n\r\nbody",
+                200,
+                "body",
+            ),
+            ("\r\nHTTP/1.1 200 OK\r\nA: b\r\n\r\nbody", 200, "body"),
+            (
+                "HTTP/1.1 103 Early Hints\r\nB: c\r\n\r\nHTTP/1.1 200 OK\nA: b\n\nbody",
+                200,
+                "body",
+            ),
+            (
+                "HTTP/1.1 101 Switching Protocols\r\nA: b\r\n\r\nbody",
+                101,
+                "body",
+            ),
             (
                 "HTTP/1.1 200 OK\r\nA: b\r\nx-crawler-transfer-encoding: chunked\r\n\r\n4\r\nbody",
                 200,
@@ -251,34 +336,20 @@ mod tests {
             assert_eq!(answer.headers["a"], "b");
             assert_eq!(answer.body(), body.as_bytes(), "{message}");
         }
-        let many = format!("HTTP/1.1 200 OK\r\n{}\r\nbody", "A: b\r\n".repeat(4000));
-        assert_eq!(Answer::read(many.as_bytes()).unwrap().headers.len(), 4000);
+        let many = format!("HTTP/1.1 200 OK\r\n{}\r\nbody", "A: b\r\n".repeat(9000));
+        assert_eq!(Answer::read(many.as_bytes()).unwrap().headers.len(), 9000);
+        let folded = Answer::read(b"HTTP/1.1 200 OK\r\nA : b\r\n\t c\r\n\r\n").unwrap();
+        assert_eq!(folded.headers["a"], "b c");
         for message in [
             "",
             "HTTP/",
             "HTTP/1.1 200 OK\r\n",
             "GET / HTTP/1.1\r\n\r\n",
             "HTTP/2",
+            "HTTP/1.1 2000 OK\r\n\r\n",
+            "<html> 200\r\n\r\n",
         ] {
             assert!(Answer::read(message.as_bytes()).is_none(), "{message}");
-        }
-    }
-
-    #[test]
-    fn chunks_are_joined_and_an_unchunked_body_is_unchanged() {
-        for (sent, body) in [
-            (
-                &b"5\r\nhello\r\n1\r\n!\r\n0\r\n\r\n"[..],
-                Some(&b"hello!"[..]),
-            ),
-            (b"5;note=1\r\nhello\r\n0\r\n\r\n", Some(b"hello")),
-            (b"5\r\nhel", Some(b"hel")),
-            (b"ffffffffffffffff\r\nhello", Some(b"hello")),
-            (b"0\r\n\r\n", Some(b"")),
-            (b"<html>", None),
-            (b"", None),
-        ] {
-            assert_eq!(without_chunks(sent).as_deref(), body);
         }
     }
 }

@@ -20,6 +20,8 @@ pub enum Deviation {
     MissingEnding,
     /// More than two empty lines behind a block, or zeros.
     Padding,
+    /// A `Content-Length` that is a few bytes too small.
+    ShortLength,
     /// A wrong digest.
     FalseDigest,
     /// A digest that could not be compared: MD5 and others.
@@ -30,7 +32,7 @@ pub enum Deviation {
 }
 
 /// The number of variants.
-const KINDS: usize = 11;
+const KINDS: usize = 12;
 
 impl Deviation {
     /// All variants.
@@ -43,6 +45,7 @@ impl Deviation {
         Self::MissingField,
         Self::MissingEnding,
         Self::Padding,
+        Self::ShortLength,
         Self::FalseDigest,
         Self::UnknownDigest,
         Self::SharedMember,
@@ -60,6 +63,7 @@ impl Deviation {
             Self::MissingField => "without an id or a date",
             Self::MissingEnding => "without two empty lines at the end",
             Self::Padding => "with padding behind",
+            Self::ShortLength => "longer than Content-Length says",
             Self::FalseDigest => "with a false digest",
             Self::UnknownDigest => "with a digest that was not checked",
             Self::SharedMember => "that share a packed member with others",

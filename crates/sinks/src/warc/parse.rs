@@ -175,7 +175,7 @@ pub(super) fn header(
         if let (None, Some(deviations)) = (without, &mut deviations) {
             deviations.note(Deviation::BareLineFeed);
         }
-        let text = String::from_utf8_lossy(without.unwrap_or(text));
+        let text = in_utf8_or_latin1(without.unwrap_or(text));
         if text.is_empty() {
             break;
         }
@@ -205,6 +205,15 @@ pub(super) fn header(
         }
     }
     Ok((fields, block_length))
+}
+
+/// Returns a line as UTF-8, or else as ISO 8859-1, as warcio does: no byte is lost, and two targets
+/// that differ in such a byte stay two.
+pub(crate) fn in_utf8_or_latin1(line: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(line) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => Cow::Owned(line.iter().map(|&byte| char::from(byte)).collect()),
+    }
 }
 
 const ENDLESS: &str = "the header does not end, or not soon enough";

@@ -101,6 +101,13 @@ impl Record {
         self.fields.get(name)
     }
 
+    /// Returns all values of a header field.
+    pub fn field_values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        let named = self.fields.0.iter();
+        let named = named.filter(move |(known, _)| known.eq_ignore_ascii_case(name));
+        named.map(|(_, value)| value.as_str())
+    }
+
     /// Returns true if no digest is wrong.
     #[must_use]
     pub fn digests_hold(&self) -> bool {
@@ -108,11 +115,35 @@ impl Record {
         !is_false(self.block_digest) && !is_false(self.payload_digest)
     }
 
+    /// Returns true if the archiver cut the block: what is here is not all that the server sent.
+    #[must_use]
+    pub fn is_truncated(&self) -> bool {
+        self.truncated().is_some_and(|reason| !reason.is_empty())
+    }
+
+    /// Returns the digest of the payload, of all of it, as computed or else as declared.
+    #[must_use]
+    pub fn whole_payload(&self) -> Option<PayloadDigest> {
+        match self.payload_digest {
+            DigestCheck::False { found } => Some(found),
+            DigestCheck::Holds => self.payload(),
+            DigestCheck::Absent | DigestCheck::Unchecked => {
+                self.undeclared_payload.or_else(|| self.payload())
+            }
+        }
+    }
+
+    /// Returns true if the whole block was kept, in memory or spooled.
+    #[must_use]
+    pub fn is_kept_whole(&self) -> bool {
+        self.kept_length() == self.block_length
+    }
+
     /// Returns the whole block, if it was kept, in memory or spooled.
     #[must_use]
     pub fn whole_block(&self) -> Option<Body> {
-        let is_whole = self.kept_length() == self.block_length;
-        is_whole.then(|| joined(&self.block, self.rest.as_ref()))
+        self.is_kept_whole()
+            .then(|| joined(&self.block, self.rest.as_ref()))
     }
 
     /// Returns the number of bytes of the block that were kept.

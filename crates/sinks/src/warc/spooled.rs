@@ -4,7 +4,7 @@
 //! what exceeds its memory, as a crawl does with the bodies that it receives. A spool is a file
 //! without a name: nothing outlives the reader.
 
-use std::io::{self, BufRead, Read};
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -12,8 +12,7 @@ use bytes::Bytes;
 use disk::{Spool, Spooled};
 use web::{Body, StoredBytes};
 
-/// Maximum length of the line with the size of a chunk, in bytes.
-const MAX_SIZE_LINE: u64 = 4 << 10;
+use super::chunks::{Chunking, unchunk};
 
 /// The place and the limit for blocks that exceed the memory of a reader.
 #[derive(Clone, Debug)]
@@ -116,38 +115,17 @@ impl StoredBytes for Whole {
     }
 }
 
-/// Decodes a chunked body (RFC 9112, section 7.1) into another spool; `None` if it is not chunked.
-/// A body that breaks off is returned up to there.
-pub(super) fn without_chunks(sent: &Body, rest: &BlockRest) -> io::Result<Option<Body>> {
-    let mut sent = sent.reader();
+/// Decodes a chunked body into another spool; `None` if it is not chunked. A body that breaks off,
+/// as one that `is_cut` may, is returned up to there.
+pub(super) fn without_chunks(
+    sent: &Body,
+    rest: &BlockRest,
+    is_cut: bool,
+) -> io::Result<Option<Body>> {
     let mut spool = Spool::in_directory(&rest.directory)?;
-    let (mut chunks, mut line) = (0_u64, Vec::new());
-    loop {
-        line.clear();
-        sent.by_ref()
-            .take(MAX_SIZE_LINE)
-            .read_until(b'\n', &mut line)?;
-        let Ok(httparse::Status::Complete((_, size))) = httparse::parse_chunk_size(&line) else {
-            break;
-        };
-        chunks += 1;
-        let mut left = size;
-        while left > 0 {
-            let piece = sent.fill_buf()?;
-            let length = usize::try_from(left).map_or(piece.len(), |left| left.min(piece.len()));
-            if length == 0 {
-                break;
-            }
-            spool.append(&piece[..length])?;
-            sent.consume(length);
-            left -= length as u64;
-        }
-        let mut end = [0; 2];
-        if size == 0 || left > 0 || sent.read_exact(&mut end).is_err() || end != *b"\r\n" {
-            break;
-        }
-    }
-    Ok((chunks > 0).then(|| Body::stored(Arc::new(Whole(spool.finish())))))
+    let chunking = unchunk(&mut sent.reader(), is_cut, &mut |chunk| spool.append(chunk))?;
+    let is_chunked = chunking != Chunking::Absent;
+    Ok(is_chunked.then(|| Body::stored(Arc::new(Whole(spool.finish())))))
 }
 
 #[cfg(test)]
@@ -232,6 +210,9 @@ mod tests {
         let record = reader.spooling_in(directory.path(), 1_000).next_record(60);
         let record = record.unwrap().unwrap();
         assert!(record.whole_block().is_none());
-        assert!(record.http().unwrap().payload().unwrap().is_empty());
+        let answer = record.http().unwrap();
+        assert!(!answer.is_whole());
+        let head = b"HTTP/1.1 200 OK\r\n\r\n".len() as u64;
+        assert_eq!(answer.payload().unwrap().len(), 1_060 - head);
     }
 }

@@ -9,7 +9,8 @@
 //! the next member that holds such a line.
 //!
 //! A record is accepted if its end is plausible: two empty lines and another record, or the end of
-//! the member. Otherwise `Content-Length` is wrong, and the search begins right after the record's
+//! the member. If that comes a few bytes later, `Content-Length` is too small, and the record is
+//! read with them. Otherwise `Content-Length` is wrong, and the search begins right after the record's
 //! first line, so that no following record is swallowed.
 
 use std::fs::File;
@@ -42,6 +43,26 @@ pub struct WarcStream {
     records: u64,
     broken: u64,
     deviations: Deviations,
+}
+
+/// Bytes by which a block may be longer than its header says, if a digest proves it, at most.
+const MAX_SURPLUS: usize = 64;
+
+/// Bytes by which it may be longer if nothing proves it, at most.
+const MAX_UNPROVEN: usize = 2;
+
+/// The end of a record.
+const ENDING: &[u8] = b"\r\n\r\n";
+
+const WRONG_LENGTH: &str = "the block is longer or shorter than Content-Length says";
+
+/// The result of reading a record.
+enum Reading {
+    Record(Box<Record>),
+    /// `Content-Length` is too small by this much.
+    TooShort {
+        surplus: u64,
+    },
 }
 
 /// The bytes after a block.
@@ -248,12 +269,33 @@ impl WarcStream {
             return Ok(None);
         }
         self.begin = self.input.offset();
+        match self.read_from_here(keep, 0)? {
+            Reading::Record(record) => Ok(Some(*record)),
+            Reading::TooShort { surplus } => {
+                self.input.back_to(self.begin)?;
+                if self.input.offset() == self.begin {
+                    self.deviations.note(Deviation::ShortLength);
+                    // A false length may lead close to the end of the next record, too.
+                    if let Reading::Record(record) = self.read_from_here(keep, surplus)?
+                        && record.digests_hold()
+                    {
+                        return Ok(Some(*record));
+                    }
+                }
+                Err(ParseFailure::Malformed(WRONG_LENGTH.into()))
+            }
+        }
+    }
+
+    /// Reads a record whose block is longer by `surplus` than its header says.
+    fn read_from_here(&mut self, keep: usize, surplus: u64) -> Result<Reading, ParseFailure> {
         let member = self.input.member();
         let mut across = MemberChain {
             input: &mut self.input,
             begin: self.begin,
         };
-        let (fields, block_length) = parse::header(&mut across, Some(&mut self.deviations))?;
+        let (fields, declared) = parse::header(&mut across, Some(&mut self.deviations))?;
+        let block_length = declared.saturating_add(surplus);
         if self.input.left().is_some_and(|left| left < block_length) {
             return Err(ParseFailure::Short(SHORT_BLOCK.into()));
         }
@@ -271,7 +313,16 @@ impl WarcStream {
         let is_in = |other: Member| member.is_some_and(|member| member.begin == other.begin);
         let has_member = member.is_some_and(|member| member.first == Some(self.begin))
             && self.input.member().is_some_and(is_in);
-        match self.ending(has_member) {
+        let longer = match surplus {
+            0 => self.surplus(&record),
+            _ => Ok(None),
+        };
+        let ending = match longer {
+            Ok(Some(surplus)) => return Ok(Reading::TooShort { surplus }),
+            Ok(None) => self.ending(has_member),
+            Err(failure) => Err(failure),
+        };
+        match ending {
             Ok(ending) => self.believe(&ending, &record)?,
             // The record is whole, or the damage is in another record of its member.
             Err(later) if holds || !has_member => {
@@ -297,7 +348,39 @@ impl WarcStream {
         if !record.addressable {
             self.deviations.note(Deviation::SharedMember);
         }
-        Ok(Some(record))
+        Ok(Reading::Record(Box::new(record)))
+    }
+
+    /// Returns the number of bytes by which the block is longer than its header says, if an end
+    /// follows them. Line breaks alone are believed to be the block's only if a digest is wrong
+    /// without them.
+    fn surplus(&mut self, record: &Record) -> Result<Option<u64>, ParseFailure> {
+        let holds = |check| check == DigestCheck::Holds;
+        if holds(record.block_digest) || holds(record.payload_digest) {
+            return Ok(None);
+        }
+        let is_provable = !record.digests_hold();
+        let most = if is_provable {
+            MAX_SURPLUS
+        } else {
+            MAX_UNPROVEN
+        };
+        let bytes = self
+            .input
+            .peek(MAX_SURPLUS + ENDING.len() + VERSION.len() + 3)?;
+        if bytes.starts_with(ENDING) {
+            return Ok(None);
+        }
+        let ends_at = |place: &usize| {
+            let rest = bytes[*place..].strip_prefix(ENDING);
+            rest.is_some_and(|rest| rest.is_empty() || is_version(rest))
+        };
+        let last = bytes.len().min(most);
+        let surplus = (1..=last).find(ends_at).filter(|surplus| {
+            let is_text = !bytes[..*surplus].iter().all(is_padding);
+            is_text || is_provable
+        });
+        Ok(surplus.map(|surplus| surplus as u64))
     }
 
     /// Skips empty lines and ends of members; returns false at the end of the file.
@@ -363,9 +446,7 @@ impl WarcStream {
         match ending.is_end || record.block_digest == DigestCheck::Holds || (is_whole && !is_false)
         {
             true => Ok(()),
-            false => Err(ParseFailure::Malformed(
-                "the block is longer or shorter than Content-Length says".into(),
-            )),
+            false => Err(ParseFailure::Malformed(WRONG_LENGTH.into())),
         }
     }
 

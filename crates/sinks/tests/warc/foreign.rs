@@ -304,6 +304,45 @@ fn all_but(broken: &[u8], reason: &str) {
 const HEAD: &str = "WARC/1.0\r\nWARC-Type: resource\r\n\
 WARC-Record-ID: <urn:x>\r\nWARC-Date: 2024-01-01T00:00:00Z\r\n";
 
+/// A record whose `Content-Length` was one too small was lost, or lost its last byte.
+#[test]
+fn a_record_that_is_a_few_bytes_longer_than_it_says_is_read_whole() {
+    let good = few();
+    let digest = sinks::PayloadDigest::of(b"longer\n");
+    for (length, digest, block, odd) in [
+        (6, String::new(), "longer\n", false),
+        (
+            6,
+            format!("WARC-Block-Digest: {digest}\r\n"),
+            "longer\n",
+            true,
+        ),
+        (5, String::new(), "longer", true),
+        (
+            0,
+            format!("WARC-Block-Digest: {digest}\r\n"),
+            "longer\n",
+            true,
+        ),
+    ] {
+        let long = format!("{HEAD}{digest}Content-Length: {length}\r\n\r\n{block}\r\n\r\n");
+        let all = Packed::ALL.into_iter();
+        for packed in all.filter(|packed| *packed != Packed::GzipBlocks) {
+            let mut records: Vec<Vec<u8>> = good.iter().map(Theirs::bytes).collect();
+            records.insert(1, long.clone().into_bytes());
+            for found in both(&packed.pieces(&records).concat()) {
+                assert!(found.faults.is_empty(), "{packed:?} {:?}", found.faults);
+                let read = String::from_utf8(found.blocks().swap_remove(1)).unwrap();
+                let expected = if odd { block } else { "longer" };
+                assert_eq!(read, expected, "{packed:?} {length}");
+                assert_eq!(found.blocks().len(), records.len());
+                let counted = found.stream.deviations().count(Deviation::ShortLength);
+                assert_eq!(counted, u64::from(odd), "{packed:?} {length}");
+            }
+        }
+    }
+}
+
 #[test]
 fn records_around_a_broken_one_are_read() {
     for (broken, reason) in [
@@ -312,7 +351,10 @@ fn records_around_a_broken_one_are_read() {
             "Content-Length",
         ),
         (
-            format!("{HEAD}Content-Length: 3\r\n\r\nlonger\r\n\r\n"),
+            format!(
+                "{HEAD}Content-Length: 3\r\n\r\nl{}er\r\n\r\n",
+                "ong".repeat(30)
+            ),
             "Content-Length",
         ),
         (

@@ -13,7 +13,7 @@ use web::Timestamp;
 use super::inputs::{Input, InputCrawl};
 use crate::args::input::usual_temp_dir;
 use crate::cli_error::{CliError, fault, usage};
-use crate::commands::warn;
+use crate::commands::{index, warn};
 use crate::progress::SlowProgress;
 use crate::terminal::{pasted, printable, say};
 
@@ -72,6 +72,8 @@ impl InputIndex {
                     }
                     whole.broken += report.broken;
                     whole.sharing += report.sharing;
+                    whole.unnamed += report.unnamed;
+                    whole.not_pages += report.not_pages;
                     whole.faults.extend(report.faults);
                 }
             }
@@ -91,18 +93,8 @@ impl InputIndex {
         for broken in &self.report.faults {
             warn(&broken.to_string());
         }
-        if self.report.broken > 0 {
-            say(&format!(
-                "{} places could not be read: all else is used",
-                self.report.broken
-            ));
-        }
-        if self.report.sharing > 0 {
-            say(&format!(
-                "{} records are not packed one by one: they cannot be found by a place in their \
-                 file",
-                self.report.sharing
-            ));
+        for remark in index::remarks(&self.report) {
+            say(&remark);
         }
         if let Some(example) = &self.missing.example {
             say(&format!(
@@ -114,9 +106,14 @@ impl InputIndex {
         }
     }
 
+    /// Returns true if files have captures that stand for no page.
+    pub(in crate::commands) const fn has_other_captures(&self) -> bool {
+        self.report.not_pages > 0
+    }
+
     /// Returns true if every record was read and has a place of its own.
     pub(in crate::commands) const fn is_whole(&self) -> bool {
-        self.report.broken == 0 && self.report.sharing == 0
+        index::is_whole(&self.report)
     }
 }
 

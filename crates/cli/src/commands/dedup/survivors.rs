@@ -173,11 +173,21 @@ fn explain(error: &KeepError) -> CliError {
 
 /// Returns the sentence about the kept documents.
 pub(super) fn closing(summary: &KeptSummary, output: &Path) -> String {
-    format!(
-        "{} of {} documents kept in {} ({})",
-        indicatif::HumanCount(summary.kept),
-        indicatif::HumanCount(summary.documents),
+    let (count, bytes) = (indicatif::HumanCount, indicatif::HumanBytes(summary.bytes));
+    let mut closing = format!(
+        "{} of {} documents kept in {} ({bytes})",
+        count(summary.kept),
+        count(summary.documents),
         output.display(),
-        indicatif::HumanBytes(summary.bytes)
-    )
+    );
+    if summary.others + summary.others_left_out > 0 {
+        closing.push_str(&format!(
+            "\n{} other records (redirects, failures, revisits, requests, notes) are kept; left \
+             out are {} documents, which repeat an earlier one, with {} of their requests and notes",
+            count(summary.others),
+            count(summary.documents - summary.kept),
+            count(summary.others_left_out),
+        ));
+    }
+    closing
 }

@@ -3,18 +3,20 @@
 //! Others record less of a visit than we do, and in another order: wget has the request before the
 //! response, browsers fetch many things at once. So a visit here is an answer, with the redirects
 //! directly before it that lead to it; or a `resource` under a URL that a crawl can visit; or a
-//! `revisit` of such. Requests, notes, texts that were made of pages, and robots.txt are no visits.
-//! Broken places are skipped, with a warning.
+//! `revisit` of such. Answers that stand for no page (`sinks::captures`) are counted. Requests,
+//! notes, texts that were made of pages, and robots.txt are no visits. Broken places are skipped,
+//! with a warning.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use corpus::{MAX_DOCUMENT, exchange};
+use corpus::{MAX_DOCUMENT, exchange, is_visited};
 use crawl::retry::VisitFailure;
-use sinks::warc::{WarcStream, is_foreign, name_of};
+use sinks::captures::{DigestText, Requests, Standing};
+use sinks::warc::{ReadFault, Record, WarcStream, is_foreign, name_of};
 use web::{CanonicalForm, Exchange, PageUrl};
 
-use super::revisits::Revisit;
+use super::revisits::{Names, Revisit};
 use crate::cli_error::{CliError, fault};
 use crate::crawl_directory;
 use crate::progress::SlowProgress;
@@ -33,6 +35,8 @@ pub(super) struct Visit {
     pub(super) exchanges: Vec<Exchange>,
     /// The offset of the page's record; none if it cannot be read by its offset.
     pub(super) offset: Option<u64>,
+    /// By which revisits refer to the page.
+    pub(super) names: Names,
 }
 
 /// The next item of a file.
@@ -42,6 +46,10 @@ pub(super) enum Next {
     Revisit(Box<Revisit>),
     /// The text of a page, as its archiver extracted it: no visit.
     Conversion,
+    /// An answer that stands for no page: to another method than GET, or a piece of a file.
+    NoPage,
+    /// An answer whose head, URL or date cannot be read.
+    Unusable(String),
     /// The number of records whose URLs will be requested again.
     Left(u64),
     /// An unreadable place that is skipped.
@@ -52,6 +60,9 @@ pub(super) enum Next {
 pub(super) struct Visits<'a> {
     form: &'a CanonicalForm,
     stream: WarcStream,
+    /// Records that wait for the method of their request.
+    requests: Requests<Record>,
+    is_read: bool,
     /// The last redirects, which the next record may follow.
     hops: Vec<Exchange>,
     leads_to: Option<PageUrl>,
@@ -99,10 +110,35 @@ impl<'a> Visits<'a> {
         Ok(Self {
             form,
             stream: stream.spooling_in(spool, MAX_DOCUMENT),
+            requests: Requests::default(),
+            is_read: false,
             hops: Vec::new(),
             leads_to: None,
             ready: None,
         })
+    }
+
+    /// Returns the next record and its standing; none at the end.
+    fn next_record(&mut self) -> Result<Option<(Record, Standing)>, ReadFault> {
+        loop {
+            if let Some(next) = self.requests.pop() {
+                return Ok(Some(next));
+            }
+            if self.is_read {
+                return Ok(self.requests.pop_last());
+            }
+            match self.stream.next_record(HELD)? {
+                None => self.is_read = true,
+                Some(record) => {
+                    let is_page = matches!(
+                        record.kind(),
+                        "response" | "revisit" | "resource" | "conversion"
+                    );
+                    let item = is_page.then(|| record.clone());
+                    self.requests.push(&record, item);
+                }
+            }
+        }
     }
 
     /// Returns the next item; none at the end.
@@ -111,11 +147,14 @@ impl<'a> Visits<'a> {
             if let Some(ready) = self.ready.take() {
                 return Some(ready);
             }
-            let record = match self.stream.next_record(HELD) {
-                Ok(Some(record)) => record,
+            let (record, standing) = match self.next_record() {
+                Ok(Some(next)) => next,
                 Ok(None) => return self.leave_hops(),
                 Err(damage) => return Some(Next::Damage(damage.to_string())),
             };
+            if standing != Standing::ByStatus {
+                return Some(Next::NoPage);
+            }
             if record.kind() == "conversion" {
                 return Some(Next::Conversion);
             }
@@ -132,7 +171,11 @@ impl<'a> Visits<'a> {
             }
             // Some crawlers also write revisits of redirects and failures.
             let Some(exchange) = exchange(&record, self.form) else {
-                continue;
+                let target = record.target().unwrap_or_default();
+                match record.kind() == "response" && is_visited(target) {
+                    true => return Some(Next::Unusable(target.to_owned())),
+                    false => continue,
+                }
             };
             let before = self.hops_before(&exchange.url);
             let target = exchange
@@ -148,8 +191,18 @@ impl<'a> Visits<'a> {
                 let is_over = is_over(exchange.status);
                 exchanges.push(exchange);
                 let offset = record.addressable.then_some(record.offset);
+                let names = Names {
+                    digest: record
+                        .whole_payload()
+                        .and_then(|digest| DigestText::of(&digest.to_string())),
+                    id: Some(record.id().to_owned()),
+                };
                 Some(match is_over {
-                    true => Next::Visit(Visit { exchanges, offset }),
+                    true => Next::Visit(Visit {
+                        exchanges,
+                        offset,
+                        names,
+                    }),
                     false => Next::Left(exchanges.len() as u64),
                 })
             };

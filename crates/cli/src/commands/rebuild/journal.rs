@@ -22,7 +22,7 @@ use web::{Clock, Exchange, PageUrl, Scope, Timestamp, UrlKey};
 
 use super::Report;
 use super::foreign;
-use super::revisits::{Originals, Revisit};
+use super::revisits::{Names, Originals, Revisit};
 use super::scratch_index::ScratchIndex;
 use super::visits::{self, Visits};
 use crate::cli_error::{CliError, fault};
@@ -117,7 +117,7 @@ impl Rebuilding {
             Record::Settled(settled) if self.scratch_index.is_some() => {
                 let row = &settled.visit.row;
                 self.settled.insert(row.url.key());
-                self.repeatable.add(row);
+                self.repeatable.add(row, &Names::default());
             }
             _ => {}
         }
@@ -185,6 +185,13 @@ impl Rebuilding {
                         }
                     }
                     foreign::Next::Conversion => self.report.conversions += 1,
+                    foreign::Next::NoPage => self.report.not_pages += 1,
+                    foreign::Next::Unusable(target) => {
+                        if self.report.unusable == 0 {
+                            warn(&format!("{target}: its head, URL or date cannot be read"));
+                        }
+                        self.report.unusable += 1;
+                    }
                     foreign::Next::Left(records) => self.report.left += records,
                     foreign::Next::Damage(damage) => self.count_damage(&damage),
                 }
@@ -215,7 +222,7 @@ impl Rebuilding {
         self.settled.insert(page.key());
         let page = self.queued(page);
         let rebuilt = self.rebuild_foreign(page, revisit.at, revisit.exchanges, false, notes);
-        self.settle_foreign_record(file, revisit.offset, rebuilt)?;
+        self.settle_foreign_record(file, revisit.offset, &revisit.names, rebuilt)?;
         Ok(None)
     }
 
@@ -224,6 +231,7 @@ impl Rebuilding {
             return Ok(());
         };
         let (url, at, status) = (first.url.clone(), first.started, last.status);
+        let is_cut = last.truncated.is_some();
         if !self.settled.insert(url.key()) {
             self.report.captured_again += 1;
             return Ok(());
@@ -237,12 +245,14 @@ impl Rebuilding {
         };
         let page = self.queued(&url);
         let mut rebuilt = self.rebuild_foreign(page, at, visit.exchanges, true, notes);
-        if let (Some(scratch_index), Some(signature)) = (&self.scratch_index, &rebuilt.signature) {
+        // Half a page proves no likeness.
+        let judged = rebuilt.signature.as_ref().filter(|_| !is_cut);
+        if let (Some(scratch_index), Some(signature)) = (&self.scratch_index, judged) {
             let row = &rebuilt.record;
             let verdict = scratch_index.admit(&row.page(), signature, row.canonical.as_ref())?;
             crawl::apply_verdict(&self.policy, &mut rebuilt, &verdict);
         }
-        self.settle_foreign_record(file, visit.offset, rebuilt)
+        self.settle_foreign_record(file, visit.offset, &visit.names, rebuilt)
     }
 
     /// Returns the queue entry of a page that another crawler visited. A page to which nothing led
@@ -277,12 +287,13 @@ impl Rebuilding {
         &mut self,
         file: &str,
         offset: Option<u64>,
+        names: &Names,
         mut rebuilt: RebuiltVisit,
     ) -> Result<(), CliError> {
         rebuilt.record.warc_file = offset.map(|_| file.to_owned());
         rebuilt.record.warc_offset = offset;
         rebuilt.record.kept &= offset.is_some();
-        self.repeatable.add(&rebuilt.record);
+        self.repeatable.add(&rebuilt.record, names);
         self.report.without_place += u64::from(offset.is_none());
         self.report.foreign_visits += 1;
         self.write_visit(rebuilt, None)

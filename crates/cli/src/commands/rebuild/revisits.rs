@@ -1,16 +1,15 @@
 //! Visits of other crawlers whose page is archived already (`revisit`).
 //!
-//! The page to which such a record refers is looked up among the pages before it. Both have the
-//! same bytes, so this page repeats whatever the other one repeats: a duplicate points to an
-//! original, never to another duplicate.
-
-use std::collections::HashMap;
+//! The original of such a record is found as `sinks::captures` says, among the pages before it and,
+//! at the end, among all. Both have the same bytes, so this page repeats whatever the other one
+//! repeats: a duplicate points to an original, never to another duplicate.
 
 use corpus::is_visited;
 use neardup::Fingerprint;
-use sinks::warc::Record;
+use sinks::captures::{self, DigestText, OriginalCapture, Reference};
+use sinks::warc::{Record, date};
 use store::{Fate, VisitRecord};
-use web::{CanonicalForm, Exchange, PageUrl, Timestamp, UrlKey};
+use web::{CanonicalForm, Exchange, PageUrl, Timestamp};
 
 /// A visit whose answer has the bytes of an earlier one.
 pub(super) struct Revisit {
@@ -21,11 +20,17 @@ pub(super) struct Revisit {
     pub(super) exchanges: Vec<Exchange>,
     /// The offset of the record; none if it cannot be read by its offset.
     pub(super) offset: Option<u64>,
-    /// The page that has the bytes, and the date of its record, if they are given.
-    of: Option<PageUrl>,
-    of_date: Option<Timestamp>,
-    /// True if the server said so (304), false if the bytes were compared.
-    is_unmodified: bool,
+    /// Its reference to the page that has the bytes; none if its profile is unknown.
+    reference: Option<Reference>,
+    /// By which further revisits refer to it.
+    pub(super) names: Names,
+}
+
+/// The digest and the id of a page's record.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Names {
+    pub(super) digest: Option<DigestText>,
+    pub(super) id: Option<String>,
 }
 
 impl Revisit {
@@ -43,23 +48,18 @@ impl Revisit {
         }
         // The end of the profile is the same in both versions of WARC.
         let profile = record.field("WARC-Profile").unwrap_or_default();
-        let is_unmodified = profile.ends_with("/server-not-modified");
-        let of = match record.field("WARC-Refers-To-Target-URI") {
-            // The grammar of WARC/1.0 has brackets around every URI.
-            Some(of) => PageUrl::parse(of.trim_matches(['<', '>']), form).ok(),
-            None => is_unmodified.then(|| url.clone()),
-        };
-        let is_known = is_unmodified || profile.ends_with("/identical-payload-digest");
+        let profiles = ["/identical-payload-digest", "/server-not-modified"];
+        let is_known = profiles.iter().any(|known| profile.ends_with(known));
         Some(Self {
-            at: record.date().parse().ok()?,
+            at: date(record.date())?,
             exchanges: answer.into_iter().collect(),
             offset: record.addressable.then_some(record.offset),
-            of: of.filter(|_| is_known),
-            of_date: record
-                .field("WARC-Refers-To-Date")
-                .and_then(|date| date.parse().ok()),
+            reference: is_known.then(|| Reference::of(record)),
+            names: Names {
+                digest: record.field("WARC-Payload-Digest").and_then(DigestText::of),
+                id: Some(record.id().to_owned()),
+            },
             url,
-            is_unmodified,
         })
     }
 
@@ -71,7 +71,7 @@ impl Revisit {
 
 /// The pages to which revisits may refer: every page that counts as visited.
 #[derive(Default)]
-pub(super) struct Originals(HashMap<UrlKey, Box<Original>>);
+pub(super) struct Originals(captures::Originals<Box<Original>>);
 
 /// A page, with its own original if it repeats one.
 struct Original {
@@ -86,8 +86,8 @@ struct Original {
 }
 
 impl Originals {
-    /// Adds a settled visit.
-    pub(super) fn add(&mut self, row: &VisitRecord) {
+    /// Adds a settled visit whose record has these names.
+    pub(super) fn add(&mut self, row: &VisitRecord, names: &Names) {
         if !row.fate.is_page() {
             return;
         }
@@ -116,20 +116,25 @@ impl Originals {
             }
             Box::new(original)
         };
-        self.0.insert(row.url.key(), original());
-        if let Some(url) = &row.final_url {
-            self.0.entry(url.key()).or_insert_with(original);
-        }
+        let digest = row.details.digest.as_deref().and_then(DigestText::of);
+        let urls: Vec<&str> = std::iter::once(&row.url)
+            .chain(&row.final_url)
+            .map(PageUrl::as_str)
+            .collect();
+        let capture = OriginalCapture {
+            targets: &urls,
+            at: Some(row.fetched_at),
+            digest: names.digest.clone().or(digest),
+            id: names.id.as_deref(),
+        };
+        self.0.add(&capture, original());
     }
 
-    /// Returns the notes of a revisit; none if the page to which it refers is missing, or was
-    /// archived at another time.
+    /// Returns the notes of a revisit; none if the page to which it refers is missing.
     pub(super) fn notes(&self, revisit: &Revisit) -> Option<Vec<(String, String)>> {
-        let original = self.0.get(&revisit.of.as_ref()?.key())?;
-        if revisit.of_date.is_some_and(|date| date != original.at) {
-            return None;
-        }
-        let mut reason = match revisit.is_unmodified {
+        let reference = revisit.reference.as_ref()?;
+        let original = self.0.find(reference)?;
+        let mut reason = match reference.is_unmodified() {
             true => format!("not modified since {}", original.at),
             false => "the same bytes".to_owned(),
         };

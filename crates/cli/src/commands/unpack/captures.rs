@@ -1,13 +1,15 @@
 //! The captures of all inputs by their URLs, and the file of each URL.
 //!
-//! The newest capture of a URL counts. A failure (status 4xx or 5xx) is none, so it takes nothing
-//! away. Memory grows with the number of captures: about a kilobyte for each.
+//! The newest capture of a URL counts, of those that stand for a page (`sinks::captures`). A failure
+//! (status 4xx or 5xx) is none, so it takes nothing away. Memory grows with the number of captures:
+//! about a kilobyte for each.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 
+use sinks::captures::{DigestText, OriginalCapture, Originals, Reference};
 use sinks::cdxj::{CdxjLine, CdxjReader, DUPLICATE};
-use sinks::warc::read_head;
+use sinks::warc::{WarcReader, WarcStream, date, read_head};
 use unpack::{FileKind, FileNames, absolute, relative};
 use web::{CanonicalForm, PageUrl};
 
@@ -60,6 +62,10 @@ fn order((timestamp, capture): &(String, Capture)) -> (&str, u8) {
 /// The captures of URLs, each with its time in fourteen digits.
 struct Captures {
     by_url: HashMap<String, Vec<(String, Capture)>>,
+    /// The pages, to which revisits refer.
+    originals: Originals<(Place, FileKind)>,
+    /// True if the originals have the ids of their records.
+    has_ids: bool,
     paths: Vec<PathBuf>,
 }
 
@@ -97,6 +103,8 @@ impl Targets {
             .unzip();
         let mut captures = Captures {
             by_url: HashMap::new(),
+            originals: Originals::default(),
+            has_ids: false,
             paths,
         };
         let positions = names.into_iter().enumerate();
@@ -191,34 +199,60 @@ impl Captures {
             ("warc/revisit", Some(200..=299 | 304) | None) => Capture::Revisit(place),
             (_, Some(200..=299)) => Capture::Page(place, FileKind::of(mime)),
             // A `metadata` record of another crawler has a line, too.
-            (_, None) if self.is_resource(place) => Capture::Page(place, FileKind::of(mime)),
+            // A `metadata` record of another crawler has a line, too. The status of an answer with
+            // an odd head, or of an interim one, is not that in the index.
+            (_, None | Some(100..=199)) => match self.look_into(place) {
+                Some(mime) => Capture::Page(place, FileKind::of(&mime)),
+                None => return,
+            },
             _ => return,
         };
-        self.push(url, &line.timestamp, capture);
+        let digest = line.text("digest").and_then(DigestText::of);
+        self.push(url, &line.timestamp, digest, capture);
     }
 
-    fn is_resource(&self, place: Place) -> bool {
-        let head = read_head(&self.paths[place.file], place.offset, 0);
-        head.is_ok_and(|head| head.kind() == "resource")
+    /// Returns the media type of the page in a record whose line in the index has no status; `None`
+    /// if it has none.
+    fn look_into(&self, place: Place) -> Option<String> {
+        let head = read_head(&self.paths[place.file], place.offset, 0).ok()?;
+        if head.kind() == "resource" {
+            return Some(head.field("Content-Type").unwrap_or_default().to_owned());
+        }
+        let mut reader = WarcReader::open_at(&self.paths[place.file], place.offset).ok()?;
+        let record = reader.next_record(HEAD).ok()??;
+        let answer = record.http().filter(|_| record.kind() == "response")?;
+        (200..300)
+            .contains(&answer.status)
+            .then(|| web::content_type(&answer.headers).unwrap_or_default())
     }
 
     fn add_duplicate(&mut self, line: &CdxjLine) {
         if let (Some(url), Some(original)) = (line.text("url"), line.text("duplicate_of")) {
             let capture = Capture::Duplicate(original.to_owned());
-            self.push(url, &line.timestamp, capture);
+            self.push(url, &line.timestamp, None, capture);
         }
     }
 
-    fn push(&mut self, url: &str, timestamp: &str, capture: Capture) {
+    fn push(&mut self, url: &str, at: &str, digest: Option<DigestText>, capture: Capture) {
+        if let Capture::Page(place, kind) = capture {
+            let original = OriginalCapture {
+                targets: &[url],
+                at: date(at),
+                digest,
+                id: None,
+            };
+            self.originals.add(&original, (place, kind));
+        }
         let captures = self.by_url.entry(url.to_owned()).or_default();
-        captures.push((timestamp.to_owned(), capture));
+        captures.push((at.to_owned(), capture));
     }
 
-    fn into_targets(self, form: CanonicalForm) -> Targets {
+    fn into_targets(mut self, form: CanonicalForm) -> Targets {
         let mut files = Vec::new();
         let mut others = HashMap::new();
         let mut without_content = 0;
-        for (url, captures) in &self.by_url {
+        let by_url = std::mem::take(&mut self.by_url);
+        for (url, captures) in &by_url {
             let newest = captures
                 .iter()
                 .max_by(|one, other| order(one).cmp(&order(other)));
@@ -226,7 +260,7 @@ impl Captures {
             let page = match newest {
                 Capture::Page(place, kind) => Some((*place, *kind)),
                 Capture::Revisit(place) => {
-                    let original = self.original(url, *place);
+                    let original = self.original(*place);
                     without_content += u64::from(original.is_none());
                     original
                 }
@@ -273,28 +307,46 @@ impl Captures {
         targets
     }
 
-    /// Returns the record with the content of a revisit: the one that it refers to, or else the
-    /// last one of the same URL.
-    fn original(&self, url: &str, place: Place) -> Option<(Place, FileKind)> {
+    /// Returns the record with the content of a revisit.
+    fn original(&mut self, place: Place) -> Option<(Place, FileKind)> {
         let head = read_head(&self.paths[place.file], place.offset, 0).ok()?;
-        let named = head.field("WARC-Refers-To-Target-URI").and_then(|named| {
-            let at: web::Timestamp = head.field("WARC-Refers-To-Date")?.parse().ok()?;
-            let named = named.trim_matches(['<', '>']);
-            self.page(named, |timestamp| timestamp == at.digits())
-        });
-        named.or_else(|| self.page(url, |_| true))
+        let reference = Reference::of(&head);
+        let found = self.originals.find(&reference).copied();
+        if found.is_none() || reference.names_a_record() {
+            self.read_ids();
+            return self.originals.find(&reference).copied();
+        }
+        found
     }
 
-    /// Returns the last page that was captured under a URL at such a time.
-    fn page(&self, url: &str, is_at: impl Fn(&str) -> bool) -> Option<(Place, FileKind)> {
-        let captures = self.by_url.get(url)?.iter();
-        let pages = captures.filter_map(|(timestamp, capture)| match capture {
-            Capture::Page(place, kind) if is_at(timestamp) => Some((timestamp, (*place, *kind))),
-            _ => None,
-        });
-        pages
-            .max_by_key(|(timestamp, _)| *timestamp)
-            .map(|(_, page)| page)
+    /// Reads the ids of all records, by which revisits name their originals; an index has none.
+    fn read_ids(&mut self) {
+        if std::mem::replace(&mut self.has_ids, true) {
+            return;
+        }
+        for path in &self.paths {
+            let Ok(mut stream) = WarcStream::open(path) else {
+                continue;
+            };
+            loop {
+                // The index told of broken places.
+                match stream.next_record(0) {
+                    Ok(None) => break,
+                    Err(_broken) => {}
+                    Ok(Some(record)) => {
+                        let target = record.target().unwrap_or_default();
+                        match record.kind() {
+                            "response" | "resource" => {
+                                self.originals
+                                    .add_id(target, date(record.date()), record.id());
+                            }
+                            "revisit" => self.originals.add_revisit(&record),
+                            _ => {}
+                        }
+                    }
+                }
+            }
+        }
     }
 
     /// Returns the URL that a redirect leads to.

@@ -1,10 +1,12 @@
 //! The pages of a WARC file of any crawler: their titles are in the pages themselves.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use corpus::{Document, Documents, InputOptions, Page as Content, Reader};
 use rayon::prelude::*;
 use sinks::wacz::{Page, WaczFault};
+use sinks::warc::date;
 use web::{Media, Timestamp};
 
 use super::PackError;
@@ -20,17 +22,24 @@ struct ReadPage {
     text: Option<String>,
 }
 
-/// Lists the pages of a file: answers with status 200, and resources, that are HTML. Broken places
+/// Lists the pages of a file: answers with status 200, and resources, that are HTML, but for
+/// `not_pages`, by their targets and dates. Broken places
 /// were reported when the file was indexed.
 pub(super) fn list(
     path: &Path,
+    not_pages: &HashSet<(String, String)>,
     with_text: bool,
     progress: &mut SlowProgress,
     add: &mut dyn FnMut(&Page<'_>) -> Result<(), WaczFault>,
 ) -> Result<(), PackError> {
     let options = InputOptions::new(usual_temp_dir());
     let documents = Documents::below(&[path.to_owned()], &options).map_err(PackError::Corpus)?;
-    let mut documents = documents.filter_map(Result::ok);
+    let is_page = |document: &Document| {
+        let at = document.date.clone().unwrap_or_default();
+        !not_pages.contains(&(document.id.clone(), at))
+    };
+    let documents = documents.filter_map(Result::ok);
+    let mut documents = documents.filter(is_page);
     let reader = Reader::new(false);
     loop {
         let batch: Vec<Document> = documents.by_ref().take(BATCH).collect();
@@ -59,7 +68,7 @@ fn read(reader: &Reader, document: Document, with_text: bool) -> Option<ReadPage
     let is_web = ["http:", "https:"]
         .iter()
         .any(|scheme| document.id.starts_with(scheme));
-    let at = document.date.as_deref()?.parse().ok()?;
+    let at = date(document.date.as_deref()?)?;
     match reader.read(&document.content) {
         Content::Document(page) if is_web && page.media == Media::Html => Some(ReadPage {
             title: page.title.clone(),
