@@ -221,6 +221,8 @@ fn unreadable_documents_are_named_and_skipped_and_the_rest_is_compared() {
     assert!(lines[1].starts_with("skipped: corpus/b.warc: "), "{run:?}");
     assert_eq!(lines[2], "skipped: corpus/c.png: a PNG image, not a text");
     assert_eq!(lines[3], "2 documents: 1 repeats an earlier one, 3 skipped");
+    let closing = "error: the result is incomplete: 2 parts of the input could not be read";
+    assert_eq!((run.code, lines[4]), (Some(2), closing));
 }
 
 #[test]

@@ -135,6 +135,7 @@ pub(crate) fn document(record: Record) -> Option<Document> {
     };
     Some(Document {
         id,
+        has_number_id: false,
         date: Some(date).filter(|date| !date.is_empty()),
         content,
     })

@@ -16,6 +16,7 @@ struct Seen {
     deviations: Deviations,
     cut: Named,
     unextracted: Named,
+    passed_over: Named,
 }
 
 /// Documents of one kind: their number, and the names of the first ones.
@@ -40,10 +41,14 @@ impl Oddities {
             lines.push(format!("odd records, read all the same: {all}"));
         }
         seen.cut
-            .describe("cut, because they are too long", &mut lines);
+            .describe("documents were cut, because they are too long", &mut lines);
         seen.unextracted.describe(
-            "judged by their bytes alone, because reading them panicked (a fault of ours: please \
-             report it)",
+            "documents were judged by their bytes alone, because reading them panicked (a fault of \
+             ours: please report it)",
+            &mut lines,
+        );
+        seen.passed_over.describe(
+            "files were left out, because their names mean that they are no data",
             &mut lines,
         );
         (!lines.is_empty()).then(|| lines.join("\n"))
@@ -57,6 +62,11 @@ impl Oddities {
     /// Adds a document of which only the beginning was read.
     pub(crate) fn add_cut(&self, document: String) {
         self.locked().cut.add(document);
+    }
+
+    /// Adds a file in a directory whose name means that it is no data.
+    pub(crate) fn add_passed_over(&self, file: String) {
+        self.locked().passed_over.add(file);
     }
 
     /// Adds a document of which the text could not be extracted.
@@ -77,7 +87,7 @@ impl Named {
         }
     }
 
-    fn describe(&self, fate: &str, lines: &mut Vec<String>) {
+    fn describe(&self, what: &str, lines: &mut Vec<String>) {
         if self.count > 0 {
             let more = if self.count > NAMED as u64 {
                 ", …"
@@ -85,7 +95,7 @@ impl Named {
                 ""
             };
             let (count, first) = (self.count, self.first.join(", "));
-            lines.push(format!("{count} documents were {fate}: {first}{more}"));
+            lines.push(format!("{count} {what}: {first}{more}"));
         }
     }
 }
