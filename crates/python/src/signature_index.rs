@@ -14,7 +14,7 @@ use neardup::{BandDesign, HashKey, Likeness, Match, PageSignature, PageText, Sig
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 
-use crate::documents::{Batch, DocumentSource, TextSource};
+use crate::documents::{Batch, DocumentSource, IdColumnName, TextSource};
 use crate::errors::{invalid, of_batch};
 use crate::id::Id;
 use crate::index_file::{self, Draft};
@@ -179,12 +179,13 @@ impl SignatureIndex {
         py: Python<'_>,
         documents: &Bound<'_, PyAny>,
         text: &str,
-        id: Option<&str>,
+        id: Option<&Bound<'_, PyAny>>,
         threads: Option<NonZeroUsize>,
     ) -> PyResult<()> {
-        let mut source = DocumentSource::of(documents, text, id)?;
+        let mut source = DocumentSource::of(documents, text, &IdColumnName::of(id)?)?;
         let threads = parallel::threads(threads);
         while let Some(batch) = source.next_batch(py)? {
+            batch.check_utf8()?;
             py.detach(|| {
                 let signatures = self.sign_batch(&batch, threads);
                 let mut held = self.write();
