@@ -176,8 +176,8 @@ fn integer<T: ArrowPrimitiveType<Native: ToString>>(array: &dyn Array, row: usiz
     array.as_primitive::<T>().value(row).to_string()
 }
 
-/// Returns a real number as an id. pandas makes real numbers of whole ones in columns with gaps, and
-/// NaN of the gaps.
+/// Returns a real number as an id. pandas makes real numbers of whole ones in columns with gaps,
+/// and NaN of the gaps.
 fn real(value: f64) -> Option<(String, bool)> {
     (!value.is_nan()).then(|| (value.to_string(), value.fract() == 0.0))
 }

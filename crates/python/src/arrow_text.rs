@@ -19,9 +19,8 @@ use arrow_schema::{DataType, FieldRef, Fields};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use crate::documents::IdColumnName;
 use crate::errors::invalid;
-use crate::id::Id;
+use crate::id::{Id, IdColumnName};
 
 /// A column of a stream, maybe within structs.
 #[derive(Clone, Debug)]

@@ -6,6 +6,7 @@
 //! an exception of the caller's iterable is raised there.
 
 pub(crate) mod findings;
+mod id_types;
 mod indexes;
 mod names;
 mod run;
@@ -22,8 +23,9 @@ use pyo3::types::PyDict;
 use self::findings::Findings;
 use self::indexes::Indexes;
 use self::run::{ProgressShown, Reading};
-use crate::documents::{DocumentSource, IdColumnName};
+use crate::documents::DocumentSource;
 use crate::errors::{invalid, of_batch};
+use crate::id::IdColumnName;
 use crate::settings::{SignatureSettings, VerdictSettings, refuse_foreign, usual_temp_dir};
 use crate::{index_file, parallel};
 
@@ -32,7 +34,8 @@ use crate::{index_file, parallel};
 /// Arguments:
 ///     documents: An iterable of strings, of pairs ``(id, text)`` or of dictionaries; an Arrow
 ///         table, stream or column (pyarrow, Polars, pandas, DuckDB); or a path (`pathlib.Path`, or
-///         a string that names a file) or a list of paths to text, HTML, JSON lines, WARC or WACZ files or directories of these.
+///         a string that names a file) or a list of paths to text, HTML, JSON lines, Parquet,
+///         Arrow, WARC or WACZ files or directories of these.
 ///     text: The column or key of the texts.
 ///     id: The column or key of the ids: strings or whole numbers, of which no two are the same.
 ///         Unless it is given, ``id`` if there is one, and otherwise documents are numbered from 0.
@@ -65,8 +68,8 @@ use crate::{index_file, parallel};
 ///         of all of them or None.
 ///
 /// Raises TypeError for what is no document, with its number; ValueError for arguments that are not
-/// possible, for a document without an id among others that have one, and, once the first finding is
-/// asked for, for two documents with the same id.
+/// possible, for a document without an id among others that have one, and, once the first finding
+/// is asked for, for two documents with the same id.
 ///
 /// >>> from neardup import dedup
 /// >>> for found in dedup(["To be, or not to be.", "That is the question.", "to be or not to be"]):

@@ -28,8 +28,8 @@ pub(crate) fn of_batch(error: &BatchError) -> PyErr {
             with_causes(error)
         )),
         BatchError::RepeatedId { .. } => invalid(format!(
-            "{error}: findings cannot tell them apart; id=False numbers documents, and keep() needs \
-             no ids"
+            "{error}: findings cannot tell them apart; id=False numbers documents, and keep() \
+             needs no ids"
         )),
         BatchError::Read { .. } | BatchError::Write { .. } => system(error),
         BatchError::TooMany => PyMemoryError::new_err(error.to_string()),

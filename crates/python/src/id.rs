@@ -61,3 +61,40 @@ impl Id {
         )))
     }
 }
+
+/// The column or key of ids.
+#[derive(Clone, Debug)]
+pub(crate) enum IdColumnName {
+    /// `id`, if there is one.
+    Usual,
+    Named(String),
+    /// Documents have their numbers as ids (`id=False`).
+    Numbers,
+}
+
+impl IdColumnName {
+    /// Returns the column that an argument names.
+    ///
+    /// # Errors
+    /// `TypeError` for anything but a string, None and False.
+    pub(crate) fn of(id: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let Some(id) = id else {
+            return Ok(Self::Usual);
+        };
+        match (id.extract::<String>(), id.extract::<bool>()) {
+            (Ok(name), _) => Ok(Self::Named(name)),
+            (_, Ok(false)) => Ok(Self::Numbers),
+            _ => Err(PyTypeError::new_err(
+                "id must be the name of a column or key, or False for numbers",
+            )),
+        }
+    }
+
+    /// Returns the name, if one is given.
+    pub(crate) fn named(&self) -> Option<&str> {
+        match self {
+            Self::Named(name) => Some(name),
+            Self::Usual | Self::Numbers => None,
+        }
+    }
+}

@@ -14,9 +14,9 @@ use neardup::{BandDesign, HashKey, Likeness, Match, PageSignature, PageText, Sig
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 
-use crate::documents::{Batch, DocumentSource, IdColumnName, TextSource};
+use crate::documents::{Batch, DocumentSource, TextSource};
 use crate::errors::{invalid, of_batch};
-use crate::id::Id;
+use crate::id::{Id, IdColumnName};
 use crate::index_file::{self, Draft};
 use crate::settings::{SignatureSettings, VerdictSettings};
 use crate::{parallel, results, tokens};

@@ -31,7 +31,10 @@ Examples:
   crawler dedup corpus/ --shard 2/4 --signatures 2.sig
                                                     a quarter of the work, on one machine of four
   crawler dedup --merge 1.sig 2.sig 3.sig 4.sig     the result of all of it
-  zcat big.jsonl.gz | crawler dedup - --memory 2GiB")]
+  zcat big.jsonl.gz | crawler dedup - --memory 2GiB
+
+Exit codes: 0 done, 1 a fault, 2 wrong usage, or a document may be missing in the result because a
+part of the input could not be read.")]
 pub(crate) struct DedupArgs {
     /// Files, directories, pipes, and patterns of file names ('data/*.jsonl.gz'); - is standard
     /// input. The first bytes decide on the format and the compression (gzip, zstd, bzip2, xz)

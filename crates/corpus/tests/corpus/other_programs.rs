@@ -185,3 +185,18 @@ fn a_directory_has_its_data_and_what_is_not_read_is_named() {
     let odd = documents.oddities().describe().unwrap();
     assert!(odd.starts_with("3 files were left out"), "{odd}");
 }
+
+/// A packed file of less than 64 KiB with something behind its end lost every line.
+#[test]
+fn what_lies_behind_a_packed_file_costs_no_line() {
+    let directory = tempfile::tempdir().unwrap();
+    let lines = write::lines(&[("1".to_owned(), "one".to_owned())]);
+    let packed = write::pack(&lines, write::Packing::Gzip);
+    for (behind, is_padded) in [(&[0; 700][..], true), (b"garbage", false)] {
+        let path = directory.path().join("a.jsonl.gz");
+        std::fs::write(&path, [&packed[..], behind].concat()).unwrap();
+        let rows = read(&[path], &InputOptions::new(directory.path()));
+        assert_eq!(rows[0], Ok(("1".to_owned(), "one".to_owned())));
+        assert_eq!(rows.len() == 1, is_padded, "{rows:?}");
+    }
+}

@@ -8,8 +8,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
+use super::id_types::IdTypes;
 use super::run::{Compared, Found, Message, Running, Skipped, ended_unexpectedly};
-use super::table::{FindingBatches, IdTypes};
+use super::table::FindingBatches;
 use crate::arrow_stream;
 use crate::errors::of_batch;
 use crate::results;

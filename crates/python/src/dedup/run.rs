@@ -15,9 +15,9 @@ use neardup::{BandedSignature, Criterion};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
+use super::id_types::IdRange;
 use super::indexes::Indexes;
 use super::names;
-use super::table::IdRange;
 use crate::documents::Unread;
 use crate::errors::{of_batch, system};
 use crate::id::Id;

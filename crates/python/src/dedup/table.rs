@@ -1,7 +1,8 @@
 //! Findings as Arrow data.
 //!
-//! The columns are the fields of the named tuples. Ids have the type of the table that the documents
-//! came from; those of objects and files are numbers of 64 bits if all are, and strings otherwise.
+//! The columns are the fields of the named tuples. Ids have the type of the table that the
+//! documents came from; those of objects and files are numbers of 64 bits if all are, and strings
+//! otherwise.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -20,57 +21,11 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use batch::BatchError;
 use batch::dedup::FindingKind;
 
+use super::id_types::IdTypes;
 use super::run::{Found, Message, Running};
 use crate::errors::with_causes;
 use crate::id::Id;
 use crate::results::Degree;
-
-/// The ids of all documents, as far as their type depends on them.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct IdRange {
-    has_texts: bool,
-    least: i128,
-    most: i128,
-}
-
-/// The types of the ids of findings.
-#[derive(Clone, Debug)]
-pub(super) struct IdTypes {
-    /// Those of documents.
-    documents: DataType,
-    /// Those of documents and of the index that comes before them.
-    all: DataType,
-}
-
-impl IdRange {
-    pub(super) fn add(&mut self, id: &Id) {
-        match id {
-            Id::Text(_) => self.has_texts = true,
-            Id::Number(number) => {
-                self.least = self.least.min(*number);
-                self.most = self.most.max(*number);
-            }
-        }
-    }
-
-    /// Returns the types of ids, which the table that the documents came from may declare. Those of
-    /// an index are strings.
-    pub(super) fn types(self, declared: Option<DataType>, has_index: bool) -> IdTypes {
-        let is_signed = self.most <= i64::MAX.into();
-        let documents = match declared {
-            Some(declared) => declared,
-            None if self.has_texts => DataType::Utf8,
-            None if is_signed => DataType::Int64,
-            None if self.least >= 0 => DataType::UInt64,
-            None => DataType::Utf8,
-        };
-        let all = match has_index {
-            true => DataType::Utf8,
-            false => documents.clone(),
-        };
-        IdTypes { documents, all }
-    }
-}
 
 /// A reader of findings in batches. It waits for the comparison without the interpreter's lock.
 pub(super) struct FindingBatches {
@@ -166,17 +121,6 @@ impl FindingBatches {
         let members = ids(lists().flatten(), &self.ids.all);
         let lists = ListArray::try_new(Arc::new(item), offsets, members, None)?;
         Ok(Arc::new(lists))
-    }
-}
-
-impl IdTypes {
-    /// Returns the type of the first of two ids: that of a document, unless pairs of the index are
-    /// found as well.
-    fn of_first(&self, kind: FindingKind) -> &DataType {
-        match kind {
-            FindingKind::Duplicates => &self.documents,
-            FindingKind::Pairs | FindingKind::Clusters { .. } => &self.all,
-        }
     }
 }
 

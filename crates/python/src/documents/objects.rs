@@ -5,9 +5,9 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBytes, PyDict, PyFloat, PyIterator, PyString, PyTuple};
 
-use super::{BATCH, BATCH_BYTES, Batch, IdColumnName, Ids, Texts};
+use super::{BATCH, BATCH_BYTES, Batch, Ids, Texts};
 use crate::errors::invalid;
-use crate::id::Id;
+use crate::id::{Id, IdColumnName};
 use crate::tokens::surrogate;
 
 /// Returns the next documents of an iterator; none at the end.
