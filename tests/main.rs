@@ -123,6 +123,7 @@ mod commands {
     mod known_answers; // what papers and textbooks say
     mod measures; // `compare --measures`
     mod on_finish; // `--on-finish`
+    mod other_programs; // files and directories as other programs write them
     mod packaging; // files of the packages
     mod pipeline; // `dedup` with indexes, shards, parts and reports
     mod query; // `query`, and `similar` on files

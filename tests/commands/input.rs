@@ -37,7 +37,7 @@ fn table(path: &Path, format: TableFormat) {
     for line in lines("id", "text").lines() {
         let line: Value = serde_json::from_str(line).unwrap();
         let (id, text) = (line["id"].as_str().unwrap(), line["text"].as_str().unwrap());
-        table.write_pair(id, text, 0, 0.0).unwrap();
+        table.write_pair(id, text, 0, 0.0, "words").unwrap();
     }
     table.finish().unwrap();
 }

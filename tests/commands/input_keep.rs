@@ -27,7 +27,9 @@ fn lines() -> String {
 fn table(path: &Path, format: TableFormat) {
     let mut table = ResultTable::create(path, format, ResultColumns::Duplicates).unwrap();
     for (number, text) in texts().iter().enumerate() {
-        table.write_pair(&number.to_string(), text, 7, 0.5).unwrap();
+        table
+            .write_pair(&number.to_string(), text, 7, 0.5, "words")
+            .unwrap();
     }
     table.finish().unwrap();
 }
@@ -107,7 +109,8 @@ fn rows_are_kept_with_all_columns() {
         good(crawl.run_command(&ask));
         assert_eq!(ids(&crawl, &output, &fields), ["0", "1", "3"]);
         let run = crawl.run_command(&["dedup", &output]);
-        let columns = "it has \"document\", \"duplicate_of\", \"distance\", \"resemblance\"";
+        let columns =
+            "it has \"document\", \"duplicate_of\", \"distance\", \"resemblance\", \"measure\"";
         assert!(run.errors.contains(columns), "{run:?}");
         let bytes = std::fs::read(crawl.directory().join(&input)).unwrap();
         let ask = [&["dedup", "-", "--keep", &output], &fields[..]].concat();

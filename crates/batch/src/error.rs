@@ -27,6 +27,14 @@ pub enum BatchError {
     /// More than 2³² - 2 documents or fingerprints.
     #[error("too many to compare at once: {} is the most", u32::MAX - 1)]
     TooMany,
+    /// Two documents with one id, where findings are to be told apart by it.
+    #[error("documents {first} and {second} have the same id")]
+    RepeatedId {
+        /// The number of the first document, from 0.
+        first: u64,
+        /// The number of the second document.
+        second: u64,
+    },
     /// A distance for which candidates cannot be found.
     #[error("distance must be between 0 and {MAX_DISTANCE} bits, got {0}")]
     Distance(u32),

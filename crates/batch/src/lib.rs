@@ -6,6 +6,7 @@
 //!
 //! - [`dedup::run`]: finds duplicates among documents: single duplicates, pairs or clusters.
 //! - [`signature_file`]: signatures on disk, as shards, indexes and the progress of a run.
+//! - [`with_distinct_ids()`]: checks on the way that no two documents have one id.
 //! - [`repeated_parts()`]: finds lines or paragraphs that occurred before.
 //! - [`query()`]: finds the fingerprints of a large file that are near one of many queries;
 //!   [`ordered_query()`] gives them in order, also for a [`Shard`] of the file on each machine.
@@ -15,6 +16,7 @@
 
 mod control;
 pub mod dedup;
+mod distinct_ids;
 mod document_names;
 mod entries;
 mod error;
@@ -34,6 +36,7 @@ mod sorter;
 mod workers;
 
 pub use control::{Control, Progress, Silent, Step};
+pub use distinct_ids::with_distinct_ids;
 pub use error::BatchError;
 pub use fingerprint_file::{
     Block, FingerprintFile, FingerprintReader, FingerprintWriter, IdReader,

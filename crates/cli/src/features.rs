@@ -5,7 +5,7 @@ use std::io::{self, BufReader, BufWriter, IntoInnerError, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use corpus::{Documents, InputOptions, Reader, is_standard_input};
+use corpus::{Documents, InputOptions, Reader, Skipped, is_standard_input};
 use crawl::AdaptiveSignatures;
 use disk::{Disk, SystemDisk};
 use neardup::frequencies::DocumentFrequencies;
@@ -66,30 +66,35 @@ impl FeatureSettings {
         if !self.has_to_learn() {
             return Ok(self);
         }
-        if paths.iter().any(|path| is_standard_input(path)) {
-            let spooled = input.spool_standard_input();
-            spooled.map_err(|error| CliError::of_usage(&error))?;
-        }
-        let frequencies = self.count(paths, input, reader)?;
+        let spooled = input.spool(paths);
+        spooled.map_err(|error| CliError::of_usage(&error))?;
+        // What cannot be read is reported by the second reading.
+        let frequencies = self.count(paths, input, reader, |_skipped| ())?;
         Ok(Self {
             frequencies: Some(Arc::new(frequencies)),
             ..self
         })
     }
 
-    /// Counts the documents that have each feature. Unreadable ones do not count.
+    /// Counts the documents that have each feature. Unreadable ones do not count; `skip` is told
+    /// of them.
     pub(crate) fn count(
         &self,
         paths: &[PathBuf],
         input: &InputOptions,
         reader: &Reader,
+        mut skip: impl FnMut(&Skipped),
     ) -> Result<DocumentFrequencies, CliError> {
         let mut frequencies = DocumentFrequencies::new(self.features.unit);
-        for document in Documents::below(paths, input)
-            .map_err(|error| CliError::of_usage(&error))?
-            .flatten()
-        {
-            frequencies.learn(&self.left_of(reader.normal_text(&document.content)));
+        let documents =
+            Documents::below(paths, input).map_err(|error| CliError::of_usage(&error))?;
+        for document in documents {
+            match document {
+                Ok(document) => {
+                    frequencies.learn(&self.left_of(reader.normal_text(&document.content)));
+                }
+                Err(skipped) => skip(&skipped),
+            }
         }
         Ok(frequencies)
     }
@@ -167,7 +172,7 @@ pub(crate) fn write(
     frequencies: &DocumentFrequencies,
     output: Option<&Path>,
 ) -> Result<(), CliError> {
-    let Some(path) = output else {
+    let Some(path) = output.filter(|path| !is_standard_input(path)) else {
         return crate::output::file_to_stdout(|out| frequencies.write(out));
     };
     // A device or a pipe is written as it is.

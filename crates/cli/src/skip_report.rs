@@ -3,6 +3,7 @@
 use corpus::Skipped;
 
 use crate::cli_error::{CliError, usage};
+use crate::output::counted;
 use crate::terminal::{printable, say};
 
 /// Skipped documents that are printed one by one; the rest are counted.
@@ -12,6 +13,8 @@ const ONE_BY_ONE: u64 = 20;
 #[derive(Default)]
 pub(crate) struct SkipReport {
     count: u64,
+    /// Those that may have been documents.
+    losses: u64,
     first: Option<Skipped>,
 }
 
@@ -19,6 +22,7 @@ impl SkipReport {
     /// Adds a skipped document.
     pub(crate) fn add(&mut self, skipped: &Skipped) {
         self.count += 1;
+        self.losses += u64::from(skipped.is_loss);
         self.first.get_or_insert_with(|| skipped.clone());
         if self.count <= ONE_BY_ONE {
             say(&format!("skipped: {}", printable(&skipped.to_string())));
@@ -30,6 +34,21 @@ impl SkipReport {
     /// Returns the number of skipped documents.
     pub(crate) fn count(&self) -> u64 {
         self.count
+    }
+
+    /// Returns the error of a command whose result lacks a part of the input. Files that are no
+    /// documents, such as pictures, are none.
+    ///
+    /// # Errors
+    /// Something was lost.
+    pub(crate) fn check_complete(&self) -> Result<(), CliError> {
+        match self.losses {
+            0 => Ok(()),
+            lost => Err(usage(format!(
+                "the result is incomplete: {} of the input could not be read",
+                counted(lost, "part")
+            ))),
+        }
     }
 
     /// Returns the error of a command without a document, with the first reason.

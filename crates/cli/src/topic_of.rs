@@ -126,10 +126,10 @@ fn add_examples(
                 let text = reader.text(&page).unwrap_or_default();
                 match builder.example(&ExampleText { name, page: text }) {
                     Ok(()) => None,
-                    Err(_) => Some(Skipped {
-                        culprit: document.id,
-                        reason: "an example without a word that counts".to_owned(),
-                    }),
+                    Err(_) => Some(Skipped::loss(
+                        document.id,
+                        "an example without a word that counts",
+                    )),
                 }
             }
             Err(unreadable) => Some(unreadable),

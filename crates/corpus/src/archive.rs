@@ -166,6 +166,7 @@ pub(crate) fn document(record: &Record) -> Found {
     let at = record.date().to_owned();
     let document = Document {
         id: id.to_owned(),
+        has_number_id: false,
         date: Some(at).filter(|at| !at.is_empty()),
         content,
     };

@@ -6,10 +6,10 @@
 //!
 //! Sources: RFC 1952 (gzip), RFC 8878 (Zstandard), the .xz file format 1.2.1, section 2.1.1.1.
 
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read};
 
 use bzip2::bufread::MultiBzDecoder;
-use flate2::bufread::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 use lzma_rust2::XzReader;
 
 /// Bytes that are unpacked at a time.
@@ -73,7 +73,7 @@ impl Compression {
         input: Box<dyn BufRead + Send>,
     ) -> io::Result<Box<dyn BufRead + Send>> {
         Ok(match self {
-            Self::Gzip => buffered(MultiGzDecoder::new(input)),
+            Self::Gzip => buffered(GzipMembers(Some(GzDecoder::new(input)))),
             Self::Bzip2 => buffered(MultiBzDecoder::new(input)),
             Self::Xz => buffered(XzReader::new_mem_limit(input, true, MAX_XZ_KIB)),
             Self::Zstandard => {
@@ -85,6 +85,43 @@ impl Compression {
     }
 }
 
-fn buffered(unpacked: impl io::Read + Send + 'static) -> Box<dyn BufRead + Send> {
+/// The members of a gzip file, one after the other. Zeros behind them are a pad, as of tapes.
+struct GzipMembers(Option<GzDecoder<Box<dyn BufRead + Send>>>);
+
+impl Read for GzipMembers {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.0 {
+            let read = member.read(into)?;
+            if read > 0 || into.is_empty() {
+                return Ok(read);
+            }
+            let Some(mut input) = self.0.take().map(GzDecoder::into_inner) else {
+                break;
+            };
+            if skip_zeros(&mut input)? {
+                self.0 = Some(GzDecoder::new(input));
+            }
+        }
+        Ok(0)
+    }
+}
+
+/// Skips zeros; returns true if something follows.
+fn skip_zeros(input: &mut dyn BufRead) -> io::Result<bool> {
+    loop {
+        let buffer = input.fill_buf()?;
+        if buffer.is_empty() {
+            return Ok(false);
+        }
+        let zeros = buffer.iter().take_while(|byte| **byte == 0).count();
+        let is_done = zeros < buffer.len();
+        input.consume(zeros);
+        if is_done {
+            return Ok(true);
+        }
+    }
+}
+
+fn buffered(unpacked: impl Read + Send + 'static) -> Box<dyn BufRead + Send> {
     Box::new(BufReader::with_capacity(CHUNK, unpacked))
 }

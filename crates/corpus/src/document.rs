@@ -18,13 +18,56 @@ pub struct Skipped {
     pub culprit: String,
     /// The reason.
     pub reason: String,
+    /// True if a document may be lost; false for a file that is none, such as a picture.
+    pub is_loss: bool,
 }
 
 impl Skipped {
-    pub(crate) fn at(path: &Path, reason: impl fmt::Display) -> Self {
+    /// Returns a part of an input that may be a document and cannot be read.
+    pub fn loss(culprit: impl fmt::Display, reason: impl fmt::Display) -> Self {
         Self {
-            culprit: path.display().to_string(),
+            culprit: culprit.to_string(),
             reason: reason.to_string(),
+            is_loss: true,
+        }
+    }
+
+    pub(crate) fn at(path: &Path, reason: impl fmt::Display) -> Self {
+        Self::loss(path.display(), reason)
+    }
+}
+
+/// The reason for which a file is not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) reason: String,
+    /// True for a format without text.
+    pub(crate) is_foreign: bool,
+}
+
+impl Refusal {
+    /// Returns the refusal of a format without text.
+    pub(crate) fn foreign(reason: String) -> Self {
+        Self {
+            reason,
+            is_foreign: true,
+        }
+    }
+
+    /// Returns the file with this path as skipped.
+    pub(crate) fn of(self, path: &Path) -> Skipped {
+        Skipped {
+            is_loss: !self.is_foreign,
+            ..Skipped::at(path, self.reason)
+        }
+    }
+}
+
+impl From<String> for Refusal {
+    fn from(reason: String) -> Self {
+        Self {
+            reason,
+            is_foreign: false,
         }
     }
 }
@@ -40,6 +83,8 @@ impl fmt::Display for Skipped {
 pub struct Document {
     /// The path, the target URI, or the document's own id.
     pub id: String,
+    /// True if its own id is a whole number.
+    pub has_number_id: bool,
     /// The date of the capture, if it is archived.
     pub date: Option<String>,
     /// The content.

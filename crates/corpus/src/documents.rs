@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use neardup::HashKey;
 
-use crate::document::{Document, Skipped};
+use crate::document::{Document, Refusal, Skipped};
 use crate::error::CorpusError;
 use crate::fields::FieldNames;
 use crate::input_options::InputOptions;
@@ -63,12 +63,13 @@ impl Documents {
     /// A path does not exist or cannot be read, or nothing matches a pattern. An unreadable file in
     /// a directory is skipped later.
     pub fn below(paths: &[PathBuf], options: &InputOptions) -> Result<Self, CorpusError> {
+        let files = Files::below(paths)?;
         Ok(Self {
-            files: Files::below(paths)?,
+            oddities: files.oddities(),
+            files,
             options: options.clone(),
             fields: FieldNames::of(options),
             open: None,
-            oddities: Oddities::default(),
             tally: Tally::default(),
         })
     }
@@ -83,9 +84,10 @@ impl Documents {
         self.tally.clone()
     }
 
-    fn open(&self, path: &Path) -> Result<FileDocuments, String> {
+    fn open(&self, path: &Path) -> Result<FileDocuments, Refusal> {
         let name = path.display().to_string();
-        open_file::open(path, &self.options)?.documents(&name, &self.fields, &self.oddities)
+        let open = open_file::open(path, &self.options)?;
+        Ok(open.documents(&name, &self.fields, &self.oddities)?)
     }
 }
 
@@ -110,7 +112,7 @@ impl Iterator for Documents {
             };
             match self.open(&path) {
                 Ok(documents) => self.open = Some((path, documents)),
-                Err(reason) => return Some(Err(Skipped::at(&path, reason))),
+                Err(refusal) => return Some(Err(refusal.of(&path))),
             }
         }
     }

@@ -7,9 +7,12 @@
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use disk::{DraftPath, create_draft};
+
+use crate::names::is_standard_input;
 
 /// A file in progress.
 #[derive(Debug)]
@@ -36,10 +39,13 @@ pub(crate) struct DraftError {
 
 impl Draft {
     /// Begins a file that will be at `path`. What is not a file, such as a pipe, is written as it
-    /// is.
+    /// is; `-` is standard output.
     pub(crate) fn begin(path: &Path) -> Result<Self, DraftError> {
         let is_special = path.metadata().is_ok_and(|about| !about.is_file());
-        let begun = if is_special {
+        let begun = if is_standard_input(path) {
+            let out = io::stdout().as_fd().try_clone_to_owned();
+            out.map(|out| (File::from(out), None))
+        } else if is_special {
             let device = File::options().write(true).open(path);
             device.map(|device| (device, None))
         } else {

@@ -1,9 +1,10 @@
 //! The error for paths that cannot be read at all.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::document::Skipped;
+use crate::names::is_standard_input;
 
 /// A path without the documents that are wanted.
 #[derive(Debug, thiserror::Error)]
@@ -30,9 +31,15 @@ pub enum CorpusError {
         /// The defect.
         reason: String,
     },
-    /// Standard input cannot be copied to a temporary file.
-    #[error("cannot copy standard input to a temporary file in {}", directory.display())]
+    /// Standard input, a pipe or a device cannot be copied to a temporary file.
+    #[error(
+        "cannot copy {} to a temporary file in {}",
+        shown(path),
+        directory.display()
+    )]
     Spool {
+        /// The input.
+        path: PathBuf,
         /// The directory of the temporary file.
         directory: PathBuf,
         /// The error of the system.
@@ -53,4 +60,11 @@ pub enum CorpusError {
     /// The only document cannot be read.
     #[error("{0}")]
     Skipped(Skipped),
+}
+
+fn shown(path: &Path) -> String {
+    match is_standard_input(path) {
+        true => "standard input".to_owned(),
+        false => path.display().to_string(),
+    }
 }

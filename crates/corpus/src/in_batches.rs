@@ -104,11 +104,10 @@ pub fn computed<T: Send + 'static>(
     in_batches(documents, len, move |document| {
         match catch_unwind(AssertUnwindSafe(|| compute(&document))) {
             Ok(computed) => Ok((document.id, computed)),
-            Err(_panic) => Err(Skipped {
-                culprit: document.id,
-                reason: "reading it panicked, which is a fault of ours: please report it"
-                    .to_owned(),
-            }),
+            Err(_panic) => Err(Skipped::loss(
+                document.id,
+                "reading it panicked, which is a fault of ours: please report it",
+            )),
         }
     })
 }
@@ -119,10 +118,7 @@ mod tests {
 
     #[test]
     fn the_order_is_that_of_the_documents_over_many_batches() {
-        let skipped = |number: usize| Skipped {
-            culprit: number.to_string(),
-            reason: "every tenth".to_owned(),
-        };
+        let skipped = |number: usize| Skipped::loss(number, "every tenth");
         let documents = (0..3_000).map(|number| match number % 10 {
             0 => Err(skipped(number)),
             _ => Ok(number),

@@ -1,10 +1,11 @@
 //! The options by which files become documents.
 
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::CorpusError;
-use crate::names::is_standard_input;
+use crate::names::{is_read_once, is_standard_input};
 use crate::positioned_file::PositionedFile;
 
 /// The options of reading documents from files.
@@ -18,8 +19,8 @@ pub struct InputOptions {
     pub id_field: Option<String>,
     /// The directory for standard input if it is a format that is not read from front to back.
     pub temp_dir: PathBuf,
-    /// Standard input, if it was spooled.
-    pub(crate) standard_input: Option<PositionedFile>,
+    /// Standard input, pipes and devices that were spooled.
+    pub(crate) spooled: Vec<(PathBuf, PositionedFile)>,
 }
 
 impl InputOptions {
@@ -30,28 +31,38 @@ impl InputOptions {
             text_field: None,
             id_field: None,
             temp_dir: temp_dir.into(),
-            standard_input: None,
+            spooled: Vec::new(),
         }
     }
 
-    /// Returns the spooled bytes of a path, if it is standard input that was spooled.
+    /// Returns the spooled bytes of a path, if it was spooled.
     pub(crate) fn file(&self, path: &Path) -> Option<PositionedFile> {
-        let spooled = self.standard_input.clone();
-        spooled.filter(|_| is_standard_input(path))
+        let mut spooled = self.spooled.iter();
+        let (_, file) = spooled.find(|(spooled, _)| spooled == path)?;
+        Some(file.clone())
     }
 
-    /// Copies standard input to a temporary file without a name, so that `-` can be read any number
-    /// of times with these options.
+    /// Copies standard input, pipes and devices among `paths` to temporary files without a name, so
+    /// that they can be read any number of times with these options.
     ///
     /// # Errors
-    /// [`CorpusError::Spool`] if it cannot be read or [`InputOptions::temp_dir`] cannot take it.
-    pub fn spool_standard_input(&mut self) -> Result<(), CorpusError> {
-        if self.standard_input.is_none() {
-            let spooled = PositionedFile::spool(&mut io::stdin().lock(), &self.temp_dir);
-            self.standard_input = Some(spooled.map_err(|source| CorpusError::Spool {
+    /// [`CorpusError::Spool`] if one cannot be read or [`InputOptions::temp_dir`] cannot take it.
+    pub fn spool(&mut self, paths: &[PathBuf]) -> Result<(), CorpusError> {
+        for path in paths.iter().filter(|path| is_read_once(path)) {
+            if self.file(path).is_some() {
+                continue;
+            }
+            let spooled = match is_standard_input(path) {
+                true => PositionedFile::spool(&mut io::stdin().lock(), &self.temp_dir),
+                false => File::open(path)
+                    .and_then(|mut input| PositionedFile::spool(&mut input, &self.temp_dir)),
+            };
+            let spooled = spooled.map_err(|source| CorpusError::Spool {
+                path: path.clone(),
                 directory: self.temp_dir.clone(),
                 source,
-            })?);
+            })?;
+            self.spooled.push((path.clone(), spooled));
         }
         Ok(())
     }

@@ -5,7 +5,7 @@
 //! has precedence over `text`: with these members a page that was extracted elsewhere is judged as
 //! in the crawl. [`InputOptions`](crate::InputOptions) name other members.
 //!
-//! An id may be a string or a whole number; other members and blank lines are ignored. A bad line
+//! An id may be of any type; other members and blank lines are ignored. A bad line
 //! is reported with its number and skipped; a line longer than [`MAX_LINE`] is skipped without
 //! being held in memory.
 
@@ -24,6 +24,8 @@ pub struct JsonDocument {
     pub line: u64,
     /// The name of the document, if it has one.
     pub id: Option<String>,
+    /// True if the name is a whole number.
+    pub has_number_id: bool,
     /// The text to judge.
     pub text: String,
     /// The title, if any.
@@ -142,6 +144,7 @@ impl<R: BufRead> JsonLines<R> {
         };
         let JsonObject {
             id,
+            has_number_id,
             text,
             title,
             heading,
@@ -150,6 +153,7 @@ impl<R: BufRead> JsonLines<R> {
         Ok(JsonDocument {
             line,
             id,
+            has_number_id,
             text,
             title,
             heading,
@@ -242,7 +246,7 @@ mod tests {
     #[test]
     fn a_bad_line_is_reported_with_its_number_and_the_next_one_is_read() {
         let input = b"{\"id\":\"a\"}\nnonsense\n\
-            \xff\xfe\n{\"id\":1.5,\"text\":\"\"}\n{\"id\":\"b\",\"text\":\"two\"}";
+            \xff\xfe\n{\"id\":1.5,\"text\":5}\n{\"id\":\"b\",\"text\":\"two\"}";
         let lines = read(input, 100);
         for (line, culprit) in [
             (
@@ -251,7 +255,7 @@ mod tests {
             ),
             (1, "expected"),
             (2, "line 3"),
-            (3, "a whole number"),
+            (3, "not a string"),
         ] {
             let message = lines[line].as_ref().unwrap_err();
             assert!(message.contains(culprit), "{message}");

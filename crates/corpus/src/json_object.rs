@@ -1,4 +1,7 @@
 //! The fields of one JSON object, picked while it is parsed: nothing else of it is kept.
+//!
+//! Python's `json.dumps` writes `NaN`, `Infinity` and halves of surrogate pairs, which are no JSON.
+//! A line with them is read as if they were values of no use, and U+FFFD ([`lenient_json`]).
 
 use std::fmt;
 use std::ops::Range;
@@ -8,15 +11,21 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::fields::{Field, FieldNames};
+use crate::lenient_json;
 
 /// The fields of a document.
 #[derive(Debug)]
 pub(crate) struct JsonObject {
     pub(crate) id: Option<String>,
+    /// True if the id is a whole number.
+    pub(crate) has_number_id: bool,
     pub(crate) text: String,
     pub(crate) title: Option<String>,
     pub(crate) heading: Option<String>,
 }
+
+/// The longest id that is neither a string nor a number, in bytes.
+const MAX_OTHER_ID: usize = 1 << 10;
 
 /// Reads a document from a JSON object.
 ///
@@ -24,27 +33,54 @@ pub(crate) struct JsonObject {
 /// The reason for which it is none, as the rest of a sentence about its line.
 pub(crate) fn read(bytes: &[u8], names: &FieldNames) -> Result<JsonObject, String> {
     let wanted: Vec<&Field> = names.all().collect();
-    let is_none = |error: serde_json::Error| format!("is not a JSON object: {error}");
-    let mut values = parse(bytes, Picking(&wanted)).map_err(is_none)?;
+    match parse(bytes, Picking(&wanted)) {
+        Ok(values) => object(bytes, bytes, values, names),
+        Err(error) => {
+            let mended = lenient_json::mended(bytes);
+            let values = mended
+                .as_ref()
+                .map(|mended| parse(mended, Picking(&wanted)));
+            match (&mended, values) {
+                (Some(mended), Some(Ok(values))) => object(bytes, mended, values, names),
+                _ => Err(is_none(&error)),
+            }
+        }
+    }
+}
+
+/// Returns the reason for which bytes are no JSON object. The line is one of many, so only its
+/// column says where.
+fn is_none(error: &serde_json::Error) -> String {
+    let (line, column) = (error.line(), error.column());
+    let message = error.to_string();
+    let cause = message.strip_suffix(&format!(" at line {line} column {column}"));
+    let cause = cause.unwrap_or(&message);
+    format!("is not a JSON object: {cause} at column {column}")
+}
+
+/// Returns the document in an object with these values of the wanted fields. `object` has the
+/// length of `bytes`, as they were written.
+fn object(
+    bytes: &[u8],
+    object: &[u8],
+    mut values: Vec<Option<Scalar>>,
+    names: &FieldNames,
+) -> Result<JsonObject, String> {
+    let present = || parse(object, Names).map_err(|error| is_none(&error));
     let mut take_text = || match values.pop() {
         Some(Some(Scalar::Text(text))) => Some(text),
         _ => None,
     };
     let (heading, title) = (take_text(), take_text());
-    let id = match values.pop().flatten() {
-        Some(Scalar::Text(id) | Scalar::Integer(id)) => Some(id),
-        None if names.is_id_wanted => {
-            let present = parse(bytes, Names).map_err(is_none)?;
-            return Err(names.no_id(present.iter().map(String::as_str)));
-        }
-        None => None,
-        Some(Scalar::Other) => {
-            let name = &names.id.name;
-            return Err(format!(
-                "has a {name:?} that is neither a string nor a whole number"
-            ));
-        }
+    let (id, has_number_id) = match values.pop().flatten() {
+        Some(Scalar::Text(id)) => (Some(id), false),
+        Some(Scalar::Integer(id)) => (Some(id), true),
+        Some(Scalar::Other) => other_id(bytes, place_of(object, &names.id)),
+        None => (None, false),
     };
+    if id.is_none() && names.is_id_wanted {
+        return Err(names.no_id(present()?.iter().map(String::as_str)));
+    }
     let texts = names.text.iter().zip(values);
     let found = texts
         .filter_map(|(field, value)| Some((field, value?)))
@@ -53,28 +89,66 @@ pub(crate) fn read(bytes: &[u8], names: &FieldNames) -> Result<JsonObject, Strin
         Some((_, Scalar::Text(text))) => text,
         Some((field, _)) => return Err(format!("has a {:?} that is not a string", field.name)),
         None => {
-            let present = parse(bytes, Names).map_err(is_none)?;
-            return Err(names.no_text(present.iter().map(String::as_str)));
+            let null = names.text.iter().find(|field| is_null(object, field));
+            if let Some(field) = null {
+                return Err(format!("has a {:?} that is null", field.name));
+            }
+            return Err(names.no_text(present()?.iter().map(String::as_str)));
         }
     };
     Ok(JsonObject {
         id,
+        has_number_id,
         text,
         title,
         heading,
     })
 }
 
+/// Returns an id that is neither a string nor a number of 64 bits, as it is written, and true if it
+/// is a whole number. `1.0` is one, which pandas writes for columns with gaps.
+fn other_id(bytes: &[u8], place: Option<Range<usize>>) -> (Option<String>, bool) {
+    let written = place.and_then(|place| std::str::from_utf8(&bytes[place]).ok());
+    let Some(written) = written.filter(|id| id.len() <= MAX_OTHER_ID && *id != "NaN") else {
+        return (None, false);
+    };
+    let (whole, fraction) = written.split_once('.').unwrap_or((written, "0"));
+    let is_whole = fraction.bytes().all(|digit| digit == b'0')
+        && whole
+            .bytes()
+            .all(|digit| digit.is_ascii_digit() || digit == b'-');
+    match is_whole {
+        true => (Some(whole.to_owned()), true),
+        false => (Some(written.to_owned()), false),
+    }
+}
+
 /// Returns the place of the text in the bytes of a document; none if they are no document.
 pub(crate) fn place_of_text(bytes: &[u8], names: &FieldNames) -> Option<Range<usize>> {
     let start = bytes.iter().position(|byte| *byte == b'{')?;
     let object = &bytes[start..];
-    let of_field = |field: &Field| {
-        let value = place(object, std::slice::from_ref(&field.name));
-        value.or_else(|| place(object, &field.parts))
-    };
-    let text = names.text.iter().find_map(of_field)?;
+    let find = |object: &[u8]| names.text.iter().find_map(|field| place_of(object, field));
+    let text = find(object).or_else(|| find(&lenient_json::mended(object)?))?;
     Some(start + text.start..start + text.end)
+}
+
+/// Returns the place of the value of a field that is not null.
+fn place_of(object: &[u8], field: &Field) -> Option<Range<usize>> {
+    let value = place(object, std::slice::from_ref(&field.name));
+    value.or_else(|| place(object, &field.parts))
+}
+
+/// Returns true if a field is there, and null.
+fn is_null(object: &[u8], field: &Field) -> bool {
+    let mut inner = object;
+    for (number, part) in field.parts.iter().enumerate() {
+        match parse(inner, RawValueOf(part)) {
+            Ok(Some(value)) if number + 1 == field.parts.len() => return value.get() == "null",
+            Ok(Some(value)) => inner = value.get().as_bytes(),
+            _ => return false,
+        }
+    }
+    false
 }
 
 /// Returns the place of the value that is not null behind these names, each within the one before.
@@ -392,10 +466,76 @@ mod tests {
             Err(r#"has a "text" that is not a string"#),
         );
         check(
-            r#"{"text": "t", "id": [1]}"#,
+            r#"{"id": 1, "text": null}"#,
             None,
             None,
-            Err(r#"has a "id" that is neither a string nor a whole number"#),
+            Err(r#"has a "text" that is null"#),
+        );
+        check(
+            r#"{"a": {"b": null}}"#,
+            Some("a.b"),
+            None,
+            Err(r#"has a "a.b" that is null"#),
+        );
+    }
+
+    /// Lines with such a field were skipped, though nobody had asked for ids.
+    #[test]
+    fn an_id_of_any_type_is_an_id_as_it_is_written() {
+        for (id, expected) in [
+            ("1.0", "1"),
+            ("-7.00", "-7"),
+            ("1.5", "1.5"),
+            ("1e3", "1e3"),
+            ("18446744073709551616", "18446744073709551616"),
+            (
+                "100000000000000000000000000001",
+                "100000000000000000000000000001",
+            ),
+            (r#"{"$oid": "5f"}"#, r#"{"$oid": "5f"}"#),
+            ("true", "true"),
+            ("[1]", "[1]"),
+            ("null", ""),
+            ("NaN", ""),
+            ("-Infinity", "-Infinity"),
+        ] {
+            let line = format!(r#"{{"id": {id}, "text": "t"}}"#);
+            check(&line, None, None, Ok((expected, "t")));
+            let nested = format!(r#"{{"a": {{"id": {id}}}, "text": "t"}}"#);
+            let nested_expected = match expected {
+                "" => Err(r#"has no "a.id"; it has "a", "text": --id-field names another"#),
+                id => Ok((id, "t")),
+            };
+            check(&nested, None, Some("a.id"), nested_expected);
+        }
+    }
+
+    /// Python writes such lines by default. They were skipped, also if only a field that nobody
+    /// reads had such a value, and the exit code was 0.
+    #[test]
+    fn what_python_writes_and_json_does_not_have_is_read() {
+        for (line, text) in [
+            (r#"{"text": "t", "score": NaN}"#, "t"),
+            (
+                r#"{"score": [-Infinity, {"a": Infinity}], "text": "NaN"}"#,
+                "NaN",
+            ),
+            (r#"{"text": "a \ud83d b"}"#, "a \u{fffd} b"),
+            (r#"{"text": "\udca9\ud83d"}"#, "\u{fffd}\u{fffd}"),
+            (
+                r#"{"text": "\ud83d\ude00 \\ud83d \ud83dx"}"#,
+                "\u{1f600} \\ud83d \u{fffd}x",
+            ),
+        ] {
+            check(line, None, None, Ok(("", text)));
+        }
+        let nested = r#"{"doc": {"text": "t", "author": "\ud83d"}}"#;
+        check(nested, Some("doc.text"), None, Ok(("", "t")));
+        check(
+            r#"{"text": "t", "x": oops}"#,
+            None,
+            None,
+            Err("is not a JSON object: expected value at column 21"),
         );
     }
 }

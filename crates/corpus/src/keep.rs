@@ -28,8 +28,12 @@ use crate::open_file;
 use crate::paths::Files;
 
 /// The names of formats by the extensions of files.
-const EXTENSIONS: [(&[&str], &str); 5] = [
-    (&["jsonl", "ndjson"], "JSON lines"),
+const EXTENSIONS: [(&[&str], &str); 6] = [
+    (&["csv", "tsv"], "CSV"),
+    (
+        &["jsonl", "ndjson", "jsonlines", "ldjson", "jl"],
+        "JSON lines",
+    ),
     (&["parquet"], "Parquet"),
     (&["arrow", "feather"], "an Arrow file"),
     (&["arrows"], "an Arrow stream"),
@@ -61,6 +65,7 @@ pub struct KeptDocuments {
     output: PathBuf,
     /// The format of the inputs; none if no file of them can be read.
     format: Option<Format>,
+    tables: rows::Tables,
 }
 
 /// What is written of a document.
@@ -115,11 +120,9 @@ impl KeptDocuments {
         options: &mut InputOptions,
         output: &Path,
     ) -> Result<Self, KeepError> {
-        if paths.iter().any(|path| is_standard_input(path)) {
-            options.spool_standard_input()?;
-        }
+        options.spool(&Files::below(paths)?.roots())?;
         for path in paths.iter().filter(|path| path.is_dir()) {
-            if is_within(output, path) {
+            if !is_standard_input(output) && is_within(output, path) {
                 return Err(KeepError::WithinInput {
                     output: output.to_owned(),
                     directory: path.clone(),
@@ -127,7 +130,7 @@ impl KeptDocuments {
             }
         }
         let mut first: Option<(PathBuf, Format)> = None;
-        let mut schema = None;
+        let mut tables = rows::Tables::default();
         for path in Files::below(paths)?.flatten() {
             // What cannot be read is skipped by both readings.
             let Ok(open) = open_file::open(&path, options) else {
@@ -153,7 +156,7 @@ impl KeptDocuments {
                 }
                 Format::Warc => records::check(open, &path)?,
                 Format::Parquet | Format::ArrowFile | Format::ArrowStream => {
-                    rows::check(open, &path, &mut schema)?;
+                    tables.add(open, &path)?;
                 }
                 Format::JsonLines | Format::Document(_) => {}
             }
@@ -167,6 +170,7 @@ impl KeptDocuments {
             options: options.clone(),
             output: output.to_owned(),
             format,
+            tables,
         })
     }
 
@@ -322,8 +326,10 @@ fn check_name(output: &Path, format: Format) -> Result<(), KeepError> {
         .iter()
         .find(|(extensions, _)| is_named(output, extensions));
     let is_table = matches!(format, Format::Parquet | Format::ArrowFile);
+    // Data sets of Hugging Face are streams that are named like files.
+    let is_data_set = format == Format::ArrowStream && is_named(output, &["arrow"]);
     match by_name {
-        Some((_, name)) if *name != format.name() => Err(KeepError::OtherName {
+        Some((_, name)) if *name != format.name() && !is_data_set => Err(KeepError::OtherName {
             output: output.to_owned(),
             name,
             format: format.name(),

@@ -1,8 +1,9 @@
 //! Recognition of a file's format by its first bytes and its name.
 //!
-//! Bytes decide wherever they can. Names decide between text, HTML and JSON lines, and point out
-//! archives whose beginning is damaged. A format that is no text is refused by its name, because a
-//! picture that is compared as text is found equal to nothing and counted all the same.
+//! Bytes decide wherever they can: JSON lines come as `part-00000`, `items.jl` and `/dev/fd/63`.
+//! Names decide between text and HTML, and point out JSON lines and archives whose beginning is
+//! damaged. A format that is no text is refused by its name, because a picture or a table of
+//! commas that is compared as text is found equal to nothing and counted all the same.
 //!
 //! Sources: MIME Sniffing standard, sections 5.2 and 6; Parquet file format; Arrow columnar format,
 //! "IPC File Format" and "Encapsulated message format".
@@ -11,13 +12,20 @@ use std::path::Path;
 
 use serde::de::IgnoredAny;
 
-use crate::names::{is_named, is_standard_input, is_wacz};
+use crate::document::Refusal;
+use crate::names::{is_named, is_wacz};
 
 /// Bytes of a file that decide on its format.
 pub(crate) const PEEKED_BYTES: u64 = 64 << 10;
 
 /// Bytes in which a zero byte marks a binary file (MIME Sniffing standard, section 5.2).
 const SNIFFED_BYTES: usize = 1445;
+
+/// Lines that are tried as JSON objects.
+const TRIED_LINES: usize = 20;
+
+/// Extensions of HTML.
+const MARKUP: [&str; 3] = ["html", "htm", "xhtml"];
 
 /// The marker before each message of an Arrow stream.
 const ARROW_CONTINUATION: &[u8] = &[0xff; 4];
@@ -88,16 +96,14 @@ impl Format {
     ///
     /// # Errors
     /// The reason for which it cannot be read.
-    pub(crate) fn of(path: &Path, beginning: &[u8]) -> Result<Self, String> {
+    pub(crate) fn of(path: &Path, beginning: &[u8]) -> Result<Self, Refusal> {
         if is_wacz(path) {
             return Ok(Self::Wacz);
         }
         if is_named(path, &["arc"]) || beginning.starts_with(b"filedesc://") {
-            return Err(
-                "ARC files are not supported: convert it to WARC (`warcio recompress` \
-                        does)"
-                    .to_owned(),
-            );
+            let reason = "ARC files are not supported: convert it to WARC (`warcio recompress` \
+                          does)";
+            return Err(reason.to_owned().into());
         }
         if is_named(path, &["warc", "wet", "wat"]) || sinks::warc::begins_archive(beginning) {
             return Ok(Self::Warc);
@@ -112,10 +118,15 @@ impl Format {
             return Ok(Self::ArrowStream);
         }
         if let Some(name) = binary(beginning) {
-            return Err(format!("{name}, not a text"));
+            return Err(Refusal::foreign(format!("{name}, not a text")));
         }
         if is_json_lines(path, beginning)? {
             return Ok(Self::JsonLines);
+        }
+        if is_named(path, &["csv", "tsv"]) {
+            let reason = "CSV is not read: make JSON lines or Parquet of it (`duckdb -c \"copy \
+                          'FILE.csv' to 'FILE.parquet'\"` does)";
+            return Err(reason.to_owned().into());
         }
         Ok(Self::Document(media_type(path, beginning)))
     }
@@ -160,45 +171,84 @@ fn binary(beginning: &[u8]) -> Option<&'static str> {
     (start.contains(&0) && !in_utf16).then_some("a binary file")
 }
 
-/// Returns true for JSON lines, by the name; standard input by its first byte, since it has no
-/// name.
+/// Returns true for JSON lines: by the name, or by a line that is a JSON object. A text of one line
+/// is a text.
 ///
 /// # Errors
-/// It is JSON of another form.
+/// It is named like JSON lines and is JSON of another form.
 fn is_json_lines(path: &Path, beginning: &[u8]) -> Result<bool, String> {
     let text = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning);
     let text = text.trim_ascii_start();
-    let is_nameless = is_standard_input(path);
-    if !is_nameless && !is_named(path, &["jsonl", "ndjson", "json"]) {
-        return Ok(false);
-    }
-    if let Some(rest) = text.strip_prefix(b"[")
-        && (!is_nameless || rest.trim_ascii_start().starts_with(b"{"))
-    {
-        return Err(
-            "a JSON array, not a JSON object a line: `jq -c '.[]'` makes lines of it".to_owned(),
-        );
-    }
-    if text.starts_with(b"{")
-        && let Some(end) = text.iter().position(|byte| *byte == b'\n')
-    {
-        let first = serde_json::from_slice::<IgnoredAny>(&text[..end]);
-        if first.is_err_and(|error| error.is_eof()) {
-            return Err(
-                "a JSON object over several lines, not one a line: `jq -c .` makes a line of it"
-                    .to_owned(),
-            );
+    let is_named_so = is_named(path, &["jsonl", "ndjson", "json", "jsonlines", "ldjson"]);
+    if !is_named_so {
+        if is_named(path, &MARKUP) {
+            return Ok(false);
+        }
+        let is_text = is_named(path, &["txt", "text", "md"]);
+        if has_objects(text, if is_text { 2 } else { 1 }) {
+            return Ok(true);
+        }
+        if is_text || !is_json(text) {
+            return Ok(false);
         }
     }
-    Ok(!is_nameless || text.starts_with(b"{"))
+    let remedy = match text {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
+            "JSON lines in UTF-16, not in UTF-8: `iconv -f UTF-16 -t UTF-8` converts them"
+        }
+        [b'[', ..] => "a JSON array, not a JSON object a line: `jq -c '.[]'` makes lines of it",
+        _ if is_object_over_lines(text) => {
+            "a JSON object over several lines, not one a line: `jq -c .` makes a line of it"
+        }
+        _ => return Ok(is_named_so),
+    };
+    Err(remedy.to_owned())
+}
+
+/// Returns true for what can hardly be anything but JSON: an object with a name, or an array of
+/// objects.
+fn is_json(text: &[u8]) -> bool {
+    let is_in_utf16 = matches!(text, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]);
+    let is_sign = |byte: &u8| !byte.is_ascii_whitespace() && !(is_in_utf16 && *byte == 0);
+    let from = if is_in_utf16 { 2 } else { 0 };
+    let signs = text[from..].iter().copied().filter(is_sign).take(3);
+    let signs: Vec<u8> = signs.collect();
+    signs.starts_with(b"{\"") || signs.starts_with(b"[{\"")
+}
+
+/// Returns true if a text begins with an object, and one of its first lines is a JSON object; with
+/// `least` lines at least. A line that is longer than what is known of the text may be one.
+fn has_objects(text: &[u8], least: usize) -> bool {
+    if !text.starts_with(b"{") {
+        return false;
+    }
+    let is_object =
+        |line: &[u8]| line.starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(line).is_ok();
+    let lines: Vec<&[u8]> = text
+        .split(|byte| *byte == b'\n')
+        .map(<[u8]>::trim_ascii)
+        .filter(|line| !line.is_empty())
+        .take(TRIED_LINES)
+        .collect();
+    match lines[..] {
+        [only] if text.len() as u64 >= PEEKED_BYTES / 2 => only.starts_with(b"{\""),
+        _ => lines.len() >= least && lines.iter().any(|line| is_object(line)),
+    }
+}
+
+fn is_object_over_lines(text: &[u8]) -> bool {
+    let end = text.iter().position(|byte| *byte == b'\n');
+    let first = end
+        .filter(|_| text.starts_with(b"{"))
+        .map(|end| &text[..end]);
+    let first = first.map(serde_json::from_slice::<IgnoredAny>);
+    first.is_some_and(|first| first.is_err_and(|error| error.is_eof()))
 }
 
 /// Returns the media type of a text: HTML by the name or the first bytes.
 fn media_type(path: &Path, beginning: &[u8]) -> &'static str {
     let begins_markup = beginning.trim_ascii_start().starts_with(b"<");
-    if is_named(path, &["html", "htm", "xhtml"])
-        || begins_markup && !is_named(path, &["txt", "text", "md"])
-    {
+    if is_named(path, &MARKUP) || begins_markup && !is_named(path, &["txt", "text", "md"]) {
         "text/html"
     } else {
         "text/plain"
@@ -211,9 +261,11 @@ mod tests {
 
     fn check(path: &str, beginning: &[u8], expected: Result<Format, &str>) {
         let found = Format::of(Path::new(path), beginning);
-        match (&found, expected) {
-            (Err(reason), Err(part)) => assert!(reason.contains(part), "{path}: {reason}"),
-            _ => assert_eq!(found, expected.map_err(str::to_owned), "{path}"),
+        match (found, expected) {
+            (Err(refusal), Err(part)) => {
+                assert!(refusal.reason.contains(part), "{path}: {refusal:?}");
+            }
+            (found, expected) => assert_eq!(found.ok(), expected.ok(), "{path}"),
         }
     }
 
@@ -278,9 +330,45 @@ mod tests {
         ] {
             check(path, beginning, Ok(Format::JsonLines));
         }
-        for path in ["a.json", "a.jsonl.gz", "-"] {
+        for path in ["a.json", "a.jsonl.gz", "-", "part"] {
             check(path, b"[\n{\"id\": 1}]", Err("jq -c '.[]'"));
             check(path, b"{\n  \"id\": 1\n}", Err("jq -c ."));
         }
+        for path in ["a.json", "-"] {
+            check(path, b"\xff\xfe{\0\"\0", Err("iconv"));
+        }
+    }
+
+    /// Corpora under names of Spark, Scrapy and the shell were one document each.
+    #[test]
+    fn json_lines_are_recognised_by_a_line_that_is_an_object() {
+        let two = b"{\"id\": 1}\n{\"id\": 2}\n";
+        for path in [
+            "part-00000",
+            "items.jl",
+            "a.jsonl.1",
+            "/dev/fd/63",
+            "a.txt",
+            "-",
+        ] {
+            check(path, two, Ok(Format::JsonLines));
+        }
+        check(
+            "part",
+            b"{\"id\": NaN}\n{\"id\": 2}\n",
+            Ok(Format::JsonLines),
+        );
+        let long = [b"{\"text\": \"", &[b'a'; PEEKED_BYTES as usize][..]].concat();
+        check("part", &long, Ok(Format::JsonLines));
+        for (path, beginning) in [
+            ("rules.css", &b"{ margin: 0 }\n{}"[..]),
+            ("main.c", b"{\n  return 0;\n}\n"),
+            ("note.txt", b"{\"a\": 1}"),
+            ("note", b"{curly}\nbrackets\n"),
+        ] {
+            check(path, beginning, Ok(Format::Document("text/plain")));
+        }
+        check("a.csv", b"id,text\n1,one\n", Err("Parquet"));
+        check("a.tsv.gz", b"id\ttext\n", Err("Parquet"));
     }
 }

@@ -8,6 +8,16 @@ pub fn is_standard_input(path: &Path) -> bool {
     path == Path::new("-")
 }
 
+/// Returns true for standard input, and for a pipe or device, which can be read once only.
+#[must_use]
+pub fn is_read_once(path: &Path) -> bool {
+    let is_special = |path: &Path| {
+        path.metadata()
+            .is_ok_and(|about| !about.is_file() && !about.is_dir())
+    };
+    is_standard_input(path) || is_special(path)
+}
+
 /// Returns true if a file has the extension of a WACZ.
 pub(crate) fn is_wacz(path: &Path) -> bool {
     let extension = path.extension().unwrap_or_default();

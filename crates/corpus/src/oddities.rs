@@ -29,16 +29,19 @@ pub(crate) enum Oddity {
     Undecoded,
     /// An answer whose HTTP head cannot be read: it is no document.
     Headless,
+    /// A file in a directory whose name means that it is no data.
+    PassedOver,
     /// The text could not be extracted.
     Unextracted,
 }
 
 impl Oddity {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self::Cut,
         Self::Truncated,
         Self::Undecoded,
         Self::Headless,
+        Self::PassedOver,
         Self::Unextracted,
     ];
 
@@ -54,6 +57,9 @@ impl Oddity {
             }
             Self::Undecoded => {
                 "documents could not be decoded to their end, and were taken as equal to nothing"
+            }
+            Self::PassedOver => {
+                "files were left out, because their names mean that they are no data"
             }
             Self::Headless => "responses were skipped, because their HTTP head cannot be read",
             Self::Unextracted => {

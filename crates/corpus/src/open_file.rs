@@ -9,12 +9,12 @@ use sinks::warc::WarcStream;
 
 use crate::archive::{ArchiveDocuments, WaczStreams};
 use crate::compression::Compression;
-use crate::document::{Content, Document, MAX_DOCUMENT, MAX_UNPACKED};
+use crate::document::{Content, Document, MAX_DOCUMENT, MAX_UNPACKED, Refusal};
 use crate::fields::FieldNames;
 use crate::input_options::InputOptions;
 use crate::json_lines::{BadLine, JsonDocument, JsonLines};
 use crate::media::{Format, PEEKED_BYTES};
-use crate::names::{is_standard_input, is_wacz};
+use crate::names::{is_read_once, is_standard_input, is_wacz};
 use crate::oddities::{Oddities, Oddity};
 use crate::positioned_file::PositionedFile;
 use crate::table_rows::TableDocuments;
@@ -67,7 +67,7 @@ struct Source {
 ///
 /// # Errors
 /// The reason for which it cannot be read.
-pub(crate) fn open(path: &Path, options: &InputOptions) -> Result<OpenFile, String> {
+pub(crate) fn open(path: &Path, options: &InputOptions) -> Result<OpenFile, Refusal> {
     // A package is read from its end.
     if is_wacz(path) {
         let streams = WaczStreams::open(path).map_err(|error| error.to_string())?;
@@ -91,12 +91,15 @@ pub(crate) fn open(path: &Path, options: &InputOptions) -> Result<OpenFile, Stri
         Format::Warc => OpenFile::Warc(Box::new(match options.file(path) {
             // A file is opened once more: unlike a stream, it can be read again from behind a
             // broken record.
-            None if compression.is_none_or(is_of_archives) && !is_standard_input(path) => {
+            None if compression.is_none_or(is_of_archives) && !is_read_once(path) => {
                 WarcStream::open(path).map_err(|fault| fault.to_string())?
             }
             _ => WarcStream::new(path, input),
         })),
-        Format::Wacz => return Err("a WACZ is read from a file that is named so".to_owned()),
+        Format::Wacz => {
+            let reason = "a WACZ is read from a file that is named so";
+            return Err(reason.to_owned().into());
+        }
         Format::Parquet => unpacked(OpenFile::Parquet(positioned(path, input, options)?))?,
         Format::ArrowFile => unpacked(OpenFile::ArrowFile(positioned(path, input, options)?))?,
         Format::ArrowStream => OpenFile::ArrowStream(input),
@@ -154,14 +157,34 @@ fn buffered(input: impl Read + Send + 'static) -> Input {
     Box::new(BufReader::with_capacity(CHUNK, input))
 }
 
-/// Returns the first [`PEEKED_BYTES`], and all bytes.
+/// Returns the first [`PEEKED_BYTES`], and all bytes. What can be read before an error is read, and
+/// the error comes behind it.
 fn peek(mut input: Input) -> io::Result<(Vec<u8>, Input)> {
     let mut beginning = Vec::new();
-    (&mut input)
-        .take(PEEKED_BYTES)
-        .read_to_end(&mut beginning)?;
-    let all = Cursor::new(beginning.clone()).chain(input);
+    let read = (&mut input).take(PEEKED_BYTES).read_to_end(&mut beginning);
+    let failure = match read {
+        Err(error) if beginning.is_empty() => return Err(error),
+        read => Failing(read.err()),
+    };
+    let all = Cursor::new(beginning.clone()).chain(failure).chain(input);
     Ok((beginning, Box::new(all)))
+}
+
+/// A reader of an error, if there is one.
+struct Failing(Option<io::Error>);
+
+impl Read for Failing {
+    fn read(&mut self, _into: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
+}
+
+impl BufRead for Failing {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.0.take().map_or(Ok(&[]), Err)
+    }
+
+    fn consume(&mut self, _bytes: usize) {}
 }
 
 /// Returns a file that can be read at any position; standard input is spooled.
@@ -172,7 +195,7 @@ fn positioned(
 ) -> Result<PositionedFile, String> {
     let file = match options.file(path) {
         Some(spooled) => Ok(spooled),
-        None if is_standard_input(path) => PositionedFile::spool(&mut input, &options.temp_dir),
+        None if is_read_once(path) => PositionedFile::spool(&mut input, &options.temp_dir),
         None => File::open(path).map(PositionedFile::from),
     };
     file.map_err(|error| error.to_string())
@@ -216,7 +239,7 @@ impl OpenFile {
             }
             Self::Warc(stream) => Ok(Box::new(ArchiveDocuments::of(*stream, oddities.clone()))),
             Self::Wacz(streams) => Ok(Box::new(streams.documents(oddities.clone()))),
-            Self::Parquet(file) => table(Table::parquet(file, wanted)),
+            Self::Parquet(file) => table(Table::parquet(file, wanted, false)),
             Self::ArrowFile(file) => table(Table::arrow_file(file, wanted)),
             Self::ArrowStream(input) => table(Table::arrow_stream(input, wanted)),
             Self::Document {
@@ -236,6 +259,7 @@ impl OpenFile {
                 }
                 Ok(Box::new(std::iter::once(Ok(Document {
                     id: name.to_owned(),
+                    has_number_id: false,
                     date: None,
                     content: Content::Body {
                         content_type: media_type.to_owned(),
@@ -258,6 +282,7 @@ pub(crate) fn of_a_line(
             id: document
                 .id
                 .unwrap_or_else(|| format!("{file}:{}", document.line)),
+            has_number_id: document.has_number_id,
             date: None,
             content: Content::Text {
                 text: document.text,

@@ -1,4 +1,8 @@
 //! The files below given paths, in a fixed order.
+//!
+//! In a directory, links to files are read like files. Left out are names that begin with `_` or
+//! `.`, as by Spark, pyarrow and DuckDB, and what lies beside data without being data: indexes of
+//! archives, and the descriptions of a data set. A path that is named is always read.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -7,13 +11,43 @@ use std::path::{Path, PathBuf};
 
 use crate::document::Skipped;
 use crate::error::CorpusError;
-use crate::names::{is_named, is_standard_input};
+use crate::names::{is_named, is_read_once};
+use crate::oddities::{Oddities, Oddity};
+
+/// Extensions of files of many documents.
+const DATA: [&str; 13] = [
+    "jsonl",
+    "ndjson",
+    "jsonlines",
+    "ldjson",
+    "jl",
+    "json",
+    "parquet",
+    "arrow",
+    "arrows",
+    "feather",
+    "warc",
+    "wet",
+    "wat",
+];
+
+/// Names of files that describe a data set of the Hugging Face libraries.
+const DATA_SET: [&str; 4] = [
+    "dataset_info.json",
+    "dataset_infos.json",
+    "dataset_dict.json",
+    "state.json",
+];
+
+/// Beginnings of the names of files that describe the data beside them.
+const ABOUT: [&str; 5] = ["readme", "license", "licence", "notice", "changelog"];
 
 /// An iterator over the files below some paths: in the order of the paths, and in a directory in
 /// the order of the names. A directory is listed when its turn comes.
 #[derive(Debug)]
 pub(crate) struct Files {
-    paths: VecDeque<PathBuf>,
+    paths: VecDeque<Result<PathBuf, Skipped>>,
+    oddities: Oddities,
 }
 
 impl Files {
@@ -26,20 +60,30 @@ impl Files {
         let mut files = VecDeque::new();
         for path in paths {
             match readable(path) {
-                Err(_absent) if is_pattern(path) => files.extend(matches(path)?),
+                Err(_absent) if is_pattern(path) => {
+                    files.extend(matches(path)?.into_iter().map(Ok))
+                }
                 Err(source) => {
                     let path = path.clone();
                     return Err(CorpusError::Unreadable { path, source });
                 }
-                Ok(()) => files.push_back(path.clone()),
+                Ok(()) => files.push_back(Ok(path.clone())),
             }
         }
-        Ok(Self { paths: files })
+        Ok(Self {
+            paths: files,
+            oddities: Oddities::default(),
+        })
     }
 
     /// Returns the paths, with the matches of patterns, that are still to come.
     pub(crate) fn roots(self) -> Vec<PathBuf> {
-        self.paths.into()
+        self.paths.into_iter().flatten().collect()
+    }
+
+    /// Returns the names that were left out, complete once all files are listed.
+    pub(crate) fn oddities(&self) -> Oddities {
+        self.oddities.clone()
     }
 
     /// Puts the entries of a directory in front of the other paths.
@@ -47,16 +91,18 @@ impl Files {
         let entries = std::fs::read_dir(directory)?;
         let paths = entries.map(|entry| Ok(entry?.path()));
         let mut below = paths.collect::<io::Result<Vec<_>>>()?;
-        // A link may lead out of the directory or back into it, and an index of an archive has no
-        // documents.
-        let is_index =
-            |entry: &Path| is_named(entry, &["cdxj", "cdx"]) || sinks::cdxj::is_manifest(entry);
+        let has_data = below.iter().any(|entry| is_named(entry, &DATA));
         below.retain(|entry| {
-            !entry.is_symlink() && !is_index(entry) && !sinks::warc::is_beside(entry)
+            let is_passed_over = is_description(entry, has_data);
+            if is_passed_over {
+                let file = entry.display().to_string();
+                self.oddities.add(Oddity::PassedOver, file);
+            }
+            !is_passed_over && !is_hidden(entry) && !is_index(entry)
         });
         below.sort_unstable();
         for entry in below.into_iter().rev() {
-            self.paths.push_front(entry);
+            self.paths.push_front(of_directory(entry));
         }
         Ok(())
     }
@@ -67,10 +113,11 @@ impl Iterator for Files {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let path = self.paths.pop_front()?;
-            if is_standard_input(&path) || !path.is_dir() {
-                return Some(Ok(path));
-            }
+            let path = match self.paths.pop_front()? {
+                Ok(path) if is_read_once(&path) || !path.is_dir() => return Some(Ok(path)),
+                Ok(directory) => directory,
+                Err(skipped) => return Some(Err(skipped)),
+            };
             if let Err(error) = self.enter(&path) {
                 return Some(Err(Skipped::at(&path, error)));
             }
@@ -78,8 +125,54 @@ impl Iterator for Files {
     }
 }
 
+/// Returns an entry of a directory, or the reason for which it is not read: a link may lead back
+/// into the directory, and a pipe may never have a writer.
+fn of_directory(entry: PathBuf) -> Result<PathBuf, Skipped> {
+    if entry.is_symlink() && entry.is_dir() {
+        return Err(Skipped::at(
+            &entry,
+            "a link to a directory, which is read only if it is named itself",
+        ));
+    }
+    if is_read_once(&entry) {
+        return Err(Skipped::at(
+            &entry,
+            "a pipe or a device, which is read only if it is named itself",
+        ));
+    }
+    Ok(entry)
+}
+
+/// Returns true for the names that belong to systems and not to users.
+fn is_hidden(entry: &Path) -> bool {
+    name_of(entry).starts_with('.')
+}
+
+/// Returns true for an index of archives.
+fn is_index(entry: &Path) -> bool {
+    is_named(entry, &["cdxj", "cdx"])
+        || sinks::cdxj::is_manifest(entry)
+        || sinks::warc::is_beside(entry)
+}
+
+/// Returns true for what a program writes beside its data, and for texts about the data beside
+/// them.
+fn is_description(entry: &Path, has_data: bool) -> bool {
+    let name = name_of(entry);
+    let is_about = |name: &str| ABOUT.iter().any(|about| name.starts_with(about));
+    name.starts_with('_')
+        || DATA_SET.contains(&&*name)
+        || has_data && !is_named(entry, &DATA) && is_about(&name)
+}
+
+/// Returns the name of an entry in lower case.
+fn name_of(entry: &Path) -> String {
+    let name = entry.file_name().unwrap_or_default();
+    name.to_string_lossy().to_lowercase()
+}
+
 fn readable(path: &Path) -> io::Result<()> {
-    if is_standard_input(path) {
+    if is_read_once(path) {
         Ok(())
     } else if path.is_dir() {
         std::fs::read_dir(path).map(drop)

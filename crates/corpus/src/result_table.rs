@@ -38,9 +38,9 @@ pub enum TableFormat {
 /// The columns of a table of findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultColumns {
-    /// `document`, `duplicate_of`, `distance` (bits), `resemblance` (0 to 1).
+    /// `document`, `duplicate_of`, `distance` (bits), `resemblance` (0 to 1), `measure`.
     Duplicates,
-    /// `a`, `b`, `distance` (bits), `resemblance` (0 to 1).
+    /// `a`, `b`, `distance` (bits), `resemblance` (0 to 1), `measure`.
     Pairs,
     /// `cluster` (a number from 0), `document`.
     Clusters,
@@ -55,7 +55,7 @@ pub enum ResultColumns {
 /// let directory = tempfile::tempdir()?;
 /// let path = directory.path().join("found.parquet");
 /// let mut table = ResultTable::create(&path, TableFormat::Parquet, ResultColumns::Duplicates)?;
-/// table.write_pair("copy", "original", 2, 0.93)?;
+/// table.write_pair("copy", "original", 2, 0.93, "resemblance")?;
 /// assert!(table.finish()? > 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -68,6 +68,7 @@ pub struct ResultTable {
     cluster: UInt64Builder,
     distance: UInt32Builder,
     resemblance: Float64Builder,
+    measure: StringBuilder,
     bytes: usize,
 }
 
@@ -85,6 +86,7 @@ impl ResultColumns {
                 text(two),
                 Field::new("distance", DataType::UInt32, false),
                 Field::new("resemblance", DataType::Float64, false),
+                text("measure"),
             ]
         };
         Schema::new(match self {
@@ -130,12 +132,13 @@ impl ResultTable {
             cluster: UInt64Builder::new(),
             distance: UInt32Builder::new(),
             resemblance: Float64Builder::new(),
+            measure: StringBuilder::new(),
             bytes: 0,
         })
     }
 
-    /// Writes a duplicate with its original, or a pair, with its distance in bits and its
-    /// resemblance.
+    /// Writes a duplicate with its original, or a pair, with its distance in bits, its resemblance
+    /// and the measure that decided.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -145,11 +148,13 @@ impl ResultTable {
         two: &str,
         distance: u32,
         resemblance: f64,
+        measure: &str,
     ) -> io::Result<()> {
         self.one.append_value(one);
         self.two.append_value(two);
         self.distance.append_value(distance);
         self.resemblance.append_value(resemblance);
+        self.measure.append_value(measure);
         self.added(one.len() + two.len(), self.distance.len())
     }
 
@@ -185,6 +190,7 @@ impl ResultTable {
                 Arc::new(self.two.finish()),
                 Arc::new(self.distance.finish()),
                 Arc::new(self.resemblance.finish()),
+                Arc::new(self.measure.finish()),
             ],
         };
         let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns);

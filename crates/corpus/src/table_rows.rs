@@ -1,12 +1,12 @@
 //! Documents in tables, a row each.
 //!
 //! The text of a document is a column of strings, also of a dictionary, or of UTF-8 in binary; its
-//! id is such a column or one of whole numbers. A row without a text is no document.
+//! id is such a column, or one of numbers or UUIDs. A column `id` of another type, for which nobody
+//! has asked, is none. A row without a text, or with one that is not UTF-8, is no document.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
-use arrow_array::{LargeStringArray, RecordBatch, StringArray, StringViewArray};
+use arrow_array::{BinaryViewArray, LargeStringArray, RecordBatch, StringArray, StringViewArray};
 use arrow_schema::{ArrowError, DataType};
 
 use crate::document::{Content, Document};
@@ -80,13 +80,14 @@ impl Columns {
     /// # Errors
     /// There is no column with a text, or one of another type.
     pub(crate) fn of(table: &Table, name: &str, fields: &FieldNames) -> Result<Self, String> {
-        let names = || table.names.iter().map(String::as_str);
+        let all = table.declared.fields();
+        let names = || all.iter().map(|column| column.name().as_str());
         let find = |field: &Field| Column::find(table.schema.fields(), field);
         let texts: Vec<Column> = fields.text.iter().filter_map(find).collect();
         if texts.is_empty() {
             return Err(fields.no_text(names()));
         }
-        let id = find(&fields.id);
+        let id = find(&fields.id).filter(|id| fields.is_id_wanted || id.is_id());
         if id.is_none() && fields.is_id_wanted {
             return Err(fields.no_id(names()));
         }
@@ -96,12 +97,9 @@ impl Columns {
             let wanted = "a string is wanted: --text-field names another";
             return Err(format!("has a column {name:?} of {is}, and {wanted}"));
         }
-        if let Some(id) = id
-            .as_ref()
-            .filter(|id| !is_text(id) && !id.data_type.is_integer())
-        {
+        if let Some(id) = id.as_ref().filter(|id| !id.is_id()) {
             let (name, is) = (&id.name, &id.data_type);
-            let wanted = "a string or a whole number is wanted: --id-field names another";
+            let wanted = "a string or a number is wanted: --id-field names another";
             return Err(format!("has a column {name:?} of {is}, and {wanted}"));
         }
         Ok(Self {
@@ -155,16 +153,24 @@ impl Columns {
             let values = column.values(batch);
             let mut cells = Vec::with_capacity(missing.len());
             for (row, text) in missing.iter_mut().enumerate() {
-                let own = values.text(row).map_err(ArrowError::ParseError)?;
-                cells.push(own.map(|own| text.take().map_or(own, Cow::Borrowed)));
+                let own = values.bytes(row);
+                cells.push(own.map(|own| text.take().map_or(own, str::as_bytes)));
             }
             let &[number] = &column.way[..] else {
                 return Err(not_replaced(&column.name, "lies within another column"));
             };
+            let strings = || -> Result<Vec<Option<&str>>, ArrowError> {
+                let strings = cells
+                    .iter()
+                    .map(|cell| cell.map(std::str::from_utf8).transpose());
+                let strings = strings.collect::<Result<_, _>>();
+                strings.map_err(|error| ArrowError::ParseError(error.to_string()))
+            };
             columns[number] = match &column.data_type {
-                DataType::Utf8 => Arc::new(StringArray::from_iter(cells)),
-                DataType::LargeUtf8 => Arc::new(LargeStringArray::from_iter(cells)),
-                DataType::Utf8View => Arc::new(StringViewArray::from_iter(cells)),
+                DataType::Utf8 => Arc::new(StringArray::from(strings()?)),
+                DataType::LargeUtf8 => Arc::new(LargeStringArray::from(strings()?)),
+                DataType::Utf8View => Arc::new(StringViewArray::from(strings()?)),
+                DataType::BinaryView => Arc::new(BinaryViewArray::from(cells)),
                 other => return Err(not_replaced(&column.name, &format!("is {other}"))),
             };
         }
@@ -200,30 +206,31 @@ impl BatchDocuments {
     fn read(&self, row: usize) -> Result<Document, String> {
         let number = self.before + row as u64 + 1;
         let about = |reason: &str| format!("row {number} {reason}");
-        let read = |values: &Option<Values>| {
-            let text = values.as_ref().map(|values| values.text(row));
-            let text = text.transpose().map_err(|reason| about(&reason))?;
-            Ok::<_, String>(text.flatten().map(Cow::into_owned))
-        };
-        let id = match read(&self.id)? {
+        let own_id = self.id.as_ref().and_then(|values| values.id(row));
+        let (id, has_number_id) = match own_id {
             Some(id) => id,
             None if self.fields.is_id_wanted => {
                 return Err(about(&format!("has no {:?}", self.fields.id.name)));
             }
-            None => format!("{}:{number}", self.table),
+            None => (format!("{}:{number}", self.table), false),
         };
         let texts = self.texts.iter().map(|values| values.text(row));
         let text = texts.filter_map(Result::transpose).next().transpose();
         let text = text.map_err(|reason| about(&reason))?;
         let name = self.fields.text_name();
-        let text = text.ok_or_else(|| about(&format!("has no {name:?}")))?;
+        let text = text.ok_or_else(|| about(&format!("has a {name:?} that is null")))?;
+        let read = |values: &Option<Values>| {
+            let text = values.as_ref().map(|values| values.text(row));
+            text.and_then(Result::ok).flatten().map(str::to_owned)
+        };
         Ok(Document {
             id,
+            has_number_id,
             date: None,
             content: Content::Text {
-                text: text.into_owned(),
-                title: read(&self.title)?,
-                heading: read(&self.heading)?,
+                text: text.to_owned(),
+                title: read(&self.title),
+                heading: read(&self.heading),
             },
         })
     }

@@ -1,7 +1,8 @@
 //! Tables in files: Parquet, and Arrow IPC in the file format (Feather 2) and the streaming format.
 //!
 //! A reader of documents ([`table_rows`](crate::table_rows)) has only their columns read; a copy of
-//! rows has all.
+//! rows has all. Strings of Parquet are read as bytes ([`physical`](crate::physical)): a cell that
+//! is not UTF-8 costs its row and no other.
 //!
 //! Invariant: a batch of a Parquet file has about [`BATCH_BYTES`] or one row, whatever the length
 //! of a row group. Record batches of Arrow are read whole, as they are written.
@@ -23,6 +24,7 @@ use parquet::arrow::arrow_reader::{
 use parquet::file::metadata::RowGroupMetaData;
 
 use crate::fields::FieldNames;
+use crate::physical;
 use crate::positioned_file::PositionedFile;
 
 /// Bytes of a batch of a Parquet file.
@@ -33,10 +35,10 @@ const BATCH_ROWS: i64 = 1024;
 
 /// A table that is open for reading.
 pub(crate) struct Table {
-    /// The names of all columns.
-    pub(crate) names: Vec<String>,
     /// The columns of the batches.
     pub(crate) schema: SchemaRef,
+    /// All columns as the file declares them.
+    pub(crate) declared: SchemaRef,
     /// The rows, in batches. An error is the last item.
     pub(crate) batches: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>,
 }
@@ -66,17 +68,26 @@ impl Projection<'_> {
 }
 
 impl Table {
-    /// Opens a Parquet file.
+    /// Opens a Parquet file. Its strings are bytes, unless they are wanted as it declares them.
     ///
     /// # Errors
     /// It is damaged, or has features that are not supported.
     pub(crate) fn parquet(
         file: PositionedFile,
         wanted: Projection<'_>,
+        as_declared: bool,
     ) -> Result<Self, ArrowError> {
         guarded(move || {
-            let options = ArrowReaderOptions::new();
-            let metadata = ArrowReaderMetadata::load(&file, options)?;
+            let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())?;
+            let declared = Arc::clone(metadata.schema());
+            let metadata = match as_declared {
+                true => metadata,
+                false => {
+                    let metadata = physical::without_meaning(metadata.metadata())?;
+                    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+                    ArrowReaderMetadata::try_new(Arc::new(metadata), options)?
+                }
+            };
             let options = ArrowReaderOptions::new().with_schema(as_views(metadata.schema()));
             let metadata = ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options)?;
             let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
@@ -84,7 +95,6 @@ impl Table {
             let mean = |group: &RowGroupMetaData| group.total_byte_size() / group.num_rows().max(1);
             let mean_row = groups.iter().map(mean).max().unwrap_or(0).max(1);
             let rows = (BATCH_BYTES / mean_row).clamp(1, BATCH_ROWS);
-            let names = names(reader.schema());
             let roots = wanted.columns(reader.schema().fields());
             let columns = ProjectionMask::roots(reader.parquet_schema(), roots);
             let rows = usize::try_from(rows).unwrap_or(1);
@@ -92,7 +102,7 @@ impl Table {
                 .with_batch_size(rows)
                 .with_projection(columns)
                 .build()?;
-            Ok(Self::of(names, batches.schema(), batches))
+            Ok(Self::of(declared, batches.schema(), batches))
         })
     }
 
@@ -110,7 +120,7 @@ impl Table {
             let columns = wanted.columns(all.schema().fields());
             let batches = open(file, Some(columns))?;
             let schema = RecordBatchReader::schema(&batches);
-            Ok(Self::of(names(&all.schema()), schema, batches))
+            Ok(Self::of(RecordBatchReader::schema(&all), schema, batches))
         })
     }
 
@@ -124,16 +134,16 @@ impl Table {
     ) -> Result<Self, ArrowError> {
         guarded(move || {
             let batches = StreamReader::try_new(input, None)?;
-            let names = names(&batches.schema());
+            let declared = batches.schema();
             let columns = wanted.columns(batches.schema().fields());
             let schema = Arc::new(batches.schema().project(&columns)?);
             let batches = batches.map(move |batch| batch?.project(&columns));
-            Ok(Self::of(names, schema, batches))
+            Ok(Self::of(declared, schema, batches))
         })
     }
 
     fn of(
-        names: Vec<String>,
+        declared: SchemaRef,
         schema: SchemaRef,
         batches: impl Iterator<Item = Result<RecordBatch, ArrowError>> + Send + 'static,
     ) -> Self {
@@ -152,16 +162,11 @@ impl Table {
             }
         });
         Self {
-            names,
             schema,
+            declared,
             batches: Box::new(batches),
         }
     }
-}
-
-fn names(schema: &Schema) -> Vec<String> {
-    let columns = schema.fields().iter();
-    columns.map(|column| column.name().clone()).collect()
 }
 
 /// Returns a schema in which strings are views. A value of a dictionary that many rows share is in

@@ -317,6 +317,18 @@ pub enum Likeness {
 }
 
 impl Likeness {
+    /// Returns the measure by which the two are duplicates: `bytes`, `words`, `resemblance`, or,
+    /// where nothing verifies the fingerprints, `distance`.
+    #[must_use]
+    pub const fn measure(self, is_verified: bool) -> &'static str {
+        match self {
+            Self::SamePayload => "bytes",
+            Self::SameText => "words",
+            Self::Near { .. } if is_verified => "resemblance",
+            Self::Near { .. } => "distance",
+        }
+    }
+
     /// Returns the number of bits in which the fingerprints differ; 0 for equal pages.
     #[must_use]
     pub const fn distance(self) -> u32 {

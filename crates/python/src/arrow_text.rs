@@ -2,132 +2,221 @@
 //!
 //! Data come through the Arrow C stream interface (`__arrow_c_stream__`), which pyarrow, Polars,
 //! pandas and DuckDB have. Nothing is copied: texts are slices of the producer's buffers, which
-//! live as long as the batch.
+//! live as long as the batch. As on the command line, texts are strings or UTF-8 in binary, also
+//! of a dictionary (categories), and `doc.text` is the field `text` within `doc`.
+//!
+//! Invariant: no producer checks that strings are UTF-8, so each is checked before it is a text.
+
+use std::str::Utf8Error;
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayRef, LargeStringArray, StringArray, StringViewArray, StructArray};
-use arrow_schema::{DataType, FieldRef};
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::{DataType, FieldRef, Fields};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::errors::invalid;
+use crate::id::{Id, IdColumnName};
 
-/// A column of strings in one of Arrow's three layouts.
+/// A column of a stream, maybe within structs.
 #[derive(Clone, Debug)]
-pub(crate) enum TextColumn {
-    Short(StringArray),
-    Large(LargeStringArray),
-    View(StringViewArray),
+pub(crate) struct Column {
+    pub(crate) name: String,
+    /// The number of a column and of the fields within it; nothing for a column alone.
+    path: Vec<usize>,
+    pub(crate) data_type: DataType,
 }
 
-impl TextColumn {
-    /// Returns an array as texts.
+/// The values of a column in a batch.
+#[derive(Clone, Debug)]
+pub(crate) struct Values {
+    /// The structs around the column: its value is null where one of them is.
+    around: Vec<ArrayRef>,
+    /// The values, or those of its dictionary.
+    array: ArrayRef,
+    /// The dictionary array, and the number of each row's value.
+    keys: Option<(ArrayRef, Vec<usize>)>,
+    rows: usize,
+}
+
+impl Column {
+    /// Finds a column by its name, or by the names of fields with dots between them.
+    fn find(columns: &Fields, name: &str) -> Option<Self> {
+        let (path, data_type) = match columns.find(name) {
+            Some((number, column)) => (vec![number], column.data_type()),
+            None => {
+                let mut parts = name.split('.');
+                let (first, column) = columns.find(parts.next()?)?;
+                let (mut path, mut data_type) = (vec![first], column.data_type());
+                for part in parts {
+                    let DataType::Struct(inner) = data_type else {
+                        return None;
+                    };
+                    let (number, column) = inner.find(part)?;
+                    path.push(number);
+                    data_type = column.data_type();
+                }
+                (path, data_type)
+            }
+        };
+        Some(Self {
+            name: name.to_owned(),
+            path,
+            data_type: data_type.clone(),
+        })
+    }
+
+    /// Returns the type of its values, without that of the keys of a dictionary.
+    fn value_type(&self) -> &DataType {
+        match &self.data_type {
+            DataType::Dictionary(_, values) => values,
+            other => other,
+        }
+    }
+
+    /// Checks that the column has texts.
     ///
     /// # Errors
-    /// `TypeError` that names the column for an array of another type.
-    pub(crate) fn of(array: &ArrayRef, name: &str) -> PyResult<Self> {
-        match array.data_type() {
-            DataType::Utf8 => Ok(Self::Short(array.as_string::<i32>().clone())),
-            DataType::LargeUtf8 => Ok(Self::Large(array.as_string::<i64>().clone())),
-            DataType::Utf8View => Ok(Self::View(array.as_string_view().clone())),
-            other => Err(PyTypeError::new_err(format!(
-                "column {name} must be of strings, got {other}: cast it first"
+    /// `TypeError` that names the column and its type.
+    fn check_text(self) -> PyResult<Self> {
+        match is_text(self.value_type()) {
+            true => Ok(self),
+            false => Err(PyTypeError::new_err(format!(
+                "column {} must be of strings, got {}: cast it first",
+                self.name, self.data_type
             ))),
         }
     }
 
+    /// Checks that the column has ids.
+    ///
+    /// # Errors
+    /// `TypeError` that names the column and its type.
+    fn check_id(self) -> PyResult<Self> {
+        match is_text(self.value_type()) || self.value_type().is_integer() {
+            true => Ok(self),
+            false => Err(PyTypeError::new_err(format!(
+                "column {} must be of strings or whole numbers, got {}: cast it first, or number \
+                 the documents with id=False",
+                self.name, self.data_type
+            ))),
+        }
+    }
+
+    /// Returns its values in an array of the stream.
+    pub(crate) fn values(&self, array: &ArrayRef) -> Values {
+        let mut around = Vec::new();
+        let mut array = Arc::clone(array);
+        for (depth, number) in self.path.iter().enumerate() {
+            let inner = Arc::clone(array.as_struct().column(*number));
+            // The table itself has no nulls.
+            if depth > 0 {
+                around.push(array);
+            }
+            array = inner;
+        }
+        let rows = array.len();
+        let (array, keys) = match array.as_any_dictionary_opt() {
+            Some(dictionary) if !dictionary.values().is_empty() => {
+                let keys = dictionary.normalized_keys();
+                (Arc::clone(dictionary.values()), Some((array, keys)))
+            }
+            _ => (array, None),
+        };
+        Values {
+            around,
+            array,
+            keys,
+            rows,
+        }
+    }
+}
+
+impl Values {
     /// Returns the number of rows.
     pub(crate) fn len(&self) -> usize {
-        match self {
-            Self::Short(array) => array.len(),
-            Self::Large(array) => array.len(),
-            Self::View(array) => array.len(),
+        self.rows
+    }
+
+    /// Returns the place of a row's value in the array; none if it is null.
+    fn place(&self, row: usize) -> Option<usize> {
+        if self.around.iter().any(|around| around.is_null(row)) {
+            return None;
         }
+        let row = match &self.keys {
+            Some((dictionary, _)) if dictionary.is_null(row) => return None,
+            Some((_, keys)) => *keys.get(row)?,
+            None => row,
+        };
+        self.array.is_valid(row).then_some(row)
     }
 
     /// Returns the text of a row; none for a null.
-    pub(crate) fn get(&self, row: usize) -> Option<&str> {
-        match self {
-            Self::Short(array) => array.is_valid(row).then(|| array.value(row)),
-            Self::Large(array) => array.is_valid(row).then(|| array.value(row)),
-            Self::View(array) => array.is_valid(row).then(|| array.value(row)),
-        }
-    }
-}
-
-/// A column of ids: strings or whole numbers.
-#[derive(Clone, Debug)]
-pub(crate) enum IdColumn {
-    Text(TextColumn),
-    Number(ArrayRef),
-}
-
-/// An id in a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RowId<'a> {
-    Text(&'a str),
-    Number(i64),
-}
-
-impl IdColumn {
-    /// Returns an array as ids.
     ///
     /// # Errors
-    /// `TypeError` that names the column for an array of another type.
-    pub(crate) fn of(array: &ArrayRef, name: &str) -> PyResult<Self> {
-        if array.data_type().is_integer() {
-            return Ok(Self::Number(array.clone()));
-        }
-        TextColumn::of(array, name)
-            .map(Self::Text)
-            .map_err(|_other| {
-                PyTypeError::new_err(format!(
-                    "column {name} must be of strings or whole numbers, got {}: cast it first",
-                    array.data_type()
-                ))
-            })
+    /// It is not UTF-8.
+    pub(crate) fn text(&self, row: usize) -> Result<Option<&str>, Utf8Error> {
+        let Some(place) = self.place(row) else {
+            return Ok(None);
+        };
+        let array = &*self.array;
+        let bytes = match array.data_type() {
+            DataType::Utf8 => array.as_string::<i32>().value(place).as_bytes(),
+            DataType::LargeUtf8 => array.as_string::<i64>().value(place).as_bytes(),
+            DataType::Utf8View => array.as_string_view().value(place).as_bytes(),
+            DataType::Binary => array.as_binary::<i32>().value(place),
+            DataType::LargeBinary => array.as_binary::<i64>().value(place),
+            DataType::BinaryView => array.as_binary_view().value(place),
+            // A dictionary without values has only nulls.
+            _ => return Ok(None),
+        };
+        std::str::from_utf8(bytes).map(Some)
     }
 
-    /// Returns the id of a row; none for a null, and for a number of 2⁶³ or more.
-    pub(crate) fn get(&self, row: usize) -> Option<RowId<'_>> {
-        let array = match self {
-            Self::Text(column) => return column.get(row).map(RowId::Text),
-            Self::Number(array) => array,
+    /// Returns the id of a row; none for a null.
+    ///
+    /// # Errors
+    /// It is not UTF-8.
+    pub(crate) fn id(&self, row: usize) -> Result<Option<Id>, Utf8Error> {
+        let array = &*self.array;
+        let Some(place) = self.place(row).filter(|_| array.data_type().is_integer()) else {
+            return Ok(self.text(row)?.map(|text| Id::Text(text.to_owned())));
         };
-        if array.is_null(row) {
-            return None;
-        }
         let number = match array.data_type() {
-            DataType::Int8 => array.as_primitive::<Int8Type>().value(row).into(),
-            DataType::Int16 => array.as_primitive::<Int16Type>().value(row).into(),
-            DataType::Int32 => array.as_primitive::<Int32Type>().value(row).into(),
-            DataType::Int64 => array.as_primitive::<Int64Type>().value(row),
-            DataType::UInt8 => array.as_primitive::<UInt8Type>().value(row).into(),
-            DataType::UInt16 => array.as_primitive::<UInt16Type>().value(row).into(),
-            DataType::UInt32 => array.as_primitive::<UInt32Type>().value(row).into(),
-            DataType::UInt64 => {
-                let number = array.as_primitive::<UInt64Type>().value(row);
-                return i64::try_from(number).ok().map(RowId::Number);
-            }
-            _ => return None,
+            DataType::Int8 => array.as_primitive::<Int8Type>().value(place).into(),
+            DataType::Int16 => array.as_primitive::<Int16Type>().value(place).into(),
+            DataType::Int32 => array.as_primitive::<Int32Type>().value(place).into(),
+            DataType::Int64 => array.as_primitive::<Int64Type>().value(place).into(),
+            DataType::UInt8 => array.as_primitive::<UInt8Type>().value(place).into(),
+            DataType::UInt16 => array.as_primitive::<UInt16Type>().value(place).into(),
+            DataType::UInt32 => array.as_primitive::<UInt32Type>().value(place).into(),
+            _ => array.as_primitive::<UInt64Type>().value(place).into(),
         };
-        Some(RowId::Number(number))
+        Ok(Some(Id::Number(number)))
     }
+}
+
+fn is_text(data_type: &DataType) -> bool {
+    matches!(
+        data_type,
+        DataType::Utf8
+            | DataType::LargeUtf8
+            | DataType::Utf8View
+            | DataType::Binary
+            | DataType::LargeBinary
+            | DataType::BinaryView
+    )
 }
 
 /// The columns of a stream in which texts and ids are.
 #[derive(Clone, Debug)]
-pub(crate) enum Layout {
-    /// A column alone.
-    Texts { name: String },
-    /// A table.
-    Table {
-        text: (usize, String),
-        id: Option<(usize, String)>,
-    },
+pub(crate) struct Layout {
+    pub(crate) text: Column,
+    pub(crate) id: Option<Column>,
 }
 
 impl Layout {
@@ -135,19 +224,25 @@ impl Layout {
     /// `id`, if there is one.
     ///
     /// # Errors
-    /// `ValueError` for a column that the table lacks, or an id column of what is no table.
-    pub(crate) fn of(field: &FieldRef, text: &str, id: Option<&str>) -> PyResult<Self> {
+    /// `ValueError` for a column that the table lacks, or an id column of what is no table, and
+    /// `TypeError` for columns of other types.
+    pub(crate) fn of(field: &FieldRef, text: &str, id: &IdColumnName) -> PyResult<Self> {
         let DataType::Struct(columns) = field.data_type() else {
-            if let Some(id) = id {
+            if let IdColumnName::Named(id) = id {
                 return Err(invalid(format!(
                     "a column alone has no column {id}: pass a table"
                 )));
             }
-            return Ok(Self::Texts {
+            let text = Column {
                 name: field.name().clone(),
+                path: Vec::new(),
+                data_type: field.data_type().clone(),
+            };
+            return Ok(Self {
+                text: text.check_text()?,
+                id: None,
             });
         };
-        let find = |name: &str| columns.iter().position(|column| column.name() == name);
         let missing = |name: &str| {
             let names: Vec<&str> = columns
                 .iter()
@@ -158,28 +253,26 @@ impl Layout {
                 names.join(", ")
             ))
         };
-        let text = (find(text).ok_or_else(|| missing(text))?, text.to_owned());
+        let text = Column::find(columns, text).ok_or_else(|| missing(text))?;
         let id = match id {
-            Some(name) => Some((find(name).ok_or_else(|| missing(name))?, name.to_owned())),
-            None => find("id").map(|column| (column, "id".to_owned())),
+            IdColumnName::Named(name) => {
+                Some(Column::find(columns, name).ok_or_else(|| missing(name))?)
+            }
+            IdColumnName::Usual => Column::find(columns, "id"),
+            IdColumnName::Numbers => None,
         };
-        Ok(Self::Table { text, id })
+        Ok(Self {
+            text: text.check_text()?,
+            id: id.map(Column::check_id).transpose()?,
+        })
     }
 
-    /// Returns the texts and ids of an array.
-    ///
-    /// # Errors
-    /// `TypeError` for columns of other types.
-    pub(crate) fn columns(&self, array: &ArrayRef) -> PyResult<(TextColumn, Option<IdColumn>)> {
-        let (text, id) = match self {
-            Self::Texts { name } => return Ok((TextColumn::of(array, name)?, None)),
-            Self::Table { text, id } => (text, id),
-        };
-        let table: &StructArray = array.as_struct();
-        let id = id
-            .as_ref()
-            .map(|(column, name)| IdColumn::of(table.column(*column), name));
-        let texts = TextColumn::of(table.column(text.0), &text.1)?;
-        Ok((texts, id.transpose()?))
+    /// Returns the type of the ids.
+    pub(crate) fn id_type(&self) -> Option<DataType> {
+        let id = self.id.as_ref()?;
+        Some(match id.value_type().is_integer() {
+            true => id.value_type().clone(),
+            false => DataType::Utf8,
+        })
     }
 }

@@ -13,6 +13,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
 use export::{Column, Kind, SKETCHES, Value, Visits};
 use pyo3::exceptions::PyFileNotFoundError;
 use pyo3::prelude::*;
+use pyo3::types::PyType;
 use store::embedded::EmbeddedStore;
 
 use crate::arrow_stream;
@@ -59,6 +60,10 @@ impl Crawl {
         })
     }
 
+    fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyType>, (PathBuf,)) {
+        (py.get_type::<Self>(), (self.directory.clone(),))
+    }
+
     fn __repr__(&self) -> String {
         format!("Crawl({:?})", self.directory.display().to_string())
     }
@@ -75,7 +80,17 @@ pub(crate) struct PageTable {
 impl PageTable {
     /// Returns the pages as a `pyarrow.Table`.
     fn to_arrow<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("pyarrow")?.call_method1("table", (slf,))
+        arrow_stream::to_arrow(slf.as_any())
+    }
+
+    /// Returns the pages as a `pandas.DataFrame`.
+    fn to_pandas<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        arrow_stream::to_pandas(slf.as_any())
+    }
+
+    /// Returns the pages as a `polars.DataFrame`.
+    fn to_polars<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        arrow_stream::to_polars(slf.as_any())
     }
 
     /// Returns the pages as a stream of Arrow data.

@@ -6,6 +6,7 @@
 //! an exception of the caller's iterable is raised there.
 
 pub(crate) mod findings;
+mod id_types;
 mod indexes;
 mod names;
 mod run;
@@ -17,24 +18,28 @@ use std::path::PathBuf;
 use batch::dedup::{FindingKind, Options, Verification};
 use neardup::{BandDesign, SignatureBuilder};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use self::findings::Findings;
 use self::indexes::Indexes;
 use self::run::{ProgressShown, Reading};
 use crate::documents::DocumentSource;
 use crate::errors::{invalid, of_batch};
-use crate::settings::{SignatureSettings, VerdictSettings, usual_temp_dir};
+use crate::id::IdColumnName;
+use crate::settings::{SignatureSettings, VerdictSettings, refuse_foreign, usual_temp_dir};
 use crate::{index_file, parallel};
 
 /// Finds near-duplicates among documents, and returns an iterator over them.
 ///
 /// Arguments:
 ///     documents: An iterable of strings, of pairs ``(id, text)`` or of dictionaries; an Arrow
-///         table, stream or column (pyarrow, Polars, pandas, DuckDB); or a path (`pathlib.Path`) or
-///         a list of paths to text, HTML, JSON lines, WARC or WACZ files or directories of these.
+///         table, stream or column (pyarrow, Polars, pandas, DuckDB); or a path (`pathlib.Path`, or
+///         a string that names a file) or a list of paths to text, HTML, JSON lines, Parquet,
+///         Arrow, WARC or WACZ files or directories of these.
 ///     text: The column or key of the texts.
-///     id: The column or key of the ids: strings or whole numbers. Unless it is given, ``id`` if
-///         there is one, and otherwise documents are numbered from 0.
+///     id: The column or key of the ids: strings or whole numbers, of which no two are the same.
+///         Unless it is given, ``id`` if there is one, and otherwise documents are numbered from 0.
+///         False: numbers in any case.
 ///     pairs: Find every pair of similar documents instead of the duplicates of originals.
 ///     clusters: Find clusters of at least two documents instead.
 ///     chained: With `clusters`: everything that a chain of similar pairs connects, instead of an
@@ -63,7 +68,8 @@ use crate::{index_file, parallel};
 ///         of all of them or None.
 ///
 /// Raises TypeError for what is no document, with its number; ValueError for arguments that are not
-/// possible.
+/// possible, for a document without an id among others that have one, and, once the first finding
+/// is asked for, for two documents with the same id.
 ///
 /// >>> from neardup import dedup
 /// >>> for found in dedup(["To be, or not to be.", "That is the question.", "to be or not to be"]):
@@ -76,7 +82,7 @@ use crate::{index_file, parallel};
     documents, *, text="text", id=None, pairs=false, clusters=false, chained=false,
     resemblance=None, recall=None, distance=None, features=None, weights=None, stop_words=None,
     verify=true, exact=None, least_words=None, against=None, save_index=None, memory=None,
-    temp_dir=None, threads=None, progress=None,
+    temp_dir=None, threads=None, progress=None, **other
 ))]
 #[expect(
     clippy::too_many_arguments,
@@ -87,7 +93,7 @@ pub(crate) fn dedup(
     py: Python<'_>,
     documents: &Bound<'_, PyAny>,
     text: &str,
-    id: Option<&str>,
+    id: Option<&Bound<'_, PyAny>>,
     pairs: bool,
     clusters: bool,
     chained: bool,
@@ -106,7 +112,9 @@ pub(crate) fn dedup(
     temp_dir: Option<PathBuf>,
     threads: Option<NonZeroUsize>,
     progress: Option<Py<PyAny>>,
+    other: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Findings> {
+    refuse_foreign(other)?;
     let kind = match (pairs, clusters, chained) {
         (true, true, _) => return Err(invalid("pairs and clusters exclude each other")),
         (_, false, true) => return Err(invalid("chained is for clusters=True only")),
@@ -151,14 +159,17 @@ pub(crate) fn dedup(
         true => builder.keeping_shingles(),
         false => builder,
     };
-    let source = DocumentSource::of(documents, text, id)?;
+    let source = DocumentSource::of(documents, text, &IdColumnName::of(id)?)?;
+    let (id_type, has_index) = (source.id_type(), against.is_some());
     let bands = options.bands;
     let header = index_file::header(builder.recipe(), bands, is_exact);
     let indexes = Indexes::open(against.as_deref(), save_index.as_deref(), &header)
         .map_err(|error| of_batch(&error))?;
     let mut reading = Reading::start(options, indexes, progress.map(ProgressShown::new))?;
     read(py, source, &mut reading, &builder, bands, threads)?;
-    Ok(Findings::of(reading.end(py)?, expected_recall))
+    let compared = reading.end(py)?;
+    let ids = compared.ids.types(id_type, has_index);
+    Ok(Findings::of(compared, ids, expected_recall))
 }
 
 /// Reads all documents and hands their signatures over.
@@ -174,7 +185,7 @@ fn read(
         let signed = py.detach(|| {
             parallel::map(batch.len(), threads, |at| {
                 let signature = batch.signature(at, builder, bands)?;
-                Ok((batch.id(at), signature))
+                Ok((batch.own_number(at), batch.id(at), signature))
             })
         });
         reading.take(py, signed)?;

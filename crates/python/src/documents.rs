@@ -5,7 +5,8 @@
 //! that other threads read them without the interpreter's lock and without a copy.
 //!
 //! Invariant: what is no document is an exception that names its number, counted from 0, and its
-//! type; nothing is skipped silently.
+//! type; nothing is skipped silently. An id is the one that the caller gave: a document has its
+//! number instead only if none has an id, or if the caller wants numbers.
 
 mod files;
 mod objects;
@@ -13,19 +14,21 @@ mod objects;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef};
+use arrow_schema::DataType;
 use corpus::{Documents, InputOptions, Reader};
 use neardup::{BandDesign, BandedSignature, HashKey, PageText, SignatureBuilder};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::PyIterator;
+use pyo3::types::{PyIterator, PyMapping};
 use pyo3_arrow::ffi::ArrayReader;
 use pyo3_arrow::input::AnyArray;
 
 pub(crate) use self::files::Unread;
 
-use crate::arrow_text::{IdColumn, Layout, RowId, TextColumn};
-use crate::errors::system;
-use crate::id::Id;
+use crate::arrow_text::{Layout, Values};
+use crate::errors::{invalid, system};
+use crate::id::{Id, IdColumnName};
 use crate::settings::usual_temp_dir;
 use crate::tokens::refuse_text;
 
@@ -46,8 +49,9 @@ pub(crate) struct Batch {
 }
 
 enum Texts {
-    Strings(Vec<PyBackedStr>),
-    Column(TextColumn),
+    /// Strings; none for what is missing.
+    Strings(Vec<Option<PyBackedStr>>),
+    Column(Values),
     Files(Vec<Result<corpus::Document, corpus::Skipped>>, Arc<Reader>),
 }
 
@@ -55,7 +59,7 @@ enum Ids {
     /// Documents are known by their numbers.
     Numbers,
     Given(Vec<Id>),
-    Column(IdColumn),
+    Column(Values),
 }
 
 impl Batch {
@@ -68,13 +72,39 @@ impl Batch {
         }
     }
 
-    /// Returns a text; none for a null in Arrow data, and for a file.
+    /// Returns a text; none for a null, for what is not UTF-8, and for a file.
     pub(crate) fn get(&self, at: usize) -> Option<&str> {
         match &self.texts {
-            Texts::Strings(texts) => texts.get(at).map(|text| &**text),
-            Texts::Column(column) => column.get(at),
+            Texts::Strings(texts) => texts.get(at)?.as_deref(),
+            Texts::Column(column) => column.text(at).ok().flatten(),
             Texts::Files(..) => None,
         }
+    }
+
+    /// Refuses a text that is not UTF-8, for callers that cannot leave one out.
+    ///
+    /// # Errors
+    /// `ValueError` with the number of the text.
+    pub(crate) fn check_utf8(&self) -> PyResult<()> {
+        if let Texts::Column(column) = &self.texts {
+            for at in 0..column.len() {
+                let number = self.first + at as u64;
+                column.text(at).map_err(|error| {
+                    invalid(format!("text of document {number} is not UTF-8: {error}"))
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the number of a document if its id is one that the caller tells it apart by.
+    pub(crate) fn own_number(&self, at: usize) -> Option<u64> {
+        let is_own = match &self.texts {
+            // A URL has many captures in an archive.
+            Texts::Files(documents, _) => documents[at].as_ref().is_ok_and(|it| it.date.is_none()),
+            Texts::Strings(_) | Texts::Column(_) => !matches!(self.ids, Ids::Numbers),
+        };
+        is_own.then_some(self.first + at as u64)
     }
 
     /// Returns the signature of a document under the zero key, with keys of `bands`.
@@ -90,28 +120,36 @@ impl Batch {
         if let Texts::Files(documents, reader) = &self.texts {
             return files::of_file(&documents[at], reader, builder, bands);
         }
-        let text = self.get(at).ok_or_else(|| Unread {
-            reason: format!("document {} is null", self.first + at as u64),
+        let number = self.first + at as u64;
+        let text = match &self.texts {
+            Texts::Column(column) => column.text(at).map_err(|error| Unread {
+                reason: format!("document {number} is not UTF-8: {error}"),
+            })?,
+            _ => self.get(at),
+        };
+        let text = text.ok_or_else(|| Unread {
+            reason: format!("document {number} is null"),
         })?;
         let payload = HashKey::ZERO.digest(text.as_bytes());
         Ok(builder.banded_signature(payload, Some(PageText::of(text)), bands))
     }
 
-    /// Returns the id of a document. A null id is the document's number.
+    /// Returns the id of a document.
     pub(crate) fn id(&self, at: usize) -> Id {
-        let number = || Id::Number((self.first + at as u64) as i64);
+        let number = || Id::Number((self.first + at as u64).into());
         if let Texts::Files(documents, _) = &self.texts {
-            let id = |document: &corpus::Document| Id::Text(document.id.clone());
-            return documents[at].as_ref().map_or_else(|_unread| number(), id);
+            let id =
+                |document: &corpus::Document| Id::of_file(&document.id, document.has_number_id);
+            return match (&self.ids, &documents[at]) {
+                (Ids::Numbers, Ok(document)) => id(document),
+                _ => number(),
+            };
         }
         match &self.ids {
             Ids::Numbers => number(),
             Ids::Given(ids) => ids[at].clone(),
-            Ids::Column(column) => match column.get(at) {
-                Some(RowId::Text(text)) => Id::Text(text.to_owned()),
-                Some(RowId::Number(number)) => Id::Number(number),
-                None => number(),
-            },
+            // A batch is checked before: each row has an id.
+            Ids::Column(column) => column.id(at).ok().flatten().unwrap_or_else(number),
         }
     }
 }
@@ -125,15 +163,17 @@ impl TextSource {
     /// # Errors
     /// As [`DocumentSource::of`].
     pub(crate) fn of(texts: &Bound<'_, PyAny>, text: &str) -> PyResult<Self> {
-        DocumentSource::of(texts, text, None).map(Self)
+        DocumentSource::of(texts, text, &IdColumnName::Numbers).map(Self)
     }
 
     /// Returns the next texts; none at the end.
     ///
     /// # Errors
-    /// As [`DocumentSource::next_batch`].
+    /// As [`DocumentSource::next_batch`], and `ValueError` for a text that is not UTF-8.
     pub(crate) fn next_batch(&mut self, py: Python<'_>) -> PyResult<Option<Batch>> {
-        self.0.next_batch(py)
+        let batch = self.0.next_batch(py)?;
+        batch.as_ref().map_or(Ok(()), Batch::check_utf8)?;
+        Ok(batch)
     }
 }
 
@@ -148,7 +188,7 @@ enum Kind {
     Iterator {
         documents: Py<PyIterator>,
         text: String,
-        id: Option<String>,
+        id: IdColumnName,
     },
     Arrow {
         stream: Box<dyn ArrayReader + Send>,
@@ -160,19 +200,26 @@ enum Kind {
 }
 
 impl DocumentSource {
-    /// Opens a source; `text` and `id` name the columns or keys of texts and ids. Without a name of
-    /// ids, `id` is looked for.
+    /// Opens a source; `text` and `id` name the columns or keys of texts and ids.
     ///
     /// # Errors
-    /// `TypeError` for what is no source, among others for a single string, and `ValueError` for a
-    /// table without such columns.
-    pub(crate) fn of(documents: &Bound<'_, PyAny>, text: &str, id: Option<&str>) -> PyResult<Self> {
-        refuse_text(documents, "documents")?;
+    /// `TypeError` for what is no source, among others for a single text or dictionary, and
+    /// `ValueError` for a table without such columns.
+    pub(crate) fn of(
+        documents: &Bound<'_, PyAny>,
+        text: &str,
+        id: &IdColumnName,
+    ) -> PyResult<Self> {
         let has = |method: &str| documents.hasattr(method);
         let kind = if let Some(paths) = files::paths(documents)? {
+            if matches!(id, IdColumnName::Numbers) {
+                let reason =
+                    "id=False numbers documents, and those of files are found by their ids";
+                return Err(invalid(reason));
+            }
             let mut options = InputOptions::new(usual_temp_dir());
             options.text_field = (text != USUAL_TEXT).then(|| text.to_owned());
-            options.id_field = id.map(str::to_owned);
+            options.id_field = id.named().map(str::to_owned);
             let documents = Documents::below(&paths, &options).map_err(|error| system(&error))?;
             Kind::Files(Box::new(documents), Arc::new(Reader::new(true)))
         } else if has("__arrow_c_stream__")? || has("__arrow_c_array__")? {
@@ -183,13 +230,23 @@ impl DocumentSource {
                 array: None,
             }
         } else {
+            refuse_text(documents, "documents")?;
+            refuse_mapping(documents)?;
             Kind::Iterator {
                 documents: documents.try_iter()?.unbind(),
                 text: text.to_owned(),
-                id: id.map(str::to_owned),
+                id: id.clone(),
             }
         };
         Ok(Self { next: 0, kind })
+    }
+
+    /// Returns the type of the ids of a table.
+    pub(crate) fn id_type(&self) -> Option<DataType> {
+        match &self.kind {
+            Kind::Arrow { layout, .. } => layout.id_type(),
+            Kind::Iterator { .. } | Kind::Files(..) => None,
+        }
     }
 
     /// Returns the next documents; none at the end.
@@ -204,7 +261,7 @@ impl DocumentSource {
                 documents,
                 text,
                 id,
-            } => objects::from_iterator(documents.bind(py), text, id.as_deref(), first)?,
+            } => objects::from_iterator(documents.bind(py), text, id, first)?,
             Kind::Arrow {
                 stream,
                 layout,
@@ -219,6 +276,41 @@ impl DocumentSource {
     }
 }
 
+/// Refuses a mapping: iterating it would give its keys.
+fn refuse_mapping(documents: &Bound<'_, PyAny>) -> PyResult<()> {
+    let Ok(mapping) = documents.cast::<PyMapping>() else {
+        return Ok(());
+    };
+    let keys = mapping.keys()?;
+    let first = keys
+        .get_item(0)
+        .and_then(|key| key.repr())
+        .map(|key| key.to_string());
+    Err(PyTypeError::new_err(format!(
+        "documents must be an iterable of them, got one {} with the keys {keys}: put it into a \
+         list, or name one of its splits ([{}])",
+        documents.get_type().name()?,
+        first.unwrap_or_default()
+    )))
+}
+
+/// Checks that each row has an id.
+fn check_ids(column: &str, ids: &Values, first: u64) -> PyResult<()> {
+    for at in 0..ids.len() {
+        let fault = match ids.id(at) {
+            Ok(Some(_)) => continue,
+            Ok(None) => "is null".to_owned(),
+            Err(error) => format!("is not UTF-8 ({error})"),
+        };
+        let number = first + at as u64;
+        return Err(invalid(format!(
+            "id of document {number} {fault} in column {column}: give it one, or number the \
+             documents with id=False"
+        )));
+    }
+    Ok(())
+}
+
 fn from_arrow(
     py: Python<'_>,
     stream: &mut Box<dyn ArrayReader + Send>,
@@ -229,7 +321,12 @@ fn from_arrow(
     loop {
         if let Some((rows, done)) = array.take() {
             let count = (rows.len() - done).min(BATCH);
-            let (texts, ids) = layout.columns(&rows.slice(done, count))?;
+            let slice = rows.slice(done, count);
+            let texts = layout.text.values(&slice);
+            let ids = layout.id.as_ref().map(|id| id.values(&slice));
+            if let (Some(column), Some(ids)) = (&layout.id, &ids) {
+                check_ids(&column.name, ids, first)?;
+            }
             if done + count < rows.len() {
                 *array = Some((rows, done + count));
             }

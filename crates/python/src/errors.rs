@@ -27,6 +27,10 @@ pub(crate) fn of_batch(error: &BatchError) -> PyErr {
             "{}; temp_dir names another directory, memory a larger budget",
             with_causes(error)
         )),
+        BatchError::RepeatedId { .. } => invalid(format!(
+            "{error}: findings cannot tell them apart; id=False numbers documents, and keep() \
+             needs no ids"
+        )),
         BatchError::Read { .. } | BatchError::Write { .. } => system(error),
         BatchError::TooMany => PyMemoryError::new_err(error.to_string()),
         _ => invalid(with_causes(error)),

@@ -9,7 +9,8 @@ use crate::tokens::surrogate;
 /// The id of a document, as the caller gave it or as its number.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Id {
-    Number(i64),
+    /// A whole number of 64 bits, with or without a sign.
+    Number(i128),
     Text(String),
 }
 
@@ -17,8 +18,23 @@ impl Id {
     /// Returns the id as a Python object.
     pub(crate) fn to_python<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
         match self {
-            Self::Number(number) => PyInt::new(py, *number).into_any(),
+            Self::Number(number) => match i64::try_from(*number) {
+                Ok(number) => PyInt::new(py, number).into_any(),
+                Err(_greater) => PyInt::new(py, *number as u64).into_any(),
+            },
             Self::Text(text) => PyString::new(py, text).into_any(),
+        }
+    }
+
+    /// Returns the id that a file has, a whole number if `is_number`.
+    pub(crate) fn of_file(id: &str, is_number: bool) -> Self {
+        let number = id
+            .parse::<i128>()
+            .ok()
+            .filter(|number| (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(number));
+        match number {
+            Some(number) if is_number => Self::Number(number),
+            _ => Self::Text(id.to_owned()),
         }
     }
 
@@ -34,11 +50,51 @@ impl Id {
             return Ok(Self::Text(text.to_owned()));
         }
         if let Ok(number) = id.extract::<i64>() {
-            return Ok(Self::Number(number));
+            return Ok(Self::Number(number.into()));
+        }
+        if let Ok(number) = id.extract::<u64>() {
+            return Ok(Self::Number(number.into()));
         }
         Err(PyTypeError::new_err(format!(
             "id of document {number} must be str or an int of 64 bits, got {}",
             id.get_type().name()?
         )))
+    }
+}
+
+/// The column or key of ids.
+#[derive(Clone, Debug)]
+pub(crate) enum IdColumnName {
+    /// `id`, if there is one.
+    Usual,
+    Named(String),
+    /// Documents have their numbers as ids (`id=False`).
+    Numbers,
+}
+
+impl IdColumnName {
+    /// Returns the column that an argument names.
+    ///
+    /// # Errors
+    /// `TypeError` for anything but a string, None and False.
+    pub(crate) fn of(id: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let Some(id) = id else {
+            return Ok(Self::Usual);
+        };
+        match (id.extract::<String>(), id.extract::<bool>()) {
+            (Ok(name), _) => Ok(Self::Named(name)),
+            (_, Ok(false)) => Ok(Self::Numbers),
+            _ => Err(PyTypeError::new_err(
+                "id must be the name of a column or key, or False for numbers",
+            )),
+        }
+    }
+
+    /// Returns the name, if one is given.
+    pub(crate) fn named(&self) -> Option<&str> {
+        match self {
+            Self::Named(name) => Some(name),
+            Self::Usual | Self::Numbers => None,
+        }
     }
 }

@@ -29,6 +29,8 @@ mod tokens;
 
 #[pyo3::pymodule]
 mod _neardup {
+    use pyo3::prelude::*;
+
     #[pymodule_export]
     use crate::crawl::{Crawl, PageTable};
     #[pymodule_export]
@@ -45,4 +47,9 @@ mod _neardup {
     use crate::signature_index::SignatureIndex;
     #[pymodule_export]
     use crate::simhash::{Simhash, fingerprints};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
 }

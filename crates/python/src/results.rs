@@ -30,12 +30,7 @@ impl Degree {
         Self {
             distance: likeness.distance(),
             resemblance: likeness.resemblance(),
-            measure: match likeness {
-                Likeness::SamePayload => "bytes",
-                Likeness::SameText => "words",
-                Likeness::Near { .. } if verified => "resemblance",
-                Likeness::Near { .. } => "distance",
-            },
+            measure: likeness.measure(verified),
         }
     }
 }

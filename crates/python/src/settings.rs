@@ -14,7 +14,9 @@ use neardup::{
     BandDesign, Criterion, DEFAULT_RECALL, Features, Fingerprinter, HashKey, LEAST_WORDS,
     SignatureBuilder, StopWords, Thresholds, Unit, Width,
 };
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::errors::invalid;
 
@@ -23,6 +25,71 @@ const OF_OTHER_SHINGLES: f64 = 0.8;
 
 /// The distance of candidates unless another is asked for, in bits.
 pub(crate) const DEFAULT_DISTANCE: u32 = 3;
+
+/// Names of arguments in datasketch and text-dedup, and ours.
+const FOREIGN: [(&[&str], &str); 8] = [
+    (
+        &["threshold", "jaccard_threshold", "similarity_threshold"],
+        "the least resemblance is called resemblance",
+    ),
+    (
+        &[
+            "ngram",
+            "ngrams",
+            "ngram_size",
+            "n_gram",
+            "shingle_size",
+            "k",
+        ],
+        "runs of five words are features=\"word:5\", of nine characters \"char:9\"",
+    ),
+    (
+        &["column", "text_column", "text_key", "text_field", "field"],
+        "the column or key of the texts is called text",
+    ),
+    (
+        &[
+            "id_column",
+            "id_key",
+            "id_field",
+            "idx_column",
+            "index_column",
+        ],
+        "the column or key of the ids is called id",
+    ),
+    (
+        &["num_perm", "bands", "rows", "b", "r", "params"],
+        "bands are chosen so that pairs are found with the probability recall",
+    ),
+    (
+        &["num_workers", "num_proc", "n_jobs", "workers"],
+        "the number of threads is called threads",
+    ),
+    (
+        &["bit_diff", "hamming", "hamming_distance", "f"],
+        "the number of bits is called distance",
+    ),
+    (
+        &["seed", "hash_func", "hashfunc"],
+        "hashes are fixed, so that indexes of different runs fit together",
+    ),
+];
+
+/// Refuses arguments that do not exist, with the names that those of other packages have here.
+///
+/// # Errors
+/// `TypeError` for any argument.
+pub(crate) fn refuse_foreign(other: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+    let Some(name) = other.and_then(|other| other.keys().iter().next()) else {
+        return Ok(());
+    };
+    let name = name.to_string();
+    let known = FOREIGN.iter().find(|(names, _)| names.contains(&&*name));
+    let remedy = known.map_or_else(String::new, |(_, ours)| format!(": {ours}"));
+    Err(PyTypeError::new_err(format!(
+        "dedup() got an unexpected keyword argument '{name}'{remedy}"
+    )))
+}
 
 /// Returns the system's directory for temporary files, for calls that name none.
 #[expect(

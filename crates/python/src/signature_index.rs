@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 
 use crate::documents::{Batch, DocumentSource, TextSource};
 use crate::errors::{invalid, of_batch};
-use crate::id::Id;
+use crate::id::{Id, IdColumnName};
 use crate::index_file::{self, Draft};
 use crate::settings::{SignatureSettings, VerdictSettings};
 use crate::{parallel, results, tokens};
@@ -179,12 +179,13 @@ impl SignatureIndex {
         py: Python<'_>,
         documents: &Bound<'_, PyAny>,
         text: &str,
-        id: Option<&str>,
+        id: Option<&Bound<'_, PyAny>>,
         threads: Option<NonZeroUsize>,
     ) -> PyResult<()> {
-        let mut source = DocumentSource::of(documents, text, id)?;
+        let mut source = DocumentSource::of(documents, text, &IdColumnName::of(id)?)?;
         let threads = parallel::threads(threads);
         while let Some(batch) = source.next_batch(py)? {
+            batch.check_utf8()?;
             py.detach(|| {
                 let signatures = self.sign_batch(&batch, threads);
                 let mut held = self.write();

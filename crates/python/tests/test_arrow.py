@@ -7,7 +7,7 @@ import unittest
 
 from corpus import corpus
 
-from neardup import SignatureIndex, Simhash, dedup, fingerprints, minhashes
+from neardup import SignatureIndex, Simhash, dedup, fingerprints, keep, minhashes
 
 TEXTS, REPEATED = corpus()
 IDS = [f"d{number}" for number in range(len(TEXTS))]
@@ -74,6 +74,77 @@ class In(unittest.TestCase):
             dedup(pa.table({"body": ["a"]}))
         with self.assertRaisesRegex(ValueError, "no column key"):
             dedup(pa.table({"text": ["a"]}), id="key")
+
+    def test_ids_of_every_number_come_back_with_their_type(self):
+        # Of 2⁶³ and more the number of the row came back, which is the id of another row.
+        pa = wanted("pyarrow")
+        for kind, ids in [("uint64", [2**64 - 1, 5]), ("uint64", [2**63, 2**63 + 7]),
+                          ("int64", [-(2**63), 5]), ("int8", [-128, 127]), ("uint32", [7, 2**32 - 1])]:
+            table = pa.table({"id": pa.array(ids, pa.type_for_alias(kind)), "text": ["a b"] * 2})
+            self.assertEqual(found_in(table), {ids[1]: ids[0]})
+            found = pa.table(dedup(table))
+            self.assertEqual(found["id"].to_pylist(), ids[1:])
+            self.assertEqual({str(found.schema.field(n).type) for n in ["id", "duplicate_of"]}, {kind})
+        self.assertEqual(found_in([(2**64 - 1, "a"), (0, "a")]), {0: 2**64 - 1})
+        self.assertEqual(str(pa.table(dedup([(2**63, "a"), (0, "a")])).schema.field("id").type), "uint64")
+        with self.assertRaisesRegex(TypeError, "an int of 64 bits"):
+            dedup([(2**64, "a")])
+
+    def test_a_row_without_an_id_is_an_error(self):
+        pa = wanted("pyarrow")
+        table = pa.table({"id": [1, None], "text": ["a", "a"]})
+        with self.assertRaisesRegex(ValueError, "id of document 1 is null in column id.*id=False"):
+            dedup(table)
+        self.assertEqual(found_in(table, id=False), {1: 0})
+
+    def test_a_text_that_is_cut_within_a_character_ends_nothing(self):
+        # pyarrow reads it from Parquet unchecked, and the interpreter was aborted.
+        pa = wanted("pyarrow")
+        bad = ["ä".encode() * 9, "ä".encode()[:1], "ä".encode() * 9]
+        column = pa.Array.from_buffers(pa.string(), 3, pa.array(bad, pa.binary()).buffers())
+        findings = dedup(pa.table({"text": column}))
+        self.assertEqual([found.id for found in findings], [2])
+        self.assertRegex(findings.skipped_reasons[0], "document 1 is not UTF-8")
+        for wrong in [fingerprints, minhashes, SignatureIndex().query_many, SignatureIndex().add_all]:
+            with self.assertRaisesRegex(ValueError, "text of document 1 is not UTF-8"):
+                wrong(column)
+        with self.assertRaisesRegex(ValueError, "id of document 1 is not UTF-8"):
+            dedup(pa.table({"id": column, "text": ["a", "b", "c"]}))
+
+    def test_columns_of_dictionaries_binary_and_structs_are_read(self):
+        pa = wanted("pyarrow")
+        texts = pa.array(["one two", None, "one two"])
+        for column in [texts.dictionary_encode(), texts.cast(pa.binary())]:
+            self.assertEqual(found_in(pa.table({"text": column})), {2: 0})
+        rows = [{"id": n, "doc": {"text": text}} for n, text in enumerate(texts.to_pylist())]
+        for documents in [rows, pa.Table.from_pylist(rows)]:
+            findings = dedup(documents, text="doc.text")
+            self.assertEqual(([one.id for one in findings], findings.skipped), ([2], 1))
+
+    def test_what_remains_of_a_table_is_one_of_its_kind(self):
+        pa, pl, pd = wanted("pyarrow"), wanted("polars"), wanted("pandas")
+        columns = {"id": [4, 4, None], "text": ["one text", "another", "One text!"]}
+        table = pa.table(columns)
+        self.assertEqual(keep(table), table.slice(0, 2))
+        self.assertEqual(keep(table["text"]).to_pylist(), columns["text"][:2])
+        self.assertTrue(keep(pl.DataFrame(columns)).equals(pl.DataFrame(columns)[:2]))
+        self.assertEqual(list(keep(pd.DataFrame(columns))["text"]), columns["text"][:2])
+        with self.assertRaisesRegex(TypeError, "goes through the documents twice"):
+            keep(pa.RecordBatchReader.from_batches(table.schema, iter(table.to_batches())))
+
+    def test_findings_become_frames(self):
+        pl, pd = wanted("polars"), wanted("pandas")
+        self.assertIsInstance(dedup(TEXTS).to_polars(), pl.DataFrame)
+        self.assertIsInstance(dedup(TEXTS).to_pandas(), pd.DataFrame)
+
+    def test_an_index_of_strings_and_rows_of_numbers_go_into_one_table(self):
+        pa = wanted("pyarrow")
+        with tempfile.TemporaryDirectory() as directory:
+            known = pathlib.Path(directory) / "known"
+            list(dedup([("x", "one text")], save_index=known))
+            found = pa.table(dedup(pa.table({"id": [3], "text": ["one text"]}), against=known))
+        self.assertEqual(found.to_pylist()[0]["duplicate_of"], "x")
+        self.assertEqual(found["id"].to_pylist(), [3])
 
     def test_an_error_of_a_stream_ends_the_work(self):
         pa = wanted("pyarrow")

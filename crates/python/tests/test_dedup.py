@@ -8,7 +8,7 @@ import unittest
 
 from corpus import changed, corpus, words
 
-from neardup import Cluster, Duplicate, Pair, SignatureIndex, dedup
+from neardup import Cluster, Duplicate, Pair, SignatureIndex, __version__, dedup, keep
 
 TEXTS, REPEATED = corpus()
 
@@ -84,6 +84,9 @@ class WhatIsFound(unittest.TestCase):
 
     def test_a_document_without_an_id_has_its_number(self):
         self.assertEqual(found_in(["one", ("b", "two"), "one", {"text": "two"}]), {2: 0, 3: "b"})
+
+    def test_the_package_has_a_version(self):
+        self.assertRegex(__version__, r"^\d+\.\d+\.\d+$")
 
     def test_no_documents_give_no_findings(self):
         findings = dedup([])
@@ -169,6 +172,15 @@ class Files(unittest.TestCase):
             self.assertEqual(found_in(directory), expected)
             self.assertEqual(found_in([directory / "corpus.jsonl"]), expected)
 
+    def test_ids_of_files_keep_their_type(self):
+        # They came back as strings, so that a filter of a table of numbers removed nothing.
+        with tempfile.TemporaryDirectory() as directory:
+            path = pathlib.Path(directory) / "a.jsonl"
+            rows = [{"id": id, "text": "one text"} for id in [2**64 - 1, 5, "7", 2**70]]
+            path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+            found = [one.id for one in dedup(str(path))]
+        self.assertEqual(found, [5, "7", str(2**70)])
+
     def test_a_bad_line_is_skipped_with_its_reason(self):
         with tempfile.TemporaryDirectory() as directory:
             path = pathlib.Path(directory, "corpus.jsonl")
@@ -181,6 +193,23 @@ class Files(unittest.TestCase):
     def test_a_path_that_does_not_exist_is_an_os_error(self):
         with self.assertRaisesRegex(OSError, "no-such-file"):
             dedup(pathlib.Path("no-such-file"))
+
+
+class WhatRemains(unittest.TestCase):
+    TEXTS = ["one text", "another", "One text!"]
+
+    def test_documents_of_every_kind_come_back_as_they_are(self):
+        rows = [{"id": 7, "text": text} for text in self.TEXTS]      # all with one id
+        self.assertEqual(list(keep(rows)), rows[:2])
+        self.assertEqual(list(keep(self.TEXTS)), self.TEXTS[:2])
+        self.assertEqual(list(keep([])), [])
+
+    def test_what_can_be_read_once_only_is_refused(self):
+        for documents in [iter(self.TEXTS), pathlib.Path("a"), [pathlib.Path("a")], "a text"]:
+            with self.assertRaises(TypeError):
+                keep(documents)
+        with self.assertRaisesRegex(TypeError, "takes no pairs"):
+            keep(self.TEXTS, pairs=True)
 
 
 class BadInput(unittest.TestCase):
@@ -196,6 +225,28 @@ class BadInput(unittest.TestCase):
         self.refused(TypeError, "document 0 must be a pair.*tuple of 3", [("a", "b", "c")])
         self.refused(ValueError, "document 0 has no key \"text\": it has .*body", [{"body": "a"}])
         self.refused(ValueError, "document 0 has no key \"key\"", [{"text": "a"}], id="key")
+
+    def test_a_mapping_is_not_taken_for_a_list_of_its_keys(self):
+        # `dedup(load_dataset(…))` returned no findings: it compared the names of the splits.
+        self.refused(TypeError, r"with the keys .*name one of its splits \(\['train'\]\)",
+                     {"train": ["a", "a"], "test": ["a"]})
+        self.refused(TypeError, "got one dict", {"id": 1, "text": "a"})
+
+    def test_two_documents_with_one_id_are_an_error_or_numbered(self):
+        # Removing findings by id removed both: a document and its only copy.
+        repeated = [{"id": "x", "text": "one"}, {"id": "x", "text": "one"}]
+        self.refused(ValueError, "documents 0 and 1 have the same id.*id=False", repeated)
+        self.assertEqual(found_in(repeated, id=False), {1: 0})
+        self.refused(ValueError, "id of document 1 is missing",
+                     [{"id": 3, "text": "a"}, {"id": None, "text": "a"}])
+        many = [(n % 9_999, f"text {n}") for n in range(10_000)]
+        self.refused(ValueError, "documents 0 and 9999 have", many, memory=1)
+
+    def test_arguments_of_other_packages_are_answered_with_ours(self):
+        for name, ours in [("threshold", "resemblance"), ("ngram", "word:5"), ("column", "text"),
+                           ("num_perm", "recall"), ("num_proc", "threads")]:
+            self.refused(TypeError, f"'{name}'.*{ours}", ["a"], **{name: 1})
+        self.refused(TypeError, "unexpected keyword argument 'other'$", ["a"], other=1)
 
     def test_one_text_is_not_taken_for_a_list_of_letters(self):
         self.refused(TypeError, "documents must be an iterable.*got one str", "a text")

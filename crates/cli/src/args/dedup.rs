@@ -1,11 +1,14 @@
 //! The arguments of `dedup`.
 
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 use batch::Shard;
 use clap::{Args, ValueEnum};
+use corpus::is_standard_input;
 
 use crate::args::input::{InputArgs, WorkArgs};
+use crate::cli_error::{CliError, usage};
 use crate::likeness::{FeatureArgs, VerdictArgs};
 use crate::output::Format;
 use crate::values::Switch;
@@ -28,10 +31,13 @@ Examples:
   crawler dedup corpus/ --shard 2/4 --signatures 2.sig
                                                     a quarter of the work, on one machine of four
   crawler dedup --merge 1.sig 2.sig 3.sig 4.sig     the result of all of it
-  zcat big.jsonl.gz | crawler dedup - --memory 2GiB")]
+  zcat big.jsonl.gz | crawler dedup - --memory 2GiB
+
+Exit codes: 0 done, 1 a fault, 2 wrong usage, or a document may be missing in the result because a
+part of the input could not be read.")]
 pub(crate) struct DedupArgs {
-    /// Files, directories, and patterns of file names ('data/*.jsonl.gz'); - is standard input.
-    /// The first bytes of a file decide on its format and compression (gzip, zstd, bzip2, xz)
+    /// Files, directories, pipes, and patterns of file names ('data/*.jsonl.gz'); - is standard
+    /// input. The first bytes decide on the format and the compression (gzip, zstd, bzip2, xz)
     #[arg(value_name = "PATH", required_unless_present = "merge")]
     pub(crate) paths: Vec<PathBuf>,
     #[command(flatten)]
@@ -59,7 +65,7 @@ pub(crate) struct DedupArgs {
     /// rows with all columns, records of archives with all that are no pages. Text and HTML files
     /// are copied if FILE is a directory (name/), else listed. .gz and .zst compress. With --unit:
     /// lines and rows without the parts that repeat. Findings are printed only if --output or
-    /// --format asks for them
+    /// --format asks for them. - is standard output
     #[arg(long, value_name = "FILE", requires = "paths")]
     #[arg(conflicts_with_all = ["pairs", "clusters", "shard"])]
     pub(crate) keep: Option<PathBuf>,
@@ -192,6 +198,41 @@ impl PartUnit {
 }
 
 impl DedupArgs {
+    /// Checks that each output is of a kind that its name can have.
+    ///
+    /// # Errors
+    /// A file that is read again is to go to standard output, two outputs are, or findings have the
+    /// name of a format that they are not written in.
+    pub(crate) fn check_outputs(&self) -> Result<(), CliError> {
+        let is_dash = |path: &Option<PathBuf>| path.as_deref().is_some_and(is_standard_input);
+        for (option, path) in [
+            ("--save-index", &self.save_index),
+            ("--signatures", &self.signatures),
+            ("--report", &self.report),
+        ] {
+            if is_dash(path) {
+                let error = usage(format!("{option} - is no file"));
+                return Err(error.with_remedy("standard output has the findings; name a file"));
+            }
+        }
+        if is_dash(&self.keep) && !self.keeps_silently() && self.work.output().is_none() {
+            let error = usage("both --keep and the findings would go to standard output");
+            return Err(error.with_remedy("name a file for one of them"));
+        }
+        let foreign = ["csv", "tsv", "gz", "zst", "bz2", "xz"];
+        let extension = self.work.output().and_then(Path::extension);
+        let is_foreign = |extension: &OsStr| foreign.iter().any(|name| extension == *name);
+        match (self.work.output(), extension) {
+            (Some(path), Some(extension)) if is_foreign(extension) => {
+                let shown = path.display();
+                let error = usage(format!("findings are not written in the format of {shown}"));
+                let remedy = "name.jsonl, name.parquet and name.arrow are written";
+                Err(error.with_remedy(remedy))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Returns true if only the kept documents are wanted, and no findings.
     pub(crate) fn keeps_silently(&self) -> bool {
         self.keep.is_some() && self.work.output.is_none() && self.format.is_none()
@@ -200,7 +241,7 @@ impl DedupArgs {
     /// Returns the form of the findings.
     pub(crate) fn finding_form(&self) -> FindingForm {
         let by_name = || {
-            let extension = self.work.output.as_ref()?.extension()?;
+            let extension = self.work.output()?.extension()?;
             match extension.to_str()? {
                 "parquet" => Some(FindingForm::Parquet),
                 "arrow" | "feather" => Some(FindingForm::Arrow),

@@ -203,7 +203,7 @@ pub(crate) struct FrequenciesArgs {
     /// Leave out the stop words of this language
     #[arg(long, value_name = "LANG")]
     pub(crate) stop_words: Option<String>,
-    /// Write to this file instead of standard output
+    /// Write to this file instead of standard output (-)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use corpus::InputOptions;
+use corpus::{InputOptions, is_standard_input};
 
 use crate::values::Size;
 
@@ -40,8 +40,8 @@ pub(crate) struct WorkArgs {
     /// Directory for temporary files [default: the system's]
     #[arg(long, value_name = "DIR")]
     pub(crate) temp_dir: Option<PathBuf>,
-    /// Write to this file instead of standard output: to FILE.part, which becomes FILE once it is
-    /// whole
+    /// Write to this file instead of standard output (-): to FILE.part, which becomes FILE once it
+    /// is whole
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// No progress and no closing line
@@ -50,6 +50,12 @@ pub(crate) struct WorkArgs {
 }
 
 impl WorkArgs {
+    /// Returns the file to write; none for standard output, also if it is named `-`.
+    pub(crate) fn output(&self) -> Option<&Path> {
+        let output = self.output.as_deref();
+        output.filter(|path| !is_standard_input(path))
+    }
+
     /// Returns the memory limit in bytes, if one is given.
     pub(crate) fn memory(&self) -> Option<usize> {
         let memory = self.memory?;

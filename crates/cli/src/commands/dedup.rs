@@ -69,7 +69,7 @@ pub(crate) fn run(args: &DedupArgs) -> Result<(), CliError> {
         return run.compare_parts(unit);
     }
     let Some(Compared { summary, index }) = run.compare()? else {
-        return Ok(());
+        return run.skipped.borrow().check_complete();
     };
     let kept = run.keep()?;
     // Last: documents in the index are found again by the next run, which keeps nothing of them.
@@ -77,11 +77,12 @@ pub(crate) fn run(args: &DedupArgs) -> Result<(), CliError> {
         index.complete()?;
     }
     run.say_closing(&summary, kept.as_ref());
-    Ok(())
+    run.skipped.borrow().check_complete()
 }
 
 impl<'a> DedupRun<'a> {
     fn of(args: &'a DedupArgs) -> Result<Self, CliError> {
+        args.check_outputs()?;
         let reader = Reader::new(args.main_content.is_none_or(|switch| switch.is_on()));
         let mut input = args.input.options(args.work.temp_dir.as_deref());
         let survivors = Survivors::of(args, &mut input)?;
@@ -183,7 +184,7 @@ impl<'a> DedupRun<'a> {
                 if let (Some(survivors), Finding::Duplicate(found)) = (&mut *survivors, &finding) {
                     survivors.leave_out(found.number);
                 }
-                findings::write(output, &finding)
+                findings::write(output, &finding, self.options.criterion.needs_bands())
             })
         });
         self.progress.end();
@@ -203,8 +204,8 @@ impl<'a> DedupRun<'a> {
     fn keep(&self) -> Result<Option<KeptSummary>, CliError> {
         let (survivors, tally) = (self.survivors.borrow(), self.tally.borrow());
         let both = survivors.as_ref().zip(tally.as_ref());
-        both.map(|(survivors, tally)| survivors.write(tally))
-            .transpose()
+        let kept = both.map(|(survivors, tally)| survivors.write(tally));
+        Ok(kept.transpose()?.flatten())
     }
 
     /// Returns an error as the user reads it, with its remedy.

@@ -169,7 +169,7 @@ impl Extractor<'_> {
                 "it extracts answers with status 200, resources and conversions that are text or \
                  markup",
             )),
-            _ => Ok(()),
+            _ => skipped.check_complete(),
         }
     }
 

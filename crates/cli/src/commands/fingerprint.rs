@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use corpus::{Document, Documents, Reader, Skipped};
+use corpus::{Document, Documents, Reader, Skipped, is_standard_input};
 use indicatif::HumanCount;
 use neardup::SignatureBuilder;
 
@@ -27,6 +27,11 @@ pub(crate) fn run(args: &FingerprintArgs) -> Result<(), CliError> {
     let documents =
         Documents::below(&args.paths, &input).map_err(|error| CliError::of_usage(&error))?;
     match &args.output {
+        Some(path) if is_standard_input(path) => {
+            let remedy =
+                "without --output, fingerprints are printed; the file has its names beside it";
+            Err(usage("--output - is no file").with_remedy(remedy))
+        }
         Some(path) => write(path, documents, reader, signature_builder),
         None => print(args, documents, reader, signature_builder),
     }
@@ -39,7 +44,7 @@ fn print(
     reader: Reader,
     builder: SignatureBuilder,
 ) -> Result<(), CliError> {
-    let mut skipped = None;
+    let mut skipped = SkipReport::default();
     let fingerprint = move |document: &Document| reader.fingerprint(&builder, &document.content);
     output::to_stdout(|out| {
         for computed in corpus::computed(documents, fingerprint) {
@@ -48,15 +53,12 @@ fn print(
                     let digits = args.features.digits(fingerprint);
                     writeln!(out, "{digits}  {}", printable(&id))?;
                 }
-                Err(more) => {
-                    say(&printable(&more.to_string()));
-                    skipped = Some(more);
-                }
+                Err(more) => skipped.add(&more),
             }
         }
         Ok(())
     })?;
-    skipped.map_or(Ok(()), |skipped| Err(incomplete(&skipped)))
+    skipped.check_complete()
 }
 
 /// Writes a file of fingerprints and the file of their names.
@@ -71,10 +73,11 @@ fn write(
     let fingerprint = move |document: &Document| reader.fingerprint(&builder, &document.content);
     for computed in corpus::computed(documents, fingerprint) {
         match computed {
-            Ok((id, _)) if id.len() > MAX_NAME / 8 => report.add(&Skipped {
-                culprit: id.chars().take(100).collect(),
-                reason: format!("its id is longer than {} bytes", MAX_NAME / 8),
-            }),
+            Ok((id, _)) if id.len() > MAX_NAME / 8 => {
+                let culprit: String = id.chars().take(100).collect();
+                let reason = format!("its id is longer than {} bytes", MAX_NAME / 8);
+                report.add(&Skipped::loss(culprit, reason));
+            }
             Ok((id, fingerprint)) => writer.push(fingerprint, &id)?,
             Err(more) => report.add(&more),
         }
@@ -89,12 +92,5 @@ fn write(
         HumanCount(written),
         printable(&path.display().to_string())
     ));
-    match report.count() {
-        0 => Ok(()),
-        _ => Err(usage("not everything could be read; the file has the rest")),
-    }
-}
-
-fn incomplete(skipped: &Skipped) -> CliError {
-    usage(format!("not everything could be read: {skipped}"))
+    report.check_complete()
 }

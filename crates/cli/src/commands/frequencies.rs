@@ -5,6 +5,7 @@ use corpus::Reader;
 use crate::args::FrequenciesArgs;
 use crate::cli_error::CliError;
 use crate::features::{self, FeatureSettings};
+use crate::skip_report::SkipReport;
 
 pub(crate) fn run(args: &FrequenciesArgs) -> Result<(), CliError> {
     let feature_settings = FeatureSettings::new(
@@ -13,6 +14,9 @@ pub(crate) fn run(args: &FrequenciesArgs) -> Result<(), CliError> {
         None,
     )?;
     let input = args.input.options(None);
-    let counted = feature_settings.count(&args.paths, &input, &Reader::new(true))?;
-    features::write(&counted, args.output.as_deref())
+    let mut skipped = SkipReport::default();
+    let reader = Reader::new(true);
+    let counted = feature_settings.count(&args.paths, &input, &reader, |one| skipped.add(one))?;
+    features::write(&counted, args.output.as_deref())?;
+    skipped.check_complete()
 }

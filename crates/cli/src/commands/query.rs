@@ -14,7 +14,6 @@ use batch::{
     BatchError, Control, JoinOptions, Pair, Progress, QueryMatch, QueryOptions, Shard, Step,
     ordered_pairs, ordered_query,
 };
-use corpus::is_standard_input;
 use indicatif::{HumanCount, ProgressBar};
 use serde::Serialize;
 
@@ -62,12 +61,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), CliError> {
         bar.0.finish_and_clear();
         found
     };
-    let to_file = args
-        .work
-        .output
-        .as_deref()
-        .filter(|path| !is_standard_input(path));
-    let closing = match to_file {
+    let closing = match args.work.output() {
         Some(path) => {
             let mut draft = DraftFile::begin(path).map_err(unwritable(path))?;
             let mut out = BufWriter::new(&mut draft);

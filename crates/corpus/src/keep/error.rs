@@ -32,7 +32,7 @@ pub enum KeepError {
     },
     /// Tables with different columns.
     #[error(
-        "one output has the columns of all: {} and {} have different ones",
+        "one output has the columns of all: {} and {} differ, {difference}",
         first.display(),
         other.display()
     )]
@@ -41,6 +41,8 @@ pub enum KeepError {
         first: PathBuf,
         /// The table with other columns.
         other: PathBuf,
+        /// The first column that differs.
+        difference: String,
     },
     /// A file that is named like another format.
     #[error("{} is named like {name}, and the inputs are {format}", output.display())]
@@ -96,6 +98,14 @@ pub enum KeepError {
         path: PathBuf,
         /// The error of the system.
         source: io::Error,
+    },
+    /// A table whose other columns cannot be read.
+    #[error("cannot read the rows of {} with all columns", path.display())]
+    Unreadable {
+        /// The table.
+        path: PathBuf,
+        /// The error of the library.
+        source: ArrowError,
     },
     /// Rows that cannot be written as they were.
     #[error("cannot write the rows of {}", path.display())]

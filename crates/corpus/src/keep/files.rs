@@ -40,7 +40,7 @@ fn each(
     for path in kept.files()? {
         let name = path.display().to_string();
         let documents = open_file::open(&path, &kept.options)
-            .and_then(|open| open.documents(&name, &fields, &Oddities::default()));
+            .and_then(|open| Ok(open.documents(&name, &fields, &Oddities::default())?));
         for document in documents.into_iter().flatten().flatten() {
             if pass.survives(&document) {
                 found(&path)?;

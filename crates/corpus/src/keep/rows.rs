@@ -1,16 +1,20 @@
 //! Chosen rows of tables, with all columns.
 //!
 //! A Parquet file keeps its schema, its metadata and the codec of each column; its row groups are
-//! made anew, with at most [`ROW_GROUP_BYTES`]. Arrow files and streams keep their schema and are
-//! written without compression, as their readers map them into memory.
+//! made anew, with at most [`ROW_GROUP_BYTES`], and cells of strings and intervals are copied byte
+//! by byte. Arrow files and streams keep their schema and are written without compression, as their
+//! readers map them into memory.
+//!
+//! Tables go together if they have columns of the same names and types, in whatever order. A column
+//! that may have nulls in one of them may have nulls in the output.
 
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::{BooleanArray, RecordBatch};
+use arrow_array::{ArrayRef, BooleanArray, RecordBatch};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
-use arrow_schema::{ArrowError, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use arrow_select::filter::filter_record_batch;
 use parquet::arrow::ArrowSchemaConverter;
 use parquet::arrow::arrow_writer::{ArrowWriter, ArrowWriterOptions};
@@ -23,41 +27,136 @@ use super::{KeepError, Kept, KeptDocuments, Pass};
 use crate::draft::Draft;
 use crate::open_file::{self, OpenFile};
 use crate::packed_draft::PackedDraft;
+use crate::physical;
 use crate::table_rows::Columns;
 use crate::tables::{Projection, Table};
 
 /// Encoded bytes that end a row group.
 const ROW_GROUP_BYTES: usize = 128 << 20;
 
-/// The schema of the tables before, and the first of them.
-pub(super) type FirstSchema = Option<(PathBuf, SchemaRef)>;
+/// The columns of all tables of an output.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tables {
+    /// The first table and its columns, which may have nulls where those of another may.
+    first: Option<(PathBuf, Vec<FieldRef>)>,
+    /// True if the schema of a Parquet file is an older form, in which nothing is written. Its
+    /// strings are read as strings then.
+    as_declared: bool,
+}
 
-/// Checks that a table has the columns of those before it. A damaged one is skipped.
-pub(super) fn check(open: OpenFile, path: &Path, first: &mut FirstSchema) -> Result<(), KeepError> {
-    let Ok((table, _)) = table(open) else {
-        return Ok(());
-    };
-    match first {
-        None => *first = Some((path.to_owned(), table.schema)),
-        Some((known_as, known)) if known.fields() != table.schema.fields() => {
+impl Tables {
+    /// Adds a table, which must have the columns of those before it. A damaged one is skipped.
+    pub(super) fn add(&mut self, open: OpenFile, path: &Path) -> Result<(), KeepError> {
+        let Ok((table, form)) = table(open, false) else {
+            return Ok(());
+        };
+        if let Form::Parquet(metadata) = &form
+            && !keeps_schema(&table.schema, metadata)
+        {
+            self.as_declared = true;
+            let declared = table.declared.fields();
+            if let Some(column) = declared
+                .iter()
+                .find(|column| has_intervals(column.data_type()))
+            {
+                let reason = format!(
+                    "a table with intervals ({:?}) in an older form, which cannot be copied",
+                    column.name()
+                );
+                return Err(KeepError::unsupported(path, &reason));
+            }
+        }
+        let columns = table.declared.fields();
+        let Some((known_as, known)) = &mut self.first else {
+            self.first = Some((path.to_owned(), columns.to_vec()));
+            return Ok(());
+        };
+        if let Some(difference) = difference(known, columns, matches!(form, Form::Parquet(_))) {
             return Err(KeepError::Columns {
                 first: known_as.clone(),
                 other: path.to_owned(),
+                difference,
             });
         }
-        Some(_) => {}
+        for column in known {
+            let other = columns.find(column.name());
+            if other.is_some_and(|(_, other)| other.is_nullable()) {
+                *column = Arc::new(column.as_ref().clone().with_nullable(true));
+            }
+        }
+        Ok(())
     }
-    Ok(())
+
+    /// Returns true if a column may have nulls in one of the tables.
+    fn is_nullable(&self, name: &str) -> bool {
+        let columns = self.first.iter().flat_map(|(_, columns)| columns);
+        let mut named = columns.filter(|column| column.name() == name);
+        named.any(|column| column.is_nullable())
+    }
+
+    /// Returns a schema in which the columns are that may have nulls.
+    fn with_nulls(&self, schema: &Schema) -> Schema {
+        let with_nulls = |column: &FieldRef| {
+            let is_nullable = column.is_nullable() || self.is_nullable(column.name());
+            column.as_ref().clone().with_nullable(is_nullable)
+        };
+        let columns: Vec<Field> = schema.fields().iter().map(with_nulls).collect();
+        Schema::new_with_metadata(columns, schema.metadata().clone())
+    }
+}
+
+/// Describes the first column in which a table differs from the first one; none if it has the same.
+fn difference(first: &[FieldRef], other: &Fields, is_parquet: bool) -> Option<String> {
+    let stored = |data_type: &DataType| match is_parquet {
+        true => stored_type(data_type),
+        false => data_type.clone(),
+    };
+    for column in first {
+        let name = column.name();
+        let Some((_, same)) = other.find(name) else {
+            return Some(format!("{name:?} is in the first only"));
+        };
+        let (one, two) = (column.data_type(), same.data_type());
+        if !stored(one).equals_datatype(&stored(two)) {
+            return Some(format!("{name:?} is {one} and {two}"));
+        }
+    }
+    let is_new = |column: &&FieldRef| first.iter().all(|known| known.name() != column.name());
+    let new = other.iter().find(is_new)?;
+    Some(format!("{:?} is in the second only", new.name()))
+}
+
+/// Returns the type of a column as far as Parquet stores it: a dictionary is an encoding, and the
+/// width of offsets is of memory only.
+fn stored_type(data_type: &DataType) -> DataType {
+    match data_type {
+        DataType::Dictionary(_, values) => stored_type(values),
+        DataType::LargeUtf8 | DataType::Utf8View => DataType::Utf8,
+        DataType::LargeBinary | DataType::BinaryView => DataType::Binary,
+        other => other.clone(),
+    }
+}
+
+fn has_intervals(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Interval(_) => true,
+        DataType::Struct(fields) => fields.iter().any(|field| has_intervals(field.data_type())),
+        DataType::List(item) | DataType::LargeList(item) | DataType::Map(item, _) => {
+            has_intervals(item.data_type())
+        }
+        _ => false,
+    }
 }
 
 /// Writes the rows of the chosen documents; returns the bytes written.
 pub(super) fn write(kept: &KeptDocuments, pass: &mut Pass<'_>) -> Result<u64, KeepError> {
     let mut out: Option<RowWriter> = None;
+    let mut unreadable = None;
     for path in kept.files()? {
         let Ok(open) = open_file::open(&path, &kept.options) else {
             continue;
         };
-        let Ok((table, form)) = table(open) else {
+        let Ok((table, form)) = table(open, kept.tables.as_declared) else {
             continue;
         };
         let name = path.display().to_string();
@@ -70,8 +169,13 @@ pub(super) fn write(kept: &KeptDocuments, pass: &mut Pass<'_>) -> Result<u64, Ke
         };
         let mut before = 0;
         for batch in table.batches {
-            let Ok(batch) = batch else {
-                break; // The first reading ended here, too.
+            let batch = match batch {
+                Ok(batch) => batch,
+                Err(error) => {
+                    // Maybe the first reading ended here, too; otherwise this is the cause.
+                    unreadable.get_or_insert_with(|| (path.clone(), error));
+                    break;
+                }
             };
             let documents = columns.documents(&batch, before);
             let kept_rows: Vec<Kept> = documents
@@ -90,7 +194,10 @@ pub(super) fn write(kept: &KeptDocuments, pass: &mut Pass<'_>) -> Result<u64, Ke
             written.map_err(|source| out.error(source, &path))?;
         }
     }
-    pass.check()?;
+    pass.check().map_err(|error| match unreadable {
+        Some((path, source)) => KeepError::Unreadable { path, source },
+        None => error,
+    })?;
     match out {
         Some(out) => out.complete(),
         None => Ok(PackedDraft::begin(&kept.output)?.complete()?),
@@ -105,11 +212,11 @@ enum Form {
     ArrowStream,
 }
 
-fn table(open: OpenFile) -> Result<(Table, Form), ArrowError> {
+fn table(open: OpenFile, as_declared: bool) -> Result<(Table, Form), ArrowError> {
     Ok(match open {
         OpenFile::Parquet(file) => {
             let metadata = ParquetMetaDataReader::new().parse_and_finish(&file)?;
-            let table = Table::parquet(file, Projection::All)?;
+            let table = Table::parquet(file, Projection::All, as_declared)?;
             (table, Form::Parquet(Arc::new(metadata)))
         }
         OpenFile::ArrowFile(file) => (Table::arrow_file(file, Projection::All)?, Form::ArrowFile),
@@ -124,6 +231,7 @@ fn table(open: OpenFile) -> Result<(Table, Form), ArrowError> {
 /// A table in progress.
 struct RowWriter {
     writer: Writer,
+    schema: SchemaRef,
     output: PathBuf,
 }
 
@@ -141,6 +249,7 @@ impl RowWriter {
         schema: &Schema,
     ) -> Result<Self, KeepError> {
         let output = &kept.output;
+        let schema = Arc::new(kept.tables.with_nulls(schema));
         let rows = |source| KeepError::Rows {
             path: path.to_owned(),
             source,
@@ -148,27 +257,42 @@ impl RowWriter {
         let writer = match form {
             Form::Parquet(metadata) => {
                 let draft = Draft::begin(output)?;
-                let options = options(schema, &metadata).map_err(|error| rows(error.into()))?;
-                let schema = Arc::new(schema.clone());
+                let options = options(&schema, &metadata, &kept.tables);
+                let options = options.map_err(|error| rows(error.into()))?;
+                let schema = Arc::clone(&schema);
                 let writer = ArrowWriter::try_new_with_options(draft, schema, options);
                 Writer::Parquet(Box::new(writer.map_err(|error| rows(error.into()))?))
             }
             Form::ArrowFile => {
                 let draft = BufWriter::new(Draft::begin(output)?);
-                Writer::ArrowFile(Box::new(FileWriter::try_new(draft, schema).map_err(rows)?))
+                Writer::ArrowFile(Box::new(FileWriter::try_new(draft, &schema).map_err(rows)?))
             }
             Form::ArrowStream => {
                 let draft = PackedDraft::begin(output)?;
                 Writer::ArrowStream(Box::new(
-                    StreamWriter::try_new(draft, schema).map_err(rows)?,
+                    StreamWriter::try_new(draft, &schema).map_err(rows)?,
                 ))
             }
         };
         let output = output.clone();
-        Ok(Self { writer, output })
+        Ok(Self {
+            writer,
+            schema,
+            output,
+        })
     }
 
+    /// Writes rows, whose columns may have another order.
     fn write(&mut self, rows: &RecordBatch) -> Result<(), ArrowError> {
+        let columns = self.schema.fields().iter().map(|column| {
+            let (number, _) = rows.schema_ref().fields().find(column.name())?;
+            Some(Arc::clone(rows.column(number)))
+        });
+        let columns = match columns.collect::<Option<Vec<ArrayRef>>>() {
+            Some(columns) if !has_namesakes(&self.schema) => columns,
+            _ => rows.columns().to_vec(),
+        };
+        let rows = &RecordBatch::try_new(Arc::clone(&self.schema), columns)?;
         match &mut self.writer {
             Writer::Parquet(writer) => Ok(writer.write(rows)?),
             Writer::ArrowFile(writer) => writer.write(rows),
@@ -223,11 +347,10 @@ impl RowWriter {
 fn options(
     schema: &Schema,
     metadata: &ParquetMetaData,
+    tables: &Tables,
 ) -> Result<ArrowWriterOptions, ParquetError> {
     let file = metadata.file_metadata();
-    let descriptor = file.schema_descr();
-    let converted = ArrowSchemaConverter::new().convert(schema)?;
-    let keeps_schema = has_levels_of(&converted, descriptor);
+    let descriptor = physical::with_nulls(file.schema_descr(), |name| tables.is_nullable(name))?;
     let mut properties = WriterProperties::builder()
         .set_max_row_group_bytes(Some(ROW_GROUP_BYTES))
         .set_key_value_metadata(file.key_value_metadata().cloned());
@@ -241,9 +364,29 @@ fn options(
         .with_properties(properties.build())
         // The schema of Arrow, if there was one, is in the metadata.
         .with_skip_arrow_metadata(true);
-    Ok(match keeps_schema {
-        true => options.with_parquet_schema(descriptor.clone()),
-        false => options,
+    let converted = ArrowSchemaConverter::new().convert(schema)?;
+    Ok(
+        match has_levels_of(&converted, &descriptor) && !tables.as_declared {
+            true => options.with_parquet_schema(descriptor),
+            false => options,
+        },
+    )
+}
+
+/// Returns true if rows of this schema can be written in that of their file.
+fn keeps_schema(schema: &Schema, metadata: &ParquetMetaData) -> bool {
+    let converted = ArrowSchemaConverter::new().convert(schema);
+    converted.is_ok_and(|ours| has_levels_of(&ours, metadata.file_metadata().schema_descr()))
+}
+
+/// Returns true if two columns have one name, so that only their order tells them apart.
+fn has_namesakes(schema: &Schema) -> bool {
+    let columns = schema.fields();
+    (1..columns.len()).any(|number| {
+        let earlier = columns[..number].iter();
+        earlier
+            .map(|column| column.name())
+            .any(|name| name == columns[number].name())
     })
 }
 

@@ -7,4 +7,5 @@
 
 mod formats; // every format gives the same documents
 mod keep; // kept documents are those that were chosen
+mod other_programs; // files as other programs write them
 mod write; // writers of the formats

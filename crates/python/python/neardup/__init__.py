@@ -2,6 +2,7 @@
 
 - `dedup`: the duplicates, similar pairs or clusters among documents, in bounded memory, on all
   cores.
+- `keep`: the documents that repeat no earlier one.
 - `SignatureIndex`: an index of texts that finds the near-duplicates of a text.
 - `Simhash`, `fingerprints`: fingerprints that differ in few bits if texts differ little.
 - `MinHash`, `minhashes`, `MinHashLSH`: sets as minima, which estimate resemblance, and an index
@@ -10,6 +11,7 @@
 - `Crawl`: the pages that `crawler` has visited, as Arrow data.
 """
 
+from ._keep import keep
 from ._neardup import (
     Crawl,
     Findings,
@@ -19,6 +21,7 @@ from ._neardup import (
     Shingles,
     SignatureIndex,
     Simhash,
+    __version__,
     containment,
     dedup,
     fingerprints,
@@ -40,9 +43,11 @@ __all__ = [
     "Shingles",
     "SignatureIndex",
     "Simhash",
+    "__version__",
     "containment",
     "dedup",
     "fingerprints",
+    "keep",
     "minhashes",
     "resemblance",
 ]

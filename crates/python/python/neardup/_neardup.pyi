@@ -4,6 +4,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from os import PathLike
 from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar, final, overload
 
+from typing_extensions import Never
+
 import numpy as np
 import numpy.typing as npt
 
@@ -21,14 +23,16 @@ _Arrow: TypeAlias = _ArrowStream | _ArrowArray
 _Token: TypeAlias = str | bytes
 _Document: TypeAlias = str | tuple[Id, str] | dict[str, Any]
 _Texts: TypeAlias = Iterable[_Document] | _Arrow
-_Documents: TypeAlias = _Texts | PathLike[str] | Sequence[PathLike[str]]
+_Documents: TypeAlias = _Texts | str | PathLike[str] | Sequence[PathLike[str]]
+
+__version__: str
 
 @overload
 def dedup(
     documents: _Documents,
     *,
     text: str = "text",
-    id: str | None = None,
+    id: str | Literal[False] | None = None,
     pairs: Literal[False] = False,
     clusters: Literal[False] = False,
     chained: bool = False,
@@ -47,13 +51,14 @@ def dedup(
     temp_dir: str | PathLike[str] | None = None,
     threads: int | None = None,
     progress: Callable[[str, int, int | None], object] | None = None,
+    **other: Never,
 ) -> Findings[Duplicate]: ...
 @overload
 def dedup(
     documents: _Documents,
     *,
     text: str = "text",
-    id: str | None = None,
+    id: str | Literal[False] | None = None,
     pairs: Literal[True],
     clusters: Literal[False] = False,
     chained: bool = False,
@@ -72,13 +77,14 @@ def dedup(
     temp_dir: str | PathLike[str] | None = None,
     threads: int | None = None,
     progress: Callable[[str, int, int | None], object] | None = None,
+    **other: Never,
 ) -> Findings[Pair]: ...
 @overload
 def dedup(
     documents: _Documents,
     *,
     text: str = "text",
-    id: str | None = None,
+    id: str | Literal[False] | None = None,
     pairs: Literal[False] = False,
     clusters: Literal[True],
     chained: bool = False,
@@ -97,13 +103,14 @@ def dedup(
     temp_dir: str | PathLike[str] | None = None,
     threads: int | None = None,
     progress: Callable[[str, int, int | None], object] | None = None,
+    **other: Never,
 ) -> Findings[Cluster]: ...
 @overload
 def dedup(
     documents: _Documents,
     *,
     text: str = "text",
-    id: str | None = None,
+    id: str | Literal[False] | None = None,
     pairs: bool = False,
     clusters: bool = False,
     chained: bool = False,
@@ -122,6 +129,7 @@ def dedup(
     temp_dir: str | PathLike[str] | None = None,
     threads: int | None = None,
     progress: Callable[[str, int, int | None], object] | None = None,
+    **other: Never,
 ) -> Findings[Duplicate | Pair | Cluster]: ...
 def fingerprints(
     texts: _Texts,
@@ -156,6 +164,8 @@ class Findings(Iterator[_Finding], Generic[_Finding]):
     @property
     def expected_recall(self) -> float | None: ...
     def to_arrow(self) -> Any: ...
+    def to_pandas(self) -> Any: ...
+    def to_polars(self) -> Any: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __iter__(self) -> Findings[_Finding]: ...
     def __next__(self) -> _Finding: ...
@@ -294,7 +304,7 @@ class SignatureIndex:
         documents: _Texts,
         *,
         text: str = "text",
-        id: str | None = None,
+        id: str | Literal[False] | None = None,
         threads: int | None = None,
     ) -> None: ...
     def add_original(self, id: Id, text: str) -> Match | None: ...
@@ -315,4 +325,6 @@ class Crawl:
 @final
 class Pages:
     def to_arrow(self) -> Any: ...
+    def to_pandas(self) -> Any: ...
+    def to_polars(self) -> Any: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...

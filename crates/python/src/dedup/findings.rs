@@ -8,6 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
+use super::id_types::IdTypes;
 use super::run::{Compared, Found, Message, Running, Skipped, ended_unexpectedly};
 use super::table::FindingBatches;
 use crate::arrow_stream;
@@ -30,7 +31,7 @@ pub(crate) struct Findings {
     is_handed_over: bool,
     received: VecDeque<Found>,
     skipped: Skipped,
-    has_text_ids: bool,
+    ids: IdTypes,
     expected_recall: Option<f64>,
     documents: Option<u64>,
     spilled: Option<u64>,
@@ -71,7 +72,17 @@ impl Findings {
 
     /// Returns the findings as a `pyarrow.Table`.
     fn to_arrow<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("pyarrow")?.call_method1("table", (slf,))
+        arrow_stream::to_arrow(slf.as_any())
+    }
+
+    /// Returns the findings as a `pandas.DataFrame`.
+    fn to_pandas<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        arrow_stream::to_pandas(slf.as_any())
+    }
+
+    /// Returns the findings as a `polars.DataFrame`.
+    fn to_polars<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        arrow_stream::to_polars(slf.as_any())
     }
 
     /// Returns the findings as a stream of Arrow data.
@@ -91,7 +102,7 @@ impl Findings {
         }
         let first = std::mem::take(&mut self.received);
         let running = exclusive(&mut self.running).take();
-        let batches = FindingBatches::new(self.kind, first, running, self.has_text_ids);
+        let batches = FindingBatches::new(self.kind, first, running, self.ids.clone());
         arrow_stream::capsule(py, Box::new(batches), requested_schema)
     }
 
@@ -123,14 +134,14 @@ impl Findings {
 }
 
 impl Findings {
-    pub(super) fn of(compared: Compared, expected_recall: Option<f64>) -> Self {
+    pub(super) fn of(compared: Compared, ids: IdTypes, expected_recall: Option<f64>) -> Self {
         Self {
             kind: compared.running.kind,
             running: Mutex::new(Some(compared.running)),
             is_handed_over: false,
             received: VecDeque::new(),
             skipped: compared.skipped,
-            has_text_ids: compared.has_text_ids,
+            ids,
             expected_recall,
             documents: None,
             spilled: None,

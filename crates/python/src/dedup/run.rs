@@ -15,6 +15,7 @@ use neardup::{BandedSignature, Criterion};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
+use super::id_types::IdRange;
 use super::indexes::Indexes;
 use super::names;
 use crate::documents::Unread;
@@ -52,10 +53,13 @@ pub(super) enum Message {
 /// before its documents end, so it never takes a part of them for all.
 pub(super) struct Reading {
     running: Running,
-    documents: SyncSender<Vec<Document>>,
+    documents: SyncSender<Vec<NumberedDocument>>,
     skipped: Skipped,
-    has_text_ids: bool,
+    ids: IdRange,
 }
+
+/// A document, and its number if its id must be that of no other.
+type NumberedDocument = (Option<u64>, Document);
 
 /// The receiving end of a comparison. Dropping it ends the comparison.
 pub(super) struct Running {
@@ -71,7 +75,7 @@ pub(super) struct Running {
 pub(super) struct Compared {
     pub(super) running: Running,
     pub(super) skipped: Skipped,
-    pub(super) has_text_ids: bool,
+    pub(super) ids: IdRange,
 }
 
 /// The documents that were left out.
@@ -92,7 +96,7 @@ impl Reading {
         mut indexes: Indexes,
         progress: Option<ProgressShown>,
     ) -> PyResult<Self> {
-        let (documents, taken) = sync_channel::<Vec<Document>>(QUEUE);
+        let (documents, taken) = sync_channel::<Vec<NumberedDocument>>(QUEUE);
         let (sender, messages) = sync_channel(QUEUE);
         let cancelled = Arc::new(AtomicBool::new(false));
         let kind = options.kind;
@@ -101,20 +105,17 @@ impl Reading {
         let compare = move || {
             let counts = counts.unwrap_or_default();
             let control = Control::new(&*counts, &is_cancelled);
-            let documents = taken.into_iter().flatten().map(Ok);
+            let documents = taken.into_iter().flatten();
             let mut findings = Sender::new(sender, &options.criterion);
             let reference = indexes.reference();
             let result =
-                dedup::run_against(
-                    reference,
-                    documents,
-                    &options,
-                    control,
-                    |found| match found {
+                batch::with_distinct_ids(documents, &options, |documents| {
+                    dedup::run_against(reference, documents, &options, control, |found| match found
+                    {
                         Finding::Original(original) => indexes.add(original),
                         found => findings.take(&found),
-                    },
-                );
+                    })
+                });
             findings.end(result.and_then(|summary| indexes.finish().map(|()| summary)));
         };
         thread::Builder::new()
@@ -131,7 +132,7 @@ impl Reading {
                 kind,
             },
             skipped: Skipped::default(),
-            has_text_ids: false,
+            ids: IdRange::default(),
         })
     }
 
@@ -142,17 +143,15 @@ impl Reading {
     pub(super) fn take(
         &mut self,
         py: Python<'_>,
-        signed: Vec<Result<(Id, BandedSignature), Unread>>,
+        signed: Vec<Result<(Option<u64>, Id, BandedSignature), Unread>>,
     ) -> PyResult<()> {
         let mut documents = Vec::with_capacity(signed.len());
         for signed in signed {
             match signed {
-                Ok((id, signature)) => {
-                    self.has_text_ids |= matches!(id, Id::Text(_));
-                    documents.push(Document {
-                        id: names::encode(&id),
-                        signature,
-                    });
+                Ok((number, id, signature)) => {
+                    self.ids.add(&id);
+                    let id = names::encode(&id);
+                    documents.push((number, Document { id, signature }));
                 }
                 Err(unread) => self.skipped.add(unread),
             }
@@ -179,7 +178,7 @@ impl Reading {
         Ok(Compared {
             running: self.running,
             skipped: self.skipped,
-            has_text_ids: self.has_text_ids,
+            ids: self.ids,
         })
     }
 }

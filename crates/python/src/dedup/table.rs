@@ -1,19 +1,27 @@
 //! Findings as Arrow data.
 //!
-//! The columns are the fields of the named tuples. Ids are of 64-bit numbers if all documents have
-//! numbers as ids, and strings otherwise.
+//! The columns are the fields of the named tuples. Ids have the type of the table that the
+//! documents came from; those of objects and files are numbers of 64 bits if all are, and strings
+//! otherwise.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use arrow_array::builder::{Int64Builder, ListBuilder, StringBuilder};
-use arrow_array::{
-    ArrayRef, Float64Array, RecordBatch, RecordBatchReader, StringArray, UInt32Array,
+use arrow_array::types::{
+    ArrowPrimitiveType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
 };
+use arrow_array::{
+    ArrayRef, Float64Array, ListArray, PrimitiveArray, RecordBatch, RecordBatchReader, StringArray,
+    UInt32Array,
+};
+use arrow_buffer::OffsetBuffer;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use batch::BatchError;
 use batch::dedup::FindingKind;
 
+use super::id_types::IdTypes;
 use super::run::{Found, Message, Running};
 use crate::errors::with_causes;
 use crate::id::Id;
@@ -22,7 +30,8 @@ use crate::results::Degree;
 /// A reader of findings in batches. It waits for the comparison without the interpreter's lock.
 pub(super) struct FindingBatches {
     schema: SchemaRef,
-    has_text_ids: bool,
+    ids: IdTypes,
+    kind: FindingKind,
     /// Findings that were received before.
     first: VecDeque<Found>,
     running: Option<Running>,
@@ -33,11 +42,12 @@ impl FindingBatches {
         kind: FindingKind,
         first: VecDeque<Found>,
         running: Option<Running>,
-        has_text_ids: bool,
+        ids: IdTypes,
     ) -> Self {
         Self {
-            schema: Arc::new(schema(kind, has_text_ids)),
-            has_text_ids,
+            schema: Arc::new(schema(kind, &ids)),
+            ids,
+            kind,
             first,
             running,
         }
@@ -64,13 +74,7 @@ impl FindingBatches {
 
     fn batch(&self, found: &[Found]) -> Result<RecordBatch, ArrowError> {
         let columns = match found.first() {
-            Some(Found::Cluster(_)) => {
-                let members = found.iter().filter_map(|found| match found {
-                    Found::Cluster(members) => Some(members.as_slice()),
-                    Found::Duplicate(..) | Found::Pair(..) => None,
-                });
-                vec![self.lists(members)]
-            }
+            Some(Found::Cluster(_)) => vec![self.lists(found)?],
             _ => self.columns_of_two(found),
         };
         RecordBatch::try_new(Arc::clone(&self.schema), columns)
@@ -88,8 +92,11 @@ impl FindingBatches {
             .collect();
         let degrees = || rows.iter().map(|(_, _, degree)| degree);
         vec![
-            self.ids(rows.iter().map(|(one, ..)| *one)),
-            self.ids(rows.iter().map(|(_, two, _)| *two)),
+            ids(
+                rows.iter().map(|(one, ..)| *one),
+                self.ids.of_first(self.kind),
+            ),
+            ids(rows.iter().map(|(_, two, _)| *two), &self.ids.all),
             Arc::new(UInt32Array::from_iter_values(
                 degrees().map(|degree| degree.distance),
             )),
@@ -102,34 +109,18 @@ impl FindingBatches {
         ]
     }
 
-    fn ids<'a>(&self, ids: impl Iterator<Item = &'a Id>) -> ArrayRef {
-        if self.has_text_ids {
-            let mut column = StringBuilder::new();
-            ids.for_each(|id| append_text(&mut column, id));
-            return Arc::new(column.finish());
-        }
-        let mut column = Int64Builder::new();
-        ids.for_each(|id| column.append_value(number(id)));
-        Arc::new(column.finish())
-    }
-
-    fn lists<'a>(&self, lists: impl Iterator<Item = &'a [Id]>) -> ArrayRef {
-        let item = Field::new("item", id_type(self.has_text_ids), false);
-        if self.has_text_ids {
-            let mut column = ListBuilder::new(StringBuilder::new()).with_field(item);
-            for ids in lists {
-                ids.iter().for_each(|id| append_text(column.values(), id));
-                column.append(true);
-            }
-            return Arc::new(column.finish());
-        }
-        let mut column = ListBuilder::new(Int64Builder::new()).with_field(item);
-        for ids in lists {
-            ids.iter()
-                .for_each(|id| column.values().append_value(number(id)));
-            column.append(true);
-        }
-        Arc::new(column.finish())
+    fn lists(&self, found: &[Found]) -> Result<ArrayRef, ArrowError> {
+        let lists = || {
+            found.iter().filter_map(|found| match found {
+                Found::Cluster(members) => Some(members.as_slice()),
+                Found::Duplicate(..) | Found::Pair(..) => None,
+            })
+        };
+        let item = Field::new("item", self.ids.all.clone(), false);
+        let offsets = OffsetBuffer::from_lengths(lists().map(<[Id]>::len));
+        let members = ids(lists().flatten(), &self.ids.all);
+        let lists = ListArray::try_new(Arc::new(item), offsets, members, None)?;
+        Ok(Arc::new(lists))
     }
 }
 
@@ -158,44 +149,54 @@ impl RecordBatchReader for FindingBatches {
     }
 }
 
-fn schema(kind: FindingKind, has_text_ids: bool) -> Schema {
-    let ids = id_type(has_text_ids);
+fn schema(kind: FindingKind, ids: &IdTypes) -> Schema {
     let (one, two) = match kind {
         FindingKind::Duplicates => ("id", "duplicate_of"),
         FindingKind::Pairs => ("a", "b"),
         FindingKind::Clusters { .. } => {
-            let item = Field::new("item", ids, false);
+            let item = Field::new("item", ids.all.clone(), false);
             let members = DataType::List(Arc::new(item));
             return Schema::new(vec![Field::new("members", members, false)]);
         }
     };
     Schema::new(vec![
-        Field::new(one, ids.clone(), false),
-        Field::new(two, ids, false),
+        Field::new(one, ids.of_first(kind).clone(), false),
+        Field::new(two, ids.all.clone(), false),
         Field::new("distance", DataType::UInt32, false),
         Field::new("resemblance", DataType::Float64, false),
         Field::new("measure", DataType::Utf8, false),
     ])
 }
 
-fn id_type(has_text_ids: bool) -> DataType {
-    match has_text_ids {
-        true => DataType::Utf8,
-        false => DataType::Int64,
+/// Returns ids as a column of this type, which has all of them.
+fn ids<'a>(ids: impl Iterator<Item = &'a Id>, data_type: &DataType) -> ArrayRef {
+    match data_type {
+        DataType::Int8 => numbers::<Int8Type>(ids),
+        DataType::Int16 => numbers::<Int16Type>(ids),
+        DataType::Int32 => numbers::<Int32Type>(ids),
+        DataType::Int64 => numbers::<Int64Type>(ids),
+        DataType::UInt8 => numbers::<UInt8Type>(ids),
+        DataType::UInt16 => numbers::<UInt16Type>(ids),
+        DataType::UInt32 => numbers::<UInt32Type>(ids),
+        DataType::UInt64 => numbers::<UInt64Type>(ids),
+        _ => {
+            let texts = ids.map(|id| match id {
+                Id::Text(text) => Some(Cow::Borrowed(text.as_str())),
+                Id::Number(number) => Some(Cow::Owned(number.to_string())),
+            });
+            Arc::new(texts.collect::<StringArray>())
+        }
     }
 }
 
-fn append_text(column: &mut StringBuilder, id: &Id) {
-    match id {
-        Id::Text(text) => column.append_value(text),
-        Id::Number(number) => column.append_value(number.to_string()),
-    }
-}
-
-/// Returns the number of an id where all ids are numbers.
-fn number(id: &Id) -> i64 {
-    match id {
-        Id::Number(number) => *number,
-        Id::Text(_) => -1,
-    }
+/// Returns a column of numbers. An id that is none would be null, which the schema refuses.
+fn numbers<'a, T>(ids: impl Iterator<Item = &'a Id>) -> ArrayRef
+where
+    T: ArrowPrimitiveType<Native: TryFrom<i128>>,
+{
+    let numbers = ids.map(|id| match id {
+        Id::Number(number) => T::Native::try_from(*number).ok(),
+        Id::Text(_) => None,
+    });
+    Arc::new(numbers.collect::<PrimitiveArray<T>>())
 }

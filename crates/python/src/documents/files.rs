@@ -19,9 +19,18 @@ pub(crate) struct Unread {
     pub(crate) reason: String,
 }
 
-/// Returns the paths that are the documents: one, or a list of nothing else.
+/// Returns the paths that are the documents: one, also as a string, or a list of nothing else. A
+/// string that is no path is a text.
+///
+/// # Errors
+/// `TypeError` for something else in a list of paths.
 pub(super) fn paths(documents: &Bound<'_, PyAny>) -> PyResult<Option<Vec<PathBuf>>> {
     let is_path = |object: &Bound<'_, PyAny>| object.hasattr("__fspath__");
+    if let Ok(written) = documents.extract::<String>() {
+        let path = PathBuf::from(&written);
+        let is_pattern = !written.contains(char::is_whitespace) && written.contains('*');
+        return Ok((path.exists() || is_pattern).then(|| vec![path]));
+    }
     if is_path(documents)? {
         return Ok(Some(vec![documents.extract()?]));
     }

@@ -61,7 +61,7 @@ impl<'a> Findings<'a> {
     /// Chooses the form: that of `--format`, or of the name of the output.
     pub(super) fn of(args: &'a DedupArgs) -> Result<Self, CliError> {
         let form = args.finding_form();
-        if let (Some(format), None) = (form.table(), &args.work.output) {
+        if let (Some(format), None) = (form.table(), args.work.output()) {
             let error = usage(format!("--format {format} needs a file"));
             return Err(error.with_remedy("name it with --output"));
         }
@@ -74,7 +74,7 @@ impl<'a> Findings<'a> {
         &self,
         compare: impl FnOnce(&mut Output<'_>) -> Result<S, DedupError>,
     ) -> Result<Option<S>, DedupError> {
-        let format = match (self.form, &self.args.work.output) {
+        let format = match (self.form, self.args.work.output()) {
             (FindingForm::Parquet, Some(path)) => {
                 return self
                     .write_table(path, TableFormat::Parquet, compare)
@@ -88,7 +88,7 @@ impl<'a> Findings<'a> {
             (FindingForm::Table, _) => Format::Table,
             _ => Format::Json,
         };
-        let written = match &self.args.work.output {
+        let written = match self.args.work.output() {
             Some(path) if path.is_file() || !path.exists() => {
                 let mut draft = DraftFile::begin(path).map_err(|error| self.unwritable(error))?;
                 let compared = write_lines(&mut draft, format, compare);
@@ -137,7 +137,7 @@ impl<'a> Findings<'a> {
     }
 
     fn unwritable(&self, error: io::Error) -> DedupError {
-        DedupError::Cli(match &self.args.work.output {
+        DedupError::Cli(match self.args.work.output() {
             Some(path) => unwritable(path)(error),
             None => fault(&error),
         })
@@ -176,13 +176,19 @@ struct PairLine<'a> {
 struct Degree {
     distance: u32,
     resemblance: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measure: Option<&'static str>,
 }
 
-/// Writes a finding.
-pub(super) fn write(output: &mut Output<'_>, finding: &Finding<'_>) -> Result<(), DedupError> {
+/// Writes a finding. `is_verified` is false if the distance alone decides.
+pub(super) fn write(
+    output: &mut Output<'_>,
+    finding: &Finding<'_>,
+    is_verified: bool,
+) -> Result<(), DedupError> {
     match output {
-        Output::Lines(out, format) => write_line(*out, *format, finding),
-        Output::Rows { table, clusters } => write_rows(table, clusters, finding),
+        Output::Lines(out, format) => write_line(*out, *format, finding, is_verified),
+        Output::Rows { table, clusters } => write_rows(table, clusters, finding, is_verified),
     }
 }
 
@@ -190,11 +196,12 @@ fn write_line(
     out: &mut dyn Write,
     format: Format,
     finding: &Finding<'_>,
+    is_verified: bool,
 ) -> Result<(), DedupError> {
     match finding {
         Finding::Duplicate(found) => {
             let (document, duplicate_of) = (found.document, found.duplicate_of);
-            let degree = Degree::of(found.likeness);
+            let degree = Degree::with_measure(found.likeness, is_verified);
             let line = DuplicateLine {
                 document,
                 duplicate_of,
@@ -206,7 +213,8 @@ fn write_line(
             }
         }
         Finding::Pair(found) => {
-            let (a, b, degree) = (found.a, found.b, Degree::of(found.likeness));
+            let degree = Degree::with_measure(found.likeness, is_verified);
+            let (a, b) = (found.a, found.b);
             match format {
                 Format::Json => output::json_line(out, &PairLine { a, b, degree })?,
                 Format::Table => degree.write(out, a, "and", b)?,
@@ -222,6 +230,7 @@ fn write_rows(
     table: &mut ResultTable,
     clusters: &mut u64,
     finding: &Finding<'_>,
+    is_verified: bool,
 ) -> Result<(), DedupError> {
     let (one, other, likeness) = match finding {
         Finding::Duplicate(found) => (found.document, found.duplicate_of, found.likeness),
@@ -235,7 +244,9 @@ fn write_rows(
         }
         Finding::Original(_) => return Ok(()),
     };
-    table.write_pair(one, other, likeness.distance(), likeness.resemblance())?;
+    let (distance, resemblance) = (likeness.distance(), likeness.resemblance());
+    let measure = likeness.measure(is_verified);
+    table.write_pair(one, other, distance, resemblance, measure)?;
     Ok(())
 }
 
@@ -244,6 +255,14 @@ impl Degree {
         Self {
             distance: likeness.distance(),
             resemblance: likeness.resemblance(),
+            measure: None,
+        }
+    }
+
+    fn with_measure(likeness: Likeness, is_verified: bool) -> Self {
+        Self {
+            measure: Some(likeness.measure(is_verified)),
+            ..Self::of(likeness)
         }
     }
 

@@ -1,4 +1,9 @@
-//! `dedup --unit paragraph|line`: parts of documents that occurred before, word for word.
+//! `dedup --unit paragraph|line`: parts of documents that occurred before, word for word and sign
+//! for sign.
+//!
+//! A part that repeats is cut out of its document, so `return a - b` is no copy of `return a + b`.
+//! Case, blanks, quotes, and the points and commas of prose do not count; nor do lines without a
+//! word, which are rules.
 
 use batch::{Control, PartOptions, PartedDocument, RepeatedPart};
 use corpus::{Content, Documents};
@@ -77,7 +82,7 @@ impl DedupRun<'_> {
             return Err(self.skipped.borrow().no_document("to compare"));
         }
         let kept = match (&*survivors, repeated_parts) {
-            (Some(survivors), Some(parts)) => Some(survivors.write_without(parts, &tally, unit)?),
+            (Some(survivors), Some(parts)) => survivors.write_without(parts, &tally, unit)?,
             _ => None,
         };
         if !self.args.work.quiet {
@@ -93,7 +98,7 @@ impl DedupRun<'_> {
                 say(&survivors::closing(kept, output));
             }
         }
-        Ok(())
+        self.skipped.borrow().check_complete()
     }
 
     fn parted<'s>(
@@ -113,16 +118,41 @@ impl DedupRun<'_> {
         })
     }
 
-    /// Returns the digest of the words of each part; none for parts that have too few.
+    /// Returns the digest of the words and signs of each part; none for parts that have too few
+    /// words.
     fn digests(&self, content: &Content, unit: PartUnit) -> Vec<Option<u128>> {
         let page = self.reader.read(content);
         let text = self.reader.text(&page).map_or("", |page| page.text);
         let least = self.args.verdict.least_words.unwrap_or(1).max(1);
         let digest = |part: &str| {
             let words = HashedText::of(part, HashKey::ZERO);
-            (words.len() >= least).then(|| words.digest())
+            (words.len() >= least).then(|| words.digest() ^ HashKey::ZERO.digest(&signs(part)))
         };
         unit.parts_of(text).map(digest).collect()
+    }
+}
+
+/// Returns the signs of a part that mean something, in their order.
+fn signs(part: &str) -> Vec<u8> {
+    let lines = part
+        .lines()
+        .filter(|line| line.contains(char::is_alphanumeric));
+    let signs = lines.flat_map(str::chars).filter(|sign| is_sign(*sign));
+    signs
+        .flat_map(|sign| u32::from(sign).to_le_bytes())
+        .collect()
+}
+
+/// Returns true for symbols, and for punctuation of ASCII that is more than that of prose.
+fn is_sign(character: char) -> bool {
+    match character {
+        '.' | ',' | ';' | ':' | '\'' | '"' | '`' => false,
+        '\0'..='\x7f' => character.is_ascii_punctuation(),
+        '«' | '»' | '\u{ad}' | 'ª' | 'º' | 'µ' => false,
+        // Latin-1, currencies, letterlike signs, arrows, operators, dingbats, emoji.
+        '¡'..='¿' | '×' | '÷' | '‰'..='⁞' | '₠'..='⃀' | '℀'..='⯿' => true,
+        '\u{1f000}'..='\u{1faff}' => true,
+        _ => false,
     }
 }
 

@@ -4,7 +4,10 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::path::Path;
 
-use corpus::{Content, Document, InputOptions, KeepError, Kept, KeptDocuments, KeptSummary, Tally};
+use corpus::{
+    Content, Document, InputOptions, KeepError, Kept, KeptDocuments, KeptSummary, Tally,
+    is_standard_input,
+};
 
 use crate::args::{DedupArgs, PartUnit};
 use crate::cli_error::{CliError, fault};
@@ -37,15 +40,14 @@ impl Survivors {
         self.left_out[word] |= 1 << bit;
     }
 
-    /// Reads the documents again, which had this tally before, and writes the others.
-    pub(super) fn write(&self, tally: &Tally) -> Result<KeptSummary, CliError> {
+    /// Reads the documents again, which had this tally before, and writes the others; returns none
+    /// if their reader went away.
+    pub(super) fn write(&self, tally: &Tally) -> Result<Option<KeptSummary>, CliError> {
         let survives = |number: u64| {
             let word = self.left_out.get(number as usize / 64);
             word.is_none_or(|word| word >> (number % 64) & 1 == 0)
         };
-        self.documents
-            .write(tally, survives)
-            .map_err(|error| explain(&error))
+        written(self.documents.write(tally, survives))
     }
 }
 
@@ -124,19 +126,30 @@ impl Survivors {
     }
 
     /// Reads the documents again, which had this tally before, and writes them without the repeated
-    /// parts. A document of which nothing is left is left out.
+    /// parts; returns none if their reader went away. A document of which nothing is left is left
+    /// out.
     pub(super) fn write_without(
         &self,
         repeated: RepeatedParts,
         tally: &Tally,
         unit: PartUnit,
-    ) -> Result<KeptSummary, CliError> {
+    ) -> Result<Option<KeptSummary>, CliError> {
         let mut repeated = repeated.into_reader().map_err(|error| fault(&error))?;
-        let written = self.documents.write_texts(tally, |number, document| {
+        written(self.documents.write_texts(tally, |number, document| {
             let parts = repeated.of_document(number)?;
             Ok(without(document, &parts, unit))
-        });
-        written.map_err(|error| explain(&error))
+        }))
+    }
+}
+
+/// Returns the outcome of writing. A reader that went away (`| head`) is not an error.
+fn written(outcome: Result<KeptSummary, KeepError>) -> Result<Option<KeptSummary>, CliError> {
+    match outcome {
+        Ok(summary) => Ok(Some(summary)),
+        Err(KeepError::Write { source, .. }) if source.kind() == io::ErrorKind::BrokenPipe => {
+            Ok(None)
+        }
+        Err(error) => Err(explain(&error)),
     }
 }
 
@@ -166,6 +179,7 @@ fn explain(error: &KeepError) -> CliError {
         | KeepError::Choice { .. }
         | KeepError::Read { .. }
         | KeepError::Rows { .. }
+        | KeepError::Unreadable { .. }
         | KeepError::Write { .. } => fault(error),
         _ => CliError::of_usage(error),
     }
@@ -178,7 +192,10 @@ pub(super) fn closing(summary: &KeptSummary, output: &Path) -> String {
         "{} of {} documents kept in {} ({bytes})",
         count(summary.kept),
         count(summary.documents),
-        output.display(),
+        match is_standard_input(output) {
+            true => "standard output".to_owned(),
+            false => output.display().to_string(),
+        },
     );
     if summary.others + summary.others_left_out > 0 {
         closing.push_str(&format!(
