@@ -236,8 +236,8 @@ impl Record {
 
     /// Returns the exchange of a `response` or `revisit` record; `None` if it cannot be parsed. The
     /// body is as much as was kept of the block, and truncated if that is not all; a `revisit` has
-    /// none. The request, which is in another record, the address and the elapsed time are missing. A
-    /// spooled body that cannot be read is a record that cannot be parsed.
+    /// none. The request, which is in another record, the address and the elapsed time are missing.
+    /// A spooled body that cannot be read is a record that cannot be parsed.
     #[must_use]
     pub fn answer(&self, form: &CanonicalForm) -> Option<Exchange> {
         let answer = self.http()?;

@@ -10,8 +10,8 @@
 //!
 //! A record is accepted if its end is plausible: two empty lines and another record, or the end of
 //! the member. If that comes a few bytes later, `Content-Length` is too small, and the record is
-//! read with them. Otherwise `Content-Length` is wrong, and the search begins right after the record's
-//! first line, so that no following record is swallowed.
+//! read with them. Otherwise `Content-Length` is wrong, and the search begins right after the
+//! record's first line, so that no following record is swallowed.
 
 use std::fs::File;
 use std::io::{self, BufRead, Read};

@@ -1,8 +1,8 @@
 //! The captures of all inputs by their URLs, and the file of each URL.
 //!
-//! The newest capture of a URL counts, of those that stand for a page (`sinks::captures`). A failure
-//! (status 4xx or 5xx) is none, so it takes nothing away. Memory grows with the number of captures:
-//! about a kilobyte for each.
+//! The newest capture of a URL counts, of those that stand for a page (`sinks::captures`). A
+//! failure (status 4xx or 5xx) is none, so it takes nothing away. Memory grows with the number of
+//! captures: about a kilobyte for each.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
