@@ -223,7 +223,7 @@ fn has_objects(text: &[u8], least: usize) -> bool {
         return false;
     }
     let is_object =
-        |line: &[u8]| line.starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(line).is_ok();
+        |line: &[u8]| is_json(line) && serde_json::from_slice::<IgnoredAny>(line).is_ok();
     let lines: Vec<&[u8]> = text
         .split(|byte| *byte == b'\n')
         .map(<[u8]>::trim_ascii)
