@@ -61,7 +61,7 @@ fn forms() -> Vec<Form> {
             fs::write(path, "[{\"text\": \"one\"}]").unwrap();
         }),
         ("CSV", "a.csv", |path| {
-            fs::write(path, "id,text\n1,one\n").unwrap()
+            fs::write(path, "id,text\n1,one\n").unwrap();
         }),
         (
             "a line of three with `NaN`, or half a surrogate pair",

@@ -535,7 +535,7 @@ mod tests {
             r#"{"text": "t", "x": oops}"#,
             None,
             None,
-            Err("is not a JSON object: expected value at column 21"),
+            Err("is not a JSON object: expected value at column 20"),
         );
     }
 }

@@ -209,7 +209,7 @@ fn is_json_lines(path: &Path, beginning: &[u8]) -> Result<bool, String> {
 /// objects.
 fn is_json(text: &[u8]) -> bool {
     let is_in_utf16 = matches!(text, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]);
-    let is_sign = |byte: &u8| !byte.is_ascii_whitespace() && !(is_in_utf16 && *byte == 0);
+    let is_sign = |byte: &u8| !(byte.is_ascii_whitespace() || is_in_utf16 && *byte == 0);
     let from = if is_in_utf16 { 2 } else { 0 };
     let signs = text[from..].iter().copied().filter(is_sign).take(3);
     let signs: Vec<u8> = signs.collect();
@@ -223,7 +223,7 @@ fn has_objects(text: &[u8], least: usize) -> bool {
         return false;
     }
     let is_object =
-        |line: &[u8]| line.starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(line).is_ok();
+        |line: &[u8]| is_json(line) && serde_json::from_slice::<IgnoredAny>(line).is_ok();
     let lines: Vec<&[u8]> = text
         .split(|byte| *byte == b'\n')
         .map(<[u8]>::trim_ascii)

@@ -61,7 +61,7 @@ impl Files {
         for path in paths {
             match readable(path) {
                 Err(_absent) if is_pattern(path) => {
-                    files.extend(matches(path)?.into_iter().map(Ok))
+                    files.extend(matches(path)?.into_iter().map(Ok));
                 }
                 Err(source) => {
                     let path = path.clone();

@@ -20,7 +20,7 @@ use neardup::{BandDesign, BandedSignature, HashKey, PageText, SignatureBuilder};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyIterator, PyMapping};
+use pyo3::types::{PyIterator, PyMapping, PyString};
 use pyo3_arrow::ffi::ArrayReader;
 use pyo3_arrow::input::AnyArray;
 
@@ -230,6 +230,12 @@ impl DocumentSource {
                 array: None,
             }
         } else {
+            if documents.is_instance_of::<PyString>() {
+                return Err(PyTypeError::new_err(
+                    "documents must be an iterable of them, got one str, and no file is called \
+                     so: put a text into a list",
+                ));
+            }
             refuse_text(documents, "documents")?;
             refuse_mapping(documents)?;
             Kind::Iterator {

@@ -360,13 +360,14 @@ impl Held {
         let mut is_any = false;
         for numbered in documents.take(PART) {
             let Document { id, signature } = numbered.map_err(|error| of_batch(&error))?.document;
-            let id = match numbers {
-                false => Id::Text(id),
-                true => Id::Number(id.parse().map_err(|_other| {
-                    invalid(format!(
-                        "numbers=True needs whole numbers as ids, and the file has {id:?}"
-                    ))
-                })?),
+            let id = match Id::of_file(&id, numbers) {
+                Id::Text(id) if numbers => {
+                    return Err(invalid(format!(
+                        "numbers=True needs whole numbers of 64 bits as ids, and the file has \
+                         {id:?}"
+                    )));
+                }
+                id => id,
             };
             self.insert(id, signature.signature);
             is_any = true;
