@@ -1,6 +1,6 @@
 //! The cost of a page before it is admitted, step by step: the digest of its payload, reading, the
-//! signature, and the comparison of texts: blocks and their keys for every page, a decision for each
-//! candidate.
+//! signature, and the comparison of texts: blocks and their keys for every page, a decision for
+//! each candidate.
 //!
 //! One thread makes the same calls as a crawl, on the pages of the crawl's benchmark. The best of
 //! the rounds counts for each page and step, so a busy machine gives nearly the same figures as a

@@ -160,7 +160,7 @@ fn broken_records_are_reported_and_counted_and_the_rest_is_read() {
     bytes.truncate(bytes.len() - 5);
     crawl.write("broken.warc.gz", bytes);
     let run = crawl.run_command(&["extract", "broken.warc.gz"]);
-    assert_eq!(run.code, Some(0), "{run:?}");
+    assert_eq!(run.code, Some(2), "{run:?}");
     let lines = lines(&run);
     assert_eq!(
         titles(&lines),
@@ -174,6 +174,7 @@ fn broken_records_are_reported_and_counted_and_the_rest_is_read() {
     assert!(errors[0].starts_with(&first), "{run:?}");
     assert!(errors[1].contains("the file ends within it"), "{run:?}");
     assert_eq!(errors[2], "2 pages, 2 places skipped");
+    assert!(errors[3].contains("the result is incomplete"), "{run:?}");
 }
 
 #[test]

@@ -167,7 +167,7 @@ impl ComparedPage {
 }
 
 impl Block {
-    /// Returns a block; `main` has the hashes of those of the main content, if not all belong to it.
+    /// Returns a block. `main` has the hashes of the main content, unless all blocks belong to it.
     fn of(text: String, main: Option<&HashSet<u64>>) -> Self {
         let hash = hash_of(&text);
         Self {

@@ -483,7 +483,7 @@ impl OfHost {
         self.of_path(pattern).count()
     }
 
-    /// Returns true if a poor or closed pattern of the same path has a part of the query parameters.
+    /// Returns true if a poor or closed pattern of its path has a part of the query parameters.
     fn is_suspect(&self, pattern: &UrlPattern) -> bool {
         let keys = |pattern: &UrlPattern| -> BTreeSet<String> {
             let (_, keys) = pattern.as_str().split_once('?').unwrap_or_default();
