@@ -1,8 +1,8 @@
 //! Tables in files: Parquet, and Arrow IPC in the file format (Feather 2) and the streaming format.
 //!
 //! A reader of documents ([`table_rows`](crate::table_rows)) has only their columns read; a copy of
-//! rows has all. Strings of Parquet are read as bytes ([`physical`]): a cell that is not UTF-8 costs
-//! its row and no other.
+//! rows has all. Strings of Parquet are read as bytes ([`physical`]): a cell that is not UTF-8
+//! costs its row and no other.
 //!
 //! Invariant: a batch of a Parquet file has about [`BATCH_BYTES`] or one row, whatever the length
 //! of a row group. Record batches of Arrow are read whole, as they are written.

@@ -162,7 +162,7 @@ impl KeptPages {
         tables.number_of(url).map(|page| tables.page(page))
     }
 
-    /// Returns the pages of a page's name that share most of its content, as far as their keys tell.
+    /// Returns the pages of a page's name that share most of its content, as far as keys tell.
     pub(crate) fn candidates(&self, page: &ComparedText, keys: &Keys) -> Vec<KeptPage> {
         let mut blocks = [&keys.longest[..], &keys.sampled].concat();
         blocks.sort_unstable();
