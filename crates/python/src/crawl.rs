@@ -79,17 +79,17 @@ pub(crate) struct PageTable {
 #[pymethods]
 impl PageTable {
     /// Returns the pages as a `pyarrow.Table`.
-    fn to_arrow<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+    fn to_arrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         arrow_stream::to_arrow(slf.as_any())
     }
 
     /// Returns the pages as a `pandas.DataFrame`.
-    fn to_pandas<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+    fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         arrow_stream::to_pandas(slf.as_any())
     }
 
     /// Returns the pages as a `polars.DataFrame`.
-    fn to_polars<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+    fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         arrow_stream::to_polars(slf.as_any())
     }
 

@@ -47,6 +47,9 @@ pub(super) enum Message {
     Ended(Result<Summary, BatchError>),
 }
 
+/// The number of a document, if it was given, its id and its signature.
+type Signed = (Option<u64>, Id, BandedSignature);
+
 /// A comparison that still takes documents.
 ///
 /// Fields are dropped in this order: if an exception ends the reading, the comparison is cancelled
@@ -143,7 +146,7 @@ impl Reading {
     pub(super) fn take(
         &mut self,
         py: Python<'_>,
-        signed: Vec<Result<(Option<u64>, Id, BandedSignature), Unread>>,
+        signed: Vec<Result<Signed, Unread>>,
     ) -> PyResult<()> {
         let mut documents = Vec::with_capacity(signed.len());
         for signed in signed {
