@@ -1,7 +1,7 @@
 //! The check that no two documents have one id.
 //!
-//! Whoever removes findings from a table by their ids removes every row of an id that two rows
-//! have. Ids are compared by digests, which are sorted outside memory.
+//! If two rows have the same id, a user who removes duplicates by id removes both. Ids are compared
+//! by their digests, which are sorted outside memory.
 
 use neardup::HashKey;
 
@@ -16,8 +16,8 @@ const PART: usize = 8;
 /// A digest and a number.
 type Record = [u8; 24];
 
-/// Calls `run` with the documents. An error follows the last one if two of them have one id; only
-/// those with a number are checked.
+/// Calls `run` with the documents. If two documents have the same id, an error follows the last
+/// one. Only documents with a number are checked.
 pub fn with_distinct_ids<R>(
     documents: impl Iterator<Item = (Option<u64>, Document)>,
     options: &Options,

@@ -27,7 +27,7 @@ pub enum BatchError {
     /// More than 2³² - 2 documents or fingerprints.
     #[error("too many to compare at once: {} is the most", u32::MAX - 1)]
     TooMany,
-    /// Two documents with one id, where findings are to be told apart by it.
+    /// Two documents with the same id, where ids must identify the findings.
     #[error("documents {first} and {second} have the same id")]
     RepeatedId {
         /// The number of the first document, from 0.

@@ -120,7 +120,7 @@ impl Iterator for WaczStreams {
     }
 }
 
-/// What a record has for those who read documents.
+/// The result of looking for a document in a record.
 pub(crate) enum Found {
     /// A document, and what is odd about it.
     Document(Document, Option<Oddity>),

@@ -1,4 +1,5 @@
-//! What programs write as JSON that is none: `NaN`, `Infinity`, and halves of surrogate pairs.
+//! Values that programs write although JSON has none of them: `NaN`, `Infinity`, and halves of
+//! surrogate pairs.
 //!
 //! Python's `json.dumps` writes all of them by default.
 //!

@@ -18,7 +18,7 @@ struct Seen {
     documents: [Named; Oddity::ALL.len()],
 }
 
-/// What can be odd about a document.
+/// A way in which a document can be odd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Oddity {
     /// Longer than what is read of a document.

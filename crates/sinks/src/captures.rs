@@ -1,5 +1,5 @@
-//! Which capture stands for a page: one rule for `index`, `wacz`, `unpack`, `rebuild` and, through
-//! the rebuilt crawl, `export`.
+//! The rule which capture stands for a page. `index`, `wacz`, `unpack` and `rebuild` use it, and so
+//! does `export` of a rebuilt crawl.
 //!
 //! An archive of a proxy or a browser has more under the URL of a page than the page: answers to
 //! HEAD, POST, PUT and OPTIONS, pieces of files, failures, and revisits, whose content is in

@@ -31,9 +31,9 @@ const PAGES: usize = 64;
 #[derive(Serialize)]
 struct FrameOfHost<'a> {
     host: &'a str,
-    /// Kept pages from which the frame was learned.
+    /// The number of kept pages from which the crawl learned the frame.
     pages: u32,
-    /// Places that change by themselves.
+    /// The number of places that change by themselves.
     changing: usize,
 }
 
@@ -41,7 +41,7 @@ struct FrameOfHost<'a> {
 #[derive(Serialize)]
 struct ShownBlock {
     role: &'static str,
-    /// Kept pages that have it; none for a text in a place that changes by itself.
+    /// The number of kept pages that have it; `None` for text in a place that changes by itself.
     pages: Option<u32>,
     block: String,
 }

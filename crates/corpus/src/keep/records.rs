@@ -1,9 +1,9 @@
 //! Chosen records of archives, as they are, each compressed by itself.
 //!
-//! What is no document is copied, too: redirects, failures, revisits, robots.txt, DNS, notes. Left
-//! out are documents that were not chosen, with the `request` and `metadata` records that refer to
-//! them (`WARC-Concurrent-To`, `WARC-Refers-To`; WARC/1.1, sections 5.7 and 5.11). Both are
-//! counted. Invariant: the records that are copied keep their order.
+//! Records that are no documents are copied, too: redirects, failures, revisits, robots.txt, DNS,
+//! notes. Documents that were not chosen are left out, with the `request` and `metadata` records
+//! that refer to them (`WARC-Concurrent-To`, `WARC-Refers-To`; WARC/1.1, sections 5.7 and 5.11).
+//! Both are counted. Invariant: the records that are copied keep their order.
 //!
 //! A Zstandard dictionary, which the records of its file need, is not copied, because the output
 //! can have records of several files: such records are compressed anew.

@@ -93,9 +93,10 @@ struct PlaceOfPage {
     url: UrlKey,
     offset: u64,
     file: u32,
-    /// What names it: pages with other names are never repeats of each other.
+    /// The upper half of the hash of its heading or title. A page repeats another one only if both
+    /// have the same, or the same canonical URL.
     name: u32,
-    /// The page that it names as its canonical one, or itself.
+    /// The upper half of the key of its canonical URL, or of its own if it names none.
     canonical: u32,
     /// True if a later page has all of its content.
     is_contained: bool,

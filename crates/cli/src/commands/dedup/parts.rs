@@ -143,7 +143,7 @@ fn signs(part: &str) -> Vec<u8> {
         .collect()
 }
 
-/// Returns true for symbols, and for punctuation of ASCII that is more than that of prose.
+/// Returns true for symbols, and for ASCII punctuation that prose does not use.
 fn is_sign(character: char) -> bool {
     match character {
         '.' | ',' | ';' | ':' | '\'' | '"' | '`' => false,

@@ -35,7 +35,7 @@ pub(super) struct Visit {
     pub(super) exchanges: Vec<Exchange>,
     /// The offset of the page's record; none if it cannot be read by its offset.
     pub(super) offset: Option<u64>,
-    /// By which revisits refer to the page.
+    /// The names by which revisits refer to the page.
     pub(super) names: Names,
 }
 
