@@ -114,10 +114,21 @@ impl Ended {
         archived.map(|(address, _)| address.as_str())
     }
 
-    /// Returns the part of the archived pages that repeat another archived page, in per cent.
-    fn repeats(&self) -> usize {
-        let archived = self.archived().count();
-        100 * self.known.repeats(self.archived()) / archived.max(1)
+    /// Asserts that at most so many per cent of the archived pages repeat another one.
+    #[track_caller]
+    fn repeats_at_most(&self, percent: usize) -> &Self {
+        let (archived, repeats) = (self.archived().count(), self.known.repeats(self.archived()));
+        let mut by_path = BTreeMap::<String, usize>::new();
+        for address in &repeats {
+            let path = address.replace(|letter: char| letter.is_ascii_digit(), "");
+            *by_path.entry(path).or_default() += 1;
+        }
+        assert!(
+            100 * repeats.len() <= percent * archived,
+            "{} of {archived} archived pages repeat another: {by_path:?}",
+            repeats.len()
+        );
+        self
     }
 
     /// Asserts that a page of every text was archived.
@@ -329,18 +340,14 @@ fn a_full_mirror_that_is_crawled_beside_its_original_costs_at_most_200_requests(
 }
 
 /// Four of five archived pages of a shop, and half of those of a blog, repeated another: their
-/// frames were compared, and a printed page is a part of its article.
+/// frames were compared, and a printed page is a part of its article. Where both hosts of the blog
+/// answered at the same time, a fifth did: neither view was known when the other was judged.
 #[test]
 fn a_blog_and_a_shop_with_views_in_a_changing_frame_are_archived_once_and_lose_nothing() {
     for key in [KEY, OTHER_KEY] {
         for known in [known_sites::blog(120), known_sites::shop(120)] {
             let ended = crawl_with(known, key, &[]);
-            ended.lost_nothing();
-            let repeats = ended.repeats();
-            assert!(
-                repeats <= 20,
-                "{repeats} % of the archived pages repeat one"
-            );
+            ended.lost_nothing().repeats_at_most(15);
             ended.crawl.is_sound();
         }
     }

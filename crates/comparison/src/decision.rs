@@ -223,9 +223,13 @@ fn changes(
     }
     both.retain(|place| words.get(place).is_none_or(|words| 2 * words <= shared));
     let in_both = |place: Option<u64>| place.is_some_and(|place| both.contains(&place));
-    let rest = weight(&parts.only_page, original, &in_both)
-        + weight(&parts.only_original, page, &in_both)
-        + differences.ours
+    // A view differs from its page in numbers of the frame as two repeats do: one side may have
+    // more.
+    let rest = weight(&parts.only_page, original, &in_both).min(weight(
+        &parts.only_original,
+        page,
+        &in_both,
+    )) + differences.ours
         + differences.theirs
         - differences.of_numbers;
     if rest > shared / PART_OF_REPEAT || differences.has_other_number {

@@ -363,6 +363,40 @@ fn a_letter_and_its_accent_are_one_character_however_they_are_written() {
     assert_eq!(decision.outcome, Outcome::Repeat);
 }
 
+/// Articles with comments on one of two hosts taught nothing: a fifth of what a blog's archive had
+/// came twice before short articles without comments had shown that a counter changes.
+#[test]
+fn a_number_that_changes_by_itself_is_learned_from_views_with_more_on_one_side() {
+    let of = |content: &str, seen: u32, comments: &str| {
+        let text = ARTICLE.replace("bridge", content).replace("ferry", content);
+        let main = format!("{text}\nSeen {seen} times.\n{comments}");
+        plain(&format!("The {content}"), &main)
+    };
+    let comments = "I remember well how it looked before all of this was built.\n\
+                    So do I, and I would give a lot to see it again as it was then.";
+    let mut frame = HostFrame::default();
+    let contents = ["harbour", "meadow", "railway", "orchard", "quarry"];
+    for (content, seen) in contents.into_iter().zip(1..) {
+        let frames = Frames {
+            page: Some(&frame),
+            original: Some(&frame),
+            common: None,
+        };
+        let one = of(content, seen, "");
+        let decision = decide(&one, &of(content, 4_711, comments), frames, false);
+        assert_eq!(decision.outcome, Outcome::Distinct, "{content}");
+        frame.learn_changes(&decision.changes, one.content());
+    }
+    let frames = Frames {
+        page: Some(&frame),
+        original: Some(&frame),
+        common: None,
+    };
+    let other = [of("castle", 8, ""), of("castle", 9, comments)];
+    let decision = decide(&other[0], &other[1], frames, false);
+    assert_ne!(decision.outcome, Outcome::Distinct);
+}
+
 /// Sizes are facts: an operand of two words was left out for one of one word.
 #[test]
 fn a_number_of_a_few_values_is_a_fact() {

@@ -14,4 +14,5 @@ pub(crate) mod seed_reports;
 pub(crate) mod shortest_ways;
 pub(crate) mod telemetry;
 pub(crate) mod topic_of_seeds;
+pub(crate) mod turns;
 pub(crate) mod unvisited_urls;

@@ -22,6 +22,7 @@ use sinks::warc::{self, WarcReader};
 use web::{CanonicalForm, Exchange, Host, PageUrl, UrlKey};
 
 use super::recent_texts::{ComparedText, RecentTexts, SharedFrame};
+use super::turns::Turns;
 
 /// Longest blocks of a page that find it.
 const LONGEST: usize = 3;
@@ -55,6 +56,8 @@ pub struct KeptPages {
     pub(crate) common: SharedFrame,
     /// The texts of the pages that were compared last.
     pub(crate) texts: RecentTexts,
+    /// The visits whose pages are not remembered yet.
+    pub(crate) turns: Turns,
 }
 
 /// The version of the file. Another one is not read.
@@ -129,6 +132,7 @@ impl KeptPages {
             tables: Mutex::new(tables),
             common: Arc::new(RwLock::new(common)),
             texts: RecentTexts::new(TEXTS),
+            turns: Turns::default(),
         }
     }
 

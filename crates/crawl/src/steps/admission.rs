@@ -187,7 +187,7 @@ pub(crate) async fn admit(
     let canonical = document
         .filter(|_| lease.discovered().requisite == 0)
         .and_then(|document| document.canonical.as_ref());
-    let compared = by_texts::compared(context, lease, exchange, reading);
+    let compared = by_texts::compared(context, lease, exchange, reading).await;
     let judged = judge(context, &page, reading, compared.as_ref(), canonical).await?;
     // A changed page is kept whatever else it is like: an archive has the versions of a page.
     let Some((original, retained)) = repeated(&judged.verdict) else {

@@ -14,12 +14,15 @@ use web::{Document, Exchange, Media, PageUrl, UrlKey};
 use crate::context::CrawlContext;
 use crate::runtime::kept_pages::{self, KeptPage, KeptPages};
 use crate::runtime::recent_texts::ComparedText;
+use crate::runtime::turns::Turn;
 use crate::steps::reading::{self, Kind, Reader, Reading};
 
 /// A page that is compared by its text, and the keys by which it finds others and is found.
 pub(crate) struct Compared {
     page: Arc<ComparedText>,
     keys: Keys,
+    /// Until the page is remembered, others that may have its content wait.
+    _turn: Turn,
 }
 
 /// Results of the comparisons with kept pages.
@@ -39,9 +42,9 @@ pub(crate) struct Repeat {
     pub(crate) reason: String,
 }
 
-/// Returns a page as it is compared; none for what is no page of text, or where the crawl compares
-/// signatures alone.
-pub(crate) fn compared(
+/// Returns a page as it is compared, when it is its turn; none for what is no page of text, or
+/// where the crawl compares signatures alone.
+pub(crate) async fn compared(
     context: &CrawlContext,
     lease: &Lease,
     exchange: &Exchange,
@@ -55,13 +58,16 @@ pub(crate) fn compared(
         && (200..300).contains(&exchange.status)
         // To read an original again would count its words twice.
         && !context.adaptive_signatures.learns();
-    is_page.then(|| {
-        let page = compared_text(context, kept, exchange, document, reading);
-        let keys = kept_pages::keys(&page);
-        Compared {
-            page: Arc::new(page),
-            keys,
-        }
+    if !is_page {
+        return None;
+    }
+    let page = Arc::new(compared_text(context, kept, exchange, document, reading));
+    let keys = kept_pages::keys(&page);
+    let turn = kept.turns.wait(&keys).await;
+    Some(Compared {
+        page,
+        keys,
+        _turn: turn,
     })
 }
 
@@ -87,7 +93,7 @@ fn compared_text(
 pub(crate) async fn find(
     context: &Arc<CrawlContext>,
     url: UrlKey,
-    Compared { page, keys }: &Compared,
+    Compared { page, keys, .. }: &Compared,
 ) -> Findings {
     let mut findings = Findings::default();
     let Some(kept) = &context.kept_pages else {

@@ -98,14 +98,15 @@ impl KnownSite {
         missing.map(|(address, _)| address.as_str()).collect()
     }
 
-    /// The number of archived pages whose text another archived page has.
+    /// The archived pages whose text an archived page before them has.
     #[must_use]
-    pub fn repeats<'a>(&self, archived: impl IntoIterator<Item = &'a str>) -> usize {
+    pub fn repeats<'a>(&self, archived: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
         let mut had = HashSet::new();
-        let pages = archived
-            .into_iter()
-            .filter_map(|address| self.pages.get(address));
-        pages.filter(|page| !had.insert(page.text)).count()
+        let pages = archived.into_iter().filter(|address| {
+            let page = self.pages.get(*address);
+            page.is_some_and(|page| !had.insert(page.text))
+        });
+        pages.collect()
     }
 
     /// Adds a page. Pages of the same `text` say the same.
