@@ -1,12 +1,11 @@
 //! The differences within blocks that are alike: names, numbers and signs.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use differences::{Difference, RunKind};
 
-use crate::blocks::{ComparedPage, LONG, bag_of, bare, hash_of, spread};
-use crate::frame::place_of_value;
+use crate::blocks::{Block, ComparedPage, LONG, bag_of, bare, hash_of, place_of_value, spread};
 use crate::parts::Left;
 use crate::reason::Reason;
 
@@ -22,6 +21,8 @@ const NAME: usize = 4;
 const MOST_AROUND: usize = 4;
 /// Numbers of a page that are seen to change by themselves at a time: a counter, a time and a date.
 pub(crate) const MOST_NUMBERS: usize = 3;
+/// Numbers that two pages share, and that are looked at.
+const MOST_EQUAL: usize = 32;
 /// The length of the text before and behind a run that is looked at for its place, in bytes.
 const NEAR: usize = 160;
 
@@ -302,11 +303,27 @@ fn is_in_changing_run(
     at: &Range<usize>,
     is_changing: &impl Fn(Option<u64>) -> bool,
 ) -> bool {
+    places_around(text, at).any(|place| is_changing(Some(place)))
+}
+
+/// Returns the places of the runs that a part of a text may belong to.
+fn places_around<'a>(text: &'a str, at: &Range<usize>) -> impl Iterator<Item = u64> + use<'a> {
     let surroundings = Surroundings::of(text, at);
     let around =
         (0..=MOST_AROUND).flat_map(|left| (0..=MOST_AROUND).map(move |right| (left, right)));
-    let mut places = around.filter_map(|wider| surroundings.place(wider));
-    places.any(|place| is_changing(Some(place)))
+    around.filter_map(move |wider| surroundings.place(wider))
+}
+
+/// Returns the places of the numbers in blocks that both pages have, as far as they are known.
+pub(crate) fn places_of_numbers(blocks: &[&Block], is_known: impl Fn(u64) -> bool) -> HashSet<u64> {
+    let values = blocks
+        .iter()
+        .flat_map(|block| block.values().into_iter().map(move |value| (block, value)));
+    let places = values.take(MOST_EQUAL).flat_map(|(block, value)| {
+        let around = places_around(&block.text, &value.range());
+        around.chain([value.place(block)])
+    });
+    places.filter(|place| is_known(*place)).collect()
 }
 
 /// The words and marks around a part of a text, the nearest first.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use neardup::{HashKey, NormalText};
@@ -191,6 +192,11 @@ impl Block {
             })
     }
 
+    /// Returns true if there is a number or an address in it.
+    pub(crate) fn has_values(&self) -> bool {
+        self.shape != self.hash
+    }
+
     /// Returns true if there is an address in it.
     pub(crate) fn has_address(&self) -> bool {
         self.text.split(' ').any(is_address)
@@ -239,6 +245,18 @@ pub(crate) struct Value<'a> {
     pub(crate) is_address: bool,
     /// A hash of the words directly before and behind it; none if they tell nothing.
     pub(crate) context: Option<u64>,
+}
+
+impl Value<'_> {
+    /// Returns its place in pages with this block.
+    pub(crate) fn place(&self, block: &Block) -> u64 {
+        place_of_value(self.context.unwrap_or(block.shape))
+    }
+
+    /// Returns its place in the block, in bytes.
+    pub(crate) fn range(&self) -> Range<usize> {
+        self.start..self.start + self.text.len()
+    }
 }
 
 /// Returns a hash of the words directly before and behind these bytes of a text; none if there is
@@ -357,6 +375,11 @@ fn words_in(text: &str) -> usize {
 
 pub(crate) fn hash_of(text: &str) -> u64 {
     HashKey::ZERO.digest(text.as_bytes()) as u64
+}
+
+/// Returns the place of a number or an address with this before and behind it.
+pub(crate) fn place_of_value(context: u64) -> u64 {
+    spread(context.wrapping_add(2))
 }
 
 /// Spreads a hash, so that a sum of hashes depends on each.

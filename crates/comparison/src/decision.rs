@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::alike::{Differences, MOST_NUMBERS};
+use crate::alike::{Differences, MOST_NUMBERS, places_of_numbers};
 use crate::blocks::{Block, ComparedPage, LONG, bag_of};
 use crate::frame::{Changes, Frames};
 use crate::parts::{Left, Parts};
@@ -103,7 +103,7 @@ pub fn decide(
         }
     };
     if shared >= LEAST_SHARED && is_one_subject {
-        decision.changes = changes(&parts, &differences, original, page, shared);
+        decision.changes = changes(&parts, &differences, (page, original), frames, shared);
     }
     decision
 }
@@ -193,8 +193,8 @@ impl Weighed {
 fn changes(
     parts: &Parts<'_>,
     differences: &Differences<'_>,
-    original: &ComparedPage,
-    page: &ComparedPage,
+    (page, original): (&ComparedPage, &ComparedPage),
+    frames: Frames<'_>,
     shared: usize,
 ) -> Changes {
     let of =
@@ -242,6 +242,8 @@ fn changes(
     let (of_content, beside): (Vec<u64>, Vec<u64>) =
         both.iter().partition(|place| words.contains_key(place));
     let is_stable = |place: &&u64| !ours.contains(place) && !theirs.contains(place);
+    let stable = parts.places.iter().filter(is_stable).copied();
+    let numbers_alike = places_of_numbers(&parts.numbered, |place| frames.changed(place));
     Changes {
         beside,
         numbers,
@@ -250,7 +252,7 @@ fn changes(
             true => differences.names_at.clone(),
             false => Vec::new(),
         },
-        stable: parts.places.iter().filter(is_stable).copied().collect(),
+        stable: stable.chain(numbers_alike).collect(),
     }
 }
 

@@ -55,6 +55,13 @@ pub struct Frames<'a> {
 }
 
 impl Frames<'_> {
+    /// Returns true for a place that changed once, here or on another host.
+    pub(crate) fn changed(&self, place: u64) -> bool {
+        let frames = [self.page, self.common].into_iter().flatten();
+        let mut changes = frames.map(|frame| &frame.changes);
+        changes.any(|changes| changes.contains_key(&place))
+    }
+
     /// Returns true if what stands in a place changes by itself: on the page's host, or, for a
     /// number or date, on several others. Sites of one software have the same words beside it.
     pub(crate) fn change_by_themselves(&self, place: u64) -> bool {
@@ -288,9 +295,4 @@ impl Change {
 /// Returns the place behind a block of the frame.
 pub(crate) fn place_behind(shape: u64) -> u64 {
     spread(shape.wrapping_add(1))
-}
-
-/// Returns the place of a number or an address with this before and behind it.
-pub(crate) fn place_of_value(context: u64) -> u64 {
-    spread(context.wrapping_add(2))
 }

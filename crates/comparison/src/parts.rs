@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::blocks::{Block, ComparedPage, LONG, bag_of};
-use crate::frame::{FrameBlock, Frames, HostFrame, place_behind, place_of_value};
+use crate::frame::{FrameBlock, Frames, HostFrame, place_behind};
 use crate::reason::Reason;
 
 /// Blocks of one page that are looked at for an alike block in the other, of those that are not
@@ -51,6 +51,8 @@ pub(crate) struct Parts<'a> {
     pub(crate) only_original: Vec<Left<'a>>,
     /// Places in which both pages have an equal block outside the frame.
     pub(crate) places: HashSet<u64>,
+    /// Blocks with numbers or addresses that both pages have.
+    pub(crate) numbered: Vec<&'a Block>,
 }
 
 impl<'a> Parts<'a> {
@@ -109,6 +111,8 @@ impl<'a> Parts<'a> {
     /// Counts a block that both pages have.
     fn share(&mut self, left: &Left<'a>) {
         self.places.extend(left.place.filter(|_| !left.is_frame));
+        self.numbered
+            .extend(left.block.has_values().then_some(left.block));
         if !left.is_constant {
             let words = left.block.words;
             self.shared += words;
@@ -131,6 +135,10 @@ impl<'a> Parts<'a> {
                 .collect();
             self.pair_by(ALIKE_SHORT, |one, other| {
                 let (one, other) = (&bags[&one.block.hash], &bags[&other.block.hash]);
+                // No block is alike one that is three times as long.
+                if one.len().max(other.len()) > 3 * one.len().min(other.len()) {
+                    return 0.0;
+                }
                 let likeness = dice(one, other);
                 let is_short = one.len().max(other.len()) <= SHORT;
                 if likeness >= ALIKE || is_short {
@@ -276,8 +284,8 @@ impl<'a> Left<'a> {
         let differing = pairs.filter(|(ours, theirs)| ours.text != theirs.text);
         differing
             .map(|(ours, theirs)| Differing {
-                place: place_of_value(ours.context.unwrap_or(self.block.shape)),
-                at: ours.start..ours.start + ours.text.len(),
+                place: ours.place(self.block),
+                at: ours.range(),
                 ours: ours.text,
                 theirs: theirs.text,
                 is_address: ours.is_address,

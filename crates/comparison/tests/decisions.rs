@@ -397,6 +397,37 @@ fn a_number_that_changes_by_itself_is_learned_from_views_with_more_on_one_side()
     assert_ne!(decision.outcome, Outcome::Distinct);
 }
 
+/// Libraries of one family have one heading, and a price each. Three such families taught that a
+/// price changes by itself, and two products were lost, though no view of one shows another price.
+#[test]
+fn a_number_that_most_views_have_in_common_is_a_fact_though_it_differs_under_some_headings() {
+    let of = |content: &str, price: u32, button: &str| {
+        let text = ARTICLE.replace("bridge", content).replace("ferry", content);
+        let main = format!("{text}\nAll of it for {price} Euro with the postage.\n{button}");
+        plain(&format!("The {content}"), &main)
+    };
+    let button = "Put it into the basket and go on looking for more of this kind of thing.";
+    let contents = ["harbour", "meadow", "railway", "orchard", "quarry"];
+    let mut frame = HostFrame::default();
+    let mut decided = |content: &str, prices: [u32; 2]| {
+        let (page, view) = (of(content, prices[0], button), of(content, prices[1], ""));
+        let frames = Frames {
+            page: Some(&frame),
+            original: Some(&frame),
+            common: None,
+        };
+        let decision = decide(&page, &view, frames, false);
+        frame.learn_changes(&decision.changes, page.content());
+        decision.outcome
+    };
+    for (content, price) in contents.into_iter().zip(1..) {
+        decided(content, [price, price]);
+        assert_eq!(decided(content, [price, price + 7]), Outcome::Distinct);
+        assert_ne!(decided(content, [price, price]), Outcome::Distinct);
+    }
+    assert_eq!(decided("castle", [3, 4]), Outcome::Distinct);
+}
+
 /// Sizes are facts: an operand of two words was left out for one of one word.
 #[test]
 fn a_number_of_a_few_values_is_a_fact() {
