@@ -223,18 +223,17 @@ fn changes(
     }
     both.retain(|place| words.get(place).is_none_or(|words| 2 * words <= shared));
     let in_both = |place: Option<u64>| place.is_some_and(|place| both.contains(&place));
-    // A view differs from its page in numbers of the frame as two repeats do: one side may have
-    // more.
-    let rest = weight(&parts.only_page, original, &in_both).min(weight(
-        &parts.only_original,
-        page,
-        &in_both,
-    )) + differences.ours
-        + differences.theirs
-        - differences.of_numbers;
-    if rest > shared / PART_OF_REPEAT || differences.has_other_number {
+    let [ours_rest, theirs_rest] = [(&parts.only_page, original), (&parts.only_original, page)]
+        .map(|(left, other)| weight(left, other, &in_both));
+    let of_pairs = differences.ours + differences.theirs - differences.of_numbers;
+    // One side may have more: views differ in what changes by itself as repeats do.
+    let most = shared / PART_OF_REPEAT;
+    if ours_rest.min(theirs_rest) + of_pairs > most || differences.has_other_number {
         return Changes::default();
     }
+    // A site makes its views anew, so what stays the same in them is a fact. A copy keeps the date
+    // of its page as it keeps a price.
+    let is_view = ours_rest.max(theirs_rest) > most;
     let numbers = match differences.places.len() <= MOST_NUMBERS {
         true => differences.places.clone(),
         false => Vec::new(),
@@ -243,7 +242,8 @@ fn changes(
         both.iter().partition(|place| words.contains_key(place));
     let is_stable = |place: &&u64| !ours.contains(place) && !theirs.contains(place);
     let stable = parts.places.iter().filter(is_stable).copied();
-    let numbers_alike = places_of_numbers(&parts.numbered, |place| frames.changed(place));
+    let numbered = if is_view { &*parts.numbered } else { &[] };
+    let numbers_alike = places_of_numbers(numbered, |place| frames.changed(place));
     Changes {
         beside,
         numbers,

@@ -283,12 +283,12 @@ impl HostFrame {
 impl Change {
     /// Returns true if it changed in most pairs, with enough values.
     fn has_most_pairs(&self) -> bool {
-        let has_values = match self.kind {
-            ChangeKind::Number => self.values.len() >= LEAST_VALUES,
-            ChangeKind::Name => self.values.len() >= LEAST_VALUES_OF_NAME,
-            ChangeKind::Beside | ChangeKind::OfContent => true,
+        let values = match self.kind {
+            ChangeKind::Number => LEAST_VALUES,
+            ChangeKind::Name => LEAST_VALUES_OF_NAME,
+            ChangeKind::Beside | ChangeKind::OfContent => 0,
         };
-        has_values && self.changed >= self.stable
+        self.values.len() >= values && self.changed >= self.stable
     }
 }
 

@@ -421,9 +421,10 @@ fn a_number_that_most_views_have_in_common_is_a_fact_though_it_differs_under_som
         decision.outcome
     };
     for (content, price) in contents.into_iter().zip(1..) {
-        decided(content, [price, price]);
         assert_eq!(decided(content, [price, price + 7]), Outcome::Distinct);
-        assert_ne!(decided(content, [price, price]), Outcome::Distinct);
+        for _ in 0..9 {
+            assert_ne!(decided(content, [price, price]), Outcome::Distinct);
+        }
     }
     assert_eq!(decided("castle", [3, 4]), Outcome::Distinct);
 }
