@@ -109,6 +109,7 @@ mod commands {
     mod bad_input; // errors of the command line and the configuration
     mod clean; // `clean`
     mod command_line; // suggestions, verbosity, `config`, `man`, `completions`
+    mod containment; // `--containment` of `similar` and `dedup`
     mod control; // settings that change while a crawl runs
     mod dedup; // `dedup`, `plan`
     mod differences; // `compare --diff`, `duplicates --diff`

@@ -8,12 +8,14 @@
 //! - [`signature_file`]: signatures on disk, as shards, indexes and the progress of a run.
 //! - [`with_distinct_ids()`]: checks on the way that no two documents have one id.
 //! - [`repeated_parts()`]: finds lines or paragraphs that occurred before.
+//! - [`containments()`]: finds documents whose shingles are part of another's.
 //! - [`query()`]: finds the fingerprints of a large file that are near one of many queries;
 //!   [`ordered_query()`] gives them in order, also for a [`Shard`] of the file on each machine.
 //! - [`self_join()`]: finds all pairs of near fingerprints in a file; [`ordered_pairs()`] gives
 //!   them in order.
 //! - [`FingerprintFile`]: the input of these two.
 
+mod containment;
 mod control;
 pub mod dedup;
 mod distinct_ids;
@@ -35,6 +37,9 @@ pub mod signature_file;
 mod sorter;
 mod workers;
 
+pub use containment::{
+    Containment, ContainmentOptions, ContainmentSummary, ShingledDocument, containments,
+};
 pub use control::{Control, Progress, Silent, Step};
 pub use distinct_ids::with_distinct_ids;
 pub use error::BatchError;

@@ -8,6 +8,7 @@
 //! Invariant: the outcome depends on the documents and their order only, not on memory, threads,
 //! shards or interruptions.
 
+mod containment;
 mod findings;
 mod index;
 mod parts;
@@ -67,6 +68,9 @@ pub(crate) fn run(args: &DedupArgs) -> Result<(), CliError> {
     let run = DedupRun::of(args)?;
     if let Some(unit) = args.unit.of_parts() {
         return run.compare_parts(unit);
+    }
+    if let Some(least) = args.containment {
+        return run.find_contained(least);
     }
     let Some(Compared { summary, index }) = run.compare()? else {
         return run.skipped.borrow().check_complete();
@@ -258,6 +262,10 @@ impl<'a> DedupRun<'a> {
         if is_promised && self.options.criterion.needs_bands() {
             say(&expected_recall(&self.options, self.resemblance));
         }
+        self.say_oddities();
+    }
+
+    fn say_oddities(&self) {
         for odd in self.oddities.borrow().iter().filter_map(Oddities::describe) {
             say(&odd);
         }
