@@ -4,8 +4,8 @@
 //! of documents", 1997). It is not symmetric, so findings are ordered pairs. A block of documents
 //! that fits in memory becomes an inverted index, and every document is looked up in it, block
 //! after block. Who contains `need` of n shingles contains one of any n - `need` + 1 of them: the
-//! rarest ones propose candidates, and the others are counted for candidates only (prefix filtering:
-//! Chaudhuri, Ganti and Kaushik, ICDE 2006).
+//! rarest ones propose candidates, and the others are counted for candidates only (prefix
+//! filtering: Chaudhuri, Ganti and Kaushik, ICDE 2006).
 //!
 //! Invariant: nothing is estimated. The findings are those of a program that compares all pairs,
 //! whatever the memory.

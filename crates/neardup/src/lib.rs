@@ -122,8 +122,8 @@ pub use words::HashedText;
 
 // From words to a fingerprint (simhash).
 pub use exact_fingerprint::ExactFingerprint;
-pub use features::{Features, MAX_WIDTH, Unit, UnknownFeatures, Weights, Width};
-pub use fingerprint::{Fingerprint, Fingerprint32, NotAFingerprint};
+pub use features::{Features, MAX_WIDTH, Ties, Unit, UnknownFeatures, Weights, Width};
+pub use fingerprint::{Fingerprint, FingerprintBits, InvalidBits, NotAFingerprint};
 pub use fingerprinter::{Fingerprinter, InvalidFingerprinter};
 pub use key::HashKey;
 pub use weighted_features::WeightedFeatures;

@@ -53,8 +53,8 @@ pub(crate) struct DedupArgs {
     #[arg(long, requires = "clusters")]
     pub(crate) chained: bool,
     /// Print every ordered pair of documents of which the second contains at least this part of the
-    /// first one's shingles, above 0 to 1: |S(A) ∩ S(B)| / |S(A)| (Broder 1997). Exact, and whatever
-    /// their lengths are
+    /// first one's shingles, above 0 to 1: |S(A) ∩ S(B)| / |S(A)| (Broder 1997). Exact, and
+    /// whatever their lengths are
     #[arg(long, value_name = "C")]
     #[arg(conflicts_with_all = ["clusters", "unit", "against", "keep", "save_index", "signatures"])]
     #[arg(conflicts_with_all = ["merge", "report", "distance", "resemblance", "verify"])]

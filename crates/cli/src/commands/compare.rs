@@ -130,7 +130,7 @@ impl Comparison {
         };
         Self {
             distance: a.fingerprint.distance(b.fingerprint),
-            bits: args.features.bits(),
+            bits: args.features.bits().get(),
             resemblance,
             resemblance_estimate: sketches.map(|(a, b)| a.resemblance(&b)),
             shingles: args.features.shingles().to_string(),

@@ -112,7 +112,8 @@ fn pages(args: &SimilarArgs, what: &str, crawl: &OpenCrawl) -> Result<(), CliErr
     let settings = Settings::of_crawl(crawl.directory())?;
     if args.features.is_given() {
         let message = "the pages of a crawl are compared by the features of that crawl";
-        let remedy = "leave out --features, --weights, --stop-words, --frequencies and --bits";
+        let remedy =
+            "leave out --features, --weights, --ties, --stop-words, --frequencies and --bits";
         return Err(usage(message).with_remedy(remedy));
     }
     let resemblance = args.resemblance.or(settings.resemblance).unwrap_or(NEAR);

@@ -140,9 +140,12 @@ pub(super) fn near_fingerprints(
     within: &Path,
     name: &str,
 ) -> Result<(), CliError> {
-    if args.resemblance.or(args.containment).is_some() {
-        let message = "--resemblance and --containment need texts, and a file of fingerprints has \
-                       none";
+    let asked = [
+        ("resemblance", args.resemblance),
+        ("containment", args.containment),
+    ];
+    if let Some((option, _)) = asked.iter().find(|(_, share)| share.is_some()) {
+        let message = format!("--{option} needs texts, and a file of fingerprints has none");
         return Err(usage(message).with_remedy("use --distance, or name the documents"));
     }
     let file = NamedFingerprints::open(within)?;
