@@ -11,8 +11,8 @@ use batch::dedup::Verification;
 use clap::Args;
 use corpus::{InputOptions, Reader};
 use neardup::{
-    BandDesign, Criterion, DEFAULT_RECALL, Features, Fingerprint, FingerprintBits, HashKey,
-    LEAST_WORDS, SignatureBuilder, Thresholds, Ties, Unit, Width,
+    BandDesign, DEFAULT_RECALL, Features, Fingerprint, FingerprintBits, HashKey, LEAST_WORDS,
+    SignatureBuilder, Thresholds, Ties, Unit, Width,
 };
 
 use crate::cli_error::{CliError, usage};
@@ -132,11 +132,10 @@ impl VerdictArgs {
     }
 
     /// Returns the criterion of near duplicates.
-    pub(crate) fn criterion(&self, features: &FeatureArgs) -> Result<Criterion, CliError> {
+    pub(crate) fn criterion(&self, features: &FeatureArgs) -> Result<Thresholds, CliError> {
         let criterion = match self.is_verified() {
-            false => Criterion::within(self.distance),
-            true => Thresholds::new(self.distance, self.asked_resemblance(features))
-                .map(Criterion::Verified),
+            false => Thresholds::within(self.distance),
+            true => Thresholds::new(self.distance, self.asked_resemblance(features)),
         };
         criterion.map_err(|error| CliError::of_usage(&error))
     }

@@ -97,7 +97,6 @@ pub mod tables;
 
 // The verdict about pages.
 pub mod clusters;
-mod criterion;
 mod recipe;
 mod signature;
 mod signature_index;
@@ -140,7 +139,6 @@ pub use subject::{MAX_SUBJECT_BYTES, MAX_SUBJECT_WORDS, Subject};
 pub use partition::Partition;
 
 // The verdict about pages.
-pub use criterion::Criterion;
 pub use recipe::{Recipe, RecipePart};
 pub use signature::{
     BandedSignature, LEAST_WORDS, PageSignature, PageText, SignatureBuilder, TextSignature,

@@ -158,7 +158,6 @@ mod tests {
     use serde::de::DeserializeOwned;
 
     use super::*;
-    use crate::criterion::Criterion;
     use crate::features::Width;
     use crate::key::HashKey;
     use crate::minhash::MinHasher;
@@ -181,8 +180,8 @@ mod tests {
         is_read_as_written(&Width::VERIFICATION);
         is_read_as_written(&HashKey::new(5));
         is_read_as_written(&Thresholds::new(3, 0.5).unwrap());
-        is_read_as_written(&Criterion::default());
-        is_read_as_written(&Criterion::Within(3));
+        is_read_as_written(&Thresholds::default());
+        is_read_as_written(&Thresholds::within(3).unwrap());
         is_read_as_written(&Sketch::of(&shingles).unwrap());
         is_read_as_written(&MinHasher::default().of(&shingles));
         is_read_as_written(&Sketch1997::of(&shingles));
@@ -225,9 +224,10 @@ mod tests {
         refused::<Fingerprint>("65261", "expected a string");
         refused::<Features>("\"word:0\"", "between 1 and 64");
         refused::<Width>("65", "between 1 and 64");
-        refused::<Criterion>("{\"Within\":8}", "between 0 and 7 bits");
-        let thresholds = "{\"Verified\":{\"distance\":3,\"resemblance\":2.0}}";
-        refused::<Criterion>(thresholds, "between 0 and 1");
+        let alone = "{\"distance\":8,\"rule\":\"Distance\"}";
+        refused::<Thresholds>(alone, "between 0 and 7 bits");
+        let thresholds = "{\"distance\":3,\"rule\":{\"Resemblance\":2.0}}";
+        refused::<Thresholds>(thresholds, "between 0 and 1");
         refused::<Sketch>("[1,2,3]", "must have 160 bytes, got 3");
         refused::<MinHash>("[1,0]", "algorithm 1");
         refused::<MinHash>("[3,0,9,0,0]", "family");

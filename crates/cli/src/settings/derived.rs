@@ -75,8 +75,11 @@ impl Settings {
 
     /// Returns the rules for comparing pages.
     pub(crate) fn likeness(&self) -> Result<LikenessRules, CliError> {
-        let thresholds = Thresholds::new(self.distance, self.resemblance)
-            .map_err(|error| CliError::of_usage(&error))?;
+        let thresholds = match self.verify.is_on() {
+            true => Thresholds::new(self.distance, self.resemblance),
+            false => Thresholds::within(self.distance),
+        };
+        let thresholds = thresholds.map_err(|error| CliError::of_usage(&error))?;
         Ok(LikenessRules {
             thresholds,
             scope: self.duplicate_scope,

@@ -12,7 +12,7 @@ use std::path::Path;
 use batch::BatchError;
 use batch::dedup::{Cluster, Finding, FindingKind, Summary};
 use indicatif::HumanCount;
-use neardup::{Criterion, Likeness};
+use neardup::Likeness;
 
 use super::{DedupRun, closing, expected_recall};
 use crate::cli_error::CliError;
@@ -222,18 +222,10 @@ fn bar_of(resemblance: f64) -> usize {
 }
 
 fn criterion(run: &DedupRun<'_>) -> String {
-    match run.options.criterion {
-        Criterion::Within(bits) => format!("fingerprints within {bits} bits"),
-        Criterion::Verified(thresholds) => {
-            let resemblance = match run.args.verdict.asked_resemblance(&run.args.features) {
-                Some(resemblance) => format!("a resemblance of {resemblance} or more"),
-                None => "the resemblance that a crawl asks for, by length".to_owned(),
-            };
-            format!(
-                "{resemblance}; candidates are within {} bits or share a band",
-                thresholds.distance()
-            )
-        }
+    let criterion = run.options.criterion;
+    let distance = criterion.distance();
+    if !criterion.needs_bands() {
+        return format!("fingerprints within {distance} bits");
     }
 }
 
@@ -243,6 +235,11 @@ fn chart(page: &mut String, bars: impl Iterator<Item = (String, u64)>) {
     let most = bars
         .iter()
         .map(|(_, count)| *count)
+    let resemblance = match run.args.verdict.asked_resemblance(&run.args.features) {
+        Some(resemblance) => format!("a resemblance of {resemblance} or more"),
+        None => "the resemblance that a crawl asks for, by length".to_owned(),
+    };
+    format!("{resemblance}; candidates are within {distance} bits or share a band")
         .max()
         .unwrap_or(0)
         .max(1);
