@@ -122,6 +122,7 @@ mod commands {
     mod inspection; // `status`, `why`, `export` and others on a crawl
     mod interrupted; // files that an interrupt, a kill or a full disk leaves
     mod known_answers; // what papers and textbooks say
+    mod labels; // `dedup --labels`
     mod measures; // `compare --measures`
     mod on_finish; // `--on-finish`
     mod other_programs; // files and directories as other programs write them

@@ -90,7 +90,7 @@ pub struct GroupedMatch {
     pub id: Option<u64>,
 }
 
-/// The size of a match that is sorted by its query: query, distance, position, and a flag and an id.
+/// The size of a match that is sorted by its query: query, distance, position, a flag and an id.
 const GROUPED: usize = 4 + 1 + 8 + 1 + 8;
 
 /// Gives every match of `queries` in a shard of `repository` to `visit`, each pair once, in the

@@ -14,6 +14,7 @@ use batch::dedup::{Cluster, Finding, FindingKind, Summary};
 use indicatif::HumanCount;
 use neardup::Likeness;
 
+use super::fingerprint_distribution::FingerprintDistribution;
 use super::{DedupRun, closing, expected_recall};
 use crate::cli_error::CliError;
 use crate::commands::unwritable;
@@ -133,8 +134,15 @@ impl Report {
         path: &Path,
         summary: &Summary,
         run: &DedupRun<'_>,
+        fingerprints: Option<&FingerprintDistribution>,
     ) -> Result<(), CliError> {
-        let page = self.page(summary, run);
+        let mut page = self.page(summary, run);
+        if let Some(fingerprints) = fingerprints {
+            page.push_str("<h2>Fingerprints by the number of their 1-bits</h2>\n");
+            chart(&mut page, fingerprints.by_ones());
+            page.push_str("<h2>Fingerprints by their first seven bits</h2>\n");
+            chart(&mut page, fingerprints.by_first_bits());
+        }
         let written = DraftFile::begin(path).and_then(|mut draft| {
             draft.write_all(page.as_bytes())?;
             draft.complete()
@@ -227,6 +235,11 @@ fn criterion(run: &DedupRun<'_>) -> String {
     if !criterion.needs_bands() {
         return format!("fingerprints within {distance} bits");
     }
+    let resemblance = match run.args.verdict.asked_resemblance(&run.args.features) {
+        Some(resemblance) => format!("a resemblance of {resemblance} or more"),
+        None => "the resemblance that a crawl asks for, by length".to_owned(),
+    };
+    format!("{resemblance}; candidates are within {distance} bits or share a band")
 }
 
 /// Writes horizontal bars, without the empty ones at both ends.
@@ -235,11 +248,6 @@ fn chart(page: &mut String, bars: impl Iterator<Item = (String, u64)>) {
     let most = bars
         .iter()
         .map(|(_, count)| *count)
-    let resemblance = match run.args.verdict.asked_resemblance(&run.args.features) {
-        Some(resemblance) => format!("a resemblance of {resemblance} or more"),
-        None => "the resemblance that a crawl asks for, by length".to_owned(),
-    };
-    format!("{resemblance}; candidates are within {distance} bits or share a band")
         .max()
         .unwrap_or(0)
         .max(1);
