@@ -229,8 +229,11 @@ impl Block {
         for number in numbers {
             for (within, count) in self.containing_one(&sets.get(number)?, least, shared) {
                 if within != number {
-                    let fields = [number, within, count].map(u32::to_be_bytes);
-                    findings.push(fields.as_flattened().try_into().expect("it has 12 bytes"));
+                    let mut finding = [0; FINDING];
+                    finding[..4].copy_from_slice(&number.to_be_bytes());
+                    finding[4..8].copy_from_slice(&within.to_be_bytes());
+                    finding[8..].copy_from_slice(&count.to_be_bytes());
+                    findings.push(finding);
                 }
             }
         }
