@@ -6,7 +6,7 @@
 
 use std::num::NonZeroUsize;
 
-use neardup::{Features, Fingerprint, Fingerprinter, HashKey};
+use neardup::{Features, Fingerprint, FingerprintBits, Fingerprinter, HashKey};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 
