@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use batch::dedup::Verification;
 use neardup::{
-    BandDesign, DEFAULT_RECALL, Features, Fingerprinter, HashKey, LEAST_WORDS,
-    SignatureBuilder, StopWords, Thresholds, Unit, Width,
+    BandDesign, DEFAULT_RECALL, Features, Fingerprinter, HashKey, LEAST_WORDS, SignatureBuilder,
+    StopWords, Thresholds, Unit, Width,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
