@@ -109,6 +109,7 @@ mod commands {
     mod bad_input; // errors of the command line and the configuration
     mod clean; // `clean`
     mod command_line; // suggestions, verbosity, `config`, `man`, `completions`
+    mod containment; // `--containment` of `similar` and `dedup`
     mod control; // settings that change while a crawl runs
     mod dedup; // `dedup`, `plan`
     mod differences; // `compare --diff`, `duplicates --diff`
@@ -121,6 +122,7 @@ mod commands {
     mod inspection; // `status`, `why`, `export` and others on a crawl
     mod interrupted; // files that an interrupt, a kill or a full disk leaves
     mod known_answers; // what papers and textbooks say
+    mod labels; // `dedup --labels`
     mod measures; // `compare --measures`
     mod on_finish; // `--on-finish`
     mod other_programs; // files and directories as other programs write them

@@ -21,8 +21,7 @@ use batch::dedup::{self, Document, Finding, FindingKind, Options};
 use batch::{BatchError, Control};
 use clap::Parser;
 use neardup::{
-    BandDesign, Criterion, DEFAULT_RECALL, Features, HashKey, PageText, SignatureBuilder,
-    Thresholds,
+    BandDesign, DEFAULT_RECALL, Features, HashKey, PageText, SignatureBuilder, Thresholds,
 };
 use testkit::Random;
 use tokio::time::Instant;
@@ -66,7 +65,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut options = Options::new(kind, std::env::temp_dir());
     options.memory = wish.memory_mib << 20;
     options.workers = std::thread::available_parallelism()?;
-    options.criterion = Criterion::Verified(Thresholds::new(3, wish.resemblance)?);
+    options.criterion = Thresholds::new(3, wish.resemblance)?;
     if let Some(resemblance) = wish.resemblance {
         options.bands = BandDesign::for_resemblance(resemblance, DEFAULT_RECALL)?;
     }

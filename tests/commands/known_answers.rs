@@ -54,6 +54,26 @@ fn jack_london_resembles_himself_in_three_bigrams_of_eight() {
     }
 }
 
+/// Lecture notes on minhash: two sets as the columns of a matrix with these rows.
+#[test]
+fn the_columns_01_10_11_00_11_01_resemble_each_other_by_two_fifths() {
+    let crawl = Crawl::bare();
+    let rows = ["01", "10", "11", "00", "11", "01"];
+    let column = |column: usize| {
+        let has = |(row, bits): (usize, &&str)| {
+            bits[column..].starts_with('1').then(|| format!("row{row}"))
+        };
+        rows.iter()
+            .enumerate()
+            .filter_map(has)
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let options = ["--features", "word:1"];
+    let comparison = compared(&crawl, &column(0), &column(1), &options);
+    assert_eq!(comparison["resemblance"], 0.4);
+}
+
 /// Leskovec, Rajaraman and Ullman, "Mining of Massive Datasets", exercise 3.1.1.
 #[test]
 fn three_sets_of_numbers_resemble_each_other_by_a_third_two_fifths_and_a_sixth() {

@@ -68,6 +68,35 @@ fn documents_near_a_new_one_are_listed_with_their_ids_in_the_order_of_the_reposi
     );
 }
 
+/// Whoever asked for many documents had to sort the matches of each one out of the order of the
+/// repository.
+#[test]
+fn matches_are_grouped_by_query_on_wish_the_nearest_first() {
+    let crawl = fingerprinted();
+    let query = |options: &[&str]| {
+        let arguments = ["query", "corpus.fp", "corpus.fp", "--distance", "7"];
+        good(&crawl.run_command(&[&arguments, options].concat()))
+    };
+    let mut expected = query(&[]);
+    // A stable sort: equally near ones stay in the order of the repository.
+    expected.sort_by_key(|line| {
+        let number: u32 = line["query"].as_str().unwrap().parse().unwrap();
+        (number, line["distance"].as_u64())
+    });
+    assert!(expected.len() >= 12, "{expected:?}");
+    assert_eq!(query(&["--by-query"]), expected);
+    assert_eq!(query(&["--by-query", "--memory", "64KiB"]), expected);
+    let shard = [
+        "query",
+        "corpus.fp",
+        "corpus.fp",
+        "--by-query",
+        "--shard",
+        "1/2",
+    ];
+    crawl.run_command(&shard).assert_error(2, "--by-query");
+}
+
 #[test]
 fn the_pairs_within_one_file_are_listed_in_its_order() {
     let crawl = fingerprinted();

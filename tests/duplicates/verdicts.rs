@@ -378,3 +378,52 @@ fn links_of_a_duplicate_wait_for_no_other_site() {
     assert_eq!(running.end().code, Some(0));
     crawl.is_sound();
 }
+
+/// The rule of the paper of Manku, Jain and Das Sarma, for comparison: `dedup` had it, a crawl not.
+#[test]
+fn with_verify_off_fingerprints_within_the_distance_decide_alone() {
+    let paths: Vec<String> = (0..30).map(|number| format!("/{number}")).collect();
+    let mut pages = vec![("/".to_owned(), page(77, &paths))];
+    for (number, path) in (0..).zip(&paths) {
+        // Ever more words are others, and the subjects and the numbers differ.
+        let text = format!(
+            "{} {}",
+            prose(1, 300),
+            prose(100 + number, number as usize * 4)
+        );
+        let html = format!("<title>Number {number}</title><main><p>{text}</p></main>");
+        pages.push((path.clone(), Reply::html(html)));
+    }
+    let server = Server::spawn_thread(Site::pages(pages));
+    let crawl = Crawl::of(&server, &["paper.test"])
+        .seeds(&[server.url("paper.test", "/")])
+        .with(&["--concurrency", "1", "--verify", "off", "--distance", "5"]);
+    crawl.complete();
+    let (mut kept, mut repeats): (Vec<u64>, u32) = (Vec::new(), 0);
+    for row in crawl.rows().iter().filter(|row| row["status"] == 200) {
+        let fingerprint = u64::from_str_radix(row["fingerprint"].as_str().unwrap(), 16).unwrap();
+        let is_near = kept.iter().any(|one| (one ^ fingerprint).count_ones() <= 5);
+        let expected = if is_near { "near-duplicate" } else { "unique" };
+        assert_eq!(row["verdict"], expected, "{row}");
+        repeats += u32::from(is_near);
+        if !is_near {
+            kept.push(fingerprint);
+        }
+    }
+    assert!(
+        repeats >= 3 && kept.len() >= 4,
+        "{repeats} and {}",
+        kept.len()
+    );
+    crawl.is_sound();
+    let both = [
+        "--verify",
+        "off",
+        "--resemblance",
+        "0.9",
+        "--out",
+        "other",
+        "http://a.test/",
+    ];
+    crawl.run_command(&both).assert_error(2, "resemblance");
+}

@@ -15,7 +15,7 @@ const FEATURES: [&str; 8] = [
     "char:1+tf",
     "char:5",
     "word:1+tf-idf",
-    "word:2+tf-idf",
+    "word:2+plain-tf-idf",
     "char:4+tf-idf",
 ];
 
@@ -66,8 +66,7 @@ fn check_fingerprints(text: &str, features: Features, choice: usize) {
     text.lines()
         .for_each(|line| frequencies.learn(&NormalText::of(line)));
     check_round_trip(&frequencies);
-    let frequencies =
-        Some(Arc::new(frequencies)).filter(|_| features.weights == neardup::Weights::TfIdf);
+    let frequencies = Some(Arc::new(frequencies)).filter(|_| features.weights.needs_frequencies());
     let fingerprinter =
         Fingerprinter::new(features, stop_words, frequencies).expect("all that it needs");
     let fingerprint = fingerprinter.fingerprint(&normal, HashKey::new(1));

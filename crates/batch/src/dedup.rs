@@ -21,7 +21,7 @@ mod stored_signatures;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use neardup::{BandDesign, BandedSignature, Criterion};
+use neardup::{BandDesign, BandedSignature, Thresholds};
 
 pub use finding::{Cluster, Duplicate, Finding, Original, SimilarPair};
 
@@ -72,7 +72,7 @@ pub struct Options {
     /// The kind of findings to look for.
     pub kind: FindingKind,
     /// The criterion of near duplicates.
-    pub criterion: Criterion,
+    pub criterion: Thresholds,
     /// The figure that decides about candidates, if the criterion has a resemblance.
     pub verification: Verification,
     /// The bands by which documents become candidates, beside near fingerprints.
@@ -113,7 +113,7 @@ impl Options {
     pub fn new(kind: FindingKind, scratch: impl Into<PathBuf>) -> Self {
         Self {
             kind,
-            criterion: Criterion::default(),
+            criterion: Thresholds::default(),
             verification: Verification::Sketches,
             bands: BandDesign::SKETCH,
             originals: false,

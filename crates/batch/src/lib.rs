@@ -8,12 +8,15 @@
 //! - [`signature_file`]: signatures on disk, as shards, indexes and the progress of a run.
 //! - [`with_distinct_ids()`]: checks on the way that no two documents have one id.
 //! - [`repeated_parts()`]: finds lines or paragraphs that occurred before.
+//! - [`containments()`]: finds documents whose shingles are part of another's.
 //! - [`query()`]: finds the fingerprints of a large file that are near one of many queries;
-//!   [`ordered_query()`] gives them in order, also for a [`Shard`] of the file on each machine.
+//!   [`ordered_query()`] gives them in order, also for a [`Shard`] of the file on each machine, and
+//!   [`grouped_query()`] by query.
 //! - [`self_join()`]: finds all pairs of near fingerprints in a file; [`ordered_pairs()`] gives
 //!   them in order.
 //! - [`FingerprintFile`]: the input of these two.
 
+mod containment;
 mod control;
 pub mod dedup;
 mod distinct_ids;
@@ -35,6 +38,9 @@ pub mod signature_file;
 mod sorter;
 mod workers;
 
+pub use containment::{
+    Containment, ContainmentOptions, ContainmentSummary, ShingledDocument, containments,
+};
 pub use control::{Control, Progress, Silent, Step};
 pub use distinct_ids::with_distinct_ids;
 pub use error::BatchError;
@@ -44,7 +50,7 @@ pub use fingerprint_file::{
 pub use neardup::Recipe;
 pub use neardup::tables::Pair;
 pub use ordered_pairs::ordered_pairs;
-pub use ordered_query::{QueryOptions, QuerySummary, ordered_query};
+pub use ordered_query::{GroupedMatch, QueryOptions, QuerySummary, grouped_query, ordered_query};
 pub use query::{Queries, QueryMatch, query};
 pub use repeated_parts::{PartOptions, PartSummary, PartedDocument, RepeatedPart, repeated_parts};
 pub use self_join::{JoinOptions, JoinSummary, self_join};

@@ -81,6 +81,68 @@ pub fn ordered_query<E: From<BatchError>>(
     })
 }
 
+/// A match with the id of the fingerprint in the repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupedMatch {
+    /// The match.
+    pub found: QueryMatch,
+    /// The id; none if the repository has no ids.
+    pub id: Option<u64>,
+}
+
+/// The size of a match that is sorted by its query: query, distance, position, a flag and an id.
+const GROUPED: usize = 4 + 1 + 8 + 1 + 8;
+
+/// Gives every match of `queries` in a shard of `repository` to `visit`, each pair once, in the
+/// order of the queries, and for one query the nearest first, equally near ones in the order of the
+/// repository.
+///
+/// # Errors
+/// Those of [`ordered_query`].
+pub fn grouped_query<E: From<BatchError>>(
+    queries: &FingerprintFile,
+    repository: &FingerprintFile,
+    options: &QueryOptions,
+    control: Control<'_>,
+    mut visit: impl FnMut(GroupedMatch) -> Result<(), E>,
+) -> Result<QuerySummary, E> {
+    let scratch = Scratch::new(&options.scratch);
+    let half = QueryOptions {
+        memory: options.memory / 2,
+        ..options.clone()
+    };
+    let mut sorter = Sorter::<GROUPED>::new(&scratch, half.memory.max(LEAST_MEMORY));
+    // Ids are read fastest in the order of the repository.
+    let mut ids = repository.ids()?;
+    let summary = ordered_query::<E>(queries, repository, &half, control, |found| {
+        let id = ids.id(found.position)?;
+        let mut record = [0; GROUPED];
+        record[..4].copy_from_slice(&found.query.to_be_bytes());
+        record[4] = found.distance as u8;
+        record[5..13].copy_from_slice(&found.position.to_be_bytes());
+        record[13] = id.is_some().into();
+        record[14..].copy_from_slice(&id.unwrap_or_default().to_be_bytes());
+        Ok(sorter.push(record)?)
+    })?;
+    sorter.visit_in_order(summary.matches, control, |record| {
+        let mut rest = &record[..];
+        let query = u32::from_be_bytes(take(&mut rest));
+        let [distance] = take(&mut rest);
+        let position = u64::from_be_bytes(take(&mut rest));
+        let [has_id] = take(&mut rest);
+        let id = u64::from_be_bytes(take(&mut rest));
+        visit(GroupedMatch {
+            found: QueryMatch {
+                query,
+                position,
+                distance: distance.into(),
+            },
+            id: (has_id == 1).then_some(id),
+        })
+    })?;
+    Ok(summary)
+}
+
 /// Returns a record whose bytes are in the order of the matches: its numbers are big-endian.
 fn encoded(found: QueryMatch) -> [u8; RECORD] {
     let mut record = [0; RECORD];

@@ -13,8 +13,8 @@ use std::path::Path;
 use batch::dedup::{self, DEFAULT_MEMORY, Document, Finding, FindingKind, Options, Verification};
 use batch::{BatchError, Control};
 use neardup::{
-    BandDesign, Criterion, Features, HashKey, Likeness, NormalText, PageText, Shingles,
-    SignatureBuilder, Thresholds, Unit, Width,
+    BandDesign, Features, HashKey, Likeness, NormalText, PageText, Shingles, SignatureBuilder,
+    Thresholds, Unit, Width,
 };
 use proptest::prelude::*;
 
@@ -41,7 +41,7 @@ fn words(family: usize, numbers: Range<u32>) -> String {
 
 fn options(kind: FindingKind, resemblance: f64, scratch: &Path, memory: usize) -> Options {
     Options {
-        criterion: Criterion::Verified(Thresholds::new(3, resemblance).unwrap()),
+        criterion: Thresholds::new(3, resemblance).unwrap(),
         bands: BandDesign::for_resemblance(resemblance, 0.99).unwrap(),
         verification: Verification::Shingles,
         memory,

@@ -152,7 +152,7 @@ pub(crate) enum Command {
     /// Compare two files
     Compare(CompareArgs),
     /// Find near-duplicates among files, or among the documents in them
-    Dedup(DedupArgs),
+    Dedup(Box<DedupArgs>),
     /// Count the documents that have each word, for --weights tf-idf
     Frequencies(FrequenciesArgs),
     /// Print the relevance of documents to a topic, and the words that it comes from

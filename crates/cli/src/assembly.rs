@@ -337,6 +337,7 @@ fn kept_pages(settings: &Settings, disk: &Arc<dyn Disk>) -> Result<Option<KeptPa
     let is_default = settings.since.is_empty()
         && settings.against.is_empty()
         && likeness.thresholds.resemblance().is_none()
+        && likeness.thresholds.needs_bands()
         && likeness.scope == LikenessRules::default().scope
         && likeness.per_cluster == LikenessRules::default().per_cluster;
     let archive = crawl_directory::archive(&settings.out);

@@ -9,7 +9,9 @@ use corpus::{Documents, InputOptions, Reader, Skipped, is_standard_input};
 use crawl::AdaptiveSignatures;
 use disk::{Disk, SystemDisk};
 use neardup::frequencies::DocumentFrequencies;
-use neardup::{Features, Fingerprinter, HashKey, NormalText, SignatureBuilder, StopWords, Weights};
+use neardup::{
+    Features, Fingerprinter, HashKey, NormalText, SignatureBuilder, StopWords, Ties, Weights,
+};
 
 use crate::cli_error::{CliError, fault, usage};
 use crate::draft_file::DraftFile;
@@ -25,6 +27,7 @@ pub(crate) struct FeatureSettings {
     /// The given document frequencies. If the weights need some and none are given, they are
     /// learned.
     frequencies: Option<Arc<DocumentFrequencies>>,
+    ties: Ties,
 }
 
 impl FeatureSettings {
@@ -43,6 +46,7 @@ impl FeatureSettings {
             features,
             stop_words: stop_words.map(Arc::new),
             frequencies: frequencies.map(read).transpose()?.map(Arc::new),
+            ties: Ties::default(),
         };
         if feature_settings.frequencies.is_some() {
             feature_settings.fingerprinter()?;
@@ -50,9 +54,14 @@ impl FeatureSettings {
         Ok(feature_settings)
     }
 
+    /// Returns the features with a rule for ties.
+    pub(crate) fn ties(self, ties: Ties) -> Self {
+        Self { ties, ..self }
+    }
+
     /// Returns true if the weights need document frequencies and none were given.
     pub(crate) fn has_to_learn(&self) -> bool {
-        self.features.weights == Weights::TfIdf && self.frequencies.is_none()
+        self.features.weights.needs_frequencies() && self.frequencies.is_none()
     }
 
     /// Learns document frequencies from these documents if the weights need them.
@@ -110,6 +119,7 @@ impl FeatureSettings {
     pub(crate) fn fingerprinter(&self) -> Result<Fingerprinter, CliError> {
         let (stop_words, frequencies) = (self.stop_words.clone(), self.frequencies.clone());
         Fingerprinter::new(self.features, stop_words, frequencies)
+            .map(|fingerprinter| fingerprinter.ties(self.ties))
             .map_err(|error| CliError::of_usage(&error))
     }
 
@@ -122,6 +132,13 @@ impl FeatureSettings {
         if !self.has_to_learn() {
             let builder = SignatureBuilder::new(self.fingerprinter()?, key);
             return Ok(AdaptiveSignatures::new(builder));
+        }
+        if self.features.weights == Weights::PlainTfIdf {
+            // Of the first pages every word would weigh nothing.
+            let error = usage("plain-tf-idf needs the documents before the first page");
+            return Err(error.with_remedy(
+                "name their word counts with --frequencies, or take tf-idf, which learns",
+            ));
         }
         let known = self.known_to(state)?;
         AdaptiveSignatures::learning(self.features, self.stop_words, key, known)

@@ -11,8 +11,8 @@ use batch::dedup::Verification;
 use clap::Args;
 use corpus::{InputOptions, Reader};
 use neardup::{
-    BandDesign, Criterion, DEFAULT_RECALL, Features, Fingerprint, HashKey, LEAST_WORDS,
-    SignatureBuilder, Thresholds, Unit, Width,
+    BandDesign, DEFAULT_RECALL, Features, Fingerprint, FingerprintBits, HashKey, LEAST_WORDS,
+    SignatureBuilder, Thresholds, Ties, Unit, Width,
 };
 
 use crate::cli_error::{CliError, usage};
@@ -26,19 +26,25 @@ pub(crate) struct FeatureArgs {
     /// the shingles of resemblance as well [default: word:5]
     #[arg(long, value_name = "UNIT:N")]
     features: Option<Features>,
-    /// Weights of features: tf, log-tf, tf-idf or none [default: log-tf]
+    /// Weights of features that occur tf times in the text and in df of N documents [default:
+    /// log-tf]: none (1), tf, log-tf (1 + ln tf), tf-idf ((1 + ln tf) · (1 + ln ((N+1)/(df+1)))),
+    /// plain-tf-idf (tf · ln (N/df)); rounded to 1/1024, and ln tf is at most ln 255
     #[arg(long, value_name = "WEIGHTS")]
     weights: Option<neardup::Weights>,
+    /// Bits of a fingerprint for which the features with a 1 weigh as much as the others: one, or
+    /// drop (0)
+    #[arg(long, value_name = "RULE", default_value_t)]
+    ties: Ties,
     /// Leave the stop words of this language, en, de, …, out of fingerprints
     #[arg(long, value_name = "LANG")]
     stop_words: Option<String>,
-    /// With tf-idf: the number of documents that have each word, as `crawler frequencies` counts
-    /// [default: counted in these documents]
+    /// With tf-idf and plain-tf-idf: the number of documents that have each word, as `crawler
+    /// frequencies` counts [default: counted in these documents]
     #[arg(long, value_name = "FILE")]
     frequencies: Option<PathBuf>,
-    /// Bits of a fingerprint: 64 or 32
-    #[arg(long, value_name = "BITS", default_value = "64", value_parser = ["64", "32"])]
-    bits: String,
+    /// Bits of a fingerprint, 8 to 64: the lowest ones
+    #[arg(long, value_name = "BITS", default_value = "64")]
+    bits: FingerprintBits,
 }
 
 impl FeatureArgs {
@@ -61,14 +67,11 @@ impl FeatureArgs {
             self.frequencies.as_deref(),
         )?;
         let fingerprinter = settings
+            .ties(self.ties)
             .learned_from(paths, input, reader)?
             .fingerprinter()?;
-        let builder =
-            SignatureBuilder::new(fingerprinter, HashKey::ZERO).shingled_by(self.shingles());
-        Ok(match self.is_halved() {
-            true => builder.halved(),
-            false => builder,
-        })
+        let builder = SignatureBuilder::new(fingerprinter, HashKey::ZERO);
+        Ok(builder.shingled_by(self.shingles()).bits(self.bits))
     }
 
     /// Returns true if any of these options is given.
@@ -77,24 +80,18 @@ impl FeatureArgs {
             || self.weights.is_some()
             || self.stop_words.is_some()
             || self.frequencies.is_some()
-            || self.is_halved()
+            || self.ties != Ties::default()
+            || self.bits != FingerprintBits::ALL
     }
 
     /// Returns the number of bits of a fingerprint.
-    pub(crate) fn bits(&self) -> u32 {
-        if self.is_halved() { 32 } else { 64 }
-    }
-
-    fn is_halved(&self) -> bool {
-        self.bits == "32"
+    pub(crate) fn bits(&self) -> FingerprintBits {
+        self.bits
     }
 
     /// Returns a fingerprint as hexadecimal digits.
     pub(crate) fn digits(&self, fingerprint: Fingerprint) -> String {
-        match self.is_halved() {
-            true => fingerprint.halved().to_string(),
-            false => fingerprint.to_string(),
-        }
+        fingerprint.digits(self.bits)
     }
 
     /// Returns the shingles of resemblance and containment.
@@ -135,11 +132,10 @@ impl VerdictArgs {
     }
 
     /// Returns the criterion of near duplicates.
-    pub(crate) fn criterion(&self, features: &FeatureArgs) -> Result<Criterion, CliError> {
+    pub(crate) fn criterion(&self, features: &FeatureArgs) -> Result<Thresholds, CliError> {
         let criterion = match self.is_verified() {
-            false => Criterion::within(self.distance),
-            true => Thresholds::new(self.distance, self.asked_resemblance(features))
-                .map(Criterion::Verified),
+            false => Thresholds::within(self.distance),
+            true => Thresholds::new(self.distance, self.asked_resemblance(features)),
         };
         criterion.map_err(|error| CliError::of_usage(&error))
     }

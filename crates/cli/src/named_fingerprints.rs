@@ -184,7 +184,8 @@ impl NamedFingerprints {
         self.name_of(id, position)
     }
 
-    fn name_of(&self, id: Option<u64>, position: u64) -> Result<Name, CliError> {
+    /// Returns the name of the fingerprint at `position`, which has this id.
+    pub(crate) fn name_of(&self, id: Option<u64>, position: u64) -> Result<Name, CliError> {
         let Some(names) = &self.names else {
             return Ok(Name::Number(position));
         };

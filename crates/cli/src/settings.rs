@@ -267,6 +267,11 @@ pub(crate) struct Settings {
     /// A crawl finds 98 % of the pages at 0.80 and 40 % of those at 0.50
     #[arg(long, value_name = "R", help_heading = "Duplicates")]
     pub(crate) resemblance: Option<f64>,
+    /// Confirm the pages that fingerprints propose by their texts. off: fingerprints within
+    /// --distance decide alone, as in the paper of Manku, Jain and Das Sarma; for comparison, since
+    /// pages of another content are left out [default: on]
+    #[arg(long, value_name = "ON|OFF", help_heading = "Duplicates")]
+    pub(crate) verify: Switch,
     /// Features of fingerprints: word:1, word:3, char:5, word:1+tf-idf, … [default: word:1+log-tf]
     #[arg(long, value_name = "UNIT:N", help_heading = "Duplicates")]
     #[serde(with = "word")]

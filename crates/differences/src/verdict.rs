@@ -95,9 +95,11 @@ impl VerdictFigures {
             estimated_resemblance: resemblance,
             standard_error: resemblance.map(neardup::Sketch::standard_error),
             words: Some(words),
-            least_resemblance: sketches.map(|_| match is_canonical {
-                true => thresholds.least_resemblance_to_canonical(words),
-                false => thresholds.least_resemblance(words),
+            least_resemblance: sketches.filter(|_| thresholds.needs_bands()).map(|_| {
+                match is_canonical {
+                    true => thresholds.least_resemblance_to_canonical(words),
+                    false => thresholds.least_resemblance(words),
+                }
             }),
             is_canonical,
             resemblance_of_words: (a.bag.as_ref().zip(b.bag.as_ref()))

@@ -67,8 +67,8 @@ pub enum Unit {
     Chars(Width),
 }
 
-/// The weight of a feature that occurs tf times in a text, written `none`, `tf`, `log-tf` or
-/// `tf-idf`.
+/// The weight of a feature that occurs tf times in a text, written `none`, `tf`, `log-tf`, `tf-idf`
+/// or `plain-tf-idf`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Weights {
     /// 1, for any tf.
@@ -83,6 +83,29 @@ pub enum Weights {
     /// which everything occurs). A [`Fingerprinter`](crate::fingerprinter::Fingerprinter) has the
     /// documents; without any this is log-tf.
     TfIdf,
+    /// tf · ln (N/df), in steps of 1/1024, where df of N documents have the feature, and a df of 0
+    /// counts as 1 (Spärck Jones 1972; Salton and Buckley 1988). What all documents have weighs
+    /// nothing. Without a [`Fingerprinter`](crate::fingerprinter::Fingerprinter) this is tf.
+    PlainTfIdf,
+}
+
+impl Weights {
+    /// Returns true if the weights depend on the documents that have a feature.
+    #[must_use]
+    pub const fn needs_frequencies(self) -> bool {
+        matches!(self, Self::TfIdf | Self::PlainTfIdf)
+    }
+}
+
+/// The bit of a fingerprint where the features with a 1 weigh as much as the others, written `drop`
+/// or `one`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Ties {
+    /// The bit is dropped: 0.
+    #[default]
+    Drop,
+    /// 1, as in descriptions that take the sign of the sum and let 0 be positive.
+    One,
 }
 
 /// The recipe of a fingerprint: features of one kind, weighted. Written `word:1+log-tf`; without
@@ -156,8 +179,11 @@ pub enum UnknownFeatures {
     #[error("unknown feature `{0}`: use `word:W` or `char:K` with W and K from 1 to {MAX_WIDTH}")]
     Unit(String),
     /// Not one of the known weights.
-    #[error("`{0}` names no weights: `none`, `tf`, `log-tf` and `tf-idf` do")]
+    #[error("`{0}` names no weights: `none`, `tf`, `log-tf`, `tf-idf` and `plain-tf-idf` do")]
     Weights(String),
+    /// Neither `drop` nor `one`.
+    #[error("`{0}` decides no ties: `drop` and `one` do")]
+    Ties(String),
 }
 
 impl FromStr for Unit {
@@ -197,6 +223,7 @@ impl FromStr for Weights {
             "tf" => Ok(Weights::Tf),
             "log-tf" => Ok(Weights::LogTf),
             "tf-idf" => Ok(Weights::TfIdf),
+            "plain-tf-idf" => Ok(Weights::PlainTfIdf),
             _ => Err(UnknownFeatures::Weights(quoted(written))),
         }
     }
@@ -209,6 +236,28 @@ impl fmt::Display for Weights {
             Weights::Tf => "tf",
             Weights::LogTf => "log-tf",
             Weights::TfIdf => "tf-idf",
+            Weights::PlainTfIdf => "plain-tf-idf",
+        })
+    }
+}
+
+impl FromStr for Ties {
+    type Err = UnknownFeatures;
+
+    fn from_str(written: &str) -> Result<Self, UnknownFeatures> {
+        match written {
+            "drop" | "zero" => Ok(Self::Drop),
+            "one" => Ok(Self::One),
+            _ => Err(UnknownFeatures::Ties(quoted(written))),
+        }
+    }
+}
+
+impl fmt::Display for Ties {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Drop => "drop",
+            Self::One => "one",
         })
     }
 }
@@ -239,8 +288,8 @@ fn quoted(argument: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Fingerprint;
     use crate::key::HashKey;
+    use crate::{Fingerprint, FingerprintBits};
     use proptest::prelude::*;
 
     fn fingerprint(features: &str, text: &str) -> Fingerprint {
@@ -257,6 +306,7 @@ mod tests {
             "word:64+none",
             "char:5+tf",
             "word:1+tf-idf",
+            "char:3+plain-tf-idf",
         ] {
             assert_eq!(written.parse::<Features>().unwrap().to_string(), written);
         }
@@ -290,7 +340,7 @@ mod tests {
         assert!(message("word:99999999999999999999").contains("between 1 and 64"));
         assert_eq!(
             message("word:1+idf"),
-            "`idf` names no weights: `none`, `tf`, `log-tf` and `tf-idf` do"
+            "`idf` names no weights: `none`, `tf`, `log-tf`, `tf-idf` and `plain-tf-idf` do"
         );
     }
 
@@ -340,7 +390,8 @@ mod tests {
                 near < one.distance(third) && near < two.distance(third),
                 "{features}: {near}"
             );
-            let [one, two, third] = [one, two, third].map(Fingerprint::halved);
+            let half = FingerprintBits::new(32).unwrap();
+            let [one, two, third] = [one, two, third].map(|one| one.lowest(half));
             let near = one.distance(two);
             assert!(
                 near < one.distance(third) && near < two.distance(third),

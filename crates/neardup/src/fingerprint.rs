@@ -1,5 +1,4 @@
-//! Simhash fingerprints of 64 and of 32 bits, which differ in few places if the texts differ
-//! little.
+//! Simhash fingerprints of 8 to 64 bits, which differ in few places if the texts differ little.
 
 use std::fmt;
 use std::str::FromStr;
@@ -53,52 +52,74 @@ impl Fingerprint {
         cosine_error(cosine, u64::BITS)
     }
 
-    /// Returns the 32-bit simhash of the same text: the lower half, since each bit is voted on
-    /// independently.
+    /// Returns the simhash of the same text that has this number of bits: the lowest ones, since
+    /// each bit is voted on independently. The others are 0.
     #[must_use]
-    pub const fn halved(self) -> Fingerprint32 {
-        Fingerprint32(self.0 as u32)
+    pub const fn lowest(self, bits: FingerprintBits) -> Self {
+        Self(self.0 & u64::MAX >> (u64::BITS - bits.get()))
+    }
+
+    /// Returns the hexadecimal digits of a fingerprint of this number of bits.
+    #[must_use]
+    pub fn digits(self, bits: FingerprintBits) -> String {
+        format!(
+            "{:0width$x}",
+            self.0,
+            width = bits.get().div_ceil(4) as usize
+        )
     }
 }
 
-/// A simhash of 32 bits, written as 8 hexadecimal digits. It has a type of its own because it has
-/// no distance from 64 bits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Fingerprint32(u32);
+/// The number of bits of a fingerprint: 8 to 64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FingerprintBits(u8);
 
-impl Fingerprint32 {
-    /// Returns the fingerprint with these bits.
-    #[must_use]
-    pub const fn new(bits: u32) -> Self {
-        Self(bits)
+impl FingerprintBits {
+    /// 64 bits, those of [`Fingerprint`].
+    pub const ALL: Self = Self(64);
+
+    /// Creates a number of bits.
+    ///
+    /// # Errors
+    /// [`InvalidBits`] for fewer than 8 and more than 64.
+    pub fn new(bits: u32) -> Result<Self, InvalidBits> {
+        match bits {
+            8..=64 => Ok(Self(bits as u8)),
+            _ => Err(InvalidBits(bits.to_string())),
+        }
     }
 
-    /// Returns the bits.
+    /// Returns the number.
     #[must_use]
-    pub const fn as_u32(self) -> u32 {
-        self.0
+    pub const fn get(self) -> u32 {
+        self.0 as u32
     }
 
-    /// Returns the Hamming distance: the number of the 32 bits in which the two differ.
+    /// Estimates the cosine from a distance as [`Fingerprint::cosine`] does, by these bits.
     #[must_use]
-    #[doc(alias = "hamming_distance")]
-    pub const fn distance(self, other: Fingerprint32) -> u32 {
-        (self.0 ^ other.0).count_ones()
-    }
-}
-
-impl Fingerprint32 {
-    /// Estimates the cosine as [`Fingerprint::cosine`] does, by 32 bits.
-    #[must_use]
-    pub fn cosine(self, other: Fingerprint32) -> f64 {
-        cosine(self.distance(other), u32::BITS)
+    pub fn cosine(self, distance: u32) -> f64 {
+        cosine(distance, self.get())
     }
 
     /// Returns the standard error of [`cosine`](Self::cosine) if the true cosine, -1 to 1, is this
     /// one.
     #[must_use]
-    pub fn cosine_error(cosine: f64) -> f64 {
-        cosine_error(cosine, u32::BITS)
+    pub fn cosine_error(self, cosine: f64) -> f64 {
+        cosine_error(cosine, self.get())
+    }
+}
+
+/// A number of bits that no fingerprint has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a fingerprint has 8 to 64 bits, got {0}")]
+pub struct InvalidBits(String);
+
+impl FromStr for FingerprintBits {
+    type Err = InvalidBits;
+
+    fn from_str(written: &str) -> Result<Self, InvalidBits> {
+        let bits = written.parse().ok().and_then(|bits| Self::new(bits).ok());
+        bits.ok_or_else(|| InvalidBits(quoted(written)))
     }
 }
 
@@ -115,12 +136,6 @@ fn cosine_error(cosine: f64, bits: u32) -> f64 {
     angle.sin() * (angle * (std::f64::consts::PI - angle) / f64::from(bits)).sqrt()
 }
 
-impl fmt::Display for Fingerprint32 {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:08x}", self.0)
-    }
-}
-
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}", self.0)
@@ -129,39 +144,26 @@ impl fmt::Display for Fingerprint {
 
 /// A string that is not a fingerprint.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{written}` is no fingerprint: {digits} hexadecimal digits are")]
-pub struct NotAFingerprint {
-    written: String,
-    digits: usize,
-}
+#[error("`{0}` is no fingerprint: 16 hexadecimal digits are")]
+pub struct NotAFingerprint(String);
 
 impl FromStr for Fingerprint {
     type Err = NotAFingerprint;
 
     fn from_str(written: &str) -> Result<Self, NotAFingerprint> {
-        hexadecimal(written, 16).map(Self)
+        // `from_str_radix` alone would accept a sign.
+        let is_well_formed =
+            written.len() == 16 && written.bytes().all(|byte| byte.is_ascii_hexdigit());
+        match u64::from_str_radix(written, 16) {
+            Ok(bits) if is_well_formed => Ok(Self(bits)),
+            _ => Err(NotAFingerprint(quoted(written))),
+        }
     }
 }
 
-impl FromStr for Fingerprint32 {
-    type Err = NotAFingerprint;
-
-    fn from_str(written: &str) -> Result<Self, NotAFingerprint> {
-        hexadecimal(written, 8).map(|bits| Self(bits as u32))
-    }
-}
-
-fn hexadecimal(written: &str, digits: usize) -> Result<u64, NotAFingerprint> {
-    // `from_str_radix` alone would accept a sign.
-    let well_formed =
-        written.len() == digits && written.bytes().all(|byte| byte.is_ascii_hexdigit());
-    match u64::from_str_radix(written, 16) {
-        Ok(bits) if well_formed => Ok(bits),
-        _ => Err(NotAFingerprint {
-            written: written.chars().take(40).collect(),
-            digits,
-        }),
-    }
+/// Returns the beginning of a wrong argument, enough to recognise it.
+fn quoted(written: &str) -> String {
+    written.chars().take(40).collect()
 }
 
 #[cfg(test)]
@@ -186,23 +188,22 @@ mod tests {
             message,
             "`beef` is no fingerprint: 16 hexadecimal digits are"
         );
-        let message = "00000000000000ff"
-            .parse::<Fingerprint32>()
-            .unwrap_err()
-            .to_string();
-        assert_eq!(
-            message,
-            "`00000000000000ff` is no fingerprint: 8 hexadecimal digits are"
-        );
+        for wrong in ["7", "65", "", "-8", "0x10", "4294967304"] {
+            let message = wrong.parse::<FingerprintBits>().unwrap_err().to_string();
+            assert!(message.ends_with(wrong), "{message}");
+        }
     }
 
-    /// Fingerprints shorter than 64 bits have their distances, too.
+    /// The example of the lecture notes.
     #[test]
     fn distances_of_nine_bits_are_five_four_and_one() {
-        let [one, two, three] = [0b1_0011_1010, 0b0_0110_0110, 0b0_0110_0010].map(Fingerprint::new);
+        let [one, two, three] = [0b1_1110_0010, 0b1_0011_1110, 0b1_0011_1010].map(Fingerprint::new);
+        let distances = (one.distance(two), one.distance(three), two.distance(three));
+        assert_eq!(distances, (5, 4, 1));
+        let nine = FingerprintBits::new(9).unwrap();
         assert_eq!(
-            (one.distance(two), one.distance(three), two.distance(three)),
-            (5, 4, 1)
+            [one, two, three].map(|one| one.digits(nine)),
+            ["1e2", "13e", "13a"]
         );
     }
 
@@ -219,11 +220,9 @@ mod tests {
         // θ = π/2: √(π²/4 / 64).
         let halfway = std::f64::consts::PI / 16.0;
         assert!((Fingerprint::cosine_error(0.0) - halfway).abs() < 1e-9);
-        assert!(Fingerprint32::cosine_error(0.5) > Fingerprint::cosine_error(0.5));
-        let halved = Fingerprint::new(0)
-            .halved()
-            .cosine(Fingerprint::new(0xffff).halved());
-        assert!(halved.abs() < 1e-9);
+        let half = FingerprintBits::new(32).unwrap();
+        assert!(half.cosine_error(0.5) > Fingerprint::cosine_error(0.5));
+        assert!(half.cosine(16).abs() < 1e-9);
     }
 
     proptest! {
@@ -231,7 +230,7 @@ mod tests {
         fn a_fingerprint_is_read_as_it_was_written(bits: u64) {
             let fingerprint = Fingerprint::new(bits);
             prop_assert_eq!(fingerprint.to_string().parse(), Ok(fingerprint));
-            prop_assert_eq!(fingerprint.halved().to_string().parse(), Ok(fingerprint.halved()));
+            prop_assert_eq!(fingerprint.digits(FingerprintBits::ALL), fingerprint.to_string());
         }
 
         #[test]
@@ -240,11 +239,20 @@ mod tests {
                 Fingerprint::new(bits).distance(Fingerprint::new(bits ^ flips)),
                 flips.count_ones(),
             );
-            let halved = Fingerprint::new(bits).halved();
-            prop_assert_eq!(
-                halved.distance(Fingerprint::new(bits ^ flips).halved()),
-                (flips as u32).count_ones(),
-            );
+        }
+
+        #[test]
+        fn the_lowest_bits_are_those_and_no_others(all: u64, bits in 8_u32..=64) {
+            let width = FingerprintBits::new(bits).unwrap();
+            let lowest = Fingerprint::new(all).lowest(width);
+            for bit in 0..64 {
+                let expected = if bit < bits { all >> bit & 1 } else { 0 };
+                prop_assert_eq!(lowest.as_u64() >> bit & 1, expected);
+            }
+            let digits = lowest.digits(width);
+            prop_assert_eq!(digits.len() as u32, bits.div_ceil(4));
+            prop_assert_eq!(u64::from_str_radix(&digits, 16), Ok(lowest.as_u64()));
+            prop_assert_eq!(bits.to_string().parse(), Ok(width));
         }
     }
 }

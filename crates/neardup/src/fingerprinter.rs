@@ -7,11 +7,12 @@
 
 use std::sync::Arc;
 
-use crate::features::{Features, Unit, Weights};
+use crate::features::{Features, Ties, Unit, Weights};
 use crate::fingerprint::Fingerprint;
 use crate::frequencies::DocumentFrequencies;
 use crate::key::HashKey;
 use crate::logarithm::{self, ln};
+use crate::simhash::weights::weight_of;
 use crate::stop_words::StopWords;
 use crate::text::NormalText;
 
@@ -34,6 +35,7 @@ pub struct Fingerprinter {
     stop_words: Option<Arc<StopWords>>,
     /// Present only if the weights need them.
     frequencies: Option<Arc<DocumentFrequencies>>,
+    ties: Ties,
 }
 
 impl Fingerprinter {
@@ -49,20 +51,23 @@ impl Fingerprinter {
         frequencies: Option<Arc<DocumentFrequencies>>,
     ) -> Result<Self, InvalidFingerprinter> {
         match (features.weights, &frequencies) {
-            (Weights::TfIdf, None) => Err(InvalidFingerprinter::NoFrequencies),
-            (Weights::TfIdf, Some(counted)) if counted.unit() != features.unit => {
+            (weights, None) if weights.needs_frequencies() => {
+                Err(InvalidFingerprinter::NoFrequencies)
+            }
+            (weights, Some(_)) if !weights.needs_frequencies() => {
+                Err(InvalidFingerprinter::NoUse(weights))
+            }
+            (_, Some(counted)) if counted.unit() != features.unit => {
                 Err(InvalidFingerprinter::OtherUnit {
                     counted: counted.unit(),
                     asked: features.unit,
                 })
             }
-            (Weights::None | Weights::Tf | Weights::LogTf, Some(_)) => {
-                Err(InvalidFingerprinter::NoUse(features.weights))
-            }
             _ => Ok(Self {
                 features,
                 stop_words,
                 frequencies,
+                ties: Ties::default(),
             }),
         }
     }
@@ -83,12 +88,24 @@ impl Fingerprinter {
         self.frequencies.as_deref()
     }
 
-    /// Returns the simhash of `text`, as defined at [`Features::fingerprint`].
+    /// Returns the fingerprinter with a rule for ties.
+    #[must_use]
+    pub fn ties(self, ties: Ties) -> Self {
+        Self { ties, ..self }
+    }
+
+    /// Returns the rule for ties.
+    #[must_use]
+    pub fn has_ties(&self) -> Ties {
+        self.ties
+    }
+
+    /// Returns the simhash of `text`, as defined at [`Features::fingerprint`], but for ties.
     #[must_use]
     pub fn fingerprint(&self, text: &NormalText, key: HashKey) -> Fingerprint {
-        match &self.frequencies {
-            Some(_) => Fingerprint::of_weighted(&self.weighted_by_documents(text, key)),
-            None => self.kept(text, |text| self.features.fingerprint(text, key)),
+        match (&self.frequencies, self.ties) {
+            (None, Ties::Drop) => self.kept(text, |text| self.features.fingerprint(text, key)),
+            _ => Fingerprint::of_weighted_by(&self.weighted(text, key), self.ties),
         }
     }
 
@@ -100,30 +117,34 @@ impl Fingerprinter {
         }
     }
 
-    /// Returns the hash and the weight by tf-idf of each feature, ascending by hash; without
-    /// frequencies none.
-    pub(crate) fn weighted_by_documents(&self, text: &NormalText, key: HashKey) -> Vec<(u64, u32)> {
-        let Some(frequencies) = self.frequencies() else {
-            return Vec::new();
-        };
-        self.kept(text, |text| {
-            weighted(text, self.features.unit, frequencies, key)
+    /// Returns the hash and the weight of each feature, ascending by hash.
+    pub(crate) fn weighted(&self, text: &NormalText, key: HashKey) -> Vec<(u64, u32)> {
+        let Features { unit, weights } = self.features;
+        self.kept(text, |text| match self.frequencies() {
+            Some(frequencies) => weighted(text, self.features, frequencies, key),
+            None => {
+                let mut hashes = unit.hashes(text, key);
+                hashes.sort_unstable();
+                let distinct = hashes.chunk_by(|one, other| one == other);
+                let weigh = |equal: &[u64]| (equal[0], weight_of(weights, equal.len() as u32));
+                distinct.map(weigh).collect()
+            }
         })
     }
 
     /// Returns the simhash of a text that is not normalised yet, in one pass if possible.
     #[must_use]
     pub fn fingerprint_of_text(&self, text: &str, key: HashKey) -> Fingerprint {
-        if self.needs_no_words() {
+        if self.is_plain() {
             self.features.fingerprint_of_text(text, key)
         } else {
             self.fingerprint(&NormalText::of(text), key)
         }
     }
 
-    /// Returns true if the hashes of the words suffice.
-    pub(crate) fn needs_no_words(&self) -> bool {
-        self.stop_words.is_none() && self.frequencies.is_none()
+    /// Returns true if the fingerprints are those of the features: the hashes of the words suffice.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.stop_words.is_none() && self.frequencies.is_none() && self.ties == Ties::Drop
     }
 }
 
@@ -134,29 +155,37 @@ impl From<Features> for Fingerprinter {
             features,
             stop_words: None,
             frequencies: None,
+            ties: Ties::default(),
         }
     }
 }
 
-/// Returns the hash and the weight by tf-idf of each feature, ascending by hash.
+/// Returns the hash and the weight of each feature by its document frequency, ascending by hash.
 fn weighted(
     text: &NormalText,
-    unit: Unit,
+    features: Features,
     frequencies: &DocumentFrequencies,
     key: HashKey,
 ) -> Vec<(u64, u32)> {
+    let Features { unit, weights } = features;
     let joined = text.as_str();
     let hashes = unit.hashes(text, key).into_iter();
     let mut features: Vec<(u64, (usize, usize))> = hashes.zip(unit.spans(text)).collect();
     // Equal hashes in the order of the text: the first occurrence names the term.
     features.sort_by_key(|&(hash, _)| hash);
-    let documents = ln(frequencies.documents() + 1);
+    let documents = frequencies.documents();
     let distinct = features.chunk_by(|(one, _), (other, _)| one == other);
     let weighed = distinct.map(|equal| {
         let (hash, (start, end)) = equal[0];
         let with_it = u64::from(frequencies.of(&joined[start..end]));
-        let idf = documents.saturating_sub(ln(with_it + 1));
-        (hash, weight(equal.len() as u64, idf))
+        let times = equal.len() as u64;
+        let weight = match weights {
+            Weights::PlainTfIdf => {
+                plain_weight(times, ln(documents).saturating_sub(ln(with_it.max(1))))
+            }
+            _ => weight(times, ln(documents + 1).saturating_sub(ln(with_it + 1))),
+        };
+        (hash, weight)
     });
     weighed.collect()
 }
@@ -166,6 +195,12 @@ fn weighted(
 fn weight(times: u64, idf: u64) -> u32 {
     let steps = |logarithm: u64| (((logarithm::ONE + logarithm) >> 21) + 1) >> 1;
     ((steps(ln(times.min(255))) * steps(idf) + 512) >> 10) as u32
+}
+
+/// Returns tf · idf in steps of 1/1024, at most what 32 bits hold.
+fn plain_weight(times: u64, idf: u64) -> u32 {
+    let steps = (u128::from(times) * u128::from(idf) + (1 << 21)) >> 22;
+    u32::try_from(steps).unwrap_or(u32::MAX)
 }
 
 /// The reasons for which a fingerprinter is refused.
@@ -183,7 +218,9 @@ pub enum InvalidFingerprinter {
         asked: Unit,
     },
     /// Frequencies that the weights do not use.
-    #[error("document frequencies are of use to `tf-idf` only, and the weights are `{0}`")]
+    #[error(
+        "document frequencies are of use to `tf-idf` and `plain-tf-idf`, and the weights are `{0}`"
+    )]
     NoUse(Weights),
 }
 
@@ -242,6 +279,28 @@ mod tests {
         assert_eq!(weight(255, 0), weight(256, 0));
     }
 
+    /// tf · ln(N/df) as a naive program has it: a word of every document does not count, and a word
+    /// that no document has counts as one of a single document.
+    #[test]
+    fn plain_tf_idf_is_the_product_of_the_textbook() {
+        let texts = ["the a", "the b", "the c c", "the d", "the a d"];
+        let frequencies = Some(frequencies("word:1", &texts));
+        let fingerprinter =
+            Fingerprinter::new(features("word:1+plain-tf-idf"), None, frequencies).unwrap();
+        let of = |text: &str| fingerprinter.weighted(&NormalText::of(text), HashKey::ZERO);
+        for (text, times, with_it) in [
+            ("the the the", 3.0, 5.0),
+            ("a", 1.0, 2.0),
+            ("d d d d", 4.0, 2.0),
+            ("c c", 2.0, 1.0),
+            ("unseen unseen", 2.0, 1.0),
+        ] {
+            let exact = 1024.0 * times * f64::ln(5.0 / with_it);
+            assert_eq!(of(text)[0].1, exact.round() as u32, "{text}");
+        }
+        assert_eq!(plain_weight(u64::MAX, 30 * logarithm::ONE), u32::MAX);
+    }
+
     #[test]
     fn a_word_of_every_document_yields_to_a_rare_one() {
         let fingerprinter = tf_idf(&["the a", "the b", "the c", "the d"]);
@@ -286,6 +345,43 @@ mod tests {
             let fingerprinter = Fingerprinter::new(weights("tf-idf"), None, none_seen).unwrap();
             prop_assert_eq!(fingerprinter.fingerprint(&text, HashKey::ZERO), log_tf);
             prop_assert_eq!(weights("tf-idf").fingerprint(&text, HashKey::ZERO), log_tf);
+        }
+
+        /// The sums of a naive program, of few features, so that ties are frequent.
+        #[test]
+        fn each_bit_is_the_sign_of_its_sum_and_a_tie_is_as_it_was_asked_for(
+            text in "([a-d]{1,2} ){0,8}",
+            written in prop::sample::select(vec![
+                "word:1+none", "word:1+tf", "word:1+log-tf", "char:2+none", "word:2+plain-tf-idf",
+                "word:1+tf-idf",
+            ]),
+            stops: bool,
+        ) {
+            let features = features(written);
+            let unit = features.unit.to_string();
+            let counted = frequencies(&unit, &["a b c", "a b", "a"]);
+            let counted = Some(counted).filter(|_| features.weights.needs_frequencies());
+            let stop_words: StopWords = ["a"].into_iter().collect();
+            let stop_words = stops.then(|| Arc::new(stop_words));
+            let dropping = Fingerprinter::new(features, stop_words, counted).unwrap();
+            let normal = NormalText::of(&text);
+            for ties in [Ties::Drop, Ties::One] {
+                let fingerprinter = dropping.clone().ties(ties);
+                let weighted = fingerprinter.weighted(&normal, HashKey::ZERO);
+                let mut expected = 0_u64;
+                for bit in 0..64 {
+                    let vote = |&(hash, weight): &(u64, u32)| match hash >> bit & 1 {
+                        1 => i64::from(weight),
+                        _ => -i64::from(weight),
+                    };
+                    let sum: i64 = weighted.iter().map(vote).sum();
+                    let is_one = sum > 0 || (sum == 0 && ties == Ties::One);
+                    expected |= u64::from(is_one) << bit;
+                }
+                let expected = Fingerprint::new(expected);
+                prop_assert_eq!(fingerprinter.fingerprint(&normal, HashKey::ZERO), expected);
+                prop_assert_eq!(fingerprinter.fingerprint_of_text(&text, HashKey::ZERO), expected);
+            }
         }
 
         #[test]

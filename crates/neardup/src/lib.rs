@@ -97,7 +97,6 @@ pub mod tables;
 
 // The verdict about pages.
 pub mod clusters;
-mod criterion;
 mod recipe;
 mod signature;
 mod signature_index;
@@ -122,8 +121,8 @@ pub use words::HashedText;
 
 // From words to a fingerprint (simhash).
 pub use exact_fingerprint::ExactFingerprint;
-pub use features::{Features, MAX_WIDTH, Unit, UnknownFeatures, Weights, Width};
-pub use fingerprint::{Fingerprint, Fingerprint32, NotAFingerprint};
+pub use features::{Features, MAX_WIDTH, Ties, Unit, UnknownFeatures, Weights, Width};
+pub use fingerprint::{Fingerprint, FingerprintBits, InvalidBits, NotAFingerprint};
 pub use fingerprinter::{Fingerprinter, InvalidFingerprinter};
 pub use key::HashKey;
 pub use weighted_features::WeightedFeatures;
@@ -140,7 +139,6 @@ pub use subject::{MAX_SUBJECT_BYTES, MAX_SUBJECT_WORDS, Subject};
 pub use partition::Partition;
 
 // The verdict about pages.
-pub use criterion::Criterion;
 pub use recipe::{Recipe, RecipePart};
 pub use signature::{
     BandedSignature, LEAST_WORDS, PageSignature, PageText, SignatureBuilder, TextSignature,

@@ -4,6 +4,7 @@
 //! a default adds to it.
 
 use crate::ALGORITHM;
+use crate::features::Ties;
 use crate::fingerprinter::Fingerprinter;
 use crate::frequencies::DocumentFrequencies;
 use crate::key::HashKey;
@@ -33,6 +34,9 @@ impl Recipe {
         if let Some(frequencies) = fingerprinter.frequencies() {
             recipe.add("frequencies", sum_of_terms(frequencies));
         }
+        if fingerprinter.has_ties() == Ties::One {
+            recipe.add("ties", 1);
+        }
         recipe
     }
 
@@ -57,6 +61,7 @@ impl Recipe {
             part("features", fingerprinter.features().to_string()),
             part("stop words", words.unwrap_or_else(none)),
             part("frequencies", frequencies.unwrap_or_else(none)),
+            part("ties", fingerprinter.has_ties().to_string()),
             part("key", format!("{:016x}", digest_of_key(key))),
         ]
     }
@@ -122,7 +127,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{Features, NormalText, SignatureBuilder, Unit, Weights, Width};
+    use crate::{Features, FingerprintBits, NormalText, SignatureBuilder, Unit, Weights, Width};
 
     #[test]
     fn fingerprints_of_other_bits_features_or_keys_differ_in_that_part_of_their_recipes() {
@@ -133,7 +138,7 @@ mod tests {
         let default = builder(0).fingerprint_parts();
         for (changed, name) in [
             (builder(1), "key"),
-            (builder(0).halved(), "bits"),
+            (builder(0).bits(FingerprintBits::new(32).unwrap()), "bits"),
             (other("word:3"), "features"),
             (other("word:1+tf"), "features"),
         ] {
@@ -183,7 +188,12 @@ mod tests {
             Recipe::new(counted("one"), HashKey::ZERO),
             Recipe::new(counted("two"), HashKey::ZERO),
             Recipe::new(counted("two three"), HashKey::ZERO),
-            builder().halved().recipe(),
+            builder().bits(FingerprintBits::new(32).unwrap()).recipe(),
+            builder().bits(FingerprintBits::new(9).unwrap()).recipe(),
+            Recipe::new(
+                Fingerprinter::from(Features::default()).ties(Ties::One),
+                HashKey::ZERO,
+            ),
             builder().least_words(3).recipe(),
             builder().shingled_by(Unit::Words(Width::ONE)).recipe(),
             builder().shingled_by(Unit::Chars(Width::ONE)).recipe(),

@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bag::{BAG_BYTES, BagSketch};
 use crate::features::{Features, Unit, Weights};
-use crate::fingerprint::{Fingerprint, Fingerprint32};
+use crate::fingerprint::Fingerprint;
 use crate::minhash::{MAX_BYTES as MINHASH_BYTES, MinHash};
 use crate::samples::{BYTES_1997, Sketch1997};
 use crate::sketch::{SKETCH_BYTES, Sketch};
@@ -39,33 +39,26 @@ macro_rules! serialized_as_written {
 
 serialized_as_written!(Unit, Weights, Features);
 
-/// Serializes a fingerprint as its digits in text formats, and as its number in others.
-macro_rules! serialized_as_digits {
-    ($kind:ty, $number:ty, $as_number:ident) => {
-        impl Serialize for $kind {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                if serializer.is_human_readable() {
-                    serializer.collect_str(self)
-                } else {
-                    self.$as_number().serialize(serializer)
-                }
-            }
+/// As its digits in text formats, and as its number in others.
+impl Serialize for Fingerprint {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if serializer.is_human_readable() {
+            serializer.collect_str(self)
+        } else {
+            self.as_u64().serialize(serializer)
         }
-
-        impl<'de> Deserialize<'de> for $kind {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                if deserializer.is_human_readable() {
-                    deserializer.deserialize_str(WrittenVisitor(PhantomData))
-                } else {
-                    <$number>::deserialize(deserializer).map(Self::new)
-                }
-            }
-        }
-    };
+    }
 }
 
-serialized_as_digits!(Fingerprint, u64, as_u64);
-serialized_as_digits!(Fingerprint32, u32, as_u32);
+impl<'de> Deserialize<'de> for Fingerprint {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if deserializer.is_human_readable() {
+            deserializer.deserialize_str(WrittenVisitor(PhantomData))
+        } else {
+            u64::deserialize(deserializer).map(Self::new)
+        }
+    }
+}
 
 /// Serializes a type as the bytes of its `to_bytes`; deserializes at most `$most` bytes by `$read`.
 macro_rules! serialized_as_bytes {
@@ -165,7 +158,6 @@ mod tests {
     use serde::de::DeserializeOwned;
 
     use super::*;
-    use crate::criterion::Criterion;
     use crate::features::Width;
     use crate::key::HashKey;
     use crate::minhash::MinHasher;
@@ -184,13 +176,12 @@ mod tests {
     fn values_are_read_as_they_were_written_in_text_and_in_binary_formats() {
         let shingles = Shingles::from_hashes((0..2_000).map(|n| n * 0x9e37_79b9).collect());
         is_read_as_written(&Fingerprint::new(0xfeed));
-        is_read_as_written(&Fingerprint32::new(7));
         is_read_as_written(&Features::default());
         is_read_as_written(&Width::VERIFICATION);
         is_read_as_written(&HashKey::new(5));
         is_read_as_written(&Thresholds::new(3, 0.5).unwrap());
-        is_read_as_written(&Criterion::default());
-        is_read_as_written(&Criterion::Within(3));
+        is_read_as_written(&Thresholds::default());
+        is_read_as_written(&Thresholds::within(3).unwrap());
         is_read_as_written(&Sketch::of(&shingles).unwrap());
         is_read_as_written(&MinHasher::default().of(&shingles));
         is_read_as_written(&Sketch1997::of(&shingles));
@@ -233,9 +224,10 @@ mod tests {
         refused::<Fingerprint>("65261", "expected a string");
         refused::<Features>("\"word:0\"", "between 1 and 64");
         refused::<Width>("65", "between 1 and 64");
-        refused::<Criterion>("{\"Within\":8}", "between 0 and 7 bits");
-        let thresholds = "{\"Verified\":{\"distance\":3,\"resemblance\":2.0}}";
-        refused::<Criterion>(thresholds, "between 0 and 1");
+        let alone = "{\"distance\":8,\"rule\":\"Distance\"}";
+        refused::<Thresholds>(alone, "between 0 and 7 bits");
+        let thresholds = "{\"distance\":3,\"rule\":{\"Resemblance\":2.0}}";
+        refused::<Thresholds>(thresholds, "between 0 and 1");
         refused::<Sketch>("[1,2,3]", "must have 160 bytes, got 3");
         refused::<MinHash>("[1,0]", "algorithm 1");
         refused::<MinHash>("[3,0,9,0,0]", "family");

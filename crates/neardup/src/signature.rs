@@ -3,7 +3,7 @@
 use crate::bag::BagSketch;
 use crate::band_design::{BandDesign, MINIMA};
 use crate::features::{Unit, Weights, Width};
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Fingerprint, FingerprintBits};
 use crate::fingerprinter::Fingerprinter;
 use crate::key::HashKey;
 use crate::mix::mix;
@@ -120,7 +120,7 @@ impl<'a> PageText<'a> {
 pub struct SignatureBuilder {
     fingerprinter: Fingerprinter,
     key: HashKey,
-    halved: bool,
+    bits: FingerprintBits,
     shingles: Unit,
     keeps_shingles: bool,
     least_words: usize,
@@ -134,7 +134,7 @@ impl SignatureBuilder {
         Self {
             fingerprinter: fingerprinter.into(),
             key,
-            halved: false,
+            bits: FingerprintBits::ALL,
             shingles: Unit::Words(Width::VERIFICATION),
             keeps_shingles: false,
             least_words: LEAST_WORDS,
@@ -168,15 +168,12 @@ impl SignatureBuilder {
         }
     }
 
-    /// Returns the builder with fingerprints of 32 bits: the upper half of each is 0 (see
-    /// [`Fingerprint::halved`]). They save no memory here, but show the results of systems with
+    /// Returns the builder with fingerprints of this number of bits: the upper ones are 0 (see
+    /// [`Fingerprint::lowest`]). They save no memory here, but show the results of systems with
     /// such fingerprints.
     #[must_use]
-    pub fn halved(self) -> Self {
-        Self {
-            halved: true,
-            ..self
-        }
+    pub fn bits(self, bits: FingerprintBits) -> Self {
+        Self { bits, ..self }
     }
 
     /// Returns the recipe of the signatures: only those of equal recipes are comparable.
@@ -198,8 +195,8 @@ impl SignatureBuilder {
     #[must_use]
     pub fn fingerprint_recipe(&self) -> Recipe {
         let mut recipe = Recipe::new(self.fingerprinter.clone(), self.key);
-        if self.halved {
-            recipe.add("bits", 32);
+        if self.bits != FingerprintBits::ALL {
+            recipe.add("bits", self.bits.get().into());
         }
         recipe
     }
@@ -210,7 +207,7 @@ impl SignatureBuilder {
         let mut parts = Recipe::parts(self.fingerprinter.clone(), self.key);
         parts.push(RecipePart {
             name: "bits",
-            value: if self.halved { "32" } else { "64" }.to_owned(),
+            value: self.bits.get().to_string(),
         });
         parts
     }
@@ -224,21 +221,15 @@ impl SignatureBuilder {
     /// Returns the fingerprint alone, in one pass if possible.
     #[must_use]
     pub fn fingerprint(&self, text: &str) -> Fingerprint {
-        self.signed(self.fingerprinter.fingerprint_of_text(text, self.key))
+        let fingerprint = self.fingerprinter.fingerprint_of_text(text, self.key);
+        fingerprint.lowest(self.bits)
     }
 
     /// Returns the fingerprint of a text that is normalised, or made of tokens.
     #[must_use]
     pub fn fingerprint_of_words(&self, words: &NormalText) -> Fingerprint {
-        self.signed(self.fingerprinter.fingerprint(words, self.key))
-    }
-
-    fn signed(&self, fingerprint: Fingerprint) -> Fingerprint {
-        if self.halved {
-            Fingerprint::new(fingerprint.halved().as_u32().into())
-        } else {
-            fingerprint
-        }
+        let fingerprint = self.fingerprinter.fingerprint(words, self.key);
+        fingerprint.lowest(self.bits)
     }
 
     /// Returns a digest of everything in `page`, for texts that have no body of their own.
@@ -363,7 +354,7 @@ impl SignatureBuilder {
             digest: digest(text, subject.as_ref()),
             words: text.len() as u32,
             main_content: main_content.map(|content| content.digest()),
-            fingerprint: self.signed(fingerprint),
+            fingerprint: fingerprint.lowest(self.bits),
             sketch: shingles
                 .as_ref()
                 .map(|sampled| Sketch::of_minima(&sampled.minima)),
@@ -388,7 +379,7 @@ impl SignatureBuilder {
         let (bag, of_words) = hashed.bag_and_fingerprint();
         let features = self.fingerprinter.features();
         let fingerprint = match features.unit {
-            Unit::Words(_) if !self.fingerprinter.needs_no_words() => None,
+            Unit::Words(_) if !self.fingerprinter.is_plain() => None,
             Unit::Words(Width::ONE) if features.weights == Weights::LogTf => Some(of_words),
             Unit::Words(width) => Some(hashed.fingerprint(width, features.weights)),
             Unit::Chars(_) => None,
@@ -508,7 +499,9 @@ mod tests {
         for text in ["", "few words", &text] {
             for builder in [
                 builder(),
-                builder().halved().least_words(40),
+                builder()
+                    .bits(FingerprintBits::new(32).unwrap())
+                    .least_words(40),
                 builder().shingled_by("char:5".parse().unwrap()),
                 builder().shingled_by("word:1".parse().unwrap()),
             ] {

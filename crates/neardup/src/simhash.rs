@@ -4,10 +4,10 @@
 //! ([`counters`]), and the others one by one on all bits at once ([`votes`]). [`fused`] does all of
 //! it in one pass over a text.
 //!
-//! Bit *i* of a fingerprint depends on bits *i* of the hashes only, so a simhash of 32 bits is one
-//! half of a simhash of 64 bits: see [`Fingerprint32`](crate::Fingerprint32). Invariant: all sums
-//! are integers, so a fingerprint has the same bits on every machine, with all instructions and for
-//! any order of features; [`reference`] is the definition.
+//! Bit *i* of a fingerprint depends on bits *i* of the hashes only, so a simhash of fewer bits is a
+//! part of the simhash of 64 bits ([`Fingerprint::lowest`]). Invariant: all sums are integers, so a
+//! fingerprint has the same bits on every machine, with all instructions and for any order of
+//! features; [`reference`] is the definition.
 
 pub(crate) mod counters;
 mod counting;
@@ -20,7 +20,7 @@ pub(crate) mod tally;
 pub(crate) mod votes;
 pub(crate) mod weights;
 
-use crate::features::Weights;
+use crate::features::{Ties, Weights};
 use crate::fingerprint::Fingerprint;
 use crate::simd::instructions::Instructions;
 use tally::Tally;
@@ -52,9 +52,16 @@ impl Fingerprint {
     /// The bits of the hashes should be equally often 0 and 1, and independent of each other.
     #[must_use]
     pub fn of_weighted(features: &[(u64, u32)]) -> Self {
+        Self::of_weighted_by(features, Ties::Drop)
+    }
+
+    /// Returns the simhash of features, each given once as its hash and its weight, with a rule for
+    /// ties: those of no features are all ties.
+    #[must_use]
+    pub fn of_weighted_by(features: &[(u64, u32)], ties: Ties) -> Self {
         let mut votes = Votes::new();
         votes.add_weighted(features, Instructions::best());
-        votes.decided()
+        votes.decided_by(ties)
     }
 }
 

@@ -405,7 +405,11 @@ mod tests {
             ["first words", "second words", "third words"].map(found),
             [Some(1), None, Some(2)]
         );
-        for other in [builder(2), builder(1).halved(), builder(1).least_words(3)] {
+        for other in [
+            builder(2),
+            builder(1).bits(crate::FingerprintBits::new(32).unwrap()),
+            builder(1).least_words(3),
+        ] {
             assert_eq!(one.clone().merge(&index(other)), Err(OtherRecipe));
         }
     }

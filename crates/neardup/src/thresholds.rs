@@ -75,15 +75,26 @@ const LEAST_OF_CANONICAL: f64 = 0.60;
 #[cfg_attr(feature = "serde", serde(try_from = "StoredThresholds"))]
 pub struct Thresholds {
     distance: u32,
-    /// None if the threshold depends on the length.
-    resemblance: Option<f64>,
+    rule: Rule,
+}
+
+/// The rule that decides about candidates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+enum Rule {
+    /// The default: by the length and the kind of the texts.
+    ByLength,
+    /// A resemblance, whatever the length.
+    Resemblance(f64),
+    /// The distance of the fingerprints alone.
+    Distance,
 }
 
 impl Default for Thresholds {
     fn default() -> Self {
         Self {
             distance: 3,
-            resemblance: None,
+            rule: Rule::ByLength,
         }
     }
 }
@@ -100,19 +111,47 @@ impl Thresholds {
         distance: u32,
         resemblance: impl Into<Option<f64>>,
     ) -> Result<Self, InvalidThresholds> {
-        let resemblance = resemblance.into();
-        if distance > MAX_DISTANCE {
-            return Err(InvalidThresholds::Distance(distance));
-        }
-        match resemblance {
+        let rule = match resemblance.into() {
             Some(impossible) if !(0.0..=1.0).contains(&impossible) => {
-                Err(InvalidThresholds::Resemblance(impossible))
+                return Err(InvalidThresholds::Resemblance(impossible));
             }
-            _ => Ok(Self {
-                distance,
-                resemblance,
-            }),
+            Some(resemblance) => Rule::Resemblance(resemblance),
+            None => Rule::ByLength,
+        };
+        Self { distance, rule }.checked()
+    }
+
+    /// Creates the rule of Manku, Jain and Das Sarma (WWW 2007, section 2): fingerprints that
+    /// differ in at most `distance` bits are near duplicates. Resemblance, subject and main content
+    /// do not count, but texts without a sketch are too short for near duplicates.
+    ///
+    /// # Errors
+    /// [`InvalidThresholds::Distance`] for a distance above [`MAX_DISTANCE`].
+    pub fn within(distance: u32) -> Result<Self, InvalidThresholds> {
+        let rule = Rule::Distance;
+        Self { distance, rule }.checked()
+    }
+
+    /// Returns the same rule with another distance.
+    ///
+    /// # Errors
+    /// [`InvalidThresholds::Distance`] for a distance above [`MAX_DISTANCE`].
+    pub fn at_distance(self, distance: u32) -> Result<Self, InvalidThresholds> {
+        Self { distance, ..self }.checked()
+    }
+
+    fn checked(self) -> Result<Self, InvalidThresholds> {
+        match self.distance > MAX_DISTANCE {
+            true => Err(InvalidThresholds::Distance(self.distance)),
+            false => Ok(self),
         }
+    }
+
+    /// Returns true if a resemblance confirms candidates, so that texts that share a band are
+    /// candidates, however far apart their fingerprints are.
+    #[must_use]
+    pub fn needs_bands(&self) -> bool {
+        self.rule != Rule::Distance
     }
 
     /// Returns the number of bits in which the fingerprints of candidates may differ.
@@ -122,10 +161,13 @@ impl Thresholds {
     }
 
     /// Returns the least resemblance of near duplicates, 0 to 1, or none if it depends on the
-    /// length.
+    /// length or does not count.
     #[must_use]
     pub fn resemblance(&self) -> Option<f64> {
-        self.resemblance
+        match self.rule {
+            Rule::Resemblance(least) => Some(least),
+            Rule::ByLength | Rule::Distance => None,
+        }
     }
 
     /// Returns the least resemblance of word 5-shingles, 0 to 1, of near duplicates whose shorter
@@ -133,7 +175,7 @@ impl Thresholds {
     #[must_use]
     pub fn least_resemblance(&self, words: u32) -> f64 {
         let of_length = || LEAST_BY_LENGTH.iter().find(|(from, _)| words >= *from);
-        self.resemblance
+        self.resemblance()
             .or_else(|| of_length().map(|(_, least)| *least))
             .expect("the last line of the table is for texts from 0 words on")
     }
@@ -167,11 +209,32 @@ impl Thresholds {
         self.likeness_for(page, canonical, CanonicalClaim::Canonical)
     }
 
+    /// Returns the likeness of two pages whose resemblance, 0 to 1, is known exactly.
+    #[must_use]
+    pub fn exact_likeness(
+        &self,
+        one: &PageSignature,
+        two: &PageSignature,
+        resemblance: f64,
+    ) -> Option<Likeness> {
+        self.likeness_by(one, two, CanonicalClaim::None, |_, _| resemblance)
+    }
+
     fn likeness_for(
         &self,
         one: &PageSignature,
         two: &PageSignature,
         claim: CanonicalClaim,
+    ) -> Option<Likeness> {
+        self.likeness_by(one, two, claim, Sketch::resemblance)
+    }
+
+    fn likeness_by(
+        &self,
+        one: &PageSignature,
+        two: &PageSignature,
+        claim: CanonicalClaim,
+        resemblance: impl Fn(&Sketch, &Sketch) -> f64,
     ) -> Option<Likeness> {
         if one.payload == two.payload {
             return Some(Likeness::SamePayload);
@@ -181,7 +244,7 @@ impl Thresholds {
             return Some(Likeness::SameText);
         }
         let (sketch, other) = one.sketch.as_ref().zip(two.sketch.as_ref())?;
-        self.nearness_for(one, two, claim, || sketch.resemblance(other))
+        self.nearness_for(one, two, claim, || resemblance(sketch, other))
     }
 
     /// Returns the likeness of two texts with different digests; `sketch` is that of `one`.
@@ -195,17 +258,6 @@ impl Thresholds {
         self.nearness_for(one, two, CanonicalClaim::None, || sketch.resemblance(other))
     }
 
-    /// Returns the likeness of two texts with different digests whose shingles have this
-    /// resemblance.
-    pub(crate) fn nearness_at(
-        &self,
-        one: &TextSignature,
-        two: &TextSignature,
-        resemblance: f64,
-    ) -> Option<Likeness> {
-        self.nearness_for(one, two, CanonicalClaim::None, || resemblance)
-    }
-
     fn nearness_for(
         &self,
         one: &TextSignature,
@@ -213,6 +265,13 @@ impl Thresholds {
         claim: CanonicalClaim,
         resemblance: impl FnOnce() -> f64,
     ) -> Option<Likeness> {
+        let distance = one.fingerprint.distance(two.fingerprint);
+        if self.rule == Rule::Distance {
+            return (distance <= self.distance).then(|| Likeness::Near {
+                distance,
+                resemblance: resemblance(),
+            });
+        }
         let subjects = one.subject.as_ref().zip(two.subject.as_ref());
         let differ = |(one, two): (&Subject, &Subject)| one.differs_from(two);
         if one.main_content != two.main_content || subjects.is_some_and(differ) {
@@ -224,7 +283,7 @@ impl Thresholds {
             CanonicalClaim::Canonical => resemblance >= self.least_resemblance_to_canonical(words),
             CanonicalClaim::None => resemblance >= self.least_resemblance(words),
         };
-        let is_near = match (self.resemblance, claim, subjects) {
+        let is_near = match (self.resemblance(), claim, subjects) {
             (Some(_), ..) => is_enough,
             (None, CanonicalClaim::Canonical, _) | (None, CanonicalClaim::None, Some(_)) => {
                 is_enough || BY_WORDS_WITH_TITLES.holds(resemblance, one, two)
@@ -236,8 +295,8 @@ impl Thresholds {
                     || BY_WORDS_ALONE.holds(resemblance, one, two)
             }
         };
-        is_near.then(|| Likeness::Near {
-            distance: one.fingerprint.distance(two.fingerprint),
+        is_near.then_some(Likeness::Near {
+            distance,
             resemblance,
         })
     }
@@ -286,7 +345,7 @@ pub enum InvalidThresholds {
 #[derive(serde::Deserialize)]
 struct StoredThresholds {
     distance: u32,
-    resemblance: Option<f64>,
+    rule: Rule,
 }
 
 #[cfg(feature = "serde")]
@@ -294,7 +353,11 @@ impl TryFrom<StoredThresholds> for Thresholds {
     type Error = InvalidThresholds;
 
     fn try_from(stored: StoredThresholds) -> Result<Self, InvalidThresholds> {
-        Self::new(stored.distance, stored.resemblance)
+        match stored.rule {
+            Rule::ByLength => Self::new(stored.distance, None),
+            Rule::Resemblance(least) => Self::new(stored.distance, least),
+            Rule::Distance => Self::within(stored.distance),
+        }
     }
 }
 
@@ -361,6 +424,31 @@ pub struct Match<Id = u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::features::Features;
+    use crate::key::HashKey;
+    use crate::signature::{PageText, SignatureBuilder};
+
+    #[test]
+    fn within_so_many_bits_alone_decides_whatever_the_resemblance_is() {
+        let within = |distance| Thresholds::within(distance).unwrap();
+        let builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
+        let words: Vec<String> = (0..300).map(|at| format!("word{at}")).collect();
+        let signature = |words: &[String]| {
+            let text = words.join(" ");
+            let payload = HashKey::ZERO.digest(text.as_bytes());
+            builder.signature(payload, Some(PageText::of(&text)))
+        };
+        let (one, two) = (signature(&words), signature(&words[..299]));
+        let Some(Likeness::Near { distance, .. }) = within(7).likeness(&one, &two) else {
+            panic!("near");
+        };
+        assert!((1..=7).contains(&distance));
+        assert_eq!(within(distance - 1).likeness(&one, &two), None);
+        let strict = Thresholds::new(7, 1.0).unwrap();
+        assert_eq!(strict.likeness(&one, &two), None);
+        assert_eq!(within(0).likeness(&one, &one), Some(Likeness::SamePayload));
+        assert!(Thresholds::within(8).is_err());
+    }
 
     #[test]
     fn thresholds_at_the_edge_are_accepted_and_beyond_it_refused() {
@@ -389,11 +477,13 @@ mod tests {
         let one_figure = Thresholds::new(2, 0.5).unwrap();
         let stored = postcard::to_allocvec(&one_figure).unwrap();
         assert_eq!(postcard::from_bytes(&stored), Ok(one_figure));
-        for (distance, resemblance) in [(64, Some(0.8)), (64, None), (3, Some(1.5))] {
-            let wrong = postcard::to_allocvec(&Thresholds {
-                distance,
-                resemblance,
-            });
+        for (distance, rule) in [
+            (64, Rule::Resemblance(0.8)),
+            (64, Rule::ByLength),
+            (64, Rule::Distance),
+            (3, Rule::Resemblance(1.5)),
+        ] {
+            let wrong = postcard::to_allocvec(&Thresholds { distance, rule });
             assert!(postcard::from_bytes::<Thresholds>(&wrong.unwrap()).is_err());
         }
     }
@@ -463,12 +553,11 @@ mod tests {
             numbers.map(|number| format!("word{number} ")).collect()
         };
         let signature = |payload, text: &str, main_content| {
-            let text = crate::PageText {
+            let text = PageText {
                 main_content,
-                ..crate::PageText::of(text)
+                ..PageText::of(text)
             };
-            crate::SignatureBuilder::new(crate::Features::default(), crate::HashKey::ZERO)
-                .signature(payload, Some(text))
+            SignatureBuilder::new(Features::default(), HashKey::ZERO).signature(payload, Some(text))
         };
         let thresholds = Thresholds::default();
         let page = signature(1, &words(0..400), None);

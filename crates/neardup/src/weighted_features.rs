@@ -5,10 +5,10 @@
 //! comparisons of a few texts. Invariant: the simhash of these features is the fingerprint of the
 //! text (property test).
 
+use crate::features::Ties;
 use crate::fingerprint::Fingerprint;
 use crate::fingerprinter::Fingerprinter;
 use crate::key::HashKey;
-use crate::simhash::weights::weight_of;
 use crate::text::NormalText;
 
 /// The distinct features of a text, each with its weight.
@@ -25,26 +25,17 @@ use crate::text::NormalText;
 pub struct WeightedFeatures {
     /// The hash and the weight of each feature, ascending by hash, each once.
     features: Vec<(u64, u32)>,
+    ties: Ties,
 }
 
 impl WeightedFeatures {
     /// Returns the features of `text` that `fingerprinter` hashes under `key`.
     #[must_use]
     pub fn of(text: &NormalText, fingerprinter: &Fingerprinter, key: HashKey) -> Self {
-        let features = match fingerprinter.frequencies() {
-            Some(_) => fingerprinter.weighted_by_documents(text, key),
-            None => {
-                let weights = fingerprinter.features().weights;
-                let mut hashes = fingerprinter
-                    .kept(text, |kept| fingerprinter.features().unit.hashes(kept, key));
-                hashes.sort_unstable();
-                hashes
-                    .chunk_by(|one, other| one == other)
-                    .map(|equal| (equal[0], weight_of(weights, equal.len() as u32)))
-                    .collect()
-            }
-        };
-        Self { features }
+        Self {
+            features: fingerprinter.weighted(text, key),
+            ties: fingerprinter.has_ties(),
+        }
     }
 
     /// Returns the hash and the weight of each feature, ascending by hash.
@@ -56,7 +47,7 @@ impl WeightedFeatures {
     /// Returns the simhash of the features.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
-        Fingerprint::of_weighted(&self.features)
+        Fingerprint::of_weighted_by(&self.features, self.ties)
     }
 
     /// Returns the cosine of the angle between the two vectors of weights, 0 to 1. Two texts
@@ -97,13 +88,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::features::{Features, Weights};
+    use crate::features::Features;
     use crate::frequencies::DocumentFrequencies;
     use crate::stop_words::StopWords;
 
     fn fingerprinter(features: &str, stops: bool) -> Fingerprinter {
         let features: Features = features.parse().unwrap();
-        let frequencies = (features.weights == Weights::TfIdf).then(|| {
+        let frequencies = features.weights.needs_frequencies().then(|| {
             let mut frequencies = DocumentFrequencies::new(features.unit);
             frequencies.learn(&NormalText::of("a b c d"));
             frequencies.learn(&NormalText::of("a b"));
@@ -161,7 +152,7 @@ mod tests {
         fn the_simhash_of_the_features_is_the_fingerprint_of_the_text(
             text in "([a-d]{1,2} ){0,60}",
             unit in prop::sample::select(vec!["word:1", "word:3", "char:4"]),
-            weights in prop::sample::select(vec!["none", "tf", "log-tf", "tf-idf"]),
+            weights in prop::sample::select(vec!["none", "tf", "log-tf", "tf-idf", "plain-tf-idf"]),
             stops: bool,
         ) {
             let fingerprinter = fingerprinter(&format!("{unit}+{weights}"), stops);

@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use batch::dedup::Verification;
 use neardup::{
-    BandDesign, Criterion, DEFAULT_RECALL, Features, Fingerprinter, HashKey, LEAST_WORDS,
-    SignatureBuilder, StopWords, Thresholds, Unit, Width,
+    BandDesign, DEFAULT_RECALL, Features, Fingerprinter, HashKey, LEAST_WORDS, SignatureBuilder,
+    StopWords, Thresholds, Unit, Width,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -194,7 +194,7 @@ impl VerdictSettings {
     ///
     /// # Errors
     /// `ValueError` for arguments that are not possible, or exclude each other.
-    pub(crate) fn criterion(&self) -> PyResult<Criterion> {
+    pub(crate) fn criterion(&self) -> PyResult<Thresholds> {
         if !self.verify && self.resemblance.is_some() {
             return Err(invalid(
                 "verify=False compares fingerprints alone: leave resemblance out, or verify=False",
@@ -202,8 +202,8 @@ impl VerdictSettings {
         }
         let distance = self.distance.unwrap_or(DEFAULT_DISTANCE);
         match self.verify {
-            true => self.thresholds().map(Criterion::Verified),
-            false => Criterion::within(distance).map_err(invalid),
+            true => self.thresholds(),
+            false => Thresholds::within(distance).map_err(invalid),
         }
     }
 

@@ -6,7 +6,7 @@
 
 use std::num::NonZeroUsize;
 
-use neardup::{Features, Fingerprint, Fingerprinter, HashKey};
+use neardup::{Features, Fingerprint, FingerprintBits, Fingerprinter, HashKey};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 
@@ -38,7 +38,7 @@ enum Origin {
 ///         64 words or characters.
 ///     weights: ``log-tf`` (1 + ln tf), ``tf`` or ``none``.
 ///     stop_words: A language (``en``, ``de``, …) whose stop words are left out.
-///     bits: 64 or 32.
+///     bits: 8 to 64; fewer are the lowest ones.
 ///
 /// >>> from neardup import Simhash
 /// >>> one = Simhash("To be, or not to be: that is the question.")
@@ -49,7 +49,7 @@ enum Origin {
 #[derive(Clone, Debug)]
 pub(crate) struct Simhash {
     fingerprint: Fingerprint,
-    bits: u32,
+    bits: FingerprintBits,
     origin: Origin,
 }
 
@@ -83,12 +83,13 @@ impl Simhash {
     #[staticmethod]
     #[pyo3(signature = (value, *, bits=64))]
     fn from_value(value: u64, bits: u32) -> PyResult<Self> {
-        if bits == 32 && value > u64::from(u32::MAX) {
+        let fingerprint = Fingerprint::new(value);
+        if fingerprint.lowest(number_of(bits)?) != fingerprint {
             return Err(invalid(format!(
-                "a fingerprint of 32 bits must be below 2**32, got {value}"
+                "a fingerprint of {bits} bits must be below 2**{bits}, got {value}"
             )));
         }
-        Self::of(Fingerprint::new(value), bits, Origin::Value)
+        Self::of(fingerprint, bits, Origin::Value)
     }
 
     /// Creates the fingerprint of tokens of one's own: strings or bytes, or pairs of one and its
@@ -104,16 +105,16 @@ impl Simhash {
         Self::of(Fingerprint::of_weighted(&features), bits, Origin::Tokens)
     }
 
-    /// The fingerprint as a number of 64 or 32 bits.
+    /// The fingerprint as a number.
     #[getter]
     fn value(&self) -> u64 {
         self.fingerprint.as_u64()
     }
 
-    /// The number of bits: 64 or 32.
+    /// The number of bits, 8 to 64.
     #[getter]
     fn bits(&self) -> u32 {
-        self.bits
+        self.bits.get()
     }
 
     /// Returns the number of bits in which the two fingerprints differ (Hamming distance).
@@ -126,7 +127,8 @@ impl Simhash {
         if self.bits != other.bits {
             return Err(invalid(format!(
                 "fingerprints of {} and {} bits have no distance",
-                self.bits, other.bits
+                self.bits.get(),
+                other.bits.get()
             )));
         }
         if !origins_agree {
@@ -155,14 +157,14 @@ impl Simhash {
     }
 
     fn __str__(&self) -> String {
-        match self.bits {
-            32 => self.fingerprint.halved().to_string(),
-            _ => self.fingerprint.to_string(),
-        }
+        self.fingerprint.digits(self.bits)
     }
 
     fn __repr__(&self) -> String {
-        let bits = if self.bits == 32 { ", bits=32" } else { "" };
+        let bits = match self.bits {
+            FingerprintBits::ALL => String::new(),
+            fewer => format!(", bits={}", fewer.get()),
+        };
         format!("Simhash.from_value(0x{self}{bits})", self = self.__str__())
     }
 
@@ -174,7 +176,7 @@ impl Simhash {
             Origin::Value => (None, None),
         };
         let restore = slf.get_type().getattr("_restore")?;
-        Ok((restore, (features, stop_words, this.value(), this.bits)))
+        Ok((restore, (features, stop_words, this.value(), this.bits())))
     }
 
     /// Restores a pickled fingerprint.
@@ -197,8 +199,8 @@ impl Simhash {
 impl Simhash {
     fn of(fingerprint: Fingerprint, bits: u32, origin: Origin) -> PyResult<Self> {
         Ok(Self {
-            fingerprint: cut(fingerprint, bits)?,
-            bits,
+            fingerprint: fingerprint.lowest(number_of(bits)?),
+            bits: number_of(bits)?,
             origin,
         })
     }
@@ -217,13 +219,9 @@ impl Origin {
     }
 }
 
-/// Returns the fingerprint in this number of bits.
-fn cut(fingerprint: Fingerprint, bits: u32) -> PyResult<Fingerprint> {
-    match bits {
-        64 => Ok(fingerprint),
-        32 => Ok(Fingerprint::new(fingerprint.halved().as_u32().into())),
-        other => Err(invalid(format!("bits must be 64 or 32, got {other}"))),
-    }
+/// Returns the number of bits of a fingerprint.
+fn number_of(bits: u32) -> PyResult<FingerprintBits> {
+    FingerprintBits::new(bits).map_err(|error| invalid(error.to_string()))
 }
 
 /// Returns the fingerprints of many texts as a numpy array of `uint64`, computed on all cores.
@@ -260,7 +258,7 @@ pub(crate) fn fingerprints<'py>(
 ) -> PyResult<Bound<'py, PyArray1<u64>>> {
     let features = settings::features(Some(features), weights)?;
     let fingerprinter: Fingerprinter = settings::fingerprinter(features, stop_words)?;
-    cut(Fingerprint::default(), bits)?;
+    let bits = number_of(bits)?;
     let threads = parallel::threads(threads);
     let mut source = TextSource::of(texts, text)?;
     let mut fingerprints = Vec::new();
@@ -269,10 +267,7 @@ pub(crate) fn fingerprints<'py>(
             parallel::map(batch.len(), threads, |at| {
                 let text = batch.get(at).unwrap_or_default();
                 let fingerprint = fingerprinter.fingerprint_of_text(text, HashKey::ZERO);
-                match bits {
-                    32 => u64::from(fingerprint.halved().as_u32()),
-                    _ => fingerprint.as_u64(),
-                }
+                fingerprint.lowest(bits).as_u64()
             })
         });
         fingerprints.extend(more);

@@ -43,8 +43,8 @@ class KnownAnswers(unittest.TestCase):
         self.assertEqual(containment(whole, part, "word:3"), 3 / 9)
 
     def test_distances_of_nine_bits_are_five_and_four_and_one(self):
-        numbers = [0b1_0011_1010, 0b0_0110_0110, 0b0_0110_0010]
-        one, two, three = map(Simhash.from_value, numbers)
+        numbers = [0b1_1110_0010, 0b1_0011_1110, 0b1_0011_1010]
+        one, two, three = (Simhash.from_value(number, bits=9) for number in numbers)
         distances = one.distance(two), one.distance(three), two.distance(three)
         self.assertEqual(distances, (5, 4, 1))
 

@@ -5,7 +5,7 @@
 //! four standard errors too low for one pair in 30,000, so that is the part of the pairs at the
 //! threshold that is lost.
 
-use neardup::{Criterion, Likeness, Sketch, Thresholds};
+use neardup::{Likeness, Sketch, Thresholds};
 
 use super::{Options, Verification};
 use crate::dedup::stored_signatures::Candidate;
@@ -17,16 +17,16 @@ const MARGIN: f64 = 4.0;
 /// The decision about pairs of candidates.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Comparison {
-    criterion: Criterion,
+    criterion: Thresholds,
     /// The criterion of pairs whose shingles are compared; none if sketches decide.
-    plausible: Option<Criterion>,
+    plausible: Option<Thresholds>,
 }
 
 impl Comparison {
     pub(super) fn of(options: &Options) -> Self {
-        let plausible = match (options.verification, options.criterion) {
-            (Verification::Shingles, Criterion::Verified(thresholds)) => plausible(thresholds),
-            _ => None,
+        let plausible = match options.verification {
+            Verification::Shingles => plausible(options.criterion),
+            Verification::Sketches => None,
         };
         Self {
             criterion: options.criterion,
@@ -42,7 +42,7 @@ impl Comparison {
         two: &Candidate<'_>,
     ) -> Result<Option<Likeness>, BatchError> {
         let signatures = (&one.banded.signature, &two.banded.signature);
-        let by_sketches = |criterion: Criterion| criterion.likeness(signatures.0, signatures.1);
+        let by_sketches = |criterion: Thresholds| criterion.likeness(signatures.0, signatures.1);
         let Some(plausible) = self.plausible else {
             return Ok(by_sketches(self.criterion));
         };
@@ -62,10 +62,9 @@ impl Comparison {
 
 /// Returns the criterion that pairs at the threshold meet by their sketches; none if the threshold
 /// depends on the length.
-fn plausible(thresholds: Thresholds) -> Option<Criterion> {
+fn plausible(thresholds: Thresholds) -> Option<Thresholds> {
     let least = thresholds.resemblance()?;
     let margin = MARGIN * Sketch::standard_error(least);
     let lower = Thresholds::new(thresholds.distance(), (least - margin).max(0.0));
-    let lower = lower.expect("the distance is a threshold's, and the resemblance from 0 to 1");
-    Some(Criterion::Verified(lower))
+    Some(lower.expect("the distance is a threshold's, and the resemblance from 0 to 1"))
 }

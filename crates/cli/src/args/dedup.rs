@@ -25,6 +25,8 @@ Examples:
   crawler dedup corpus.jsonl --keep clean.jsonl     the corpus without its repetitions
   crawler dedup corpus.jsonl --resemblance 0.6      what resembles an earlier one by 0.6 or more
   crawler dedup corpus/ --features char:5           by runs of five characters
+  crawler dedup corpus/ --containment 0.8           which documents others contain by 80 %
+  crawler dedup corpus/ --labels pairs.tsv          how often that agrees with labelled pairs
   crawler dedup crawl/archive/*.warc.gz --clusters  what belongs together in an archive
   crawler dedup new.jsonl --against known.sig --save-index known.sig
                                                     what is new, and the index with it
@@ -51,6 +53,21 @@ pub(crate) struct DedupArgs {
     /// With --clusters: join all documents that are connected by similar pairs
     #[arg(long, requires = "clusters")]
     pub(crate) chained: bool,
+    /// Print every ordered pair of documents of which the second contains at least this part of the
+    /// first one's shingles, above 0 to 1: |S(A) ∩ S(B)| / |S(A)| (Broder 1997). Exact, and
+    /// whatever their lengths are
+    #[arg(long, value_name = "C")]
+    #[arg(conflicts_with_all = ["clusters", "unit", "against", "keep", "save_index", "signatures"])]
+    #[arg(conflicts_with_all = ["merge", "report", "distance", "resemblance", "verify"])]
+    #[arg(conflicts_with_all = ["least_words", "recall", "exact"])]
+    pub(crate) containment: Option<f64>,
+    /// Print precision, recall and F1 of --pairs, and of fingerprints alone at each distance, by
+    /// the labels in this file: lines of {"a", "b", "label"} or of three columns with tabs; a
+    /// label is same or different
+    #[arg(long, value_name = "FILE")]
+    #[arg(conflicts_with_all = ["containment", "pairs", "clusters", "unit", "against", "keep"])]
+    #[arg(conflicts_with_all = ["save_index", "signatures", "merge", "report"])]
+    pub(crate) labels: Option<PathBuf>,
     /// Units to compare: documents; or paragraphs or lines, which repeat an earlier one if they
     /// have the same words
     #[arg(long, value_name = "UNIT", default_value = "document")]
@@ -84,7 +101,7 @@ pub(crate) struct DedupArgs {
     /// Compare the documents of all shards, whose signatures these files have. PATH is not read
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) merge: Vec<PathBuf>,
-    /// Write a page with counts, charts and examples
+    /// Write a page with counts, charts and examples, and with the distribution of the fingerprints
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
     #[command(flatten)]

@@ -86,6 +86,7 @@ Examples:
   crawler fingerprint corpus/ -o corpus.fp
   crawler fingerprint new/ -o new.fp
   crawler query new.fp corpus.fp                    documents of the corpus near a new one
+  crawler query new.fp corpus.fp --by-query         one new document after the other
   crawler query new.fp corpus.fp --shard 1/3 -o 1   the first third, on the first of three machines
   cat 1 2 3                                         the output of one run, byte for byte
   crawler query corpus.fp                           all pairs of the corpus, in its order")]
@@ -104,6 +105,9 @@ pub(crate) struct QueryArgs {
     /// the output of one run
     #[arg(long, value_name = "I/N", requires = "repository")]
     pub(crate) shard: Option<Shard>,
+    /// Group the matches by query: in the order of QUERIES, the nearest of each query first
+    #[arg(long, requires = "repository", conflicts_with = "shard")]
+    pub(crate) by_query: bool,
     #[command(flatten)]
     pub(crate) work: WorkArgs,
     /// json or table [default: table on a terminal, json otherwise]

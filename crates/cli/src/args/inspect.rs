@@ -363,6 +363,7 @@ Examples:
   crawler similar crawl draft.html --all           all that resemble a file by 0.7 or more
   crawler similar corpus.jsonl draft.txt --top 3   the three nearest documents of a collection
   crawler similar corpus/ draft.txt --features char:5 --resemblance 0.3
+  crawler similar corpus/ draft.txt --containment 0.8   what has 80 % of the draft's shingles
   crawler similar corpus.fp draft.txt --distance 7 fingerprints within 7 bits")]
 pub(crate) struct SimilarArgs {
     /// Directory of the crawl; or documents, as `dedup` reads them; or a file that
@@ -380,6 +381,11 @@ pub(crate) struct SimilarArgs {
     /// Minimum resemblance, 0 to 1 [default: the crawl's own setting, else 0.7]
     #[arg(long, value_name = "R")]
     pub(crate) resemblance: Option<f64>,
+    /// Only documents that contain at least this part of the shingles of the one in question, 0 to
+    /// 1, however long they are: |S(A) ∩ S(B)| / |S(A)| (Broder 1997). Exact; of a crawl, the pages
+    /// in its archive are read
+    #[arg(long, value_name = "C")]
+    pub(crate) containment: Option<f64>,
     /// Maximum number of hits, nearest first
     #[arg(long, visible_alias = "top", value_name = "N", default_value_t = 10)]
     pub(crate) limit: usize,

@@ -9,7 +9,7 @@ mod measures;
 use comparison::{ComparedPage, Decision, Frames, Outcome, decide};
 use corpus::{Page, Reader};
 use neardup::{
-    Criterion, Fingerprint, HashKey, Likeness, NormalText, PageSignature, Shingles, Sketch,
+    Fingerprint, HashKey, Likeness, NormalText, PageSignature, Shingles, Sketch, Thresholds,
 };
 use serde::Serialize;
 use web::PageUrl;
@@ -114,7 +114,7 @@ impl Comparison {
         a: &ComparedDocument,
         b: &ComparedDocument,
         args: &CompareArgs,
-        criterion: &Criterion,
+        criterion: &Thresholds,
     ) -> Self {
         let (shingles_a, shingles_b) = (shingles(&a.text, args), shingles(&b.text, args));
         let sketches = Sketch::of(&shingles_a).zip(Sketch::of(&shingles_b));
@@ -130,7 +130,7 @@ impl Comparison {
         };
         Self {
             distance: a.fingerprint.distance(b.fingerprint),
-            bits: args.features.bits(),
+            bits: args.features.bits().get(),
             resemblance,
             resemblance_estimate: sketches.map(|(a, b)| a.resemblance(&b)),
             shingles: args.features.shingles().to_string(),
@@ -171,11 +171,10 @@ impl Comparison {
 fn decision(
     a: &ComparedDocument,
     b: &ComparedDocument,
-    criterion: &Criterion,
+    criterion: &Thresholds,
     likeness: Option<Likeness>,
 ) -> Option<Decision> {
-    let is_default = matches!(criterion, Criterion::Verified(thresholds)
-        if thresholds.resemblance().is_none());
+    let is_default = criterion.needs_bands() && criterion.resemblance().is_none();
     if !is_default || likeness == Some(Likeness::SamePayload) {
         return None;
     }
@@ -205,7 +204,7 @@ fn reason(
     a: &ComparedDocument,
     b: &ComparedDocument,
     args: &CompareArgs,
-    criterion: &Criterion,
+    criterion: &Thresholds,
     resemblance: f64,
     likeness: Option<Likeness>,
 ) -> String {
@@ -221,14 +220,12 @@ fn reason(
             "{words} words, below --least-words {least_words}: compared for equality only"
         );
     }
-    let thresholds = match criterion {
-        Criterion::Verified(thresholds) => thresholds,
-        Criterion::Within(most) => {
-            let distance = a.fingerprint.distance(b.fingerprint);
-            return format!("{distance} bits apart, at most {most} for near duplicates");
-        }
-    };
-    let least = thresholds.least_resemblance(u32::try_from(words).unwrap_or(u32::MAX));
+    if !criterion.needs_bands() {
+        let distance = a.fingerprint.distance(b.fingerprint);
+        let most = criterion.distance();
+        return format!("{distance} bits apart, at most {most} for near duplicates");
+    }
+    let least = criterion.least_resemblance(u32::try_from(words).unwrap_or(u32::MAX));
     match (likeness.is_some(), resemblance >= least) {
         (true, true) => format!("resemblance {resemblance:.4}, at least {least:.2}"),
         (true, false) => "most of the counted words are the same".to_owned(),

@@ -8,8 +8,11 @@
 //! Invariant: the outcome depends on the documents and their order only, not on memory, threads,
 //! shards or interruptions.
 
+mod containment;
 mod findings;
+mod fingerprint_distribution;
 mod index;
+mod labels;
 mod parts;
 mod progress;
 mod report;
@@ -29,6 +32,7 @@ use indicatif::{HumanBytes, HumanCount};
 use neardup::{BandDesign, SignatureBuilder, Sketch};
 
 use self::findings::{DedupError, Findings};
+use self::fingerprint_distribution::FingerprintDistribution;
 use self::index::IndexDraft;
 use self::progress::DedupProgress;
 use self::report::Report;
@@ -67,6 +71,12 @@ pub(crate) fn run(args: &DedupArgs) -> Result<(), CliError> {
     let run = DedupRun::of(args)?;
     if let Some(unit) = args.unit.of_parts() {
         return run.compare_parts(unit);
+    }
+    if let Some(least) = args.containment {
+        return run.find_contained(least);
+    }
+    if let Some(labels) = &args.labels {
+        return run.evaluate(labels);
     }
     let Some(Compared { summary, index }) = run.compare()? else {
         return run.skipped.borrow().check_complete();
@@ -170,6 +180,15 @@ impl<'a> DedupRun<'a> {
             None => None,
         };
         let mut report = self.args.report.as_ref().map(|_| Report::default());
+        let distribution = report.as_ref().map(|_| {
+            let bits = self.args.features.bits();
+            RefCell::new(FingerprintDistribution::new(bits))
+        });
+        let documents = documents.inspect(|document| {
+            if let (Some(distribution), Ok(document)) = (&distribution, document) {
+                distribution.borrow_mut().add(&document.signature.signature);
+            }
+        });
         let findings = Findings::of(self.args)?;
         let mut survivors = self.survivors.borrow_mut();
         let compared = findings.write_all(|output| {
@@ -195,7 +214,8 @@ impl<'a> DedupRun<'a> {
             return Err(self.skipped.borrow().no_document("to compare"));
         }
         if let (Some(report), Some(path)) = (report, &self.args.report) {
-            report.write(path, &summary, self)?;
+            let distribution = distribution.map(RefCell::into_inner);
+            report.write(path, &summary, self, distribution.as_ref())?;
         }
         Ok(Some(Compared { summary, index }))
     }
@@ -258,6 +278,10 @@ impl<'a> DedupRun<'a> {
         if is_promised && self.options.criterion.needs_bands() {
             say(&expected_recall(&self.options, self.resemblance));
         }
+        self.say_oddities();
+    }
+
+    fn say_oddities(&self) {
         for odd in self.oddities.borrow().iter().filter_map(Oddities::describe) {
             say(&odd);
         }

@@ -11,8 +11,8 @@ use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 
 use batch::{
-    BatchError, Control, JoinOptions, Pair, Progress, QueryMatch, QueryOptions, Shard, Step,
-    ordered_pairs, ordered_query,
+    BatchError, Control, GroupedMatch, JoinOptions, Pair, Progress, QueryMatch, QueryOptions,
+    Shard, Step, grouped_query, ordered_pairs, ordered_query,
 };
 use indicatif::{HumanCount, ProgressBar};
 use serde::Serialize;
@@ -109,34 +109,47 @@ fn matches(
     let control = Control::new(progress, &never);
     let (query_ids, mut ids) = (queries.all_ids()?, repository.ids()?);
     let (asked, held) = (&queries.fingerprints, &repository.fingerprints);
-    let mut latest: Option<(u64, Name)> = None;
     let format = Format::or_fitting(args.format);
-    let summary = ordered_query(asked, held, &options, control, |found: QueryMatch| {
-        // Matches of one document follow each other.
-        let document = match latest.take() {
-            Some((position, name)) if position == found.position => name,
-            _ => repository.name(&mut ids, found.position)?,
-        };
-        let line = MatchLine {
-            query: queries.name_among(&query_ids, found.query)?,
-            document: document.clone(),
-            distance: found.distance,
-        };
-        latest = Some((found.position, document));
+    let mut write = |found: QueryMatch, document: &Name| {
+        let query = queries.name_among(&query_ids, found.query)?;
+        let (document, distance) = (document.clone(), found.distance);
         match format {
-            Format::Json => output::json_line(out, &line)?,
+            Format::Json => output::json_line(
+                out,
+                &MatchLine {
+                    query,
+                    document,
+                    distance,
+                },
+            )?,
             Format::Table => {
-                let (document, query) =
-                    (printable_name(&line.document), printable_name(&line.query));
-                writeln!(
-                    out,
-                    "{:>2} bits  {document}  matches  {query}",
-                    line.distance
-                )?;
+                let (document, query) = (printable_name(&document), printable_name(&query));
+                writeln!(out, "{distance:>2} bits  {document}  matches  {query}")?;
             }
         }
         Ok::<(), QueryError>(())
-    })?;
+    };
+    let summary = if args.by_query {
+        grouped_query(
+            asked,
+            held,
+            &options,
+            control,
+            |GroupedMatch { found, id }| write(found, &repository.name_of(id, found.position)?),
+        )?
+    } else {
+        let mut latest: Option<(u64, Name)> = None;
+        ordered_query(asked, held, &options, control, |found: QueryMatch| {
+            // Matches of one document follow each other.
+            let document = match latest.take() {
+                Some((position, name)) if position == found.position => name,
+                _ => repository.name(&mut ids, found.position)?,
+            };
+            write(found, &document)?;
+            latest = Some((found.position, document));
+            Ok::<(), QueryError>(())
+        })?
+    };
     let part = match options.shard {
         Shard::WHOLE => String::new(),
         shard => format!(" of part {shard}"),

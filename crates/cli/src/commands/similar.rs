@@ -19,11 +19,11 @@ use store::{Fate, StoreFault, VisitRecord};
 use web::{PageUrl, UrlKey};
 use web_ui::{SimilarPage, caps};
 
-use super::parse_url;
 use super::shared::OpenCrawl;
+use super::{parse_url, unreadable};
 use crate::args::SimilarArgs;
 use crate::cli_error::{CliError, usage};
-use crate::crawl_directory;
+use crate::crawl_directory::{self, archive_files};
 use crate::named_fingerprints::is_named_fingerprints;
 use crate::output::{self, Format};
 use crate::settings::Settings;
@@ -63,16 +63,25 @@ struct JournalScan {
 }
 
 pub(crate) fn run(args: &SimilarArgs) -> Result<(), CliError> {
-    if let Some(resemblance) = args.resemblance
-        && !(0.0..=1.0).contains(&resemblance)
-    {
-        return Err(usage(format!("--resemblance {resemblance} is impossible"))
-            .with_remedy("a resemblance lies between 0 and 1"));
+    for (option, share) in [
+        ("resemblance", args.resemblance),
+        ("containment", args.containment),
+    ] {
+        if let Some(share) = share
+            && !(0.0..=1.0).contains(&share)
+        {
+            return Err(usage(format!("--{option} {share} is impossible"))
+                .with_remedy(format!("a {option} lies between 0 and 1")));
+        }
     }
     let (first, second) = (args.directory.as_ref(), args.what.as_ref());
     let (directory, what) = args.store.directory_and_name(first, second)?;
     let what = what.as_str();
     let Some(within) = &directory else {
+        if args.containment.is_some() {
+            let error = usage("--containment reads archives, and a store has none");
+            return Err(error.with_remedy("name the directory of a node, or its archive"));
+        }
         let crawl = OpenCrawl::open(None, &args.store)?;
         return pages(args, what, &crawl);
     };
@@ -80,10 +89,16 @@ pub(crate) fn run(args: &SimilarArgs) -> Result<(), CliError> {
     let is_there = is_standard_input(within) || within.exists();
     if is_named_fingerprints(within) {
         files::near_fingerprints(args, within, what)
-    } else if is_crawl || is_url(what) || !is_there {
+    } else if is_crawl && args.containment.is_some() {
+        let archive = crawl_directory::archive(within);
+        let archive = archive_files(&archive).map_err(unreadable(&archive))?;
+        let reads_main = Settings::of_crawl(within)?.main_content.is_on();
+        files::like_documents(args, &archive, what, Reader::new(reads_main))
+    } else if args.containment.is_none() && (is_crawl || is_url(what) || !is_there) {
         pages(args, what, &OpenCrawl::open(Some(within), &args.store)?)
     } else {
-        files::like_documents(args, within, what)
+        let within = std::slice::from_ref(within);
+        files::like_documents(args, within, what, Reader::new(true))
     }
 }
 
@@ -97,7 +112,8 @@ fn pages(args: &SimilarArgs, what: &str, crawl: &OpenCrawl) -> Result<(), CliErr
     let settings = Settings::of_crawl(crawl.directory())?;
     if args.features.is_given() {
         let message = "the pages of a crawl are compared by the features of that crawl";
-        let remedy = "leave out --features, --weights, --stop-words, --frequencies and --bits";
+        let remedy =
+            "leave out --features, --weights, --ties, --stop-words, --frequencies and --bits";
         return Err(usage(message).with_remedy(remedy));
     }
     let resemblance = args.resemblance.or(settings.resemblance).unwrap_or(NEAR);

@@ -29,6 +29,10 @@ impl Settings {
             );
             return refuse("distance", &self.distance, &range);
         }
+        if let (Some(resemblance), false) = (&self.resemblance, self.verify.is_on()) {
+            let range = "with verify off, fingerprints decide alone: leave one of them out";
+            return refuse("resemblance", resemblance, range);
+        }
         if let (Some(from), Some(to)) = (&self.sitemap_from, &self.sitemap_to)
             && from.lastmod.first > to.lastmod.last
         {

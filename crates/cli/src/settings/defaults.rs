@@ -69,6 +69,7 @@ impl Default for Settings {
             duplicate_links: DuplicateLinks::Probe,
             distance: 3,
             resemblance: None,
+            verify: Switch::On,
             features: Features::default(),
             stop_words: None,
             frequencies: None,

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use crawl::Requisites;
 use fetch::{AddressBound, InsecureHost, ProxyUrl, ResolveRule};
-use neardup::{Thresholds, Weights};
+use neardup::Thresholds;
 use store::LikenessRules;
 use web::{CanonicalForm, GroupBy, LinkKind, LinkKinds, Relations};
 
@@ -75,8 +75,11 @@ impl Settings {
 
     /// Returns the rules for comparing pages.
     pub(crate) fn likeness(&self) -> Result<LikenessRules, CliError> {
-        let thresholds = Thresholds::new(self.distance, self.resemblance)
-            .map_err(|error| CliError::of_usage(&error))?;
+        let thresholds = match self.verify.is_on() {
+            true => Thresholds::new(self.distance, self.resemblance),
+            false => Thresholds::within(self.distance),
+        };
+        let thresholds = thresholds.map_err(|error| CliError::of_usage(&error))?;
         Ok(LikenessRules {
             thresholds,
             scope: self.duplicate_scope,
@@ -87,7 +90,7 @@ impl Settings {
     /// Returns the features of fingerprints.
     pub(crate) fn feature_settings(&self) -> Result<FeatureSettings, CliError> {
         // A topic may be all that the frequencies are for.
-        let is_for_topic = self.has_topic() && self.features.weights != Weights::TfIdf;
+        let is_for_topic = self.has_topic() && !self.features.weights.needs_frequencies();
         let frequencies = self.frequencies.as_deref().filter(|_| !is_for_topic);
         FeatureSettings::new(self.features, self.stop_words.as_deref(), frequencies)
     }

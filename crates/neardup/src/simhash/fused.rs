@@ -21,7 +21,8 @@ impl Features {
     /// 0.
     ///
     /// Features alone have no documents: here [`Weights::TfIdf`](crate::Weights::TfIdf) are those
-    /// of an empty collection, log-tf. A [`Fingerprinter`](crate::Fingerprinter) has
+    /// of an empty collection, log-tf, and plain ones are tf. A
+    /// [`Fingerprinter`](crate::Fingerprinter) has
     /// [`DocumentFrequencies`](crate::frequencies::DocumentFrequencies).
     #[must_use]
     pub fn fingerprint(&self, text: &NormalText, key: HashKey) -> Fingerprint {

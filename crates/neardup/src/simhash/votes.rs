@@ -1,5 +1,6 @@
 //! The votes of a simhash: the weight for each bit, and the total weight.
 
+use crate::features::Ties;
 use crate::fingerprint::Fingerprint;
 
 /// Votes on 64 bits. All sums are exact: there are at most 2³⁰ features, and each weighs less than
@@ -22,7 +23,16 @@ impl Votes {
 
     /// Returns the fingerprint: a bit is 1 if the weight for it outweighs the rest. A tie gives 0.
     pub(crate) fn decided(&self) -> Fingerprint {
-        let bits = (0..64).filter(|&bit| 2 * self.ones[bit] > self.total);
+        self.decided_by(Ties::Drop)
+    }
+
+    /// Returns the fingerprint with another rule for ties.
+    pub(crate) fn decided_by(&self, ties: Ties) -> Fingerprint {
+        let wins = |ones: u64| match ties {
+            Ties::Drop => 2 * ones > self.total,
+            Ties::One => 2 * ones >= self.total,
+        };
+        let bits = (0..64).filter(|&bit| wins(self.ones[bit]));
         Fingerprint::new(bits.fold(0, |bits, bit| bits | 1 << bit))
     }
 }

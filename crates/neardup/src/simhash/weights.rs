@@ -6,7 +6,8 @@ use crate::features::Weights;
 pub(crate) fn weight_of(weights: Weights, count: u32) -> u32 {
     match weights {
         Weights::None => 1,
-        Weights::Tf => count,
+        // Without documents, too.
+        Weights::Tf | Weights::PlainTfIdf => count,
         // Without documents tf-idf is log-tf.
         Weights::LogTf | Weights::TfIdf => {
             u32::from(LOG_WEIGHTS[(count as usize).min(LOG_WEIGHTS.len() - 1)])

@@ -11,7 +11,7 @@ use std::thread;
 
 use batch::dedup::{self, Document, Finding, FindingKind, Options, Summary};
 use batch::{BatchError, Control, Progress, Step};
-use neardup::{BandedSignature, Criterion};
+use neardup::{BandedSignature, Thresholds};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
@@ -250,7 +250,7 @@ struct Sender {
 }
 
 impl Sender {
-    fn new(queue: SyncSender<Message>, criterion: &Criterion) -> Self {
+    fn new(queue: SyncSender<Message>, criterion: &Thresholds) -> Self {
         Self {
             queue,
             batch: Vec::new(),

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use neardup::minhash::{BitsKept, Family, Grouping, MinHash, MinHasher};
 use neardup::samples::{MinS, ModM, Sketch1997};
-use neardup::{Fingerprint, Fingerprint32, Shingles, Sketch, WeightedFeatures};
+use neardup::{FingerprintBits, Shingles, Sketch, WeightedFeatures};
 use serde::Serialize;
 
 use crate::args::MeasureKind;
@@ -47,7 +47,7 @@ pub(super) struct MeasuredDocument {
 pub(super) struct Measures<'a> {
     kinds: &'a [MeasureKind],
     minima: usize,
-    bits: u32,
+    bits: FingerprintBits,
     /// The classical family, whose error is that of the textbooks.
     permuted: MinHasher,
     fast: MinHasher,
@@ -67,7 +67,7 @@ impl<'a> Measures<'a> {
     pub(super) fn new(
         kinds: &'a [MeasureKind],
         minima: Option<usize>,
-        bits: u32,
+        bits: FingerprintBits,
     ) -> Result<Self, CliError> {
         let minima = minima.unwrap_or(MINIMA);
         let hasher = |family| MinHasher::new(family, minima).map_err(refused);
@@ -166,17 +166,10 @@ impl<'a> Measures<'a> {
     fn simhash(&self, pair: &MeasuredPair<'_>) -> [Measure; 2] {
         let exact = pair.a.features.cosine(&pair.b.features);
         let (a, b) = (pair.a.features.fingerprint(), pair.b.features.fingerprint());
-        let (distance, cosine, error) = if self.bits == 32 {
-            let (a, b) = (a.halved(), b.halved());
-            let error = Fingerprint32::cosine_error(exact);
-            (a.distance(b), a.cosine(b), error)
-        } else {
-            let error = Fingerprint::cosine_error(exact);
-            (a.distance(b), a.cosine(b), error)
-        };
-        let name = format!("simhash {}", self.bits);
+        let distance = a.lowest(self.bits).distance(b.lowest(self.bits));
+        let name = format!("simhash {}", self.bits.get());
         let differs = exact.acos() / std::f64::consts::PI;
-        let bits = f64::from(self.bits);
+        let bits = f64::from(self.bits.get());
         [
             Measure {
                 measure: name.clone(),
@@ -188,9 +181,9 @@ impl<'a> Measures<'a> {
             Measure {
                 measure: name,
                 quantity: "cosine",
-                value: Some(cosine),
+                value: Some(self.bits.cosine(distance)),
                 exact,
-                standard_error: Some(error),
+                standard_error: Some(self.bits.cosine_error(exact)),
             },
         ]
     }

@@ -12,8 +12,9 @@ use std::path::Path;
 use batch::BatchError;
 use batch::dedup::{Cluster, Finding, FindingKind, Summary};
 use indicatif::HumanCount;
-use neardup::{Criterion, Likeness};
+use neardup::Likeness;
 
+use super::fingerprint_distribution::FingerprintDistribution;
 use super::{DedupRun, closing, expected_recall};
 use crate::cli_error::CliError;
 use crate::commands::unwritable;
@@ -133,8 +134,15 @@ impl Report {
         path: &Path,
         summary: &Summary,
         run: &DedupRun<'_>,
+        fingerprints: Option<&FingerprintDistribution>,
     ) -> Result<(), CliError> {
-        let page = self.page(summary, run);
+        let mut page = self.page(summary, run);
+        if let Some(fingerprints) = fingerprints {
+            page.push_str("<h2>Fingerprints by the number of their 1-bits</h2>\n");
+            chart(&mut page, fingerprints.by_ones());
+            page.push_str("<h2>Fingerprints by their first seven bits</h2>\n");
+            chart(&mut page, fingerprints.by_first_bits());
+        }
         let written = DraftFile::begin(path).and_then(|mut draft| {
             draft.write_all(page.as_bytes())?;
             draft.complete()
@@ -222,19 +230,16 @@ fn bar_of(resemblance: f64) -> usize {
 }
 
 fn criterion(run: &DedupRun<'_>) -> String {
-    match run.options.criterion {
-        Criterion::Within(bits) => format!("fingerprints within {bits} bits"),
-        Criterion::Verified(thresholds) => {
-            let resemblance = match run.args.verdict.asked_resemblance(&run.args.features) {
-                Some(resemblance) => format!("a resemblance of {resemblance} or more"),
-                None => "the resemblance that a crawl asks for, by length".to_owned(),
-            };
-            format!(
-                "{resemblance}; candidates are within {} bits or share a band",
-                thresholds.distance()
-            )
-        }
+    let criterion = run.options.criterion;
+    let distance = criterion.distance();
+    if !criterion.needs_bands() {
+        return format!("fingerprints within {distance} bits");
     }
+    let resemblance = match run.args.verdict.asked_resemblance(&run.args.features) {
+        Some(resemblance) => format!("a resemblance of {resemblance} or more"),
+        None => "the resemblance that a crawl asks for, by length".to_owned(),
+    };
+    format!("{resemblance}; candidates are within {distance} bits or share a band")
 }
 
 /// Writes horizontal bars, without the empty ones at both ends.

@@ -6,10 +6,11 @@
 use std::path::{Path, PathBuf};
 
 use corpus::{Content, Document, Documents, InputOptions, Reader};
-use neardup::{Fingerprint, HashKey, Shingles};
+use neardup::{Fingerprint, HashKey, NormalText, Shingles};
 use serde::Serialize;
+use web::{CanonicalForm, PageUrl};
 
-use super::{NEAR, SLACK};
+use super::{NEAR, SLACK, is_url};
 use crate::args::SimilarArgs;
 use crate::cli_error::{CliError, fault, usage};
 use crate::named_fingerprints::{Name, NamedFingerprints};
@@ -25,52 +26,112 @@ struct Hit {
     distance: u32,
     /// The exact resemblance, 0 to 1; absent where fingerprints are all there is.
     resemblance: Option<f64>,
+    /// The exact share of the shingles in question that the document has, if it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    containment: Option<f64>,
 }
 
-/// Lists documents below a path that are like the one in question.
+impl Hit {
+    /// Returns the figure that orders hits.
+    fn nearness(&self) -> f64 {
+        self.containment.or(self.resemblance).unwrap_or(0.0)
+    }
+}
+
+/// Lists documents below these paths that are like the one in question: a file, or one of them by
+/// its URL.
 pub(super) fn like_documents(
     args: &SimilarArgs,
-    within: &PathBuf,
+    within: &[PathBuf],
     what: &str,
+    reader: Reader,
 ) -> Result<(), CliError> {
-    let least = args.resemblance.unwrap_or(NEAR);
-    let reader = Reader::new(true);
-    let within = std::slice::from_ref(within);
+    let least = args.resemblance.unwrap_or(match args.containment {
+        Some(_) => 0.0,
+        None => NEAR,
+    });
     let mut input = args.input.options(None);
     let builder = args
         .features
         .signature_builder(within, &mut input, &reader)?;
     let unit = args.features.shingles();
     let measured = move |content: &Content| {
-        let text = reader.normal_text(content);
+        // Half a text proves no likeness.
+        let text = match content.is_partial() {
+            true => NormalText::of(""),
+            false => reader.normal_text(content),
+        };
         let shingles = Shingles::of_unit(&text, unit, HashKey::ZERO);
         (shingles, builder.fingerprint_of_words(&text))
     };
-    let (own_shingles, own) = measured(&only(what, &input)?);
+    let content = match is_url(what) {
+        true => content_of_page(what, within, &input)?,
+        false => only(what, &input)?,
+    };
+    let digest = content.digest();
+    let (own_shingles, own) = measured(&content);
+    if args.containment.is_some() && own_shingles.is_empty() {
+        return Err(usage(format!(
+            "{what} has no words that another text could contain"
+        )));
+    }
     let compared = move |document: &Document| {
+        if document.content.digest() == digest {
+            return (0, 1.0, 1.0);
+        }
         let (shingles, fingerprint) = measured(&document.content);
         let distance = own.distance(fingerprint);
-        (distance, own_shingles.resemblance(&shingles))
+        let resemblance = own_shingles.resemblance(&shingles);
+        (
+            distance,
+            resemblance,
+            own_shingles.containment_in(&shingles),
+        )
     };
-    let is_itself = |id: &str| Path::new(id) == Path::new(what);
+    let is_itself = |id: &str| Path::new(id) == Path::new(what) || is_page(id, what);
     let (mut nearest, mut skipped) = (Nearest::new(args.most()), SkipReport::default());
     let most = args.distance.unwrap_or(u64::BITS);
     let documents = Documents::below(within, &input).map_err(|error| CliError::of_usage(&error))?;
     for document in corpus::computed(documents, compared) {
         match document {
-            Ok((id, (distance, resemblance))) => {
-                if distance <= most && resemblance >= least && !is_itself(&id) {
+            Ok((id, (distance, resemblance, containment))) => {
+                let is_contained = args.containment.is_none_or(|least| containment >= least);
+                let is_near = distance <= most && resemblance >= least && is_contained;
+                if is_near && !is_itself(&id) {
                     nearest.push(Hit {
                         document: Name::Text(id),
                         distance,
                         resemblance: Some(resemblance),
+                        containment: args.containment.map(|_| containment),
                     });
                 }
             }
             Err(reason) => skipped.add(&reason),
         }
     }
-    print(args, &nearest.sorted())
+    print(args, &nearest.sorted())?;
+    skipped.check_complete()
+}
+
+/// Returns the content of the newest capture of a page in these archives.
+fn content_of_page(
+    url: &str,
+    within: &[PathBuf],
+    input: &InputOptions,
+) -> Result<Content, CliError> {
+    let documents = Documents::below(within, input).map_err(|error| CliError::of_usage(&error))?;
+    // What cannot be read is named by the comparison, which reads it again.
+    let captures = documents.flatten().filter(|page| is_page(&page.id, url));
+    captures.last().map(|page| page.content).ok_or_else(|| {
+        usage(format!("no archive here has a page under {url}"))
+            .with_remedy("name a page that was archived, or a file")
+    })
+}
+
+/// Returns true if this is the id of the page with this URL.
+fn is_page(id: &str, url: &str) -> bool {
+    let key = |url: &str| PageUrl::parse(url, &CanonicalForm::default()).map(|url| url.key());
+    id == url || (is_url(url) && is_url(id) && key(id).is_ok_and(|one| key(url) == Ok(one)))
 }
 
 /// Lists fingerprints of a file that are near that of the document in question.
@@ -79,8 +140,12 @@ pub(super) fn near_fingerprints(
     within: &Path,
     name: &str,
 ) -> Result<(), CliError> {
-    if args.resemblance.is_some() {
-        let message = "--resemblance needs texts, and a file of fingerprints has none";
+    let asked = [
+        ("resemblance", args.resemblance),
+        ("containment", args.containment),
+    ];
+    if let Some((option, _)) = asked.iter().find(|(_, share)| share.is_some()) {
+        let message = format!("--{option} needs texts, and a file of fingerprints has none");
         return Err(usage(message).with_remedy("use --distance, or name the documents"));
     }
     let file = NamedFingerprints::open(within)?;
@@ -104,6 +169,7 @@ pub(super) fn near_fingerprints(
                     document: Name::Number(position),
                     distance,
                     resemblance: None,
+                    containment: None,
                 });
             }
         }
@@ -155,9 +221,8 @@ impl Nearest {
 
     fn cut(&mut self) {
         self.hits.sort_by(|one, two| {
-            let resemblance = |hit: &Hit| hit.resemblance.unwrap_or(0.0);
-            let by_resemblance = resemblance(two).total_cmp(&resemblance(one));
-            by_resemblance.then(one.distance.cmp(&two.distance))
+            let by_nearness = two.nearness().total_cmp(&one.nearness());
+            by_nearness.then(one.distance.cmp(&two.distance))
         });
         self.hits.truncate(self.most);
     }
@@ -169,12 +234,13 @@ fn print(args: &SimilarArgs, hits: &[Hit]) -> Result<(), CliError> {
             match Format::or_fitting(args.format) {
                 Format::Json => output::json_line(out, hit)?,
                 Format::Table => {
-                    let resemblance = hit.resemblance.map(|share| format!("{share:.4}  "));
+                    let share = hit.containment.or(hit.resemblance);
+                    let share = share.map(|share| format!("{share:.4}  "));
                     let document = match &hit.document {
                         Name::Text(name) => printable(name),
                         Name::Number(number) => number.to_string(),
                     };
-                    let (share, distance) = (resemblance.unwrap_or_default(), hit.distance);
+                    let (share, distance) = (share.unwrap_or_default(), hit.distance);
                     writeln!(out, "{share}{distance:>2} bits  {document}")?;
                 }
             }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use neardup::tables::TableDesign;
-use neardup::{Fingerprint, HashKey, Thresholds};
+use neardup::{Fingerprint, HashKey};
 use serde::{Deserialize, Serialize};
 
 use super::keys::MOST_TABLES;
@@ -133,7 +133,7 @@ impl IndexState {
         let scope = settings.scope.parse();
         let tables = TableDesign::new(64, settings.distance, &settings.levels);
         let distance = options.rules.thresholds.distance().min(settings.distance);
-        let thresholds = Thresholds::new(distance, options.rules.thresholds.resemblance());
+        let thresholds = options.rules.thresholds.at_distance(distance);
         match (scope, tables, thresholds) {
             (Ok(scope), Ok(tables), Ok(thresholds)) => SignatureStoreOptions {
                 rules: LikenessRules {

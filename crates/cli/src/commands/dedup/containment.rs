@@ -1,0 +1,107 @@
+//! `dedup --containment`: which documents are part of others, exactly.
+
+use std::sync::atomic::AtomicBool;
+
+use batch::{Containment, ContainmentOptions, Control, ShingledDocument};
+use neardup::{HashKey, NormalText, Shingles};
+use serde::Serialize;
+
+use super::DedupRun;
+use super::findings::{DedupError, Findings, Output};
+use crate::cli_error::{CliError, usage};
+use crate::output::{self, Format, counted};
+use crate::terminal::{printable, say};
+
+/// A document that another one contains.
+#[derive(Serialize)]
+struct ContainmentLine<'a> {
+    document: &'a str,
+    contained_in: &'a str,
+    containment: f64,
+}
+
+impl DedupRun<'_> {
+    /// Finds the ordered pairs of documents whose containment is at least `least`.
+    pub(super) fn find_contained(&self, least: f64) -> Result<(), CliError> {
+        if !(least > 0.0 && least <= 1.0) {
+            return Err(usage(format!("--containment {least} is impossible"))
+                .with_remedy("a containment that decides lies above 0, and is at most 1"));
+        }
+        if let Some(format) = self.args.finding_form().table() {
+            let error = usage(format!("--format {format} has no columns for containment"));
+            return Err(error.with_remedy("json and table are there"));
+        }
+        let options = ContainmentOptions {
+            least,
+            memory: self.options.memory,
+            workers: self.options.workers,
+            scratch: self.options.scratch.clone(),
+        };
+        let never = AtomicBool::new(false);
+        let (reader, unit) = (self.reader.clone(), self.args.features.shingles());
+        let shingled = corpus::computed(self.open(&self.args.paths)?, move |document| {
+            // Half a text proves nothing about the rest.
+            let text = match document.content.is_partial() {
+                true => NormalText::of(""),
+                false => reader.normal_text(&document.content),
+            };
+            Shingles::of_unit(&text, unit, HashKey::ZERO)
+        });
+        let documents = shingled.filter_map(|document| match document {
+            Ok((id, shingles)) => Some(Ok(ShingledDocument { id, shingles })),
+            Err(skipped) => {
+                self.skipped.borrow_mut().add(&skipped);
+                None
+            }
+        });
+        let compared = Findings::of(self.args)?.write_all(|output| {
+            let control = Control::new(&self.progress, &never);
+            batch::containments(documents, &options, control, |found| write(output, &found))
+        });
+        self.progress.end();
+        let Some(summary) = compared.map_err(|error| self.explain(error))? else {
+            return Ok(());
+        };
+        if summary.documents == 0 {
+            return Err(self.skipped.borrow().no_document("to compare"));
+        }
+        if !self.args.work.quiet {
+            say(&format!(
+                "{}: {} with a containment of {least} or more{}",
+                counted(summary.documents, "document"),
+                counted(summary.found, "ordered pair"),
+                self.skipped_note()
+            ));
+            self.say_oddities();
+        }
+        self.skipped.borrow().check_complete()
+    }
+}
+
+fn write(output: &mut Output<'_>, found: &Containment<'_>) -> Result<(), DedupError> {
+    let Output::Lines(out, format) = output else {
+        return Ok(()); // Not written as tables: see `find_contained`.
+    };
+    let Containment {
+        document,
+        contained_in,
+        containment,
+    } = *found;
+    match format {
+        Format::Json => output::json_line(
+            *out,
+            &ContainmentLine {
+                document,
+                contained_in,
+                containment,
+            },
+        )?,
+        Format::Table => writeln!(
+            out,
+            "{containment:.4}  {}  in  {}",
+            printable(document),
+            printable(contained_in)
+        )?,
+    }
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! The distribution of the fingerprints of a corpus.
+//!
+//! (Manku, Jain and Das Sarma, "Detecting near-duplicates for web crawling", WWW 2007, figure 3.)
+//! Fingerprints of texts without anything in common have as many ones as zeros, and are spread
+//! evenly over all numbers. A spike is a text that many documents share.
+
+use neardup::{Fingerprint, FingerprintBits, PageSignature};
+
+/// The number of buckets into which fingerprints are put by their highest bits, as in the paper.
+const BUCKETS: usize = 128;
+
+/// The number of fingerprints by the number of their ones, and by their highest bits.
+pub(super) struct FingerprintDistribution {
+    bits: FingerprintBits,
+    ones: [u64; 65],
+    buckets: [u64; BUCKETS],
+}
+
+impl FingerprintDistribution {
+    /// Creates the distribution of no fingerprints, which have this number of bits.
+    pub(super) fn new(bits: FingerprintBits) -> Self {
+        Self {
+            bits,
+            ones: [0; 65],
+            buckets: [0; BUCKETS],
+        }
+    }
+
+    /// Counts the fingerprint of a document; one without words has none.
+    pub(super) fn add(&mut self, signature: &PageSignature) {
+        if let Some(text) = signature.text.as_deref() {
+            self.count(text.fingerprint);
+        }
+    }
+
+    fn count(&mut self, fingerprint: Fingerprint) {
+        let bits = fingerprint.as_u64();
+        self.ones[bits.count_ones() as usize] += 1;
+        self.buckets[(bits >> (self.bits.get() - BUCKETS.ilog2())) as usize] += 1;
+    }
+
+    /// Returns each number of ones with the number of fingerprints that have it.
+    pub(super) fn by_ones(&self) -> impl Iterator<Item = (String, u64)> {
+        let ones = self.ones.iter().enumerate();
+        ones.map(|(ones, count)| (ones.to_string(), *count))
+    }
+
+    /// Returns each value of the highest seven bits with the number of fingerprints that have it.
+    pub(super) fn by_first_bits(&self) -> impl Iterator<Item = (String, u64)> {
+        let buckets = self.buckets.iter().enumerate();
+        buckets.map(|(first, count)| (format!("{first:07b}"), *count))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fingerprints_are_counted_by_their_ones_and_by_their_highest_bits() {
+        for (bits, one) in [(64, 0xff00_0000_0000_0001), (9, 0b1_1111_1101)] {
+            let bits = FingerprintBits::new(bits).unwrap();
+            let mut counted = FingerprintDistribution::new(bits);
+            for fingerprint in [one, one, 0] {
+                counted.count(Fingerprint::new(fingerprint));
+            }
+            let ones = (one.count_ones().to_string(), 2);
+            let of = |all: Vec<(String, u64)>| -> Vec<_> {
+                all.into_iter().filter(|(_, count)| *count > 0).collect()
+            };
+            assert_eq!(of(counted.by_ones().collect()), [("0".to_owned(), 1), ones]);
+            let buckets = [("0000000".to_owned(), 1), ("1111111".to_owned(), 2)];
+            assert_eq!(of(counted.by_first_bits().collect()), buckets);
+        }
+    }
+}

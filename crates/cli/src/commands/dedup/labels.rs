@@ -1,0 +1,259 @@
+//! `dedup --labels`: the verdict and each distance beside the labels of the user's own.
+//!
+//! (Manku, Jain and Das Sarma, WWW 2007, section 5.1, draw precision and recall by the distance.)
+//! Of the pairs that `--pairs` would print, those with a label count; next to them the rule "within
+//! so many bits", for each number of bits up to the largest distance of a labelled pair.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io::Write;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use batch::Control;
+use batch::dedup::{self, Finding, FindingKind};
+use neardup::Fingerprint;
+use serde::{Deserialize, Serialize};
+
+use super::DedupRun;
+use super::findings::{DedupError, Findings, Output};
+use crate::cli_error::{CliError, usage};
+use crate::commands::unreadable;
+use crate::output::{self, Format, counted};
+use crate::terminal::say;
+
+/// A label as it is written.
+#[derive(Deserialize)]
+struct LabelLine {
+    a: String,
+    b: String,
+    label: Label,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Label {
+    Same,
+    Different,
+}
+
+/// The labels, by pairs of ids in the order of the ids.
+type Labels = BTreeMap<(String, String), Label>;
+
+/// A rule beside the labels.
+#[derive(Serialize)]
+struct Score {
+    /// `dedup`, the rule of the options, or `distance`.
+    rule: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distance: Option<u32>,
+    true_positives: u64,
+    false_positives: u64,
+    false_negatives: u64,
+    true_negatives: u64,
+    /// None if the rule calls no pair the same.
+    precision: Option<f64>,
+    /// None if no label calls a pair the same.
+    recall: Option<f64>,
+    f1: Option<f64>,
+}
+
+impl DedupRun<'_> {
+    /// Prints how well the options and each distance agree with the labels in a file.
+    pub(super) fn evaluate(&self, path: &Path) -> Result<(), CliError> {
+        let labels = read(path)?;
+        if let Some(format) = self.args.finding_form().table() {
+            let error = usage(format!("--format {format} has no columns for --labels"));
+            return Err(error.with_remedy("json and table are there"));
+        }
+        let labelled: HashSet<&String> = labels.keys().flat_map(|(a, b)| [a, b]).collect();
+        let fingerprints = RefCell::new(HashMap::new());
+        let documents = self.signed_corpus()?.map(|signed| {
+            let (_, document) = signed?;
+            if labelled.contains(&document.id) {
+                let text = document.signature.signature.text.as_deref();
+                let fingerprint = text.map(|text| text.fingerprint);
+                let mut fingerprints = fingerprints.borrow_mut();
+                if fingerprints
+                    .insert(document.id.clone(), fingerprint)
+                    .is_some()
+                {
+                    let error = usage(format!("two documents have the id {}", document.id));
+                    return Err(DedupError::Cli(
+                        error.with_remedy("labels need distinct ids"),
+                    ));
+                }
+            }
+            Ok(document)
+        });
+        let mut options = self.options.clone();
+        options.kind = FindingKind::Pairs;
+        let never = AtomicBool::new(false);
+        let control = Control::new(&self.progress, &never);
+        let mut found = HashSet::new();
+        let compared = dedup::run(documents, &options, control, |finding| {
+            if let Finding::Pair(pair) = finding {
+                let key = ordered(pair.a.to_owned(), pair.b.to_owned());
+                if labels.contains_key(&key) {
+                    found.insert(key);
+                }
+            }
+            Ok(())
+        });
+        self.progress.end();
+        compared.map_err(|error| self.explain(error))?;
+        let fingerprints = fingerprints.into_inner();
+        if let Some(missing) = labelled.iter().find(|id| !fingerprints.contains_key(**id)) {
+            return Err(usage(format!(
+                "{} names the document {missing}, which is not among the documents",
+                path.display()
+            )));
+        }
+        let scores = scores(&labels, &found, &fingerprints);
+        let written = Findings::of(self.args)?.write_all(|output| {
+            let Output::Lines(out, format) = output else {
+                return Ok(()); // Not written as tables: see above.
+            };
+            scores
+                .iter()
+                .try_for_each(|score| score.write(*out, *format))
+        });
+        written.map_err(|error| self.explain(error))?;
+        if !self.args.work.quiet {
+            let same = labels
+                .values()
+                .filter(|label| **label == Label::Same)
+                .count() as u64;
+            let pairs = counted(labels.len() as u64, "labelled pair");
+            say(&format!("{pairs}, {same} of them the same"));
+            self.say_oddities();
+        }
+        self.skipped.borrow().check_complete()
+    }
+}
+
+/// Returns the score of the rule of the options, and that of each distance of a labelled pair.
+fn scores(
+    labels: &Labels,
+    found: &HashSet<(String, String)>,
+    fingerprints: &HashMap<String, Option<Fingerprint>>,
+) -> Vec<Score> {
+    let distance = |(a, b): &(String, String)| {
+        let [a, b] = [a, b].map(|id| fingerprints.get(id).copied().flatten());
+        a.zip(b).map(|(a, b)| a.distance(b))
+    };
+    let mut scores = vec![Score::of("dedup", None, labels, |pair| {
+        found.contains(pair)
+    })];
+    let most = labels.keys().filter_map(distance).max();
+    scores.extend((0..=most.unwrap_or_default()).map(|bits| {
+        let is_within = |pair: &_| distance(pair).is_some_and(|distance| distance <= bits);
+        Score::of("distance", Some(bits), labels, is_within)
+    }));
+    scores
+}
+
+impl Score {
+    fn of(
+        rule: &'static str,
+        distance: Option<u32>,
+        labels: &Labels,
+        calls_same: impl Fn(&(String, String)) -> bool,
+    ) -> Self {
+        let count = |label: Label, called: bool| {
+            let counted = labels
+                .iter()
+                .filter(|(pair, given)| **given == label && calls_same(pair) == called);
+            counted.count() as u64
+        };
+        let (right, wrong) = (count(Label::Same, true), count(Label::Different, true));
+        let missed = count(Label::Same, false);
+        let share = |of: u64| (of > 0).then(|| right as f64 / of as f64);
+        let both = 2 * right + wrong + missed;
+        Self {
+            rule,
+            distance,
+            true_positives: right,
+            false_positives: wrong,
+            false_negatives: missed,
+            true_negatives: count(Label::Different, false),
+            precision: share(right + wrong),
+            recall: share(right + missed),
+            f1: (both > 0).then(|| 2.0 * right as f64 / both as f64),
+        }
+    }
+
+    fn write(&self, out: &mut dyn Write, format: Format) -> Result<(), DedupError> {
+        if format == Format::Json {
+            return Ok(output::json_line(out, self)?);
+        }
+        let rule = match self.distance {
+            Some(bits) => format!("within {bits:>2} bits"),
+            None => "dedup".to_owned(),
+        };
+        let share =
+            |share: Option<f64>| share.map_or("–".to_owned(), |share| format!("{share:.4}"));
+        writeln!(
+            out,
+            "{rule:<14}  precision {:<6}  recall {:<6}  F1 {:<6}  {} right, {} wrong, {} missed",
+            share(self.precision),
+            share(self.recall),
+            share(self.f1),
+            self.true_positives,
+            self.false_positives,
+            self.false_negatives
+        )?;
+        Ok(())
+    }
+}
+
+fn ordered(a: String, b: String) -> (String, String) {
+    if a <= b { (a, b) } else { (b, a) }
+}
+
+/// Reads a file of labels: JSON objects, or columns that tabs separate.
+fn read(path: &Path) -> Result<Labels, CliError> {
+    let text = std::fs::read_to_string(path).map_err(unreadable(path))?;
+    let mut labels = Labels::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let wrong = |reason: &str| {
+            let place = format!("{}:{number}: {reason}", path.display());
+            usage(place).with_remedy(
+                "a line is {\"a\":ID,\"b\":ID,\"label\":\"same\"}, or the three behind each other \
+                 with tabs; the other label is different",
+            )
+        };
+        let LabelLine { a, b, label } = parsed(line).ok_or_else(|| wrong("no labelled pair"))?;
+        if a == b {
+            return Err(wrong("a document is not labelled with itself"));
+        }
+        if labels
+            .insert(ordered(a, b), label)
+            .is_some_and(|before| before != label)
+        {
+            return Err(wrong("the pair has the other label, too"));
+        }
+    }
+    match labels.is_empty() {
+        true => Err(usage(format!("{} has no label", path.display()))),
+        false => Ok(labels),
+    }
+}
+
+fn parsed(line: &str) -> Option<LabelLine> {
+    if line.trim_start().starts_with('{') {
+        return serde_json::from_str(line).ok();
+    }
+    let mut columns = line.trim_end_matches('\r').split('\t');
+    let (a, b) = (columns.next()?.to_owned(), columns.next()?.to_owned());
+    let label = match columns.next()? {
+        "same" => Label::Same,
+        "different" => Label::Different,
+        _ => return None,
+    };
+    let line = LabelLine { a, b, label };
+    columns.next().is_none().then_some(line)
+}
