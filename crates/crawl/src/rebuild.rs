@@ -347,8 +347,9 @@ fn record_notes(record: &mut VisitRecord, notes: Notes<'_>) {
     record.title = notes.parsed("title");
     record.canonical = notes.url("canonical");
     record.fingerprint = notes.parsed("fingerprint");
-    let payload = notes.text("payload");
-    record.payload = payload.and_then(|digits| u128::from_str_radix(digits, 16).ok());
+    let name = |field| u128::from_str_radix(notes.text(field)?, 16).ok();
+    record.payload = name("payload");
+    record.details.content = name(visit_record::CONTENT);
 }
 
 /// Returns the way in which the links of a page were queued, as `admission.rs` decided then.

@@ -160,6 +160,7 @@ pub(crate) fn record_content(row: &mut VisitRecord, reading: &Reading) {
     row.fingerprint = text.map(|text| text.fingerprint);
     row.details.words = text.map(|text| text.words);
     row.details.digest = Some(reading.payload.to_string());
+    row.details.content = reading.content;
     row.details.unread = reading.unread;
     row.details.is_sitemap = reading.listing.is_some_and(ListingKind::is_sitemap);
     if let Some(document) = &reading.document {
@@ -267,6 +268,9 @@ pub(crate) fn rule_matched_by(value: &str) -> Option<DuplicateRule> {
     rules.find(|rule| matched_by(*rule) == value)
 }
 
+/// The field with the name of a body without its content codings.
+pub(crate) const CONTENT: &str = "decoded-payload";
+
 /// The field with the feature that matched a page with its original.
 pub(crate) const MATCHED_BY: &str = "matched-by";
 
@@ -339,6 +343,7 @@ pub(crate) fn metadata(row: &VisitRecord, more: Vec<MetadataField>) -> Vec<Metad
     let resemblance = row.resemblance.map(|share| format!("{share:.4}"));
     // A payload in the archive has a digest of its own there.
     let payload = row.payload.filter(|_| !row.kept);
+    let content = row.details.content.filter(|_| !row.kept);
     let digest = row.details.digest.clone().filter(|_| !row.kept);
     let fetch_time = row.details.duration.map(|span| span.as_millis());
     let fields = [
@@ -354,6 +359,7 @@ pub(crate) fn metadata(row: &VisitRecord, more: Vec<MetadataField>) -> Vec<Metad
             text(row.of_earlier.then_some("yes")),
         ),
         ("payload", payload.map(|payload| format!("{payload:032x}"))),
+        (CONTENT, content.map(|content| format!("{content:032x}"))),
         ("payload-digest", digest),
         ("words", text(row.details.words)),
         (RELEVANCE, text(row.details.relevance)),
