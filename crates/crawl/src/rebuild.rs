@@ -344,6 +344,9 @@ fn record_notes(record: &mut VisitRecord, notes: Notes<'_>) {
     record.bytes = notes.parsed("bytes").unwrap_or(record.bytes);
     record.charset = notes.parsed("charset");
     record.language = notes.parsed("language");
+    let share: Option<f64> = notes.parsed(visit_record::LANGUAGE_CONFIDENCE);
+    // A cast of no number is 0.
+    record.details.language_confidence = share.map(|share| (share * 100.0).round() as u8);
     record.title = notes.parsed("title");
     record.canonical = notes.url("canonical");
     record.fingerprint = notes.parsed("fingerprint");

@@ -51,6 +51,12 @@ pub struct VisitDetails {
 }
 
 impl VisitDetails {
+    /// Returns the share of the text in the page's language, 0 to 1.
+    #[must_use]
+    pub fn language_share(&self) -> Option<f64> {
+        Some(f64::from(self.language_confidence?) / 100.0)
+    }
+
     /// Returns the names of the limits that cut the visit, separated by spaces; none if it is
     /// whole.
     #[must_use]

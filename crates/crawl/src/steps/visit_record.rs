@@ -166,6 +166,7 @@ pub(crate) fn record_content(row: &mut VisitRecord, reading: &Reading) {
     if let Some(document) = &reading.document {
         row.charset = Some(document.charset.to_owned()).filter(|name| !name.is_empty());
         row.language.clone_from(&document.language);
+        row.details.language_confidence = document.language_confidence;
         row.title.clone_from(&document.title);
         let canonical = document.canonical.as_ref();
         let is_itself = |url: &&PageUrl| **url == row.url || Some(*url) == row.final_url.as_ref();
@@ -268,6 +269,9 @@ pub(crate) fn rule_matched_by(value: &str) -> Option<DuplicateRule> {
     rules.find(|rule| matched_by(*rule) == value)
 }
 
+/// The field with the share of a text in its language.
+pub(crate) const LANGUAGE_CONFIDENCE: &str = "language-confidence";
+
 /// The field with the name of a body without its content codings.
 pub(crate) const CONTENT: &str = "decoded-payload";
 
@@ -368,6 +372,7 @@ pub(crate) fn metadata(row: &VisitRecord, more: Vec<MetadataField>) -> Vec<Metad
         ("bytes", text(Some(row.bytes))),
         ("charset", row.charset.clone()),
         ("language", row.language.clone()),
+        (LANGUAGE_CONFIDENCE, text(row.details.language_share())),
         ("title", row.title.clone()),
         ("via", text(row.via.as_ref())),
         (
