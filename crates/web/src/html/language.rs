@@ -50,8 +50,7 @@ pub struct TextLanguage {
 
 /// Returns the language of a page and the hundredths of its text in that language, given the
 /// language that the page declares; none of a short text that is unclear.
-pub(crate) fn of_page(declared: Option<String>, text: &str) -> (Option<String>, Option<u8>) {
-    let declared = declared.as_deref();
+pub(crate) fn of_page(declared: Option<&str>, text: &str) -> (Option<String>, Option<u8>) {
     let ballot = Ballot::of(text, declared);
     let Some(declared) = declared else {
         let found = ballot.result();
@@ -317,7 +316,7 @@ mod tests {
 
     /// Checks the language and the least and the largest confidence.
     fn check(declared: Option<&str>, text: &str, language: &str, confidence: [u8; 2]) {
-        let (found, share) = of_page(declared.map(str::to_owned), text);
+        let (found, share) = of_page(declared, text);
         let start: String = text.chars().take(40).collect();
         assert_eq!(found.as_deref(), Some(language), "{declared:?} {start}");
         let share = share.unwrap();
@@ -376,7 +375,7 @@ mod tests {
             "ja",
             [100, 100],
         );
-        let (language, confidence) = of_page(Some("fr".to_owned()), "404");
+        let (language, confidence) = of_page(Some("fr"), "404");
         assert_eq!((language.as_deref(), confidence), (Some("fr"), None));
     }
 

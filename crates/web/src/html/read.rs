@@ -85,7 +85,7 @@ pub fn read(
         document.read_text(&decoded.text, limits);
     }
     (document.language, document.language_confidence) =
-        language::of_page(document.language.take(), &document.text);
+        language::of_page(document.language.as_deref(), &document.text);
     document
 }
 
