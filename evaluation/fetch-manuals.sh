@@ -1,20 +1,23 @@
 #!/usr/bin/env bash
 # Fetches the manuals that the evaluation reads from Debian's packages (bookworm has all of them).
 #
-#   evaluation/fetch-manuals.sh [--hosts] [DIR]          (default: target/manuals)
+#   evaluation/fetch-manuals.sh [--hosts | --languages] [DIR]          (default: target/manuals)
 #
 # DIR/clang-13 … clang-16 become manuals of clang, DIR/reference/PACKAGE reference manuals made by
 # doxygen, DIR/sites/NAME/EDITION whole documentation sites, and DIR/hosts/NAME the hosts of focused
 # crawls: 310 MB to fetch, 2.2 GB unpacked. `fetch-manuals.sh --hosts [DIR]` fetches these hosts only.
-# Present packages are not fetched again. Code 77: a requirement is missing.
+# `--languages` fetches translated manuals only, DIR/translations/MANUAL/LANGUAGE (140 MB, 1.1 GB
+# unpacked). Present packages are not fetched again. Code 77: a requirement is missing.
 set -euo pipefail
 
 top=$(cd "$(dirname "$0")/.." && pwd)
-only_hosts=
-if [ "${1:-}" = --hosts ]; then
-    only_hosts=yes
+only=
+case "${1:-}" in
+--hosts | --languages)
+    only=$1
     shift
-fi
+    ;;
+esac
 target=${1:-$top/target/manuals}
 releases=(13 14 15 16)
 references=(libassimp-doc libeigen3-doc libglm-doc liblog4cplus-doc libpqxx-doc libsigc++-2.0-doc libtag1-doc libxerces-c-doc)
@@ -58,6 +61,30 @@ host() {
     echo "$1 $2 $(dpkg-deb --field "$(package "$2")" Version)" >>"$target/hosts/versions"
 }
 
+# translations MANUAL PACKAGE PATH: makes a manual of the directories of a package, one a language.
+translations() {
+    unpack "$2"
+    mkdir -p "$target/translations/$1"
+    for path in "$target/unpacked/$2/usr/share/$3"/*/; do
+        language=$(basename "$path")
+        case "$language" in
+        media | ca-valencia | en-GB) continue ;;
+        en-US) language=en ;;
+        esac
+        ln -sfn "${path%/}" "$target/translations/$1/$language"
+    done
+}
+
+if [ "$only" = --languages ]; then
+    translations installation installation-guide-amd64 doc/installation-guide-amd64
+    translations handbook debian-handbook doc/debian-handbook/html
+    for language in en-us ca cs da de el es et eu fi fr gl hi hu id it ja ko nl pl pt ru sl sv tr vi zh-cn; do
+        translations office "libreoffice-help-$language" libreoffice/help
+    done
+    echo "$target"
+    exit
+fi
+
 mkdir -p "$target/hosts"
 rm -f "$target/hosts/versions"
 host python python3.11-doc doc/python3.11/html
@@ -75,7 +102,7 @@ host node nodejs-doc doc/nodejs/api
 host django python-django-doc doc/python-django-doc/html
 host qt qtbase5-doc-html qt5/doc
 host glib libglib2.0-doc gtk-doc/html
-if [ -n "$only_hosts" ]; then
+if [ "$only" = --hosts ]; then
     echo "$target"
     exit
 fi

@@ -8,7 +8,8 @@
 //!
 //! The labelled data are beside the project (`../shared/data`), or in the directory of `--data` or
 //! `CRAWLER_DATA`; `evaluation/fetch-manuals.sh` fetches the manuals. `-- focus` and
-//! `-- focus-relevance` measure focused crawls over these manuals instead. The exit code is 0 if
+//! `-- focus-relevance` measure focused crawls over these manuals instead, `-- language` the language
+//! of pages (`fetch-manuals.sh --languages`). The exit code is 0 if
 //! every goal is reached, 1 if one is not, and 2 if a set could not be evaluated.
 
 mod chapter;
@@ -18,6 +19,7 @@ mod files;
 mod focus;
 mod judge;
 mod kept;
+mod language;
 mod measured;
 mod minima;
 mod oracle;
@@ -70,19 +72,21 @@ struct Options {
     sets: Vec<String>,
 }
 
-/// An evaluation of focused crawls.
+/// An evaluation of something else than verdicts.
 #[derive(Debug, Subcommand)]
 enum Measurement {
     /// Measure the relevance of single pages to the topics
-    FocusRelevance(FocusOptions),
+    FocusRelevance(MeasurementOptions),
     /// Compare formulas for the order of visits, on the topics that choose
-    FocusChoose(FocusOptions),
+    FocusChoose(MeasurementOptions),
     /// Measure the order of visits of focused crawls
-    Focus(FocusOptions),
+    Focus(MeasurementOptions),
+    /// Measure the language of pages on translated manuals
+    Language(MeasurementOptions),
 }
 
 #[derive(Debug, Args)]
-struct FocusOptions {
+struct MeasurementOptions {
     /// Directory into which evaluation/fetch-manuals.sh put the manuals [default: target/manuals]
     #[arg(long, value_name = "DIR")]
     manuals: Option<PathBuf>,
@@ -94,7 +98,7 @@ struct FocusOptions {
 fn main() -> ExitCode {
     let options = Options::parse();
     if let Some(measurement) = &options.measurement {
-        return evaluate_focus(measurement);
+        return evaluate_measurement(measurement);
     }
     let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     let places = Places {
@@ -148,12 +152,13 @@ fn main() -> ExitCode {
     }
 }
 
-fn evaluate_focus(measurement: &Measurement) -> ExitCode {
+fn evaluate_measurement(measurement: &Measurement) -> ExitCode {
     type Measure = fn(&Path) -> Result<Report, String>;
     let (options, measure): (_, Measure) = match measurement {
         Measurement::FocusRelevance(options) => (options, focus::measure_relevance),
         Measurement::FocusChoose(options) => (options, focus::choose),
         Measurement::Focus(options) => (options, focus::measure_orders),
+        Measurement::Language(options) => (options, language::measure),
     };
     let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     let fetched = || root.join("target/manuals");

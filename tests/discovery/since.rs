@@ -1,9 +1,12 @@
 //! A crawl that asks for the pages of an earlier one only if they were modified since.
 
 use std::collections::BTreeSet;
+use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use testkit::{Gate, Reply, Request, Server, Site};
 
 use crate::support::Crawl;
@@ -570,4 +573,73 @@ fn the_summary_counts_unmodified_pages() {
         "{}",
         run.output
     );
+}
+
+/// Returns a page as gzip that is flushed at another place for each `turn`.
+fn flushed(page: &str, turn: u64) -> Reply {
+    let place = usize::try_from(17 + 31 * turn).unwrap() % page.len();
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
+    gzip.write_all(&page.as_bytes()[..place]).unwrap();
+    gzip.flush().unwrap();
+    gzip.write_all(&page.as_bytes()[place..]).unwrap();
+    Reply::html(gzip.finish().unwrap()).header("Content-Encoding", "gzip")
+}
+
+/// A server that compresses as it sends flushes gzip at another place each time. Every page was
+/// `changed` then: 92 of 102 of a recrawl, archived again in full.
+#[test]
+fn a_page_that_is_only_compressed_differently_is_unchanged() {
+    let turn = AtomicU64::new(0);
+    let server = Server::spawn_thread(Site::new(move |request| {
+        let turn = turn.fetch_add(1, Ordering::SeqCst);
+        match request.path() {
+            "/" => flushed(&article(1, &["/one", "/two", "/plain"]), turn),
+            "/one" => flushed(&article(2, &["/below"]), turn),
+            // Other content, compressed at the same place as before or not.
+            "/two" => flushed(&article(100 + turn, NONE), turn),
+            "/below" => flushed(&article(3, NONE), turn),
+            // Not compressed at the second visit.
+            "/plain" if turn > 6 => page(4, NONE),
+            "/plain" => flushed(&article(4, NONE), turn),
+            _ => Reply::status(404),
+        }
+    }));
+    let first = crawl(&server);
+    assert_eq!(first.complete()["unique"], 5);
+    for option in ["--since", "--against"] {
+        let second = crawl(&server).with(&[option, first.out().to_str().unwrap()]);
+        let summary = second.complete();
+        let counts = ["pages", "unique", "changed", "exact_duplicates"];
+        assert_eq!(
+            counts.map(|name| summary[name].as_u64().unwrap()),
+            [5, 0, 1, 4]
+        );
+        assert_eq!(second.archived(), [server.url(HOST, "/two")], "{option}");
+        let row = second.row(&server.url(HOST, "/one"));
+        let reason =
+            "the same bytes, compressed differently; it repeats itself in an earlier crawl";
+        assert_eq!(row["reason"], reason);
+        // The payload of a record is compressed, and the digests differ: it is no revisit.
+        assert_eq!(profile_of(&second, &server.url(HOST, "/one")), None);
+        let (old, new) = (first.out(), second.out());
+        let changes = ["changes", old.to_str().unwrap(), new.to_str().unwrap()];
+        let changes = second.run_command(&[&changes[..], &["--format", "json"]].concat());
+        let kinds = ["\"unchanged\"", "\"changed\"", "\"gone\""];
+        let counts = kinds.map(|kind| changes.output.matches(kind).count());
+        assert_eq!(counts, [4, 1, 0], "{changes:?}");
+
+        let before = second.rows();
+        let rebuilt = second.run_command(&["rebuild", "crawl", "--from-archive"]);
+        assert_eq!(rebuilt.code, Some(0), "{rebuilt:?}");
+        assert_eq!(second.rows(), before);
+        assert!(!rebuilt.errors.contains("links"), "{rebuilt:?}");
+        second.is_sound();
+
+        let third = since(&server, &second);
+        assert_eq!(
+            third.complete()["exact_duplicates"],
+            4,
+            "the first crawl has them"
+        );
+    }
 }

@@ -75,13 +75,13 @@ fn add(
     Ok(())
 }
 
-/// Returns the archives of the crawls in `--since`, for the pages that `load` found; all of their
-/// files must exist.
+/// Returns the archives of the earlier crawls, for the pages that `load` found. Only those in
+/// `--since` may be read; all of their files must exist.
 pub(crate) fn archives(
     settings: &Settings,
     pages: Option<&Arc<EarlierCrawls>>,
 ) -> Result<Option<EarlierArchives>, CliError> {
-    let Some(pages) = pages.filter(|_| !settings.since.is_empty()) else {
+    let Some(pages) = pages else {
         return Ok(None);
     };
     let mut directories = Vec::new();

@@ -344,11 +344,15 @@ fn record_notes(record: &mut VisitRecord, notes: Notes<'_>) {
     record.bytes = notes.parsed("bytes").unwrap_or(record.bytes);
     record.charset = notes.parsed("charset");
     record.language = notes.parsed("language");
+    let share: Option<f64> = notes.parsed(visit_record::LANGUAGE_CONFIDENCE);
+    // A cast of no number is 0.
+    record.details.language_confidence = share.map(|share| (share * 100.0).round() as u8);
     record.title = notes.parsed("title");
     record.canonical = notes.url("canonical");
     record.fingerprint = notes.parsed("fingerprint");
-    let payload = notes.text("payload");
-    record.payload = payload.and_then(|digits| u128::from_str_radix(digits, 16).ok());
+    let name = |field| u128::from_str_radix(notes.text(field)?, 16).ok();
+    record.payload = name("payload");
+    record.details.content = name(visit_record::CONTENT);
 }
 
 /// Returns the way in which the links of a page were queued, as `admission.rs` decided then.

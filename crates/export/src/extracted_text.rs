@@ -7,12 +7,13 @@ use crate::table::{Column, Kind, Table, Value};
 
 /// The text of each kept page, in the order of the visits.
 pub const TEXTS: Table = Table {
-    schema: "texts/1",
+    schema: "texts/2",
     columns: &[
         Column::always("url", Kind::Text),
         Column::always("final_url", Kind::Text),
         Column::always("text", Kind::Text),
         Column::maybe("language", Kind::Text),
+        Column::maybe("language_confidence", Kind::Real),
         Column::maybe("title", Kind::Text),
         Column::always("fetched_at", Kind::Time),
         Column::maybe("digest", Kind::Text),
@@ -52,6 +53,8 @@ pub struct ExtractedText<'a> {
     pub text: &'a str,
     /// The language, by ISO 639-1, else ISO 639-3.
     pub language: Option<&'a str>,
+    /// The share of the text in this language.
+    pub language_confidence: Option<f64>,
     /// The document's title.
     pub title: Option<&'a str>,
     /// The time of the request.
@@ -77,6 +80,7 @@ impl<'a> ExtractedText<'a> {
             Some(Value::Text(self.final_url)),
             Some(Value::Text(self.text)),
             self.language.map(Value::Text),
+            self.language_confidence.map(Value::Real),
             self.title.map(Value::Text),
             Some(Value::Time(self.fetched_at)),
             self.digest.map(Value::Text),

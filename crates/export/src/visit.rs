@@ -36,13 +36,13 @@ pub struct Visit {
 
 /// A record for each visit.
 pub const VISITS: Table = Table {
-    schema: "visits/5",
+    schema: "visits/6",
     columns: COLUMNS.split_at(COLUMNS.len() - 1).0,
 };
 
 /// The same table with the sketch of each kept page.
 pub const SKETCHES: Table = Table {
-    schema: "visits-sketches/5",
+    schema: "visits-sketches/6",
     columns: COLUMNS,
 };
 
@@ -74,6 +74,7 @@ const COLUMNS: &[Column] = &[
     Column::maybe("digest", Kind::Text),
     Column::maybe("relevance", Kind::Real),
     Column::maybe("truncated", Kind::Text),
+    Column::maybe("language_confidence", Kind::Real),
     Column::maybe("sketch", Kind::Bytes(SKETCH_BYTES as u16)),
 ];
 
@@ -124,6 +125,7 @@ fn fields<'a>(
             .relevance
             .map(|relevance| Value::Real(relevance.share())),
         truncated.map(Value::Text),
+        details.language_share().map(Value::Real),
         sketch.map(|sketch| Value::Bytes(sketch)),
     ]
 }
@@ -245,7 +247,8 @@ mod tests {
             "url final_url status fetched_at depth via content_type \
              bytes charset language title verdict duplicate_of \
              distance resemblance fingerprint reason warc_file warc_offset kind canonical \
-             duration_ms words redirects digest relevance truncated sketch"
+             duration_ms words redirects digest relevance truncated \
+             language_confidence sketch"
         );
     }
 }

@@ -40,9 +40,23 @@ pub struct VisitDetails {
     pub unread: Option<UnreadFormat>,
     /// Kept pages whose content is part of this page's: they repeat it. Since format 11.
     pub contains: Vec<PageUrl>,
+    /// The name of the body without its content codings, like [`VisitRecord::payload`]; none if it
+    /// had none or could not be decoded whole. Since format 12.
+    ///
+    /// [`VisitRecord::payload`]: crate::VisitRecord::payload
+    pub content: Option<u128>,
+    /// Hundredths of the text that are in the page's language; none if the text is too short to
+    /// tell. Since format 12.
+    pub language_confidence: Option<u8>,
 }
 
 impl VisitDetails {
+    /// Returns the share of the text in the page's language, 0 to 1.
+    #[must_use]
+    pub fn language_share(&self) -> Option<f64> {
+        Some(f64::from(self.language_confidence?) / 100.0)
+    }
+
     /// Returns the names of the limits that cut the visit, separated by spaces; none if it is
     /// whole.
     #[must_use]

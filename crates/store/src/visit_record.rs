@@ -170,6 +170,14 @@ impl VisitRecord {
         }
     }
 
+    /// Returns the name of the page's content: its body without content codings, since a server
+    /// that compresses each response may pack the same content differently every time. A body that
+    /// was not decoded is its own content.
+    #[must_use]
+    pub fn content(&self) -> Option<u128> {
+        self.details.content.or(self.payload)
+    }
+
     /// Returns true if the last response had a page, whatever was done with it.
     #[must_use]
     pub fn has_page_status(&self) -> bool {

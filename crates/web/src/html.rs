@@ -56,6 +56,7 @@ mod xhtml;
 pub use content::MIN_MAIN_WORDS;
 pub use directives::Directives;
 pub use document::{Document, LostLinks, MainContent, ParseWarning};
+pub use language::{TextLanguage, text_language};
 pub use limits::{ParserStop, ReadLimits};
 pub use link::{Link, LinkContext, LinkKind, LinkKinds};
 pub use main_selectors::{BadSelector, MainSelectors};

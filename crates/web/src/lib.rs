@@ -48,6 +48,7 @@ pub use crate::html::{
 pub use crate::html::{
     CssUrl, attribute_value, css_urls, page_text, refresh_url, sheet_text, srcset_urls,
 };
+pub use crate::html::{TextLanguage, text_language};
 
 pub use crate::sitemap::{
     InvalidLastmod, Lastmod, ListedUrl, Listing, ListingKind, ListingLimits, ListingWarning,

@@ -258,7 +258,7 @@ A page is
              0 to 1, and the words that were added and removed
   moved      if it is new, and has the bytes or the text of a page that is gone
   gone       if OLD has it and NEW did not find it (its reason says why)
-  unchanged  if its bytes are the same, or its server says so (304)
+  unchanged  if its bytes are the same once decoded, or its server says so (304)
   unknown    if NEW has not visited it yet, or reached it by another URL's redirect
 
 Texts are read from the archives, one page at a time. Earlier crawls that a crawl was run against

@@ -73,14 +73,14 @@ impl Changes<'_> {
         let journals = &self.journals;
         let is_page = |side, url| journals.state(side, url).is_some_and(State::is_page);
         let mut progress = SlowProgress::new("pages looked for under another URL");
-        let (mut by_payload, mut by_text) = (HashMap::new(), HashMap::new());
+        let (mut by_content, mut by_text) = (HashMap::new(), HashMap::new());
         let gone = journals.pages(Side::Old).into_iter();
         for url in gone.filter(|url| !is_page(Side::New, *url)) {
             self.gone.insert(url);
             progress.step();
             let identity = journals.identity(Side::Old, url);
-            if let Some(payload) = identity.payload {
-                by_payload.entry(payload).or_insert(url);
+            if let Some(body) = identity.body {
+                by_content.entry(body.content).or_insert(url);
             }
             if let Some(text) = identity.text {
                 by_text.entry(text).or_insert(url);
@@ -94,9 +94,7 @@ impl Changes<'_> {
         for url in new.filter(|url| !is_page(Side::Old, *url)) {
             progress.step();
             let identity = journals.identity(Side::New, url);
-            let same_bytes = identity
-                .payload
-                .and_then(|payload| by_payload.get(&payload));
+            let same_bytes = identity.body.and_then(|body| by_content.get(&body.content));
             let same_text = || identity.text.and_then(|text| by_text.get(&text));
             let from = same_bytes.or_else(same_text);
             if let Some(from) = from.filter(|from| taken.insert(**from)) {

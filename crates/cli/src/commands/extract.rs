@@ -36,6 +36,7 @@ struct Extract<'a> {
     links: Vec<ExtractedLink<'a>>,
     charset: Option<&'a str>,
     language: Option<&'a str>,
+    language_confidence: Option<f64>,
     robots: Vec<&'static str>,
     unavailable_after: Option<String>,
     canonical: Option<&'a str>,
@@ -238,6 +239,7 @@ impl<'a> Extract<'a> {
             links: document.links.iter().map(link).collect(),
             charset: Some(document.charset).filter(|name| !name.is_empty()),
             language: document.language.as_deref(),
+            language_confidence: document.language_share(),
             robots: robots
                 .into_iter()
                 .filter_map(|(name, asked)| asked.then_some(name))

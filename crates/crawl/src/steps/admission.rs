@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use neardup::Likeness;
 use sinks::Keeping;
-use store::{Fate, Lease, Original, PAGE_REASON, Page, RetainedDuplicate, StoreFault, Verdict};
+use store::{
+    Fate, Lease, Original, PAGE_REASON, Page, RetainedDuplicate, SAME_BYTES, StoreFault, Verdict,
+};
 use web::{Exchange, PageUrl};
 
 use crate::context::CrawlContext;
@@ -263,6 +265,18 @@ async fn judge(
     compared: Option<&Compared>,
     canonical: Option<&PageUrl>,
 ) -> Result<Judged, StoreFault> {
+    if let Some(original) = repacked(context, page, reading).await? {
+        // A visit before this one, which did not end, may have admitted it.
+        context.index.forget(page.key()).await?;
+        return Ok(Judged {
+            verdict: Verdict::Duplicate(Box::new(original)),
+            reason: Some(format!(
+                "{SAME_BYTES}, compressed differently; it repeats itself in an earlier crawl"
+            )),
+            is_by_texts: false,
+            contains: Vec::new(),
+        });
+    }
     let found = match compared {
         Some(compared) => by_texts::find(context, page.key(), compared).await,
         None => Findings::default(),
@@ -301,6 +315,35 @@ async fn judge(
         is_by_texts: false,
         contains: found.contains,
     })
+}
+
+/// Returns the capture of an earlier crawl with the same content in other bytes, because the server
+/// has compressed it differently.
+///
+/// It gets no `revisit` record. The payload of a record includes its content coding (WARC/1.1,
+/// section 6.7.2 with RFC 9110, section 8.4), so the digests differ and `identical-payload-digest`
+/// would be false; and replay would show the earlier payload under a header that may name another
+/// coding or length.
+async fn repacked(
+    context: &Arc<CrawlContext>,
+    page: &Page,
+    reading: &Reading,
+) -> Result<Option<Original>, StoreFault> {
+    let (url, payload) = (page.key(), reading.signature.payload);
+    let earlier = context.earlier.as_ref().map(|earlier| earlier.pages());
+    let Some(earlier) = earlier.filter(|earlier| earlier.knows(url)).cloned() else {
+        return Ok(None);
+    };
+    let content = reading.content.unwrap_or(payload);
+    let find = move || earlier.repacked(url, payload, content);
+    let found = context.compute(find).await.transpose()?.flatten();
+    Ok(found.map(|page| Original {
+        page,
+        likeness: Likeness::SamePayload,
+        earlier: true,
+        bytes: None,
+        by_canonical: false,
+    }))
 }
 
 /// Returns the part of a duplicate that the archive gets.

@@ -70,9 +70,14 @@ impl EarlierArchives {
         }
     }
 
-    /// Returns true if a crawl may have this page.
+    /// Returns true if an archive that may be read may have this page.
     pub(crate) fn knows(&self, url: UrlKey) -> bool {
-        self.pages.knows(url)
+        self.directories.iter().any(Option::is_some) && self.pages.knows(url)
+    }
+
+    /// Returns the earlier crawls.
+    pub(crate) fn pages(&self) -> &Arc<EarlierCrawls> {
+        &self.pages
     }
 
     /// Returns a page, visited at the time `at`, that an earlier crawl has unchanged. `answer` is

@@ -4,10 +4,11 @@
 //! of hop, and the context. The letters are those of Heritrix's crawl logs. The context is known
 //! here by its kind only, so it has Heritrix's word for that.
 //!
-//! A page off topic that is not archived leaves nothing else of its links, so those that were
-//! queued have fields of their own: the URL and the promise. `crawler rebuild` reads them.
+//! A page that is not archived although its links are followed leaves nothing else of them, so
+//! those that were queued have fields of their own: the URL and the promise. `crawler rebuild`
+//! reads them.
 
-use sinks::MetadataField;
+use sinks::{Keeping, MetadataField};
 use store::{DiscoveredUrl, Fate, VisitRecord};
 use web::{CanonicalForm, Document, LinkKind, PageUrl};
 
@@ -37,10 +38,17 @@ pub(crate) fn notes(is_wanted: bool, document: Option<&Document>) -> Vec<Metadat
         .collect()
 }
 
-/// Returns the fields of the links that were queued from a page off topic that is not archived;
-/// none of other pages.
-pub(crate) fn queued(row: &VisitRecord, links: &[DiscoveredUrl]) -> Vec<MetadataField> {
-    if row.fate != Fate::OffTopic || row.kept {
+/// Returns the fields of the links that were queued from a page of which the archive gets nothing:
+/// one off topic, or one that an earlier crawl has, compressed differently. Returns none of other
+/// pages.
+pub(crate) fn queued(
+    row: &VisitRecord,
+    keeping: &Keeping,
+    links: &[DiscoveredUrl],
+) -> Vec<MetadataField> {
+    let is_left_out = matches!(keeping, Keeping::LeftOut | Keeping::TextOnly { .. });
+    let is_followed = row.fate == Fate::OffTopic || row.repeats_itself();
+    if !is_left_out || !is_followed {
         return Vec::new();
     }
     let field = |link: &DiscoveredUrl| match link.promise() {
@@ -146,7 +154,7 @@ mod tests {
     fn queued_links_are_read_back_as_they_were_up_to_the_most_and_the_others_are_counted() {
         for (count, not_told) in [(0, 0), (40, 0), (MAX_QUEUED, 0), (MAX_QUEUED + 1, 1)] {
             let links = links(count);
-            let noted = read_back(&queued(&off_topic(), &links));
+            let noted = read_back(&queued(&off_topic(), &Keeping::LeftOut, &links));
             assert_eq!(noted.links, links[..count.min(MAX_QUEUED)], "{count}");
             assert_eq!(noted.not_told, not_told, "{count}");
         }
@@ -155,17 +163,16 @@ mod tests {
     #[test]
     fn pages_of_which_the_archive_has_the_links_name_none() {
         let links = links(3);
-        for (fate, kept) in [
-            (Fate::OffTopic, true),
-            (Fate::Unique, true),
-            (Fate::Failed, false),
+        for (fate, keeping) in [
+            (Fate::OffTopic, Keeping::Whole),
+            (Fate::Unique, Keeping::Whole),
+            (Fate::Failed, Keeping::LeftOut),
         ] {
             let row = VisitRecord {
                 fate,
-                kept,
                 ..off_topic()
             };
-            assert_eq!(queued(&row, &links), [], "{fate:?}");
+            assert_eq!(queued(&row, &keeping, &links), [], "{fate:?}");
         }
     }
 

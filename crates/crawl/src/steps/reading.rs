@@ -49,6 +49,9 @@ impl Kind {
 pub(crate) struct Reading {
     /// SHA-1 of the payload as received.
     pub(crate) payload: PayloadDigest,
+    /// The name of the body without its content codings, which may be packed differently each time;
+    /// none if it has none, or was not received and decoded whole.
+    pub(crate) content: Option<u128>,
     /// The page's signature.
     pub(crate) signature: PageSignature,
     /// The document; none if reading it failed.
@@ -228,6 +231,7 @@ impl<'a> Reader<'a> {
         let is_listing = listing.is_some();
         Ok(Reading {
             payload,
+            content: content_name(exchange, decoded),
             cuts: limits::cuts(exchange, decoded, &document, is_listing),
             unread: limits::unread_format(exchange, decoded, &document, is_listing),
             judged: by_topic.and_then(|(focus, (text, hashed))| match self.kind {
@@ -257,6 +261,7 @@ impl<'a> Reader<'a> {
         let (payload, name) = digests(self.policy, &exchange.body)?;
         Ok(Reading {
             payload,
+            content: None,
             signature: self.signatures.signature(name, None),
             document: None,
             listing: None,
@@ -379,6 +384,12 @@ pub fn compared_page(url: &str, document: &Document, main_content: bool) -> Comp
 #[must_use]
 pub fn payload_name(payload: &[u8]) -> u128 {
     name_by(&PayloadDigest::of(payload))
+}
+
+/// Returns the name of a body without its content codings. What was not read whole equals nothing.
+fn content_name(exchange: &Exchange, decoded: &Decoded) -> Option<u128> {
+    let is_whole = exchange.truncated.is_none() && !decoded.truncated && decoded.error.is_none();
+    (is_coded(exchange) && is_whole).then(|| payload_name(&decoded.bytes))
 }
 
 fn name_by(sha1: &PayloadDigest) -> u128 {

@@ -160,11 +160,13 @@ pub(crate) fn record_content(row: &mut VisitRecord, reading: &Reading) {
     row.fingerprint = text.map(|text| text.fingerprint);
     row.details.words = text.map(|text| text.words);
     row.details.digest = Some(reading.payload.to_string());
+    row.details.content = reading.content;
     row.details.unread = reading.unread;
     row.details.is_sitemap = reading.listing.is_some_and(ListingKind::is_sitemap);
     if let Some(document) = &reading.document {
         row.charset = Some(document.charset.to_owned()).filter(|name| !name.is_empty());
         row.language.clone_from(&document.language);
+        row.details.language_confidence = document.language_confidence;
         row.title.clone_from(&document.title);
         let canonical = document.canonical.as_ref();
         let is_itself = |url: &&PageUrl| **url == row.url || Some(*url) == row.final_url.as_ref();
@@ -267,6 +269,12 @@ pub(crate) fn rule_matched_by(value: &str) -> Option<DuplicateRule> {
     rules.find(|rule| matched_by(*rule) == value)
 }
 
+/// The field with the share of a text in its language.
+pub(crate) const LANGUAGE_CONFIDENCE: &str = "language-confidence";
+
+/// The field with the name of a body without its content codings.
+pub(crate) const CONTENT: &str = "decoded-payload";
+
 /// The field with the feature that matched a page with its original.
 pub(crate) const MATCHED_BY: &str = "matched-by";
 
@@ -339,6 +347,7 @@ pub(crate) fn metadata(row: &VisitRecord, more: Vec<MetadataField>) -> Vec<Metad
     let resemblance = row.resemblance.map(|share| format!("{share:.4}"));
     // A payload in the archive has a digest of its own there.
     let payload = row.payload.filter(|_| !row.kept);
+    let content = row.details.content.filter(|_| !row.kept);
     let digest = row.details.digest.clone().filter(|_| !row.kept);
     let fetch_time = row.details.duration.map(|span| span.as_millis());
     let fields = [
@@ -354,6 +363,7 @@ pub(crate) fn metadata(row: &VisitRecord, more: Vec<MetadataField>) -> Vec<Metad
             text(row.of_earlier.then_some("yes")),
         ),
         ("payload", payload.map(|payload| format!("{payload:032x}"))),
+        (CONTENT, content.map(|content| format!("{content:032x}"))),
         ("payload-digest", digest),
         ("words", text(row.details.words)),
         (RELEVANCE, text(row.details.relevance)),
@@ -362,6 +372,7 @@ pub(crate) fn metadata(row: &VisitRecord, more: Vec<MetadataField>) -> Vec<Metad
         ("bytes", text(Some(row.bytes))),
         ("charset", row.charset.clone()),
         ("language", row.language.clone()),
+        (LANGUAGE_CONFIDENCE, text(row.details.language_share())),
         ("title", row.title.clone()),
         ("via", text(row.via.as_ref())),
         (

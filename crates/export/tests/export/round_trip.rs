@@ -80,6 +80,7 @@ proptest! {
                     final_url: "http://site.test/2",
                     text,
                     language: other,
+                    language_confidence: is_known.then_some(0.5),
                     title: other,
                     fetched_at: web::Timestamp::from_millis(1_700_000_000_123),
                     digest: other,

@@ -40,6 +40,8 @@ pub struct EarlierCrawls {
     /// Pages that were kept without being admitted (`--on-duplicate keep`), by their numbers: they
     /// have no signature.
     unadmitted: HashMap<u32, Unadmitted>,
+    /// The names of the bodies that had a content coding, decoded, by their pages' numbers.
+    contents: HashMap<u32, u128>,
     /// All pages, sorted by their URLs.
     by_url: Vec<(UrlKey, u32)>,
 }
@@ -133,6 +135,7 @@ impl EarlierCrawls {
             retained: HashMap::new(),
             copies: HashMap::new(),
             unadmitted: HashMap::new(),
+            contents: HashMap::new(),
             by_url: Vec::new(),
         }
     }
@@ -270,6 +273,8 @@ impl EarlierCrawls {
             position,
         });
         let group = self.rules.group(&page, self.key);
+        self.contents
+            .extend(row.details.content.map(|content| (number, content)));
         match begun {
             None => {
                 let Some(payload) = row.payload else { return };
@@ -338,10 +343,8 @@ impl EarlierCrawls {
         let (mut newest, mut same) = (None, None);
         // The crawls were read in order, the oldest first.
         for number in self.numbers_of(url) {
-            let payload = match (self.signature_of(number), self.unadmitted.get(&number)) {
-                (Some(theirs), _) => theirs.payload,
-                (None, Some(unadmitted)) => unadmitted.payload,
-                (None, None) => continue,
+            let Some(payload) = self.payload_of(number) else {
+                continue;
             };
             if payload == signature.payload {
                 same = Some(number);
@@ -361,6 +364,36 @@ impl EarlierCrawls {
             distance,
             resemblance,
         }))
+    }
+
+    /// Returns the newest capture of a URL with the same content in other bytes: a content coding
+    /// packed it differently. Returns none if a capture has the same bytes, or none the content.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the journal of that crawl cannot be read.
+    pub fn repacked(
+        &self,
+        url: UrlKey,
+        payload: u128,
+        content: u128,
+    ) -> Result<Option<Page>, StoreFault> {
+        let mut newest = None;
+        for number in self.numbers_of(url) {
+            let theirs = self.payload_of(number);
+            if theirs == Some(payload) {
+                return Ok(None);
+            }
+            if self.contents.get(&number).copied().or(theirs) == Some(content) {
+                newest = Some(number);
+            }
+        }
+        newest.map(|number| self.page(number)).transpose()
+    }
+
+    /// Returns the name of the bytes of the page with this number.
+    fn payload_of(&self, number: u32) -> Option<u128> {
+        let signature = self.signature_of(number).map(|theirs| theirs.payload);
+        signature.or_else(|| Some(self.unadmitted.get(&number)?.payload))
     }
 
     fn distance_to_unadmitted(&self, number: u32, signature: &PageSignature) -> Option<u32> {

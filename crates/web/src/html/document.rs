@@ -15,6 +15,9 @@ pub struct Document {
     pub charset: &'static str,
     /// The primary subtag of its language, `en`: declared, or detected from its text.
     pub language: Option<String>,
+    /// Hundredths of the text that are in this language; none if the text is too short to tell, or
+    /// the declared language is not one that can be detected.
+    pub language_confidence: Option<u8>,
     /// Its title with folded white space.
     pub title: Option<String>,
     /// The first `<h1>` outside the site's frame, else the first heading there, with folded white
@@ -85,6 +88,12 @@ pub enum ParseWarning {
 }
 
 impl Document {
+    /// Returns the share of the text in the page's language, 0 to 1.
+    #[must_use]
+    pub fn language_share(&self) -> Option<f64> {
+        Some(f64::from(self.language_confidence?) / 100.0)
+    }
+
     /// Returns all visible text of the page, one block a line.
     #[must_use]
     pub fn full_text(&self) -> &str {
@@ -137,6 +146,7 @@ impl Document {
             media,
             charset: "",
             language: None,
+            language_confidence: None,
             title: None,
             heading: None,
             text: String::new(),

@@ -84,9 +84,8 @@ pub fn read(
         References::new(limits).resolve(headed, &context, &mut document);
         document.read_text(&decoded.text, limits);
     }
-    if document.language.is_none() {
-        document.language = language::of_text(&document.text);
-    }
+    (document.language, document.language_confidence) =
+        language::of_page(document.language.as_deref(), &document.text);
     document
 }
 

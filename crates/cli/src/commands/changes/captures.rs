@@ -29,7 +29,7 @@ pub(super) struct Capture {
     /// The place of its crawl in [`Journals`].
     crawl: usize,
     at: Timestamp,
-    payload: Option<u128>,
+    body: Option<Body>,
     /// The digest of its text, which is keyed; none where it is no text, or was kept without being
     /// admitted.
     text: Option<u128>,
@@ -37,12 +37,32 @@ pub(super) struct Capture {
     offset: u64,
 }
 
+/// The body of a page: its bytes as received, and its content without content codings, which a
+/// server may pack differently each time. Old journals have the bytes alone.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Body {
+    bytes: u128,
+    pub(super) content: u128,
+}
+
+impl Body {
+    fn of(row: &VisitRecord) -> Option<Self> {
+        let bytes = row.payload?;
+        let content = row.content().unwrap_or(bytes);
+        Some(Self { bytes, content })
+    }
+
+    fn is_same(self, other: Self) -> bool {
+        self.bytes == other.bytes || self.content == other.content
+    }
+}
+
 /// The state of a URL in a crawl.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum State {
-    /// There was a page with these bytes.
+    /// There was a page with this body.
     Page {
-        payload: Option<u128>,
+        body: Option<Body>,
         text: TextSource,
     },
     /// It was visited, and there was no page.
@@ -72,10 +92,10 @@ impl State {
     }
 }
 
-/// The bytes and the text of a page, by which a moved page is recognised.
+/// The body and the text of a page, by which a moved page is recognised.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Identity {
-    pub(super) payload: Option<u128>,
+    pub(super) body: Option<Body>,
     pub(super) text: Option<u128>,
 }
 
@@ -200,26 +220,32 @@ impl Journals {
 
     /// Returns the capture that has the text of a page; none where no archive has it.
     pub(super) fn capture(&self, side: Side, url: UrlKey) -> Option<Capture> {
-        let Some(State::Page { payload, text }) = self.state(side, url) else {
+        let Some(State::Page { body, text }) = self.state(side, url) else {
             return None;
         };
         match text {
             TextSource::Itself => self.own(side).captures.get(&url).copied(),
             TextSource::Other(of) => self.own(side).captures.get(&of).copied(),
-            TextSource::Earlier(of) => self.earlier_capture(side, of, payload),
+            TextSource::Earlier(of) => self.earlier_capture(side, of, body),
             TextSource::Nothing => None,
         }
     }
 
     /// Returns the newest capture of a URL in the crawls that this one was run against, preferring
-    /// those with these bytes.
-    fn earlier_capture(&self, side: Side, url: UrlKey, payload: Option<u128>) -> Option<Capture> {
+    /// those with this body.
+    fn earlier_capture(&self, side: Side, url: UrlKey, body: Option<Body>) -> Option<Capture> {
         let earlier = self.chain_of(side).split_last()?.1;
         let captures = earlier
             .iter()
             .filter_map(|place| self.journals[*place].captures.get(&url));
         captures
-            .max_by_key(|capture| (capture.payload == payload, capture.at))
+            .max_by_key(|capture| {
+                let bodies = capture.body.zip(body);
+                (
+                    bodies.is_some_and(|(theirs, ours)| theirs.is_same(ours)),
+                    capture.at,
+                )
+            })
             .copied()
     }
 
@@ -231,14 +257,15 @@ impl Journals {
             && old.pages.policy.main_content == new.pages.policy.main_content
     }
 
-    /// Compares the bytes under a URL in both crawls; none if those of one are not known.
+    /// Compares the bodies under a URL in both crawls; none if one of them is not known.
     pub(super) fn is_unchanged(&self, url: UrlKey) -> Option<bool> {
-        Some(self.payload(Side::Old, url)? == self.payload(Side::New, url)?)
+        let (old, new) = (self.body(Side::Old, url)?, self.body(Side::New, url)?);
+        Some(old.is_same(new))
     }
 
-    fn payload(&self, side: Side, url: UrlKey) -> Option<u128> {
+    fn body(&self, side: Side, url: UrlKey) -> Option<Body> {
         match self.state(side, url)? {
-            State::Page { payload, .. } => payload,
+            State::Page { body, .. } => body,
             _ => None,
         }
     }
@@ -263,7 +290,7 @@ impl Journals {
         })
     }
 
-    /// Returns the bytes and the text of a page.
+    /// Returns the body and the text of a page.
     pub(super) fn identity(&self, side: Side, url: UrlKey) -> Identity {
         let text = self
             .capture(side, url)
@@ -272,7 +299,7 @@ impl Journals {
                 false => digest(&self.text(&capture)?),
             });
         Identity {
-            payload: self.payload(side, url),
+            body: self.body(side, url),
             text,
         }
     }
@@ -355,7 +382,7 @@ impl CrawlJournal {
         let capture = Capture {
             crawl,
             at: row.fetched_at,
-            payload: row.payload,
+            body: Body::of(row),
             text,
             file: u32::try_from(file).expect("an archive has fewer files"),
             offset,
@@ -379,7 +406,7 @@ fn state_of(row: &VisitRecord) -> State {
         _ => TextSource::Nothing,
     };
     State::Page {
-        payload: row.payload,
+        body: Body::of(row),
         text,
     }
 }

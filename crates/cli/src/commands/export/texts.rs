@@ -25,6 +25,7 @@ pub(super) struct TextRules {
 pub(super) struct PageText {
     text: String,
     language: Option<String>,
+    language_confidence: Option<f64>,
     title: Option<String>,
     /// The id of the page's record.
     record: String,
@@ -62,6 +63,7 @@ impl TextRules {
             None => "text/plain",
         };
         Some(PageText {
+            language_confidence: document.language_share(),
             text: markdown.unwrap_or(document.text),
             language: document.language,
             title: document.title,
@@ -101,6 +103,7 @@ impl PageText {
             final_url: row.final_url.as_ref().unwrap_or(&row.url).as_str(),
             text: &self.text,
             language: self.language.as_deref(),
+            language_confidence: self.language_confidence,
             title: self.title.as_deref(),
             fetched_at: row.fetched_at,
             digest: self.digest.as_deref(),

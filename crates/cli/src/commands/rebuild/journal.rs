@@ -369,13 +369,14 @@ impl Rebuilding {
     fn unchanged(&mut self, url: &PageUrl, visit: &visits::Visit) -> Option<Exchange> {
         visit.note("duplicate-of-earlier-crawl")?;
         let of = PageUrl::parse(visit.note("duplicate-of")?, &self.policy.canonical).ok()?;
+        let at = visit.original_at?;
         let answer = visit
             .exchanges
             .last()
             .filter(|_| of == *url && !visit.kept)?;
-        let archived = match (&self.earlier, visit.original_at) {
-            (Some(earlier), Some(at)) => earlier.unchanged(url, at, answer, &self.policy.canonical),
-            _ => Ok(None),
+        let archived = match &self.earlier {
+            Some(earlier) => earlier.unchanged(url, at, answer, &self.policy.canonical),
+            None => Ok(None),
         };
         let archived = archived.unwrap_or_else(|trouble| {
             if self.report.without_links == 0 {

@@ -20,11 +20,13 @@ use crate::patterns::name::PatternName;
 use crate::visit_details::VisitDetails;
 use crate::visit_record::VisitRecord;
 
-/// The first format with [`VisitDetails::contains`]. [`VisitDetails::cuts`] and
-/// [`VisitDetails::unread`] came with format 10, and with it the request for a URL in its text, if
+/// The first format with [`VisitDetails::content`] and [`VisitDetails::language_confidence`].
+/// [`VisitDetails::contains`] came with format 11; [`VisitDetails::cuts`] and
+/// [`VisitDetails::unread`] with format 10, and with it the request for a URL in its text, if
 /// that differs ([`PageUrl::to_stored`]); [`VisitDetails::relevance`] and the details of revoked
 /// visits with format 9; [`VisitDetails`], [`Record::Postponed`]'s reason and [`Record::Distinct`]
 /// with format 8.
+const FORMAT_WITH_CONTENT: u16 = 12;
 const FORMAT_WITH_CONTAINS: u16 = 11;
 const FORMAT_WITH_CUTS: u16 = 10;
 const FORMAT_WITH_RELEVANCE: u16 = 9;
@@ -44,14 +46,15 @@ type DetailsOf9 = (
 
 /// Decodes the payload of a frame in a segment of this format.
 ///
-/// Formats before 11 lack the last fields of two records, the absence of which is encoded as zero
+/// Formats before 12 lack the last fields of two records, the absence of which is encoded as zero
 /// bytes: these are appended. Of a revoked visit, its details are in the middle.
 pub(super) fn decode(format: u16, mut payload: Vec<u8>) -> postcard::Result<Record> {
-    if format >= FORMAT_WITH_CONTAINS {
+    if format >= FORMAT_WITH_CONTENT {
         return postcard::from_bytes(&payload);
     }
     if let Some((&REVOKED, fields)) = payload.split_first() {
         let (entry, row, reached) = match format {
+            FORMAT_WITH_CONTAINS => revoked_of_11(fields)?,
             FORMAT_WITH_CUTS => revoked_of_10(fields)?,
             FORMAT_WITH_RELEVANCE => revoked_of_9(fields)?,
             _ => postcard::from_bytes(fields)?,
@@ -69,6 +72,26 @@ pub(super) fn decode(format: u16, mut payload: Vec<u8>) -> postcard::Result<Reco
 
 /// The fields of [`Record::Revoked`].
 type RevokedFields = (QueueEntry, Box<VisitRecord>, Vec<PageUrl>);
+
+/// Decodes the fields of [`Record::Revoked`] in format 11.
+fn revoked_of_11(fields: &[u8]) -> postcard::Result<RevokedFields> {
+    let (entry, mut row, details, cuts, unread, contains, reached): (
+        _,
+        Box<VisitRecord>,
+        _,
+        _,
+        _,
+        _,
+        _,
+    ) = postcard::from_bytes(fields)?;
+    row.details = VisitDetails {
+        cuts,
+        unread,
+        contains,
+        ..details_of_9(details)
+    };
+    Ok((entry, row, reached))
+}
 
 /// Decodes the fields of [`Record::Revoked`] in format 10.
 fn revoked_of_10(fields: &[u8]) -> postcard::Result<RevokedFields> {

@@ -30,7 +30,7 @@ use super::record::{self, Record};
 use crate::fault::StoreFault;
 
 /// The format version of this module, of frames, and of [`Record`].
-pub const FORMAT: u16 = 11;
+pub const FORMAT: u16 = 12;
 /// The oldest format that is read: since then records were added, and fields of records
 /// (`record.rs`).
 const OLDEST_FORMAT: u16 = 6;

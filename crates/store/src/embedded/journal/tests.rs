@@ -193,7 +193,7 @@ fn the_golden_journal_is_still_written_and_read() {
     let golden = include_str!("../../../golden/journal.hex");
     let directory = tempfile::tempdir().unwrap();
     let journal = journal(directory.path(), 1 << 20);
-    let records = records_until_11();
+    let records = [records_until_11(), records_since_12()].concat();
     for record in &records {
         journal.append(record).unwrap();
     }
@@ -245,6 +245,8 @@ fn journals_of_earlier_versions_are_read_and_continued() {
     is_read_and_continued(format_9, &records_until_9());
     let format_10 = include_str!("../../../golden/journal-10.hex");
     is_read_and_continued(format_10, &records_until_10());
+    let format_11 = include_str!("../../../golden/journal-11.hex");
+    is_read_and_continued(format_11, &records_until_11());
 }
 
 fn is_read_and_continued(golden: &str, records: &[Record]) {
@@ -258,7 +260,7 @@ fn is_read_and_continued(golden: &str, records: &[Record]) {
         std::fs::write(&path, bytes).unwrap();
         assert_eq!(all(directory.path()).unwrap(), expected);
         let journal = journal(directory.path(), 1 << 20);
-        for record in records_since_11() {
+        for record in records_since_12() {
             journal.append(&record).unwrap();
         }
         let untouched = std::fs::read(&path).unwrap();
@@ -267,7 +269,7 @@ fn is_read_and_continued(golden: &str, records: &[Record]) {
         assert_eq!(files(directory.path()).len(), if is_alone { 1 } else { 2 });
         assert_eq!(
             all(directory.path()).unwrap(),
-            [expected, records_since_11()].concat()
+            [expected, records_since_12()].concat()
         );
     }
 }
@@ -433,7 +435,7 @@ fn golden_records() -> Vec<Record> {
     ]
 }
 
-/// Returns all of the golden journal.
+/// Returns the golden journal of format 11.
 fn records_until_11() -> Vec<Record> {
     [records_until_10(), records_since_11()].concat()
 }
@@ -482,6 +484,33 @@ fn requests_come_back_as_pages_wrote_them() {
         assert_eq!(url.as_str(), "http://a.test/b?a=2&z=1");
         assert_eq!(url.request_target(), "/b?z=1&a=2;jsessionid=3");
     }
+}
+
+/// Returns records with all that format 12 added.
+fn records_since_12() -> Vec<Record> {
+    let found = link("http://a.test/packed", 1);
+    let row = crate::VisitRecord {
+        details: crate::VisitDetails {
+            content: Some(0x0123_4567_89ab_cdef),
+            language_confidence: Some(97),
+            ..crate::VisitDetails::default()
+        },
+        ..crate::VisitRecord::new(found.clone(), Fate::Unique, at(8))
+    };
+    vec![
+        Record::Settled(SettledVisit {
+            sequence: 15,
+            priority: found.priority,
+            first: 16,
+            pace: Pace::default(),
+            visit: FinishedVisit::new(row.clone()),
+        }),
+        Record::Revoked {
+            entry: crate::QueueEntry::new(16, found),
+            row: Box::new(row),
+            reached: Vec::new(),
+        },
+    ]
 }
 
 /// Returns records with all that format 11 added.
