@@ -8,9 +8,9 @@
 //!
 //! The labelled data are beside the project (`../shared/data`), or in the directory of `--data` or
 //! `CRAWLER_DATA`; `evaluation/fetch-manuals.sh` fetches the manuals. `-- focus` and
-//! `-- focus-relevance` measure focused crawls over these manuals instead, `-- language` the language
-//! of pages (`fetch-manuals.sh --languages`). The exit code is 0 if
-//! every goal is reached, 1 if one is not, and 2 if a set could not be evaluated.
+//! `-- focus-relevance` measure focused crawls over these manuals instead, `-- language` the
+//! language of pages (`fetch-manuals.sh --languages`). The exit code is 0 if every goal is reached,
+//! 1 if one is not, and 2 if a set could not be evaluated.
 
 mod chapter;
 mod choice;

@@ -248,10 +248,13 @@ fn a_wet_file_has_a_conversion_of_each_page_and_dedup_reads_it() {
             assert_eq!(record.field("Content-Type"), Some("text/plain"));
             assert_eq!(record.block, line["text"].as_str().unwrap().as_bytes());
             let language = record.field("WARC-Identified-Content-Language");
-            let expected = line["language"]
-                .as_str()
-                .map(|code| code.replace("en", "eng"));
-            assert_eq!(language, expected.as_deref());
+            // The words of some pages are made up, and most like Tagalog.
+            let expected = line["language"].as_str().map(|code| match code {
+                "en" => "eng",
+                "tl" => "tgl",
+                other => other,
+            });
+            assert_eq!(language, expected);
             assert!(has_record(&crawl, record.field("WARC-Refers-To").unwrap()));
         }
         assert!(stream.next_record(1 << 20).unwrap().is_none());

@@ -47,7 +47,7 @@ fn crawled() -> (Server, Crawl) {
 }
 
 /// The columns of the contract, in order.
-const COLUMNS: [&str; 27] = [
+const COLUMNS: [&str; 28] = [
     "url",
     "final_url",
     "status",
@@ -75,6 +75,7 @@ const COLUMNS: [&str; 27] = [
     "digest",
     "relevance",
     "truncated",
+    "language_confidence",
 ];
 
 #[test]

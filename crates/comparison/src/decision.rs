@@ -151,7 +151,7 @@ impl Weighed {
         let is_next_to_nothing = |words: usize| words <= shared / part;
         let is_edition = is_edition(parts, page);
         let blocks = |words: usize| if is_edition { 0 } else { words };
-        let is_list = 2 * parts.shared_long < parts.shared;
+        let is_list = parts.is_list();
         // An item that only one of two lists has is no small rest, however short it is.
         let has_items = |left: &[Left<'_>]| {
             let mut own = left
@@ -232,8 +232,8 @@ fn changes(
         return Changes::default();
     }
     // A site makes its views anew, so what stays the same in them is a fact. A copy keeps the date
-    // of its page as it keeps a price.
-    let is_view = ours_rest.max(theirs_rest) > most;
+    // of its page as it keeps a price, and lists have one item in common or another.
+    let is_view = ours_rest.max(theirs_rest) > most && !parts.is_list();
     let numbers = match differences.places.len() <= MOST_NUMBERS {
         true => differences.places.clone(),
         false => Vec::new(),

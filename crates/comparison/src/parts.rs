@@ -108,6 +108,11 @@ impl<'a> Parts<'a> {
         parts
     }
 
+    /// Returns true if most words that both pages have are in short blocks.
+    pub(crate) fn is_list(&self) -> bool {
+        2 * self.shared_long < self.shared
+    }
+
     /// Counts a block that both pages have.
     fn share(&mut self, left: &Left<'a>) {
         self.places.extend(left.place.filter(|_| !left.is_frame));

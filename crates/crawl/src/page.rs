@@ -79,11 +79,8 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
     // archive → index → settle
     let record = visit_record::with_page(&lease, page, &chain.exchanges, &reading, &admission);
     let mut notes = notes(context, &chain.exchanges, &reading, &admission);
-    notes.extend(outlinks::queued(
-        &record,
-        &admission.keeping,
-        &links.discovered,
-    ));
+    let queued = outlinks::queued(&record, &admission.keeping, &links.discovered);
+    notes.extend(queued);
     let visit = Visit {
         keeping: admission.keeping,
         payload: Some(reading.payload),
