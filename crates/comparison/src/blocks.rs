@@ -343,17 +343,17 @@ fn shape_of(text: &str) -> String {
 
 /// Returns the number of words: runs without white space, or the characters of a script without
 /// blanks. A count for weights, in a single pass.
-fn words_in(text: &str) -> usize {
-    if text.is_ascii() {
-        let has_word = |run: &&[u8]| run.iter().any(u8::is_ascii_alphanumeric);
-        return text
-            .as_bytes()
-            .split(|byte| byte.is_ascii_whitespace())
-            .filter(has_word)
-            .count();
-    }
+pub(crate) fn words_in(text: &str) -> usize {
     let mut words = 0;
     let mut is_inside = false;
+    if text.is_ascii() {
+        for byte in text.bytes() {
+            let begins = !is_inside && byte.is_ascii_alphanumeric();
+            words += usize::from(begins);
+            is_inside = (is_inside || begins) && !byte.is_ascii_whitespace();
+        }
+        return words;
+    }
     for c in text.chars() {
         let is_unspaced = matches!(u32::from(c),
             0x0e00..=0x0eff | 0x1000..=0x109f | 0x1780..=0x17ff | 0x3040..=0x30ff

@@ -140,16 +140,9 @@ impl<'a> Parts<'a> {
                 .collect();
             self.pair_by(ALIKE_SHORT, |one, other| {
                 let (one, other) = (&bags[&one.block.hash], &bags[&other.block.hash]);
-                // No block is alike one that is three times as long.
-                if one.len().max(other.len()) > 3 * one.len().min(other.len()) {
-                    return 0.0;
-                }
-                let likeness = dice(one, other);
-                let is_short = one.len().max(other.len()) <= SHORT;
-                if likeness >= ALIKE || is_short {
-                    likeness
-                } else {
-                    0.0
+                match one.len().max(other.len()) <= SHORT {
+                    true => dice_at_least(ALIKE_SHORT, one, other),
+                    false => dice_at_least(ALIKE, one, other),
                 }
             });
         }
@@ -299,17 +292,66 @@ impl<'a> Left<'a> {
     }
 }
 
-/// Returns Dice's coefficient of two multisets, which ascend.
-fn dice(one: &[u64], other: &[u64]) -> f64 {
-    let (mut at, mut shared) = (0, 0);
-    for hash in one {
-        while at < other.len() && other[at] < *hash {
-            at += 1;
+/// Returns Dice's coefficient of two multisets, which ascend; 0 if it is less than `least`, which
+/// most pairs of blocks show before their ends.
+fn dice_at_least(least: f64, one: &[u64], other: &[u64]) -> f64 {
+    let sum = one.len() + other.len();
+    let needed = (least * sum as f64 / 2.0).ceil() as usize;
+    let (mut ours, mut theirs) = (one, other);
+    let mut shared = 0;
+    while shared + ours.len().min(theirs.len()) >= needed {
+        let ([one, our_rest @ ..], [other, their_rest @ ..]) = (ours, theirs) else {
+            return 2.0 * shared as f64 / sum.max(1) as f64;
+        };
+        if one <= other {
+            ours = our_rest;
         }
-        if at < other.len() && other[at] == *hash {
-            shared += 1;
-            at += 1;
+        if other <= one {
+            theirs = their_rest;
+        }
+        shared += usize::from(one == other);
+    }
+    0.0
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Counts the words that two bags share, without any bound.
+    fn dice(one: &[u64], other: &[u64]) -> f64 {
+        let mut left = other.to_vec();
+        let mut shared = 0;
+        for word in one {
+            if let Some(place) = left.iter().position(|other| other == word) {
+                left.remove(place);
+                shared += 1;
+            }
+        }
+        2.0 * f64::from(shared) / (one.len() + other.len()).max(1) as f64
+    }
+
+    proptest! {
+        #[test]
+        fn blocks_are_alike_if_they_share_enough_words(
+            mut one in prop::collection::vec(0..12_u64, 0..12),
+            mut other in prop::collection::vec(0..12_u64, 0..12),
+            least in 0.1..1.0_f64,
+        ) {
+            one.sort_unstable();
+            other.sort_unstable();
+            let all = dice(&one, &other);
+            let expected = if all >= least { all } else { 0.0 };
+            prop_assert_eq!(dice_at_least(least, &one, &other), expected);
+        }
+
+        #[test]
+        fn a_word_begins_with_a_letter_or_digit_and_ends_at_white_space(text in "[a-c0-9 .\\t-]{0,30}") {
+            let runs = text.split_ascii_whitespace();
+            let words = runs.filter(|run| run.contains(|c: char| c.is_ascii_alphanumeric()));
+            prop_assert_eq!(crate::blocks::words_in(&text), words.count());
         }
     }
-    2.0 * f64::from(shared) / (one.len() + other.len()).max(1) as f64
 }
