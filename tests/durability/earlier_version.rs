@@ -70,7 +70,7 @@ fn without_new_columns(line: &str) -> String {
         .unwrap();
     // A journal of format 7 knows nothing of the other new columns.
     let unknown = "\"duration_ms\":null,\"words\":null,\"redirects\":0,\"digest\":null,\
-                   \"relevance\":null,\"truncated\":null}";
+                   \"relevance\":null,\"truncated\":null,\"language_confidence\":null}";
     assert!(new.ends_with(unknown), "{line}");
     format!("{earlier}}}\n")
 }
@@ -87,7 +87,13 @@ fn rounded(mut rows: Vec<Value>) -> Vec<Value> {
         if let Some(resemblance) = row["resemblance"].as_f64() {
             row["resemblance"] = format!("{resemblance:.4}").into();
         }
-        for detail in ["duration_ms", "words", "redirects", "digest"] {
+        for detail in [
+            "duration_ms",
+            "words",
+            "redirects",
+            "digest",
+            "language_confidence",
+        ] {
             row[detail].take();
         }
     }
