@@ -80,8 +80,9 @@ fn index(directory: &Path) -> Vec<u8> {
     fs::read(directory.join("archive/index.cdxj")).unwrap()
 }
 
-/// Returns visit records without what a journal of format 7 does not have, and with the fields
-/// rounded whose precision differs between archive and journal.
+/// Returns visit records without what a journal of format 7 does not have, and without the language,
+/// which the earlier version did not find in every text. Fields whose precision differs between
+/// archive and journal are rounded.
 fn rounded(mut rows: Vec<Value>) -> Vec<Value> {
     for row in &mut rows {
         if let Some(resemblance) = row["resemblance"].as_f64() {
@@ -92,6 +93,7 @@ fn rounded(mut rows: Vec<Value>) -> Vec<Value> {
             "words",
             "redirects",
             "digest",
+            "language",
             "language_confidence",
         ] {
             row[detail].take();
