@@ -80,9 +80,9 @@ fn index(directory: &Path) -> Vec<u8> {
     fs::read(directory.join("archive/index.cdxj")).unwrap()
 }
 
-/// Returns visit records without what a journal of format 7 does not have, and without the language,
-/// which the earlier version did not find in every text. Fields whose precision differs between
-/// archive and journal are rounded.
+/// Returns visit records without what a journal of format 7 lacks, and without the language, which
+/// the earlier version did not find in every text. Fields whose precision differs between archive
+/// and journal are rounded.
 fn rounded(mut rows: Vec<Value>) -> Vec<Value> {
     for row in &mut rows {
         if let Some(resemblance) = row["resemblance"].as_f64() {
