@@ -33,7 +33,8 @@ TYPES = {
         "distance": "UINTEGER", "resemblance": "DOUBLE", "fingerprint": "UBIGINT", "reason": "VARCHAR",
         "warc_file": "VARCHAR", "warc_offset": "UBIGINT", "kind": "VARCHAR",
         "canonical": "VARCHAR", "duration_ms": "UBIGINT", "words": "UINTEGER", "redirects": "UINTEGER",
-        "digest": "VARCHAR", "relevance": "DOUBLE", "truncated": "VARCHAR", "sketch": "BLOB",
+        "digest": "VARCHAR", "relevance": "DOUBLE", "truncated": "VARCHAR",
+        "language_confidence": "DOUBLE", "sketch": "BLOB",
     },
     "signatures": {
         "url": "VARCHAR", "payload": "BLOB", "text_digest": "BLOB", "words": "UINTEGER", "main_content": "BLOB",
@@ -42,7 +43,8 @@ TYPES = {
     },
     "links": {"source": "VARCHAR", "target": "VARCHAR", "anchor": "VARCHAR", "rel": "VARCHAR", "kind": "VARCHAR"},
     "texts": {
-        "url": "VARCHAR", "final_url": "VARCHAR", "text": "VARCHAR", "language": "VARCHAR", "title": "VARCHAR",
+        "url": "VARCHAR", "final_url": "VARCHAR", "text": "VARCHAR", "language": "VARCHAR",
+        "language_confidence": "DOUBLE", "title": "VARCHAR",
         "fetched_at": "TIMESTAMP WITH TIME ZONE", "digest": "VARCHAR", "cluster": "VARCHAR", "words": "UBIGINT",
         **dict.fromkeys(
             ["mean_word_length", "alphabetic_words", "stop_words", "hashes_per_word", "ellipses_per_word",
