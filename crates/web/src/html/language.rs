@@ -3,18 +3,21 @@
 //! A text is judged by windows that are spread evenly over all of it, so that neither navigation at
 //! its start nor its length decides. Scripts are weighed: a Han character says as much as four
 //! Latin letters. Kana and hangul tell Japanese, Korean and Chinese apart; of other scripts each
-//! window votes by the trigrams of its words. The language that a page declares counts unless the
-//! text clearly contradicts it, because many templates declare English.
+//! window votes by its stop words, or by the trigrams of its words if the stop words are unclear.
+//! The language that a page declares counts unless the text clearly contradicts it, because many
+//! templates declare English.
 //!
 //! Invariant: at most [`MAX_WINDOWS`] windows of [`WINDOW`] bytes are read, whatever the length.
 
 mod codes;
 mod script;
+mod stop_words;
 
 use whatlang::{Detector, Lang};
 
 use codes::{code_of, language_of};
 use script::{EAST_ASIAN, SCRIPTS, Script};
+use stop_words::StopWordCount;
 
 pub(crate) use codes::of_tag;
 
@@ -156,19 +159,18 @@ impl Ballot {
         let has_enough = |window: &&Window<'_>| window.letters[script as usize] >= MIN_LETTERS;
         let mut windows = windows.iter().filter(has_enough).peekable();
         while let Some(window) = windows.next() {
-            let Some(found) = whatlang::detect(&window.words(script)) else {
+            let Some((language, certainty)) = detect(&window.words(script)) else {
                 continue;
             };
-            let (code, certainty) = (code_of(found.lang()), found.confidence());
             let is_first = votes.votes.is_empty() && certainty >= CLEAR;
             if is_first
                 && let Some(next) = windows.peek()
-                && confirm(next, script, found.lang()).is_some()
+                && confirm(next, script, language).is_some()
             {
-                self.vote(code, mass, certainty);
+                self.vote(code_of(language), mass, certainty);
                 return;
             }
-            votes.vote(code, window.mass(script), certainty);
+            votes.vote(code_of(language), window.mass(script), certainty);
         }
         for vote in votes.votes {
             self.vote(vote.code, vote.mass, vote.certain / vote.mass as f64);
@@ -235,9 +237,21 @@ impl Ballot {
     }
 }
 
+/// Returns the language of words and its certainty.
+fn detect(words: &str) -> Option<(Lang, f64)> {
+    if let Some(language) = StopWordCount::of(words).clear() {
+        return Some((language, 1.0));
+    }
+    let found = whatlang::detect(words)?;
+    Some((found.lang(), found.confidence()))
+}
+
 /// Returns the certainty of a likely language, if the window is clearly in it.
 fn confirm(window: &Window<'_>, script: Script, likely: Lang) -> Option<f64> {
     let words = window.words(script);
+    if StopWordCount::of(&words).confirms(likely) {
+        return Some(1.0);
+    }
     let candidates = RIVALS.into_iter().chain([likely]).collect();
     let detector = Detector::with_allowlist(candidates);
     let found = detector.detect(&words[..words.floor_char_boundary(CONFIRMED)])?;
