@@ -1,11 +1,14 @@
 //! The differences within blocks that are alike: names, numbers and signs.
 
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use differences::{Difference, RunKind};
+use hashbrown::{HashMap, HashSet};
 
-use crate::blocks::{Block, ComparedPage, LONG, bag_of, bare, hash_of, place_of_value, spread};
+use crate::blocks::{
+    Block, ComparedPage, LONG, bag_of, bare, hash_of, is_ideograph, is_unspaced, place_of_value,
+    spread,
+};
 use crate::parts::Left;
 use crate::reason::Reason;
 
@@ -235,7 +238,7 @@ impl<'a> Differences<'a> {
         if !is_heading && ours.1 > 0 && theirs.1 > 0 {
             self.replaced += longest;
         }
-        if has_names && longest <= NAME {
+        if has_names && longest <= NAME && !is_letter(ours.0, theirs.0) {
             let name = distinguishing(&ours.0.to_lowercase(), &theirs.0.to_lowercase());
             *self.names.entry(name).or_default() += 1;
         }
@@ -367,20 +370,34 @@ fn tokens(text: &str) -> Vec<&str> {
     let (mut tokens, mut rest) = (Vec::new(), text.trim_start());
     while let Some(first) = rest.chars().next() {
         let is_word = first.is_alphanumeric();
-        let is_end = |c: char| c.is_whitespace() || c.is_alphanumeric() != is_word;
-        let (token, behind) = rest.split_at(rest.find(is_end).unwrap_or(rest.len()));
+        let is_other = |c: char| c.is_whitespace() || c.is_alphanumeric() != is_word;
+        let (token, behind) = rest.split_at(rest.find(is_other).unwrap_or(rest.len()));
         tokens.push(token);
         rest = behind.trim_start();
     }
     tokens
 }
 
-/// Returns the whole words, up to white space, of a part of a text.
+/// Returns true if nothing but a letter of a script without blanks differs: a slip of the pen. An
+/// ideograph in place of another one is another word: 左 and 右.
+fn is_letter(ours: &str, theirs: &str) -> bool {
+    let is_one = |text: &str| text.chars().nth(1).is_none() && text.chars().all(is_unspaced);
+    let is_word = |text: &str| text.chars().any(is_ideograph);
+    is_one(ours) && is_one(theirs) && !(is_word(ours) && is_word(theirs))
+}
+
+/// Returns true for what ends a number or a name in code: white space, or a character of a script
+/// without blanks.
+fn is_end(c: char) -> bool {
+    c.is_whitespace() || is_unspaced(c)
+}
+
+/// Returns the whole words of a part of a text.
 fn whole_words(text: &str, part: Range<usize>) -> &str {
-    let start = text[..part.start].rfind(char::is_whitespace);
-    let end = text[part.end..].find(char::is_whitespace);
-    let start = start.map_or(0, |at| at + 1);
-    text[start.min(part.start)..end.map_or(text.len(), |at| part.end + at)].trim()
+    let start = text[..part.start].char_indices().rfind(|(_, c)| is_end(*c));
+    let end = text[part.end..].find(is_end);
+    let start = start.map_or(0, |(at, c)| at + c.len_utf8());
+    text[start..end.map_or(text.len(), |at| part.end + at)].trim()
 }
 
 /// Returns true if a multiset, which ascends, is a part of another.
@@ -391,8 +408,8 @@ fn is_within(one: &[u64], other: &[u64]) -> bool {
 
 /// Returns the words with digits in a run.
 fn numbers_of(run: &str) -> Vec<String> {
-    let words = run.split_whitespace();
-    let with_digits = words.filter(|word| word.chars().any(char::is_numeric));
+    let words = run.split(is_end);
+    let with_digits = words.filter(|word| word.contains(char::is_numeric));
     with_digits.map(|word| bare(word).to_owned()).collect()
 }
 

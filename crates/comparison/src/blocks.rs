@@ -1,10 +1,10 @@
 //! A page as a list of blocks.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use hashbrown::HashSet;
 use neardup::{HashKey, NormalText};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
@@ -355,10 +355,7 @@ pub(crate) fn words_in(text: &str) -> usize {
         return words;
     }
     for c in text.chars() {
-        let is_unspaced = matches!(u32::from(c),
-            0x0e00..=0x0eff | 0x1000..=0x109f | 0x1780..=0x17ff | 0x3040..=0x30ff
-            | 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0x2_0000..=0x3_ffff);
-        match (is_unspaced, c.is_alphanumeric()) {
+        match (is_unspaced(c), c.is_alphanumeric()) {
             (true, _) => {
                 words += 1;
                 is_inside = false;
@@ -371,6 +368,17 @@ pub(crate) fn words_in(text: &str) -> usize {
         }
     }
     words
+}
+
+/// Returns true for a character of a script that has no blanks between words.
+pub(crate) fn is_unspaced(c: char) -> bool {
+    matches!(u32::from(c), 0x0e00..=0x0eff | 0x1000..=0x109f | 0x1780..=0x17ff | 0x3040..=0x30ff)
+        || is_ideograph(c)
+}
+
+/// Returns true for a character that is a word by itself.
+pub(crate) fn is_ideograph(c: char) -> bool {
+    matches!(u32::from(c), 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0x2_0000..=0x3_ffff)
 }
 
 pub(crate) fn hash_of(text: &str) -> u64 {

@@ -1,6 +1,6 @@
 //! The decision on two pages, from their parts.
 
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 
 use crate::alike::{Differences, MOST_NUMBERS, places_of_numbers};
 use crate::blocks::{Block, ComparedPage, LONG, bag_of};
@@ -149,20 +149,22 @@ impl Weighed {
             false => PART_OF_REPEAT,
         };
         let is_next_to_nothing = |words: usize| words <= shared / part;
-        let is_edition = is_edition(parts, page);
-        let blocks = |words: usize| if is_edition { 0 } else { words };
         let is_list = parts.is_list();
         // An item that only one of two lists has is no small rest, however short it is.
         let has_items = |left: &[Left<'_>]| {
             let mut own = left
                 .iter()
                 .filter(|left| left.block.is_main && !left.is_frame);
-            is_list && !is_edition && own.any(|left| !is_changing(left.place))
+            is_list && own.any(|left| !is_changing(left.place))
         };
-        let has_nothing = is_next_to_nothing(blocks(self.ours) + differences.ours)
-            && !has_items(&parts.only_page);
-        let lacks_nothing = is_next_to_nothing(blocks(self.theirs) + differences.theirs)
+        let mut has_nothing =
+            is_next_to_nothing(self.ours + differences.ours) && !has_items(&parts.only_page);
+        let mut lacks_nothing = is_next_to_nothing(self.theirs + differences.theirs)
             && !has_items(&parts.only_original);
+        if !(has_nothing && lacks_nothing) && is_edition(parts, page) {
+            has_nothing = is_next_to_nothing(differences.ours);
+            lacks_nothing = is_next_to_nothing(differences.theirs);
+        }
         // A view has the whole prose, without the frame. A part that is missing in its midst makes
         // another edition of it, and so does a part of a page without a frame. A list may be shown
         // without the texts of its items.
@@ -239,9 +241,9 @@ fn changes(
         false => Vec::new(),
     };
     let (of_content, beside): (Vec<u64>, Vec<u64>) =
-        both.iter().partition(|place| words.contains_key(place));
-    let is_stable = |place: &&u64| !ours.contains(place) && !theirs.contains(place);
-    let stable = parts.places.iter().filter(is_stable).copied();
+        both.iter().partition(|place| words.contains_key(*place));
+    let is_stable = |place: &u64| !ours.contains(place) && !theirs.contains(place);
+    let stable = parts.places.iter().copied().filter(is_stable);
     let numbered = if is_view { &*parts.numbered } else { &[] };
     let numbers_alike = places_of_numbers(numbered, |place| frames.changed(place));
     Changes {

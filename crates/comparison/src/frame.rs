@@ -1,7 +1,6 @@
 //! The frame of a host: blocks that its pages share, and parts of pages that change by themselves.
 
-use std::collections::HashMap;
-
+use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::blocks::{Block, ComparedPage, LONG, spread};

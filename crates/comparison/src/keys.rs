@@ -35,6 +35,7 @@ impl ComparedPage {
             blocks.iter().take(most).map(|block| block.hash).collect()
         };
         let mut blocks: Vec<&Block> = own_blocks(self, frame).collect();
+        let whole = self.hash_with(&blocks);
         blocks.sort_by_key(|block| spread(block.hash));
         blocks.dedup_by_key(|block| block.hash);
         let sampled = hashes(&blocks, sampled);
@@ -43,7 +44,7 @@ impl ComparedPage {
         Keys {
             longest: hashes(&blocks, longest),
             sampled,
-            whole: self.content_hash(frame),
+            whole,
             heading: self.content(),
         }
     }
@@ -53,8 +54,12 @@ impl ComparedPage {
     /// it.
     #[must_use]
     pub fn content_hash(&self, frame: &HostFrame) -> u64 {
-        let own = own_blocks(self, frame);
-        let sum = own.fold(0_u64, |sum, block| sum.wrapping_add(spread(block.hash)));
-        sum ^ self.content()
+        self.hash_with(&own_blocks(self, frame).collect::<Vec<_>>())
+    }
+
+    /// Returns a hash of its heading and these blocks.
+    fn hash_with(&self, blocks: &[&Block]) -> u64 {
+        let hashes = blocks.iter().map(|block| spread(block.hash));
+        hashes.fold(0, u64::wrapping_add) ^ self.content()
     }
 }

@@ -1,8 +1,9 @@
 //! Two pages, taken apart: the blocks that they share, blocks that are alike, and what only one
 //! has.
 
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+
+use hashbrown::{HashMap, HashSet};
 
 use crate::blocks::{Block, ComparedPage, LONG, bag_of};
 use crate::frame::{FrameBlock, Frames, HostFrame, place_behind};
@@ -132,18 +133,15 @@ impl<'a> Parts<'a> {
         };
         self.pair_by(1.0, same_shape);
         if self.only_page.len().max(self.only_original.len()) <= MAX_PAIRED {
-            let bags: HashMap<u64, Vec<u64>> = self
+            let bags: HashMap<u64, Bag> = self
                 .only_page
                 .iter()
                 .chain(&self.only_original)
-                .map(|left| (left.block.hash, bag_of(&left.block.text)))
+                .map(|left| (left.block.hash, Bag::of(&left.block.text)))
                 .collect();
             self.pair_by(ALIKE_SHORT, |one, other| {
                 let (one, other) = (&bags[&one.block.hash], &bags[&other.block.hash]);
-                match one.len().max(other.len()) <= SHORT {
-                    true => dice_at_least(ALIKE_SHORT, one, other),
-                    false => dice_at_least(ALIKE, one, other),
-                }
+                one.likeness(other)
             });
         }
     }
@@ -292,11 +290,50 @@ impl<'a> Left<'a> {
     }
 }
 
+/// The words of a block.
+struct Bag {
+    /// Hashes of its words, ascending.
+    words: Vec<u64>,
+    /// A bit for each word.
+    sample: u64,
+}
+
+impl Bag {
+    fn of(text: &str) -> Self {
+        let words = bag_of(text);
+        let bits = words
+            .iter()
+            .map(|word| 1_u64 << (word % u64::from(u64::BITS)));
+        let sample = bits.fold(0, |sample, bit| sample | bit);
+        Self { words, sample }
+    }
+
+    /// Returns Dice's coefficient of two bags; 0 if they are not alike.
+    fn likeness(&self, other: &Self) -> f64 {
+        let longer = self.words.len().max(other.words.len());
+        let least = if longer <= SHORT { ALIKE_SHORT } else { ALIKE };
+        // Each bit that only one has is a word, or several, that the other lacks.
+        let may_share = |one: &Self, other: &Self| {
+            one.words.len() - (one.sample & !other.sample).count_ones() as usize
+        };
+        let most = may_share(self, other).min(may_share(other, self));
+        match most >= needed(least, &self.words, &other.words) {
+            true => dice_at_least(least, &self.words, &other.words),
+            false => 0.0,
+        }
+    }
+}
+
+/// Returns the number of words that two multisets must share for this value of Dice's coefficient.
+fn needed(least: f64, one: &[u64], other: &[u64]) -> usize {
+    (least * (one.len() + other.len()) as f64 / 2.0).ceil() as usize
+}
+
 /// Returns Dice's coefficient of two multisets, which ascend; 0 if it is less than `least`, which
 /// most pairs of blocks show before their ends.
 fn dice_at_least(least: f64, one: &[u64], other: &[u64]) -> f64 {
     let sum = one.len() + other.len();
-    let needed = (least * sum as f64 / 2.0).ceil() as usize;
+    let needed = needed(least, one, other);
     let (mut ours, mut theirs) = (one, other);
     let mut shared = 0;
     while shared + ours.len().min(theirs.len()) >= needed {
@@ -345,6 +382,15 @@ mod tests {
             let all = dice(&one, &other);
             let expected = if all >= least { all } else { 0.0 };
             prop_assert_eq!(dice_at_least(least, &one, &other), expected);
+        }
+
+        #[test]
+        fn the_sample_of_a_bag_hides_no_likeness(one in "([a-e]{1,2} ){0,9}", other in "([a-e]{1,2} ){0,9}") {
+            let (one, other) = (Bag::of(&one), Bag::of(&other));
+            let longer = one.words.len().max(other.words.len());
+            let least = if longer <= SHORT { ALIKE_SHORT } else { ALIKE };
+            let expected = dice_at_least(least, &one.words, &other.words);
+            prop_assert_eq!(one.likeness(&other), expected);
         }
 
         #[test]
