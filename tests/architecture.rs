@@ -125,6 +125,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
         (
             "corpus",
             &[
+                "batch",
                 "comparison",
                 "crawl",
                 "disk",

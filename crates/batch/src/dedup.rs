@@ -17,13 +17,16 @@ mod originals;
 mod report;
 mod similar_pairs;
 mod stored_signatures;
+mod texts;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use neardup::{BandDesign, BandedSignature, Thresholds};
 
 pub use finding::{Cluster, Duplicate, Finding, Original, SimilarPair};
+pub use texts::{DocumentTexts, NamedDocument, TextVerdict};
 
 use self::distinct_texts::DistinctTexts;
 use crate::control::Control;
@@ -75,6 +78,8 @@ pub struct Options {
     pub criterion: Thresholds,
     /// The figure that decides about candidates, if the criterion has a resemblance.
     pub verification: Verification,
+    /// The texts that decide about candidates, before their signatures do.
+    pub texts: Option<Arc<dyn DocumentTexts>>,
     /// The bands by which documents become candidates, beside near fingerprints.
     pub bands: BandDesign,
     /// Hand over each original as well, before its duplicates: those of the reference first. Only
@@ -115,6 +120,7 @@ impl Options {
             kind,
             criterion: Thresholds::default(),
             verification: Verification::Sketches,
+            texts: None,
             bands: BandDesign::SKETCH,
             originals: false,
             memory: DEFAULT_MEMORY,

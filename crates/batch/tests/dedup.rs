@@ -5,9 +5,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use batch::dedup::{self, DEFAULT_MEMORY, Document, Finding, FindingKind, Options, Summary};
+use batch::dedup::{
+    self, DEFAULT_MEMORY, Document, DocumentTexts, Finding, FindingKind, NamedDocument, Options,
+    Summary, TextVerdict,
+};
 use batch::{BatchError, Control, LEAST_MEMORY, Progress, Step};
 use neardup::{
     Features, HashKey, Likeness, PageSignature, PageText, SignatureBuilder, SignatureIndex,
@@ -650,6 +654,58 @@ fn every_step_is_reported() {
         owned,
         ["Joining", "Reading", "Reporting", "Sorting", "Verifying"]
     );
+}
+
+/// Texts with one verdict about all documents.
+#[derive(Debug)]
+struct Texts(TextVerdict);
+
+impl DocumentTexts for Texts {
+    fn compare(&self, later: NamedDocument<'_>, earlier: NamedDocument<'_>) -> Option<TextVerdict> {
+        assert!(
+            number(later.id) > number(earlier.id),
+            "{later:?} {earlier:?}"
+        );
+        Some(self.0)
+    }
+}
+
+#[test]
+fn the_texts_decide_about_candidates_before_the_signatures() {
+    use TextVerdict::{Contains, Distinct, Repeats};
+    let words = |numbers: std::ops::Range<u32>| -> String {
+        numbers.map(|number| format!("word{number} ")).collect()
+    };
+    let near = [
+        signature(1, &words(0..400), None),
+        signature(2, &words(4..400), None),
+    ];
+    let less = [
+        signature(1, &words(0..400), None),
+        signature(2, &words(100..400), None),
+    ];
+    let chains = FindingKind::Clusters { chained: true };
+    let found = |signatures: &[PageSignature], kind, texts: Option<TextVerdict>| {
+        let directory = tempfile::tempdir().unwrap();
+        let options = Options {
+            texts: texts.map(|verdict| Arc::new(Texts(verdict)) as Arc<dyn DocumentTexts>),
+            ..Options::new(kind, directory.path())
+        };
+        let found = dedup::run(documents(signatures), &options, Control::none(), |_| {
+            Ok::<(), BatchError>(())
+        });
+        found.unwrap().findings
+    };
+    for (kind, contains) in [
+        (FindingKind::Duplicates, 0),
+        (FindingKind::Pairs, 1),
+        (chains, 1),
+    ] {
+        let verdicts = [None, Some(Distinct), Some(Repeats), Some(Contains)];
+        let of = |signatures| verdicts.map(|texts| found(signatures, kind, texts));
+        assert_eq!(of(&near), [1, 0, 1, 1], "{kind:?}");
+        assert_eq!(of(&less), [0, 0, 1, contains], "{kind:?}");
+    }
 }
 
 proptest! {

@@ -249,7 +249,8 @@ impl<'a> Differences<'a> {
         let words = |passage: &str| passage.split_whitespace().count();
         let (one, other) = (numbers_of(ours), numbers_of(theirs));
         let both_have = !one.is_empty() && !other.is_empty();
-        let differ = both_have && one != other && words(ours).max(words(theirs)) <= SHORT_RUN;
+        let is_short = words(ours).max(words(theirs)) <= SHORT_RUN;
+        let differ = both_have && values_of(&one) != values_of(&other) && is_short;
         if differ {
             let number = Reason::Number(one.join(" "), other.join(" "));
             self.number.get_or_insert(number);
@@ -407,10 +408,21 @@ fn is_within(one: &[u64], other: &[u64]) -> bool {
 }
 
 /// Returns the words with digits in a run.
-fn numbers_of(run: &str) -> Vec<String> {
+fn numbers_of(run: &str) -> Vec<&str> {
     let words = run.split(is_end);
     let with_digits = words.filter(|word| word.contains(char::is_numeric));
-    with_digits.map(|word| bare(word).to_owned()).collect()
+    with_digits.map(bare).collect()
+}
+
+/// Returns the parts with digits of words, each with the letters that it has: `i386` of
+/// `debian-i386-netinst`. A slip of the pen beside one is no other number.
+fn values_of<'a>(words: &[&'a str]) -> Vec<&'a str> {
+    let parts = words
+        .iter()
+        .flat_map(|word| word.split(|c: char| !c.is_alphanumeric()));
+    parts
+        .filter(|part| part.contains(char::is_numeric))
+        .collect()
 }
 
 /// Returns the words of a text that consist of signs alone.

@@ -385,7 +385,10 @@ mod tests {
         }
 
         #[test]
-        fn the_sample_of_a_bag_hides_no_likeness(one in "([a-e]{1,2} ){0,9}", other in "([a-e]{1,2} ){0,9}") {
+        fn the_sample_of_a_bag_hides_no_likeness(
+            one in "([a-e]{1,2} ){0,9}",
+            other in "([a-e]{1,2} ){0,9}",
+        ) {
             let (one, other) = (Bag::of(&one), Bag::of(&other));
             let longer = one.words.len().max(other.words.len());
             let least = if longer <= SHORT { ALIKE_SHORT } else { ALIKE };

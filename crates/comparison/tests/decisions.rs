@@ -48,6 +48,22 @@ fn a_number_that_differs_makes_two_pages() {
     );
 }
 
+#[test]
+fn a_slip_beside_a_number_in_a_name_is_no_other_number() {
+    let text = "The image debian-testing-i386-netinst has all files that a first boot needs, and \
+        it fits on media of 512MB. Write it with any tool that copies blocks to the device sda1.";
+    let page_of = |text: &str| page("Image", text, text);
+    let slipped = page_of(&text.replace("netinst", "netimst"));
+    assert_eq!(reason(&slipped, &page_of(text)), None);
+    for fact in [("i386", "i686"), ("512MB", "512GB"), ("sda1", "sdb1")] {
+        let other = page_of(&text.replace(fact.0, fact.1));
+        assert!(
+            matches!(reason(&other, &page_of(text)), Some(Reason::Number(..))),
+            "{fact:?}"
+        );
+    }
+}
+
 /// A sentence without blanks was one word, so a slip of the pen in a sentence with a number was
 /// another number: 11 of 30 Chinese texts with 1 % of their characters changed were distinct.
 #[test]
@@ -76,7 +92,8 @@ fn a_number_in_a_text_without_blanks_is_no_longer_than_the_number() {
 
 #[test]
 fn a_letter_of_a_script_without_blanks_is_no_name_and_an_ideograph_is_one() {
-    let text = "เลือกปุ่มวงกลมเพื่อแสดงรายการทั้งหมด\nเลือกปุ่มวงกลมเพื่อซ่อนรายการทั้งหมดในหน้าต่าง";
+    let text = "เลือกปุ่มวงกลมเพื่อแสดงรายการทั้งหมด\n\
+        เลือกปุ่มวงกลมเพื่อซ่อนรายการทั้งหมดในหน้าต่าง";
     let page_of = |text: &str| page("ปุ่ม", text, text);
     let slipped = page_of(&text.replace("วง", "รง"));
     assert_eq!(reason(&slipped, &page_of(text)), None);

@@ -154,6 +154,13 @@ impl Thresholds {
         self.rule != Rule::Distance
     }
 
+    /// Returns true for the thresholds by length, before which the texts decide where they can be
+    /// had. A resemblance or a distance that was chosen decides alone.
+    #[must_use]
+    pub fn asks_texts(&self) -> bool {
+        self.rule == Rule::ByLength
+    }
+
     /// Returns the number of bits in which the fingerprints of candidates may differ.
     #[must_use]
     pub fn distance(&self) -> u32 {

@@ -1,5 +1,7 @@
 //! The comparison of two candidates.
 //!
+//! Where the texts of both can be had and do not leave the verdict to the signatures, they decide.
+//!
 //! Sketches of 160 bytes estimate a resemblance; shingles give it exactly, at four bytes each. With
 //! [`Verification::Shingles`] sketches only rule out what is far from the threshold. An estimate is
 //! four standard errors too low for one pair in 30,000, so that is the part of the pairs at the
@@ -7,44 +9,91 @@
 
 use neardup::{Likeness, Sketch, Thresholds};
 
-use super::{Options, Verification};
+use super::texts::{NamedDocument, TextVerdict};
+use super::{FindingKind, Run, Verification};
+use crate::dedup::distinct_texts::DistinctTexts;
 use crate::dedup::stored_signatures::Candidate;
 use crate::error::BatchError;
 
 /// The number of standard errors below the threshold from which on an estimate decides.
 const MARGIN: f64 = 4.0;
 
+/// The least estimate for which texts are read. Small edits of texts of fifty words leave more.
+const LEAST_OF_TEXTS: f64 = 0.3;
+
 /// The decision about pairs of candidates.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Comparison {
-    criterion: Thresholds,
+#[derive(Clone, Copy)]
+pub(super) struct Comparison<'a> {
+    texts: &'a DistinctTexts<'a>,
+    run: Run<'a>,
     /// The criterion of pairs whose shingles are compared; none if sketches decide.
     plausible: Option<Thresholds>,
 }
 
-impl Comparison {
-    pub(super) fn of(options: &Options) -> Self {
-        let plausible = match options.verification {
-            Verification::Shingles => plausible(options.criterion),
+/// A text that is compared, by its number.
+#[derive(Clone, Copy)]
+pub(super) struct Compared<'a> {
+    pub(super) text: u32,
+    pub(super) candidate: &'a Candidate<'a>,
+}
+
+impl<'a> Comparison<'a> {
+    pub(super) fn of(texts: &'a DistinctTexts<'a>, run: Run<'a>) -> Self {
+        let plausible = match run.options.verification {
+            Verification::Shingles => plausible(run.options.criterion),
             Verification::Sketches => None,
         };
         Self {
-            criterion: options.criterion,
+            texts,
+            run,
             plausible,
         }
     }
 
-    /// Returns the likeness of two candidates; none if they are not near duplicates. A candidate
-    /// without shingles is judged by its sketch.
+    /// Returns the likeness of two candidates; none if they are not near duplicates.
     pub(super) fn likeness(
+        self,
+        one: Compared<'_>,
+        two: Compared<'_>,
+    ) -> Result<Option<Likeness>, BatchError> {
+        let by_signatures = self.by_signatures(one.candidate, two.candidate)?;
+        let resembling = resembling(one.candidate, two.candidate);
+        let Some(texts) = &self.run.options.texts else {
+            return Ok(by_signatures);
+        };
+        if by_signatures.is_none() && resembling.is_none() {
+            return Ok(None);
+        }
+        let (earlier, later) = match one.text < two.text {
+            true => (one, two),
+            false => (two, one),
+        };
+        let ids = [self.texts.id(later.text)?, self.texts.id(earlier.text)?];
+        let verdict = texts.compare(later.named(&ids[0]), earlier.named(&ids[1]));
+        let are_pairs = !matches!(
+            self.run.options.kind,
+            FindingKind::Duplicates | FindingKind::Clusters { chained: false }
+        );
+        Ok(match verdict {
+            Some(TextVerdict::Distinct) => None,
+            Some(TextVerdict::Repeats) => by_signatures.or(resembling),
+            Some(TextVerdict::Contains) if are_pairs => by_signatures.or(resembling),
+            Some(TextVerdict::Contains) | None => by_signatures,
+        })
+    }
+
+    /// Returns the likeness of two candidates by their signatures. A candidate without shingles is
+    /// judged by its sketch.
+    fn by_signatures(
         self,
         one: &Candidate<'_>,
         two: &Candidate<'_>,
     ) -> Result<Option<Likeness>, BatchError> {
         let signatures = (&one.banded.signature, &two.banded.signature);
+        let criterion = self.run.options.criterion;
         let by_sketches = |criterion: Thresholds| criterion.likeness(signatures.0, signatures.1);
         let Some(plausible) = self.plausible else {
-            return Ok(by_sketches(self.criterion));
+            return Ok(by_sketches(criterion));
         };
         if by_sketches(plausible).is_none() {
             return Ok(None);
@@ -52,12 +101,31 @@ impl Comparison {
         Ok(match (one.shingles()?, two.shingles()?) {
             (Some(ones), Some(twos)) => {
                 let resemblance = ones.resemblance(&twos);
-                self.criterion
-                    .exact_likeness(signatures.0, signatures.1, resemblance)
+                criterion.exact_likeness(signatures.0, signatures.1, resemblance)
             }
-            _ => by_sketches(self.criterion),
+            _ => by_sketches(criterion),
         })
     }
+}
+
+impl<'a> Compared<'a> {
+    fn named(self, id: &'a str) -> NamedDocument<'a> {
+        NamedDocument {
+            id,
+            payload: self.candidate.banded.signature.payload,
+        }
+    }
+}
+
+/// Returns the likeness of candidates that resemble each other, if only a little.
+fn resembling(one: &Candidate<'_>, two: &Candidate<'_>) -> Option<Likeness> {
+    let one = one.banded.signature.text.as_deref()?;
+    let two = two.banded.signature.text.as_deref()?;
+    let resemblance = one.sketch.as_ref()?.resemblance(two.sketch.as_ref()?);
+    (resemblance >= LEAST_OF_TEXTS).then(|| Likeness::Near {
+        distance: one.fingerprint.distance(two.fingerprint),
+        resemblance,
+    })
 }
 
 /// Returns the criterion that pairs at the threshold meet by their sketches; none if the threshold

@@ -100,6 +100,12 @@ impl<'s> DistinctTexts<'s> {
         self.signatures.candidate(self.places[text as usize])
     }
 
+    /// Returns the id of a text's first document.
+    pub(super) fn id(&self, text: u32) -> Result<String, BatchError> {
+        let first = self.groups.get(text).first();
+        first.map_or_else(|| Ok(String::new()), |first| self.names.get(*first))
+    }
+
     /// Returns the likeness of two documents of one text.
     pub(super) fn likeness_of_equals(&self, one: u32, other: u32) -> Likeness {
         if self.payloads[one as usize] == self.payloads[other as usize] {

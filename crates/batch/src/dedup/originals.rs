@@ -18,7 +18,7 @@ use neardup::keys::MAX_PER_KEY;
 use super::Run;
 use crate::control::{Gauge, Step};
 use crate::dedup::candidates::{CandidateKeys, FingerprintRuns};
-use crate::dedup::comparison::Comparison;
+use crate::dedup::comparison::{Compared, Comparison};
 use crate::dedup::distinct_texts::{DigestHasher, DistinctTexts};
 use crate::error::BatchError;
 use crate::fields::take;
@@ -190,12 +190,20 @@ impl Originals {
         }
         self.candidates.sort_unstable();
         self.candidates.dedup();
-        let comparison = Comparison::of(run.options);
+        let comparison = Comparison::of(texts, run);
         let compared = texts.candidate(text)?;
+        let compared = Compared {
+            text,
+            candidate: &compared,
+        };
         let mut best: Option<(f64, NearOriginal)> = None;
         for &candidate in &self.candidates {
             let other = texts.candidate(candidate)?;
-            let likeness = comparison.likeness(&compared, &other)?;
+            let other = Compared {
+                text: candidate,
+                candidate: &other,
+            };
+            let likeness = comparison.likeness(compared, other)?;
             let Some(likeness @ Likeness::Near { resemblance, .. }) = likeness else {
                 continue;
             };

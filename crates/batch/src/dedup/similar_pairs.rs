@@ -16,7 +16,7 @@ use neardup::clusters::Clusters;
 use super::Run;
 use crate::control::{Gauge, Step};
 use crate::dedup::candidates::{CandidateKeys, FingerprintRuns};
-use crate::dedup::comparison::Comparison;
+use crate::dedup::comparison::{Compared, Comparison};
 use crate::dedup::distinct_texts::DistinctTexts;
 use crate::dedup::finding::SimilarPair;
 use crate::dedup::stored_signatures::Candidate;
@@ -190,7 +190,9 @@ impl PairSearch<'_> {
         b: u32,
         other: &Candidate<'_>,
     ) -> Result<Option<SimilarPair<u32>>, BatchError> {
-        let likeness = Comparison::of(self.run.options).likeness(one, other)?;
+        let compared = |text, candidate| Compared { text, candidate };
+        let comparison = Comparison::of(self.texts, self.run);
+        let likeness = comparison.likeness(compared(a, one), compared(b, other))?;
         Ok(likeness.map(|likeness| SimilarPair { a, b, likeness }))
     }
 

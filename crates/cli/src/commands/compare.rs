@@ -174,8 +174,7 @@ fn decision(
     criterion: &Thresholds,
     likeness: Option<Likeness>,
 ) -> Option<Decision> {
-    let is_default = criterion.needs_bands() && criterion.resemblance().is_none();
-    if !is_default || likeness == Some(Likeness::SamePayload) {
+    if !criterion.asks_texts() || likeness == Some(Likeness::SamePayload) {
         return None;
     }
     let is_canonical = a.canonical.is_some() && a.canonical == b.canonical;

@@ -21,13 +21,14 @@ mod survivors;
 
 use std::cell::RefCell;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 
 use batch::dedup::{self, Document, Finding, FindingKind, Options, Summary, Verification};
 use batch::signature_file::{Extent, MergedShards, SignatureHeader};
 use batch::{BatchError, Control};
-use corpus::{InputOptions, KeptSummary, Oddities, Reader, Tally};
+use corpus::{FileTexts, InputOptions, KeptSummary, Oddities, Reader, Tally};
 use indicatif::{HumanBytes, HumanCount};
 use neardup::{BandDesign, SignatureBuilder, Sketch};
 
@@ -100,7 +101,10 @@ impl<'a> DedupRun<'a> {
             .features
             .signature_builder(&args.paths, &mut input, &reader)?
             .least_words(args.verdict.least_words());
-        let (options, resemblance) = options(args)?;
+        let (mut options, resemblance) = options(args)?;
+        if options.criterion.asks_texts() {
+            options.texts = Some(Arc::new(FileTexts::new(reader.clone(), input.clone())));
+        }
         let signature_builder = match options.verification {
             Verification::Shingles => signature_builder.keeping_shingles(),
             Verification::Sketches => signature_builder,

@@ -1,0 +1,34 @@
+//! The texts of documents, which decide about candidates where they can be had.
+
+use std::fmt::Debug;
+
+/// A document whose text is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NamedDocument<'a> {
+    /// Its id.
+    pub id: &'a str,
+    /// The payload of its signature.
+    pub payload: u128,
+}
+
+/// A verdict by the texts of two documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextVerdict {
+    /// The document says nothing that the earlier one does not.
+    Repeats,
+    /// The document says all that the earlier one says, and more.
+    Contains,
+    /// A reader needs both.
+    Distinct,
+}
+
+/// A source of texts.
+pub trait DocumentTexts: Debug + Send + Sync {
+    /// Compares a document with an earlier one; returns none if one of their texts cannot be had,
+    /// or if the texts leave the verdict to the signatures.
+    fn compare(
+        &self,
+        document: NamedDocument<'_>,
+        earlier: NamedDocument<'_>,
+    ) -> Option<TextVerdict>;
+}
