@@ -6,6 +6,7 @@
 //!
 //! Invariant: a target is a pure function of its bytes, so every finding can be repeated.
 
+mod arrow;
 mod base;
 mod blocks;
 mod cdxj;
@@ -17,10 +18,12 @@ mod jsonl;
 mod listings;
 mod query;
 mod robots;
+mod tables;
 mod url;
 mod wacz;
 mod warc;
 
+pub use arrow::arrow;
 pub use blocks::blocks;
 pub use cdxj::cdxj;
 pub use css::css;
@@ -31,6 +34,7 @@ pub use jsonl::jsonl;
 pub use listings::listings;
 pub use query::query;
 pub use robots::robots;
+pub use tables::tables;
 pub use url::url;
 pub use wacz::wacz;
 pub use warc::warc;
@@ -39,7 +43,8 @@ pub use warc::warc;
 pub type Target = fn(&[u8]);
 
 /// Every target, by the name of its corpus.
-pub const TARGETS: [(&str, Target); 14] = [
+pub const TARGETS: [(&str, Target); 16] = [
+    ("arrow", arrow),
     ("blocks", blocks),
     ("cdxj", cdxj),
     ("charset", charset),
@@ -51,6 +56,7 @@ pub const TARGETS: [(&str, Target); 14] = [
     ("listings", listings),
     ("query", query),
     ("robots", robots),
+    ("tables", tables),
     ("url", url),
     ("wacz", wacz),
     ("warc", warc),

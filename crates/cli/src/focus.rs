@@ -11,6 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use corpus::ArchivedPage;
 use crawl::{Focus, LearnedWords, TopicOfSeeds, page_text};
 use disk::{Disk, SystemDisk};
 use neardup::HashKey;
@@ -22,7 +23,7 @@ use web::{Media, PageUrl};
 use crate::cli_error::{CliError, fault, usage};
 use crate::crawl_directory;
 use crate::disk_space::cannot;
-use crate::read_again::{ArchivedPage, ArchivedPages, has_page};
+use crate::read_again::ArchivedPages;
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
 use crate::topic_of::{frequencies_of, growing_topic_of, topic_of};
@@ -308,12 +309,12 @@ fn catch_up(
         to_come.remove(&row.url.key());
         let is_seed = row.depth == 0 && row.via.is_none();
         let url = row.final_url.as_ref().unwrap_or(&row.url);
-        if !is_seed || !has_page(&row) || growing.is_done_with(url.as_str()) {
+        if !is_seed || !row.has_page() || growing.is_done_with(url.as_str()) {
             continue;
         }
         match pages.read(&row) {
             Ok(ArchivedPage { document, .. }) if document.media == Media::Html => {
-                let text = page_text(&document, pages.policy.main_content);
+                let text = page_text(&document, pages.archive.policy.main_content);
                 growing.add(url.as_str(), &text);
             }
             Ok(_) => {}

@@ -1,17 +1,11 @@
 //! Archived pages that are read again, for their links or their text.
 //!
-//! Each page is read from its own record, by the same code and with the same settings as when it
-//! was visited. A page that cannot be read any more is counted and ends no command before its end.
+//! A page that cannot be read any more is counted and ends no command before its end.
 
-use std::fs::File;
-use std::io::BufReader;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use corpus::exchange;
-use crawl::Policy;
+use corpus::{ArchivedPage, PageArchive, next_record};
 use rayon::prelude::*;
-use sinks::warc::{self, Record, WarcReader};
 use store::VisitRecord;
 use web::{Document, Exchange};
 
@@ -23,8 +17,6 @@ use crate::terminal::{printable, say};
 
 /// Pages that are read at a time: their documents are in memory.
 pub(crate) const BATCH: usize = 64;
-/// A larger record is not read again.
-const MAX_RECORD: usize = 64 << 20;
 /// The records of a page from its answer to its metadata.
 const RECORDS_OF_A_PAGE: usize = 4;
 /// Unreadable pages that are named; more are counted.
@@ -32,18 +24,8 @@ const NAMED: u64 = 10;
 
 /// The pages of a crawl's archive.
 pub(crate) struct ArchivedPages {
-    pub(crate) policy: Policy,
-    archive: PathBuf,
+    pub(crate) archive: PageArchive,
     unread: AtomicU64,
-}
-
-/// A page of the archive.
-pub(crate) struct ArchivedPage {
-    pub(crate) document: Document,
-    /// The id of its record, with angle brackets.
-    pub(crate) record: String,
-    /// The digest of its payload as its record has it.
-    pub(crate) digest: Option<String>,
 }
 
 /// The text of a page that was left out.
@@ -63,8 +45,10 @@ impl ArchivedPages {
     /// Returns the pages of a crawl.
     pub(crate) fn of(settings: &Settings) -> Self {
         Self {
-            policy: policy(settings, settings.canonical_form()),
-            archive: crawl_directory::archive(&settings.out),
+            archive: PageArchive {
+                directory: crawl_directory::archive(&settings.out),
+                policy: policy(settings, settings.canonical_form()),
+            },
             unread: AtomicU64::new(0),
         }
     }
@@ -124,7 +108,7 @@ impl ArchivedPages {
         let read: Vec<_> = items
             .par_drain(..)
             .map(|item| {
-                let archived = row(&item).filter(|row| has_page(row));
+                let archived = row(&item).filter(|row| row.has_page());
                 let made = archived.map(|row| read(&item, row));
                 (item, made)
             })
@@ -144,41 +128,18 @@ impl ArchivedPages {
     /// Reads the page of a visit.
     pub(crate) fn read(&self, row: &VisitRecord) -> Result<ArchivedPage, String> {
         let (file, offset) = place_of(row)?;
-        self.read_page_at(file, offset)
+        self.archive.page_at(file, offset)
     }
 
     /// Reads the answer of a visit.
     fn answer(&self, row: &VisitRecord) -> Result<Exchange, String> {
         let (file, offset) = place_of(row)?;
-        self.answer_at(file, offset).map(|(answer, _)| answer)
+        self.archive.answer_at(file, offset)
     }
 
     /// Reads the document in the record at `offset` of an archive file.
     pub(crate) fn read_at(&self, file: &str, offset: u64) -> Result<Document, String> {
-        self.read_page_at(file, offset).map(|page| page.document)
-    }
-
-    fn read_page_at(&self, file: &str, offset: u64) -> Result<ArchivedPage, String> {
-        let (answer, record) = self.answer_at(file, offset)?;
-        let document = crawl::document_here(&self.policy, &answer)
-            .ok_or_else(|| "reading it panicked".to_owned())?;
-        let digest = record.field("WARC-Payload-Digest");
-        Ok(ArchivedPage {
-            document,
-            record: record.id().to_owned(),
-            digest: digest.map(str::to_owned),
-        })
-    }
-
-    fn answer_at(&self, file: &str, offset: u64) -> Result<(Exchange, Record), String> {
-        let record = next_record(&mut self.reader_at(file, offset)?)?;
-        let no_answer = || format!("{file} at {offset} is not its answer");
-        let is_answer = |record: &Record| ["response", "resource"].contains(&record.kind());
-        let record = record.filter(is_answer).ok_or_else(no_answer)?;
-        let answer = record.answer(&self.policy.canonical);
-        // Other crawlers archive resources, too.
-        let answer = answer.or_else(|| exchange(&record, &self.policy.canonical));
-        Ok((answer.ok_or_else(no_answer)?, record))
+        self.archive.page_at(file, offset).map(|page| page.document)
     }
 
     /// Returns the text and the heading of a page that was left out by a crawl with
@@ -192,7 +153,7 @@ impl ArchivedPages {
         let Some((file, offset)) = place else {
             return Ok(None);
         };
-        let mut reader = self.reader_at(file, offset)?;
+        let mut reader = self.archive.open_at(file, offset)?;
         let Some(text) = next_record(&mut reader)?.filter(|text| text.kind() == "conversion")
         else {
             return Ok(None);
@@ -213,7 +174,7 @@ impl ArchivedPages {
     /// it notes none, or cannot be read.
     pub(crate) fn topic_words(&self, row: &VisitRecord) -> Option<String> {
         let (file, offset) = row.warc_file.as_ref().zip(row.warc_offset)?;
-        let mut reader = self.reader_at(file, offset).ok()?;
+        let mut reader = self.archive.open_at(file, offset).ok()?;
         // The page's answer and its request come first.
         for _ in 0..RECORDS_OF_A_PAGE {
             let record = next_record(&mut reader).ok()??;
@@ -225,13 +186,6 @@ impl ArchivedPages {
             }
         }
         None
-    }
-
-    fn reader_at(&self, file: &str, offset: u64) -> Result<WarcReader<BufReader<File>>, String> {
-        let open = || WarcReader::open_at(&warc::locate(&self.archive, file), offset);
-        // The crawl may be about to close the file, which changes its name.
-        let reader = open().or_else(|_renamed| open());
-        reader.map_err(|fault| fault.to_string())
     }
 
     fn count_unread(&self, row: &VisitRecord, trouble: &str) {
@@ -253,16 +207,4 @@ impl ArchivedPages {
 fn place_of(row: &VisitRecord) -> Result<(&str, u64), String> {
     let place = row.warc_file.as_deref().zip(row.warc_offset);
     place.ok_or_else(|| "the journal does not say where it is".to_owned())
-}
-
-fn next_record(reader: &mut WarcReader<BufReader<File>>) -> Result<Option<Record>, String> {
-    reader
-        .next_record(MAX_RECORD)
-        .map_err(|fault| fault.to_string())
-}
-
-/// Returns true if the archive has the page with its text: not if it was left out, nor if its bytes
-/// are archived elsewhere.
-pub(crate) fn has_page(row: &VisitRecord) -> bool {
-    row.kept && row.fate.is_page() && row.warc_file.is_some()
 }

@@ -345,17 +345,6 @@ fn fate(block: &[u8]) -> Fate {
     fate.unwrap_or(Fate::Unique)
 }
 
-/// Returns the text of a hit from its place in the archive; none if it cannot be read any more.
-pub(crate) fn text_at(archive: &Path, file: &str, offset: u64, policy: &Policy) -> Option<String> {
-    let reader = WarcReader::open_at(&locate(archive, file), offset).ok()?;
-    let mut reader = reader.spooling_in(archive, MAX_DOCUMENT);
-    let record = reader.next_record(HELD).ok().flatten()?;
-    let answer = record.answer(&policy.canonical);
-    // Other crawlers archive resources, too.
-    let exchange = answer.or_else(|| exchange(&record, &policy.canonical))?;
-    archived_text(policy, &exchange).map(|text| text.text)
-}
-
 /// Returns true if an index by these rules, as [`options`] writes them, has pages of this fate.
 pub(crate) fn has(rules: &str, fate: Fate) -> bool {
     let which = rules.split('-').next().and_then(|word| word.parse().ok());

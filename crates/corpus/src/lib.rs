@@ -4,12 +4,13 @@
 //! have many; directories have files. [`Documents`] are read in a fixed order, and at most one
 //! batch is in memory. A [`Reader`] extracts the text that a crawl would judge; [`signatures()`]
 //! are computed on all cores. [`KeptDocuments`] writes chosen documents in the format of their
-//! files.
+//! files. A [`PageArchive`] reads single pages of a crawl's archive again.
 //!
 //! Invariant: a document that cannot be read is [`Skipped`] with its name and the reason, and the
 //! next one follows.
 
 mod archive;
+mod arrow_messages;
 mod compression;
 mod document;
 mod documents;
@@ -28,9 +29,11 @@ mod names;
 mod oddities;
 mod open_file;
 mod packed_draft;
+mod page_archive;
 mod paths;
 mod physical;
 mod positioned_file;
+mod projection;
 mod reader;
 mod result_table;
 mod signatures;
@@ -49,6 +52,8 @@ pub use json_lines::{BadLine, JsonDocument, JsonLines, MAX_LINE};
 pub use keep::{KeepError, Kept, KeptDocuments, KeptSummary};
 pub use names::{is_read_once, is_standard_input};
 pub use oddities::Oddities;
+pub use page_archive::{ArchivedPage, PageArchive, next_record};
 pub use reader::{Page, Reader};
 pub use result_table::{ResultColumns, ResultTable, TableFormat};
 pub use signatures::{SignedDocument, signatures};
+pub use table_column::{BadCell, Column, Values};

@@ -17,8 +17,9 @@ use crate::media::{Format, PEEKED_BYTES};
 use crate::names::{is_read_once, is_standard_input, is_wacz};
 use crate::oddities::{Oddities, Oddity};
 use crate::positioned_file::PositionedFile;
+use crate::projection::Projection;
 use crate::table_rows::TableDocuments;
-use crate::tables::{Projection, Table};
+use crate::tables::Table;
 
 /// Bytes that are read from a file at a time.
 const CHUNK: usize = 64 << 10;

@@ -6,7 +6,10 @@
 
 use std::sync::Arc;
 
-use arrow_array::{BinaryViewArray, LargeStringArray, RecordBatch, StringArray, StringViewArray};
+use arrow_array::{
+    ArrayRef, BinaryViewArray, LargeStringArray, RecordBatch, StringArray, StringViewArray,
+    StructArray,
+};
 use arrow_schema::{ArrowError, DataType};
 
 use crate::document::{Content, Document};
@@ -82,7 +85,7 @@ impl Columns {
     pub(crate) fn of(table: &Table, name: &str, fields: &FieldNames) -> Result<Self, String> {
         let all = table.declared.fields();
         let names = || all.iter().map(|column| column.name().as_str());
-        let find = |field: &Field| Column::find(table.schema.fields(), field);
+        let find = |field: &Field| Column::find(table.schema.fields(), &field.name);
         let texts: Vec<Column> = fields.text.iter().filter_map(find).collect();
         if texts.is_empty() {
             return Err(fields.no_text(names()));
@@ -114,14 +117,15 @@ impl Columns {
 
     /// Returns the documents of a batch with `before` rows before it.
     pub(crate) fn documents(&self, batch: &RecordBatch, before: u64) -> BatchDocuments {
-        let values = |column: &Option<Column>| column.as_ref().map(|column| column.values(batch));
+        let rows: ArrayRef = Arc::new(StructArray::from(batch.clone()));
+        let values = |column: &Option<Column>| column.as_ref().map(|column| column.values(&rows));
         BatchDocuments {
             table: self.table.clone(),
             fields: self.fields.clone(),
             texts: self
                 .texts
                 .iter()
-                .map(|column| column.values(batch))
+                .map(|column| (column.values(&rows), column.name.clone()))
                 .collect(),
             id: values(&self.id),
             title: values(&self.title),
@@ -145,15 +149,18 @@ impl Columns {
     ) -> Result<RecordBatch, ArrowError> {
         let mut missing: Vec<Option<&str>> = texts.to_vec();
         let mut columns = batch.columns().to_vec();
+        let rows: ArrayRef = Arc::new(StructArray::from(batch.clone()));
         // The first column that is not null has the text of a row.
         for column in &self.texts {
             if missing.iter().all(Option::is_none) {
                 break;
             }
-            let values = column.values(batch);
+            let values = column.values(&rows);
             let mut cells = Vec::with_capacity(missing.len());
             for (row, text) in missing.iter_mut().enumerate() {
-                let own = values.bytes(row);
+                let own = values
+                    .bytes(row)
+                    .map_err(|error| ArrowError::ParseError(error.to_string()))?;
                 cells.push(own.map(|own| text.take().map_or(own, str::as_bytes)));
             }
             let &[number] = &column.way[..] else {
@@ -189,7 +196,8 @@ fn not_replaced(name: &str, reason: &str) -> ArrowError {
 pub(crate) struct BatchDocuments {
     table: String,
     fields: FieldNames,
-    texts: Vec<Values>,
+    /// The columns of texts, with their names.
+    texts: Vec<(Values, String)>,
     id: Option<Values>,
     title: Option<Values>,
     heading: Option<Values>,
@@ -214,9 +222,16 @@ impl BatchDocuments {
             }
             None => (format!("{}:{number}", self.table), false),
         };
-        let texts = self.texts.iter().map(|values| values.text(row));
-        let text = texts.filter_map(Result::transpose).next().transpose();
-        let text = text.map_err(|reason| about(&reason))?;
+        let mut text = Ok(None);
+        for (values, field) in &self.texts {
+            text = values
+                .text(row)
+                .map_err(|error| about(&format!("has a {field:?} that {error}")));
+            if !matches!(text, Ok(None)) {
+                break;
+            }
+        }
+        let text = text?;
         let name = self.fields.text_name();
         let text = text.ok_or_else(|| about(&format!("has a {name:?} that is null")))?;
         let read = |values: &Option<Values>| {

@@ -1,8 +1,8 @@
 //! Tables in files: Parquet, and Arrow IPC in the file format (Feather 2) and the streaming format.
 //!
 //! A reader of documents ([`table_rows`](crate::table_rows)) has only their columns read; a copy of
-//! rows has all. Strings of Parquet are read as bytes ([`physical`]): a cell that is not UTF-8
-//! costs its row and no other.
+//! rows has all. Strings are read as bytes ([`physical`],
+//! [`arrow_messages`](crate::arrow_messages)): a cell that is not UTF-8 costs its row and no other.
 //!
 //! Invariant: a batch of a Parquet file has about [`BATCH_BYTES`] or one row, whatever the length
 //! of a row group. Record batches of Arrow are read whole, as they are written.
@@ -15,7 +15,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
-use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, DataType, FieldRef, Fields, Schema, SchemaRef};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
@@ -23,9 +22,10 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::file::metadata::RowGroupMetaData;
 
-use crate::fields::FieldNames;
+use crate::arrow_messages::Batches;
 use crate::physical;
 use crate::positioned_file::PositionedFile;
+use crate::projection::Projection;
 
 /// Bytes of a batch of a Parquet file.
 const BATCH_BYTES: i64 = 16 << 20;
@@ -41,30 +41,6 @@ pub(crate) struct Table {
     pub(crate) declared: SchemaRef,
     /// The rows, in batches. An error is the last item.
     pub(crate) batches: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>,
-}
-
-/// The columns that a reader of a table wants.
-#[derive(Clone, Copy)]
-pub(crate) enum Projection<'a> {
-    /// All of them.
-    All,
-    /// Those with fields of documents.
-    Documents(&'a FieldNames),
-}
-
-impl Projection<'_> {
-    /// Returns the numbers of the wanted columns.
-    fn columns(self, columns: &Fields) -> Vec<usize> {
-        let is_wanted = |name: &str| match self {
-            Self::All => true,
-            Self::Documents(fields) => fields
-                .all()
-                .any(|field| field.name == name || field.parts[0] == name),
-        };
-        let mut numbers: Vec<usize> = (0..columns.len()).collect();
-        numbers.retain(|number| is_wanted(columns[*number].name()));
-        numbers
-    }
 }
 
 impl Table {
@@ -106,7 +82,7 @@ impl Table {
         })
     }
 
-    /// Opens a file in the file format of Arrow IPC.
+    /// Opens a file in the file format of Arrow IPC. A reader of documents gets strings as bytes.
     ///
     /// # Errors
     /// It is damaged, or has features that are not supported.
@@ -115,16 +91,14 @@ impl Table {
         wanted: Projection<'_>,
     ) -> Result<Self, ArrowError> {
         guarded(move || {
-            let open = |file, columns| FileReader::try_new(BufReader::new(file), columns);
-            let all = open(file.clone(), None)?;
-            let columns = wanted.columns(all.schema().fields());
-            let batches = open(file, Some(columns))?;
-            let schema = RecordBatchReader::schema(&batches);
-            Ok(Self::of(RecordBatchReader::schema(&all), schema, batches))
+            let mut batches = Batches::of_file(BufReader::new(file), wanted)?;
+            let (declared, schema) = (batches.declared.clone(), batches.schema.clone());
+            let next = std::iter::from_fn(move || batches.next_of_file().transpose());
+            Ok(Self::of(declared, schema, next))
         })
     }
 
-    /// Opens a stream of Arrow IPC.
+    /// Opens a stream of Arrow IPC. A reader of documents gets strings as bytes.
     ///
     /// # Errors
     /// It is damaged, or has features that are not supported.
@@ -133,12 +107,10 @@ impl Table {
         wanted: Projection<'_>,
     ) -> Result<Self, ArrowError> {
         guarded(move || {
-            let batches = StreamReader::try_new(input, None)?;
-            let declared = batches.schema();
-            let columns = wanted.columns(batches.schema().fields());
-            let schema = Arc::new(batches.schema().project(&columns)?);
-            let batches = batches.map(move |batch| batch?.project(&columns));
-            Ok(Self::of(declared, schema, batches))
+            let mut batches = Batches::of_stream(input, wanted)?;
+            let (declared, schema) = (batches.declared.clone(), batches.schema.clone());
+            let next = std::iter::from_fn(move || batches.next_of_stream().transpose());
+            Ok(Self::of(declared, schema, next))
         })
     }
 

@@ -21,6 +21,7 @@ mod context;
 mod failed_pages;
 mod fault;
 mod policy;
+mod reading_settings;
 mod runtime;
 mod steps;
 
@@ -34,6 +35,7 @@ pub use failed_pages::{FailedPages, FailedPagesError, StatusRange};
 pub use fault::{Fault, Shortage};
 pub use page::{Outcome, visit};
 pub use policy::{IndexedPages, OnDuplicate, Policy};
+pub use reading_settings::{HostReading, ReadingSettings};
 pub use rebuild::{
     ArchivedVisit, RebuildRules, RebuiltVisit, RetainedMatch, apply_verdict, rebuild_visit,
 };

@@ -1,6 +1,21 @@
 //! The table of links: the graph of the pages that were kept.
 
+use store::VisitRecord;
+use web::ReadLimits;
+
 use crate::table::{Column, Kind, Table, Value};
+
+/// Characters of the words of a link.
+const ANCHOR_CHARS: usize = 500;
+/// Bytes of the relations of a link.
+const REL_BYTES: usize = 200;
+
+/// Sets the limits by which pages are read for [`LINKS`]: longer words are kept than during a
+/// crawl, and every relation.
+pub fn widen(limits: &mut ReadLimits) {
+    limits.anchor_chars = ANCHOR_CHARS;
+    limits.rel_bytes = REL_BYTES;
+}
 
 /// The links of each page in the archive, in the order of the visits and, within a page, of the
 /// document.
@@ -45,6 +60,18 @@ pub struct Link<'a> {
 }
 
 impl<'a> Link<'a> {
+    /// Returns a link of the page of a visit.
+    #[must_use]
+    pub fn of_page(row: &'a VisitRecord, link: &'a web::Link) -> Self {
+        Self {
+            source: row.final_url.as_ref().unwrap_or(&row.url).as_str(),
+            target: link.url.as_str(),
+            anchor: &link.anchor,
+            rel: &link.rel,
+            kind: link.kind.as_str(),
+        }
+    }
+
     /// Returns its fields, for [`LINKS`].
     #[must_use]
     pub fn fields(&self) -> [Option<Value<'a>>; 5] {

@@ -10,36 +10,32 @@ use arrow_schema::{ArrowError, SchemaRef};
 use pyo3::prelude::*;
 use pyo3_arrow::PyRecordBatchReader;
 
-/// Returns a stream as a `pyarrow.Table`.
-///
-/// # Errors
-/// The exceptions of pyarrow, and of its import.
-pub(crate) fn to_arrow<'py>(stream: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let pyarrow = stream.py().import("pyarrow")?;
-    pyarrow.call_method1("table", (stream,))
-}
+/// A stream of Arrow data (`__arrow_c_stream__`), which becomes tables of other packages.
+#[pyclass(frozen, subclass, module = "neardup")]
+pub(crate) struct ArrowData;
 
-/// Returns a stream as a `pandas.DataFrame`. Before pandas 3 this needs pyarrow.
-///
-/// # Errors
-/// The exceptions of pandas, and of its import.
-pub(crate) fn to_pandas<'py>(stream: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let frame = stream.py().import("pandas")?.getattr("DataFrame")?;
-    match frame.hasattr("from_arrow")? {
-        true => frame.call_method1("from_arrow", (stream,)),
-        false => to_arrow(stream)?.call_method0("to_pandas"),
+#[pymethods]
+impl ArrowData {
+    /// Returns the rows as a `pyarrow.Table`.
+    fn to_arrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let pyarrow = slf.py().import("pyarrow")?;
+        pyarrow.call_method1("table", (slf,))
     }
-}
 
-/// Returns a stream as a `polars.DataFrame`.
-///
-/// # Errors
-/// The exceptions of Polars, and of its import.
-pub(crate) fn to_polars<'py>(stream: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    stream
-        .py()
-        .import("polars")?
-        .call_method1("DataFrame", (stream,))
+    /// Returns the rows as a `pandas.DataFrame`. Before pandas 3 this needs pyarrow.
+    fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let frame = slf.py().import("pandas")?.getattr("DataFrame")?;
+        match frame.hasattr("from_arrow")? {
+            true => frame.call_method1("from_arrow", (slf,)),
+            false => Self::to_arrow(slf)?.call_method0("to_pandas"),
+        }
+    }
+
+    /// Returns the rows as a `polars.DataFrame`.
+    fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let polars = slf.py().import("polars")?;
+        polars.call_method1("DataFrame", (slf,))
+    }
 }
 
 /// Returns the capsule that `__arrow_c_stream__` returns for `reader`.

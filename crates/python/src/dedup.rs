@@ -113,7 +113,7 @@ pub(crate) fn dedup(
     threads: Option<NonZeroUsize>,
     progress: Option<Py<PyAny>>,
     other: Option<&Bound<'_, PyDict>>,
-) -> PyResult<Findings> {
+) -> PyResult<Py<Findings>> {
     refuse_foreign(other)?;
     let kind = match (pairs, clusters, chained) {
         (true, true, _) => return Err(invalid("pairs and clusters exclude each other")),
@@ -169,7 +169,7 @@ pub(crate) fn dedup(
     read(py, source, &mut reading, &builder, bands, threads)?;
     let compared = reading.end(py)?;
     let ids = compared.ids.types(id_type, has_index);
-    Ok(Findings::of(compared, ids, expected_recall))
+    Py::new(py, Findings::of(compared, ids, expected_recall))
 }
 
 /// Reads all documents and hands their signatures over.

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
-use corpus::{Documents, InputOptions, Reader};
+use corpus::{Documents, InputOptions, Reader, Values};
 use neardup::{BandDesign, BandedSignature, HashKey, PageText, SignatureBuilder};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -26,7 +26,7 @@ use pyo3_arrow::input::AnyArray;
 
 pub(crate) use self::files::Unread;
 
-use crate::arrow_text::{Layout, Values};
+use crate::arrow_text::Layout;
 use crate::errors::{invalid, system};
 use crate::id::{Id, IdColumnName};
 use crate::settings::usual_temp_dir;
@@ -72,7 +72,7 @@ impl Batch {
         }
     }
 
-    /// Returns a text; none for a null, for what is not UTF-8, and for a file.
+    /// Returns a text; none for a null, for what cannot be read, and for a file.
     pub(crate) fn get(&self, at: usize) -> Option<&str> {
         match &self.texts {
             Texts::Strings(texts) => texts.get(at)?.as_deref(),
@@ -81,7 +81,7 @@ impl Batch {
         }
     }
 
-    /// Refuses a text that is not UTF-8, for callers that cannot leave one out.
+    /// Refuses a text that cannot be read, for callers that cannot leave one out.
     ///
     /// # Errors
     /// `ValueError` with the number of the text.
@@ -89,9 +89,9 @@ impl Batch {
         if let Texts::Column(column) = &self.texts {
             for at in 0..column.len() {
                 let number = self.first + at as u64;
-                column.text(at).map_err(|error| {
-                    invalid(format!("text of document {number} is not UTF-8: {error}"))
-                })?;
+                column
+                    .text(at)
+                    .map_err(|error| invalid(format!("text of document {number} {error}")))?;
             }
         }
         Ok(())
@@ -123,7 +123,7 @@ impl Batch {
         let number = self.first + at as u64;
         let text = match &self.texts {
             Texts::Column(column) => column.text(at).map_err(|error| Unread {
-                reason: format!("document {number} is not UTF-8: {error}"),
+                reason: format!("document {number} {error}"),
             })?,
             _ => self.get(at),
         };
@@ -149,7 +149,10 @@ impl Batch {
             Ids::Numbers => number(),
             Ids::Given(ids) => ids[at].clone(),
             // A batch is checked before: each row has an id.
-            Ids::Column(column) => column.id(at).ok().flatten().unwrap_or_else(number),
+            Ids::Column(column) => Id::of_column(column, at)
+                .ok()
+                .flatten()
+                .unwrap_or_else(number),
         }
     }
 }
@@ -303,10 +306,10 @@ fn refuse_mapping(documents: &Bound<'_, PyAny>) -> PyResult<()> {
 /// Checks that each row has an id.
 fn check_ids(column: &str, ids: &Values, first: u64) -> PyResult<()> {
     for at in 0..ids.len() {
-        let fault = match ids.id(at) {
+        let fault = match Id::of_column(ids, at) {
             Ok(Some(_)) => continue,
             Ok(None) => "is null".to_owned(),
-            Err(error) => format!("is not UTF-8 ({error})"),
+            Err(error) => error.to_string(),
         };
         let number = first + at as u64;
         return Err(invalid(format!(

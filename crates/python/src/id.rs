@@ -1,5 +1,6 @@
 //! Ids of documents.
 
+use corpus::{BadCell, Values};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
@@ -36,6 +37,17 @@ impl Id {
             Some(number) if is_number => Self::Number(number),
             _ => Self::Text(id.to_owned()),
         }
+    }
+
+    /// Returns the id of a row; `None` for a null.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub(crate) fn of_column(ids: &Values, row: usize) -> Result<Option<Self>, BadCell> {
+        if let Some(number) = ids.integer(row) {
+            return Ok(Some(Self::Number(number)));
+        }
+        Ok(ids.text(row)?.map(|text| Self::Text(text.to_owned())))
     }
 
     /// Reads an id given by the caller.

@@ -32,7 +32,11 @@ mod _neardup {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::crawl::{Crawl, PageTable};
+    use crate::arrow_stream::ArrowData;
+    #[pymodule_export]
+    use crate::crawl::Crawl;
+    #[pymodule_export]
+    use crate::crawl::table::CrawlTable;
     #[pymodule_export]
     use crate::dedup::dedup;
     #[pymodule_export]

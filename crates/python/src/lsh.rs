@@ -10,10 +10,22 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::errors::invalid;
 use crate::minhash::MinHash;
+use crate::results::Reduced;
+
+/// The arguments of `MinHashLSH._restore`: threshold, minima, parameters, the keys, the keys of
+/// their bands, and a MinHash of the index.
+type MadeFrom<'py> = (
+    f64,
+    usize,
+    (usize, usize),
+    Bound<'py, PyList>,
+    Bound<'py, PyBytes>,
+    Option<MinHash>,
+);
 
 /// An index of MinHashes that finds the keys of probably similar sets.
 ///
@@ -106,28 +118,14 @@ impl MinHashLsh {
     /// Raises ValueError for a key that is in the index, and for a MinHash of another kind.
     fn insert(&mut self, key: &Bound<'_, PyAny>, minhash: &MinHash) -> PyResult<()> {
         self.check(minhash)?;
-        let places = self.places.bind(key.py());
-        if places.contains(key)? {
+        if self.places.bind(key.py()).contains(key)? {
             return Err(invalid(format!("the key {} is in the index", key.repr()?)));
         }
-        let place = u32::try_from(self.entries.len())
-            .map_err(|_many| invalid("an index takes 2**32 sets, and has taken as many"))?;
-        places.set_item(key, place)?;
-        let bands: Box<[u64]> = self.keys(minhash).collect();
-        for band in &bands {
-            self.buckets
-                .entry(*band)
-                .and_modify(|bucket| bucket.push(place))
-                .or_insert(Bucket::One(place));
-        }
-        self.entries.push(Some(Entry {
-            key: key.clone().unbind(),
-            bands,
-        }));
         if self.sample.is_none() {
             self.sample = Some(minhash.clone());
         }
-        Ok(())
+        let bands: Box<[u64]> = self.keys(minhash).collect();
+        self.push(key, bands)
     }
 
     /// Returns the keys of all sets that agree with this one in a band, in the order of insertion.
@@ -211,6 +209,43 @@ impl MinHashLsh {
         self.places.bind(key.py()).contains(key)
     }
 
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py, MadeFrom<'py>>> {
+        let (restore, this) = (slf.get_type().getattr("_restore")?, slf.borrow());
+        let entries = this.entries.iter().flatten();
+        let bands = entries.clone().flat_map(|entry| &entry.bands);
+        let bands: Vec<u8> = bands.flat_map(|band| band.to_le_bytes()).collect();
+        let keys: Vec<_> = entries.map(|entry| entry.key.bind(slf.py())).collect();
+        let made_from = (
+            this.threshold,
+            this.num_perm,
+            (this.bands, this.rows),
+            PyList::new(slf.py(), keys)?,
+            PyBytes::new(slf.py(), &bands),
+            this.sample.clone(),
+        );
+        Ok((restore, made_from))
+    }
+
+    /// Restores a pickled index.
+    #[staticmethod]
+    fn _restore(
+        threshold: f64,
+        num_perm: usize,
+        params: (usize, usize),
+        keys: &Bound<'_, PyList>,
+        bands: &[u8],
+        sample: Option<PyRef<'_, MinHash>>,
+    ) -> PyResult<Self> {
+        let mut index = Self::new(keys.py(), threshold, num_perm, 0.5, Some(params))?;
+        index.sample = sample.map(|sample| (*sample).clone());
+        let (bands, _rest) = bands.as_chunks::<8>();
+        let bands: Vec<u64> = bands.iter().map(|band| u64::from_le_bytes(*band)).collect();
+        for (key, bands) in keys.iter().zip(bands.chunks_exact(params.0)) {
+            index.push(&key, bands.into())?;
+        }
+        Ok(index)
+    }
+
     fn __repr__(&self, py: Python<'_>) -> String {
         format!(
             "<MinHashLSH: {} sets, {} bands of {} rows>",
@@ -222,6 +257,24 @@ impl MinHashLsh {
 }
 
 impl MinHashLsh {
+    /// Adds a key that is not in the index.
+    fn push(&mut self, key: &Bound<'_, PyAny>, bands: Box<[u64]>) -> PyResult<()> {
+        let place = u32::try_from(self.entries.len())
+            .map_err(|_many| invalid("an index takes 2**32 sets, and has taken as many"))?;
+        self.places.bind(key.py()).set_item(key, place)?;
+        for band in &bands {
+            self.buckets
+                .entry(*band)
+                .and_modify(|bucket| bucket.push(place))
+                .or_insert(Bucket::One(place));
+        }
+        self.entries.push(Some(Entry {
+            key: key.clone().unbind(),
+            bands,
+        }));
+        Ok(())
+    }
+
     /// Refuses a MinHash that cannot be compared with those in the index.
     fn check(&self, minhash: &MinHash) -> PyResult<()> {
         let got = minhash.minhash.minima().len();

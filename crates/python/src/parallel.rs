@@ -24,7 +24,25 @@ pub(crate) fn map<T: Send>(
     threads: NonZeroUsize,
     of: impl Fn(usize) -> T + Sync,
 ) -> Vec<T> {
-    let threads = threads.get().min(count.div_ceil(BLOCK));
+    map_blocks(count, BLOCK, threads, of)
+}
+
+/// Does the same with items of which each takes a millisecond or more.
+pub(crate) fn map_each<T: Send>(
+    count: usize,
+    threads: NonZeroUsize,
+    of: impl Fn(usize) -> T + Sync,
+) -> Vec<T> {
+    map_blocks(count, 1, threads, of)
+}
+
+fn map_blocks<T: Send>(
+    count: usize,
+    block: usize,
+    threads: NonZeroUsize,
+    of: impl Fn(usize) -> T + Sync,
+) -> Vec<T> {
+    let threads = threads.get().min(count.div_ceil(block));
     if threads <= 1 {
         return (0..count).map(of).collect();
     }
@@ -32,11 +50,11 @@ pub(crate) fn map<T: Send>(
     let work = || {
         let mut done = Vec::new();
         loop {
-            let first = next.fetch_add(BLOCK, Ordering::Relaxed);
+            let first = next.fetch_add(block, Ordering::Relaxed);
             if first >= count {
                 return done;
             }
-            let last = (first + BLOCK).min(count);
+            let last = (first + block).min(count);
             done.push((first, (first..last).map(&of).collect::<Vec<T>>()));
         }
     };

@@ -4,8 +4,10 @@
 use neardup::{HashKey, NormalText, Unit};
 use numpy::PyArray1;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use crate::errors::invalid;
+use crate::results::Reduced;
 use crate::settings;
 use crate::tokens;
 
@@ -77,6 +79,26 @@ impl Shingles {
         other
             .cast::<Self>()
             .is_ok_and(|other| self.unit == other.get().unit && self.set == other.get().set)
+    }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<Reduced<'py, (String, Bound<'py, PyBytes>)>> {
+        let (restore, this) = (slf.get_type().getattr("_restore")?, slf.get());
+        let hashes = this.set.hashes().iter();
+        let bytes: Vec<u8> = hashes.flat_map(|hash| hash.to_le_bytes()).collect();
+        Ok((restore, (this.unit(), PyBytes::new(slf.py(), &bytes))))
+    }
+
+    /// Restores a pickled set.
+    #[staticmethod]
+    fn _restore(unit: &str, hashes: &[u8]) -> PyResult<Self> {
+        let (hashes, _rest) = hashes.as_chunks::<8>();
+        let hashes = hashes.iter().map(|hash| u64::from_le_bytes(*hash));
+        Ok(Self {
+            set: neardup::Shingles::from_hashes(hashes.collect()),
+            unit: settings::unit(unit)?,
+        })
     }
 
     fn __repr__(&self) -> String {

@@ -11,7 +11,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use batch::dedup::Document;
 use batch::signature_file::{SignatureHeader, SignatureReader};
 use neardup::{BandDesign, HashKey, Likeness, Match, PageSignature, PageText, SignatureBuilder};
-use pyo3::exceptions::PyKeyError;
+use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 
 use crate::documents::{Batch, DocumentSource, TextSource};
@@ -306,6 +306,12 @@ impl SignatureIndex {
 
     fn __contains__(&self, id: &Bound<'_, PyAny>) -> bool {
         Id::of(id, 0).is_ok_and(|id| self.read().numbers.contains_key(&id))
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(PyTypeError::new_err(
+            "a SignatureIndex is not pickled: save() writes it to a file, and load() reads it",
+        ))
     }
 
     fn __repr__(&self) -> String {

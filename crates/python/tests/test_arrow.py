@@ -1,5 +1,6 @@
 """Arrow data in and out: pyarrow, Polars, pandas and DuckDB, each if it is installed."""
 
+import array
 import importlib
 import pathlib
 import tempfile
@@ -110,6 +111,27 @@ class In(unittest.TestCase):
                 wrong(column)
         with self.assertRaisesRegex(ValueError, "id of document 1 is not UTF-8"):
             dedup(pa.table({"id": column, "text": ["a", "b", "c"]}))
+
+    def test_a_cell_outside_of_its_buffer_is_named(self):
+        # Offsets of a damaged file ran beyond the buffer: memory of the process was read as text,
+        # or the interpreter ended with a segmentation fault.
+        pa = wanted("pyarrow")
+        good = "one two three four five ".encode() * 4
+        length = len(good)
+        for kind, width in [(pa.string(), "i"), (pa.binary(), "i"), (pa.large_string(), "q")]:
+            for offsets in [[0, length, 10, length], [0, length, -5, 2 * length],
+                            [0, length, length + 10**8, 2 * length]]:
+                stored = [None, pa.py_buffer(array.array(width, offsets).tobytes()),
+                          pa.py_buffer(good * 2)]
+                column = pa.Array.from_buffers(kind, 3, stored)
+                findings = dedup(pa.table({"text": column}))
+                self.assertRegex(findings.skipped_reasons[0], "document 1 lies outside")
+                self.assertNotIn(1, [found.id for found in findings])
+                for wrong in [fingerprints, minhashes, SignatureIndex().query_many]:
+                    with self.assertRaisesRegex(ValueError, "text of document 1 lies outside"):
+                        wrong(column)
+                with self.assertRaisesRegex(ValueError, "id of document 1 lies outside"):
+                    dedup(pa.table({"id": column, "text": ["a", "b", "c"]}))
 
     def test_columns_of_dictionaries_binary_and_structs_are_read(self):
         pa = wanted("pyarrow")

@@ -1,12 +1,15 @@
-"""The pages of a crawl, compared with what the command exports.
+"""The pages, texts, links and hits of a crawl, compared with what the commands print.
 
 The environment variable CRAWLER names the binary, which crawls a web of three pages on loopback.
 """
 
+import datetime
 import functools
 import http.server
+import json
 import os
 import pathlib
+import pickle
 import subprocess
 import tempfile
 import threading
@@ -14,7 +17,7 @@ import unittest
 
 from corpus import words
 
-from neardup import Crawl
+from neardup import Crawl, dedup, keep
 
 CRAWLER = os.environ.get("CRAWLER")
 
@@ -38,7 +41,7 @@ def crawl(directory):
         threading.Thread(target=server.serve_forever, daemon=True).start()
         out = pathlib.Path(directory, "crawl")
         url = f"http://127.0.0.1:{server.server_port}/index.html"
-        command = [CRAWLER, url, "--out", out, "--allow-private", "--delay", "0s", "--no-index"]
+        command = [CRAWLER, url, "--out", out, "--allow-private", "--delay", "0s"]
         subprocess.run(command, check=True, capture_output=True)
         server.shutdown()
     return out
@@ -51,28 +54,127 @@ class Crawls(unittest.TestCase):
                 with self.assertRaisesRegex(FileNotFoundError, "there is no crawl in"):
                     Crawl(path)
 
-    @unittest.skipUnless(CRAWLER, "CRAWLER names no binary")
+
+def printed(*command):
+    """Returns the JSON lines that a command prints."""
+    done = subprocess.run([CRAWLER, *command], check=True, capture_output=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def plain(row):
+    """Returns a row as JSON has it: no nulls, and times as text."""
+    times = {name: value.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+             for name, value in row.items() if isinstance(value, datetime.datetime)}
+    return {name: value for name, value in {**row, **times}.items() if value is not None}
+
+
+@unittest.skipUnless(CRAWLER, "CRAWLER names no binary")
+class OneCrawl(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.directory.cleanup)
+        cls.out = crawl(cls.directory.name)
+
+    def same(self, rows, exported):
+        rows = [plain(row) for row in rows]
+        exported = [{k: v for k, v in row.items() if v is not None} for row in exported]
+        self.assertEqual(rows, exported)
+        self.assertGreater(len(rows), 0)
+
+    def test_texts_are_those_of_the_command(self):
+        texts = Crawl(self.out).texts()
+        self.same(texts, printed("export", self.out, "--text", "--format", "jsonl"))
+        self.assertEqual(list(texts), list(texts))      # a second time, because it is no iterator
+        self.assertEqual([text["title"] for text in texts], ["Start", "A page"])
+
+    def test_texts_as_markdown_are_those_of_the_command(self):
+        texts = list(Crawl(self.out).texts(markdown=True, threads=1))
+        self.same(texts, printed("export", self.out, "--text", "--markdown", "--format", "jsonl"))
+        self.assertTrue(any("[a](" in text["text"] for text in texts), texts)
+
+    def test_links_are_those_of_the_command(self):
+        links = list(Crawl(self.out).links())
+        self.same(links, printed("export", self.out, "--links", "--format", "jsonl"))
+        self.assertEqual([link["anchor"] for link in links], ["a", "b"])
+
+    def test_settings_that_cannot_be_read_are_named(self):
+        settings = self.out / "crawler.toml"
+        whole = settings.read_text()
+        try:
+            settings.write_text(whole.replace("script-links = false", "script-links = 7"))
+            with self.assertRaisesRegex(ValueError, "(?s)crawler.toml.*script-links"):
+                Crawl(self.out).links()
+        finally:
+            settings.write_text(whole)
+
+    def test_hits_are_those_of_the_command(self):
+        word = words(1, 300)[0]
+        hits = [plain(hit) for hit in Crawl(self.out).search(word)]
+        expected = printed("search", self.out, word, "--format", "json")
+        for hit, known in zip(hits, expected, strict=True):
+            hit["highlights"] = [list(range) for range in hit["highlights"]]
+            self.assertAlmostEqual(hit.pop("score"), known.pop("score"), 5)
+            self.assertEqual(hit, known)
+        self.assertEqual(len(hits), 1)
+        self.assertNotIn("snippet", next(Crawl(self.out).search(word, snippets=False)))
+        self.assertEqual(list(Crawl(self.out).search("no-such-word-at-all")), [])
+        with self.assertRaisesRegex(ValueError, "at most 100000"):
+            Crawl(self.out).search(word, limit=100_001)
+        with self.assertRaises(ValueError):
+            Crawl(self.out).search('title:')
+
+    def test_texts_go_into_dedup_keep_and_tables(self):
+        texts = Crawl(self.out).texts(duplicates=True)
+        self.assertEqual(list(dedup(texts, id="url")), [])
+        self.assertEqual(len(list(keep(texts))), 2)
+        self.assertEqual(pickle.loads(pickle.dumps(Crawl(self.out))).texts().columns, texts.columns)
+
+    def test_a_page_that_cannot_be_read_is_named_and_the_others_follow(self):
+        (archive,) = (self.out / "archive").glob("*.warc.gz")
+        whole = archive.read_bytes()
+        try:
+            # The last page is in the second half.
+            archive.write_bytes(whole[: len(whole) // 2] + bytes(len(whole) - len(whole) // 2))
+            with self.assertWarnsRegex(RuntimeWarning, "page.* cannot be read .*http://"):
+                left = list(Crawl(self.out).texts())
+            self.assertEqual([text["title"] for text in left], ["Start"])
+            with self.assertWarns(RuntimeWarning):
+                list(Crawl(self.out).links())
+        finally:
+            archive.write_bytes(whole)
+
+    def test_a_crawl_without_an_index_names_the_command_that_makes_it(self):
+        (self.out / "search").rename(self.out / "aside")
+        try:
+            with self.assertRaisesRegex(FileNotFoundError, "crawler reindex"):
+                Crawl(self.out).search("words")
+        finally:
+            (self.out / "aside").rename(self.out / "search")
+
     def test_pages_are_the_rows_of_the_parquet_export(self):
         try:
             import pyarrow as pa
             import pyarrow.parquet as parquet
         except ImportError:
             raise unittest.SkipTest("pyarrow is not installed") from None
-        with tempfile.TemporaryDirectory() as directory:
-            out = crawl(directory)
-            exported = pathlib.Path(directory, "visits.parquet")
+        exported = pathlib.Path(self.directory.name, "visits.parquet")
+        for table, options in [("pages", []), ("texts", ["--text"]), ("links", ["--links"])]:
             subprocess.run(
-                [CRAWLER, "export", out, "--format", "parquet", "--output", exported], check=True
+                [CRAWLER, "export", self.out, *options, "--format", "parquet", "--output",
+                 exported], check=True
             )
             expected = parquet.read_table(exported).replace_schema_metadata()
-            pages = Crawl(out).pages()
-            self.assertEqual(pages.to_arrow(), expected)
+            rows = getattr(Crawl(self.out), table)()
+            self.assertEqual(rows.to_arrow(), expected)
             # A second time, because it is no iterator.
-            table = pa.table(pages)
-            self.assertEqual(table.schema, expected.schema)
-            self.assertEqual(
-                sorted(table["verdict"].to_pylist()), ["exact-duplicate", "unique", "unique"]
-            )
+            self.assertEqual(pa.table(rows).schema, expected.schema)
+            self.assertEqual(rows.columns, expected.column_names)
+            self.assertEqual([len(row) for row in rows], [len(rows.columns)] * len(expected))
+        pages = Crawl(self.out).pages().to_arrow()
+        self.assertEqual(
+            sorted(pages["verdict"].to_pylist()), ["exact-duplicate", "unique", "unique"]
+        )
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import unittest
 
 from neardup import SignatureIndex, dedup, fingerprints, minhashes
 
+CORPORA = pathlib.Path(__file__).resolve().parents[2] / "anybytes" / "corpus"
 ROUNDS = int(os.environ.get("ROUNDS", 150))
 
 
@@ -27,10 +28,19 @@ def noise(source):
 def column(pa, source, rows):
     """Returns a column of any layout whose strings nobody has checked."""
     cells = [None if source.random() < 0.1 else noise(source) for _ in range(rows)]
-    kinds = [(pa.binary(), pa.string()), (pa.large_binary(), pa.large_string())]
-    stored, shown = source.choice(kinds)
+    kinds = [(pa.binary(), pa.string(), 4), (pa.large_binary(), pa.large_string(), 8),
+             (pa.binary_view(), pa.string_view(), 16)]
+    stored, shown, width = source.choice(kinds)
     raw = pa.array(cells, stored)
-    made = pa.Array.from_buffers(shown, rows, raw.buffers(), raw.null_count)
+    buffers = raw.buffers()
+    if source.random() < 0.5 and rows > 1:
+        # An offset, or a view, that nobody has checked: it may lead anywhere.
+        places = bytearray(buffers[1].to_pybytes())
+        at = width * source.randrange(1, rows) + 4 * source.randrange(width // 4)
+        number = source.choice([source.randrange(64), -source.randrange(64), 2**31 - 1])
+        places[at:at + 4] = number.to_bytes(4, "little", signed=True)
+        buffers[1] = pa.py_buffer(bytes(places))
+    made = pa.Array.from_buffers(shown, rows, buffers, raw.null_count)
     return source.choice([
         lambda: made,
         lambda: raw,
@@ -67,7 +77,39 @@ class AnyTable(unittest.TestCase):
                     pass
 
 
+def changed(source, inputs):
+    """Returns an input with some bytes changed, cut, or taken from another input."""
+    data = bytearray(source.choice(inputs) or b" ")
+    for _ in range(source.randrange(1, 6)):
+        at, other = source.randrange(len(data) or 1), source.choice(inputs)
+        part = source.randrange(len(other) + 1)
+        source.choice([
+            lambda: data.__setitem__(slice(at, at + 1), bytes([source.randrange(256)])),
+            lambda: data.__setitem__(slice(at, at + 8), (2 ** source.randrange(64)).to_bytes(8, "little")),
+            lambda: data.__setitem__(slice(at, at + 4), source.choice([b"\xff" * 4, bytes(4)])),
+            lambda: data.__setitem__(slice(at, at + 32), other[part:part + 32]),
+            lambda: data.__setitem__(slice(max(at, 1), None), b"") if source.random() < 0.1 else None,
+        ])()
+    return bytes(data)
+
+
 class AnyFile(unittest.TestCase):
+    def test_a_damaged_table_or_archive_is_read_skipped_or_refused(self):
+        inputs = {kind: [path.read_bytes() for path in sorted((CORPORA / kind).iterdir())]
+                  for kind in ["tables", "warc", "wacz", "jsonl"]}
+        with tempfile.TemporaryDirectory() as directory:
+            path = pathlib.Path(directory) / "table"
+            for seed in range(ROUNDS):
+                source = random.Random(seed)
+                kind = source.choice(["tables", "tables", "warc", "wacz", "jsonl"])
+                path.write_bytes(changed(source, inputs[kind]))
+                try:
+                    findings = dedup(path)
+                    list(findings)
+                except (OSError, TypeError, ValueError):
+                    continue
+                self.assertEqual(findings.skipped > 0, len(findings.skipped_reasons) > 0)
+
     def test_a_file_of_any_bytes_is_read_skipped_or_refused(self):
         beginnings = [b"", b"PAR1", b"ARROW1\0\0", b"WARC/1.1\r\n", b"\x1f\x8b\x08", b"<html>",
                       b'{"text": "', b"\xff\xff\xff\xff\x10\0\0\0", b"\x28\xb5\x2f\xfd"]

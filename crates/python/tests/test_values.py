@@ -23,6 +23,36 @@ from neardup import (
 TEXTS, REPEATED = corpus()
 
 
+class Pickles(unittest.TestCase):
+    def test_sets_of_shingles_are_equal_after_pickling(self):
+        one = Shingles("to be or not to be", "char:3")
+        again = pickle.loads(pickle.dumps(one))
+        self.assertEqual((again, again.unit, again.resemblance(one)), (one, "char:3", 1.0))
+
+    def test_an_index_of_minhashes_finds_the_same_after_pickling(self):
+        # datasketch's can be pickled, ours raised TypeError.
+        lsh = MinHashLSH(threshold=0.7, num_perm=64)
+        sets = [MinHash.from_text(text, num_perm=64) for text in TEXTS[:50]]
+        for number, one in enumerate(sets):
+            lsh.insert((number, "key"), one)
+        lsh.remove((7, "key"))
+        again = pickle.loads(pickle.dumps(lsh))
+        self.assertEqual((len(again), again.params, again.threshold), (49, lsh.params, 0.7))
+        for one in sets:
+            self.assertEqual(again.query(one), lsh.query(one))
+        again.insert("new", sets[7])
+        self.assertIn("new", again.query(sets[7]))
+        with self.assertRaisesRegex(ValueError, "different shingles"):
+            again.query(MinHash(num_perm=64))
+        with self.assertRaisesRegex(ValueError, "is in the index"):
+            again.insert((1, "key"), sets[1])
+        self.assertEqual(len(pickle.loads(pickle.dumps(MinHashLSH()))), 0)
+
+    def test_an_index_of_texts_says_how_it_is_stored(self):
+        with self.assertRaisesRegex(TypeError, "save.*load"):
+            pickle.dumps(SignatureIndex())
+
+
 class Fingerprints(unittest.TestCase):
     def test_texts_that_differ_little_differ_in_few_bits(self):
         one = Simhash(TEXTS[0])

@@ -23,5 +23,9 @@ def values(texts: list[str]) -> tuple[int, int, list[object]]:
 
 
 def files(directory: Path) -> int:
-    Crawl(directory).pages()
+    crawl = Crawl(directory)
+    crawl.pages().to_arrow()
+    titles: list[object] = [page["title"] for page in crawl.texts(markdown=True)]
+    titles.extend(hit["title"] for hit in crawl.search("words", limit=3))
+    titles.extend(found.id for found in dedup(crawl.texts(), id="url"))
     return sum(1 for _ in dedup([directory], pairs=True))

@@ -24,6 +24,17 @@ pub struct Snippet {
     pub cut_behind: bool,
 }
 
+impl Snippet {
+    /// Returns the matches as ranges of characters.
+    #[must_use]
+    pub fn highlights(&self) -> Vec<Range<usize>> {
+        let characters = |bytes: usize| self.text[..bytes].chars().count();
+        let ranges = self.found.iter();
+        let ranges = ranges.map(|range| characters(range.start)..characters(range.end));
+        ranges.collect()
+    }
+}
+
 /// Makes snippets for a query.
 pub struct Snippets<'q> {
     words: Vec<&'q Words>,

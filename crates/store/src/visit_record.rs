@@ -191,6 +191,13 @@ impl VisitRecord {
         self.requisite == 0 && self.fate.is_page()
     }
 
+    /// Returns true if the archive has the page with its text: not if it was left out, nor if its
+    /// bytes are archived elsewhere.
+    #[must_use]
+    pub const fn has_page(&self) -> bool {
+        self.kept && self.fate.is_page() && self.warc_file.is_some()
+    }
+
     /// Returns true if the page was compared with the topic of a focused crawl.
     #[must_use]
     pub fn is_judged(&self) -> bool {

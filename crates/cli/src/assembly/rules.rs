@@ -12,15 +12,12 @@ use fetch::{
 use neardup::HashKey;
 use store::embedded::{EarlierCrawls, StoreOptions};
 use store::{FrontierRules, HostLimits};
-use web::{CanonicalForm, Clock, MainSelectors, ReadLimits, Scope, TrapRules};
+use web::{CanonicalForm, Clock, Scope, TrapRules};
 
 use crate::cli_error::{CliError, usage};
 use crate::settings::Settings;
 use crate::values::{CookieKeeping, SignatureIndexPlace};
 use crate::{crawl_directory, machine};
-
-/// Bytes of a decoded document that are read.
-const MAX_DECODED: u64 = 8 << 20;
 
 /// The longest delay, because clocks are finite.
 const LONGEST_DELAY: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
@@ -112,26 +109,16 @@ pub(crate) fn policy(settings: &Settings, canonical: CanonicalForm) -> Policy {
         duplicate_text: settings.duplicate_text.is_on(),
         duplicate_links: settings.duplicate_links,
         max_depth: settings.max_depth,
-        page_requisites: settings.page_requisites,
         tries: settings.tries,
         redirects: settings.max_redirects,
         ignore_robots: settings.ignore_robots,
         skip_relations: settings.skip_relations(),
         types: settings.types.clone().unwrap_or_default(),
         languages: settings.languages.clone().unwrap_or_default(),
-        main_content: settings.main_content.is_on(),
-        main_selectors: MainSelectors::parse(&settings.main_selectors())
-            .expect("settings were checked when they were read"),
         agent: settings.agent_token(),
-        max_decoded: MAX_DECODED,
         digest: settings.digest,
         outlinks: settings.outlinks.is_on(),
         index: (!settings.no_index).then_some(settings.index),
-        read: ReadLimits {
-            kinds: settings.link_kinds(),
-            link_context: settings.has_topic(),
-            ..ReadLimits::default()
-        },
         listings: ListingRules {
             sitemaps: settings.sitemaps,
             feeds: settings.feeds.is_on(),
@@ -141,6 +128,10 @@ pub(crate) fn policy(settings: &Settings, canonical: CanonicalForm) -> Policy {
         },
         canonical,
         traps: traps.then(|| TrapRules::at(machine::clock().now())),
+        ..settings
+            .reading()
+            .policy()
+            .expect("settings were checked when they were read")
     }
 }
 

@@ -8,7 +8,6 @@ mod destination;
 mod links;
 mod pages;
 mod target;
-mod texts;
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -17,8 +16,8 @@ use std::sync::Arc;
 use disk::{Disk, DraftPath, SystemDisk};
 use export::{
     BROKEN_LINKS, Beginning, Compression, ExportFault, ExportInfo, Form, LINKS, Linked, Packed,
-    PageSignatureRecord, Parts, SIGNATURES, SKETCHES, TEXTS, Table, TableWriter, VISITS, Visits,
-    WholeFile, draft_of, linked_so_far,
+    PageSignatureRecord, Parts, SIGNATURES, SKETCHES, TEXTS, Table, TableWriter, TextRules, VISITS,
+    Visits, WholeFile, draft_of, linked_so_far,
 };
 use neardup::HashKey;
 use sinks::warc::{self, ConversionInfo, ConversionWriter};
@@ -28,7 +27,6 @@ use self::destination::Destination;
 use self::links::FailedUrls;
 use self::pages::{PageBatch, PageRecords};
 use self::target::ExportTarget;
-use self::texts::TextRules;
 use super::shared::{OpenCrawl, Refused};
 use super::unwritable;
 use crate::args::{ExportArgs, OutputForm};

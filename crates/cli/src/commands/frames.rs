@@ -20,7 +20,7 @@ use crate::assembly::KEPT_PAGES;
 use crate::cli_error::{CliError, usage};
 use crate::crawl_directory;
 use crate::output::{self, Format, counted, grouped};
-use crate::read_again::{ArchivedPages, has_page};
+use crate::read_again::ArchivedPages;
 use crate::settings::Settings;
 use crate::terminal::{pasted, printable};
 
@@ -103,7 +103,7 @@ fn blocks(
     let mut rows: VecDeque<VisitRecord> = VecDeque::new();
     for row in embedded::rows(state)? {
         let row = row?;
-        if final_url(&row).host() == *host && has_page(&row) {
+        if final_url(&row).host() == *host && row.has_page() {
             rows.push_back(row);
             if rows.len() > PAGES {
                 rows.pop_front();
@@ -111,7 +111,7 @@ fn blocks(
         }
     }
     let archived = ArchivedPages::of(&Settings::of_crawl(directory)?);
-    let main_content = archived.policy.main_content;
+    let main_content = archived.archive.policy.main_content;
     let mut shown: HashMap<String, Option<u32>> = HashMap::new();
     archived.read_all(
         &mut rows.into_iter().collect(),

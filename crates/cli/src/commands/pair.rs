@@ -17,7 +17,7 @@ use web::PageUrl;
 use super::parse_url;
 use crate::cli_error::{CliError, usage};
 use crate::crawl_directory;
-use crate::read_again::{ArchivedPages, has_page};
+use crate::read_again::ArchivedPages;
 use crate::settings::Settings;
 use crate::terminal::{pasted, word_of_shell};
 
@@ -129,7 +129,7 @@ fn page(url: &PageUrl, history: &PageHistory, settings: &Settings) -> PageOfPair
         return page;
     };
     let pages = ArchivedPages::of(settings);
-    if !has_page(row) {
+    if !row.has_page() {
         page.text = match pages.duplicate_text(row) {
             Ok(None) => PageTextState::NotKept,
             Ok(Some(kept)) => {
@@ -143,7 +143,7 @@ fn page(url: &PageUrl, history: &PageHistory, settings: &Settings) -> PageOfPair
     page.text = match pages.read(row) {
         Err(trouble) => PageTextState::Unreadable(trouble),
         Ok(archived) => {
-            let judged = crawl::page_text(&archived.document, pages.policy.main_content);
+            let judged = crawl::page_text(&archived.document, pages.archive.policy.main_content);
             page.heading = judged.heading.map(str::to_owned);
             PageTextState::Known(judged.text.to_owned())
         }

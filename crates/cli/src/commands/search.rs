@@ -19,9 +19,10 @@ use web::UrlKey;
 use crate::args::SearchArgs;
 use crate::cli_error::{CliError, usage};
 use crate::output::{self, Format};
+use crate::read_again::ArchivedPages;
 use crate::settings::Settings;
 use crate::terminal::{pasted, printable, say};
-use crate::{assembly, crawl_directory, search_index};
+use crate::{crawl_directory, search_index};
 
 /// A page that was found.
 #[derive(Serialize)]
@@ -84,11 +85,10 @@ pub(crate) fn run(args: &SearchArgs) -> Result<(), CliError> {
     let mut found: Vec<SearchHit> = hits.map(SearchHit::of).collect();
     if args.snippets.is_on() {
         let settings = Settings::of_crawl(&args.directory)?;
-        let policy = assembly::policy(&settings, settings.canonical_form());
-        let archive = crawl_directory::archive(&args.directory);
+        let archive = ArchivedPages::of(&settings).archive;
         let snippets = Snippets::of(&query);
         for hit in &mut found {
-            let text = search_index::text_at(&archive, &hit.warc_file, hit.warc_offset, &policy);
+            let text = archive.indexed_text_at(&hit.warc_file, hit.warc_offset);
             hit.show(snippets.cut(&text.unwrap_or_default()));
         }
     }
@@ -147,9 +147,8 @@ impl SearchHit {
     }
 
     fn show(&mut self, cut: Snippet) {
-        let characters = |bytes: usize| cut.text[..bytes].chars().count();
-        let ranges = cut.found.iter();
-        let ranges = ranges.map(|range| [characters(range.start), characters(range.end)]);
+        let ranges = cut.highlights().into_iter();
+        let ranges = ranges.map(|range| [range.start, range.end]);
         self.highlights = Some(ranges.collect());
         self.snippet = Some(cut.text.clone());
         self.cut = Some(cut);

@@ -4,7 +4,7 @@
 //! in this process.
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tokio::signal::unix::{SignalKind, signal};
 use web::Clock;
@@ -17,9 +17,10 @@ use super::shared::OpenCrawl;
 use super::{pair, report, similar, why};
 use crate::args::ServeArgs;
 use crate::cli_error::{CliError, fault, usage};
+use crate::read_again::ArchivedPages;
 use crate::settings::Settings;
 use crate::terminal::say;
-use crate::{assembly, crawl_directory, input, machine, search_index, signals};
+use crate::{crawl_directory, input, machine, search_index, signals};
 
 /// Bytes of a token file.
 const MAX_TOKEN_FILE: u64 = 4_096;
@@ -133,7 +134,7 @@ fn watched(settings: &Settings, is_mirror: bool) -> Result<WatchedCrawl, CliErro
         settings: report::shown_settings(settings)?,
         least_delays: report::least_delays(settings),
         form: settings.canonical_form(),
-        queries: queries(settings, &directory, archive.clone()),
+        queries: queries(settings, &directory),
         archive,
         directory,
         takes_orders: !is_mirror,
@@ -141,8 +142,8 @@ fn watched(settings: &Settings, is_mirror: bool) -> Result<WatchedCrawl, CliErro
 }
 
 /// Returns the questions that the commands of the same names answer.
-fn queries(settings: &Settings, directory: &Path, archive: PathBuf) -> CrawlQueries {
-    let policy = assembly::policy(settings, settings.canonical_form());
+fn queries(settings: &Settings, directory: &Path) -> CrawlQueries {
+    let archive = ArchivedPages::of(settings).archive;
     let [of_why, of_similar, of_pair] = [(); 3].map(|()| directory.to_owned());
     CrawlQueries {
         explain: Box::new(move |url| {
@@ -163,6 +164,6 @@ fn queries(settings: &Settings, directory: &Path, archive: PathBuf) -> CrawlQuer
                 row: judged.row,
             })
         }),
-        text: Box::new(move |file, offset| search_index::text_at(&archive, file, offset, &policy)),
+        text: Box::new(move |file, offset| archive.indexed_text_at(file, offset)),
     }
 }

@@ -90,7 +90,7 @@ impl Settings {
 impl Settings {
     /// Returns true if the crawl has a topic.
     pub(crate) fn has_topic(&self) -> bool {
-        self.topic.is_some() || !self.topic_file.is_empty() || self.topic_of_seeds
+        self.reading().has_topic()
     }
 
     /// Checks the options of a focused crawl, which need a topic.

@@ -4,11 +4,11 @@ use std::fmt::Display;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
-use crawl::Requisites;
+use crawl::{HostReading, ReadingSettings};
 use fetch::{AddressBound, InsecureHost, ProxyUrl, ResolveRule};
 use neardup::Thresholds;
 use store::LikenessRules;
-use web::{CanonicalForm, GroupBy, LinkKind, LinkKinds, Relations};
+use web::{CanonicalForm, GroupBy, Relations};
 
 use super::Settings;
 use crate::cli_error::{CliError, usage};
@@ -48,15 +48,25 @@ impl Settings {
             .map_or_else(machine::memory_for_content, |size| size.0)
     }
 
-    /// Returns the kinds of links that are extracted from pages.
-    pub(crate) fn link_kinds(&self) -> LinkKinds {
-        let wanted = [
-            (LinkKind::Requisite, self.page_requisites != Requisites::Off),
-            (LinkKind::Form, self.forms),
-            (LinkKind::Script, self.script_links),
-        ];
-        let wanted = wanted.into_iter().filter(|(_, is_wanted)| *is_wanted);
-        wanted.fold(LinkKinds::PAGES, |kinds, (kind, _)| kinds.with(kind))
+    /// Returns the settings by which pages are read.
+    pub(crate) fn reading(&self) -> ReadingSettings {
+        let host = self.host.iter().map(|(pattern, own)| {
+            let main_selector = own.main_selector.clone();
+            (pattern.clone(), HostReading { main_selector })
+        });
+        ReadingSettings {
+            drop_parameters: self.drop_parameters.clone(),
+            sort_parameters: self.sort_parameters.is_on(),
+            page_requisites: self.page_requisites,
+            forms: self.forms,
+            script_links: self.script_links,
+            main_content: self.main_content.is_on(),
+            main_selector: self.main_selector.clone(),
+            host: host.collect(),
+            topic: self.topic.clone(),
+            topic_file: self.topic_file.clone(),
+            topic_of_seeds: self.topic_of_seeds,
+        }
     }
 
     /// Returns the relations of links that are not followed.
@@ -70,7 +80,7 @@ impl Settings {
 
     /// Returns the form in which URLs are compared.
     pub(crate) fn canonical_form(&self) -> CanonicalForm {
-        CanonicalForm::new(&self.drop_parameters).sort_parameters(self.sort_parameters.is_on())
+        self.reading().canonical_form()
     }
 
     /// Returns the rules for comparing pages.
@@ -174,6 +184,23 @@ mod tests {
         assert_eq!(named("MJ12bot/v1").agent_token(), "MJ12bot");
         assert!(named("/2.1").check().is_err());
         assert!(named("*").check().is_err());
+    }
+
+    /// The Python package reads pages with the file of a crawl, as the commands do.
+    #[test]
+    fn the_file_of_a_crawl_has_the_settings_by_which_its_pages_are_read() {
+        let settings: Settings = toml::from_str(
+            "drop-parameters = [\"ref\"]\nsort-parameters = \"off\"\nforms = true\n\
+             page-requisites = \"any\"\nscript-links = true\nmain-content = \"off\"\n\
+             main-selector = [\"main\"]\ntopic = \"tides\"\ntopic-file = [\"a\"]\n\
+             topic-of-seeds = true\ndelay = \"2s\"\n\
+             [host.\"*.example.org\"]\nmain-selector = \"article\"\ndelay = \"5s\"\n",
+        )
+        .unwrap();
+        for settings in [settings, Settings::default()] {
+            let file = settings.as_run(Vec::new()).unwrap();
+            assert_eq!(ReadingSettings::parse(&file).unwrap(), settings.reading());
+        }
     }
 
     #[test]

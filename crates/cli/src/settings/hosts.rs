@@ -191,14 +191,7 @@ impl Settings {
     /// Returns the selectors of main content: those of single hosts, the most specific first, and
     /// then those of all hosts.
     pub(crate) fn main_selectors(&self) -> Vec<String> {
-        let of_hosts = self
-            .resolved_hosts()
-            .into_iter()
-            .filter_map(|(pattern, own)| {
-                let css = own.main_selector?;
-                Some(format!("{pattern}={css}"))
-            });
-        of_hosts.chain(self.main_selector.iter().cloned()).collect()
+        self.reading().main_selectors()
     }
 }
 

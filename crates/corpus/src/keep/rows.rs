@@ -28,8 +28,9 @@ use crate::draft::Draft;
 use crate::open_file::{self, OpenFile};
 use crate::packed_draft::PackedDraft;
 use crate::physical;
+use crate::projection::Projection;
 use crate::table_rows::Columns;
-use crate::tables::{Projection, Table};
+use crate::tables::Table;
 
 /// Encoded bytes that end a row group.
 const ROW_GROUP_BYTES: usize = 128 << 20;

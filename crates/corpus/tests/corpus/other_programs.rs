@@ -5,7 +5,8 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BinaryArray, IntervalYearMonthArray, RecordBatch};
+use arrow_array::{ArrayRef, BinaryArray, IntervalYearMonthArray, RecordBatch, StringArray};
+use arrow_ipc::writer::FileWriter;
 use arrow_schema::{DataType, Field, Schema};
 use corpus::{Documents, InputOptions, KeptDocuments};
 use parquet::arrow::ArrowSchemaConverter;
@@ -78,6 +79,35 @@ fn a_cell_that_is_no_utf8_costs_its_row_and_no_other() {
         "{skipped}"
     );
     assert!(skipped.is_loss);
+}
+
+/// As in Parquet; one cell cost the whole batch, which may be the file.
+#[test]
+fn a_cell_of_an_arrow_file_that_is_no_utf8_costs_its_row_and_no_other() {
+    let texts: ArrayRef = Arc::new(StringArray::from_iter_values(["one", "Xone", "two"]));
+    let batch = RecordBatch::try_from_iter([("text", texts)]).unwrap();
+    let mut file = FileWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+    file.write(&batch).unwrap();
+    let file = file.into_inner().unwrap();
+    for mut table in [file, write::arrow_stream(&[batch])] {
+        let is_cell = |at: &usize| table[*at..].starts_with(b"oneXone");
+        let cell = (0..table.len()).find(is_cell).unwrap();
+        table[cell + 3] = 0xff;
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("table");
+        std::fs::write(&path, table).unwrap();
+        let rows = read(&[path], &InputOptions::new(directory.path()));
+        assert_eq!(rows.len(), 3);
+        let text = |row: usize| rows[row].as_ref().unwrap().1.as_str();
+        assert_eq!((text(0), text(2)), ("one", "two"));
+        let skipped = rows[1].as_ref().unwrap_err();
+        assert!(
+            skipped
+                .reason
+                .starts_with("row 2 has a \"text\" that is not UTF-8"),
+            "{skipped}"
+        );
+    }
 }
 
 /// `--keep` said that the inputs had changed while they were read.

@@ -8,16 +8,17 @@
 - `MinHash`, `minhashes`, `MinHashLSH`: sets as minima, which estimate resemblance, and an index
   of them.
 - `Shingles`, `resemblance`, `containment`: exact measures.
-- `Crawl`: the pages that `crawler` has visited, as Arrow data.
+- `Crawl`: the pages, texts, links and search index of a crawl by `crawler`.
 """
 
 from ._keep import keep
 from ._neardup import (
+    ArrowData,
     Crawl,
+    CrawlTable,
     Findings,
     MinHash,
     MinHashLSH,
-    Pages,
     Shingles,
     SignatureIndex,
     Simhash,
@@ -31,14 +32,15 @@ from ._neardup import (
 from ._results import Cluster, Duplicate, Match, Pair
 
 __all__ = [
+    "ArrowData",
     "Cluster",
     "Crawl",
+    "CrawlTable",
     "Duplicate",
     "Findings",
     "Match",
     "MinHash",
     "MinHashLSH",
-    "Pages",
     "Pair",
     "Shingles",
     "SignatureIndex",

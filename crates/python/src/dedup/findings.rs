@@ -11,7 +11,7 @@ use pyo3::types::PyType;
 use super::id_types::IdTypes;
 use super::run::{Compared, Found, Message, Running, Skipped, ended_unexpectedly};
 use super::table::FindingBatches;
-use crate::arrow_stream;
+use crate::arrow_stream::{self, ArrowData};
 use crate::errors::of_batch;
 use crate::results;
 
@@ -22,7 +22,7 @@ use crate::results;
 /// >>> findings = dedup(["one", "One!", "two"])
 /// >>> len(list(findings)), findings.documents
 /// (1, 3)
-#[pyclass(module = "neardup")]
+#[pyclass(extends = ArrowData, module = "neardup")]
 pub(crate) struct Findings {
     /// None once everything is read, or the stream of Arrow data is handed over. The mutex is
     /// never locked: it lets the value be shared, and exclusive references need no lock.
@@ -68,21 +68,6 @@ impl Findings {
     #[getter]
     fn expected_recall(&self) -> Option<f64> {
         self.expected_recall
-    }
-
-    /// Returns the findings as a `pyarrow.Table`.
-    fn to_arrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        arrow_stream::to_arrow(slf.as_any())
-    }
-
-    /// Returns the findings as a `pandas.DataFrame`.
-    fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        arrow_stream::to_pandas(slf.as_any())
-    }
-
-    /// Returns the findings as a `polars.DataFrame`.
-    fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        arrow_stream::to_polars(slf.as_any())
     }
 
     /// Returns the findings as a stream of Arrow data.
@@ -134,8 +119,12 @@ impl Findings {
 }
 
 impl Findings {
-    pub(super) fn of(compared: Compared, ids: IdTypes, expected_recall: Option<f64>) -> Self {
-        Self {
+    pub(super) fn of(
+        compared: Compared,
+        ids: IdTypes,
+        expected_recall: Option<f64>,
+    ) -> PyClassInitializer<Self> {
+        PyClassInitializer::from(ArrowData).add_subclass(Self {
             kind: compared.running.kind,
             running: Mutex::new(Some(compared.running)),
             is_handed_over: false,
@@ -145,7 +134,7 @@ impl Findings {
             expected_recall,
             documents: None,
             spilled: None,
-        }
+        })
     }
 
     /// Waits for findings if none are at hand. Nothing more comes after an error.

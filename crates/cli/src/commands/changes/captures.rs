@@ -254,7 +254,7 @@ impl Journals {
         let (old, new) = (self.own(Side::Old), self.own(Side::New));
         old.key.is_some()
             && old.key == new.key
-            && old.pages.policy.main_content == new.pages.policy.main_content
+            && old.pages.archive.policy.main_content == new.pages.archive.policy.main_content
     }
 
     /// Compares the bodies under a URL in both crawls; none if one of them is not known.
@@ -283,7 +283,11 @@ impl Journals {
         // A page whose text cannot be read any more moves with its bytes alone.
         let document = self.document(capture).ok()?;
         let is_text = document.media != web::Media::Other;
-        let main_content = self.journals[capture.crawl].pages.policy.main_content;
+        let main_content = self.journals[capture.crawl]
+            .pages
+            .archive
+            .policy
+            .main_content;
         is_text.then(|| match main_content {
             true => document.text,
             false => document.into_full_text(),

@@ -10,20 +10,9 @@ use std::sync::Arc;
 
 use export::{BrokenLink, ExportFault, Visits};
 use store::{Fate, StoreFault, VisitRecord};
-use web::{Link, ReadLimits, UrlKey};
+use web::{Link, UrlKey};
 
 use super::destination::Destination;
-
-/// Characters of the words of a link.
-const ANCHOR_CHARS: usize = 500;
-/// Bytes of the relations of a link.
-const REL_BYTES: usize = 200;
-
-/// Sets the limits by which pages are read for their links.
-pub(super) fn widen(limits: &mut ReadLimits) {
-    limits.anchor_chars = ANCHOR_CHARS;
-    limits.rel_bytes = REL_BYTES;
-}
 
 /// The URLs that could not be fetched, each with the status of the last response and the reason.
 pub(super) struct FailedUrls(HashMap<UrlKey, (Option<u16>, Option<Arc<str>>)>);
@@ -58,16 +47,9 @@ pub(super) fn write<W: Write + Send>(
     failed: Option<&FailedUrls>,
     destination: &mut Destination<W>,
 ) -> Result<(), ExportFault> {
-    let source = row.final_url.as_ref().unwrap_or(&row.url).as_str();
     for link in links {
         let key = link.url.key();
-        let link = export::Link {
-            source,
-            target: link.url.as_str(),
-            anchor: &link.anchor,
-            rel: &link.rel,
-            kind: link.kind.as_str(),
-        };
+        let link = export::Link::of_page(row, link);
         let Some(FailedUrls(failed)) = failed else {
             destination.write(&link.fields())?;
             continue;

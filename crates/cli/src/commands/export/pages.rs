@@ -4,11 +4,10 @@
 use std::io::Write;
 use std::path::Path;
 
-use export::{ExportFault, Visit, VisitPosition};
+use export::{ExportFault, TextRules, Visit, VisitPosition};
 
 use super::destination::Destination;
 use super::links::{self, FailedUrls};
-use super::texts::TextRules;
 use crate::cli_error::CliError;
 use crate::read_again::{ArchivedPages, BATCH};
 use crate::settings::Settings;
@@ -34,9 +33,9 @@ impl PageBatch {
     /// Returns an empty batch of visits of the crawl in `directory`.
     pub(super) fn of_crawl(directory: &Path, records: PageRecords) -> Result<Self, CliError> {
         let mut pages = ArchivedPages::of(&Settings::of_crawl(directory)?);
-        let limits = &mut pages.policy.read;
+        let limits = &mut pages.archive.policy.read;
         match &records {
-            PageRecords::Links | PageRecords::BrokenLinks(_) => links::widen(limits),
+            PageRecords::Links | PageRecords::BrokenLinks(_) => export::widen(limits),
             PageRecords::Texts(rules) => limits.markdown = rules.markdown,
         }
         Ok(Self {
@@ -82,10 +81,11 @@ impl PageBatch {
             PageRecords::Texts(rules) => self.pages.make_all(
                 &mut self.visits,
                 |(visit, _)| rules.is_wanted(&visit.row).then_some(&visit.row),
-                |_, page| rules.text_of(page),
+                |_, page| Some((rules.text_of(page.document, page.digest)?, page.record)),
                 |(visit, mark), text| {
-                    if let Some(text) = text.flatten() {
-                        text.write(&visit.row, destination)?;
+                    if let Some((text, record)) = text.flatten() {
+                        let media = text.content_type();
+                        destination.write_text(&text.record(&visit.row), &record, media)?;
                     }
                     destination.wrote(mark)
                 },

@@ -29,7 +29,7 @@ use super::journal::Journal;
 use crate::cli_error::CliError;
 use crate::commands::journal::records;
 use crate::commands::scope_in_force;
-use crate::read_again::{ArchivedPages, BATCH, has_page};
+use crate::read_again::{ArchivedPages, BATCH};
 use crate::settings::Settings;
 
 /// The counts of the links of archived pages.
@@ -90,7 +90,7 @@ pub(super) fn check(
         if let Record::Settled(settled) = record
             && revoked.take(&settled.visit.row).is_none()
             && settled.visit.row.requisite == 0
-            && has_page(&settled.visit.row)
+            && settled.visit.row.has_page()
         {
             links.batch.push(settled.visit);
         }
@@ -140,7 +140,11 @@ impl Links<'_> {
             if self.journal.knows(&link.url) {
                 continue;
             }
-            let (policy, scope, depth) = (&self.pages.policy, &self.scope.scope, visit.row.depth);
+            let (policy, scope, depth) = (
+                &self.pages.archive.policy,
+                &self.scope.scope,
+                visit.row.depth,
+            );
             match crawl::why_unvisited(policy, scope, page, depth, document, link) {
                 Some((SkippedBy::Trap, _)) => explained += 1,
                 Some(_) => {}

@@ -1,41 +1,42 @@
-//! The texts of archived pages, with the figures that curators of training corpora filter by.
+//! The text of a page that was read from the archive, as a record of [`TEXTS`](crate::TEXTS).
 
 use std::collections::HashMap;
-use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use export::{ExportFault, ExtractedText, QualitySignals};
 use neardup::StopWords;
 use store::VisitRecord;
+use web::Document;
 
-use super::destination::Destination;
-use crate::read_again::ArchivedPage;
+use crate::extracted_text::ExtractedText;
+use crate::quality::QualitySignals;
 
 /// The rules by which texts are made.
-pub(super) struct TextRules {
+#[derive(Debug, Default)]
+pub struct TextRules {
     /// True for Markdown instead of plain text.
-    pub(super) markdown: bool,
+    pub markdown: bool,
     /// True if kept duplicates are wanted, too.
-    duplicates: bool,
+    pub duplicates: bool,
     /// The stop words of each language that was seen; `None` without a list.
     stop_words: Mutex<HashMap<String, Option<Arc<StopWords>>>>,
 }
 
 /// The text of a page.
-pub(super) struct PageText {
+#[derive(Clone, Debug, PartialEq)]
+pub struct PageText {
     text: String,
+    is_markdown: bool,
     language: Option<String>,
     language_confidence: Option<f64>,
     title: Option<String>,
-    /// The id of the page's record.
-    record: String,
     digest: Option<String>,
     quality: QualitySignals,
-    content_type: &'static str,
 }
 
 impl TextRules {
-    pub(super) fn new(markdown: bool, duplicates: bool) -> Self {
+    /// Creates the rules.
+    #[must_use]
+    pub fn new(markdown: bool, duplicates: bool) -> Self {
         Self {
             markdown,
             duplicates,
@@ -44,13 +45,14 @@ impl TextRules {
     }
 
     /// Returns true if the text of this visit's page is wanted.
-    pub(super) fn is_wanted(&self, row: &VisitRecord) -> bool {
+    #[must_use]
+    pub fn is_wanted(&self, row: &VisitRecord) -> bool {
         row.is_page() && (self.duplicates || row.fate.is_original())
     }
 
-    /// Returns the text of a page; `None` if it has none.
-    pub(super) fn text_of(&self, page: ArchivedPage) -> Option<PageText> {
-        let document = page.document;
+    /// Returns the text of a page whose record has this digest; `None` if it has no text.
+    #[must_use]
+    pub fn text_of(&self, document: Document, digest: Option<String>) -> Option<PageText> {
         if document.text.trim().is_empty() {
             return None;
         }
@@ -58,19 +60,14 @@ impl TextRules {
         let stop_words = language.and_then(|language| self.stop_words(language));
         let quality = QualitySignals::of(&document.text, stop_words.as_deref());
         let markdown = document.markdown().map(str::to_owned);
-        let content_type = match markdown {
-            Some(_) => "text/markdown",
-            None => "text/plain",
-        };
         Some(PageText {
             language_confidence: document.language_share(),
+            is_markdown: markdown.is_some(),
             text: markdown.unwrap_or(document.text),
             language: document.language,
             title: document.title,
-            record: page.record,
-            digest: page.digest,
+            digest,
             quality,
-            content_type,
         })
     }
 
@@ -89,16 +86,13 @@ impl TextRules {
 }
 
 impl PageText {
-    /// Writes the text of the page of a visit.
-    pub(super) fn write<W: Write + Send>(
-        &self,
-        row: &VisitRecord,
-        destination: &mut Destination<W>,
-    ) -> Result<(), ExportFault> {
+    /// Returns the record of the text, which is that of a visit's page.
+    #[must_use]
+    pub fn record<'a>(&'a self, row: &'a VisitRecord) -> ExtractedText<'a> {
         // A changed page names its own earlier version.
         let original = row.duplicate_of.as_ref();
         let original = original.filter(|_| row.fate.is_duplicate());
-        let text = ExtractedText {
+        ExtractedText {
             url: row.url.as_str(),
             final_url: row.final_url.as_ref().unwrap_or(&row.url).as_str(),
             text: &self.text,
@@ -109,7 +103,15 @@ impl PageText {
             digest: self.digest.as_deref(),
             cluster: original.unwrap_or(&row.url).as_str(),
             quality: self.quality,
-        };
-        destination.write_text(&text, &self.record, self.content_type)
+        }
+    }
+
+    /// Returns the media type of the text.
+    #[must_use]
+    pub fn content_type(&self) -> &'static str {
+        match self.is_markdown {
+            true => "text/markdown",
+            false => "text/plain",
+        }
     }
 }

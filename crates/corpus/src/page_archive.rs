@@ -1,0 +1,115 @@
+//! The archive of a crawl, whose pages are read again one by one.
+//!
+//! Each page is read from its own record, by the same code and with the same settings as when it
+//! was visited.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::PathBuf;
+
+use crawl::{Policy, archived_text};
+use sinks::warc::{self, Record, WarcReader};
+use web::{Document, Exchange};
+
+use crate::archive::exchange;
+use crate::document::MAX_DOCUMENT;
+
+/// A larger record is not read again.
+const MAX_RECORD: usize = 64 << 20;
+
+/// Bytes of a record that are held in memory; the rest of a body is spooled.
+const HELD: usize = 256 << 10;
+
+/// The archive of a crawl, and the rules by which its pages are read.
+#[derive(Clone, Debug)]
+pub struct PageArchive {
+    /// The directory of its files.
+    pub directory: PathBuf,
+    /// The rules of the crawl.
+    pub policy: Policy,
+}
+
+/// A page of the archive.
+#[derive(Debug)]
+pub struct ArchivedPage {
+    /// The page as it was read.
+    pub document: Document,
+    /// The id of its record, with angle brackets.
+    pub record: String,
+    /// The digest of its payload as its record has it.
+    pub digest: Option<String>,
+}
+
+impl PageArchive {
+    /// Reads the page in the record at `offset` of an archive file.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    pub fn page_at(&self, file: &str, offset: u64) -> Result<ArchivedPage, String> {
+        let (answer, record) = self.answer_and_record(file, offset)?;
+        let document = crawl::document_here(&self.policy, &answer)
+            .ok_or_else(|| "reading it panicked".to_owned())?;
+        let digest = record.field("WARC-Payload-Digest");
+        Ok(ArchivedPage {
+            document,
+            record: record.id().to_owned(),
+            digest: digest.map(str::to_owned),
+        })
+    }
+
+    /// Reads the answer in the record at `offset` of an archive file.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    pub fn answer_at(&self, file: &str, offset: u64) -> Result<Exchange, String> {
+        let (answer, _) = self.answer_and_record(file, offset)?;
+        Ok(answer)
+    }
+
+    /// Returns the text in which the search index finds the page of this record; `None` if it
+    /// cannot be read.
+    #[must_use]
+    pub fn indexed_text_at(&self, file: &str, offset: u64) -> Option<String> {
+        let reader = WarcReader::open_at(&warc::locate(&self.directory, file), offset).ok()?;
+        let mut reader = reader.spooling_in(&self.directory, MAX_DOCUMENT);
+        let record = reader.next_record(HELD).ok().flatten()?;
+        let answer = self.answer(&record)?;
+        archived_text(&self.policy, &answer).map(|text| text.text)
+    }
+
+    /// Opens an archive file at `offset`.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    pub fn open_at(&self, file: &str, offset: u64) -> Result<WarcReader<BufReader<File>>, String> {
+        let open = || WarcReader::open_at(&warc::locate(&self.directory, file), offset);
+        // The crawl may be about to close the file, which changes its name.
+        let reader = open().or_else(|_renamed| open());
+        reader.map_err(|fault| fault.to_string())
+    }
+
+    fn answer_and_record(&self, file: &str, offset: u64) -> Result<(Exchange, Record), String> {
+        let record = next_record(&mut self.open_at(file, offset)?)?;
+        let no_answer = || format!("{file} at {offset} is not its answer");
+        let is_answer = |record: &Record| ["response", "resource"].contains(&record.kind());
+        let record = record.filter(is_answer).ok_or_else(no_answer)?;
+        let answer = self.answer(&record).ok_or_else(no_answer)?;
+        Ok((answer, record))
+    }
+
+    fn answer(&self, record: &Record) -> Option<Exchange> {
+        let answer = record.answer(&self.policy.canonical);
+        // Other crawlers archive resources, too.
+        answer.or_else(|| exchange(record, &self.policy.canonical))
+    }
+}
+
+/// Reads the next record of an archive file, unless it is larger than a page can be.
+///
+/// # Errors
+/// Why it cannot be read.
+pub fn next_record(reader: &mut WarcReader<BufReader<File>>) -> Result<Option<Record>, String> {
+    reader
+        .next_record(MAX_RECORD)
+        .map_err(|fault| fault.to_string())
+}
