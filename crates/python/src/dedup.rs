@@ -160,6 +160,7 @@ pub(crate) fn dedup(
         false => builder,
     };
     let source = DocumentSource::of(documents, text, &IdColumnName::of(id)?)?;
+    options.texts = source.texts().filter(|_| options.criterion.asks_texts());
     let (id_type, has_index) = (source.id_type(), against.is_some());
     let bands = options.bands;
     let header = index_file::header(builder.recipe(), bands, is_exact);

@@ -15,7 +15,8 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
-use corpus::{Documents, InputOptions, Reader, Values};
+use batch::dedup::DocumentTexts;
+use corpus::{Documents, FileTexts, InputOptions, Reader, Values};
 use neardup::{BandDesign, BandedSignature, HashKey, PageText, SignatureBuilder};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -255,6 +256,17 @@ impl DocumentSource {
         match &self.kind {
             Kind::Arrow { layout, .. } => layout.id_type(),
             Kind::Iterator { .. } | Kind::Files(..) => None,
+        }
+    }
+
+    /// Returns the texts of documents that are a file each.
+    pub(crate) fn texts(&self) -> Option<Arc<dyn DocumentTexts>> {
+        match &self.kind {
+            Kind::Files(_, reader) => {
+                let options = InputOptions::new(usual_temp_dir());
+                Some(Arc::new(FileTexts::new(Reader::clone(reader), options)))
+            }
+            Kind::Arrow { .. } | Kind::Iterator { .. } => None,
         }
     }
 

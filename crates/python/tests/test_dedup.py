@@ -30,6 +30,15 @@ class WhatIsFound(unittest.TestCase):
         self.assertEqual({tuple(one.members) for one in clusters}, expected)
         self.assertIsInstance(clusters[0], Cluster)
 
+    def test_files_that_differ_in_a_number_are_no_duplicates_as_for_the_command(self):
+        with tempfile.TemporaryDirectory() as directory:
+            for name, bar in (("a.html", 10), ("b.html", 16)):
+                text = f"{words(1, 200)} opens at {bar} bar and closes again"
+                page = f"<title>Valve</title><main><h1>Valve</h1><p>{text}</p></main>"
+                pathlib.Path(directory, name).write_text(page)
+            self.assertEqual(list(dedup(pathlib.Path(directory))), [])
+            self.assertEqual(len(list(dedup(pathlib.Path(directory), resemblance=0.8))), 1)
+
     def test_shingles_decide_about_pairs_at_the_threshold_unless_estimates_are_asked_for(self):
         def text(first):
             return " ".join(f"word{number}" for number in range(first, first + 90))
