@@ -132,6 +132,24 @@ fn planted_neighbours_among_300_000_are_found_by_few_blocks() {
     assert!(read < 100 * 4 * 3, "{read} blocks were read for 100 probes");
 }
 
+/// Half of a collection may be error pages with one fingerprint, which lies in the way of others.
+#[test]
+fn equal_fingerprints_are_all_found_and_are_not_read_for_others() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut fingerprints = vec![mixed(1); 100_000];
+    fingerprints.extend((0..1_000).map(|number| mixed(1) ^ mixed(number) >> 40));
+    let index = indexed(directory.path(), &fingerprints);
+    let mut reader = index.read();
+    let other = mixed(1) ^ 0x1111;
+    let found = reader.within(Fingerprint::new(other), 3).unwrap();
+    assert_eq!(found, naive(&fingerprints, other, 3));
+    assert!(reader.blocks_read() < 60, "{} blocks", reader.blocks_read());
+    for distance in [0, 3, 7] {
+        let all = reader.within(Fingerprint::new(mixed(1)), distance).unwrap();
+        assert_eq!(all, naive(&fingerprints, mixed(1), distance));
+    }
+}
+
 /// A file and its index, and the matches of every kind of query in both.
 fn check_queries(fingerprints: &[u64], asked: &[u64], distance: u32, shard: Shard) {
     let directory = tempfile::tempdir().unwrap();
@@ -243,10 +261,16 @@ fn a_disk_without_space_and_a_missing_directory_are_named() {
     assert_eq!(missing.to_string(), "cannot read /no/such/file");
 }
 
-fn resealed(mut block: Vec<u8>) -> Vec<u8> {
-    let sum = HashKey::ZERO.digest(&block[..4_088]) as u64;
-    block[4_088..4_096].copy_from_slice(&sum.to_le_bytes());
-    block
+/// Returns the file with a right checksum of one block.
+fn resealed_at(mut file: Vec<u8>, number: usize) -> Vec<u8> {
+    let block = &mut file[number * 4_096..][..4_096];
+    let sum = HashKey::new(number as u64).digest(&block[..4_088]) as u64;
+    block[4_088..].copy_from_slice(&sum.to_le_bytes());
+    file
+}
+
+fn resealed(file: Vec<u8>) -> Vec<u8> {
+    resealed_at(file, 0)
 }
 
 /// Thirty-two bytes a line, without the zeros at the end of each block. The algorithm's number is
@@ -378,5 +402,34 @@ proptest! {
         let mut reader = index.read();
         has_failed |= (0..count).any(|position| reader.id(position).is_err());
         prop_assert!(has_failed, "nothing has read the changed byte {at}");
+    }
+
+    /// Whoever forges the checksum as well gets any answer or an error, and no panic.
+    #[test]
+    fn no_forged_block_makes_it_panic(
+        count in 1_u64..3_000,
+        block in 0.0..1.0,
+        changes in prop::collection::vec((0_usize..4_088, any::<u8>()), 1..30),
+        of_header in prop::collection::vec((12_usize..24, any::<u8>()), 0..2),
+    ) {
+        let directory = tempfile::tempdir().unwrap();
+        let fingerprints: Vec<u64> = (0..count).map(mixed).collect();
+        let path = indexed(directory.path(), &fingerprints).path().to_owned();
+        let mut bytes = std::fs::read(&path).unwrap();
+        let number = 1 + (block * (bytes.len() / 4_096 - 1) as f64) as usize;
+        for (at, value) in changes {
+            bytes[number * 4_096 + at % 600] = value;
+        }
+        for (at, value) in of_header {
+            bytes[at] = value;
+        }
+        std::fs::write(&path, resealed(resealed_at(bytes, number))).unwrap();
+        if let Ok(index) = FingerprintIndex::open(&path) {
+            let mut reader = index.read();
+            for number in 0..10 {
+                drop(reader.within(Fingerprint::new(mixed(number)), 7));
+                drop(reader.id(number));
+            }
+        }
     }
 }

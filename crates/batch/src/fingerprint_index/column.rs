@@ -25,23 +25,32 @@ pub(super) struct Column {
     pub(super) len: u64,
     /// The bits of a number, 1 to [`MAX_WIDTH`].
     pub(super) width: u32,
+    /// The number of numbers in a full block.
+    pub(super) per_block: u64,
 }
 
 impl Column {
-    /// Returns the number of numbers in a full block.
-    pub(super) fn per_block(self) -> u64 {
-        (BLOCK_DATA * 8) as u64 / u64::from(self.width)
+    pub(super) fn new(first_block: u64, len: u64, width: u32) -> Self {
+        debug_assert!((1..=MAX_WIDTH).contains(&width));
+        Self {
+            first_block,
+            len,
+            width,
+            per_block: (BLOCK_DATA * 8) as u64 / u64::from(width),
+        }
     }
 
-    /// Returns the number of blocks.
-    pub(super) fn blocks(self) -> u64 {
-        self.len.div_ceil(self.per_block())
+    /// Returns the number of the block behind the column.
+    pub(super) fn end_block(self) -> u64 {
+        self.first_block + self.len.div_ceil(self.per_block)
     }
 
     /// Returns the block of a number, and its place among the numbers there.
     pub(super) fn place_of(self, at: u64) -> (u64, usize) {
-        let per_block = self.per_block();
-        (self.first_block + at / per_block, (at % per_block) as usize)
+        (
+            self.first_block + at / self.per_block,
+            (at % self.per_block) as usize,
+        )
     }
 
     /// Returns a number of a block by its place there.
@@ -91,7 +100,7 @@ impl<'f> ColumnWriter<'f> {
             *byte |= more;
         }
         self.filled += 1;
-        if self.filled as u64 == self.column.per_block() {
+        if self.filled as u64 == self.column.per_block {
             self.end_block();
             if self.bytes.len() >= AT_ONCE {
                 self.write()?;

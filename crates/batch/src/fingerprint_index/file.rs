@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use neardup::{ALGORITHM, Recipe};
 
 use super::column::{BLOCK, BLOCK_DATA};
-use super::layout::{Layout, MIN_BITS};
+use super::layout::{Columns, Layout, MIN_BITS};
 use crate::error::BatchError;
 use crate::fields::{checksum, take};
 
@@ -43,6 +43,7 @@ pub struct FingerprintIndex {
     path: PathBuf,
     file: File,
     layout: Layout,
+    columns: Columns,
     recipe: Recipe,
 }
 
@@ -101,7 +102,8 @@ impl FingerprintIndex {
                 "its numbers have no such widths",
             ));
         }
-        if u128::from(layout.blocks()) * BLOCK as u128 != u128::from(length) {
+        let columns = layout.columns();
+        if u128::from(columns.blocks()) * BLOCK as u128 != u128::from(length) {
             return Err(BatchError::damaged(
                 &path,
                 "it has not the length that its header tells",
@@ -111,6 +113,7 @@ impl FingerprintIndex {
             path,
             file,
             layout,
+            columns,
             recipe: Recipe::from_bytes(take(&mut fields)),
         })
     }
@@ -162,11 +165,15 @@ impl FingerprintIndex {
     /// Returns the size of the file in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.layout.blocks() * BLOCK as u64
+        self.columns.blocks() * BLOCK as u64
     }
 
     pub(super) fn layout(&self) -> Layout {
         self.layout
+    }
+
+    pub(super) fn columns(&self) -> &Columns {
+        &self.columns
     }
 
     /// Reads a block into `bytes`, whose first [`BLOCK`] are replaced, and checks it.

@@ -1,6 +1,6 @@
 //! The columns of an index, and the order of the bits in its tables.
 
-use super::column::{Column, MAX_WIDTH};
+use super::column::Column;
 
 /// The number of tables.
 pub(super) const TABLES: usize = 4;
@@ -21,6 +21,27 @@ pub(super) struct Layout {
     pub(super) id_bits: u32,
 }
 
+/// The columns of an index.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Columns {
+    pub(super) tables: [TableColumns; TABLES],
+    pub(super) ids: Column,
+}
+
+/// The columns of a table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TableColumns {
+    pub(super) entries: Column,
+    pub(super) directory: Column,
+}
+
+impl Columns {
+    /// Returns the number of blocks of the file.
+    pub(super) fn blocks(&self) -> u64 {
+        self.ids.end_block()
+    }
+}
+
 impl Layout {
     /// Returns the bits of a position.
     pub(super) fn position_bits(self) -> u32 {
@@ -38,53 +59,24 @@ impl Layout {
         self.bits - self.directory_bits()
     }
 
-    /// Returns the column of the entries of a table.
-    pub(super) fn entries(self, table: usize) -> Column {
-        let mut column = Column {
-            first_block: 1,
-            len: self.len,
-            width: self.suffix_bits() + self.position_bits(),
+    /// Returns the columns of the tables, and that of the ids.
+    pub(super) fn columns(self) -> Columns {
+        let mut next = 1;
+        let mut column = |len, width| {
+            let column = Column::new(next, len, width);
+            next = column.end_block();
+            column
         };
-        let blocks_of_table = column.blocks() + self.directory_blocks();
-        column.first_block += table as u64 * blocks_of_table;
-        debug_assert!(column.width <= MAX_WIDTH);
-        column
-    }
-
-    /// Returns the column of the directory of a table.
-    pub(super) fn directory(self, table: usize) -> Column {
-        let entries = self.entries(table);
-        Column {
-            first_block: entries.first_block + entries.blocks(),
-            ..self.directory_column()
-        }
-    }
-
-    /// Returns the column of the ids.
-    pub(super) fn ids(self) -> Column {
-        let last = self.directory(TABLES - 1);
-        Column {
-            first_block: last.first_block + last.blocks(),
-            len: if self.id_bits == 0 { 0 } else { self.len },
-            width: self.id_bits.max(1),
-        }
-    }
-
-    /// Returns the number of blocks of the file.
-    pub(super) fn blocks(self) -> u64 {
-        self.ids().first_block + self.ids().blocks()
-    }
-
-    fn directory_column(self) -> Column {
-        Column {
-            first_block: 0,
-            len: (1 << self.directory_bits()) + 1,
-            width: width_of(self.len),
-        }
-    }
-
-    fn directory_blocks(self) -> u64 {
-        self.directory_column().blocks()
+        let buckets = (1 << self.directory_bits()) + 1;
+        let tables = [(); TABLES].map(|()| TableColumns {
+            entries: column(self.len, self.suffix_bits() + self.position_bits()),
+            directory: column(buckets, width_of(self.len)),
+        });
+        let ids = match self.id_bits {
+            0 => column(0, 1),
+            id_bits => column(self.len, id_bits),
+        };
+        Columns { tables, ids }
     }
 
     /// Returns the widths of the quarters of a fingerprint, the upper one first.
@@ -122,6 +114,7 @@ pub(super) fn low_bits(number: u64, bits: u32) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::column::MAX_WIDTH;
     use super::*;
     use proptest::prelude::*;
 
@@ -161,16 +154,15 @@ mod tests {
             len: u64, shift in 0_u32..64, bits in MIN_BITS..=64, id_bits in 0_u32..=64,
         ) {
             let layout = Layout { len: len >> shift, bits, id_bits };
+            let Columns { tables, ids } = layout.columns();
+            let columns = tables.into_iter().flat_map(|table| [table.entries, table.directory]);
             let mut next = 1;
-            let columns = (0..TABLES)
-                .flat_map(|table| [layout.entries(table), layout.directory(table)])
-                .chain([layout.ids()]);
-            for column in columns {
+            for column in columns.chain([ids]) {
                 prop_assert_eq!(column.first_block, next);
                 prop_assert!((1..=MAX_WIDTH).contains(&column.width));
-                next += column.blocks();
+                next = column.end_block();
             }
-            prop_assert_eq!(layout.blocks(), next);
+            prop_assert_eq!(layout.columns().blocks(), next);
         }
 
         #[test]

@@ -1,11 +1,13 @@
 //! Probes: the fingerprints of an index near one.
 
+use std::ops::Range;
+
 use neardup::Fingerprint;
 use neardup::tables::MAX_DISTANCE;
 
 use super::column::{BLOCK_IN_MEMORY, Column};
 use super::file::FingerprintIndex;
-use super::layout::{Layout, low_bits};
+use super::layout::{Layout, TableColumns, low_bits};
 use super::steps::{Step, steps, upper_errors};
 use crate::error::BatchError;
 
@@ -102,7 +104,7 @@ impl IndexReader<'_> {
     /// # Errors
     /// [`BatchError::Read`], or [`BatchError::Damaged`] if the block does not match its checksum.
     pub fn id(&mut self, position: u64) -> Result<Option<u64>, BatchError> {
-        let ids = self.index.layout().ids();
+        let ids = self.index.columns().ids;
         if position >= ids.len {
             return Ok(None);
         }
@@ -148,31 +150,56 @@ impl IndexReader<'_> {
     ) -> Result<(), E> {
         let layout = self.index.layout();
         let judged = Judged::new(layout, probe, step);
-        let directory = layout.directory(step.table);
-        let start = self.number(directory, bucket)? as u64;
+        let TableColumns { entries, directory } = self.index.columns().tables[step.table];
+        let mut next = self.number(directory, bucket)? as u64;
         let end = self.number(directory, bucket + 1)? as u64;
-        if start > end || end > layout.len {
+        if next > end || end > layout.len {
             return Err(self.index.damaged("a directory leads nowhere").into());
         }
-        let entries = layout.entries(step.table);
         let (position_bits, suffix) = (layout.position_bits(), layout.suffix_bits());
         let leading = bucket.checked_shl(suffix).unwrap_or(0);
-        let mut next = start;
         while next < end {
-            let (block, place) = entries.place_of(next);
-            let count = (entries.per_block() - place as u64).min(end - next);
+            let (block, first) = entries.place_of(next);
+            let count = (entries.per_block - first as u64).min(end - next);
             let bytes = self.block(block)?;
-            for place in place..place + count as usize {
+            let last = first + count as usize - 1;
+            let mut is_reported = false;
+            for place in first..=last {
                 let entry = entries.number(bytes, place);
                 let difference = (leading | (entry >> position_bits) as u64) ^ probe.permuted;
                 if let Some(distance) = judged.distance(difference) {
                     let position = low_bits(entry as u64, position_bits);
                     visit(IndexMatch { distance, position })?;
+                    is_reported = true;
                 }
             }
+            let fingerprint = |place| entries.number(bytes, place) >> position_bits;
+            let (one, other) = (fingerprint(first), fingerprint(last));
             next += count;
+            if one == other && !is_reported && end - next > entries.per_block {
+                next = self.end_of_equal(entries, next..end, one, position_bits)?;
+            }
         }
         Ok(())
+    }
+
+    /// Returns the first of these entries that has another fingerprint: many documents may have
+    /// the same one, which then need not be read.
+    fn end_of_equal(
+        &mut self,
+        entries: Column,
+        mut within: Range<u64>,
+        fingerprint: u128,
+        position_bits: u32,
+    ) -> Result<u64, BatchError> {
+        while !within.is_empty() {
+            let middle = u64::midpoint(within.start, within.end);
+            match self.number(entries, middle)? >> position_bits == fingerprint {
+                true => within.start = middle + 1,
+                false => within.end = middle,
+            }
+        }
+        Ok(within.start)
     }
 
     fn number(&mut self, column: Column, at: u64) -> Result<u128, BatchError> {

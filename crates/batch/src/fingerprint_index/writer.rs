@@ -66,7 +66,7 @@ impl IndexWriter {
         for table in 0..TABLES {
             let mut sorter = Sorter::new(&scratch, memory);
             // The ids need no order of their own: they are written while the first table is read.
-            let mut ids = (table == 0).then(|| ColumnWriter::new(&self.file, layout.ids()));
+            let mut ids = (table == 0).then(|| ColumnWriter::new(&self.file, layout.columns().ids));
             let mut reader = source.read()?;
             while let Some(block) = reader.next_block()? {
                 for (position, &bits) in (block.position..).zip(block.bits) {
@@ -99,8 +99,9 @@ impl IndexWriter {
         sorter: Sorter<'_, RECORD>,
         gauge: &mut Gauge<'_>,
     ) -> Result<(), BatchError> {
-        let mut entries = ColumnWriter::new(&self.file, layout.entries(table));
-        let mut directory = ColumnWriter::new(&self.file, layout.directory(table));
+        let columns = layout.columns().tables[table];
+        let mut entries = ColumnWriter::new(&self.file, columns.entries);
+        let mut directory = ColumnWriter::new(&self.file, columns.directory);
         let (suffix, position_bits) = (layout.suffix_bits(), layout.position_bits());
         let (mut before, mut buckets) = (0_u64, 0_u64);
         let mut sorted = sorter.finish();
@@ -121,8 +122,7 @@ impl IndexWriter {
                 gauge.advance(Step::Reporting, REPORTED)?;
             }
         }
-        let all = layout.directory(table).len;
-        let written = (buckets..all)
+        let written = (buckets..columns.directory.len)
             .try_for_each(|_| directory.push(before.into()))
             .and_then(|()| directory.finish())
             .and_then(|()| entries.finish());
