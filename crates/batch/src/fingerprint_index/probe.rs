@@ -54,11 +54,12 @@ impl FingerprintIndex {
         }
     }
 
-    pub(super) fn probe(&self, table: usize, fingerprint: u64, distance: u32) -> Probe {
-        let layout = self.layout();
+    /// Returns the probe of a fingerprint, which is `permuted` in the order of a table.
+    pub(super) fn probe(&self, permuted: u64, fingerprint: Fingerprint, distance: u32) -> Probe {
+        let bits = fingerprint.as_u64();
         Probe {
-            permuted: layout.permuted(table, fingerprint),
-            above: (fingerprint ^ low_bits(fingerprint, layout.bits)).count_ones(),
+            permuted,
+            above: (bits ^ low_bits(bits, self.layout().bits)).count_ones(),
             distance,
         }
     }
@@ -88,7 +89,8 @@ impl IndexReader<'_> {
     ) -> Result<Vec<IndexMatch>, BatchError> {
         let mut found = Vec::new();
         for step in self.index.steps(distance)? {
-            let probe = self.index.probe(step.table, probe.as_u64(), distance);
+            let permuted = self.index.layout().permuted(step.table, probe.as_u64());
+            let probe = self.index.probe(permuted, probe, distance);
             self.look(probe, step, |near| {
                 found.push(near);
                 Ok::<(), BatchError>(())

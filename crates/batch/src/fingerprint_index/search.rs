@@ -46,18 +46,22 @@ impl FingerprintIndex {
             return Err(BatchError::TooMany.into());
         }
         let steps = self.steps(distance)?;
-        let mut gauge = Gauge::new(control, Some((TABLES * queries.len()) as u64));
-        let mut order: Vec<u32> = (0..).take(queries.len()).collect();
-        for table in 0..TABLES {
+        let tables = (0..TABLES).filter(|table| steps.iter().any(|step| step.table == *table));
+        let probes = tables.clone().count() * queries.len();
+        let mut gauge = Gauge::new(control, Some(probes as u64));
+        let layout = self.layout();
+        // A query in the order of the bits of a table, and its number.
+        let mut order: Vec<(u64, u32)> = Vec::with_capacity(queries.len());
+        for table in tables {
             let steps: Vec<Step> = steps
                 .iter()
                 .copied()
                 .filter(|step| step.table == table)
                 .collect();
-            let layout = self.layout();
-            order.par_sort_unstable_by_key(|&at| {
-                layout.permuted(table, queries[at as usize].as_u64())
-            });
+            let permuted = |query: &Fingerprint| layout.permuted(table, query.as_u64());
+            order.clear();
+            order.extend(queries.iter().map(permuted).zip(0..));
+            order.par_sort_unstable();
             let next = AtomicUsize::new(0);
             workers::work(
                 workers,
@@ -119,7 +123,10 @@ impl From<Disconnected> for End {
 }
 
 impl<'a> Taken<'a> {
-    fn run(&mut self, chunks: &mut impl FnMut() -> Option<&'a [u32]>) -> Result<(), Disconnected> {
+    fn run(
+        &mut self,
+        chunks: &mut impl FnMut() -> Option<&'a [(u64, u32)]>,
+    ) -> Result<(), Disconnected> {
         match self.probe_all(chunks) {
             Ok(()) => Ok(()),
             Err(End::Failed(error)) => self.sender.send(Err(error)),
@@ -127,13 +134,16 @@ impl<'a> Taken<'a> {
         }
     }
 
-    fn probe_all(&mut self, chunks: &mut impl FnMut() -> Option<&'a [u32]>) -> Result<(), End> {
+    fn probe_all(
+        &mut self,
+        chunks: &mut impl FnMut() -> Option<&'a [(u64, u32)]>,
+    ) -> Result<(), End> {
         let mut reader = self.index.read();
         while let Some(chunk) = chunks() {
             for &step in self.steps {
-                for &query in chunk {
-                    let fingerprint = self.queries[query as usize].as_u64();
-                    let probe = self.index.probe(step.table, fingerprint, self.distance);
+                for &(permuted, query) in chunk {
+                    let fingerprint = self.queries[query as usize];
+                    let probe = self.index.probe(permuted, fingerprint, self.distance);
                     reader.look(probe, step, |near| {
                         if self.positions.contains(&near.position) {
                             self.found.push(QueryMatch {
