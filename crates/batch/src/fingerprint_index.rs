@@ -3,7 +3,7 @@
 //! Four permuted sorted tables (Manku, Jain and Das Sarma, WWW 2007, section 3.1), each led by one
 //! quarter of the bits and then by the other quarter of the same half. Of k errors at most ⌊k/2⌋
 //! lie in the upper half or at most ⌈k/2⌉ − 1 in the lower one, and of three errors in a half one
-//! quarter has none or one. So every distance up to 7 is found in the same four tables, by 4 to 68
+//! quarter has none or one. So every distance up to 7 is found in the same four tables, by 1 to 68
 //! looks at short runs (`fingerprint_index/steps.rs`); the paper's designs would need 8 tables for
 //! 7 bits with runs of n / 2⁸, and other tables for each distance.
 //!

@@ -1,9 +1,9 @@
-//! A file of fingerprints or an index of one, and the names of their documents in the file beside it.
+//! A file of fingerprints or an index of one, and the names of the documents in the file beside it.
 //!
-//! `FILE` is a [`FingerprintFile`] or a [`FingerprintIndex`] whose ids are positions in `FILE.names`: a line of JSON that
-//! says what the fingerprints are made of, then the name of each document as a JSON string on a
-//! line of its own (docs/formats/fingerprints.md). Both files get their names when they are
-//! complete.
+//! `FILE` is a [`FingerprintFile`] or a [`FingerprintIndex`] whose ids are positions in
+//! `FILE.names`: a line of JSON that says what the fingerprints are made of, then the name of each
+//! document as a JSON string on a line of its own (docs/formats/fingerprints.md). Both files get
+//! their names when they are complete.
 //!
 //! Invariant: a name begins at the position that the id says, and the last one ends the file, so
 //! that names of other fingerprints are noticed.

@@ -3,8 +3,8 @@
 //! (Manku, Jain and Das Sarma, WWW 2007, section 4.) All cores search; with `--shard i/n` a machine
 //! searches the i-th part of the repository, and the outputs of all parts, concatenated in the
 //! order of the parts, are the output of one run, byte for byte. With one file, all pairs within it
-//! are listed, or an index of it is written, which a later query probes instead of reading the whole
-//! file.
+//! are listed, or an index of it is written, which a later query probes instead of reading all of
+//! the file.
 
 use std::io::{self, BufWriter, Write};
 use std::num::NonZeroUsize;
@@ -29,7 +29,7 @@ use crate::output::{self, Format};
 use crate::progress::{self, SlowProgress};
 use crate::terminal::{Escaping, printable, say};
 
-/// Bytes of matches, pairs or an index that are held in memory, if `--memory` does not say otherwise.
+/// Bytes of matches, pairs or an index that are held in memory, if `--memory` names no others.
 const MEMORY: usize = 256 << 20;
 
 /// A match as it is printed.
