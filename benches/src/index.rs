@@ -14,7 +14,7 @@ use std::error::Error;
 use std::fs::File;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use batch::{
     BatchError, Control, FingerprintFile, FingerprintIndex, FingerprintWriter, IndexOptions,
@@ -201,12 +201,13 @@ impl std::fmt::Display for Took {
 }
 
 fn timed<T>(work: impl FnOnce() -> T) -> (Took, T) {
-    let processor =
-        || clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).map_or(Duration::ZERO, Duration::from);
-    let (begun, used) = (Instant::now(), processor());
+    let clock = |clock| clock_gettime(clock).map_or(Duration::ZERO, Duration::from);
+    let wall = || clock(ClockId::CLOCK_MONOTONIC);
+    let processor = || clock(ClockId::CLOCK_PROCESS_CPUTIME_ID);
+    let (begun, used) = (wall(), processor());
     let done = work();
     let took = Took {
-        wall: begun.elapsed(),
+        wall: wall().saturating_sub(begun),
         processor: processor().saturating_sub(used),
     };
     (took, done)

@@ -43,7 +43,7 @@ pub struct FingerprintIndex {
     path: PathBuf,
     file: File,
     layout: Layout,
-    columns: Columns,
+    columns: Box<Columns>,
     recipe: Recipe,
 }
 
@@ -113,7 +113,7 @@ impl FingerprintIndex {
             path,
             file,
             layout,
-            columns,
+            columns: Box::new(columns),
             recipe: Recipe::from_bytes(take(&mut fields)),
         })
     }

@@ -28,7 +28,7 @@ pub struct IndexMatch {
 pub struct IndexReader<'i> {
     index: &'i FingerprintIndex,
     /// The number of the block that each place holds; the header's for none.
-    held: [u64; HELD],
+    held: Vec<u64>,
     blocks: Vec<[u8; BLOCK_IN_MEMORY]>,
     blocks_read: u64,
 }
@@ -48,7 +48,7 @@ impl FingerprintIndex {
     pub fn read(&self) -> IndexReader<'_> {
         IndexReader {
             index: self,
-            held: [0; HELD],
+            held: vec![0; HELD],
             blocks: vec![[0; BLOCK_IN_MEMORY]; HELD],
             blocks_read: 0,
         }

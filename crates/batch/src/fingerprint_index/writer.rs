@@ -60,7 +60,8 @@ impl IndexWriter {
     ) -> Result<FingerprintIndex, BatchError> {
         let layout = layout_of(source, control)?;
         let scratch = Scratch::new(&options.scratch);
-        let memory = options.memory.max(LEAST_MEMORY);
+        // A merge reads half as much as the sorter holds.
+        let memory = options.memory.max(LEAST_MEMORY) / 3 * 2;
         let mut sorting = Gauge::new(control, Some(TABLES as u64 * layout.len));
         let mut writing = Gauge::new(control, Some(TABLES as u64 * layout.len));
         for table in 0..TABLES {
