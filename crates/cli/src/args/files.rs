@@ -112,8 +112,7 @@ pub(crate) struct QueryArgs {
     pub(crate) by_query: bool,
     /// Write an index of QUERIES that later queries name as their REPOSITORY: about 40 bytes a
     /// fingerprint, of which a query reads a few pages. It serves every --distance
-    #[arg(long, value_name = "FILE")]
-    #[arg(conflicts_with_all = ["repository", "output", "format"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["repository", "output"])]
     pub(crate) save_index: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) work: WorkArgs,
