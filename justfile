@@ -75,6 +75,10 @@ soak *args:
 bench-topic *args:
     cargo run --release --manifest-path benches/Cargo.toml --bin bench-topic -- {{args}}
 
+# measure an index of fingerprints on disk: bytes, time to build, time and pages of a query
+bench-index *args:
+    cargo run --release --manifest-path benches/Cargo.toml --bin bench-index -- {{args}}
+
 # measure writing the archive, by compression, digest and metadata (docs/formats/archive.md)
 bench-warc *args:
     cargo run --release --manifest-path benches/Cargo.toml --bin bench-warc -- {{args}}

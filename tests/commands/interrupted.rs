@@ -1,5 +1,7 @@
 //! Output files of commands that do not reach their end: nothing half is left of them.
 
+use batch::{FingerprintWriter, Recipe};
+use neardup::{Features, Fingerprint, HashKey};
 use serde_json::json;
 
 use crate::support::Crawl;
@@ -76,6 +78,39 @@ fn an_interrupted_dedup_leaves_neither_findings_nor_an_index() {
     is_left_nothing(&arguments, &["found.parquet.part"], "INT", 130);
 }
 
+/// Three million fingerprints take a second to index.
+#[test]
+fn an_index_that_is_interrupted_or_killed_leaves_the_earlier_one() {
+    let crawl = Crawl::bare();
+    let recipe = Recipe::new(Features::default(), HashKey::ZERO);
+    let path = crawl.directory().join("corpus.fp");
+    let mut writer = FingerprintWriter::create(path, recipe, false).unwrap();
+    for number in 0..3_000_000_u64 {
+        let bits = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        writer.push(Fingerprint::new(bits), 0).unwrap();
+    }
+    writer.finish().unwrap();
+    crawl.write("corpus.fpi", "earlier");
+    for (signal, code, left) in [
+        ("TERM", Some(143), &["corpus.fp", "corpus.fpi"][..]),
+        (
+            "KILL",
+            None,
+            &["corpus.fp", "corpus.fpi", "corpus.fpi.part"],
+        ),
+    ] {
+        let running = crawl.start_command(&["query", "corpus.fp", "--save-index", "corpus.fpi"]);
+        while !crawl.directory().join("corpus.fpi.part").exists() {
+            std::thread::yield_now();
+        }
+        running.signal(signal);
+        assert_eq!(running.end().code, code, "{signal}");
+        assert_eq!(files(&crawl), left);
+        let kept = std::fs::read(crawl.directory().join("corpus.fpi")).unwrap();
+        assert_eq!(kept, b"earlier", "{signal}");
+    }
+}
+
 #[test]
 fn a_signal_that_was_ignored_from_the_start_stays_ignored() {
     let crawl = Crawl::bare();
@@ -99,17 +134,23 @@ fn the_drafts_of_a_killed_run_are_overwritten_by_the_next() {
     for draft in [
         "corpus.fp.part",
         "corpus.fp.part.names",
+        "corpus.fpi.part",
+        "corpus.fpi.part.names",
         "kept.jsonl.part",
         "known.sig.part",
     ] {
         crawl.write(draft, &longer);
     }
     done(&["fingerprint", "corpus.jsonl", "-o", "corpus.fp"]);
+    done(&["query", "corpus.fp", "--save-index", "expected.fpi"]);
+    done(&["query", "corpus.fp", "--save-index", "corpus.fpi"]);
     let keep = ["--keep", "kept.jsonl", "--save-index", "known.sig"];
     done(&[&["dedup", "corpus.jsonl"], &keep[..]].concat());
     let read = |name: &str| std::fs::read(crawl.directory().join(name)).unwrap();
     assert!(read("corpus.fp") == read("expected.fp"));
     assert!(read("corpus.fp.names") == read("expected.fp.names"));
+    assert!(read("corpus.fpi") == read("expected.fpi"));
+    assert!(read("corpus.fpi.names") == read("expected.fp.names"));
     assert!(read("kept.jsonl") == read("corpus.jsonl"));
     assert!(!files(&crawl).iter().any(|name| name.contains(".part")));
 }
@@ -138,6 +179,17 @@ fn the_directory_of_a_killed_keep_is_replaced_and_that_of_another_is_not() {
 fn a_full_disk_leaves_nothing_half_of_any_output() {
     let crawl = Crawl::bare();
     crawl.write("corpus.jsonl", corpus(200));
+    let index = Crawl::bare();
+    index.write("corpus.jsonl", corpus(200));
+    let made = index.run_command(&["fingerprint", "corpus.jsonl", "-o", "corpus.fp"]);
+    assert_eq!(made.code, Some(0), "{made:?}");
+    let save = ["query", "corpus.fp", "--save-index", "out"];
+    let run = index.run_command_with_file_limit(1, &save);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert_eq!(
+        files(&index),
+        ["corpus.fp", "corpus.fp.names", "corpus.jsonl"]
+    );
     for arguments in [
         &["fingerprint", "corpus.jsonl", "-o", "out"][..],
         &["frequencies", "corpus.jsonl", "-o", "out"],

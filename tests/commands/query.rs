@@ -304,3 +304,114 @@ fn fingerprints_of_a_file_are_listed_by_distance() {
         .run_command(&resemblance)
         .assert_error(2, "--resemblance needs texts");
 }
+
+/// A query for one document read a hundred million fingerprints, because the repository was always
+/// streamed whole.
+#[test]
+fn an_index_gives_the_output_of_the_file_byte_for_byte() {
+    let crawl = fingerprinted();
+    let run = crawl.run_command(&["query", "corpus.fp", "--save-index", "corpus.fpi"]);
+    assert_eq!((run.code, run.output.as_str()), (Some(0), ""), "{run:?}");
+    let said = "10 fingerprints indexed in corpus.fpi (";
+    assert!(run.errors.starts_with(said), "{run:?}");
+    for options in [
+        &[][..],
+        &["--by-query"],
+        &["--distance", "0"],
+        &["--distance", "7", "--by-query", "--format", "table"],
+        &["--shard", "1/2"],
+        &["--shard", "2/2", "--format", "table"],
+    ] {
+        for queries in ["new.fp", "corpus.fp"] {
+            let [streamed, probed] = ["corpus.fp", "corpus.fpi"].map(|repository| {
+                let run = crawl.run_command(&[&["query", queries, repository], options].concat());
+                assert_eq!(run.code, Some(0), "{run:?}");
+                (run.output, run.errors)
+            });
+            assert_eq!(streamed, probed, "{options:?}");
+        }
+    }
+    let [streamed, probed] = ["corpus.fp", "corpus.fpi"].map(|within| {
+        let run = crawl.run_command(&["similar", within, "near.txt", "--distance", "7"]);
+        good(&run)
+    });
+    assert_eq!(streamed, probed);
+    assert_eq!(streamed.len(), 2);
+    crawl
+        .run_command(&["similar", "corpus.fpi", "near.txt"])
+        .assert_error(2, "finds at most 7 bits");
+}
+
+#[test]
+fn an_index_keeps_the_names_with_which_it_was_made() {
+    let crawl = fingerprinted();
+    let path = |name: &str| crawl.directory().join(name);
+    let save = || {
+        let run = crawl.run_command(&["query", "corpus.fp", "--save-index", "corpus.fpi", "-q"]);
+        assert_eq!((run.code, run.errors.as_str()), (Some(0), ""), "{run:?}");
+    };
+    let found = || good(&crawl.run_command(&["query", "new.fp", "corpus.fpi"]));
+    save();
+    let expected = found();
+    assert_eq!(expected[1]["document"], "7");
+    // Other documents under the same names of files.
+    let run = crawl.run_command(&["fingerprint", "far.txt", "-o", "corpus.fp"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert_eq!(found(), expected);
+    // Without names an index has numbers, and not the names of an earlier one.
+    std::fs::remove_file(path("corpus.fp.names")).unwrap();
+    save();
+    assert!(!path("corpus.fpi.names").exists());
+    assert_eq!(
+        found(),
+        [json!({"query": "far.txt", "document": 0, "distance": 0})]
+    );
+}
+
+#[test]
+fn an_index_that_cannot_be_used_is_named_with_the_reason() {
+    let crawl = fingerprinted();
+    let save = ["query", "corpus.fp", "--save-index"];
+    let run = |arguments: &[&str]| crawl.run_command(arguments);
+    let saved = run(&[&save[..], &["corpus.fpi"]].concat());
+    assert_eq!(saved.code, Some(0), "{saved:?}");
+    run(&["query", "corpus.fpi"]).assert_error(2, "corpus.fpi is an index");
+    run(&["query", "corpus.fpi", "corpus.fp"]).assert_error(2, "corpus.fpi is an index");
+    run(&[&save[..], &["corpus.fp"]].concat())
+        .assert_error(2, "the file of fingerprints that is indexed");
+    run(&[&save[..], &["missing/corpus.fpi"]].concat()).assert_error(2, "missing/corpus.fpi");
+    run(&[&save[..], &["a", "-o", "b"]].concat()).assert_error(2, "--output");
+    run(&["query", "new.fp", "corpus.fpi", "--distance", "8"]).assert_error(2, "between 0 and 7");
+    let short = ["fingerprint", "near.txt", "--bits", "32", "-o", "short.fp"];
+    assert_eq!(run(&short).code, Some(0));
+    run(&["query", "short.fp", "corpus.fpi"]).assert_error(2, "differ in bits (32 and 64)");
+    let path = crawl.directory().join("corpus.fpi");
+    let bytes = std::fs::read(&path).unwrap();
+    for (changed, code, words) in [
+        (
+            bytes[..bytes.len() - 4_096].to_vec(),
+            2,
+            "has not the length",
+        ),
+        (flipped(&bytes, 8), 2, "version 0"),
+        (flipped(&bytes, 20), 2, "its header does not pass the check"),
+        (
+            flipped(&bytes, 4_096 + 20),
+            1,
+            "a block does not pass its check",
+        ),
+    ] {
+        std::fs::write(&path, changed).unwrap();
+        let run = run(&["query", "new.fp", "corpus.fpi"]);
+        run.assert_error(code, words);
+        run.assert_error(code, "corpus.fpi");
+        assert_eq!(run.output, "", "{words}");
+    }
+}
+
+/// Returns the bytes with the lowest bit of one changed.
+fn flipped(bytes: &[u8], at: usize) -> Vec<u8> {
+    let mut changed = bytes.to_vec();
+    changed[at] ^= 1;
+    changed
+}

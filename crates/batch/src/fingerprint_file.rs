@@ -173,9 +173,8 @@ impl FingerprintFile {
     /// Returns the number of fingerprints in a shard.
     #[must_use]
     pub fn len_of(&self, shard: Shard) -> u64 {
-        let Range { start, end } = shard.range(self.blocks());
-        let before = |blocks: u64| self.len.min(blocks * BLOCK as u64);
-        before(end) - before(start)
+        let Range { start, end } = positions(shard, self.len);
+        end - start
     }
 
     /// Returns a reader of ids by position.
@@ -202,6 +201,13 @@ impl FingerprintFile {
     fn entry(&self) -> usize {
         if self.has_ids { 16 } else { 8 }
     }
+}
+
+/// Returns the positions of a shard of `len` fingerprints: so many whole blocks.
+pub(crate) fn positions(shard: Shard, len: u64) -> Range<u64> {
+    let Range { start, end } = shard.range(len.div_ceil(BLOCK as u64));
+    let before = |blocks: u64| len.min(blocks.saturating_mul(BLOCK as u64));
+    before(start)..before(end)
 }
 
 /// A reader of a file of fingerprints, block by block.

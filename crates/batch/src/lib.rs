@@ -14,7 +14,8 @@
 //!   [`grouped_query()`] by query.
 //! - [`self_join()`]: finds all pairs of near fingerprints in a file; [`ordered_pairs()`] gives
 //!   them in order.
-//! - [`FingerprintFile`]: the input of these two.
+//! - [`FingerprintFile`]: the input of these two. A [`FingerprintIndex`] of one is probed with each
+//!   query instead of being streamed past all of them.
 
 mod containment;
 mod control;
@@ -25,11 +26,13 @@ mod entries;
 mod error;
 mod fields;
 mod fingerprint_file;
+mod fingerprint_index;
 mod ordered_pairs;
 mod ordered_query;
 mod pigeonhole;
 mod query;
 mod repeated_parts;
+mod repository;
 mod scratch;
 mod self_join;
 mod shard;
@@ -47,12 +50,14 @@ pub use error::BatchError;
 pub use fingerprint_file::{
     Block, FingerprintFile, FingerprintReader, FingerprintWriter, IdReader,
 };
+pub use fingerprint_index::{FingerprintIndex, IndexMatch, IndexOptions, IndexReader, IndexWriter};
 pub use neardup::Recipe;
 pub use neardup::tables::Pair;
 pub use ordered_pairs::ordered_pairs;
 pub use ordered_query::{GroupedMatch, QueryOptions, QuerySummary, grouped_query, ordered_query};
 pub use query::{Queries, QueryMatch, query};
 pub use repeated_parts::{PartOptions, PartSummary, PartedDocument, RepeatedPart, repeated_parts};
+pub use repository::{Repository, RepositoryIds};
 pub use self_join::{JoinOptions, JoinSummary, self_join};
 pub use shard::{InvalidShard, MAX_SHARDS, Shard};
 

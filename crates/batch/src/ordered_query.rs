@@ -13,8 +13,9 @@ use crate::LEAST_MEMORY;
 use crate::control::Control;
 use crate::error::BatchError;
 use crate::fields::take;
-use crate::fingerprint_file::FingerprintFile;
-use crate::query::{QueryMatch, index};
+use crate::fingerprint_file::{FingerprintFile, positions};
+use crate::query::{QueryMatch, index, read_all};
+use crate::repository::Repository;
 use crate::scratch::Scratch;
 use crate::shard::Shard;
 use crate::sorter::Sorter;
@@ -58,21 +59,30 @@ const RECORD: usize = 8 + 4 + 1;
 /// many queries or too great a distance.
 pub fn ordered_query<E: From<BatchError>>(
     queries: &FingerprintFile,
-    repository: &FingerprintFile,
+    repository: &Repository,
     options: &QueryOptions,
     control: Control<'_>,
     mut visit: impl FnMut(QueryMatch) -> Result<(), E>,
 ) -> Result<QuerySummary, E> {
-    let indexed = index::<E>(queries, repository, options.distance, control)?;
     let scratch = Scratch::new(&options.scratch);
     let mut sorter = Sorter::new(&scratch, options.memory.max(LEAST_MEMORY));
     let (mut matches, workers) = (0, options.workers);
-    let searched =
-        indexed.run_shard::<E>(repository, options.shard, workers, control, |found| {
-            matches += 1;
-            Ok(sorter.push(encoded(found))?)
-        })?;
-    drop(indexed);
+    let take = |found| {
+        matches += 1;
+        sorter.push(encoded(found))
+    };
+    let searched = match repository {
+        Repository::File(file) => {
+            let indexed = index::<BatchError>(queries, file, options.distance, control)?;
+            indexed.run_shard(file, options.shard, workers, control, take)?
+        }
+        Repository::Index(index) => {
+            let asked = read_all(queries, index.recipe(), index.path(), control)?;
+            let positions = positions(options.shard, index.len());
+            index.search(&asked, options.distance, &positions, workers, control, take)?;
+            positions.end - positions.start
+        }
+    };
     sorter.visit_in_order(matches, control, |record| visit(decoded(record)))?;
     Ok(QuerySummary {
         queries: queries.len(),
@@ -101,7 +111,7 @@ const GROUPED: usize = 4 + 1 + 8 + 1 + 8;
 /// Those of [`ordered_query`].
 pub fn grouped_query<E: From<BatchError>>(
     queries: &FingerprintFile,
-    repository: &FingerprintFile,
+    repository: &Repository,
     options: &QueryOptions,
     control: Control<'_>,
     mut visit: impl FnMut(GroupedMatch) -> Result<(), E>,

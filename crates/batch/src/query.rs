@@ -10,8 +10,8 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Mutex;
 
-use neardup::Fingerprint;
 use neardup::tables::MAX_DISTANCE;
+use neardup::{Fingerprint, Recipe};
 
 use crate::control::{Control, Gauge, Step};
 use crate::entries::{Entry, add_up};
@@ -259,13 +259,23 @@ pub(crate) fn index<E: From<BatchError>>(
     distance: u32,
     control: Control<'_>,
 ) -> Result<Queries, E> {
-    if queries.recipe() != repository.recipe() {
-        let path = |file: &FingerprintFile| Path::to_owned(file.path());
+    let fingerprints = read_all(queries, repository.recipe(), repository.path(), control)?;
+    Ok(Queries::new(&fingerprints, distance)?)
+}
+
+/// Reads all fingerprints of `queries`, in order to compare them with those of this recipe at
+/// `path`.
+pub(crate) fn read_all(
+    queries: &FingerprintFile,
+    recipe: Recipe,
+    path: &Path,
+    control: Control<'_>,
+) -> Result<Vec<Fingerprint>, BatchError> {
+    if queries.recipe() != recipe {
         return Err(BatchError::OtherRecipe {
-            one: path(queries),
-            other: path(repository),
-        }
-        .into());
+            one: queries.path().to_owned(),
+            other: path.to_owned(),
+        });
     }
     let mut fingerprints = Vec::new();
     let mut gauge = Gauge::new(control, Some(queries.len()));
@@ -274,7 +284,7 @@ pub(crate) fn index<E: From<BatchError>>(
         fingerprints.extend(block.bits.iter().map(|&bits| Fingerprint::new(bits)));
         gauge.advance(Step::Reading, block.bits.len() as u64)?;
     }
-    Ok(Queries::new(&fingerprints, distance)?)
+    Ok(fingerprints)
 }
 
 /// The matches that a worker found in a block or in a part of one.

@@ -1,13 +1,14 @@
-//! A file of fingerprints, and the names of their documents in the file beside it.
+//! A file of fingerprints or an index of one, and the names of the documents in the file beside it.
 //!
-//! `FILE` is a [`FingerprintFile`] whose ids are positions in `FILE.names`: a line of JSON that
-//! says what the fingerprints are made of, then the name of each document as a JSON string on a
-//! line of its own (docs/formats/fingerprints.md). Both files get their names when they are
-//! complete.
+//! `FILE` is a [`FingerprintFile`] or a [`FingerprintIndex`] whose ids are positions in
+//! `FILE.names`: a line of JSON that says what the fingerprints are made of, then the name of each
+//! document as a JSON string on a line of its own (docs/formats/fingerprints.md). Both files get
+//! their names when they are complete.
 //!
 //! Invariant: a name begins at the position that the id says, and the last one ends the file, so
 //! that names of other fingerprints are noticed.
 
+mod index;
 mod writer;
 
 use std::fs::File;
@@ -15,13 +16,14 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use batch::{BatchError, FingerprintFile, IdReader};
+use batch::{BatchError, FingerprintFile, FingerprintIndex, Repository, RepositoryIds};
 use neardup::SignatureBuilder;
 use serde::{Deserialize, Serialize};
 
 use crate::cli_error::{CliError, fault, usage};
 use crate::terminal::pasted;
 
+pub(crate) use index::NamedIndexWriter;
 pub(crate) use writer::NamedFingerprintWriter;
 
 /// The longest name in bytes, as JSON. Longer ones are refused.
@@ -53,9 +55,9 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// An opened file of fingerprints, with the names of their documents if they are there.
+/// Opened fingerprints, with the names of their documents if they are there.
 pub(crate) struct NamedFingerprints {
-    pub(crate) fingerprints: FingerprintFile,
+    pub(crate) fingerprints: Repository,
     names: Option<Names>,
 }
 
@@ -74,11 +76,12 @@ pub(crate) enum Name {
     Number(u64),
 }
 
-/// Returns true if the file begins like one of fingerprints. Unreadable files do not.
+/// Returns true if the file begins like one of fingerprints or like an index of them. Unreadable
+/// files do not.
 pub(crate) fn is_named_fingerprints(path: &Path) -> bool {
     let mut magic = [0; 8];
     let read = File::open(path).and_then(|file| file.read_exact_at(&mut magic, 0));
-    read.is_ok() && magic == FingerprintFile::MAGIC
+    read.is_ok() && [FingerprintFile::MAGIC, FingerprintIndex::MAGIC].contains(&magic)
 }
 
 impl NamedFingerprints {
@@ -94,8 +97,7 @@ impl NamedFingerprints {
                 pasted(path)
             )));
         }
-        let fingerprints =
-            FingerprintFile::open(path).map_err(|error| CliError::of_usage(&error))?;
+        let fingerprints = Repository::open(path).map_err(|error| CliError::of_usage(&error))?;
         let names = names_of(path);
         let opened = match File::open(&names) {
             Ok(file) => Some(Names::read(names, file)?),
@@ -150,8 +152,23 @@ impl NamedFingerprints {
         self.fingerprints.path()
     }
 
+    /// Returns the file of fingerprints.
+    ///
+    /// # Errors
+    /// It is an index.
+    pub(crate) fn file(&self) -> Result<&FingerprintFile, CliError> {
+        match &self.fingerprints {
+            Repository::File(file) => Ok(file),
+            Repository::Index(index) => {
+                let path = index.path().display();
+                Err(usage(format!("{path} is an index, which is only searched"))
+                    .with_remedy("name the file of fingerprints that it was made of"))
+            }
+        }
+    }
+
     /// Returns a reader of ids, for [`name`](Self::name).
-    pub(crate) fn ids(&self) -> Result<IdReader<'_>, CliError> {
+    pub(crate) fn ids(&self) -> Result<RepositoryIds<'_>, CliError> {
         self.fingerprints.ids().map_err(|error| fault(&error))
     }
 
@@ -160,7 +177,7 @@ impl NamedFingerprints {
     pub(crate) fn all_ids(&self) -> Result<Vec<u64>, CliError> {
         let mut ids = Vec::new();
         if self.names.is_some() {
-            let mut blocks = self.fingerprints.read().map_err(|error| fault(&error))?;
+            let mut blocks = self.file()?.read().map_err(|error| fault(&error))?;
             while let Some(block) = blocks.next_block().map_err(|error| fault(&error))? {
                 ids.extend_from_slice(block.ids);
             }
@@ -176,7 +193,11 @@ impl NamedFingerprints {
 
     /// Returns the name of the fingerprint at `position`. Names in the order of positions are read
     /// fastest.
-    pub(crate) fn name(&self, ids: &mut IdReader<'_>, position: u64) -> Result<Name, CliError> {
+    pub(crate) fn name(
+        &self,
+        ids: &mut RepositoryIds<'_>,
+        position: u64,
+    ) -> Result<Name, CliError> {
         if self.names.is_none() {
             return Ok(Name::Number(position));
         }

@@ -71,13 +71,25 @@ impl SlowProgress {
     /// Counts one more item.
     pub(crate) fn step(&mut self) {
         self.steps += 1;
-        if !self.steps.is_multiple_of(256) || self.begun.elapsed() < PATIENCE {
+        if self.steps.is_multiple_of(256) {
+            self.show(self.steps);
+        }
+    }
+
+    /// Shows this number of items.
+    pub(crate) fn show(&self, items: u64) {
+        if self.begun.elapsed() < PATIENCE {
             return;
         }
         if self.bar.is_hidden() && is_seen() {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
-        self.bar.set_position(self.steps);
+        self.bar.set_position(items);
+    }
+
+    /// Names other items.
+    pub(crate) fn name(&self, what: &'static str) {
+        self.bar.set_message(what);
     }
 }
 

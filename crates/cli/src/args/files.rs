@@ -89,13 +89,15 @@ Examples:
   crawler query new.fp corpus.fp --by-query         one new document after the other
   crawler query new.fp corpus.fp --shard 1/3 -o 1   the first third, on the first of three machines
   cat 1 2 3                                         the output of one run, byte for byte
-  crawler query corpus.fp                           all pairs of the corpus, in its order")]
+  crawler query corpus.fp                           all pairs of the corpus, in its order
+  crawler query corpus.fp --save-index corpus.fpi   an index, and corpus.fpi.names
+  crawler query new.fp corpus.fpi                   the same matches, without reading all of it")]
 pub(crate) struct QueryArgs {
     /// File of fingerprints of the queries; it is held in memory
     #[arg(value_name = "QUERIES")]
     pub(crate) queries: PathBuf,
-    /// File of fingerprints that are searched, of any size; without it, all pairs within QUERIES
-    /// are listed: {"a", "b", "distance"}
+    /// File of fingerprints that are searched, of any size, or an index of --save-index; without
+    /// it, all pairs within QUERIES are listed: {"a", "b", "distance"}
     #[arg(value_name = "REPOSITORY")]
     pub(crate) repository: Option<PathBuf>,
     /// Bits that two fingerprints may differ in, 0 to 7
@@ -108,6 +110,10 @@ pub(crate) struct QueryArgs {
     /// Group the matches by query: in the order of QUERIES, the nearest of each query first
     #[arg(long, requires = "repository", conflicts_with = "shard")]
     pub(crate) by_query: bool,
+    /// Write an index of QUERIES that later queries name as their REPOSITORY: about 40 bytes a
+    /// fingerprint, of which a query reads a few pages. It serves every --distance
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["repository", "output"])]
+    pub(crate) save_index: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) work: WorkArgs,
     /// json or table [default: table on a terminal, json otherwise]

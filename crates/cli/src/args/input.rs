@@ -34,7 +34,7 @@ impl InputArgs {
 #[derive(Debug, Default, Args)]
 pub(crate) struct WorkArgs {
     /// Approximate memory limit; the rest goes to temporary files [default: 512MiB; of `query`,
-    /// for matches or pairs, 256MiB]
+    /// for matches, pairs or an index, 256MiB]
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<Size>,
     /// Directory for temporary files [default: the system's]

@@ -3,30 +3,33 @@
 //! (Manku, Jain and Das Sarma, WWW 2007, section 4.) All cores search; with `--shard i/n` a machine
 //! searches the i-th part of the repository, and the outputs of all parts, concatenated in the
 //! order of the parts, are the output of one run, byte for byte. With one file, all pairs within it
-//! are listed.
+//! are listed, or an index of it is written, which a later query probes instead of reading all of
+//! the file.
 
 use std::io::{self, BufWriter, Write};
 use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 
 use batch::{
-    BatchError, Control, GroupedMatch, JoinOptions, Pair, Progress, QueryMatch, QueryOptions,
-    Shard, Step, grouped_query, ordered_pairs, ordered_query,
+    BatchError, Control, GroupedMatch, IndexOptions, JoinOptions, Pair, Progress, QueryMatch,
+    QueryOptions, Repository, Shard, Step, grouped_query, ordered_pairs, ordered_query,
 };
-use indicatif::{HumanCount, ProgressBar};
+use indicatif::{HumanBytes, HumanCount, ProgressBar};
 use serde::Serialize;
 
 use super::unwritable;
 use crate::args::QueryArgs;
 use crate::cli_error::{CliError, fault};
 use crate::draft_file::DraftFile;
-use crate::named_fingerprints::{Name, NamedFingerprints, of_batch};
+use crate::named_fingerprints::{Name, NamedFingerprints, NamedIndexWriter, of_batch};
 use crate::output::{self, Format};
-use crate::progress;
+use crate::progress::{self, SlowProgress};
 use crate::terminal::{Escaping, printable, say};
 
-/// Bytes of matches or pairs that are held in memory, if `--memory` does not say otherwise.
+/// Bytes of matches, pairs or an index that are held in memory, if `--memory` names no others.
 const MEMORY: usize = 256 << 20;
 
 /// A match as it is printed.
@@ -47,18 +50,28 @@ struct PairLine {
 
 pub(crate) fn run(args: &QueryArgs) -> Result<(), CliError> {
     let queries = NamedFingerprints::open(&args.queries)?;
+    queries.file()?;
+    if let Some(path) = &args.save_index {
+        return save_index(args, &queries, path);
+    }
     let repository = args.repository.as_deref().map(NamedFingerprints::open);
     let repository = repository.transpose()?;
     if let Some(repository) = &repository {
         queries.check_recipe(repository)?;
     }
     let search = |out: &mut dyn Write| {
-        let bar = SearchProgress(progress::counting_bar(args.work.quiet));
+        let bar = SearchProgress {
+            bar: progress::counting_bar(args.work.quiet),
+            searched: match repository.as_ref().map(|held| &held.fingerprints) {
+                Some(Repository::Index(_)) => "probes of four for each query",
+                _ => "fingerprints searched",
+            },
+        };
         let found = match &repository {
             Some(repository) => matches(args, &queries, repository, &bar, out),
             None => pairs(args, &queries, &bar, out),
         };
-        bar.0.finish_and_clear();
+        bar.bar.finish_and_clear();
         found
     };
     let closing = match args.work.output() {
@@ -108,7 +121,7 @@ fn matches(
     let never = AtomicBool::new(false);
     let control = Control::new(progress, &never);
     let (query_ids, mut ids) = (queries.all_ids()?, repository.ids()?);
-    let (asked, held) = (&queries.fingerprints, &repository.fingerprints);
+    let (asked, held) = (queries.file()?, &repository.fingerprints);
     let format = Format::or_fitting(args.format);
     let mut write = |found: QueryMatch, document: &Name| {
         let query = queries.name_among(&query_ids, found.query)?;
@@ -179,7 +192,7 @@ fn pairs(
     let control = Control::new(progress, &never);
     let ids = file.all_ids()?;
     let format = Format::or_fitting(args.format);
-    let summary = ordered_pairs(&file.fingerprints, &options, control, |pair: Pair| {
+    let summary = ordered_pairs(file.file()?, &options, control, |pair: Pair| {
         let line = PairLine {
             a: file.name_among(&ids, pair.first)?,
             b: file.name_among(&ids, pair.second)?,
@@ -246,16 +259,65 @@ impl From<io::Error> for QueryError {
     }
 }
 
+/// Writes an index of a file of fingerprints.
+fn save_index(args: &QueryArgs, file: &NamedFingerprints, path: &Path) -> Result<(), CliError> {
+    let writer = NamedIndexWriter::create(file, path)?;
+    let options = IndexOptions {
+        memory: args.work.memory().unwrap_or(MEMORY),
+        scratch: args.work.temp_dir(),
+    };
+    let progress = IndexProgress {
+        shown: (!args.work.quiet)
+            .then(|| SlowProgress::new(""))
+            .map(Mutex::new),
+    };
+    let never = AtomicBool::new(false);
+    let index = writer.write(&options, Control::new(&progress, &never))?;
+    drop(progress);
+    if !args.work.quiet {
+        say(&format!(
+            "{} fingerprints indexed in {} ({})",
+            HumanCount(index.len()),
+            printable(&path.display().to_string()),
+            HumanBytes(index.bytes())
+        ));
+    }
+    Ok(())
+}
+
 /// A bar on a terminal.
-struct SearchProgress(ProgressBar);
+struct SearchProgress {
+    bar: ProgressBar,
+    /// The name of what is counted during the search.
+    searched: &'static str,
+}
 
 impl Progress for SearchProgress {
     fn advanced(&self, step: Step, done: u64, _: Option<u64>) {
-        self.0.set_position(done);
-        self.0.set_message(match step {
+        self.bar.set_position(done);
+        self.bar.set_message(match step {
             Step::Reading => "queries read",
-            Step::Joining => "fingerprints searched",
+            Step::Joining => self.searched,
             _ => "matches written",
         });
+    }
+}
+
+/// A bar on a terminal while an index is written.
+struct IndexProgress {
+    shown: Option<Mutex<SlowProgress>>,
+}
+
+impl Progress for IndexProgress {
+    fn advanced(&self, step: Step, done: u64, _: Option<u64>) {
+        let Some(Ok(shown)) = self.shown.as_ref().map(Mutex::lock) else {
+            return;
+        };
+        shown.name(match step {
+            Step::Reading => "fingerprints read",
+            Step::Sorting => "entries sorted, of four for each fingerprint",
+            _ => "entries written, of four for each fingerprint",
+        });
+        shown.show(done);
     }
 }

@@ -5,7 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
+use batch::Repository;
 use corpus::{Content, Document, Documents, InputOptions, Reader};
+use neardup::tables::MAX_DISTANCE;
 use neardup::{Fingerprint, HashKey, NormalText, Shingles};
 use serde::Serialize;
 use web::{CanonicalForm, PageUrl};
@@ -157,23 +159,21 @@ pub(super) fn near_fingerprints(
             .signature_builder(std::slice::from_ref(&what), &mut input, &reader)?;
     file.check_builder(&builder)?;
     let own = reader.fingerprint(&builder, &only(name, &input)?);
-    let most = args.distance.unwrap_or(u64::BITS);
     // One more: the document itself may be among them.
     let mut nearest = Nearest::new(args.most().saturating_add(1));
-    let mut blocks = file.fingerprints.read().map_err(|error| fault(&error))?;
-    while let Some(block) = blocks.next_block().map_err(|error| fault(&error))? {
-        for (position, bits) in (block.position..).zip(block.bits) {
-            let distance = own.distance(Fingerprint::new(*bits));
-            if distance <= most {
-                nearest.push(Hit {
-                    document: Name::Number(position),
-                    distance,
-                    resemblance: None,
-                    containment: None,
-                });
-            }
-        }
-    }
+    each_near(
+        &file.fingerprints,
+        own,
+        args.distance,
+        |position, distance| {
+            nearest.push(Hit {
+                document: Name::Number(position),
+                distance,
+                resemblance: None,
+                containment: None,
+            });
+        },
+    )?;
     let (mut ids, mut hits) = (file.ids()?, nearest.sorted());
     for hit in &mut hits {
         if let Name::Number(position) = hit.document {
@@ -183,6 +183,45 @@ pub(super) fn near_fingerprints(
     hits.retain(|hit| hit.document != Name::Text(name.to_owned()));
     hits.truncate(args.most());
     print(args, &hits)
+}
+
+/// Gives the position and the distance of every fingerprint within a distance, of any if none is
+/// given, to `visit`. An index is probed, and knows distances up to [`MAX_DISTANCE`].
+fn each_near(
+    within: &Repository,
+    own: Fingerprint,
+    distance: Option<u32>,
+    mut visit: impl FnMut(u64, u32),
+) -> Result<(), CliError> {
+    match (within, distance) {
+        (Repository::Index(index), Some(distance @ 0..=MAX_DISTANCE)) => {
+            let found = index.read().within(own, distance);
+            for near in found.map_err(|error| fault(&error))? {
+                visit(near.position, near.distance);
+            }
+        }
+        (Repository::Index(index), _) => {
+            let path = index.path().display();
+            let message = format!("{path} is an index, which finds at most {MAX_DISTANCE} bits");
+            let remedy = format!(
+                "give --distance, 0 to {MAX_DISTANCE}, or name the file of fingerprints itself"
+            );
+            return Err(usage(message).with_remedy(remedy));
+        }
+        (Repository::File(file), _) => {
+            let most = distance.unwrap_or(u64::BITS);
+            let mut blocks = file.read().map_err(|error| fault(&error))?;
+            while let Some(block) = blocks.next_block().map_err(|error| fault(&error))? {
+                for (position, bits) in (block.position..).zip(block.bits) {
+                    let distance = own.distance(Fingerprint::new(*bits));
+                    if distance <= most {
+                        visit(position, distance);
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Returns the content of the document in question.

@@ -1,0 +1,99 @@
+//! Writing an index of fingerprints and the file of names beside it.
+//!
+//! The names are those of the file of fingerprints: a second link to them, or a copy where the file
+//! system has no links. Both files are drafts until they are complete, and the names appear first,
+//! as those of a file of fingerprints do.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use batch::{Control, FingerprintIndex, IndexOptions, IndexWriter};
+use disk::{DraftPath, clear_draft, create_draft};
+
+use super::{NamedFingerprints, names_of, of_batch, with_suffix};
+use crate::cli_error::{CliError, usage};
+
+/// A writer of an index and its names. Without [`write`](Self::write) neither file appears.
+pub(crate) struct NamedIndexWriter<'s> {
+    source: &'s NamedFingerprints,
+    path: PathBuf,
+    file: File,
+    draft: DraftPath,
+}
+
+impl<'s> NamedIndexWriter<'s> {
+    /// Begins the index of `source` at `path`.
+    pub(crate) fn create(source: &'s NamedFingerprints, path: &Path) -> Result<Self, CliError> {
+        if path.exists() && !path.is_file() {
+            let message = format!("cannot write {}: it is not a file", path.display());
+            return Err(usage(message));
+        }
+        let is_source = [source.path(), path].map(Path::canonicalize);
+        if let [Ok(one), Ok(other)] = is_source
+            && one == other
+        {
+            let path = path.display();
+            return Err(usage(format!(
+                "{path} is the file of fingerprints that is indexed"
+            ))
+            .with_remedy("--save-index names another file"));
+        }
+        let begun = DraftPath::begin(&with_suffix(path, ".part"), create_draft);
+        let (file, draft) = begun.map_err(unwritable(path))?;
+        Ok(Self {
+            source,
+            path: path.to_owned(),
+            file,
+            draft,
+        })
+    }
+
+    /// Writes the index and gives both files their names.
+    pub(crate) fn write(
+        self,
+        options: &IndexOptions,
+        control: Control<'_>,
+    ) -> Result<FingerprintIndex, CliError> {
+        let unwritable = unwritable(&self.path);
+        let writer = IndexWriter::new(self.draft.as_path(), self.file);
+        let written = writer.write(self.source.file()?, options, control);
+        written.map_err(|error| of_batch(&error))?;
+        let own = names_of(&self.path);
+        match &self.source.names {
+            Some(names) => {
+                let draft = names_of(self.draft.as_path());
+                let draft = linked_or_copied(&names.path, &draft).map_err(unwritable)?;
+                draft.complete(&own).map_err(unwritable)?;
+            }
+            // Names of an earlier index would be taken for those of this one.
+            None => match fs::remove_file(&own) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(unwritable(error));
+                }
+                _ => {}
+            },
+        }
+        self.draft.complete(&self.path).map_err(unwritable)?;
+        FingerprintIndex::open(&self.path).map_err(|error| of_batch(&error))
+    }
+}
+
+/// Makes a draft with the content of a file that is never changed in place.
+fn linked_or_copied(from: &Path, draft: &Path) -> io::Result<DraftPath> {
+    let linked = DraftPath::begin(draft, |draft| {
+        drop(clear_draft(draft)?);
+        fs::hard_link(from, draft)
+    });
+    if let Ok(((), draft)) = linked {
+        return Ok(draft);
+    }
+    let (mut file, draft) = DraftPath::begin(draft, create_draft)?;
+    io::copy(&mut File::open(from)?, &mut file)?;
+    file.sync_all()?;
+    Ok(draft)
+}
+
+fn unwritable(path: &Path) -> impl Fn(io::Error) -> CliError + Copy {
+    move |error| usage(format!("cannot write {}: {error}", path.display()))
+}
