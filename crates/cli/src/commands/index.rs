@@ -107,11 +107,13 @@ fn files_of(path: &Path) -> Result<Vec<PathBuf>, CliError> {
     }
     let archive = crawl_directory::archive(path);
     let directory = if archive.is_dir() { &archive } else { path };
-    crawl_directory::warn_of_unread(directory).map_err(unreadable(directory))?;
-    let files = crawl_directory::archive_files(directory).map_err(unreadable(directory))?;
+    crawl_directory::warn_of_unread(directory, true).map_err(unreadable(directory))?;
+    let mut files = crawl_directory::arc_files(directory).map_err(unreadable(directory))?;
+    let warcs = crawl_directory::archive_files(directory).map_err(unreadable(directory))?;
+    files.extend(warcs);
     if files.is_empty() {
         return Err(usage(format!("{} holds no archive", directory.display()))
-            .with_remedy("archives end in .warc.gz, .warc.zst or .warc"));
+            .with_remedy("archives end in .warc.gz, .warc.zst, .warc, .arc.gz or .arc"));
     }
     Ok(files)
 }

@@ -148,7 +148,8 @@ fn refuse_nothing(archive: &Path) -> Result<bool, CliError> {
     if !archive.is_dir() {
         return Ok(false); // Refused later, with its own reason.
     }
-    let has_unread = crawl_directory::warn_of_unread(archive).map_err(|error| fault(&error))?;
+    let has_unread =
+        crawl_directory::warn_of_unread(archive, false).map_err(|error| fault(&error))?;
     let files = crawl_directory::archive_files(archive).map_err(|error| fault(&error))?;
     match files.is_empty() {
         true => Err(usage(format!("{} holds no archive", archive.display()))

@@ -19,7 +19,7 @@ use sinks::captures;
 use sinks::wacz::{PackageInfo, PackedFile, Packer, Page, WaczFault};
 use store::StoreFault;
 
-use super::archives::inputs::{self, Input};
+use super::archives::inputs::{self, Input, Purpose};
 use super::archives::merged::{self, InputIndex, scratch, unusable};
 use super::journal::damaged;
 use super::{exit_code, unwritable};
@@ -40,7 +40,7 @@ struct Packing<'a> {
 }
 
 pub(crate) fn run(args: &WaczArgs) -> Result<ExitCode, CliError> {
-    let inputs = inputs::open(&args.inputs, args.text)?;
+    let inputs = inputs::open(&args.inputs, Purpose::Pack { text: args.text })?;
     let to_stdout = args.output == Path::new("-");
     if to_stdout && io::stdout().is_terminal() {
         return Err(

@@ -35,7 +35,7 @@ const ZSTD_LEVEL: i32 = 3;
 
 /// Checks that the records of an archive can be read one by one.
 pub(super) fn check(open: OpenFile, path: &Path) -> Result<(), KeepError> {
-    let OpenFile::Warc(mut stream) = open else {
+    let OpenFile::Archive(_, mut stream) = open else {
         return Ok(());
     };
     // The last record of a member shows that there are several.
@@ -64,7 +64,7 @@ pub(super) fn write(kept: &KeptDocuments, pass: &mut Pass<'_>) -> Result<u64, Ke
     // Records are compressed one by one, and the file not again.
     let mut out = PackedDraft::packed(&kept.output, None)?;
     for path in kept.files()? {
-        let Ok(OpenFile::Warc(stream)) = open_file::open(&path, &kept.options) else {
+        let Ok(OpenFile::Archive(_, stream)) = open_file::open(&path, &kept.options) else {
             continue;
         };
         let file = match kept.options.file(&path) {

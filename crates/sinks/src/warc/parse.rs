@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read};
 
+use super::arc::{self, ArcHeader};
 use super::deviations::{Deviation, Deviations};
-use super::parsed::{DigestCheck, Fields, Record};
+use super::parsed::{DigestCheck, Fields, Record, in_utf8_or_latin1};
 use super::spooled::{SpoolRules, Spooling};
-use super::unpack::{VERSION, is_version};
+use super::unpack::{Peek, VERSION, is_padding, is_version};
 use crate::digest::{DigestAlgorithm, Hasher, PayloadDigest};
 
 /// Maximum header of a record, in bytes: more than any URL needs, and little enough to recognise
@@ -53,10 +54,7 @@ pub(super) struct Keep<'a> {
 }
 
 /// Reads the only record of `member`, to its end; the caller fills in offset and length.
-pub(super) fn only_record(
-    member: &mut impl BufRead,
-    keep: Keep<'_>,
-) -> Result<Record, ParseFailure> {
+pub(super) fn only_record(member: &mut impl Peek, keep: Keep<'_>) -> Result<Record, ParseFailure> {
     let record = next_record(member, keep)?;
     if !member.fill_buf()?.is_empty() {
         return malformed("more than the two line breaks behind the block is in its member");
@@ -65,10 +63,7 @@ pub(super) fn only_record(
 }
 
 /// Reads a record and leaves what follows it; the caller fills in offset and length.
-pub(super) fn next_record(
-    member: &mut impl BufRead,
-    keep: Keep<'_>,
-) -> Result<Record, ParseFailure> {
+pub(super) fn next_record(member: &mut impl Peek, keep: Keep<'_>) -> Result<Record, ParseFailure> {
     let (fields, block_length) = header(member, None)?;
     let record = block(member, fields, block_length, keep)?;
     let mut ending = Vec::new();
@@ -106,7 +101,7 @@ pub(super) fn block(
 
 /// Reads a record up to the end of the HTTP head in it, or `keep` bytes of its block; the caller
 /// fills in offset and length.
-pub(super) fn head_only(member: &mut impl BufRead, keep: usize) -> Result<Record, ParseFailure> {
+pub(super) fn head_only(member: &mut impl Peek, keep: usize) -> Result<Record, ParseFailure> {
     let (fields, block_length) = header(member, None)?;
     let mut head_end = HeadEnd::default();
     let mut block = Vec::new();
@@ -144,9 +139,12 @@ pub(super) fn head_only(member: &mut impl BufRead, keep: usize) -> Result<Record
 /// Reads the version line and the named fields, through the empty line; returns the fields and the
 /// length of the block. A deviation from the standard is an error, unless deviations are counted.
 pub(super) fn header(
-    member: &mut impl BufRead,
+    member: &mut impl Peek,
     mut deviations: Option<&mut Deviations>,
 ) -> Result<(Fields, u64), ParseFailure> {
+    if let Some(found) = arc_header(member)? {
+        return Ok(found);
+    }
     let mut member = member.take(MAX_HEADER);
     let mut line = Vec::new();
     member.read_until(b'\n', &mut line)?;
@@ -207,13 +205,27 @@ pub(super) fn header(
     Ok((fields, block_length))
 }
 
-/// Returns a line as UTF-8, or else as ISO 8859-1, as warcio does: no byte is lost, and two targets
-/// that differ in such a byte stay two.
-pub(crate) fn in_utf8_or_latin1(line: &[u8]) -> Cow<'_, str> {
-    match std::str::from_utf8(line) {
-        Ok(text) => Cow::Borrowed(text),
-        Err(_) => Cow::Owned(line.iter().map(|&byte| char::from(byte)).collect()),
+/// Reads the header line of an ARC record, with the line breaks that some writers put before it;
+/// `None` if there is none. The block's beginning decides on the type of the record.
+fn arc_header(member: &mut impl Peek) -> Result<Option<(Fields, u64)>, ParseFailure> {
+    if is_version(member.peek(VERSION.len() + 3)?) {
+        return Ok(None);
     }
+    let bytes = member.peek(arc::MAX_LINE)?;
+    let breaks = bytes.iter().take_while(|byte| is_padding(byte)).count();
+    let Some(line) = arc::header_line(&bytes[breaks..]) else {
+        return Ok(None);
+    };
+    let (length, header) = (breaks + line.len(), ArcHeader::parse(line));
+    let Some(header) = header else {
+        return Ok(None);
+    };
+    member.consume(length);
+    let Some(block_length) = header.length else {
+        return malformed("no Archive-length that is a number");
+    };
+    let fields = header.into_fields(member.peek(arc::GLANCE)?);
+    Ok(Some((fields, block_length)))
 }
 
 const ENDLESS: &str = "the header does not end, or not soon enough";
