@@ -3,15 +3,13 @@
 //! Each page is read from its own record, by the same code and with the same settings as when it
 //! was visited. A page that cannot be read any more is counted and ends no command before its end.
 
-use std::fs::File;
-use std::io::BufReader;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use corpus::exchange;
 use crawl::Policy;
 use rayon::prelude::*;
-use sinks::warc::{self, Record, WarcReader};
+use sinks::warc::{self, Record, WarcStream};
 use store::VisitRecord;
 use web::{Document, Exchange};
 
@@ -227,8 +225,8 @@ impl ArchivedPages {
         None
     }
 
-    fn reader_at(&self, file: &str, offset: u64) -> Result<WarcReader<BufReader<File>>, String> {
-        let open = || WarcReader::open_at(&warc::locate(&self.archive, file), offset);
+    fn reader_at(&self, file: &str, offset: u64) -> Result<WarcStream, String> {
+        let open = || WarcStream::open_at(&warc::locate(&self.archive, file), offset);
         // The crawl may be about to close the file, which changes its name.
         let reader = open().or_else(|_renamed| open());
         reader.map_err(|fault| fault.to_string())
@@ -255,7 +253,7 @@ fn place_of(row: &VisitRecord) -> Result<(&str, u64), String> {
     place.ok_or_else(|| "the journal does not say where it is".to_owned())
 }
 
-fn next_record(reader: &mut WarcReader<BufReader<File>>) -> Result<Option<Record>, String> {
+fn next_record(reader: &mut WarcStream) -> Result<Option<Record>, String> {
     reader
         .next_record(MAX_RECORD)
         .map_err(|fault| fault.to_string())

@@ -347,9 +347,9 @@ fn fate(block: &[u8]) -> Fate {
 
 /// Returns the text of a hit from its place in the archive; none if it cannot be read any more.
 pub(crate) fn text_at(archive: &Path, file: &str, offset: u64, policy: &Policy) -> Option<String> {
-    let reader = WarcReader::open_at(&locate(archive, file), offset).ok()?;
-    let mut reader = reader.spooling_in(archive, MAX_DOCUMENT);
-    let record = reader.next_record(HELD).ok().flatten()?;
+    let stream = WarcStream::open_at(&locate(archive, file), offset).ok()?;
+    let mut stream = stream.spooling_in(archive, MAX_DOCUMENT);
+    let record = stream.next_record(HELD).ok().flatten()?;
     let answer = record.answer(&policy.canonical);
     // Other crawlers archive resources, too.
     let exchange = answer.or_else(|| exchange(&record, &policy.canonical))?;

@@ -500,6 +500,15 @@ impl WarcStream {
             }
             self.input.skip(1);
         }
+        if has_member {
+            // More line breaks than that at the end of a member are nobody else's.
+            let bytes = self.input.peek(MAX_SURPLUS)?;
+            let padding = bytes.len() - without_breaks(bytes).len();
+            if padding == bytes.len() && (1..MAX_SURPLUS).contains(&padding) {
+                self.input.skip(padding);
+                self.deviations.note(Deviation::Padding);
+            }
+        }
         let next = self.input.peek(self.format.look())?.trim_ascii_start();
         Ok(Ending {
             breaks,

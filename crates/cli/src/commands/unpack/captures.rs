@@ -7,8 +7,8 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use sinks::captures::{DigestText, OriginalCapture, Originals, Reference};
 use sinks::cdxj::{CdxjLine, CdxjReader, DUPLICATE};
+use sinks::originals::{DigestText, OriginalCapture, Originals, Reference};
 use sinks::warc::{WarcStream, date, read_head};
 use unpack::{FileKind, FileNames, absolute, relative};
 use web::{CanonicalForm, PageUrl};
