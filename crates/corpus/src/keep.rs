@@ -152,7 +152,7 @@ impl KeptDocuments {
             }
             match format {
                 Format::Wacz => {
-                    let reason = "a WACZ: unpack it, and name the WARC files in its archive/";
+                    let reason = "a WACZ: unzip it, and name the WARC files in its archive/";
                     return Err(KeepError::unsupported(&path, reason));
                 }
                 Format::Arc => {

@@ -78,7 +78,7 @@ pub(crate) fn run(args: &UnpackArgs) -> Result<ExitCode, CliError> {
     let targets = Targets::of(&inputs, &mut index)?;
     if targets.files.is_empty() {
         return Err(usage("the archives have no page").with_remedy(
-            "pages are answers with status 200, and resources; `crawler index` lists what there is",
+            "pages are answers with status 2xx, and resources; `crawler index` lists what there is",
         ));
     }
     let unpacking = Unpacking {
