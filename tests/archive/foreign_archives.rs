@@ -414,8 +414,8 @@ fn odd_heads_are_read_and_unreadable_ones_are_named() {
     }
 }
 
-/// The answer to HEAD or POST took the page's place in `unpack` and in a package, and was a document
-/// of its own in `dedup` and `extract`.
+/// The answer to HEAD or POST took the page's place in `unpack` and in a package, and was a
+/// document of its own in `dedup` and `extract`.
 #[test]
 fn only_an_answer_to_get_stands_for_the_page() {
     let crawl = Crawl::bare();

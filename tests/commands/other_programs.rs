@@ -117,10 +117,10 @@ fn forms() -> Vec<Form> {
             symlink(".", path.join("again")).unwrap();
         }),
         ("Parquet", "a.parquet", |path| {
-            table(path, TableFormat::Parquet)
+            table(path, TableFormat::Parquet);
         }),
         ("an Arrow file", "a.arrow", |path| {
-            table(path, TableFormat::Arrow)
+            table(path, TableFormat::Arrow);
         }),
         ("HTML, or any other text", "a.html", |path| {
             fs::write(path, "<p>one").unwrap();

@@ -96,8 +96,8 @@ pub(crate) fn open(path: &Path, options: &InputOptions) -> Result<OpenFile, Refu
             OpenFile::Archive(
                 known,
                 Box::new(match options.file(path) {
-                    // A file is opened once more: unlike a stream, it can be read again from behind a
-                    // broken record.
+                    // A file is opened once more: unlike a stream, it can be read again from behind
+                    // a broken record.
                     None if compression.is_none_or(is_of_archives) && !is_read_once(path) => {
                         WarcStream::open(path).map_err(|fault| fault.to_string())?
                     }

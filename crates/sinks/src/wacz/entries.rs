@@ -248,12 +248,12 @@ const MAX_DEPTH: usize = 2;
 /// Archives and packages that are read, at most: entries of a hostile ZIP can be the same bytes.
 const MAX_PARTS: usize = 1 << 16;
 
-/// Lists the WARC and ARC files in the WACZ at `path`, in its order; those of packages in it, too (a
-/// collection is a package of packages).
+/// Lists the WARC and ARC files in the WACZ at `path`, in its order; those of packages in it, too
+/// (a collection is a package of packages).
 ///
 /// # Errors
 /// [`WaczFault::Read`] if the file cannot be read, [`WaczFault::NotZip`] if it, or a package in it,
-/// is not a ZIP file, and [`WaczFault::NoArchive`] if there is no archive that can be read in place.
+/// is not a ZIP file, and [`WaczFault::NoArchive`] if no archive can be read in place.
 pub fn archives(path: &Path) -> Result<Vec<ArchivePart>, WaczFault> {
     let unreadable = |source| WaczFault::Read {
         path: path.to_owned(),

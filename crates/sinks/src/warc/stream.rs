@@ -262,13 +262,16 @@ impl WarcStream {
         }
     }
 
-    /// Skips to the next header of a record: for WARC, a version, anywhere; for ARC, a line. Returns
-    /// false if there is none.
+    /// Skips to the next header of a record: for WARC, a version, anywhere; for ARC, a line.
+    /// Returns false if there is none.
     fn find_record(&mut self) -> Result<bool, ParseFailure> {
         let mut is_at_line = self.format == ArchiveFormat::Warc || self.input.is_at_member();
         loop {
+            let is_first = self.input.is_at_member();
             let bytes = self.input.peek(self.format.look())?;
-            if is_at_line && self.format.begins(bytes) {
+            if is_at_line && self.format.begins(bytes)
+                || is_first && self.format.begins(without_breaks(bytes))
+            {
                 return Ok(true);
             }
             if bytes.is_empty() {
@@ -276,6 +279,7 @@ impl WarcStream {
                 if self.input.enter()?.is_none() {
                     return Ok(false);
                 }
+                self.set_format()?;
                 is_at_line = true;
                 continue;
             }
@@ -474,7 +478,7 @@ impl WarcStream {
     fn set_format(&mut self) -> Result<(), ParseFailure> {
         if !is_version(self.input.peek(ArchiveFormat::Warc.look())?) {
             let bytes = self.input.peek(ArchiveFormat::Arc.look())?;
-            self.format = ArchiveFormat::of(bytes).unwrap_or(self.format);
+            self.format = ArchiveFormat::of(without_breaks(bytes)).unwrap_or(self.format);
         } else {
             self.format = ArchiveFormat::Warc;
         }

@@ -332,24 +332,27 @@ impl<R: Read> Unpacker<R> {
         while self.input.offset() < from && !self.input.fill()?.is_empty() {
             self.input.consume(1);
         }
-        // Packed bytes may contain the first bytes of a plain record.
+        // Packed bytes may contain the first bytes of a plain record. That of ARC begins a line.
         let is_packed = matches!(self.known, Some(Packing::Gzip | Packing::Zstd));
         loop {
             let bytes = self.input.at_least(LOOK)?;
             if bytes.is_empty() {
                 return Ok(false);
             }
-            let begins =
-                |byte: &u8| matches!(byte, 0x1f | 0x28 | 0x5d) || (*byte == b'W' && !is_packed);
+            let begins = |byte: &u8| {
+                matches!(byte, 0x1f | 0x28 | 0x5d) || (matches!(byte, b'W' | b'\n') && !is_packed)
+            };
             let place = bytes.iter().position(begins);
             let passed = place.unwrap_or(bytes.len());
             self.input.consume(passed);
             if place.is_some() {
+                let is_line = self.input.rest().first() == Some(&b'\n');
+                self.input.consume(usize::from(is_line));
                 self.input.at_least(LOOK)?;
                 if self.promises()? {
                     return Ok(true);
                 }
-                self.input.consume(1);
+                self.input.consume(usize::from(!is_line));
             }
         }
     }
@@ -367,7 +370,7 @@ impl<R: Read> Unpacker<R> {
             };
             return Ok(scout.unpacks_to(bytes, VERSION));
         }
-        Ok(zstandard::begins_dictionary(bytes) || is_version(bytes))
+        Ok(zstandard::begins_dictionary(bytes) || ArchiveFormat::of(bytes).is_some())
     }
 
     /// Skips zeros and empty lines between members; returns their number.

@@ -4,6 +4,7 @@
 use std::io::{BufReader, Cursor};
 use std::path::Path;
 
+use proptest::prelude::*;
 use sinks::warc::{Record, WarcStream, date, read_head};
 
 use crate::theirs::gzip;
@@ -229,5 +230,34 @@ fn a_warc_record_that_has_an_arc_file_in_it_is_one_record() {
     for found in both(&[&*warc, &*warc].concat()) {
         assert_eq!((found.records.len(), found.faults), (2, 0));
         assert_eq!(found.records[0].block, inner);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn reading_a_changed_file_ends_and_keeps_the_other_records(
+        is_packed in any::<bool>(),
+        edits in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+    ) {
+        let block = page("words");
+        let part = |number: usize| {
+            let url = format!("http://{number}.test/");
+            [record(&url, &block), b"\n".to_vec()].concat()
+        };
+        let parts: Vec<_> = (0..20).map(part).collect();
+        let [plain, packed] = packings(&parts);
+        let mut archive = if is_packed { packed } else { plain };
+        for (place, byte) in &edits {
+            let place = place.index(archive.len());
+            archive[place] = *byte;
+        }
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), &archive).unwrap();
+        let found = read_all(WarcStream::open(file.path()).unwrap());
+        // An edit costs its record, and the one before it if a header is no header any more.
+        let lost = 20_usize.saturating_sub(found.records.len());
+        prop_assert!(lost <= 2 * edits.len(), "{lost} lost by {} edits", edits.len());
     }
 }
