@@ -97,6 +97,7 @@ mod archive {
     mod cdxj; // the CDXJ index
     mod compression; // gzip, zstd, dictionaries, none
     mod foreign_archives; // archives of other crawlers
+    mod forms; // every form of archive and every command on it
     mod options; // sizes, names and digests of files
     mod records; // records against what the server sent
     mod search; // the search index

@@ -253,21 +253,67 @@ fn archives_of_all_compressions_are_compared_by_their_pages() {
     );
 }
 
+/// ARC files, which archives before 2009 are, were refused by every command.
 #[test]
-fn arc_files_are_refused_with_an_explanation() {
+fn arc_files_are_read_or_refused_with_the_remedy() {
     let crawl = Crawl::bare();
-    crawl.write(
-        "old.arc",
-        "filedesc://old.arc 0.0.0.0 20080430204825 text/plain 76\n",
-    );
-    crawl
-        .run_command(&["extract", "old.arc"])
-        .assert_error(2, "ARC files");
-    let run = crawl.run_command(&["dedup", "old.arc"]);
-    assert!(
-        run.errors.contains("skipped: old.arc: ARC files"),
-        "{run:?}"
-    );
+    let arc = |url: &str, media: &str, block: &str| {
+        let length = block.len();
+        format!("{url} 192.0.2.1 20080430204825 {media} {length}\n{block}\n")
+    };
+    let page = |body: &str| format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n{body}");
+    let records = [
+        arc("filedesc://old.arc", "text/plain", "1 0 InternetArchive\n"),
+        arc(
+            "http://toy.test/one",
+            "text/html",
+            &page("<title>One</title>same"),
+        ),
+        arc("dns:toy.test", "text/dns", "20080430204825\n192.0.2.1\n"),
+        arc(
+            "http://toy.test/a b",
+            "text/html",
+            &page("<title>One</title>same"),
+        ),
+    ];
+    crawl.write("old.arc", records.concat());
+    let packed: Vec<u8> = records
+        .iter()
+        .flat_map(|one| gzip(one.as_bytes()))
+        .collect();
+    crawl.write("OLD.ARC.GZ", packed);
+    for name in ["old.arc", "OLD.ARC.GZ"] {
+        let run = crawl.run_command(&["extract", name]);
+        let expected = [
+            ("http://toy.test/one", "same"),
+            ("http://toy.test/a b", "same"),
+        ];
+        assert_eq!(titles(&lines(&run)), expected, "{run:?}");
+        assert_eq!((run.code, &*run.errors), (Some(0), ""), "{run:?}");
+        let run = crawl.run_command(&["dedup", name, "--format", "json"]);
+        assert_eq!(run.errors, "2 documents: 1 repeats an earlier one\n");
+        let index = crawl.run_command(&["index", name]);
+        assert_eq!(index.code, Some(0), "{index:?}");
+        assert!(
+            index.output.contains("test,toy)/a%20b 20080430204825 "),
+            "{index:?}"
+        );
+        let site = format!("site-{name}");
+        let run = crawl.run_command(&["unpack", name, "--output", &site]);
+        assert_eq!(run.code, Some(0), "{run:?}");
+        let written = crawl.directory().join(site).join("toy.test/one.html");
+        assert!(std::fs::read_to_string(written).unwrap().contains("same"));
+        for refused in [
+            &["wacz", name, "--output", "old.wacz"][..],
+            &["dedup", name, "--keep", "kept.arc"],
+        ] {
+            let run = crawl.run_command(refused);
+            assert_eq!(run.code, Some(2), "{run:?}");
+            assert!(run.errors.contains("warcio recompress"), "{run:?}");
+        }
+    }
+    let run = crawl.run_command(&["index", "."]);
+    assert_eq!(run.output.matches("test,toy)/one").count(), 2, "{run:?}");
 }
 
 /// A response of more than 8 MiB had no content at all: all such records were equal to each other,
@@ -368,7 +414,8 @@ fn odd_heads_are_read_and_unreadable_ones_are_named() {
     }
 }
 
-/// The answer to HEAD or POST took the page's place in `unpack` and in a package.
+/// The answer to HEAD or POST took the page's place in `unpack` and in a package, and was a
+/// document of its own in `dedup` and `extract`.
 #[test]
 fn only_an_answer_to_get_stands_for_the_page() {
     let crawl = Crawl::bare();
@@ -414,6 +461,27 @@ fn only_an_answer_to_get_stands_for_the_page() {
     assert!(index.output.contains(" 20261121223010 "), "{index:?}");
     let counted = "3 captures are not in the index, because they stand for no page";
     assert!(index.errors.contains(counted), "{index:?}");
+    let extracted = crawl.run_command(&["extract", "proxy.warc"]);
+    assert_eq!(
+        titles(&lines(&extracted)),
+        [("http://toy.test/", "the page")]
+    );
+    let compared = crawl.run_command(&["dedup", "proxy.warc", "--keep", "kept.warc"]);
+    assert!(
+        compared.errors.starts_with("1 documents: 0 repeat"),
+        "{compared:?}"
+    );
+    for run in [&extracted, &compared] {
+        let counted = "3 captures were skipped, because they stand for no page";
+        assert_eq!(run.code, Some(0), "{run:?}");
+        assert!(run.errors.contains(counted), "{run:?}");
+    }
+    let kept = std::fs::read(crawl.directory().join("kept.warc")).unwrap();
+    assert_eq!(
+        kept,
+        records.concat().into_bytes(),
+        "what is no page is kept as it is"
+    );
     let run = crawl.run_command(&["unpack", "proxy.warc", "--output", "site"]);
     assert_eq!(run.code, Some(0), "{run:?}");
     let written = std::fs::read_to_string(crawl.directory().join("site/toy.test/index.html"));

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
+use corpus::{ResultColumns, ResultTable, TableFormat};
 use serde_json::{Value, json};
 
 use crate::support::Crawl;
@@ -30,6 +31,9 @@ fn in_utf16(text: &str) -> Vec<u8> {
     let units = std::iter::once(0xfeff).chain(text.encode_utf16());
     units.flat_map(u16::to_le_bytes).collect()
 }
+
+/// The file with what a command is given as standard input.
+const INPUT: &str = "standard-input";
 
 /// A form of input: its name in the guide, and what makes it in a directory.
 type Form = (&'static str, &'static str, fn(&Path));
@@ -112,12 +116,53 @@ fn forms() -> Vec<Form> {
             fs::write(path.join("a.jsonl"), three()).unwrap();
             symlink(".", path.join("again")).unwrap();
         }),
+        ("Parquet", "a.parquet", |path| {
+            table(path, TableFormat::Parquet);
+        }),
+        ("an Arrow file", "a.arrow", |path| {
+            table(path, TableFormat::Arrow);
+        }),
+        ("HTML, or any other text", "a.html", |path| {
+            fs::write(path, "<p>one").unwrap();
+        }),
+        ("a picture, a PDF, an executable", "a.txt", |path| {
+            fs::write(path, b"\x89PNG\r\n\x1a\n\0\0").unwrap();
+        }),
+        ("an empty file", "a.jsonl", |path| {
+            fs::write(path, "").unwrap();
+        }),
+        ("a link to a file", "a.jsonl", |path| {
+            fs::write(path.with_file_name("blob"), three()).unwrap();
+            symlink("blob", path).unwrap();
+        }),
+        ("JSON lines through `-`, in gzip", "-", |path| {
+            fs::write(path.with_file_name(INPUT), gzip(three())).unwrap();
+        }),
+        (
+            "JSON lines through a pipe (`<(…)`, `/dev/stdin`)",
+            "/dev/stdin",
+            |path| {
+                fs::write(path.with_file_name(INPUT), three()).unwrap();
+            },
+        ),
         ("a directory with a picture", "set", |path| {
             fs::create_dir(path).unwrap();
             fs::write(path.join("a.jsonl"), three()).unwrap();
             fs::write(path.join("b.png"), b"\x89PNG\r\n\x1a\n\0\0").unwrap();
         }),
     ]
+}
+
+/// Writes three rows.
+fn table(path: &Path, format: TableFormat) {
+    let mut table = ResultTable::create(path, format, ResultColumns::Duplicates).unwrap();
+    for number in 1..4 {
+        let text = prose(number, 60);
+        table
+            .write_pair(&number.to_string(), &text, 0, 0.0, "words")
+            .unwrap();
+    }
+    table.finish().unwrap();
 }
 
 /// Returns the outcome of a command: the number of documents, and the exit code unless it is 0.
@@ -135,23 +180,42 @@ fn outcome(documents: usize, code: Option<i32>) -> String {
 fn the_table_of_the_guide_is_what_the_commands_do() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/files.md");
     let guide = fs::read_to_string(root).unwrap();
+    let mut missing = Vec::new();
     for (form, name, make) in forms() {
         let crawl = Crawl::bare();
-        make(&crawl.directory().join(name));
-        let dedup = crawl.run_command(&["dedup", name]);
-        let mut lines = dedup.errors.lines();
-        let found = lines.find_map(|line| line.split_once(" documents:")?.0.parse().ok());
-        let found = outcome(found.unwrap_or(0), dedup.code);
+        make(&crawl.directory().join(name.trim_start_matches("/dev/")));
+        let input = fs::read(crawl.directory().join(INPUT));
+        let is_table = [".parquet", ".arrow"].iter().any(|end| name.ends_with(end));
+        let run = |command: &str, more: &[&str]| {
+            let mut arguments = [&[command, name][..], more].concat();
+            if is_table {
+                arguments.extend(["--text-field", "duplicate_of"]);
+            }
+            match &input {
+                Ok(input) => crawl.run_command_with_input(&arguments, input),
+                Err(_) => crawl.run_command(&arguments),
+            }
+        };
+        let counted = |errors: &str, word: &str| {
+            let mut lines = errors.lines();
+            let count = lines.find_map(|line| line.split_once(word)?.0.split(' ').next());
+            count.and_then(|count| count.parse().ok()).unwrap_or(0)
+        };
+        let dedup = run("dedup", &[]);
+        let found = outcome(counted(&dedup.errors, " documents:"), dedup.code);
+        let keep = run("dedup", &["--keep", "kept"]);
+        let kept = outcome(counted(&keep.errors, " documents kept"), keep.code);
         let [extract, fingerprint] = ["extract", "fingerprint"].map(|command| {
-            let run = crawl.run_command(&[command, name]);
+            let run = run(command, &[]);
             outcome(run.output.lines().count(), run.code)
         });
-        let row = format!("| {form} | {found} | {extract} | {fingerprint} |");
-        assert!(
-            guide.contains(&row),
-            "not in docs/guide/files.md:\n{row}\n{dedup:?}"
-        );
+        let row = format!("| {form} | {found} | {kept} | {extract} | {fingerprint} |");
+        if !guide.contains(&row) {
+            missing.push(row);
+        }
     }
+    let missing = missing.join("\n");
+    assert!(missing.is_empty(), "not in docs/guide/files.md:\n{missing}");
 }
 
 /// A corpus of 2,000 lines in half a gzip file became one of 997, and the run was a success.

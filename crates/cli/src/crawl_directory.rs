@@ -48,13 +48,27 @@ pub(crate) fn archive_files(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(files.into_iter().map(|(_, path)| path).collect())
 }
 
-/// Warns about files in the directory of an archive that are archives by their names, and that no
-/// command reads there; returns true if there are any.
-pub(crate) fn warn_of_unread(directory: &Path) -> std::io::Result<bool> {
+/// Returns the ARC files in a directory, by name.
+pub(crate) fn arc_files(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for item in std::fs::read_dir(directory)? {
+        let path = item?.path();
+        if is_arc(&path) {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Warns about files in the directory of an archive that are archives by their names, and that the
+/// command does not read there; returns true if there are any.
+pub(crate) fn warn_of_unread(directory: &Path, reads_arc: bool) -> std::io::Result<bool> {
     let mut unread = Vec::new();
     for item in std::fs::read_dir(directory)? {
         let path = item?.path();
         if name_of(&path).is_none()
+            && !(reads_arc && is_arc(&path))
             && let Some(reason) = unread_reason(&path)
         {
             unread.push((path, reason));
@@ -69,6 +83,13 @@ pub(crate) fn warn_of_unread(directory: &Path) -> std::io::Result<bool> {
         ));
     }
     Ok(!unread.is_empty())
+}
+
+/// Returns true for the name of an ARC file.
+fn is_arc(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.to_ascii_lowercase();
+    name.ends_with(".arc") || name.ends_with(".arc.gz")
 }
 
 /// Returns why an archive under this name is not read; `None` for other files.

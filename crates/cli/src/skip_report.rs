@@ -58,8 +58,8 @@ impl SkipReport {
             None => usage(format!("there is no document {wanted}")),
         };
         error.with_remedy(
-            "text, HTML, JSON lines ({\"id\": …, \"text\": …} a line), Parquet, Arrow, WARC and \
-             WACZ are read",
+            "text, HTML, JSON lines ({\"id\": …, \"text\": …} a line), Parquet, Arrow, WARC, ARC \
+             and WACZ are read",
         )
     }
 }

@@ -1,4 +1,4 @@
-//! The documents of any WARC file: archived responses, and texts made from them.
+//! The documents of any archive: responses that stand for a page, and texts made from pages.
 
 use std::collections::VecDeque;
 use std::io;
@@ -10,8 +10,9 @@ use fetch::DecodeError;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
 use neardup::HashKey;
+use sinks::captures::{Requests, Standing};
 use sinks::wacz::{self, ArchivePart};
-use sinks::warc::{Answer, Record, WarcStream, date};
+use sinks::warc::{Answer, ReadFault, Record, WarcStream, date};
 use web::{CanonicalForm, Exchange, Protocol};
 
 use crate::document::{Content, Document};
@@ -29,21 +30,117 @@ const MAX_CONTENT: u64 = 8 << 20;
 const MAX_HEAD: u64 = 64 << 10;
 
 /// Bytes that are read of a record's block.
-pub(crate) const MAX_BLOCK: usize = (MAX_CONTENT + MAX_HEAD) as usize;
+const MAX_BLOCK: usize = (MAX_CONTENT + MAX_HEAD) as usize;
 
-/// The documents in a WARC file. Responses with status 200 and resources are documents as they are,
-/// conversions (Common Crawl's WET files) are texts. Other records and robots.txt files are not
-/// documents. Of an answer that is not read whole, the beginning is the document, which equals
-/// nothing but the same whole. A broken record is an error, and the records behind it follow.
+/// Bytes of content that wait until the method of their request is known, at most.
+const MAX_HELD: usize = 64 << 20;
+
+/// The documents in an archive. Responses with content that stand for a page, and resources are
+/// documents as they are, conversions (Common Crawl's WET files) are texts. Other records and
+/// robots.txt files are not documents. Of an answer that is not read whole, the beginning is the
+/// document, which equals nothing but the same whole. A broken record is an error, and the records
+/// behind it follow.
 pub(crate) struct ArchiveDocuments {
-    stream: WarcStream,
+    records: JudgedRecords<()>,
     oddities: Oddities,
+}
+
+/// The records of an archive in their order, each with the document in it. A document of a capture
+/// that stands for no page ([`sinks::captures`]) is [`Found::NoPage`]; in both readings of a file,
+/// the same ones are.
+pub(crate) struct JudgedRecords<T> {
+    stream: WarcStream,
+    requests: Requests<Judged<T>>,
+    /// Bytes of content among them.
+    held: usize,
+    is_read: bool,
+}
+
+/// A record: what the caller wants to know about it, and what was found in it.
+pub(crate) struct Judged<T> {
+    pub(crate) about: T,
+    pub(crate) found: Found,
+}
+
+impl<T> JudgedRecords<T> {
+    /// Returns the records of `stream`.
+    pub(crate) fn of(stream: WarcStream) -> Self {
+        Self {
+            stream,
+            requests: Requests::default(),
+            held: 0,
+            is_read: false,
+        }
+    }
+
+    /// Returns the stream.
+    pub(crate) const fn stream(&self) -> &WarcStream {
+        &self.stream
+    }
+
+    /// Returns the next record; `None` at the end.
+    ///
+    /// # Errors
+    /// As [`WarcStream::next_record`].
+    pub(crate) fn next_record(
+        &mut self,
+        about: impl Fn(&Record) -> T,
+    ) -> Result<Option<Judged<T>>, ReadFault> {
+        loop {
+            let next = match self.is_read || self.held > MAX_HELD {
+                true => self.requests.pop_last(),
+                false => self.requests.pop(),
+            };
+            if let Some((judged, standing)) = next {
+                self.held -= judged.size();
+                return Ok(Some(judged.with(standing)));
+            }
+            if self.is_read {
+                return Ok(None);
+            }
+            match self.stream.next_record(MAX_BLOCK)? {
+                None => self.is_read = true,
+                Some(record) => {
+                    let judged = Judged {
+                        about: about(&record),
+                        found: document(&record),
+                    };
+                    self.held += judged.size();
+                    self.requests.push(&record, Some(judged));
+                }
+            }
+        }
+    }
+}
+
+impl<T> Judged<T> {
+    /// Returns the bytes of its content.
+    fn size(&self) -> usize {
+        match &self.found {
+            Found::Document(document, _) => match &document.content {
+                Content::Body { bytes, .. } => bytes.len(),
+                Content::Text { text, .. } => text.len(),
+            },
+            _ => 0,
+        }
+    }
+
+    fn with(self, standing: Standing) -> Self {
+        let found = match (self.found, standing) {
+            (Found::Document(document, _), Standing::OtherMethod | Standing::Piece) => {
+                Found::NoPage(document.id)
+            }
+            (found, _) => found,
+        };
+        Self { found, ..self }
+    }
 }
 
 impl ArchiveDocuments {
     /// Returns the documents in `stream`, whose deviations are added to `oddities` at its end.
     pub(crate) fn of(stream: WarcStream, oddities: Oddities) -> Self {
-        Self { stream, oddities }
+        let records = JudgedRecords::of(stream);
+        Self { records, oddities }
     }
 }
 
@@ -52,22 +149,21 @@ impl Iterator for ArchiveDocuments {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            match self.stream.next_record(MAX_BLOCK) {
-                Ok(Some(record)) => match document(&record) {
+            match self.records.next_record(|_| ()) {
+                Ok(Some(record)) => match record.found {
                     Found::Document(document, oddity) => {
                         if let Some(oddity) = oddity {
                             self.oddities.add(oddity, document.id.clone());
                         }
                         return Some(Ok(document));
                     }
-                    Found::Headless => {
-                        let target = record.target().unwrap_or_default().to_owned();
-                        self.oddities.add(Oddity::Headless, target);
-                    }
+                    Found::Headless(target) => self.oddities.add(Oddity::Headless, target),
+                    Found::NoPage(target) => self.oddities.add(Oddity::NoPage, target),
                     Found::Nothing => {}
                 },
                 Ok(None) => {
-                    self.oddities.add_deviations(self.stream.deviations());
+                    let deviations = self.records.stream().deviations();
+                    self.oddities.add_deviations(deviations);
                     return None;
                 }
                 Err(fault) => return Some(Err(fault.to_string())),
@@ -124,14 +220,16 @@ impl Iterator for WaczStreams {
 pub(crate) enum Found {
     /// A document, and what is odd about it.
     Document(Document, Option<Oddity>),
-    /// The answer of a web server whose head cannot be read.
-    Headless,
+    /// The answer of a web server whose head cannot be read, with its URL.
+    Headless(String),
+    /// A capture that stands for no page, with its URL.
+    NoPage(String),
     /// Something else.
     Nothing,
 }
 
 /// Returns the document in a record, if there is one.
-pub(crate) fn document(record: &Record) -> Found {
+fn document(record: &Record) -> Found {
     let target = record.target().unwrap_or_default();
     if is_for_robots(target) {
         return Found::Nothing;
@@ -142,8 +240,8 @@ pub(crate) fn document(record: &Record) -> Found {
     };
     let content = match record.kind() {
         "response" => match record.http() {
-            Some(answer) if answer.status == 200 => decoded(record, &answer),
-            None if is_of_web_server(target) => return Found::Headless,
+            Some(answer) if has_content(answer.status) => decoded(record, &answer),
+            None if is_of_web_server(target) => return Found::Headless(target.to_owned()),
             _ => return Found::Nothing,
         },
         "resource" if !is_page(target) => return Found::Nothing,
@@ -218,6 +316,11 @@ pub fn exchange(record: &Record, form: &CanonicalForm) -> Option<Exchange> {
         }
         _ => None,
     }
+}
+
+/// Returns true for the status of a page: success, with content (RFC 9110, section 15.3).
+const fn has_content(status: u16) -> bool {
+    matches!(status, 200..=299) && !matches!(status, 204 | 205)
 }
 
 /// Returns true if a crawl visits this URL.

@@ -28,7 +28,7 @@ use crate::open_file;
 use crate::paths::Files;
 
 /// The names of formats by the extensions of files.
-const EXTENSIONS: [(&[&str], &str); 6] = [
+const EXTENSIONS: [(&[&str], &str); 7] = [
     (&["csv", "tsv"], "CSV"),
     (
         &["jsonl", "ndjson", "jsonlines", "ldjson", "jl"],
@@ -38,6 +38,7 @@ const EXTENSIONS: [(&[&str], &str); 6] = [
     (&["arrow", "feather"], "an Arrow file"),
     (&["arrows"], "an Arrow stream"),
     (&["warc"], "WARC"),
+    (&["arc"], "ARC"),
 ];
 
 /// The output of chosen documents: inputs of one format, and the file or directory to write.
@@ -151,7 +152,12 @@ impl KeptDocuments {
             }
             match format {
                 Format::Wacz => {
-                    let reason = "a WACZ: unpack it, and name the WARC files in its archive/";
+                    let reason = "a WACZ: unzip it, and name the WARC files in its archive/";
+                    return Err(KeepError::unsupported(&path, reason));
+                }
+                Format::Arc => {
+                    let reason = "an ARC file: `warcio recompress` makes a WARC file of it, whose \
+                                  records can be copied";
                     return Err(KeepError::unsupported(&path, reason));
                 }
                 Format::Warc => records::check(open, &path)?,
@@ -215,7 +221,7 @@ impl KeptDocuments {
     /// [`KeepError::Unsupported`] for archives and for files.
     pub fn check_rewritable(&self) -> Result<(), KeepError> {
         match self.format {
-            Some(Format::Warc | Format::Wacz | Format::Document(_)) => {
+            Some(Format::Warc | Format::Arc | Format::Wacz | Format::Document(_)) => {
                 let reason = "to have documents without some of their parts, which is possible for \
                               JSON lines, Parquet and Arrow only: `crawler extract` makes lines";
                 Err(KeepError::unsupported(&self.output, reason))
@@ -240,7 +246,7 @@ impl KeptDocuments {
         };
         let bytes = match self.format {
             Some(Format::JsonLines) => lines::write(self, &mut pass)?,
-            Some(Format::Warc | Format::Wacz) => records::write(self, &mut pass)?,
+            Some(Format::Warc | Format::Arc | Format::Wacz) => records::write(self, &mut pass)?,
             Some(Format::Parquet | Format::ArrowFile | Format::ArrowStream) => {
                 rows::write(self, &mut pass)?
             }

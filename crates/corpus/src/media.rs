@@ -11,6 +11,7 @@
 use std::path::Path;
 
 use serde::de::IgnoredAny;
+use sinks::warc::ArchiveFormat;
 
 use crate::document::Refusal;
 use crate::names::{is_named, is_wacz};
@@ -40,6 +41,8 @@ pub(crate) enum Format {
     JsonLines,
     /// A WARC file, also WET and WAT.
     Warc,
+    /// An ARC file, whose records are read as those of WARC.
+    Arc,
     /// A package of WARC files.
     Wacz,
     /// A Parquet file.
@@ -100,13 +103,12 @@ impl Format {
         if is_wacz(path) {
             return Ok(Self::Wacz);
         }
-        if is_named(path, &["arc"]) || beginning.starts_with(b"filedesc://") {
-            let reason = "ARC files are not supported: convert it to WARC (`warcio recompress` \
-                          does)";
-            return Err(reason.to_owned().into());
-        }
-        if is_named(path, &["warc", "wet", "wat"]) || sinks::warc::begins_archive(beginning) {
-            return Ok(Self::Warc);
+        match sinks::warc::archive_format(beginning) {
+            Some(ArchiveFormat::Warc) => return Ok(Self::Warc),
+            Some(ArchiveFormat::Arc) => return Ok(Self::Arc),
+            None if is_named(path, &["arc"]) => return Ok(Self::Arc),
+            None if is_named(path, &["warc", "wet", "wat"]) => return Ok(Self::Warc),
+            None => {}
         }
         if beginning.starts_with(b"PAR1") {
             return Ok(Self::Parquet);
@@ -136,6 +138,7 @@ impl Format {
         match self {
             Self::JsonLines => "JSON lines",
             Self::Warc => "WARC",
+            Self::Arc => "ARC",
             Self::Wacz => "WACZ",
             Self::Parquet => "Parquet",
             Self::ArrowFile => "an Arrow file",
@@ -299,7 +302,6 @@ mod tests {
             ("crawler", b"\x7fELF\x02\x01", "an executable"),
             ("paper", b"%PDF-1.7\n", "a PDF document"),
             ("a.bin", b"some\0thing", "a binary file, not a text"),
-            ("a.arc.gz", b"", "ARC files are not supported"),
         ] {
             check(path, beginning, Err(reason));
         }

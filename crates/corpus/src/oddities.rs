@@ -29,6 +29,8 @@ pub(crate) enum Oddity {
     Undecoded,
     /// An answer whose HTTP head cannot be read: it is no document.
     Headless,
+    /// An answer that stands for no page: it is no document.
+    NoPage,
     /// A file in a directory whose name means that it is no data.
     PassedOver,
     /// The text could not be extracted.
@@ -36,11 +38,12 @@ pub(crate) enum Oddity {
 }
 
 impl Oddity {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 7] = [
         Self::Cut,
         Self::Truncated,
         Self::Undecoded,
         Self::Headless,
+        Self::NoPage,
         Self::PassedOver,
         Self::Unextracted,
     ];
@@ -60,6 +63,10 @@ impl Oddity {
             }
             Self::PassedOver => {
                 "files were left out, because their names mean that they are no data"
+            }
+            Self::NoPage => {
+                "captures were skipped, because they stand for no page (answers to HEAD, POST and \
+                 the like, and pieces of files)"
             }
             Self::Headless => "responses were skipped, because their HTTP head cannot be read",
             Self::Unextracted => {

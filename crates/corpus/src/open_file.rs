@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 
 use neardup::HashKey;
-use sinks::warc::WarcStream;
+use sinks::warc::{ArchiveFormat, WarcStream};
 
 use crate::archive::{ArchiveDocuments, WaczStreams};
 use crate::compression::Compression;
@@ -34,8 +34,8 @@ pub(crate) type FileDocuments = Box<dyn Iterator<Item = Result<Document, String>
 pub(crate) enum OpenFile {
     /// JSON lines.
     JsonLines(Input),
-    /// The records of an archive.
-    Warc(Box<WarcStream>),
+    /// The records of an archive, WARC or ARC.
+    Archive(ArchiveFormat, Box<WarcStream>),
     /// The archives in a package.
     Wacz(WaczStreams),
     /// A Parquet file.
@@ -89,14 +89,23 @@ pub(crate) fn open(path: &Path, options: &InputOptions) -> Result<OpenFile, Refu
     };
     Ok(match format {
         Format::JsonLines => OpenFile::JsonLines(input),
-        Format::Warc => OpenFile::Warc(Box::new(match options.file(path) {
-            // A file is opened once more: unlike a stream, it can be read again from behind a
-            // broken record.
-            None if compression.is_none_or(is_of_archives) && !is_read_once(path) => {
-                WarcStream::open(path).map_err(|fault| fault.to_string())?
-            }
-            _ => WarcStream::new(path, input),
-        })),
+        Format::Warc | Format::Arc => {
+            let known = match format {
+                Format::Arc => ArchiveFormat::Arc,
+                _ => ArchiveFormat::Warc,
+            };
+            OpenFile::Archive(
+                known,
+                Box::new(match options.file(path) {
+                    // A file is opened once more: unlike a stream, it can be read again from behind
+                    // a broken record.
+                    None if compression.is_none_or(is_of_archives) && !is_read_once(path) => {
+                        WarcStream::open(path).map_err(|fault| fault.to_string())?
+                    }
+                    _ => WarcStream::new(path, input),
+                }),
+            )
+        }
         Format::Wacz => {
             let reason = "a WACZ is read from a file that is named so";
             return Err(reason.to_owned().into());
@@ -134,7 +143,7 @@ fn source(path: &Path, options: &InputOptions) -> io::Result<Source> {
             compression: None,
         });
     };
-    if sinks::warc::begins_archive(&beginning) && is_of_archives(compression) {
+    if sinks::warc::archive_format(&beginning).is_some() && is_of_archives(compression) {
         return Ok(Source {
             beginning,
             input,
@@ -207,7 +216,8 @@ impl OpenFile {
     pub(crate) fn format(&self) -> Format {
         match self {
             Self::JsonLines(_) => Format::JsonLines,
-            Self::Warc(_) => Format::Warc,
+            Self::Archive(ArchiveFormat::Warc, _) => Format::Warc,
+            Self::Archive(ArchiveFormat::Arc, _) => Format::Arc,
             Self::Wacz(_) => Format::Wacz,
             Self::Parquet(_) => Format::Parquet,
             Self::ArrowFile(_) => Format::ArrowFile,
@@ -238,7 +248,9 @@ impl OpenFile {
                 let name = name.to_owned();
                 Ok(Box::new(lines.map(move |line| of_a_line(line, &name))))
             }
-            Self::Warc(stream) => Ok(Box::new(ArchiveDocuments::of(*stream, oddities.clone()))),
+            Self::Archive(_, stream) => {
+                Ok(Box::new(ArchiveDocuments::of(*stream, oddities.clone())))
+            }
             Self::Wacz(streams) => Ok(Box::new(streams.documents(oddities.clone()))),
             Self::Parquet(file) => table(Table::parquet(file, wanted, false)),
             Self::ArrowFile(file) => table(Table::arrow_file(file, wanted)),

@@ -3,12 +3,10 @@
 //! Each page is read from its own record, by the same code and with the same settings as when it
 //! was visited.
 
-use std::fs::File;
-use std::io::BufReader;
 use std::path::PathBuf;
 
 use crawl::{Policy, archived_text};
-use sinks::warc::{self, Record, WarcReader};
+use sinks::warc::{self, Record, WarcStream};
 use web::{Document, Exchange};
 
 use crate::archive::exchange;
@@ -70,9 +68,9 @@ impl PageArchive {
     /// cannot be read.
     #[must_use]
     pub fn indexed_text_at(&self, file: &str, offset: u64) -> Option<String> {
-        let reader = WarcReader::open_at(&warc::locate(&self.directory, file), offset).ok()?;
-        let mut reader = reader.spooling_in(&self.directory, MAX_DOCUMENT);
-        let record = reader.next_record(HELD).ok().flatten()?;
+        let stream = WarcStream::open_at(&warc::locate(&self.directory, file), offset).ok()?;
+        let mut stream = stream.spooling_in(&self.directory, MAX_DOCUMENT);
+        let record = stream.next_record(HELD).ok().flatten()?;
         let answer = self.answer(&record)?;
         archived_text(&self.policy, &answer).map(|text| text.text)
     }
@@ -81,8 +79,8 @@ impl PageArchive {
     ///
     /// # Errors
     /// Why it cannot be read.
-    pub fn open_at(&self, file: &str, offset: u64) -> Result<WarcReader<BufReader<File>>, String> {
-        let open = || WarcReader::open_at(&warc::locate(&self.directory, file), offset);
+    pub fn open_at(&self, file: &str, offset: u64) -> Result<WarcStream, String> {
+        let open = || WarcStream::open_at(&warc::locate(&self.directory, file), offset);
         // The crawl may be about to close the file, which changes its name.
         let reader = open().or_else(|_renamed| open());
         reader.map_err(|fault| fault.to_string())
@@ -108,7 +106,7 @@ impl PageArchive {
 ///
 /// # Errors
 /// Why it cannot be read.
-pub fn next_record(reader: &mut WarcReader<BufReader<File>>) -> Result<Option<Record>, String> {
+pub fn next_record(reader: &mut WarcStream) -> Result<Option<Record>, String> {
     reader
         .next_record(MAX_RECORD)
         .map_err(|fault| fault.to_string())

@@ -3,13 +3,15 @@
 //! A crawl passes every finished [`Visit`] to a [`Sink`], which returns where it was stored. The
 //! main sink is the [`WarcArchive`]: WARC/1.1 files, one gzip member a record. [`warc`] also reads
 //! such files, [`cdxj`] indexes them, and [`wacz`] packs them into one file.
-//! [`captures`] has the rule which capture stands for a page.
+//! [`captures`] has the rule which capture stands for a page, [`originals`] the one which record
+//! has the content of a revisit.
 
 mod blocking;
 pub mod captures;
 pub mod cdxj;
 mod digest;
 mod fault;
+pub mod originals;
 mod sink;
 pub mod wacz;
 pub mod warc;

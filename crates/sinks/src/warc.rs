@@ -16,11 +16,13 @@
 //! - [`ConversionWriter`] writes texts made from archived pages (WET files).
 //! - `unpack` decompresses files and knows the extent of each member. [`WarcReader`] and
 //!   [`check_file`] read our files strictly, [`WarcStream`] those of others, and counts how they
-//!   deviate from the standard ([`Deviation`]); `parse` parses a record, `parsed` is the result,
+//!   deviate from the standard ([`Deviation`]), ARC files (`arc`) included; `parse` parses a
+//!   record, `parsed` is the result,
 //!   `answer` the exchange in it, `chunks` its
 //!   transfer coding. [`read_head`] reads the head of one record.
 
 mod answer;
+mod arc;
 pub(crate) mod archive;
 pub(crate) mod archive_end;
 mod chunks;
@@ -64,5 +66,5 @@ pub use recovery::whole_visits;
 pub use settled::{Settled, SettledNote, is_beside};
 pub use stream::{WarcStream, next_record_behind};
 pub use surplus::settled_behind;
-pub use unpack::begins_archive;
+pub use unpack::{ArchiveFormat, archive_format};
 pub use warcinfo::ArchiveOptions;

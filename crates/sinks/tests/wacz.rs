@@ -128,8 +128,12 @@ fn replaced(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
 
 /// A ZIP of these files, deflated.
 fn zipped(files: &[(&str, &[u8])]) -> Vec<u8> {
+    zip_of(files, CompressionMethod::Deflated)
+}
+
+fn zip_of(files: &[(&str, &[u8])], method: CompressionMethod) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
-    let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
+    let options = SimpleFileOptions::default().compression_method(method);
     for (name, bytes) in files {
         zip.start_file(*name, options).unwrap();
         zip.write_all(bytes).unwrap();
@@ -372,9 +376,46 @@ fn the_archives_in_a_wacz_are_listed_and_read_in_place() {
         .unwrap();
     assert_eq!(bytes, archive(3).0);
     std::fs::write(&path, zipped(&[("a", b"b")])).unwrap();
-    assert!(matches!(archives(&path), Err(WaczFault::NotZip { .. })));
+    assert!(matches!(archives(&path), Err(WaczFault::NoArchive { .. })));
     std::fs::write(&path, "nothing").unwrap();
     assert!(matches!(archives(&path), Err(WaczFault::NotZip { .. })));
+}
+
+/// A collection, as Browsertrix offers it for download, had "no WARC file".
+#[test]
+fn the_packages_in_a_collection_are_read_in_place_and_what_cannot_be_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("all.wacz");
+    let [one, two] = [packed(1), packed(2)];
+    let arc = b"filedesc://a.arc 0.0.0.0 20040102030405 text/plain 2\n1\n";
+    let files: [(&str, &[u8]); 4] = [
+        ("one.wacz", &one),
+        ("archive/Old.ARC", arc),
+        ("two.WACZ", &two),
+        ("datapackage.json", b"{}"),
+    ];
+    let stored = |files: &[(&str, &[u8])]| zip_of(files, CompressionMethod::Stored);
+    let collection = stored(&files);
+    std::fs::write(&path, &collection).unwrap();
+    let parts = archives(&path).unwrap();
+    let names: Vec<_> = parts.iter().map(|part| part.name.clone()).collect();
+    let expected = [
+        &format!("one.wacz/archive/{NAME}"),
+        "archive/Old.ARC",
+        &format!("two.WACZ/archive/{NAME}"),
+    ];
+    assert_eq!(names, expected);
+    for (part, expected) in parts.iter().zip([archive(1).0, arc.to_vec(), archive(2).0]) {
+        let mut bytes = Vec::new();
+        part.open(&path).unwrap().read_to_end(&mut bytes).unwrap();
+        assert_eq!(bytes, expected, "{}", part.name);
+    }
+    let twice = stored(&[("all.wacz", &collection)]);
+    for refused in [zipped(&files), stored(&[("more.wacz", &twice)])] {
+        std::fs::write(&path, refused).unwrap();
+        let reason = archives(&path).unwrap_err().to_string();
+        assert!(reason.contains("unzip it first"), "{reason}");
+    }
 }
 
 proptest! {

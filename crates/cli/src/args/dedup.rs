@@ -14,7 +14,7 @@ use crate::output::Format;
 use crate::values::Switch;
 
 /// Find near-duplicates among documents: files of text or HTML, directories of them, JSON lines
-/// ({"id", "text"}), Parquet, Arrow, WARC archives.
+/// ({"id", "text"}), Parquet, Arrow, WARC and ARC archives.
 ///
 /// Without --pairs or --clusters it prints a line for each document that repeats an earlier one.
 #[derive(Debug, Args)]

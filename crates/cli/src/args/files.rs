@@ -13,8 +13,8 @@ use crate::values::Count;
 
 #[derive(Debug, Args)]
 pub(crate) struct ExtractArgs {
-    /// The document, or an archive (WARC, WET; gzip, zstd or plain) of many, each of which becomes
-    /// a line; - is standard input
+    /// The document, or an archive (WARC, WET, ARC; gzip, zstd or plain) of many, each of which
+    /// becomes a line; - is standard input
     #[arg(value_name = "FILE|-")]
     pub(crate) file: PathBuf,
     #[command(flatten)]
@@ -305,7 +305,7 @@ Examples:
 
 Exit codes: 0 done, 1 a fault, or an unreadable part is missing in the index, 2 wrong usage.")]
 pub(crate) struct IndexArgs {
-    /// Directory of a crawl, or WARC files
+    /// Directory of a crawl, or WARC and ARC files
     #[arg(value_name = "DIR|FILE", required = true)]
     pub(crate) archives: Vec<PathBuf>,
     /// Write to this file instead of standard output (-), or of the index of the crawl: to

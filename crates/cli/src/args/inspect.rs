@@ -101,7 +101,7 @@ Exit codes: 0 done, 1 a fault, or parts of the inputs could not be read, 2 wrong
 #[derive(Debug, Args)]
 #[command(after_help = UNPACK_HELP)]
 pub(crate) struct UnpackArgs {
-    /// Directories of crawls, which must not be running, and WARC files of any crawler
+    /// Directories of crawls, which must not be running, and WARC or ARC files of any crawler
     #[arg(value_name = "DIR|FILE", required = true)]
     pub(crate) inputs: Vec<PathBuf>,
     /// Write to this new directory: to DIR.part, which becomes DIR once it is whole

@@ -167,7 +167,7 @@ impl Extractor<'_> {
             (0, Some(url)) => Err(usage(format!("{culprit} holds no page {url}"))
                 .with_remedy("`crawler index FILE` lists what is in it")),
             (0, None) => Err(usage(format!("{culprit} holds no page")).with_remedy(
-                "it extracts answers with status 200, resources and conversions that are text or \
+                "it extracts answers with status 2xx, resources and conversions that are text or \
                  markup",
             )),
             _ => skipped.check_complete(),

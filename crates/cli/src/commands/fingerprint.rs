@@ -45,11 +45,13 @@ fn print(
     builder: SignatureBuilder,
 ) -> Result<(), CliError> {
     let mut skipped = SkipReport::default();
+    let mut printed = 0_u64;
     let fingerprint = move |document: &Document| reader.fingerprint(&builder, &document.content);
     output::to_stdout(|out| {
         for computed in corpus::computed(documents, fingerprint) {
             match computed {
                 Ok((id, fingerprint)) => {
+                    printed += 1;
                     let digits = args.features.digits(fingerprint);
                     writeln!(out, "{digits}  {}", printable(&id))?;
                 }
@@ -58,7 +60,10 @@ fn print(
         }
         Ok(())
     })?;
-    skipped.check_complete()
+    match printed {
+        0 => Err(skipped.no_document("to fingerprint")),
+        _ => skipped.check_complete(),
+    }
 }
 
 /// Writes a file of fingerprints and the file of their names.
@@ -70,6 +75,7 @@ fn write(
 ) -> Result<(), CliError> {
     let mut writer = NamedFingerprintWriter::create(path, &builder)?;
     let mut report = SkipReport::default();
+    let mut has_documents = false;
     let fingerprint = move |document: &Document| reader.fingerprint(&builder, &document.content);
     for computed in corpus::computed(documents, fingerprint) {
         match computed {
@@ -78,9 +84,15 @@ fn write(
                 let reason = format!("its id is longer than {} bytes", MAX_NAME / 8);
                 report.add(&Skipped::loss(culprit, reason));
             }
-            Ok((id, fingerprint)) => writer.push(fingerprint, &id)?,
+            Ok((id, fingerprint)) => {
+                has_documents = true;
+                writer.push(fingerprint, &id)?;
+            }
             Err(more) => report.add(&more),
         }
+    }
+    if !has_documents {
+        return Err(report.no_document("to fingerprint"));
     }
     let written = writer.finish()?;
     let skipped = match report.count() {

@@ -1,7 +1,7 @@
 //! `crawler index`: rebuilds the index of a crawl's archive, or indexes any WARC files.
 
 use std::fs;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -17,6 +17,9 @@ use crate::cli_error::{CliError, fault, usage};
 use crate::draft_file::DraftFile;
 use crate::terminal::say;
 use crate::{crawl_directory, machine, output};
+
+/// The first bytes of a ZIP file.
+const ZIP: [u8; 4] = *b"PK\x03\x04";
 
 pub(crate) fn run(args: &IndexArgs) -> Result<ExitCode, CliError> {
     if let ([directory], None) = (args.archives.as_slice(), &args.output)
@@ -44,10 +47,13 @@ pub(crate) fn run(args: &IndexArgs) -> Result<ExitCode, CliError> {
     for broken in &report.faults {
         warn(&broken.to_string());
     }
+    for empty in &report.empty {
+        warn(&format!("{} holds no record", empty.display()));
+    }
     for remark in remarks(&report) {
         say(&remark);
     }
-    Ok(exit_code(is_whole(&report)))
+    Ok(exit_code(is_whole(&report) && report.empty.is_empty()))
 }
 
 /// Describes what is not in an index.
@@ -103,17 +109,46 @@ fn make_again(directory: &Path) -> Result<ExitCode, CliError> {
 /// Returns the file itself, or the archive files of a directory or of the crawl in it.
 fn files_of(path: &Path) -> Result<Vec<PathBuf>, CliError> {
     if !path.is_dir() {
+        refuse_unnamed(path)?;
         return Ok(vec![path.to_owned()]);
     }
     let archive = crawl_directory::archive(path);
     let directory = if archive.is_dir() { &archive } else { path };
-    crawl_directory::warn_of_unread(directory).map_err(unreadable(directory))?;
-    let files = crawl_directory::archive_files(directory).map_err(unreadable(directory))?;
+    crawl_directory::warn_of_unread(directory, true).map_err(unreadable(directory))?;
+    let mut files = crawl_directory::arc_files(directory).map_err(unreadable(directory))?;
+    let warcs = crawl_directory::archive_files(directory).map_err(unreadable(directory))?;
+    files.extend(warcs);
     if files.is_empty() {
         return Err(usage(format!("{} holds no archive", directory.display()))
-            .with_remedy("archives end in .warc.gz, .warc.zst or .warc"));
+            .with_remedy("archives end in .warc.gz, .warc.zst, .warc, .arc.gz or .arc"));
     }
     Ok(files)
+}
+
+/// Refuses a WACZ, since no index of ours names places within a package, and standard input.
+fn refuse_unnamed(path: &Path) -> Result<(), CliError> {
+    if path == Path::new("-") {
+        return Err(
+            usage("an index names files, and standard input has no name")
+                .with_remedy("name the archive; /dev/stdin is a name, too"),
+        );
+    }
+    if !path.is_file() {
+        return Ok(()); // What a pipe has is read once only.
+    }
+    let mut beginning = [0; ZIP.len()];
+    let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut beginning));
+    match read.is_ok() && beginning == ZIP {
+        true => Err(usage(format!(
+            "{} is a package, and not an archive",
+            path.display()
+        ))
+        .with_remedy(
+            "its index is in its indexes/; to make one, unzip it, and name the WARC files in \
+                 its archive/",
+        )),
+        false => Ok(()),
+    }
 }
 
 fn to_stdout(files: &[PathBuf], scratch: &Path) -> Result<IndexingReport, CliError> {

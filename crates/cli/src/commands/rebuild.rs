@@ -34,7 +34,7 @@ use crawl::EarlierArchives;
 use disk::{Disk, SystemDisk};
 use neardup::HashKey;
 use serde::Serialize;
-use sinks::warc::{name_of, settled_behind};
+use sinks::warc::{ReadFault, WarcStream, is_foreign, name_of, settled_behind};
 use sinks::{ArchiveEnd, Settled, cdxj};
 use store::embedded::{DirectoryLock, EarlierCrawls, EmbeddedStore, History, Revocation};
 use store::{Frontier, StoreFault};
@@ -143,17 +143,39 @@ pub(crate) fn run(args: &RebuildArgs) -> Result<ExitCode, CliError> {
     Ok(exit_code(!has_unread && report.unusable == 0))
 }
 
-/// Refuses a directory without archives; returns true if some in it are not read, which are named.
+/// Refuses a directory without records; returns true if archives in it are not read, or are empty,
+/// which are named.
 fn refuse_nothing(archive: &Path) -> Result<bool, CliError> {
     if !archive.is_dir() {
         return Ok(false); // Refused later, with its own reason.
     }
-    let has_unread = crawl_directory::warn_of_unread(archive).map_err(|error| fault(&error))?;
+    let has_unread =
+        crawl_directory::warn_of_unread(archive, false).map_err(|error| fault(&error))?;
     let files = crawl_directory::archive_files(archive).map_err(|error| fault(&error))?;
-    match files.is_empty() {
+    let (empty, others): (Vec<_>, Vec<_>) = files.iter().partition(|path| is_empty(path));
+    for path in &empty {
+        warn(&format!(
+            "{} holds no record that can be read",
+            path.display()
+        ));
+    }
+    match others.is_empty() {
         true => Err(usage(format!("{} holds no archive", archive.display()))
-            .with_remedy("archives end in .warc.gz, .warc.zst or .warc")),
-        false => Ok(has_unread),
+            .with_remedy("archives end in .warc.gz, .warc.zst or .warc, and have records")),
+        false => Ok(has_unread || !empty.is_empty()),
+    }
+}
+
+/// Returns true if a file of another crawler has no record that can be read.
+fn is_empty(path: &Path) -> bool {
+    let Some(mut stream) = WarcStream::open(path).ok().filter(|_| is_foreign(path)) else {
+        return false;
+    };
+    loop {
+        match stream.next_record(0) {
+            Err(ReadFault::Broken { .. }) => {}
+            first => return matches!(first, Ok(None)),
+        }
     }
 }
 

@@ -7,8 +7,7 @@
 mod captures;
 mod tree;
 
-use std::fs::File;
-use std::io::{self, BufReader};
+use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
@@ -19,13 +18,13 @@ use fetch::Decoding;
 use http::HeaderMap;
 use rayon::prelude::*;
 use serde::Serialize;
-use sinks::warc::{ReadFault, Record, WarcReader};
+use sinks::warc::{ReadFault, Record, WarcStream};
 use unpack::{FileKind, LinkCounts, rewrite_css, rewrite_html};
 use web::{Body, page_text, sheet_text};
 
 use self::captures::{Targets, UnpackedFile};
 use self::tree::Tree;
-use super::archives::inputs::{self, Input};
+use super::archives::inputs::{self, Input, Purpose};
 use super::archives::merged::{InputIndex, scratch};
 use super::{exit_code, warn};
 use crate::args::UnpackArgs;
@@ -71,7 +70,7 @@ struct Summary {
 }
 
 pub(crate) fn run(args: &UnpackArgs) -> Result<ExitCode, CliError> {
-    let inputs = inputs::open(&args.inputs, false)?;
+    let inputs = inputs::open(&args.inputs, Purpose::Unpack)?;
     inputs::keep_apart(&inputs, &args.output)?;
     let tree = Tree::begin(&args.output, args.force)?;
     let mut index = InputIndex::of(&inputs, &scratch(&args.output), true)?;
@@ -79,7 +78,7 @@ pub(crate) fn run(args: &UnpackArgs) -> Result<ExitCode, CliError> {
     let targets = Targets::of(&inputs, &mut index)?;
     if targets.files.is_empty() {
         return Err(usage("the archives have no page").with_remedy(
-            "pages are answers with status 200, and resources; `crawler index` lists what there is",
+            "pages are answers with status 2xx, and resources; `crawler index` lists what there is",
         ));
     }
     let unpacking = Unpacking {
@@ -254,10 +253,9 @@ impl Unpacking<'_> {
     /// Reads the content of a record.
     fn content(&self, file: &UnpackedFile) -> Result<Content, NoContent> {
         let path = &self.targets.paths[file.place.file];
-        let reader = WarcReader::open_at(path, file.place.offset);
-        let reader: WarcReader<BufReader<File>> = reader?;
-        let mut reader = reader.spooling_in(self.tree.draft(), MAX_FILE);
-        let record = reader.next_record(HELD)?;
+        let stream = WarcStream::open_at(path, file.place.offset)?;
+        let mut stream = stream.spooling_in(self.tree.draft(), MAX_FILE);
+        let record = stream.next_record(HELD)?;
         let record = record.ok_or_else(|| "its record is missing".to_owned())?;
         let block = record.whole_block().ok_or_else(|| {
             format!(

@@ -8,18 +8,16 @@
 mod file_pages;
 mod pages;
 
-use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use corpus::CorpusError;
-use sinks::captures;
 use sinks::wacz::{PackageInfo, PackedFile, Packer, Page, WaczFault};
 use store::StoreFault;
 
-use super::archives::inputs::{self, Input};
+use super::archives::inputs::{self, Input, Purpose};
 use super::archives::merged::{self, InputIndex, scratch, unusable};
 use super::journal::damaged;
 use super::{exit_code, unwritable};
@@ -40,7 +38,7 @@ struct Packing<'a> {
 }
 
 pub(crate) fn run(args: &WaczArgs) -> Result<ExitCode, CliError> {
-    let inputs = inputs::open(&args.inputs, args.text)?;
+    let inputs = inputs::open(&args.inputs, Purpose::Pack { text: args.text })?;
     let to_stdout = args.output == Path::new("-");
     if to_stdout && io::stdout().is_terminal() {
         return Err(
@@ -148,7 +146,6 @@ impl Packing<'_> {
         let crawls = self.inputs.iter().filter_map(Input::crawl);
         let mut seeds = crawls.map(|crawl| crawl.extent.main_page.clone());
         let mut main_page = seeds.find_map(|seed| seed);
-        let has_others = self.index.has_other_captures();
         packer.pages(|add| {
             let mut add = |page: &Page<'_>| {
                 main_page.get_or_insert_with(|| (page.url.to_owned(), page.at));
@@ -158,13 +155,7 @@ impl Packing<'_> {
                 match input {
                     Input::Crawl(crawl) => pages::list(crawl, &mut progress, &mut add)?,
                     Input::File(file) => {
-                        let not_pages = match has_others {
-                            true => captures::not_pages(&file.path)
-                                .map_err(|error| PackError::Cli(fault(&error)))?,
-                            false => HashSet::new(),
-                        };
-                        let text = self.args.text;
-                        file_pages::list(&file.path, &not_pages, text, &mut progress, &mut add)?;
+                        file_pages::list(&file.path, self.args.text, &mut progress, &mut add)?;
                     }
                 }
             }

@@ -18,7 +18,7 @@ use neardup::HashKey;
 use sinks::warc::{Record, WarcStream};
 
 use super::{KeepError, KeptDocuments, Pass};
-use crate::archive::{self, Found, MAX_BLOCK};
+use crate::archive::{Found, Judged, JudgedRecords};
 use crate::compression::Compression;
 use crate::open_file::{self, OpenFile};
 use crate::packed_draft::{PackedDraft, compression_by_name};
@@ -35,20 +35,20 @@ const ZSTD_LEVEL: i32 = 3;
 
 /// Checks that the records of an archive can be read one by one.
 pub(super) fn check(open: OpenFile, path: &Path) -> Result<(), KeepError> {
-    let OpenFile::Warc(mut stream) = open else {
+    let OpenFile::Archive(_, mut stream) = open else {
         return Ok(());
     };
     // The last record of a member shows that there are several.
     for _ in 0..2 {
         if let Ok(Some(record)) = stream.next_record(0) {
-            is_separate(&record, path)?;
+            is_separate(record.addressable, path)?;
         }
     }
     Ok(())
 }
 
-fn is_separate(record: &Record, path: &Path) -> Result<(), KeepError> {
-    match record.addressable {
+fn is_separate(is_separate: bool, path: &Path) -> Result<(), KeepError> {
+    match is_separate {
         true => Ok(()),
         false => {
             let reason = "compressed in one piece, and its records cannot be copied one by one: \
@@ -64,7 +64,7 @@ pub(super) fn write(kept: &KeptDocuments, pass: &mut Pass<'_>) -> Result<u64, Ke
     // Records are compressed one by one, and the file not again.
     let mut out = PackedDraft::packed(&kept.output, None)?;
     for path in kept.files()? {
-        let Ok(OpenFile::Warc(stream)) = open_file::open(&path, &kept.options) else {
+        let Ok(OpenFile::Archive(_, stream)) = open_file::open(&path, &kept.options) else {
             continue;
         };
         let file = match kept.options.file(&path) {
@@ -145,12 +145,29 @@ fn digest(id: &String) -> Option<u128> {
     (!id.is_empty()).then(|| HashKey::ZERO.digest(id.as_bytes()))
 }
 
-/// A record that is no document, before the document that may belong to it.
+/// A record, which may wait for the document that it belongs to.
 struct Waiting {
     references: References,
     extent: Extent,
     /// True for a request or a note, which goes with its document.
     is_companion: bool,
+    /// True if it can be copied alone.
+    is_separate: bool,
+}
+
+impl Waiting {
+    fn of(record: &Record) -> Self {
+        Self {
+            references: References::of(record),
+            extent: Extent {
+                offset: record.offset,
+                length: record.length,
+                breaks: record.breaks,
+            },
+            is_companion: matches!(record.kind(), "request" | "metadata"),
+            is_separate: record.addressable,
+        }
+    }
 }
 
 /// Copies the records of one archive.
@@ -167,52 +184,42 @@ struct Copier<'a> {
 impl Copier<'_> {
     fn copy(
         mut self,
-        mut stream: WarcStream,
+        stream: WarcStream,
         pass: &mut Pass<'_>,
         out: &mut PackedDraft,
     ) -> Result<(), KeepError> {
+        let mut records = JudgedRecords::of(stream);
         loop {
-            let record = match stream.next_record(MAX_BLOCK) {
+            let Judged { about, found } = match records.next_record(Waiting::of) {
                 Ok(Some(record)) => record,
                 Ok(None) => break,
                 Err(_broken) => continue, // The first reading reported it.
             };
             if self.dictionary.is_empty() {
-                self.dictionary = stream.zstd_dictionary().to_vec();
+                self.dictionary = records.stream().zstd_dictionary().to_vec();
             }
-            let extent = Extent {
-                offset: record.offset,
-                length: record.length,
-                breaks: record.breaks,
-            };
-            let references = References::of(&record);
-            if let Found::Document(document, _) = archive::document(&record) {
+            if let Found::Document(document, _) = found {
                 let is_chosen = pass.survives(&document);
-                self.flush(&references, is_chosen, pass, out)?;
+                self.flush(&about.references, is_chosen, pass, out)?;
                 if is_chosen {
-                    is_separate(&record, self.path)?;
-                    self.one(extent, out)?;
+                    is_separate(about.is_separate, self.path)?;
+                    self.one(about.extent, out)?;
                 } else {
-                    self.left_out.add(&references);
+                    self.left_out.add(&about.references);
                 }
                 continue;
             }
-            let is_companion = matches!(record.kind(), "request" | "metadata");
-            if is_companion && self.left_out.has(&references) {
+            if about.is_companion && self.left_out.has(&about.references) {
                 pass.others_left_out += 1;
                 continue;
             }
-            is_separate(&record, self.path)?;
+            is_separate(about.is_separate, self.path)?;
             if self.waiting.len() == MAX_WAITING
                 && let Some(first) = self.waiting.pop_front()
             {
                 self.other(first.extent, pass, out)?;
             }
-            self.waiting.push_back(Waiting {
-                references,
-                extent,
-                is_companion,
-            });
+            self.waiting.push_back(about);
         }
         for waiting in std::mem::take(&mut self.waiting) {
             self.other(waiting.extent, pass, out)?;

@@ -35,6 +35,8 @@ pub struct IndexingReport {
     /// The number of answers that stand for no page, so they have no line: to requests other than
     /// GET, and pieces of files.
     pub not_pages: u64,
+    /// The files without a record.
+    pub empty: Vec<PathBuf>,
     /// The number of captures without a usable URL or date, which have no line.
     pub unnamed: u64,
 }
@@ -103,6 +105,7 @@ pub(crate) fn index_file(
             return Ok(());
         }
     };
+    let before = report.records + report.broken;
     let mut requests = Requests::default();
     let mut add = |report: &mut IndexingReport, (capture, standing): (Capture, Standing)| {
         if standing == Standing::ByStatus {
@@ -116,6 +119,9 @@ pub(crate) fn index_file(
             Ok(None) => {
                 while let Some(next) = requests.pop_last() {
                     add(report, next)?;
+                }
+                if report.records + report.broken == before {
+                    report.empty.push(path.to_owned());
                 }
                 return Ok(());
             }

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use crate::warc::parse::in_utf8_or_latin1 as text;
+use crate::warc::parsed::in_utf8_or_latin1 as text;
 
 /// The lines of a head.
 pub(super) struct WarcioHead<'a> {

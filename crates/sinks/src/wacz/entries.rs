@@ -8,6 +8,7 @@
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Take};
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 use flate2::read::DeflateDecoder;
@@ -215,7 +216,7 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-/// A WARC file in a WACZ: its name and its position.
+/// An archive in a WACZ, or a package: its name and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArchivePart {
     /// Its name in the WACZ, "archive/data.warc.gz". It is untrusted: do not follow it as a path.
@@ -225,6 +226,11 @@ pub struct ArchivePart {
 }
 
 impl ArchivePart {
+    /// Returns true for the whole file, and for a package in it.
+    fn is_package(&self) -> bool {
+        self.name.is_empty() || is_named(&self.name, &[".wacz"])
+    }
+
     /// Opens its bytes in the WACZ at `path`.
     ///
     /// # Errors
@@ -236,37 +242,127 @@ impl ArchivePart {
     }
 }
 
-/// Lists the WARC files in the WACZ at `path`, in its order.
+/// Levels of packages that are read: a collection, and the packages in it.
+const MAX_DEPTH: usize = 2;
+
+/// Archives and packages that are read, at most: entries of a hostile ZIP can be the same bytes.
+const MAX_PARTS: usize = 1 << 16;
+
+/// Lists the WARC and ARC files in the WACZ at `path`, in its order; those of packages in it, too
+/// (a collection is a package of packages).
 ///
 /// # Errors
-/// [`WaczFault::Read`] if the file cannot be read, and [`WaczFault::NotZip`] if it is not a ZIP
-/// file, has no WARC file, or has a compressed one.
+/// [`WaczFault::Read`] if the file cannot be read, [`WaczFault::NotZip`] if it, or a package in it,
+/// is not a ZIP file, and [`WaczFault::NoArchive`] if no archive can be read in place.
 pub fn archives(path: &Path) -> Result<Vec<ArchivePart>, WaczFault> {
-    let file = File::open(path).map_err(|source| WaczFault::Read {
+    let unreadable = |source| WaczFault::Read {
         path: path.to_owned(),
         source,
-    })?;
-    let entries = Entries::read(file)?;
-    let mut parts = Vec::new();
-    for entry in entries.list {
-        if !is_archive(&entry) {
+    };
+    let file = File::open(path).map_err(unreadable)?;
+    let length = file.metadata().map_err(unreadable)?.len();
+    let mut parts = vec![ArchivePart {
+        name: String::new(),
+        begin: 0,
+        length,
+    }];
+    for _ in 0..MAX_DEPTH {
+        let mut found = Vec::new();
+        for part in parts {
+            match part.is_package() {
+                true => add_parts(&file, &part, &mut found)?,
+                false => found.push(part),
+            }
+        }
+        parts = found;
+    }
+    match parts.iter().find(|part| part.is_package()) {
+        Some(part) => Err(WaczFault::no_archive(format!(
+            "{} in it is a package within packages: unzip it first",
+            part.name
+        ))),
+        None if parts.is_empty() => Err(WaczFault::no_archive(
+            "it has no WARC file in archive/, and no package: unzip it, or download what it names",
+        )),
+        None => Ok(parts),
+    }
+}
+
+/// Adds the archives and the packages in a package, which is a part of `file`.
+fn add_parts(
+    file: &File,
+    package: &ArchivePart,
+    found: &mut Vec<ArchivePart>,
+) -> Result<(), WaczFault> {
+    let input = FilePart {
+        file,
+        from: package.begin,
+        length: package.length,
+        at: 0,
+    };
+    for entry in Entries::read(input)?.list {
+        let is_archive = entry.name.starts_with(ARCHIVE)
+            && is_named(
+                &entry.name,
+                &[".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz"],
+            );
+        if entry.is_directory || !is_archive && !is_named(&entry.name, &[".wacz"]) {
             continue;
         }
-        if entry.packing != Packing::Stored {
-            let name = entry.name;
-            let reason = format!("{name} in it is not stored as it is, as WACZ has it");
-            return Err(WaczFault::not_zip(&reason));
+        let slash = if package.name.is_empty() { "" } else { "/" };
+        let name = format!("{}{slash}{}", package.name, entry.name);
+        if entry.packing != Packing::Stored || found.len() >= MAX_PARTS {
+            return Err(WaczFault::no_archive(format!(
+                "{name} in it is not stored as it is, as WACZ has it, or is one of too many: unzip \
+                 it first"
+            )));
         }
-        parts.push(ArchivePart {
-            name: entry.name,
-            begin: entry.begin,
+        found.push(ArchivePart {
+            name,
+            begin: package.begin + entry.begin,
             length: entry.length,
         });
     }
-    if parts.is_empty() {
-        return Err(WaczFault::not_zip(&"it has no WARC file"));
+    Ok(())
+}
+
+/// Returns true if a name ends so, in any case of letters.
+fn is_named(name: &str, endings: &[&str]) -> bool {
+    let name = name.to_ascii_lowercase();
+    endings.iter().any(|ending| name.ends_with(ending))
+}
+
+/// A part of a file, as a file of its own.
+struct FilePart<'a> {
+    file: &'a File,
+    from: u64,
+    length: u64,
+    at: u64,
+}
+
+impl Read for FilePart<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let left = self.length.saturating_sub(self.at);
+        let left = usize::try_from(left).unwrap_or(usize::MAX);
+        let length = bytes.len().min(left);
+        let read = self
+            .file
+            .read_at(&mut bytes[..length], self.from + self.at)?;
+        self.at += read as u64;
+        Ok(read)
     }
-    Ok(parts)
+}
+
+impl Seek for FilePart<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let at = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::End(by) => self.length.checked_add_signed(by),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+        };
+        self.at = at.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.at)
+    }
 }
 
 /// Returns true if an entry is a WARC file of the archive.

@@ -38,6 +38,12 @@ pub enum WaczFault {
         /// The reason.
         reason: String,
     },
+    /// The file has no archive that can be read where it lies.
+    #[error("{reason}")]
+    NoArchive {
+        /// The reason, and the remedy.
+        reason: String,
+    },
 }
 
 impl WaczFault {
@@ -46,6 +52,12 @@ impl WaczFault {
             ZipError::Io(source) => source,
             other => io::Error::other(other),
         })
+    }
+
+    pub(super) fn no_archive(reason: impl Into<String>) -> Self {
+        Self::NoArchive {
+            reason: reason.into(),
+        }
     }
 
     pub(super) fn not_zip(reason: &impl ToString) -> Self {

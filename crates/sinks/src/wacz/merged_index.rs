@@ -1,6 +1,6 @@
 //! One index over several crawls and WARC files, and the revisits whose original none of them has.
 //!
-//! The original of a revisit is found as [`captures`](crate::captures) says: by the digest, or by
+//! The original of a revisit is found as [`originals`](crate::originals) says: by the digest, or by
 //! target and date, or, without a digest, among all captures of the target. Each way becomes a line
 //! that is sorted like the index, so that a reference stands beside the capture that it names, and
 //! memory is bounded. An original that is named only by the id of its record is not looked for.
@@ -14,7 +14,6 @@ use web::Timestamp;
 
 use super::fault::WaczFault;
 use super::index_lines::next_line;
-use crate::captures::{DigestText, Reference};
 use crate::cdxj::capture::DUPLICATE;
 use crate::cdxj::entry::{CdxjLine, LineError};
 use crate::cdxj::gather::{IndexingReport, index_file};
@@ -23,6 +22,7 @@ use crate::cdxj::key::key as key_of;
 use crate::cdxj::line_sorter::{LineSorter, SortedLines};
 use crate::cdxj::lines::CdxjReader;
 use crate::fault::SinkFault;
+use crate::originals::{DigestText, Reference};
 use crate::warc::read::read_head;
 
 /// Revisits without an original that may be the example, at most.

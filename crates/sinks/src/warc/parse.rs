@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read};
 
+use super::arc::{self, ArcHeader};
 use super::deviations::{Deviation, Deviations};
-use super::parsed::{DigestCheck, Fields, Record};
+use super::parsed::{DigestCheck, Fields, Record, in_utf8_or_latin1};
 use super::spooled::{SpoolRules, Spooling};
-use super::unpack::{VERSION, is_version};
+use super::unpack::{Peek, VERSION, is_padding, is_version};
 use crate::digest::{DigestAlgorithm, Hasher, PayloadDigest};
 
 /// Maximum header of a record, in bytes: more than any URL needs, and little enough to recognise
@@ -53,10 +54,7 @@ pub(super) struct Keep<'a> {
 }
 
 /// Reads the only record of `member`, to its end; the caller fills in offset and length.
-pub(super) fn only_record(
-    member: &mut impl BufRead,
-    keep: Keep<'_>,
-) -> Result<Record, ParseFailure> {
+pub(super) fn only_record(member: &mut impl Peek, keep: Keep<'_>) -> Result<Record, ParseFailure> {
     let record = next_record(member, keep)?;
     if !member.fill_buf()?.is_empty() {
         return malformed("more than the two line breaks behind the block is in its member");
@@ -65,10 +63,7 @@ pub(super) fn only_record(
 }
 
 /// Reads a record and leaves what follows it; the caller fills in offset and length.
-pub(super) fn next_record(
-    member: &mut impl BufRead,
-    keep: Keep<'_>,
-) -> Result<Record, ParseFailure> {
+pub(super) fn next_record(member: &mut impl Peek, keep: Keep<'_>) -> Result<Record, ParseFailure> {
     let (fields, block_length) = header(member, None)?;
     let record = block(member, fields, block_length, keep)?;
     let mut ending = Vec::new();
@@ -106,7 +101,7 @@ pub(super) fn block(
 
 /// Reads a record up to the end of the HTTP head in it, or `keep` bytes of its block; the caller
 /// fills in offset and length.
-pub(super) fn head_only(member: &mut impl BufRead, keep: usize) -> Result<Record, ParseFailure> {
+pub(super) fn head_only(member: &mut impl Peek, keep: usize) -> Result<Record, ParseFailure> {
     let (fields, block_length) = header(member, None)?;
     let mut head_end = HeadEnd::default();
     let mut block = Vec::new();
@@ -120,6 +115,9 @@ pub(super) fn head_only(member: &mut impl BufRead, keep: usize) -> Result<Record
         let head = length - head_end.behind(&chunk[..length]).len();
         block.extend_from_slice(&chunk[..head]);
         member.consume(head);
+        if head_end.is_interim() {
+            head_end = HeadEnd::default();
+        }
     }
     let unchecked = |name| match fields.get(name) {
         None => DigestCheck::Absent,
@@ -144,9 +142,12 @@ pub(super) fn head_only(member: &mut impl BufRead, keep: usize) -> Result<Record
 /// Reads the version line and the named fields, through the empty line; returns the fields and the
 /// length of the block. A deviation from the standard is an error, unless deviations are counted.
 pub(super) fn header(
-    member: &mut impl BufRead,
+    member: &mut impl Peek,
     mut deviations: Option<&mut Deviations>,
 ) -> Result<(Fields, u64), ParseFailure> {
+    if let Some(found) = arc_header(member)? {
+        return Ok(found);
+    }
     let mut member = member.take(MAX_HEADER);
     let mut line = Vec::new();
     member.read_until(b'\n', &mut line)?;
@@ -207,13 +208,27 @@ pub(super) fn header(
     Ok((fields, block_length))
 }
 
-/// Returns a line as UTF-8, or else as ISO 8859-1, as warcio does: no byte is lost, and two targets
-/// that differ in such a byte stay two.
-pub(crate) fn in_utf8_or_latin1(line: &[u8]) -> Cow<'_, str> {
-    match std::str::from_utf8(line) {
-        Ok(text) => Cow::Borrowed(text),
-        Err(_) => Cow::Owned(line.iter().map(|&byte| char::from(byte)).collect()),
+/// Reads the header line of an ARC record, with the line breaks that some writers put before it;
+/// `None` if there is none. The block's beginning decides on the type of the record.
+fn arc_header(member: &mut impl Peek) -> Result<Option<(Fields, u64)>, ParseFailure> {
+    if is_version(member.peek(VERSION.len() + 3)?) {
+        return Ok(None);
     }
+    let bytes = member.peek(arc::MAX_LINE)?;
+    let breaks = bytes.iter().take_while(|byte| is_padding(byte)).count();
+    let Some(line) = arc::header_line(&bytes[breaks..]) else {
+        return Ok(None);
+    };
+    let (length, header) = (breaks + line.len(), ArcHeader::parse(line));
+    let Some(header) = header else {
+        return Ok(None);
+    };
+    member.consume(length);
+    let Some(block_length) = header.length else {
+        return malformed("no Archive-length that is a number");
+    };
+    let fields = header.into_fields(member.peek(arc::GLANCE)?);
+    Ok(Some((fields, block_length)))
 }
 
 const ENDLESS: &str = "the header does not end, or not soon enough";
@@ -261,6 +276,9 @@ struct Block {
     payload_length: u64,
     block_digest: Option<Hasher>,
     payload_digest: Option<Hasher>,
+    /// The digest of all bytes behind the first head, if interim responses come before the final
+    /// one: some archivers declare it as that of the payload.
+    behind_interim: Option<Hasher>,
     undeclared: Option<Hasher>,
     keep: usize,
     kept: Vec<u8>,
@@ -296,6 +314,7 @@ impl Block {
             payload_length: 0,
             block_digest: wanted("WARC-Block-Digest"),
             payload_digest: wanted("WARC-Payload-Digest").filter(|_| has_payload),
+            behind_interim: None,
             undeclared: is_undeclared.then(|| DigestAlgorithm::Sha1.hasher()),
             keep: keep.held,
             kept: Vec::new(),
@@ -322,7 +341,7 @@ impl Block {
                 return Ok(());
             }
             PayloadAt::Start => chunk,
-            PayloadAt::HeadEnd => self.head_end.behind(chunk),
+            PayloadAt::HeadEnd => self.behind_heads(chunk),
         };
         self.payload_length += payload.len() as u64;
         let digests = [&mut self.payload_digest, &mut self.undeclared];
@@ -332,23 +351,51 @@ impl Block {
         Ok(())
     }
 
+    /// Returns the part of `chunk` after the head of the final response.
+    fn behind_heads<'a>(&mut self, chunk: &'a [u8]) -> &'a [u8] {
+        let mut rest = chunk;
+        loop {
+            let behind = self.head_end.behind(rest);
+            let (head, _) = rest.split_at(rest.len() - behind.len());
+            let is_over = !self.head_end.is_interim();
+            if let Some(digest) = &mut self.behind_interim {
+                digest.update(head);
+                digest.update(if is_over { behind } else { b"" });
+            }
+            if is_over {
+                return behind;
+            }
+            self.behind_interim = self.behind_interim.take().or(self.payload_digest.clone());
+            self.head_end = HeadEnd::default();
+            rest = behind;
+        }
+    }
+
     fn finish(self, fields: Fields, block_length: u64) -> Record {
-        let checked =
-            |name, found: Option<Hasher>| match (fields.get(name), found.map(Hasher::finish)) {
+        let checked = |name, found: Option<Hasher>, other: Option<Hasher>| {
+            let declared = fields.get(name);
+            let is_it = |found| declared.and_then(PayloadDigest::parse) == Some(found);
+            match (declared, found.map(Hasher::finish)) {
                 (None, _) => DigestCheck::Absent,
                 (Some(_), None) => DigestCheck::Unchecked,
-                (Some(text), Some(found)) if PayloadDigest::parse(text) == Some(found) => {
+                (Some(_), Some(found)) if is_it(found) => DigestCheck::Holds,
+                (Some(_), Some(_)) if other.is_some_and(|other| is_it(other.finish())) => {
                     DigestCheck::Holds
                 }
                 (Some(_), Some(found)) => DigestCheck::False { found },
-            };
+            }
+        };
         Record {
             offset: 0,
             length: 0,
             breaks: 0,
             addressable: true,
-            block_digest: checked("WARC-Block-Digest", self.block_digest),
-            payload_digest: checked("WARC-Payload-Digest", self.payload_digest),
+            block_digest: checked("WARC-Block-Digest", self.block_digest, None),
+            payload_digest: checked(
+                "WARC-Payload-Digest",
+                self.payload_digest,
+                self.behind_interim,
+            ),
             payload_length: (self.payload_at != PayloadAt::Nowhere).then_some(self.payload_length),
             undeclared_payload: self.undeclared.map(Hasher::finish),
             block_length,
@@ -366,7 +413,14 @@ pub(super) const EMPTY_LINE: &[u8; 4] = b"\r\n\r\n";
 /// end in CR LF or in LF alone (RFC 9112, section 2.2); the first line is the status line, whatever
 /// it contains.
 #[derive(Default)]
-struct HeadEnd(InHead);
+struct HeadEnd {
+    state: InHead,
+    /// The beginning of the first line.
+    first: Vec<u8>,
+}
+
+/// Bytes of a status line in which the status is.
+const STATUS_LINE: usize = 32;
 
 /// The state of the search.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -384,13 +438,29 @@ enum InHead {
 
 impl HeadEnd {
     fn is_seen(&self) -> bool {
-        self.0 == InHead::Over
+        self.state == InHead::Over
+    }
+
+    /// Returns true after the head of an interim response (RFC 9110, section 15.2), which another
+    /// follows; 101 ends the exchange.
+    fn is_interim(&self) -> bool {
+        let line = self.first.split(|byte| *byte == b'\n').next();
+        let mut words = line.unwrap_or_default().split(|byte| *byte == b' ');
+        let protocol = words.next().unwrap_or_default();
+        let status = words.find(|word| !word.is_empty()).unwrap_or_default();
+        self.is_seen()
+            && protocol.starts_with(b"HTTP/")
+            && matches!(status.trim_ascii(), [b'1', b'0', b'0' | b'2'..=b'9'])
     }
 
     /// Returns the part of `chunk` after the head.
     fn behind<'a>(&mut self, chunk: &'a [u8]) -> &'a [u8] {
+        if self.state != InHead::Over && self.first.len() < STATUS_LINE {
+            let room = STATUS_LINE - self.first.len();
+            self.first.extend(&chunk[..chunk.len().min(room)]);
+        }
         for (place, &byte) in chunk.iter().enumerate() {
-            self.0 = match (self.0, byte) {
+            self.state = match (self.state, byte) {
                 (InHead::Over, _) => return &chunk[place..],
                 (InHead::Line, b'\n') => InHead::LineEnd,
                 (InHead::LineEnd | InHead::Return, b'\n') => InHead::Over,

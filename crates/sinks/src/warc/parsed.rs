@@ -1,5 +1,6 @@
 //! A parsed record.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use web::Body;
@@ -163,6 +164,15 @@ impl Record {
 
     fn mandatory(&self, name: &str) -> &str {
         self.fields.get(name).unwrap_or_default()
+    }
+}
+
+/// Returns a line as UTF-8, or else as ISO 8859-1, as warcio does: no byte is lost, and two targets
+/// that differ in such a byte stay two.
+pub(crate) fn in_utf8_or_latin1(line: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(line) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => Cow::Owned(line.iter().map(|&byte| char::from(byte)).collect()),
     }
 }
 

@@ -17,12 +17,16 @@ use std::fs::File;
 use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 
+use super::arc;
 use super::deviations::{Deviation, Deviations};
 use super::parse::{self, Keep, ParseFailure, SHORT_BLOCK};
 use super::parsed::{DigestCheck, Record};
 use super::read::{CHUNK, ReadFault};
 use super::spooled::SpoolRules;
-use super::unpack::{Member, Packing, Source, Unpacker, VERSION, is_padding, is_version};
+use super::unpack::{
+    ArchiveFormat, Member, Packing, Peek, Source, Unpacker, VERSION, is_padding, is_version,
+    without_breaks,
+};
 
 /// Bytes of the packed stream and of the unpacked one that are kept, to go back after a broken
 /// record. A plain file on a disk can be read again from anywhere.
@@ -33,8 +37,12 @@ pub struct WarcStream {
     path: PathBuf,
     input: Unpacker<Box<dyn Read + Send>>,
     spool: Option<SpoolRules>,
+    /// The format of the last record.
+    format: ArchiveFormat,
     /// The start of the last record, in the unpacked stream.
     begin: u64,
+    /// Line breaks before it that belong to its member: some ARC files have them there.
+    lead: u64,
     /// True if the last record was broken and the start of the next one is unknown.
     lost: bool,
     ended: bool,
@@ -99,7 +107,9 @@ impl WarcStream {
             path: path.to_owned(),
             input: Unpacker::new(source, 0, KEPT, CHUNK),
             spool: None,
+            format: ArchiveFormat::Warc,
             begin: 0,
+            lead: 0,
             lost: false,
             ended: false,
             later: None,
@@ -107,6 +117,18 @@ impl WarcStream {
             broken: 0,
             deviations: Deviations::default(),
         }
+    }
+
+    /// Opens a file at the start of a record, to read that alone.
+    ///
+    /// # Errors
+    /// [`ReadFault`] if the file cannot be read, or its dictionary is damaged.
+    pub fn open_at(path: &Path, offset: u64) -> Result<Self, ReadFault> {
+        let fault = |error: io::Error| ParseFailure::Io(error).at(path, offset);
+        let mut stream = Self::open(path)?;
+        stream.input.read_dictionary().map_err(fault)?;
+        stream.input.go_to(offset).map_err(fault)?;
+        Ok(stream)
     }
 
     /// Spools the bytes of blocks behind those that are kept in memory, as
@@ -240,11 +262,16 @@ impl WarcStream {
         }
     }
 
-    /// Skips to the next line that names a WARC version; returns false if there is none.
+    /// Skips to the next header of a record: for WARC, a version, anywhere; for ARC, a line.
+    /// Returns false if there is none.
     fn find_record(&mut self) -> Result<bool, ParseFailure> {
+        let mut is_at_line = self.format == ArchiveFormat::Warc || self.input.is_at_member();
         loop {
-            let bytes = self.input.peek(VERSION.len() + 3)?;
-            if is_version(bytes) {
+            let is_first = self.input.is_at_member();
+            let bytes = self.input.peek(self.format.look())?;
+            if is_at_line && self.format.begins(bytes)
+                || is_first && self.format.begins(without_breaks(bytes))
+            {
                 return Ok(true);
             }
             if bytes.is_empty() {
@@ -252,11 +279,22 @@ impl WarcStream {
                 if self.input.enter()?.is_none() {
                     return Ok(false);
                 }
+                self.set_format()?;
+                is_at_line = true;
                 continue;
             }
-            let here = usize::from(bytes[0] == VERSION[0]);
-            let next = bytes[here..].iter().position(|byte| *byte == VERSION[0]);
-            let passed = next.map_or(bytes.len(), |next| here + next);
+            let passed = match self.format {
+                ArchiveFormat::Warc => {
+                    let here = usize::from(bytes[0] == VERSION[0]);
+                    let next = bytes[here..].iter().position(|byte| *byte == VERSION[0]);
+                    next.map_or(bytes.len(), |next| here + next)
+                }
+                ArchiveFormat::Arc => {
+                    let end = bytes.iter().position(|byte| *byte == b'\n');
+                    is_at_line = end.is_some();
+                    end.map_or(bytes.len(), |end| end + 1)
+                }
+            };
             self.input.skip(passed);
         }
     }
@@ -292,6 +330,7 @@ impl WarcStream {
         let member = self.input.member();
         let mut across = MemberChain {
             input: &mut self.input,
+            format: self.format,
             begin: self.begin,
         };
         let (fields, declared) = parse::header(&mut across, Some(&mut self.deviations))?;
@@ -301,6 +340,7 @@ impl WarcStream {
         }
         let mut across = MemberChain {
             input: &mut self.input,
+            format: self.format,
             begin: self.begin,
         };
         let keep = Keep {
@@ -311,7 +351,7 @@ impl WarcStream {
         let block_end = self.input.offset();
         let holds = record.block_digest == DigestCheck::Holds;
         let is_in = |other: Member| member.is_some_and(|member| member.begin == other.begin);
-        let has_member = member.is_some_and(|member| member.first == Some(self.begin))
+        let has_member = member.is_some_and(|member| member.first == Some(self.begin - self.lead))
             && self.input.member().is_some_and(is_in);
         let longer = match surplus {
             0 => self.surplus(&record),
@@ -355,6 +395,9 @@ impl WarcStream {
     /// follows them. Line breaks alone are believed to be the block's only if a digest is wrong
     /// without them.
     fn surplus(&mut self, record: &Record) -> Result<Option<u64>, ParseFailure> {
+        if self.format == ArchiveFormat::Arc {
+            return self.surplus_of_arc();
+        }
         let holds = |check| check == DigestCheck::Holds;
         if holds(record.block_digest) || holds(record.payload_digest) {
             return Ok(None);
@@ -383,8 +426,26 @@ impl WarcStream {
         Ok(surplus.map(|surplus| surplus as u64))
     }
 
+    /// Returns the same for a record of ARC: a line break and another header, or the end of the
+    /// member, prove where it ends.
+    fn surplus_of_arc(&mut self) -> Result<Option<u64>, ParseFailure> {
+        let bytes = self.input.peek(MAX_SURPLUS + arc::MAX_LINE)?;
+        let ends = |rest: &[u8]| rest.is_empty() || arc::begins(rest);
+        if ends(without_breaks(bytes)) {
+            return Ok(None);
+        }
+        let ends_at = |place: &usize| {
+            let (block, rest) = bytes.split_at(*place);
+            let next = without_breaks(rest);
+            ends(next) && (next.is_empty() || rest.len() > next.len() || block.ends_with(b"\n"))
+        };
+        let last = bytes.len().min(MAX_SURPLUS);
+        Ok((1..=last).find(ends_at).map(|surplus| surplus as u64))
+    }
+
     /// Skips empty lines and ends of members; returns false at the end of the file.
     fn stand_at_record(&mut self) -> Result<bool, ParseFailure> {
+        self.lead = 0;
         loop {
             let bytes = self.input.fill()?;
             if bytes.is_empty() {
@@ -397,20 +458,42 @@ impl WarcStream {
                 }
                 continue;
             }
-            let breaks = bytes.iter().take_while(|byte| is_padding(byte)).count();
+            let breaks = bytes.len() - without_breaks(bytes).len();
             if breaks == 0 {
+                self.set_format()?;
                 return Ok(true);
             }
-            self.deviations.note(Deviation::Padding);
+            let is_first = self.input.is_at_member();
             self.input.skip(breaks);
+            self.set_format()?;
+            match self.format {
+                ArchiveFormat::Arc if is_first => self.lead = breaks as u64,
+                ArchiveFormat::Arc => {}
+                ArchiveFormat::Warc => self.deviations.note(Deviation::Padding),
+            }
         }
+    }
+
+    /// Recognises the format of the record here; that of the one before if it is none.
+    fn set_format(&mut self) -> Result<(), ParseFailure> {
+        if !is_version(self.input.peek(ArchiveFormat::Warc.look())?) {
+            let bytes = self.input.peek(ArchiveFormat::Arc.look())?;
+            self.format = ArchiveFormat::of(without_breaks(bytes)).unwrap_or(self.format);
+        } else {
+            self.format = ArchiveFormat::Warc;
+        }
+        Ok(())
     }
 
     /// Reads the line breaks after a block, and looks for a record after them. A record that began
     /// with its member ends with it.
     fn ending(&mut self, has_member: bool) -> Result<Ending, ParseFailure> {
         let mut breaks = Vec::new();
-        while breaks.len() < 4 {
+        let most = match self.format {
+            ArchiveFormat::Warc => ENDING.len(),
+            ArchiveFormat::Arc => MAX_SURPLUS,
+        };
+        while breaks.len() < most {
             let next = match has_member {
                 true => self.input.fill()?.first().copied(),
                 false => self.across().fill_buf()?.first().copied(),
@@ -421,10 +504,19 @@ impl WarcStream {
             }
             self.input.skip(1);
         }
-        let next = self.input.peek(VERSION.len() + 3)?.trim_ascii_start();
+        if has_member {
+            // More line breaks than that at the end of a member are nobody else's.
+            let bytes = self.input.peek(MAX_SURPLUS)?;
+            let padding = bytes.len() - without_breaks(bytes).len();
+            if padding == bytes.len() && (1..MAX_SURPLUS).contains(&padding) {
+                self.input.skip(padding);
+                self.deviations.note(Deviation::Padding);
+            }
+        }
+        let next = self.input.peek(self.format.look())?.trim_ascii_start();
         Ok(Ending {
             breaks,
-            is_end: next.is_empty() || is_version(next) || is_padding(&next[0]),
+            is_end: next.is_empty() || self.format.begins(next) || is_padding(&next[0]),
         })
     }
 
@@ -432,14 +524,16 @@ impl WarcStream {
     fn across(&mut self) -> MemberChain<'_> {
         MemberChain {
             input: &mut self.input,
+            format: self.format,
             begin: self.begin,
         }
     }
 
     /// Checks that the block ends as the record says.
     fn believe(&mut self, ending: &Ending, record: &Record) -> Result<(), ParseFailure> {
-        let is_whole = ending.breaks == b"\r\n\r\n";
-        if !is_whole {
+        let is_warc = self.format == ArchiveFormat::Warc;
+        let is_whole = is_warc && ending.breaks == ENDING;
+        if is_warc && !is_whole {
             self.deviations.note(Deviation::MissingEnding);
         }
         let is_false = matches!(record.block_digest, DigestCheck::False { .. });
@@ -471,7 +565,7 @@ impl WarcStream {
             }
             _ => None,
         };
-        match end.filter(|_| first == self.begin) {
+        match end.filter(|_| first + self.lead == self.begin) {
             Some(end) => (member.begin, end - member.begin, true),
             None => unpacked,
         }
@@ -513,7 +607,17 @@ fn is_damage(error: &io::Error) -> bool {
 /// member that begins with a record other than the one that began at `begin`.
 struct MemberChain<'a> {
     input: &'a mut Unpacker<Box<dyn Read + Send>>,
+    format: ArchiveFormat,
     begin: u64,
+}
+
+impl Peek for MemberChain<'_> {
+    fn peek(&mut self, length: usize) -> io::Result<&[u8]> {
+        match self.fill_buf()?.is_empty() {
+            true => Ok(&[]),
+            false => self.input.peek(length),
+        }
+    }
 }
 
 impl Read for MemberChain<'_> {
@@ -535,7 +639,9 @@ impl BufRead for MemberChain<'_> {
         let first = self.input.member().and_then(|member| member.first);
         if here != self.begin
             && first == Some(here)
-            && is_version(self.input.peek(VERSION.len() + 3)?)
+            && self
+                .format
+                .begins(without_breaks(self.input.peek(self.format.look())?))
         {
             return Ok(&[]);
         }

@@ -21,6 +21,7 @@ use self::gzip::Gunzip;
 pub(super) use self::window::Source;
 use self::window::{Again, Input, Window};
 use self::zstandard::Unzstd;
+use super::arc;
 pub(super) use super::packing::Packing;
 
 /// Bytes that are examined to decide whether a member begins somewhere: a whole block of a
@@ -29,6 +30,46 @@ const LOOK: usize = 160 << 10;
 
 /// The first bytes of every record, in every version.
 pub(super) const VERSION: &[u8] = b"WARC/";
+
+/// A format of archives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ArchiveFormat {
+    /// WARC, of any version.
+    #[default]
+    Warc,
+    /// ARC, which came before it.
+    Arc,
+}
+
+impl ArchiveFormat {
+    /// Recognises the first bytes of a record; `None` if they begin none.
+    pub(super) fn of(bytes: &[u8]) -> Option<Self> {
+        let all = [Self::Warc, Self::Arc].into_iter();
+        all.clone().find(|format| format.begins(bytes))
+    }
+
+    /// Returns true if a record of this format begins here.
+    pub(super) fn begins(self, bytes: &[u8]) -> bool {
+        match self {
+            Self::Warc => is_version(bytes),
+            Self::Arc => arc::begins(bytes),
+        }
+    }
+
+    /// Returns the number of bytes by which a record is recognised, at most.
+    pub(super) const fn look(self) -> usize {
+        match self {
+            Self::Warc => VERSION.len() + 3,
+            Self::Arc => arc::MAX_LINE,
+        }
+    }
+}
+
+/// A reader that can look at bytes before it reads them.
+pub(super) trait Peek: BufRead {
+    /// Returns at least the next `length` bytes, unless the member ends before.
+    fn peek(&mut self, length: usize) -> io::Result<&[u8]>;
+}
 
 /// A part of a file that is unpacked by itself.
 #[derive(Clone, Copy, Debug)]
@@ -115,6 +156,12 @@ impl<R: Read> Unpacker<R> {
         self.out.offset()
     }
 
+    /// Returns true at the first byte of a member.
+    pub(super) fn is_at_member(&self) -> bool {
+        let first = self.member.and_then(|member| member.first);
+        first == Some(self.offset())
+    }
+
     /// Returns the current member.
     pub(super) fn member(&self) -> Option<Member> {
         self.member
@@ -166,8 +213,17 @@ impl<R: Read> Unpacker<R> {
             self.scout = None;
             unzstd(&mut self.unzstd)?.skip(&mut self.input)?;
         }
-        let packing = packing(self.input.rest())
-            .ok_or_else(|| broken("neither a WARC record nor a packed one begins there"))?;
+        let packing = match packing(self.input.rest()) {
+            Some(packing) => packing,
+            None if arc::begins(without_breaks(self.input.at_least(arc::MAX_LINE)?)) => {
+                Packing::Plain
+            }
+            None => {
+                return Err(broken(
+                    "neither a WARC record nor a packed one begins there",
+                ));
+            }
+        };
         match packing {
             Packing::Plain => {}
             Packing::Gzip => self.gunzip.begin(&mut self.input)?,
@@ -276,24 +332,27 @@ impl<R: Read> Unpacker<R> {
         while self.input.offset() < from && !self.input.fill()?.is_empty() {
             self.input.consume(1);
         }
-        // Packed bytes may contain the first bytes of a plain record.
+        // Packed bytes may contain the first bytes of a plain record. That of ARC begins a line.
         let is_packed = matches!(self.known, Some(Packing::Gzip | Packing::Zstd));
         loop {
             let bytes = self.input.at_least(LOOK)?;
             if bytes.is_empty() {
                 return Ok(false);
             }
-            let begins =
-                |byte: &u8| matches!(byte, 0x1f | 0x28 | 0x5d) || (*byte == b'W' && !is_packed);
+            let begins = |byte: &u8| {
+                matches!(byte, 0x1f | 0x28 | 0x5d) || (matches!(byte, b'W' | b'\n') && !is_packed)
+            };
             let place = bytes.iter().position(begins);
             let passed = place.unwrap_or(bytes.len());
             self.input.consume(passed);
             if place.is_some() {
+                let is_line = self.input.rest().first() == Some(&b'\n');
+                self.input.consume(usize::from(is_line));
                 self.input.at_least(LOOK)?;
                 if self.promises()? {
                     return Ok(true);
                 }
-                self.input.consume(1);
+                self.input.consume(usize::from(!is_line));
             }
         }
     }
@@ -302,7 +361,7 @@ impl<R: Read> Unpacker<R> {
     fn promises(&mut self) -> io::Result<bool> {
         let bytes = self.input.rest();
         if gzip::begins(bytes) {
-            return Ok(gzip::is_block(bytes) || gzip::unpacks_to(bytes, VERSION));
+            return Ok(gzip::is_block(bytes) || in_member(bytes).is_some());
         }
         if bytes.starts_with(zstandard::MAGIC) {
             let scout = match &mut self.scout {
@@ -311,7 +370,7 @@ impl<R: Read> Unpacker<R> {
             };
             return Ok(scout.unpacks_to(bytes, VERSION));
         }
-        Ok(zstandard::begins_dictionary(bytes) || is_version(bytes))
+        Ok(zstandard::begins_dictionary(bytes) || ArchiveFormat::of(bytes).is_some())
     }
 
     /// Skips zeros and empty lines between members; returns their number.
@@ -334,6 +393,12 @@ impl<R: Read> Unpacker<R> {
         self.out.consume(self.out.rest().len());
         (self.member, self.before, self.trouble) = (None, None, None);
         Ok(())
+    }
+}
+
+impl<R: Read> Peek for Unpacker<R> {
+    fn peek(&mut self, length: usize) -> io::Result<&[u8]> {
+        Unpacker::peek(self, length)
     }
 }
 
@@ -367,15 +432,31 @@ fn packing(bytes: &[u8]) -> Option<Packing> {
     found.map(|(packing, _)| packing)
 }
 
-/// Returns true if `bytes`, the first of a file, begin an archive in any packing. Packed bytes are
+/// Recognises an archive in any packing by `bytes`, the first of its file. Packed bytes are
 /// unpacked; a few hundred suffice, except for zstd, which needs a block.
 #[must_use]
-pub fn begins_archive(bytes: &[u8]) -> bool {
+pub fn archive_format(bytes: &[u8]) -> Option<ArchiveFormat> {
+    if gzip::begins(bytes) {
+        return in_member(bytes);
+    }
     let in_frame = || Unzstd::new().is_ok_and(|mut unzstd| unzstd.unpacks_to(bytes, VERSION));
-    is_version(bytes)
-        || gzip::begins(bytes) && gzip::unpacks_to(bytes, VERSION)
-        || zstandard::begins_dictionary(bytes)
-        || bytes.starts_with(zstandard::MAGIC) && in_frame()
+    let is_zstandard =
+        zstandard::begins_dictionary(bytes) || bytes.starts_with(zstandard::MAGIC) && in_frame();
+    match is_zstandard {
+        true => Some(ArchiveFormat::Warc),
+        false => ArchiveFormat::of(without_breaks(bytes)),
+    }
+}
+
+/// Recognises the record at the start of a gzip member.
+fn in_member(bytes: &[u8]) -> Option<ArchiveFormat> {
+    ArchiveFormat::of(without_breaks(&gzip::beginning(bytes, arc::MAX_LINE)))
+}
+
+/// Returns bytes without the line breaks before them.
+pub(super) fn without_breaks(bytes: &[u8]) -> &[u8] {
+    let breaks = bytes.iter().take_while(|byte| is_padding(byte)).count();
+    &bytes[breaks..]
 }
 
 /// Returns true if a record begins here: "WARC/" and a number.

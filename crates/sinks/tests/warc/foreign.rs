@@ -4,8 +4,10 @@ use std::io::{BufReader, Cursor, Read};
 use std::path::Path;
 
 use proptest::prelude::*;
-use sinks::Sink;
-use sinks::warc::{Deviation, ReadFault, Record, WarcReader, WarcStream, next_record_behind};
+use sinks::warc::{
+    Deviation, ReadFault, Record, WarcReader, WarcStream, next_record_behind, read_head,
+};
+use sinks::{PayloadDigest, Sink};
 
 use crate::fixtures::{exchange, files, fresh, kinds, visit};
 use crate::theirs::{Packed, Theirs, everybody, gzip, skippable, wet, wget, zstd};
@@ -308,7 +310,7 @@ WARC-Record-ID: <urn:x>\r\nWARC-Date: 2024-01-01T00:00:00Z\r\n";
 #[test]
 fn a_record_that_is_a_few_bytes_longer_than_it_says_is_read_whole() {
     let good = few();
-    let digest = sinks::PayloadDigest::of(b"longer\n");
+    let digest = PayloadDigest::of(b"longer\n");
     for (length, digest, block, odd) in [
         (6, String::new(), "longer\n", false),
         (
@@ -591,6 +593,75 @@ fn a_length_of_gigabytes_allocates_nothing_and_a_bomb_is_passed_through_in_littl
             assert_eq!(found, records);
         }
     }
+}
+
+/// The digest of a payload behind `100 Continue` was computed from the first head on, so that of an
+/// archiver which declares the final response's was counted as false.
+#[test]
+fn a_payload_begins_behind_the_interim_responses() {
+    let (interim, last) = ("HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\n");
+    let block = [
+        interim,
+        "HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n",
+        last,
+        "body",
+    ]
+    .concat();
+    let behind_first = &block[interim.len()..];
+    for (payload, holds) in [("body", true), (behind_first, true), (&*block, false)] {
+        let digest = PayloadDigest::of(payload.as_bytes()).to_string();
+        let fields = [
+            ("WARC-Type", "response"),
+            ("WARC-Record-ID", "<urn:x:1>"),
+            ("WARC-Date", "2026-11-01T00:00:00Z"),
+            ("WARC-Target-URI", "http://a.test/"),
+            ("WARC-Payload-Digest", &digest),
+            ("Content-Type", "application/http; msgtype=response"),
+        ];
+        let record = Theirs::new("WARC/1.1", &fields, block.clone());
+        for found in both(&record.bytes()) {
+            assert_eq!(found.records[0].digests_hold(), holds, "{payload:?}");
+            assert_eq!(found.records[0].payload_length, Some(4));
+        }
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), record.bytes()).unwrap();
+        let head = read_head(file.path(), 0, KEEP).unwrap();
+        assert_eq!(head.http().unwrap().status, 200);
+    }
+}
+
+/// A record whose length is one too small was read in a row, and not by its offset: `unpack` could
+/// not read what the index named.
+#[test]
+fn a_record_is_read_by_its_offset_as_it_is_in_a_row() {
+    let archive: Vec<_> = wget()
+        .iter()
+        .flat_map(|record| gzip(&short(record)))
+        .collect();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), &archive).unwrap();
+    let all = read_all(WarcStream::open(file.path()).unwrap());
+    assert_eq!(all.records.len(), wget().len());
+    for record in &all.records {
+        assert!(record.addressable);
+        let mut stream = WarcStream::open_at(file.path(), record.offset).unwrap();
+        let again = stream.next_record(KEEP).unwrap().unwrap();
+        assert_eq!(again.block, record.block);
+        assert_eq!(again.length, record.length);
+    }
+}
+
+/// Returns a record whose `Content-Length` is one too small.
+fn short(record: &Theirs) -> Vec<u8> {
+    let length = record.block.len();
+    let declared = format!("Content-Length: {length}\r\n");
+    let bytes = record.bytes();
+    let place = bytes
+        .windows(declared.len())
+        .position(|window| window == declared.as_bytes());
+    let (before, rest) = bytes.split_at(place.unwrap());
+    let false_length = format!("Content-Length: {}\r\n", length - 1);
+    [before, false_length.as_bytes(), &rest[declared.len()..]].concat()
 }
 
 #[test]

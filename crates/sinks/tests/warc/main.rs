@@ -6,6 +6,7 @@
     reason = "what the helpers unwrap is part of the test"
 )]
 
+mod arc;
 mod blocks;
 mod conversions;
 mod damage;

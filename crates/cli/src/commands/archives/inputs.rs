@@ -4,12 +4,14 @@
 //! count.
 
 use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use disk::SystemDisk;
 use sinks::wacz::PackedFile;
-use sinks::warc::{is_foreign, name_of};
+use sinks::warc::{ArchiveFormat, archive_format, is_foreign, name_of};
 use sinks::{ArchiveEnd, cdxj};
 use store::embedded::DirectoryLock;
 
@@ -20,6 +22,9 @@ use crate::commands::unreadable;
 use crate::read_again::ArchivedPages;
 use crate::settings::Settings;
 use crate::{crawl_directory, disk_error, machine};
+
+/// Bytes of a file by which its format is recognised.
+const PEEKED_BYTES: u64 = 64 << 10;
 
 /// A crawl, or a file of any crawler.
 pub(in crate::commands) enum Input {
@@ -57,13 +62,27 @@ struct Taken {
     paths: HashSet<PathBuf>,
 }
 
-/// Opens all inputs; with `text`, the texts of pages can be read.
-pub(in crate::commands) fn open(paths: &[PathBuf], text: bool) -> Result<Vec<Input>, CliError> {
+/// The purpose of opening inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::commands) enum Purpose {
+    /// Their files are packed as they are, which a WACZ can have only of WARC; with `text`, the
+    /// texts of pages are read, too.
+    Pack { text: bool },
+    /// Their contents are written as files.
+    Unpack,
+}
+
+/// Opens all inputs.
+pub(in crate::commands) fn open(
+    paths: &[PathBuf],
+    purpose: Purpose,
+) -> Result<Vec<Input>, CliError> {
+    let text = purpose == Purpose::Pack { text: true };
     let mut taken = Taken::default();
     let mut inputs = Vec::new();
     for path in paths {
         inputs.push(match path.is_file() {
-            true => Input::File(taken.file(path)?),
+            true => Input::File(taken.file(path, purpose)?),
             false => Input::Crawl(Box::new(InputCrawl::open(path, text, &mut taken)?)),
         });
     }
@@ -152,13 +171,40 @@ impl InputCrawl {
 }
 
 impl Taken {
-    fn file(&mut self, path: &Path) -> Result<PackedFile, CliError> {
-        let Some(name) = name_of(path) else {
-            return Err(usage(format!(
-                "{} is neither a crawl nor a WARC file: the names of these end in .warc.gz, \
-                 .warc.zst or .warc",
-                path.display()
-            )));
+    fn file(&mut self, path: &Path, purpose: Purpose) -> Result<PackedFile, CliError> {
+        let mut beginning = Vec::new();
+        let file = File::open(path).map_err(unreadable(path))?;
+        let read = file.take(PEEKED_BYTES).read_to_end(&mut beginning);
+        read.map_err(unreadable(path))?;
+        let format = archive_format(&beginning);
+        let shown = path.display();
+        let any_name = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = match (name_of(path), format, purpose) {
+            (_, Some(ArchiveFormat::Arc), Purpose::Pack { .. }) => {
+                return Err(
+                    usage(format!("{shown} is an ARC file, and a WACZ has WARC files"))
+                        .with_remedy("`warcio recompress` makes a WARC file of it"),
+                );
+            }
+            (Some(name), ..) => name,
+            (None, Some(_), Purpose::Unpack) => &any_name,
+            (None, Some(ArchiveFormat::Warc), Purpose::Pack { .. }) => {
+                return Err(usage(format!(
+                    "{shown} is not named like a WARC file, and replay tools know it by its name"
+                ))
+                .with_remedy("rename it: the name ends in .warc.gz, .warc.zst or .warc"));
+            }
+            (None, None, _) if any_name.to_ascii_lowercase().ends_with(".wacz") => {
+                return Err(usage(format!("{shown} is a package already"))
+                    .with_remedy("unzip it, and name the WARC files in its archive/"));
+            }
+            (None, None, _) => {
+                return Err(usage(format!("{shown} is neither a crawl nor a WARC file"))
+                    .with_remedy(
+                        "name directories of crawls, and files that end in .warc.gz, .warc.zst or \
+                         .warc",
+                    ));
+            }
         };
         let about = std::fs::metadata(path).map_err(unreadable(path))?;
         self.packed(path, name, about.len())

@@ -106,11 +106,6 @@ impl InputIndex {
         }
     }
 
-    /// Returns true if files have captures that stand for no page.
-    pub(in crate::commands) const fn has_other_captures(&self) -> bool {
-        self.report.not_pages > 0
-    }
-
     /// Returns true if every record was read and has a place of its own.
     pub(in crate::commands) const fn is_whole(&self) -> bool {
         index::is_whole(&self.report)

@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 
 use corpus::{MAX_DOCUMENT, exchange, is_visited};
 use crawl::retry::VisitFailure;
-use sinks::captures::{DigestText, Requests, Standing};
+use sinks::captures::{Requests, Standing};
+use sinks::originals::DigestText;
 use sinks::warc::{ReadFault, Record, WarcStream, is_foreign, name_of};
 use web::{CanonicalForm, Exchange, PageUrl};
 

@@ -6,7 +6,7 @@
 
 use corpus::is_visited;
 use neardup::Fingerprint;
-use sinks::captures::{self, DigestText, OriginalCapture, Reference};
+use sinks::originals::{self, DigestText, OriginalCapture, Reference};
 use sinks::warc::{Record, date};
 use store::{Fate, VisitRecord};
 use web::{CanonicalForm, Exchange, PageUrl, Timestamp};
@@ -71,7 +71,7 @@ impl Revisit {
 
 /// The pages to which revisits may refer: every page that counts as visited.
 #[derive(Default)]
-pub(super) struct Originals(captures::Originals<Box<Original>>);
+pub(super) struct Originals(originals::Originals<Box<Original>>);
 
 /// A page, with its own original if it repeats one.
 struct Original {

@@ -7,9 +7,9 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use sinks::captures::{DigestText, OriginalCapture, Originals, Reference};
 use sinks::cdxj::{CdxjLine, CdxjReader, DUPLICATE};
-use sinks::warc::{WarcReader, WarcStream, date, read_head};
+use sinks::originals::{DigestText, OriginalCapture, Originals, Reference};
+use sinks::warc::{WarcStream, date, read_head};
 use unpack::{FileKind, FileNames, absolute, relative};
 use web::{CanonicalForm, PageUrl};
 
@@ -198,7 +198,6 @@ impl Captures {
             (_, Some(300..=303 | 307 | 308)) => Capture::Redirect(place),
             ("warc/revisit", Some(200..=299 | 304) | None) => Capture::Revisit(place),
             (_, Some(200..=299)) => Capture::Page(place, FileKind::of(mime)),
-            // A `metadata` record of another crawler has a line, too.
             // A `metadata` record of another crawler has a line, too. The status of an answer with
             // an odd head, or of an interim one, is not that in the index.
             (_, None | Some(100..=199)) => match self.look_into(place) {
@@ -218,8 +217,8 @@ impl Captures {
         if head.kind() == "resource" {
             return Some(head.field("Content-Type").unwrap_or_default().to_owned());
         }
-        let mut reader = WarcReader::open_at(&self.paths[place.file], place.offset).ok()?;
-        let record = reader.next_record(HEAD).ok()??;
+        let mut stream = WarcStream::open_at(&self.paths[place.file], place.offset).ok()?;
+        let record = stream.next_record(HEAD).ok()??;
         let answer = record.http().filter(|_| record.kind() == "response")?;
         (200..300)
             .contains(&answer.status)

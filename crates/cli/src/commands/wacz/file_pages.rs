@@ -1,6 +1,5 @@
 //! The pages of a WARC file of any crawler: their titles are in the pages themselves.
 
-use std::collections::HashSet;
 use std::path::Path;
 
 use corpus::{Document, Documents, InputOptions, Page as Content, Reader};
@@ -22,24 +21,17 @@ struct ReadPage {
     text: Option<String>,
 }
 
-/// Lists the pages of a file: answers with status 200, and resources, that are HTML, but for
-/// `not_pages`, by their targets and dates. Broken places
-/// were reported when the file was indexed.
+/// Lists the pages of a file: answers that stand for a page, and resources, that are HTML. Broken
+/// places were reported when the file was indexed.
 pub(super) fn list(
     path: &Path,
-    not_pages: &HashSet<(String, String)>,
     with_text: bool,
     progress: &mut SlowProgress,
     add: &mut dyn FnMut(&Page<'_>) -> Result<(), WaczFault>,
 ) -> Result<(), PackError> {
     let options = InputOptions::new(usual_temp_dir());
     let documents = Documents::below(&[path.to_owned()], &options).map_err(PackError::Corpus)?;
-    let is_page = |document: &Document| {
-        let at = document.date.clone().unwrap_or_default();
-        !not_pages.contains(&(document.id.clone(), at))
-    };
-    let documents = documents.filter_map(Result::ok);
-    let mut documents = documents.filter(is_page);
+    let mut documents = documents.filter_map(Result::ok);
     let reader = Reader::new(false);
     loop {
         let batch: Vec<Document> = documents.by_ref().take(BATCH).collect();

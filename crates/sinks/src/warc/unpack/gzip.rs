@@ -137,15 +137,15 @@ pub(super) fn begins(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC) && header_length(bytes).is_ok()
 }
 
-/// Returns true if the member at the start of `bytes`, which may be cut, unpacks to something that
-/// begins with `beginning`.
-pub(super) fn unpacks_to(bytes: &[u8], beginning: &[u8]) -> bool {
+/// Returns the first unpacked bytes of the member at the start of `bytes`, which may be cut:
+/// `most`, or as many as there are.
+pub(super) fn beginning(bytes: &[u8], most: usize) -> Vec<u8> {
     let mut found = Vec::new();
     // Damage after the beginning is found when the member is read.
     let _damage = GzDecoder::new(bytes)
-        .take(beginning.len() as u64)
+        .take(most as u64)
         .read_to_end(&mut found);
-    found == beginning
+    found
 }
 
 /// Returns true if a member is a block of bgzip: blocks are of equal size, regardless of the

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sinks::warc::{DigestCheck, Record, WarcReader, locate};
+use sinks::warc::{DigestCheck, Record, WarcStream, locate};
 
 use crate::caps;
 use crate::format::{self, cut};
@@ -57,13 +57,13 @@ impl ArchivedRecord {
         if !is_name(file) {
             return Err("the journal names a file outside the archive".to_owned());
         }
-        let reader = WarcReader::open_at(&locate(archive, file), offset);
-        let mut reader = reader.map_err(|fault| fault.to_string())?;
-        let record = reader.next_record(MAX_BLOCK);
+        let stream = WarcStream::open_at(&locate(archive, file), offset);
+        let mut stream = stream.map_err(|fault| fault.to_string())?;
+        let record = stream.next_record(MAX_BLOCK);
         let record = record.map_err(|fault| fault.to_string())?;
         let record = record.ok_or("the archive ends before the record")?;
         // A damaged record behind it is not this page's affair.
-        let next = reader.next_record(MAX_BLOCK).ok().flatten();
+        let next = stream.next_record(MAX_BLOCK).ok().flatten();
         let request = next.filter(|next| {
             next.kind() == "request" && next.field("WARC-Concurrent-To") == Some(record.id())
         });
