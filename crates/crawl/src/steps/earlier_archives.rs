@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use http::header::{CONTENT_LENGTH, HeaderName, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderValue};
-use sinks::warc::{self, Record, WarcStream};
+use sinks::warc::{self, Record, WarcReader};
 use store::embedded::EarlierCrawls;
 use store::{Page, VisitRecord};
 use web::{CanonicalForm, Exchange, PageUrl, Timestamp, UrlKey, Validators};
@@ -153,8 +153,8 @@ impl EarlierArchives {
 impl ArchivedPage {
     /// Reads the page again from its archive.
     pub(crate) fn read(&self, form: &CanonicalForm) -> Result<Exchange, String> {
-        let record = WarcStream::open_at(&self.file, self.offset)
-            .and_then(|mut stream| stream.next_record(MAX_RECORD))
+        let record = WarcReader::open_at(&self.file, self.offset)
+            .and_then(|mut reader| reader.next_record(MAX_RECORD))
             .map_err(|fault| fault.to_string())?;
         let is_intact =
             |record: &Record| record.digests_hold() && record.head_and_payload().is_some();
