@@ -14,14 +14,16 @@ mod table;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use batch::dedup::{FindingKind, Options, Verification};
+use batch::dedup::{DocumentTexts, FindingKind, Options, Verification};
 use neardup::{BandDesign, SignatureBuilder};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use self::findings::Findings;
 use self::indexes::Indexes;
+use self::names::NamedTexts;
 use self::run::{ProgressShown, Reading};
 use crate::documents::DocumentSource;
 use crate::errors::{invalid, of_batch};
@@ -160,7 +162,8 @@ pub(crate) fn dedup(
         false => builder,
     };
     let source = DocumentSource::of(documents, text, &IdColumnName::of(id)?)?;
-    options.texts = source.texts().filter(|_| options.criterion.asks_texts());
+    let texts = source.texts().filter(|_| options.criterion.asks_texts());
+    options.texts = texts.map(|texts| Arc::new(NamedTexts(texts)) as Arc<dyn DocumentTexts>);
     let (id_type, has_index) = (source.id_type(), against.is_some());
     let bands = options.bands;
     let header = index_file::header(builder.recipe(), bands, is_exact);

@@ -33,7 +33,7 @@ class WhatIsFound(unittest.TestCase):
     def test_files_that_differ_in_a_number_are_no_duplicates_as_for_the_command(self):
         with tempfile.TemporaryDirectory() as directory:
             for name, bar in (("a.html", 10), ("b.html", 16)):
-                text = f"{words(1, 200)} opens at {bar} bar and closes again"
+                text = f"{' '.join(words(1, 200))} opens at {bar} bar and closes again"
                 page = f"<title>Valve</title><main><h1>Valve</h1><p>{text}</p></main>"
                 pathlib.Path(directory, name).write_text(page)
             self.assertEqual(list(dedup(pathlib.Path(directory))), [])
