@@ -99,6 +99,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
         (
             "web-ui",
             &[
+                "comparison",
                 "crawl",
                 "differences",
                 "disk",

@@ -146,12 +146,30 @@ fn a_duplicate_is_shown_beside_its_original_with_the_figures_of_the_verdict() {
         (&1.into(), &1.into())
     );
 
+    let [block] = near["blocks"].as_array().unwrap().as_slice() else {
+        panic!("one paragraph differs: {near}");
+    };
+    assert_eq!(block["weight"], "counts");
+    let ends_with = |text: &str, end: &str| block[text].as_str().unwrap().ends_with(end);
+    assert!(
+        ends_with("a", "of spring") && ends_with("b", "of autumn"),
+        "{block}"
+    );
+
     let table = show("/near", "table").output;
     assert!(table.contains(" [-spring-]{+autumn+}\n"), "{table}");
+    assert!(
+        table.contains("\nblocks that differ: 1, 1 of them count\n"),
+        "{table}"
+    );
     for path in ["/bytes", "/words"] {
         let same = show(path, "json").json();
         assert_eq!(same["verdict"], "exact-duplicate", "{same}");
         assert_eq!(same["diff"]["words_only_a"], 0, "{same}");
+        assert_eq!(
+            same["blocks"].as_array().map(Vec::len),
+            Some(usize::from(path == "/words"))
+        );
     }
     show("/other", "table").assert_error(2, "repeats no page");
     show("/never", "table").assert_error(2, "was not visited");

@@ -286,6 +286,34 @@ fn documents_of_a_collection_are_listed_by_their_exact_resemblance() {
 }
 
 #[test]
+fn a_similar_document_is_listed_with_the_fact_that_makes_it_distinct() {
+    let crawl = collection();
+    let text = |size: u32| format!("{}\nAn image needs {size} MB of memory.\n", prose(3, 200));
+    crawl.write("installed/new.txt", text(780));
+    crawl.write("installed/copy.txt", format!("{}\n", text(260)));
+    crawl.write("old.txt", text(260));
+    let similar = ["similar", "installed", "old.txt"];
+    let found = good(&crawl.run_command(&similar));
+    let said = |hit: &Value| {
+        let difference = hit["difference"].as_str().unwrap_or_default().to_owned();
+        (hit["texts"].as_str().unwrap().to_owned(), difference)
+    };
+    assert_eq!(
+        found.iter().map(said).collect::<Vec<_>>(),
+        [
+            ("repeat".to_owned(), String::new()),
+            (
+                "distinct".to_owned(),
+                "a number differs: 260 here, 780 there".to_owned()
+            )
+        ]
+    );
+    let table = crawl.run_command(&[&similar[..], &["--format", "table"]].concat());
+    let shown = "new.txt  (distinct: a number differs: 260 here, 780 there)\n";
+    assert!(table.output.ends_with(shown), "{table:?}");
+}
+
+#[test]
 fn fingerprints_of_a_file_are_listed_by_distance() {
     let crawl = fingerprinted();
     let similar = ["similar", "corpus.fp", "near.txt"];

@@ -56,12 +56,20 @@ fn pages_like_a_page_are_listed_nearest_first() {
     let near = hits(&crawl, &[&article]);
     assert_eq!(paths(&near), ["/nearly"], "by the thresholds of the crawl");
     assert_eq!(near[0]["verdict"], "near-duplicate");
+    assert!(
+        near[0]["texts"].is_null(),
+        "the archive does not have it: {near:?}"
+    );
     let row = crawl.row(&server.url(HOST, "/nearly"));
     for name in ["distance", "resemblance"] {
         assert_eq!(near[0][name], row[name]);
     }
     let wide = hits(&crawl, &[&article, "--resemblance", "0.4"]);
     assert_eq!(paths(&wide), ["/nearly", "/longer"]);
+    assert!(
+        wide[1]["texts"].is_string(),
+        "the archive has both: {wide:?}"
+    );
     let resemblance = wide[1]["resemblance"].as_f64().unwrap();
     assert!(
         (0.55..0.78).contains(&resemblance),

@@ -4,6 +4,7 @@
 mod archiving;
 mod args;
 mod assembly;
+mod block_diff;
 mod cli_error;
 mod commands;
 mod control;

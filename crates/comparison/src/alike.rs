@@ -262,6 +262,12 @@ impl<'a> Differences<'a> {
         differ
     }
 
+    /// Returns true if blocks differ in something that counts.
+    pub(crate) fn has_some(&self) -> bool {
+        let has_fact = self.number.is_some() || self.sign.is_some() || !self.names.is_empty();
+        has_fact || self.ours + self.theirs + self.replaced > 0
+    }
+
     /// Returns the name or sign that differs.
     pub(crate) fn name(&mut self) -> Option<Reason> {
         let named = self

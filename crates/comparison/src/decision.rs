@@ -38,6 +38,20 @@ pub enum Outcome {
     Undecided,
 }
 
+impl Outcome {
+    /// Returns its name in outputs.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Repeat => "repeat",
+            Self::View => "view",
+            Self::ViewOfPage => "contains",
+            Self::Distinct => "distinct",
+            Self::Undecided => "undecided",
+        }
+    }
+}
+
 /// The decision on two pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
@@ -266,10 +280,6 @@ fn weight(
     other: &ComparedPage,
     changes: &impl Fn(Option<u64>) -> bool,
 ) -> usize {
-    let counts = |block: &Block| {
-        let is_of_origin = block.words <= LINE_OF_ORIGIN && block.has_address();
-        (block.is_main || block.words >= LONG) && !is_of_origin
-    };
     let left = left.iter();
     let left = left.filter(|left| counts(left.block) && !left.is_frame && !changes(left.place));
     left.map(|left| match left.block.words >= LONG {
@@ -280,6 +290,13 @@ fn weight(
         }
     })
     .sum()
+}
+
+/// Returns true for a block of the main content, or a long one beside it, that is not the line with
+/// the address from which a page was printed.
+pub(crate) fn counts(block: &Block) -> bool {
+    let is_of_origin = block.words <= LINE_OF_ORIGIN && block.has_address();
+    (block.is_main || block.words >= LONG) && !is_of_origin
 }
 
 /// Returns true for one text in the frames of two editions: what only one of the pages has are

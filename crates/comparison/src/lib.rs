@@ -21,6 +21,7 @@
 mod alike;
 mod blocks;
 mod decision;
+mod differing;
 mod frame;
 mod keys;
 mod parts;
@@ -29,6 +30,7 @@ mod roles;
 
 pub use blocks::{Block, ComparedPage, PageParts};
 pub use decision::{Decision, Outcome, decide};
+pub use differing::{BlockWeight, DifferingBlock, differing_blocks};
 pub use frame::{Changes, FrameBlock, Frames, HostFrame};
 pub use keys::Keys;
 pub use reason::Reason;

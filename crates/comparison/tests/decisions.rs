@@ -1,6 +1,9 @@
 //! Decisions on pairs of pages, each of one kind.
 
-use comparison::{ComparedPage, Decision, Frames, HostFrame, Outcome, PageParts, Reason, decide};
+use comparison::{
+    ComparedPage, Decision, DifferingBlock, Frames, HostFrame, Outcome, PageParts, Reason, decide,
+    differing_blocks,
+};
 use proptest::prelude::*;
 
 const ARTICLE: &str = "The committee met on Tuesday and approved the new bridge over the river \
@@ -529,6 +532,44 @@ fn a_long_block_under_eight_headings_is_a_part_of_the_frame() {
         frame.learn(&goods(number));
     }
     assert!(frame.part(&block).is_some());
+}
+
+#[test]
+fn each_block_that_differs_is_shown_with_what_it_counts() {
+    let terms = "All goods remain ours until they are paid for, and the courts of Exeter decide.";
+    let goods = |number: u8| {
+        let own = char::from(b'a' + number).to_string().repeat(4);
+        let text = ARTICLE.replace("bridge", &own).replace("river", &own);
+        plain(&format!("Shelf of {own}"), &format!("{text}\n{terms}"))
+    };
+    let mut frame = HostFrame::default();
+    (0..20).for_each(|number| frame.learn(&goods(number)));
+    let frames = Frames {
+        page: Some(&frame),
+        original: Some(&frame),
+        common: None,
+    };
+    let beside = format!("{ARTICLE}\nThe pier\nNeeds 260 MB.\n{terms}\nPrint");
+    let original = page("The pier", &beside, &beside);
+    let main = format!("{ARTICLE}\nThe pier\nNeeds 780 MB.");
+    let page = page("The pier", &main, &format!("{main}\nHelp"));
+    let shown = |block: &DifferingBlock| {
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        let (page, original) = (text(&block.page), text(&block.original));
+        format!("{}: {page} | {original}", block.weight.as_str())
+    };
+    let blocks = differing_blocks(&page, &original, frames);
+    let shown: Vec<String> = blocks.iter().map(shown).collect();
+    assert_eq!(
+        shown,
+        [
+            "counts: Needs 780 MB. | Needs 260 MB.",
+            "aside: Help | ",
+            &format!("frame:  | {terms}"),
+            "counts:  | Print",
+        ]
+    );
+    assert!(differing_blocks(&page, &page, frames).is_empty());
 }
 
 /// Blocks of words that no other block has.

@@ -43,7 +43,7 @@ pub use run::{Finish, Limits, Stop, StopHandle, run, stop};
 pub use runtime::adaptive_signatures::AdaptiveSignatures;
 pub use runtime::disk_space::{DiskSpace, DiskSpaceRules};
 pub use runtime::focus::{Focus, OffTopic, RECENT_PAGES};
-pub use runtime::kept_pages::{KeptPages, frames};
+pub use runtime::kept_pages::{KeptPages, LearnedFrames};
 pub use runtime::learned_words::LearnedWords;
 pub use runtime::resuming::{open_archive, settled_end};
 pub use runtime::retry;

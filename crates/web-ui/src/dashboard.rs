@@ -30,6 +30,7 @@ pub(crate) mod skipped;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
+use comparison::DifferingBlock;
 use crawl::control_file::ControlRecord;
 use differences::Pair;
 use store::{Fate, VisitRecord};
@@ -109,6 +110,8 @@ pub struct JudgedPair {
     pub pair: Pair,
     /// The visit of the page that repeats the other.
     pub row: VisitRecord,
+    /// The blocks in which they differ, if both texts are known.
+    pub blocks: Vec<DifferingBlock>,
 }
 
 /// A page that is similar to another.

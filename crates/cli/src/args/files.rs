@@ -149,8 +149,8 @@ pub(crate) struct CompareArgs {
     /// 1 to 4096 [default: 128]
     #[arg(long, value_name = "N", requires = "measures")]
     pub(crate) minima: Option<usize>,
-    /// Show the words that only one of the texts has, with the words around them, marked
-    /// [-only a-] and {+only b+}
+    /// Show the blocks that differ, each with its weight, and the words that only one of the texts
+    /// has, with the words around them, marked [-only a-] and {+only b+}
     #[arg(long)]
     pub(crate) diff: bool,
     /// json or table [default: table on a terminal, json otherwise]

@@ -1,12 +1,12 @@
 //! `crawler compare`: the likeness of two files.
 //!
 //! HTML files are compared by their main content, as in a crawl; everything else as text. The hash
-//! key is zero, so that fingerprints can be compared between machines. `--diff` shows the words in
-//! which the texts differ.
+//! key is zero, so that fingerprints can be compared between machines. `--diff` shows the blocks and
+//! the words in which the texts differ.
 
 mod measures;
 
-use comparison::{ComparedPage, Decision, Frames, Outcome, decide};
+use comparison::{ComparedPage, Decision, Frames, Outcome, decide, differing_blocks};
 use corpus::{Page, Reader};
 use neardup::{
     Fingerprint, HashKey, Likeness, NormalText, PageSignature, Shingles, Sketch, Thresholds,
@@ -17,6 +17,7 @@ use web::PageUrl;
 use self::measures::{Measure, MeasuredDocument, Measures};
 use super::column;
 use crate::args::CompareArgs;
+use crate::block_diff::{self, PrintedBlock};
 use crate::cli_error::CliError;
 use crate::output::{self, Format};
 use crate::word_diff::{PrintedDifference, WordDiff};
@@ -41,6 +42,9 @@ struct Comparison {
     /// Present if `--diff` asks for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<PrintedDifference>,
+    /// The blocks in which they differ. Present if `--diff` asks for them, and the texts decide.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blocks: Option<Vec<PrintedBlock>>,
 }
 
 /// A document with its signature.
@@ -93,6 +97,11 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), CliError> {
     }
     let diff = args.diff.then(|| WordDiff::of(&a.written, &b.written));
     comparison.diff = diff.as_ref().map(WordDiff::printed);
+    if args.diff && criterion.asks_texts() {
+        let pages = a.page.as_ref().zip(b.page.as_ref());
+        let blocks = pages.map(|(a, b)| differing_blocks(a, b, Frames::default()));
+        comparison.blocks = blocks.map(|blocks| block_diff::printed(blocks, true));
+    }
     let format = Format::or_fitting(args.format);
     output::coloured_to_stdout(format, |out, has_colours| match format {
         Format::Json => output::json_line(out, &comparison),
@@ -103,6 +112,8 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), CliError> {
                 return Ok(());
             };
             writeln!(out)?;
+            let blocks = comparison.blocks.as_deref().unwrap_or_default();
+            block_diff::write(blocks, ("a", "b"), out)?;
             diff.write_figures(out, "a", "b")?;
             out.write_all(diff.shown(has_colours).as_bytes())
         }
@@ -144,6 +155,7 @@ impl Comparison {
                 .unwrap_or_else(|| reason(a, b, args, criterion, resemblance, likeness)),
             measures: Vec::new(),
             diff: None,
+            blocks: None,
         }
     }
 

@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use comparison::{HostFrame, Role};
+use crawl::LearnedFrames;
 use serde::Serialize;
 use store::VisitRecord;
 use store::embedded;
@@ -49,13 +50,14 @@ struct ShownBlock {
 pub(crate) fn run(args: &FramesArgs) -> Result<(), CliError> {
     let directory = &args.directory;
     let state = crawl_directory::state_of(directory)?;
-    let frames = crawl::frames(&state.join(KEPT_PAGES)).map_err(|error| {
+    let learned = LearnedFrames::read(&state.join(KEPT_PAGES)).map_err(|error| {
         usage(format!(
             "the frames of {} cannot be read: {error}",
             directory.display()
         ))
         .with_remedy("the next session of the crawl begins to learn them again")
     })?;
+    let frames = learned.hosts;
     if frames.is_empty() {
         let message = format!("the crawl in {} has learned no frame", directory.display());
         let remedy = "frames are written when a session ends, of crawls that compare pages by \

@@ -1,5 +1,5 @@
 //! A page that repeats another, with its original: both texts as far as the crawl has them, and
-//! the figures of the verdict. `duplicates --diff` prints it.
+//! the blocks and figures that decided. `duplicates --diff` prints it.
 //!
 //! The journal has the rows of both pages and the signature of the original. Texts are in the
 //! archive, those of left-out pages with `--duplicate-text on`; a page with the bytes of its
@@ -7,6 +7,8 @@
 
 use std::path::Path;
 
+use comparison::{ComparedPage, DifferingBlock, Frames, PageParts, differing_blocks};
+use crawl::LearnedFrames;
 use differences::{PageOfPair, PageTextState, Pair};
 use neardup::{HashKey, PageSignature, PageText, SignatureBuilder, TextSignature};
 use store::embedded::record::Record;
@@ -15,6 +17,7 @@ use store::{DuplicateRule, StoreFault, VisitRecord};
 use web::PageUrl;
 
 use super::parse_url;
+use crate::assembly::KEPT_PAGES;
 use crate::cli_error::{CliError, usage};
 use crate::crawl_directory;
 use crate::read_again::ArchivedPages;
@@ -26,7 +29,12 @@ pub(super) struct JudgedPair {
     pub(super) pair: Pair,
     /// The visit of the page that repeats the other.
     pub(super) row: VisitRecord,
+    /// The blocks in which the texts differ; none if one of them is not known.
+    pub(super) blocks: Option<Vec<DifferingBlock>>,
 }
+
+/// A page of a pair, and its blocks if its text is known.
+type ReadPage = (PageOfPair, Option<ComparedPage>);
 
 /// The last visit of a page, and its signature if the journal has one.
 #[derive(Default)]
@@ -59,11 +67,12 @@ pub(super) fn judged(directory: &Path, url: &str) -> Result<JudgedPair, CliError
         let remedy = format!("`crawler duplicates {shown}` lists the pages that repeat others");
         return Err(usage(message).with_remedy(remedy));
     };
-    let of_original = original_page(&original, &row, directory, &settings)?;
-    let mut of_member = page(&url, &history, &settings);
+    let (of_original, original_blocks) = original_page(&original, &row, directory, &settings)?;
+    let (mut of_member, mut member_blocks) = page(&url, &history, &settings);
     if of_member.text == PageTextState::NotKept && rule == DuplicateRule::SameBytes {
         of_member.text = of_original.text.clone();
         of_member.heading.clone_from(&of_original.heading);
+        member_blocks.clone_from(&original_blocks);
     }
     let fingerprints = of_original.fingerprint.zip(of_member.fingerprint);
     let distance = fingerprints.map(|(one, two)| one.distance(two));
@@ -75,10 +84,18 @@ pub(super) fn judged(directory: &Path, url: &str) -> Result<JudgedPair, CliError
         of_member.signature = signature(&of_member, &state, &settings)?;
     }
     let thresholds = settings.likeness()?.thresholds;
+    let frames = LearnedFrames::read(&state.join(KEPT_PAGES)).unwrap_or_default();
+    let frames = Frames {
+        page: frames.of(&url.host()),
+        original: frames.of(&original.host()),
+        common: Some(&frames.common),
+    };
+    let blocks = member_blocks.zip(original_blocks);
     let by_canonical = rule == DuplicateRule::ByCanonical;
     Ok(JudgedPair {
         pair: Pair::of(of_original, of_member, &thresholds, by_canonical),
         row,
+        blocks: blocks.map(|(page, original)| differing_blocks(&page, &original, frames)),
     })
 }
 
@@ -89,7 +106,7 @@ fn original_page(
     row: &VisitRecord,
     directory: &Path,
     settings: &Settings,
-) -> Result<PageOfPair, CliError> {
+) -> Result<ReadPage, CliError> {
     let mut directories = vec![directory.to_owned()];
     if row.of_earlier {
         directories.clone_from(&settings.against);
@@ -106,14 +123,15 @@ fn original_page(
         }
     }
     // It is visited still, or its crawl is gone.
-    Ok(PageOfPair {
+    let unknown = PageOfPair {
         url: url.to_string(),
         ..PageOfPair::default()
-    })
+    };
+    Ok((unknown, None))
 }
 
 /// Returns a page of the crawl with these settings, with its text if the archive has it.
-fn page(url: &PageUrl, history: &PageHistory, settings: &Settings) -> PageOfPair {
+fn page(url: &PageUrl, history: &PageHistory, settings: &Settings) -> ReadPage {
     let row = history.row.as_ref();
     let canonical = row.and_then(|row| row.canonical.as_ref());
     let mut page = PageOfPair {
@@ -126,29 +144,42 @@ fn page(url: &PageUrl, history: &PageHistory, settings: &Settings) -> PageOfPair
         text: PageTextState::NotKept,
     };
     let Some(row) = row else {
-        return page;
+        return (page, None);
     };
     let pages = ArchivedPages::of(settings);
-    if !row.has_page() {
-        page.text = match pages.duplicate_text(row) {
-            Ok(None) => PageTextState::NotKept,
-            Ok(Some(kept)) => {
-                page.heading = kept.heading;
-                PageTextState::Known(kept.text)
-            }
-            Err(trouble) => PageTextState::Unreadable(trouble),
-        };
-        return page;
-    }
-    page.text = match pages.read(row) {
-        Err(trouble) => PageTextState::Unreadable(trouble),
-        Ok(archived) => {
-            let judged = crawl::page_text(&archived.document, pages.archive.policy.main_content);
+    let main_content = pages.archive.policy.main_content;
+    let read = match row.has_page() {
+        true => pages.read(row).map(|archived| {
+            let document = &archived.document;
+            let judged = crawl::page_text(document, main_content);
             page.heading = judged.heading.map(str::to_owned);
-            PageTextState::Known(judged.text.to_owned())
-        }
+            let text = judged.text.to_owned();
+            Some((
+                text,
+                crawl::compared_page(url.as_str(), document, main_content),
+            ))
+        }),
+        false => pages.duplicate_text(row).map(|kept| {
+            let kept = kept?;
+            page.heading = kept.heading;
+            let blocks = ComparedPage::of(&PageParts {
+                url: url.as_str(),
+                title: page.title.as_deref(),
+                heading: page.heading.as_deref(),
+                main: &kept.text,
+                judged: &kept.text,
+                ..PageParts::default()
+            });
+            Some((kept.text, blocks))
+        }),
     };
-    page
+    let (text, blocks) = match read {
+        Ok(Some((text, blocks))) => (PageTextState::Known(text), Some(blocks)),
+        Ok(None) => (PageTextState::NotKept, None),
+        Err(trouble) => (PageTextState::Unreadable(trouble), None),
+    };
+    page.text = text;
+    (page, blocks)
 }
 
 /// Returns the signature of a page's text as the crawl would make it; none without the text.

@@ -162,6 +162,7 @@ fn queries(settings: &Settings, directory: &Path) -> CrawlQueries {
             Ok(JudgedPair {
                 pair: judged.pair,
                 row: judged.row,
+                blocks: judged.blocks.unwrap_or_default(),
             })
         }),
         text: Box::new(move |file, offset| archive.indexed_text_at(file, offset)),

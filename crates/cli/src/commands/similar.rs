@@ -5,6 +5,7 @@
 //! distance, and memory holds the hits only. Left-out pages have no signature: those that repeat
 //! the page in question are listed with their verdicts.
 
+mod by_texts;
 mod files;
 
 use std::collections::HashSet;
@@ -19,6 +20,7 @@ use store::{Fate, StoreFault, VisitRecord};
 use web::{PageUrl, UrlKey};
 use web_ui::{SimilarPage, caps};
 
+use self::by_texts::ByTexts;
 use super::shared::OpenCrawl;
 use super::{parse_url, unreadable};
 use crate::args::SimilarArgs;
@@ -39,6 +41,9 @@ struct Hit {
     distance: u32,
     /// As the sketches estimate it, 0 to 1.
     resemblance: f64,
+    /// What the texts say, if the archive has both.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    by_texts: Option<ByTexts>,
 }
 
 /// The page or file in question, and the limits of the answer.
@@ -133,18 +138,22 @@ fn pages(args: &SimilarArgs, what: &str, crawl: &OpenCrawl) -> Result<(), CliErr
         resemblance,
         limit: args.most(),
     };
-    let hits = query.nearest(&state, &scan.forgotten)?;
+    let mut hits = query.nearest(&state, &scan.forgotten)?;
+    if let Some(page) = &query.page {
+        by_texts::decide_each(&mut hits, page, &state, &settings)?;
+    }
     output::to_stdout(|out| {
         for hit in &hits {
             match Format::or_fitting(args.format) {
                 Format::Json => output::json_line(out, hit)?,
                 Format::Table => writeln!(
                     out,
-                    "{:.4}  {:>2} bits  {:<15}  {}",
+                    "{:.4}  {:>2} bits  {:<15}  {}{}",
                     hit.resemblance,
                     hit.distance,
                     hit.verdict,
-                    printable(&hit.url)
+                    printable(&hit.url),
+                    ByTexts::shown(hit.by_texts.as_ref())
                 )?,
             }
         }
@@ -311,6 +320,7 @@ impl SimilarityQuery {
             verdict: fate.as_str(),
             distance,
             resemblance,
+            by_texts: None,
         })
     }
 
@@ -324,6 +334,7 @@ impl SimilarityQuery {
             verdict: row.fate.as_str(),
             distance: row.distance?,
             resemblance: row.resemblance?,
+            by_texts: None,
         })
     }
 

@@ -251,12 +251,34 @@ impl KeptPages {
     }
 }
 
-/// Reads the frames of hosts from the file that a session wrote at its end.
-///
-/// # Errors
-/// The reason why it cannot be read. A file that is missing has no frames.
-pub fn frames(file: &Path) -> Result<Vec<(Host, HostFrame)>, String> {
-    Ok(Snapshot::read(file)?.frames)
+/// The frames that a crawl has learned.
+#[derive(Debug, Default)]
+pub struct LearnedFrames {
+    /// Hosts with their frames, in no order.
+    pub hosts: Vec<(Host, HostFrame)>,
+    /// Numbers that change by themselves on several hosts.
+    pub common: HostFrame,
+}
+
+impl LearnedFrames {
+    /// Reads the frames from the file that a session wrote at its end.
+    ///
+    /// # Errors
+    /// The reason why it cannot be read. A file that is missing has no frames.
+    pub fn read(file: &Path) -> Result<Self, String> {
+        let snapshot = Snapshot::read(file)?;
+        Ok(Self {
+            hosts: snapshot.frames,
+            common: snapshot.common,
+        })
+    }
+
+    /// Returns the frame of a host, if one was learned.
+    #[must_use]
+    pub fn of(&self, host: &Host) -> Option<&HostFrame> {
+        let known = self.hosts.iter().find(|(known, _)| known == host);
+        known.map(|(_, frame)| frame)
+    }
 }
 
 impl Snapshot {

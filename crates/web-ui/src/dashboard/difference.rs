@@ -7,6 +7,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Query, State};
+use comparison::{BlockWeight, DifferingBlock};
 use differences::{
     Difference, PageOfPair, PageTextState, RunKind, Stretch, VerdictFigures, listed,
 };
@@ -43,6 +44,13 @@ struct ShownText {
     is_cut: bool,
 }
 
+/// A block in which the texts differ.
+struct ShownBlock {
+    weight: &'static str,
+    original: String,
+    page: String,
+}
+
 #[derive(Template)]
 #[template(path = "dashboard/difference.html")]
 struct DifferencePage {
@@ -53,6 +61,7 @@ struct DifferencePage {
     reason: String,
     may_be_distinct: bool,
     figures: Vec<Fact>,
+    blocks: Vec<ShownBlock>,
     texts: [ShownText; 2],
 }
 
@@ -73,7 +82,7 @@ pub(crate) async fn show(
 }
 
 fn page(frame: Frame, judged: &JudgedPair) -> DifferencePage {
-    let JudgedPair { pair, row } = judged;
+    let JudgedPair { pair, row, .. } = judged;
     let (original, member) = (&pair.original, &pair.member);
     DifferencePage {
         frame,
@@ -83,6 +92,7 @@ fn page(frame: Frame, judged: &JudgedPair) -> DifferencePage {
         reason: cut(row.reason.as_deref().unwrap_or_default(), caps::REASON),
         may_be_distinct: is_left_out(row),
         figures: figures(judged),
+        blocks: blocks(&judged.blocks),
         texts: [
             text(
                 ("Original", original),
@@ -98,6 +108,20 @@ fn page(frame: Frame, judged: &JudgedPair) -> DifferencePage {
             ),
         ],
     }
+}
+
+/// Returns the blocks that are shown: the ones that count first.
+fn blocks(blocks: &[DifferingBlock]) -> Vec<ShownBlock> {
+    let text = |text: &Option<String>| cut(text.as_deref().unwrap_or_default(), caps::REASON);
+    let counts = |block: &&DifferingBlock| block.weight == BlockWeight::Counts;
+    let others = blocks.iter().filter(|block| !counts(block));
+    let shown = blocks.iter().filter(counts).chain(others);
+    let shown = shown.take(caps::LISTED).map(|block| ShownBlock {
+        weight: block.weight.as_str(),
+        original: text(&block.original),
+        page: text(&block.page),
+    });
+    shown.collect()
 }
 
 /// Returns one of the texts; `own` are the runs that only this one has.

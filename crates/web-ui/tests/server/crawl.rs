@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use comparison::{BlockWeight, DifferingBlock};
 use differences::{PageOfPair, PageTextState, Pair};
 use disk::SystemDisk;
 use neardup::{Fingerprint, HashKey, Thresholds};
@@ -227,5 +228,10 @@ fn judged(string: &str) -> JudgedPair {
     JudgedPair {
         pair: Pair::of(page, member, &Thresholds::default(), false),
         row,
+        blocks: vec![DifferingBlock {
+            page: Some(string.to_owned()),
+            original: Some(string.to_owned()),
+            weight: BlockWeight::Counts,
+        }],
     }
 }

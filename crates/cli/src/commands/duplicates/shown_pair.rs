@@ -1,11 +1,12 @@
 //! `crawler duplicates DIR --diff URL`: a page beside its original, with the figures of the
-//! verdict and the words in which they differ.
+//! verdict, the blocks and the words in which they differ.
 
 use std::path::Path;
 
 use differences::{PageOfPair, PageTextState, VerdictFigures, listed};
 use serde::Serialize;
 
+use crate::block_diff::{self, PrintedBlock};
 use crate::cli_error::CliError;
 use crate::commands::{column, pair};
 use crate::output::{self, Format};
@@ -21,6 +22,9 @@ struct ShownPair<'a> {
     /// Absent if a text is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<PrintedDifference>,
+    /// The blocks in which they differ. Absent if a text is missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blocks: Option<Vec<PrintedBlock>>,
 }
 
 #[derive(Serialize)]
@@ -54,6 +58,7 @@ pub(super) fn show(directory: &Path, url: &str, format: Format) -> Result<(), Cl
             .as_ref()
             .filter(|_| format == Format::Json)
             .map(WordDiff::printed),
+        blocks: (judged.blocks.clone()).map(|blocks| block_diff::printed(blocks, false)),
     };
     output::coloured_to_stdout(format, |out, has_colours| {
         if format == Format::Json {
@@ -62,6 +67,8 @@ pub(super) fn show(directory: &Path, url: &str, format: Format) -> Result<(), Cl
         output::columns(out, &shown.lines())?;
         if let Some(diff) = &diff {
             writeln!(out)?;
+            let blocks = shown.blocks.as_deref().unwrap_or_default();
+            block_diff::write(blocks, ("the original", "the page"), out)?;
             diff.write_figures(out, "the original", "the page")?;
             out.write_all(diff.shown(has_colours).as_bytes())?;
         }

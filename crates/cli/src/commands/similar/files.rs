@@ -6,12 +6,14 @@
 use std::path::{Path, PathBuf};
 
 use batch::Repository;
+use comparison::{Frames, decide};
 use corpus::{Content, Document, Documents, InputOptions, Reader};
 use neardup::tables::MAX_DISTANCE;
 use neardup::{Fingerprint, HashKey, NormalText, Shingles};
 use serde::Serialize;
 use web::{CanonicalForm, PageUrl};
 
+use super::by_texts::ByTexts;
 use super::{NEAR, SLACK, is_url};
 use crate::args::SimilarArgs;
 use crate::cli_error::{CliError, fault, usage};
@@ -31,6 +33,9 @@ struct Hit {
     /// The exact share of the shingles in question that the document has, if it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     containment: Option<f64>,
+    /// What the texts say; absent where fingerprints are all there is.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    by_texts: Option<ByTexts>,
 }
 
 impl Hit {
@@ -57,6 +62,8 @@ pub(super) fn like_documents(
         .features
         .signature_builder(within, &mut input, &reader)?;
     let unit = args.features.shingles();
+    let page_reader = reader.clone();
+    let page_of = move |content: &Content| page_reader.compared(&page_reader.read(content));
     let measured = move |content: &Content| {
         // Half a text proves no likeness.
         let text = match content.is_partial() {
@@ -77,18 +84,21 @@ pub(super) fn like_documents(
             "{what} has no words that another text could contain"
         )));
     }
+    let (own_page, asked) = (page_of(&content), args.containment);
     let compared = move |document: &Document| {
         if document.content.digest() == digest {
-            return (0, 1.0, 1.0);
+            return (0, 1.0, 1.0, None);
         }
         let (shingles, fingerprint) = measured(&document.content);
         let distance = own.distance(fingerprint);
         let resemblance = own_shingles.resemblance(&shingles);
-        (
-            distance,
-            resemblance,
-            own_shingles.containment_in(&shingles),
-        )
+        let containment = own_shingles.containment_in(&shingles);
+        let is_near = resemblance >= least && asked.is_none_or(|least| containment >= least);
+        let pages = own_page.as_ref().filter(|_| is_near);
+        let pages = pages.and_then(|own| Some((own, page_of(&document.content)?)));
+        let by_texts =
+            pages.map(|(own, other)| ByTexts::of(&decide(own, &other, Frames::default(), false)));
+        (distance, resemblance, containment, by_texts)
     };
     let is_itself = |id: &str| Path::new(id) == Path::new(what) || is_page(id, what);
     let (mut nearest, mut skipped) = (Nearest::new(args.most()), SkipReport::default());
@@ -96,7 +106,7 @@ pub(super) fn like_documents(
     let documents = Documents::below(within, &input).map_err(|error| CliError::of_usage(&error))?;
     for document in corpus::computed(documents, compared) {
         match document {
-            Ok((id, (distance, resemblance, containment))) => {
+            Ok((id, (distance, resemblance, containment, by_texts))) => {
                 let is_contained = args.containment.is_none_or(|least| containment >= least);
                 let is_near = distance <= most && resemblance >= least && is_contained;
                 if is_near && !is_itself(&id) {
@@ -105,6 +115,7 @@ pub(super) fn like_documents(
                         distance,
                         resemblance: Some(resemblance),
                         containment: args.containment.map(|_| containment),
+                        by_texts,
                     });
                 }
             }
@@ -171,6 +182,7 @@ pub(super) fn near_fingerprints(
                 distance,
                 resemblance: None,
                 containment: None,
+                by_texts: None,
             });
         },
     )?;
@@ -280,7 +292,8 @@ fn print(args: &SimilarArgs, hits: &[Hit]) -> Result<(), CliError> {
                         Name::Number(number) => number.to_string(),
                     };
                     let (share, distance) = (share.unwrap_or_default(), hit.distance);
-                    writeln!(out, "{share}{distance:>2} bits  {document}")?;
+                    let said = ByTexts::shown(hit.by_texts.as_ref());
+                    writeln!(out, "{share}{distance:>2} bits  {document}{said}")?;
                 }
             }
         }

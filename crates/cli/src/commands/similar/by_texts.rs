@@ -1,0 +1,87 @@
+//! What the texts say about a document and one that is like it: the rule of a crawl.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use comparison::{ComparedPage, Decision, Frames, decide};
+use crawl::LearnedFrames;
+use serde::Serialize;
+use store::VisitRecord;
+use store::embedded;
+use web::PageUrl;
+
+use super::Hit;
+use crate::assembly::KEPT_PAGES;
+use crate::cli_error::CliError;
+use crate::read_again::ArchivedPages;
+use crate::settings::Settings;
+
+/// The decision of the texts.
+#[derive(Serialize)]
+pub(super) struct ByTexts {
+    /// `repeat`, `view`, `contains`, `distinct` or `undecided`.
+    texts: &'static str,
+    /// The difference that makes them distinct.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    difference: Option<String>,
+}
+
+impl ByTexts {
+    pub(super) fn of(decision: &Decision) -> Self {
+        Self {
+            texts: decision.outcome.as_str(),
+            difference: decision.reason.as_ref().map(ToString::to_string),
+        }
+    }
+
+    /// Returns its words behind a hit of a table.
+    pub(super) fn shown(by_texts: Option<&Self>) -> String {
+        by_texts.map_or_else(String::new, |said| match &said.difference {
+            Some(difference) => format!("  ({}: {difference})", said.texts),
+            None => format!("  ({})", said.texts),
+        })
+    }
+}
+
+/// Compares the texts of pages of a crawl with that of the page in question. Pages that the archive
+/// does not have stay as they are.
+pub(super) fn decide_each(
+    hits: &mut [Hit],
+    page: &PageUrl,
+    state: &Path,
+    settings: &Settings,
+) -> Result<(), CliError> {
+    let mut urls: HashSet<&str> = hits.iter().map(|hit| hit.url.as_str()).collect();
+    urls.insert(page.as_str());
+    let mut rows: HashMap<String, VisitRecord> = HashMap::new();
+    for row in embedded::rows(state)? {
+        let row = row?;
+        if urls.contains(row.url.as_str()) {
+            rows.insert(row.url.to_string(), row);
+        }
+    }
+    let archived = ArchivedPages::of(settings);
+    let main_content = archived.archive.policy.main_content;
+    let compared = |url: &str| -> Option<ComparedPage> {
+        let row = rows.get(url).filter(|row| row.has_page())?;
+        let url = row.final_url.as_ref().unwrap_or(&row.url).as_str();
+        let document = archived.read(row).ok()?.document;
+        Some(crawl::compared_page(url, &document, main_content))
+    };
+    let Some(own) = compared(page.as_str()) else {
+        return Ok(());
+    };
+    let learned = LearnedFrames::read(&state.join(KEPT_PAGES)).unwrap_or_default();
+    for hit in hits {
+        let (Some(row), Some(other)) = (rows.get(&hit.url), compared(&hit.url)) else {
+            continue;
+        };
+        let frames = Frames {
+            page: learned.of(&page.host()),
+            original: learned.of(&row.url.host()),
+            common: Some(&learned.common),
+        };
+        hit.by_texts = Some(ByTexts::of(&decide(&own, &other, frames, false)));
+    }
+    Ok(())
+}
