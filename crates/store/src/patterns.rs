@@ -126,8 +126,8 @@ impl Patterns {
         }
     }
 
-    /// Counts the end of a visit to a URL of this priority, with the links that were new. `place` is
-    /// the place of its row.
+    /// Counts the end of a visit to a URL of this priority, with the links that were new. `place`
+    /// is the place of its row.
     pub(crate) fn settled(
         &mut self,
         row: &VisitRecord,

@@ -149,7 +149,8 @@ fn pages_of_a_list_are_visited_though_their_sorted_views_repeat() {
     shop.visit_all(&["page"], 20, |_, _| Link);
     shop.visit_all(&["page&sort", "sort", "look&page&sort"], 200, nothing);
     assert!(shop.is_closed("sort"));
-    assert!(shop.visit("page&sort", Nothing).is_some());
+    let left_out = (0..40).filter(|_| shop.visit("page&sort", Nothing).is_some());
+    assert!(left_out.count() > 30, "all but probes");
     for _ in 0..90 {
         assert_eq!(shop.visit("page", Nothing), None);
     }

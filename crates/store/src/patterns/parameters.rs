@@ -29,9 +29,9 @@ pub(super) const PARAMETER: u8 = Generality::ALL.len() as u8;
 const MAX_PARAMETERS: usize = 64;
 
 impl Patterns {
-    /// Counts a visit for each parameter of its URL, except where a closed one does not decide about
-    /// it. Returns true if it led to an unknown URL that is not one more view: one without all of
-    /// its parameters. It is called before the visit counts for its pattern.
+    /// Counts a visit for each parameter of its URL, except where a closed one does not decide
+    /// about it. Returns true if it led to an unknown URL that is not one more view: one without
+    /// all of its parameters. It is called before the visit counts for its pattern.
     pub(super) fn count_for_parameters(
         &mut self,
         visit: Visit,
