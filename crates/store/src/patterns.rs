@@ -9,6 +9,8 @@
 //! before its article) counts as one that repeats it, from then on. `pattern.rs` has the numbers,
 //! docs/adr/0007 the reasons.
 //!
+//! The same is done for each parameter of a path, in all of its combinations: `parameters.rs`.
+//!
 //! In a focused crawl, visits are also counted by whether they were about the topic, for each
 //! pattern and each host ([`Harvest`]). A pattern of which no page of many was is poor too: its
 //! URLs wait behind, since they may lead on. It is not closed for that: pages off topic say nothing
@@ -21,6 +23,7 @@
 mod closed;
 mod left;
 pub(crate) mod name;
+mod parameters;
 mod pattern;
 mod probes;
 
@@ -110,7 +113,10 @@ impl Patterns {
     /// Applies a record at a known place. By that place, a URL that it leaves out is queued again.
     pub(crate) fn apply_at(&mut self, record: &Record, place: Option<u64>) {
         match record {
-            Record::Settled(settled) => self.settled(&settled.visit.row, settled.priority, place),
+            Record::Settled(settled) => {
+                let visit = &settled.visit;
+                self.settled(&visit.row, &visit.finds, settled.priority, place);
+            }
             Record::Revoked { row, .. } => self.revoked(row),
             Record::PatternClosed(name) if Probes::names(name) => self.probes.close(name),
             Record::PatternReopened(name) if Probes::names(name) => self.probes.reopen(name),
@@ -120,8 +126,15 @@ impl Patterns {
         }
     }
 
-    /// Counts the end of a visit to a URL of this priority. `place` is the place of its row.
-    pub(crate) fn settled(&mut self, row: &VisitRecord, priority: u8, place: Option<u64>) {
+    /// Counts the end of a visit to a URL of this priority, with the links that were new. `place`
+    /// is the place of its row.
+    pub(crate) fn settled(
+        &mut self,
+        row: &VisitRecord,
+        finds: &[DiscoveredUrl],
+        priority: u8,
+        place: Option<u64>,
+    ) {
         self.visits += 1;
         if row.requisite > 0 {
             return;
@@ -151,8 +164,9 @@ impl Patterns {
             host.harvest.count(row);
         }
         let (now, mut remembered) = (self.visits, false);
+        let leads_on = self.count_for_parameters(visit, row, finds);
         self.change(&name, |pattern| {
-            pattern.count(visit, row, now);
+            pattern.count(visit, leads_on, row, now);
             remembered = place.is_some_and(|place| pattern.remember_left_out(row.url.key(), place));
         });
         self.left_rows += usize::from(remembered);
@@ -173,6 +187,7 @@ impl Patterns {
         if let Some(name) = name {
             self.change(&name, Pattern::take_back_new);
         }
+        self.take_back_new_of_parameters(page);
     }
 
     /// Takes back a row that is void: its URL is no longer left out.
@@ -228,7 +243,8 @@ impl Patterns {
             return None;
         }
         let by_pattern = || self.known(url)?.1.left().get(url.key());
-        self.probes.place_of(url).or_else(by_pattern)
+        let place = self.probes.place_of(url).or_else(by_pattern);
+        place.or_else(|| self.place_by_parameter(url))
     }
 
     /// Returns the next record to journal: a pattern closes, or reopens.
@@ -278,7 +294,11 @@ impl Patterns {
                 return Some(reason);
             }
         }
-        self.bar_by_pattern(url, rules)
+        let by_pattern = self.bar_by_pattern(url, rules);
+        if by_pattern.is_some() || !rules.closes_patterns || self.troubled == 0 {
+            return by_pattern;
+        }
+        self.bar_by_parameter(url)
     }
 
     fn bar_by_pattern(&mut self, url: &PageUrl, rules: &FrontierRules) -> Option<String> {
@@ -341,11 +361,10 @@ impl Patterns {
         self.get(name).is_some() || self.probes.contains(name)
     }
 
-    /// Returns reports on all patterns, by host and pattern.
+    /// Returns reports on all patterns, by host and pattern, and on closed parameters.
     pub fn reports(&self) -> impl Iterator<Item = PatternReport<'_>> {
-        let reports = self
-            .all()
-            .map(|(host, pattern, known)| known.report(host, pattern));
+        let known = self.all().filter(|(.., known)| known.is_reported());
+        let reports = known.map(|(host, pattern, known)| known.report(host, pattern));
         reports.chain(self.probes.reports())
     }
 
@@ -485,13 +504,10 @@ impl OfHost {
 
     /// Returns true if a poor or closed pattern of its path has a part of the query parameters.
     fn is_suspect(&self, pattern: &UrlPattern) -> bool {
-        let keys = |pattern: &UrlPattern| -> BTreeSet<String> {
-            let (_, keys) = pattern.as_str().split_once('?').unwrap_or_default();
-            keys.split('&').map(str::to_owned).collect()
-        };
-        let of_pattern = keys(pattern);
+        let of_pattern: BTreeSet<&str> = pattern.parameters().collect();
         let is_part = |(part, state): (&UrlPattern, &Pattern)| {
-            part != pattern && state.is_troubled() && keys(part).is_subset(&of_pattern)
+            let has_all = || part.parameters().all(|name| of_pattern.contains(name));
+            part != pattern && state.is_troubled() && has_all()
         };
         self.of_path(pattern).any(is_part)
     }
@@ -509,10 +525,13 @@ impl OfHost {
                 .and_then(|path| known.as_str().strip_prefix(path.as_str()));
             rest.is_some_and(|rest| rest.starts_with('?'))
         };
-        self.patterns.range(from..).take_while(same_path)
+        let of_path = self.patterns.range(from..).take_while(same_path);
+        of_path.filter(|(_, known)| !known.is_parameter())
     }
 }
 
+#[cfg(test)]
+mod parameter_tests;
 #[cfg(test)]
 mod probe_simulation;
 #[cfg(test)]

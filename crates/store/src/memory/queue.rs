@@ -243,13 +243,15 @@ impl Queue {
         // The links are queued by the state of the patterns when the page was read: before it is
         // counted.
         self.totals.count(&row);
+        let is_new = |found: &&DiscoveredUrl| !self.is_seen(found);
+        let new_finds: Vec<DiscoveredUrl> = finds.iter().filter(is_new).cloned().collect();
         self.discover(finds);
         self.reach(&reached);
         self.end_entry(sequence);
         self.reached.insert(row.url.clone(), reached);
         let dry_spell = self.dry_spells.entry(row.url.host()).or_default();
         dry_spell.count(&row);
-        self.patterns.settled(&row, priority, Some(0));
+        self.patterns.settled(&row, &new_finds, priority, Some(0));
         let was_visited = PatternName::that_left_out(&row).is_none();
         if priority >= DiscoveredUrl::PROBED && row.requisite == 0 && was_visited {
             self.seen.insert(row.url.clone());

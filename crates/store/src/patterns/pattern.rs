@@ -8,6 +8,7 @@ use web::{UrlKey, UrlPattern};
 use super::PatternReport;
 use super::closed::{Closed, LastLook};
 use super::left::LeftRows;
+use super::parameters::PARAMETER;
 use crate::harvest::Harvest;
 use crate::visit_record::{Fate, VisitRecord};
 
@@ -22,6 +23,10 @@ const CLOSED_NEW: u32 = 1;
 /// The window of a pattern that has all query parameters of a poor or closed one and more: `?sort`
 /// brings nothing new, so `?look&sort` is not expected to.
 const SUSPECT_WINDOW: u32 = 40;
+/// The share of new pages in per cent below which a parameter may be closed; and the visits of an
+/// exact pattern with a closed parameter before it is judged by that.
+const PARAMETER_PERCENT: u32 = 20;
+const SAMPLES: u32 = 16;
 /// URLs of a closed pattern that are left out before the first probe; twice as many before each one
 /// after that, up to the last.
 const FIRST_GAP: u32 = 16;
@@ -119,6 +124,8 @@ pub(super) struct Pattern {
     harvest: Harvest,
     /// The last visits, the latest in the lowest bit: 1 for each that brought something new.
     recent: u128,
+    /// The same visits: 1 for each that led to a URL outside the pattern that was not known.
+    leading: u128,
     /// The number of these, up to the window.
     recent_visits: u32,
     closed: Option<Closed>,
@@ -141,6 +148,7 @@ impl Pattern {
             left_out: 0,
             harvest: Harvest::default(),
             recent: 0,
+            leading: 0,
             recent_visits: 0,
             closed: None,
             touched: 0,
@@ -150,7 +158,7 @@ impl Pattern {
         }
     }
 
-    pub(super) fn count(&mut self, visit: Visit, row: &VisitRecord, now: u64) {
+    pub(super) fn count(&mut self, visit: Visit, leads_on: bool, row: &VisitRecord, now: u64) {
         self.touched = now;
         self.end_probe();
         *match visit {
@@ -169,6 +177,7 @@ impl Pattern {
         self.last_look.count();
         if visit != Visit::OffTopic {
             self.recent = self.recent << 1 | u128::from(is_new);
+            self.leading = self.leading << 1 | u128::from(leads_on);
             self.recent_visits = (self.recent_visits + 1).min(CLOSED_WINDOW);
         }
         if let Some(closed) = &mut self.closed {
@@ -177,6 +186,9 @@ impl Pattern {
                 true => (closed.hopeful.saturating_add(1), HOPEFUL_GAP),
                 false => (0, (closed.gap * 2).clamp(FIRST_GAP, LAST_GAP)),
             };
+            if leads_on && self.generality == PARAMETER {
+                closed.hopeful = REOPENING_PROBES;
+            }
         }
         if !is_new {
             Example::remember(&mut self.examples, row);
@@ -212,6 +224,9 @@ impl Pattern {
     /// Returns true for a closed pattern that left out so few pages that they are visited when
     /// nothing else is left to do.
     pub(super) fn is_worth_a_last_look(&self) -> bool {
+        if self.is_parameter() {
+            return self.closed.is_some() && self.last_look.is_worth_it(&self.left, 0, 1);
+        }
         let fruitless = self.repeated + self.nothing;
         self.closed.is_some() && self.last_look.is_worth_it(&self.left, self.new, fruitless)
     }
@@ -247,11 +262,35 @@ impl Pattern {
         self.state() != PatternState::Open
     }
 
+    /// Returns true for the counts of a parameter.
+    pub(super) const fn is_parameter(&self) -> bool {
+        self.generality == PARAMETER
+    }
+
+    /// Returns true if its parameters do not decide about the URLs of this exact pattern: it is
+    /// closed or looked at itself, had few visits yet, or brings something new.
+    pub(super) fn is_decided_alone(&self) -> bool {
+        let is_seen_to = self.closed.is_some() || !self.last_look.is_over();
+        is_seen_to || self.recent_visits < SAMPLES || !self.is_fruitless_view()
+    }
+
+    /// Returns true if few of its last visits brought something new, and none led on: the views of
+    /// known lists.
+    fn is_fruitless_view(&self) -> bool {
+        let window = self.recent_visits.min(CLOSED_WINDOW);
+        let is_new = self.new_of_last(window) * 100 >= window * PARAMETER_PERCENT;
+        !is_new && self.leading & last(window) == 0
+    }
+
     /// Returns true if a change is due: closing, or reopening. Fewer visits close a pattern that is
     /// suspect: it has the query parameters of a poor or closed one and more.
     pub(super) fn is_due(&self, is_suspect: bool) -> bool {
         match &self.closed {
             Some(closed) => closed.hopeful >= REOPENING_PROBES,
+            None if self.is_parameter() => {
+                let is_over = self.last_look.is_over() && self.recent_visits >= CLOSED_WINDOW;
+                is_over && self.is_fruitless_view()
+            }
             None => {
                 let window = if is_suspect {
                     SUSPECT_WINDOW
@@ -274,7 +313,7 @@ impl Pattern {
             self.last_look.take(&self.left);
         }
         self.closed = None;
-        (self.recent, self.recent_visits) = (0, 0);
+        (self.recent, self.leading, self.recent_visits) = (0, 0, 0);
     }
 
     /// Returns true if the next URL of this closed pattern is to be visited as a probe.
@@ -293,16 +332,22 @@ impl Pattern {
     }
 
     pub(super) fn why_closed(&self) -> String {
-        format!(
-            "{} of its last {} pages said something new",
-            self.new_of_last(self.recent_visits),
-            self.recent_visits
-        )
+        let (new, visits) = (self.new_of_last(self.recent_visits), self.recent_visits);
+        let why = format!("{new} of its last {visits} pages said something new");
+        match self.is_parameter() {
+            true => format!("{why}, and none led to an unknown one"),
+            false => why,
+        }
     }
 
     /// Returns the order of forgetting: the smallest goes first.
     pub(super) fn idleness(&self) -> (bool, u64) {
         (self.closed.is_some(), self.touched)
+    }
+
+    /// Returns true for patterns, and for parameters that have left out something.
+    pub(super) fn is_reported(&self) -> bool {
+        !self.is_parameter() || self.closed.is_some() || self.left_out > 0
     }
 
     pub(super) fn report<'a>(
@@ -325,7 +370,11 @@ impl Pattern {
     }
 
     fn new_of_last(&self, visits: u32) -> u32 {
-        let last = (1_u128 << visits.min(CLOSED_WINDOW)) - 1;
-        (self.recent & last).count_ones()
+        (self.recent & last(visits)).count_ones()
     }
+}
+
+/// Returns the bits of the last visits.
+fn last(visits: u32) -> u128 {
+    (1_u128 << visits.min(CLOSED_WINDOW)) - 1
 }

@@ -70,7 +70,7 @@ fn visit_site(folders: u64, share: u64, by_folder: bool, site: u64, outcome: &mu
         } else {
             left_out.insert(page.url.key(), row.clone());
         }
-        patterns.settled(&row, page.priority, Some(0));
+        patterns.settled(&row, &[], page.priority, Some(0));
         while let Some(change) = patterns.due() {
             patterns.apply(&change);
         }

@@ -7,7 +7,7 @@ use super::*;
 use crate::fixtures::{link, url};
 use crate::visit_record::Fate;
 
-fn row(address: &str, fate: Fate, status: u16) -> VisitRecord {
+pub(super) fn row(address: &str, fate: Fate, status: u16) -> VisitRecord {
     VisitRecord {
         status: Some(status),
         duplicate_of: fate.is_duplicate().then(|| url("http://a.test/original")),
@@ -42,8 +42,8 @@ pub(super) fn visit(
 }
 
 /// Ends the visit of an ordinary page.
-fn settled(patterns: &mut Patterns, row: &VisitRecord) {
-    patterns.settled(row, 0, None);
+pub(super) fn settled(patterns: &mut Patterns, row: &VisitRecord) {
+    patterns.settled(row, &[], 0, None);
 }
 
 fn name() -> PatternName {
@@ -453,7 +453,7 @@ fn a_pattern_is_not_closed_again_before_its_last_look_has_ended() {
         let mut row = row(&address, Fate::Excluded, 200);
         row.status = None;
         row.reason = patterns.bar(&row.url, 0, &FrontierRules::default());
-        patterns.settled(&row, 0, Some(number));
+        patterns.settled(&row, &[], 0, Some(number));
         row
     });
     let left_out: Vec<VisitRecord> = left_out.filter(|row| row.reason.is_some()).collect();

@@ -98,6 +98,20 @@ impl UrlPattern {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Returns the names of the parameters; `**` is any.
+    pub fn parameters(&self) -> impl Iterator<Item = &str> {
+        let query = self.0.split_once('?').map(|(_, query)| query);
+        query.into_iter().flat_map(|query| query.split('&'))
+    }
+
+    /// Returns the pattern of all queries with one of the parameters, `/forum/{n}?page&**`, for
+    /// each parameter of an exact pattern.
+    pub fn of_parameters(&self) -> impl Iterator<Item = Self> {
+        let path = self.0.split('?').next().unwrap_or_default();
+        let named = self.parameters().filter(|name| !matches!(*name, "" | "**"));
+        named.map(move |name| Self(format!("{path}?{name}&**").into()))
+    }
 }
 
 /// Appends the template of a path given without its first slash.
@@ -307,6 +321,21 @@ mod tests {
             assert_eq!(of(path, generality), pattern);
         }
         assert_eq!(of("/page?x=1", Generality::Below), "/**");
+    }
+
+    #[test]
+    fn each_parameter_has_a_pattern_of_all_queries_with_it() {
+        for (path, patterns) in [
+            ("/f", &[][..]),
+            ("/f?", &[]),
+            ("/a/f?b=2&a=1", &["/a/{name}?a&**", "/a/{name}?b&**"]),
+            ("/f?a&b&c&d&e&f&g&h&i&j&k", &[]),
+        ] {
+            let exact = UrlPattern::of(&url(path), Generality::Exact);
+            let found: Vec<UrlPattern> = exact.of_parameters().collect();
+            let found: Vec<&str> = found.iter().map(UrlPattern::as_str).collect();
+            assert_eq!(found, patterns, "{path}");
+        }
     }
 
     proptest! {

@@ -19,7 +19,7 @@ const TREE: &str = "meta";
 
 /// The layout of all trees, raised with every change of it: tables of another layout are rebuilt
 /// from the journal.
-const LAYOUT: u16 = 6;
+const LAYOUT: u16 = 7;
 
 const LAYOUT_NAME: &str = "layout";
 const FLUSH_NAME: &str = "fold";
@@ -237,7 +237,7 @@ mod tests {
         let meta = Meta::open(&database).unwrap();
         meta.put(LAYOUT_NAME, &(LAYOUT + 1)).unwrap();
         let fault = Meta::open(&database).map(drop).unwrap_err().to_string();
-        assert!(fault.ends_with("their layout must be 6, got 7"), "{fault}");
+        assert!(fault.ends_with("their layout must be 7, got 8"), "{fault}");
     }
 
     #[test]

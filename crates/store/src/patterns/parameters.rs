@@ -1,0 +1,147 @@
+//! Parameters: the yield of all queries of a path that have one parameter, `/list?sort&**`.
+//!
+//! A shop shows each list in several orders, as a grid, by price, and in every combination: 31
+//! exact patterns for five parameters, of which each would be visited until it is closed. One page
+//! in eight says something new, since it shows another selection of goods, and none leads to goods
+//! that were not known. So a visit counts for each parameter of its URL, too, and a parameter is
+//! closed in all its combinations after a hundred visits in a row of which none led to an unknown
+//! URL (other than one more view with this parameter) and fewer than one in five said something
+//! new.
+//!
+//! A page that repeats does not tell which parameter is to blame: `?page&sort` repeats because of
+//! `sort`. Therefore a closed parameter leaves out no URL of an exact pattern that had only a few
+//! visits, led on, or said something new on one page in five: `?page` stays open by itself, and
+//! each combination is sampled before it is left out. A probe that leads on reopens the parameter.
+//!
+//! A path with one exact pattern has no parameters: they would repeat that pattern.
+
+use web::{Generality, Host, PageUrl, UrlPattern};
+
+use super::Patterns;
+use super::name::{CLOSED, PatternName};
+use super::pattern::{Pattern, PatternState, Visit};
+use crate::discovered_url::DiscoveredUrl;
+use crate::visit_record::VisitRecord;
+
+/// The generality of parameters, after those of patterns.
+pub(super) const PARAMETER: u8 = Generality::ALL.len() as u8;
+/// Parameters of a host.
+const MAX_PARAMETERS: usize = 64;
+
+impl Patterns {
+    /// Counts a visit for each parameter of its URL, except where a closed one does not decide
+    /// about it. Returns true if it led to an unknown URL that is not one more view: one without
+    /// all of its parameters. It is called before the visit counts for its pattern.
+    pub(super) fn count_for_parameters(
+        &mut self,
+        visit: Visit,
+        row: &VisitRecord,
+        finds: &[DiscoveredUrl],
+    ) -> bool {
+        let exact = UrlPattern::of(&row.url, Generality::Exact);
+        let (now, mut leads_anywhere) = (self.visits, false);
+        if visit == Visit::LeftOut || row.url.as_url().query().is_none() {
+            return leads_anywhere;
+        }
+        let is_decided_alone = self.is_decided_alone(&row.url, &exact);
+        let finds: Vec<(Host, UrlPattern)> = finds
+            .iter()
+            .filter(|found| found.requisite == 0)
+            .map(|found| {
+                (
+                    found.url.host(),
+                    UrlPattern::of(&found.url, Generality::Exact),
+                )
+            })
+            .collect();
+        for name in names(&row.url, &exact) {
+            let is_view = |(host, found): &(Host, UrlPattern)| {
+                *host == name.host && found.of_parameters().any(|other| other == name.pattern)
+            };
+            let leads_on = !finds.iter().all(is_view);
+            leads_anywhere |= leads_on;
+            if self.begin_parameter(&name, &exact) {
+                self.change(&name, |parameter| {
+                    if !is_decided_alone || parameter.state() != PatternState::Closed {
+                        parameter.count(visit, leads_on, row, now);
+                    }
+                });
+            }
+        }
+        leads_anywhere
+    }
+
+    /// Adds a parameter of this exact pattern. Returns false if there is no room for it, or if its
+    /// path has no other query.
+    fn begin_parameter(&mut self, name: &PatternName, exact: &UrlPattern) -> bool {
+        let Some(of_host) = self.hosts.get_mut(name.host.as_str()) else {
+            return false;
+        };
+        if of_host.patterns.contains_key(&name.pattern) {
+            return true;
+        }
+        let parameters = of_host
+            .patterns
+            .values()
+            .filter(|known| known.is_parameter());
+        let has_room = parameters.count() < MAX_PARAMETERS
+            && of_host.of_path(exact).any(|(pattern, _)| pattern != exact);
+        if has_room {
+            let begun = Pattern::new(PARAMETER);
+            of_host.patterns.insert(name.pattern.clone(), begun);
+            self.count += 1;
+        }
+        has_room
+    }
+
+    /// Returns true if parameters do not decide about a URL of this exact pattern.
+    fn is_decided_alone(&self, url: &PageUrl, exact: &UrlPattern) -> bool {
+        let of_host = url
+            .as_url()
+            .host_str()
+            .and_then(|host| self.hosts.get(host));
+        of_host.is_none_or(|of_host| match of_host.patterns.get(exact) {
+            Some(pattern) => pattern.is_decided_alone(),
+            None => of_host.has_room(exact, Generality::Exact),
+        })
+    }
+
+    /// Takes back that the visit of a page was new for its parameters.
+    pub(super) fn take_back_new_of_parameters(&mut self, page: &PageUrl) {
+        let exact = UrlPattern::of(page, Generality::Exact);
+        for name in names(page, &exact) {
+            self.change(&name, Pattern::take_back_new);
+        }
+    }
+
+    /// Returns the reason to leave out a URL that comes up for lease: one of its parameters is
+    /// closed. Now and then a URL is let through as a probe.
+    pub(super) fn bar_by_parameter(&mut self, url: &PageUrl) -> Option<String> {
+        let exact = UrlPattern::of(url, Generality::Exact);
+        if self.is_decided_alone(url, &exact) {
+            return None;
+        }
+        let is_closed = |name: &PatternName| {
+            let parameter = self.get(name);
+            parameter.is_some_and(|parameter| parameter.state() == PatternState::Closed)
+        };
+        let name = names(url, &exact).find(is_closed)?;
+        let parameter = self.get_mut(&name)?;
+        (!parameter.probe()).then(|| format!("{CLOSED}{name}: {}", parameter.why_closed()))
+    }
+
+    /// Returns the place of the row of a URL that a parameter left out.
+    pub(super) fn place_by_parameter(&self, url: &PageUrl) -> Option<u64> {
+        let exact = UrlPattern::of(url, Generality::Exact);
+        names(url, &exact).find_map(|name| self.get(&name)?.left().get(url.key()))
+    }
+}
+
+/// Returns the names of the parameters of a URL with this exact pattern.
+fn names(url: &PageUrl, exact: &UrlPattern) -> impl Iterator<Item = PatternName> {
+    let host = url.host();
+    exact.of_parameters().map(move |pattern| PatternName {
+        host: host.clone(),
+        pattern,
+    })
+}
