@@ -165,6 +165,11 @@ quality *args:
     bash evaluation/fetch-manuals.sh
     cargo run --release -p evaluation -- --output docs/measurements/quality.md {{args}}
 
+# measure what crawls of a blog, a shop and a wiki lose and keep twice (docs/measurements/quality.md)
+dynamic-sites:
+    cargo build --release -p crawler --bin crawler
+    cargo run --release -p evaluation -- dynamic-sites --output docs/measurements/quality.md
+
 # measure the order of visits of focused crawls (docs/measurements/focus.md)
 focus:
     bash evaluation/fetch-manuals.sh --hosts

@@ -27,6 +27,7 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 import urllib.parse
 
 try:
@@ -370,20 +371,28 @@ def path_of(url):
     return urllib.parse.urlsplit(url).path
 
 
+def wrapped(line, indent=""):
+    """Breaks a line at 100 columns; all but the first begin with `indent`."""
+    return textwrap.fill(
+        line, 100, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+
+
 def write_merges(out, site, pages, merges, key):
     sample = random.Random(f"{site} {key}").sample(merges, min(MERGES_TO_READ, len(merges)))
     out.append(f"\n## {site}: {len(sample)} of {len(merges)} merges\n")
     for merge in sample:
         told = f"{merge['told']:.2f}" if merge["told"] is not None else "equal"
-        out.append(
+        lines = [
             f"- {'**wrong**, ' if merge['wrong'] else ''}{merge['kind']}, resemblance {merge['likeness']:.2f}"
-            f" (told: {told})\n"
-            f"  - `{path_of(merge['url'])}`: {pages.of(merge['url']).title}\n"
-            f"  - `{path_of(merge['original'])}`: {pages.of(merge['original']).title}"
-        )
+            f" (told: {told})",
+            f"  - `{path_of(merge['url'])}`: {pages.of(merge['url']).title}",
+            f"  - `{path_of(merge['original'])}`: {pages.of(merge['original']).title}",
+        ]
         one, other = differing_words(pages, merge)
         if one or other:
-            out.append(f"  - only in the first: {one or '–'}; only in the second: {other or '–'}")
+            lines.append(f"  - only in the first: {one or '–'}; only in the second: {other or '–'}")
+        out.extend(wrapped(line, "    ") for line in lines)
 
 
 def write_section(file, section):
@@ -402,9 +411,11 @@ def table(results):
     lines = [
         "## Real sites: what a default crawl loses",
         "",
-        "Made by `just real-sites` from Debian's packages; the rules are those of `evaluation/real_sites.py`. The universe",
-        "is the same site crawled with `--on-duplicate follow --traps off`. Lost is the share of pages that were wrongly",
-        "merged or never reached. [Merges to read](real-sites-merges.md).",
+        wrapped(
+            "Made by `just real-sites` from Debian's packages; the rules are those of `evaluation/real_sites.py`. "
+            "The universe is the same site crawled with `--on-duplicate follow --traps off`. Lost is the share of "
+            "pages that were wrongly merged or never reached. [Merges to read](real-sites-merges.md)."
+        ),
         "",
         "| site | hash key | universe | visited | archived | left out | wrongly merged | never reached | lost |",
         "| --- | --- | --: | --: | --: | --: | --: | --: | --: |",

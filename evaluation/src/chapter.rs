@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use neardup::{BANDS, Features, HashKey, LEAST_WORDS, Likeness, Thresholds};
+use neardup::{BANDS, Features, HashKey, LEAST_WORDS};
 
 use crate::choice::{Choice, name_of};
 use crate::configuration::{DISTANCES, FEATURES, LEAST_WORDS as LEASTS, THRESHOLDS, WIDTHS};
@@ -10,7 +10,8 @@ use crate::judge::{self, Least, Measure, Verification};
 use crate::measured::{self, Measured};
 use crate::report::Report;
 use crate::score::{Answer, Pairs, Score};
-use crate::sets::set::{Question, Set};
+use crate::sets::set::{Absent, Question, Set};
+use crate::shipped::Shipped;
 
 /// The most wrongly judged pairs that are named for each question.
 const EXAMPLES: usize = 8;
@@ -23,11 +24,11 @@ pub(crate) struct Chapter {
     whole: Measured,
     /// One for each question.
     answers: Vec<Answer>,
-    shipped: Vec<(u32, u32, Likeness)>,
+    shipped: Shipped,
 }
 
 impl Chapter {
-    pub(crate) fn of(set: Set, features: &[Features], key: HashKey) -> Self {
+    pub(crate) fn of(set: Set, features: &[Features], key: HashKey) -> Result<Self, Absent> {
         let main = Measured::of(&set, true, features, key);
         let whole = Measured::of(&set, false, &[], key);
         let answers = set
@@ -35,14 +36,15 @@ impl Chapter {
             .iter()
             .map(|question| Answer::of(&question.truth, &whole))
             .collect();
-        let shipped = judge::shipped(&main, &Thresholds::default());
-        Self {
+        let shipped = Shipped::of(&set.pages, &main);
+        let shipped = shipped.map_err(|why| Absent::because(why.to_string()))?;
+        Ok(Self {
             set,
             main,
             whole,
             answers,
             shipped,
-        }
+        })
     }
 
     pub(crate) fn name(&self) -> &'static str {
@@ -55,10 +57,18 @@ impl Chapter {
 
     /// Returns the scores of the shipped defaults, one for each question.
     pub(crate) fn shipped_scores(&self) -> Vec<Score> {
-        self.scores(
-            &self.shipped.iter().map(|&(a, b, _)| (a, b)).collect(),
-            &self.main,
-        )
+        self.answers
+            .iter()
+            .map(|answer| Score::of(self.shipped_answer(answer), answer, &self.main))
+            .collect()
+    }
+
+    /// Returns the findings of the shipped defaults that answer a question.
+    fn shipped_answer(&self, answer: &Answer) -> &Pairs {
+        match answer {
+            Answer::Pairs { .. } => &self.shipped.pairs,
+            Answer::Distinct { .. } => &self.shipped.left_out,
+        }
     }
 
     /// Returns the scores of `verification` if every pair is a candidate.
@@ -152,7 +162,7 @@ impl Chapter {
             &self.scores_of(&exact),
         ));
         rows.push(row(
-            "the same verdict, with all pairs as candidates",
+            "the shipped signatures alone, with all pairs as candidates",
             &self.scores_of(&shipped),
         ));
         rows.push(row(
@@ -305,13 +315,12 @@ impl Chapter {
             )
         };
         let wrong = |a: u32, b: u32| !self.answers[question].holds(a, b, &self.main);
-        let merged: Vec<(u32, u32)> = self
-            .shipped
+        let found = self.shipped_answer(&self.answers[question]);
+        let merged: Vec<(u32, u32)> = found
             .iter()
-            .filter(|(a, b, _)| wrong(*a, *b))
-            .map(|&(a, b, _)| (a, b))
+            .copied()
+            .filter(|&(a, b)| wrong(a, b))
             .collect();
-        let found: Pairs = self.shipped.iter().map(|&(a, b, _)| (a, b)).collect();
         let missed: Vec<(u32, u32)> = match &self.answers[question] {
             Answer::Pairs { expected, .. } => expected
                 .iter()

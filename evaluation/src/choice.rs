@@ -13,7 +13,7 @@ pub(crate) struct Choice {
 /// All verifications that are compared.
 pub(crate) fn choices() -> Vec<Choice> {
     let mut choices = vec![Choice {
-        name: "**shipped defaults**".to_owned(),
+        name: "**the shipped signatures**".to_owned(),
         verification: Verification::shipped(),
     }];
     for width in 0..WIDTHS.len() {

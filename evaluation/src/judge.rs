@@ -1,6 +1,6 @@
-//! The deciders: the shipped verdict, and others that could have been shipped.
+//! The deciders by signatures: the shipped one, and others that could have been shipped.
 
-use neardup::{LEAST_WORDS, Likeness, Thresholds, Width};
+use neardup::{LEAST_WORDS, Thresholds, Width};
 
 use crate::configuration::WIDTHS;
 use crate::measured::{Measured, MeasuredPage, Near};
@@ -60,7 +60,7 @@ pub(crate) enum Subject {
 /// The rule that decides about a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decision {
-    /// The shipped verdict as it is.
+    /// The shipped verdict by signatures as it is.
     Shipped,
     /// The measures that a [`Verification`] names.
     Measures,
@@ -86,7 +86,7 @@ pub(crate) struct Verification {
 }
 
 impl Verification {
-    /// Returns the verification of the shipped defaults.
+    /// Returns the shipped verification by signatures.
     pub(crate) fn shipped() -> Self {
         Self {
             decision: Decision::Shipped,
@@ -168,39 +168,6 @@ pub(crate) fn confirmed(measured: &Measured, verification: &Verification) -> Pai
         .iter()
         .filter(|near| verification.confirms(near, measured));
     near.map(|near| (near.a, near.b)).collect()
-}
-
-/// Returns the shipped verdict with its own candidates, as `dedup --pairs` does.
-pub(crate) fn shipped(measured: &Measured, thresholds: &Thresholds) -> Vec<(u32, u32, Likeness)> {
-    let pages = &measured.pages;
-    let fingerprint = |page: usize| {
-        pages[page]
-            .signature
-            .text
-            .as_ref()
-            .map(|text| text.fingerprint)
-    };
-    let near = threads::each(pages.len(), |b| {
-        let Some(probe) = fingerprint(b) else {
-            return Vec::new();
-        };
-        let within = |a: &usize| {
-            fingerprint(*a).is_some_and(|held| held.distance(probe) <= thresholds.distance())
-        };
-        (0..b)
-            .filter(within)
-            .map(|a| (a as u32, b as u32))
-            .collect()
-    });
-    let mut candidates = same(measured);
-    candidates.extend(near.into_iter().flatten());
-    candidates.extend(measured.sharing_a_band(Verification::shipped().width));
-    let judged = tidy(candidates).into_iter().filter_map(|(a, b)| {
-        let likeness =
-            thresholds.likeness(&pages[a as usize].signature, &pages[b as usize].signature);
-        likeness.map(|likeness| (a, b, likeness))
-    });
-    judged.collect()
 }
 
 /// Returns the scores of a verdict by fingerprints alone, one for each of `distances`: the greatest

@@ -9,12 +9,14 @@
 //! The labelled data are beside the project (`../shared/data`), or in the directory of `--data` or
 //! `CRAWLER_DATA`; `evaluation/fetch-manuals.sh` fetches the manuals. `-- focus` and
 //! `-- focus-relevance` measure focused crawls over these manuals instead, `-- language` the
-//! language of pages (`fetch-manuals.sh --languages`). The exit code is 0 if every goal is reached,
+//! language of pages (`fetch-manuals.sh --languages`), `-- dynamic-sites` whole crawls of generated
+//! sites. The exit code is 0 if every goal is reached,
 //! 1 if one is not, and 2 if a set could not be evaluated.
 
 mod chapter;
 mod choice;
 mod configuration;
+mod dynamic_sites;
 mod files;
 mod focus;
 mod judge;
@@ -27,6 +29,7 @@ mod random;
 mod report;
 mod score;
 mod sets;
+mod shipped;
 mod threads;
 
 use std::io::{self, Write};
@@ -83,6 +86,12 @@ enum Measurement {
     Focus(MeasurementOptions),
     /// Measure the language of pages on translated manuals
     Language(MeasurementOptions),
+    /// Measure what crawls of a generated blog, shop and wiki lose and keep twice
+    DynamicSites {
+        /// Replace the section of this report instead of writing to standard output
+        #[arg(long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -119,8 +128,8 @@ fn main() -> ExitCode {
             continue;
         }
         say(&format!("{name} …"));
-        match load(&places) {
-            Ok(set) => chapters.push(Chapter::of(set, &features, key)),
+        match load(&places).and_then(|set| Chapter::of(set, &features, key)) {
+            Ok(chapter) => chapters.push(chapter),
             Err(why) => {
                 say(&format!("{name} is not evaluated: {why}"));
                 absent.push(*name);
@@ -159,6 +168,7 @@ fn evaluate_measurement(measurement: &Measurement) -> ExitCode {
         Measurement::FocusChoose(options) => (options, focus::choose),
         Measurement::Focus(options) => (options, focus::measure_orders),
         Measurement::Language(options) => (options, language::measure),
+        Measurement::DynamicSites { output } => return evaluate_dynamic_sites(output.as_deref()),
     };
     let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     let fetched = || root.join("target/manuals");
@@ -180,31 +190,58 @@ fn evaluate_measurement(measurement: &Measurement) -> ExitCode {
     }
 }
 
+fn evaluate_dynamic_sites(output: Option<&Path>) -> ExitCode {
+    let written = dynamic_sites::measure().and_then(|(report, all_reached)| {
+        let text = report.into_text();
+        let written = match output {
+            Some(file) => kept::read(file).and_then(|earlier| {
+                let report = kept::with_section(&earlier, kept::DYNAMIC_SITES, &text);
+                std::fs::write(file, report)
+            }),
+            None => io::stdout().write_all(text.as_bytes()),
+        };
+        let written = written.map_err(|why| format!("the report cannot be written: {why}"));
+        written.map(|()| all_reached)
+    });
+    match written {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(why) => {
+            say(&why);
+            ExitCode::from(2)
+        }
+    }
+}
+
 fn introduce(report: &mut Report, options: &Options, absent: &[&str]) {
     let thresholds = Thresholds::default();
-    let least = match thresholds.resemblance() {
-        Some(least) => format!("{least:.2}"),
-        None => format!(
-            "{:.2} for texts of 100 words, {:.2} for 400, {:.2} for 1,600",
-            thresholds.least_resemblance(100),
-            thresholds.least_resemblance(400),
-            thresholds.least_resemblance(1_600)
-        ),
-    };
+    let least = [40, 75, 200, 400].map(|words| {
+        let least = thresholds.least_resemblance(words);
+        format!("{least:.2} for texts of {words} words")
+    });
     report.heading(1, "How right the verdicts are");
     report.paragraph(
         "Made by `cargo run --release -p evaluation -- --output docs/measurements/quality.md`, \
          after `evaluation/fetch-manuals.sh`; not to be edited by hand.",
     );
+    report.paragraph(
+        "Shipped defaults are those of `dedup`, with each page as a file: signatures find \
+         candidates, and the texts of both decide before the signatures do ([ADR \
+         29](../adr/0029-the-texts-decide.md)). Pairs are those of `dedup --pairs`, merged pages \
+         those that `dedup` leaves out. A crawl also knows the frame of a host, which no set has: \
+         the last sections are of crawls. All other verifications and the tables of features are \
+         of signatures alone.",
+    );
     report.paragraph(&format!(
-        "Shipped defaults: features `{}`, k = {}, {BANDS} bands, sketches of word {}-shingles ≥ \
-         {}, from {LEAST_WORDS} words on, main text. Hash key number {}. A cell tells precision / \
-         recall / F1 over all pairs of a set's pages, or how many pages were taken for a \
-         repetition of an earlier page that says something else. Shares are cut after four digits.",
+        "Signatures: features `{}`, k = {}, {BANDS} bands, sketches of word {}-shingles ≥ {}, from \
+         {LEAST_WORDS} words on, main text. Hash key number {}. A cell tells precision / recall / \
+         F1 over all pairs of a set's pages, or how many pages were taken for a repetition of an \
+         earlier page that says something else. Shares are cut after four digits. `crawler dedup \
+         --labels` measures a collection of your own.",
         Features::default(),
         thresholds.distance(),
         Width::VERIFICATION.get(),
-        least,
+        least.join(", "),
         options.key,
     ));
     if !absent.is_empty() {
@@ -248,8 +285,9 @@ fn write_goals(report: &mut Report, chapters: &[Chapter]) -> bool {
 fn write_choice(report: &mut Report, chapters: &[Chapter]) {
     report.heading(2, "The choice");
     report.paragraph(
-        "Every verification on every question, with all pairs as candidates: F1, or merged pages. \
-         What misses a goal of its question is **bold**, and the last column counts these.",
+        "Every verification by signatures alone on every question, with all pairs as candidates: \
+         F1, or merged pages. What misses a goal of its question is **bold**, and the last column \
+         counts these.",
     );
     let mut head = vec!["verification".to_owned()];
     for chapter in chapters {
@@ -294,7 +332,7 @@ fn deliver(options: &Options, chapters: &[Chapter], text: &str) -> io::Result<()
         std::fs::write(file, format!("{}\n{}", Chapter::PAIRS_HEAD, lists.concat()))?;
     }
     match &options.output {
-        Some(file) => std::fs::write(file, kept::with_kept_section(text, &kept::read(file)?)),
+        Some(file) => std::fs::write(file, kept::with_kept_sections(text, &kept::read(file)?)),
         None => io::stdout().write_all(text.as_bytes()),
     }
 }

@@ -15,6 +15,7 @@ mod reference;
 mod shops;
 mod site;
 mod views;
+mod wiki;
 
 pub use editions::{half_translated, language_editions, mirror, thief, two_versions};
 pub use forums::{deleted_threads, tag_twins, two_threads};
@@ -22,6 +23,7 @@ pub use reference::api_reference;
 pub use shops::products;
 pub use site::KnownSite;
 pub use views::{blog, shop};
+pub use wiki::wiki;
 
 #[cfg(test)]
 mod tests {
@@ -48,6 +50,7 @@ mod tests {
             ("products", products(200, 800, 120)),
             ("blog", blog(40)),
             ("shop", shop(45)),
+            ("wiki", wiki(24, 3)),
         ]
     }
 
@@ -99,6 +102,25 @@ mod tests {
                 let text = *text_of.entry(page.body.clone()).or_insert(page.text);
                 assert_eq!(text, page.text, "{name}: {address}");
             }
+        }
+    }
+
+    #[test]
+    fn a_view_is_an_address_without_numbers_and_titles() {
+        for (address, view) in [
+            ("m.journal.test/post/12", "m.journal.test/post/"),
+            ("store.test/c/3/p/45", "store.test/c//p/"),
+            (
+                "store.test/c/3?sort=name&way=up",
+                "store.test/c/?sort=name&way=up",
+            ),
+            (
+                "wiki.test/page/the_old_mill?do=edit",
+                "wiki.test/page/do=edit",
+            ),
+            ("wiki.test/talk/the_old_mill", "wiki.test/talk/"),
+        ] {
+            assert_eq!(KnownSite::view_of(address), view);
         }
     }
 

@@ -1,7 +1,8 @@
 //! A page as the verdict gets it.
 
+use comparison::{ComparedPage, PageParts};
 use neardup::{HashKey, PageText};
-use web::{CanonicalForm, MainContent, Media, PageUrl, ReadLimits, ResponseMetadata};
+use web::{CanonicalForm, MainContent, Media, PageUrl, ParseWarning, ReadLimits, ResponseMetadata};
 
 /// A page or a plain text.
 #[derive(Debug)]
@@ -19,6 +20,11 @@ pub(crate) struct Page {
     heading: Option<String>,
     /// All of the text if `text` is only a part.
     full: Option<String>,
+    /// The main content if it is another text than `text`.
+    main: Option<String>,
+    is_plain: bool,
+    /// True if it was not read whole.
+    is_partial: bool,
 }
 
 impl Page {
@@ -32,6 +38,9 @@ impl Page {
             title: None,
             heading: None,
             full: None,
+            main: None,
+            is_plain: true,
+            is_partial: false,
         }
     }
 
@@ -49,10 +58,17 @@ impl Page {
             return None;
         }
         let (full, judged) = (document.full_text(), document.judged_text());
+        let main = document.own_text();
         Some(Self {
             name,
             payload: HashKey::ZERO.digest(body),
             full: (full != judged).then(|| full.to_owned()),
+            main: (main != judged).then(|| main.to_owned()),
+            is_plain: false,
+            is_partial: document.warnings.iter().any(|warning| {
+                use ParseWarning::{Parsing, TooMuchText, Unread};
+                matches!(warning, Parsing(_) | TooMuchText | Unread)
+            }),
             own: match document.judged_own() {
                 MainContent::Main => None,
                 MainContent::PageFallback { own_text } => Some(own_text.clone()),
@@ -80,6 +96,19 @@ impl Page {
                 ..PageText::of(self.full())
             }
         }
+    }
+
+    /// Returns the page as it is compared block by block, by the rule of `crawl::compared_page`.
+    pub(crate) fn compared(&self) -> ComparedPage {
+        ComparedPage::of(&PageParts {
+            url: "",
+            title: self.title.as_deref(),
+            heading: self.heading.as_deref(),
+            main: self.main.as_deref().unwrap_or(&self.text),
+            judged: &self.text,
+            is_partial: self.is_partial,
+            is_plain: self.is_plain,
+        })
     }
 
     /// Returns all of the text.

@@ -21,22 +21,22 @@ pub struct KnownSite {
 pub(super) struct KnownPage {
     pub(super) text: usize,
     pub(super) body: Bytes,
+    /// True for plain text; a page is HTML otherwise.
+    is_plain: bool,
 }
 
 impl KnownSite {
     /// Answers with the pages, and with 404 for all else.
     #[must_use]
     pub fn site(&self) -> Site {
-        let pages: HashMap<String, Bytes> = self
-            .pages
-            .iter()
-            .map(|(address, page)| (address.clone(), page.body.clone()))
-            .collect();
-        let pages = Arc::new(pages);
-        Site::new(move |request| {
-            let body = pages.get(&format!("{}{}", request.host, request.target));
-            body.map_or_else(|| Reply::status(404), |body| Reply::html(body.clone()))
-        })
+        let pages = Arc::new(self.pages.clone());
+        Site::new(
+            move |request| match pages.get(&format!("{}{}", request.host, request.target)) {
+                Some(page) if page.is_plain => Reply::text(page.body.clone()),
+                Some(page) => Reply::html(page.body.clone()),
+                None => Reply::status(404),
+            },
+        )
     }
 
     /// The host names, in order.
@@ -109,6 +109,15 @@ impl KnownSite {
         pages.collect()
     }
 
+    /// The view that an address shows: without its numbers and titles, which name a content.
+    #[must_use]
+    pub fn view_of(address: &str) -> String {
+        let is_title = |segment: &str| segment.contains('_');
+        let segments = address.split_inclusive(['/', '?']);
+        let view: String = segments.filter(|segment| !is_title(segment)).collect();
+        view.replace(|letter: char| letter.is_ascii_digit(), "")
+    }
+
     /// Adds a page. Pages of the same `text` say the same.
     pub(super) fn add(
         &mut self,
@@ -116,13 +125,27 @@ impl KnownSite {
         text: impl Into<String>,
         html: impl Into<Bytes>,
     ) {
+        self.insert(address.into(), text.into(), html.into(), false);
+    }
+
+    /// Adds a page of plain text.
+    pub(super) fn add_plain(
+        &mut self,
+        address: impl Into<String>,
+        text: impl Into<String>,
+        plain: impl Into<Bytes>,
+    ) {
+        self.insert(address.into(), text.into(), plain.into(), true);
+    }
+
+    fn insert(&mut self, address: String, text: String, body: Bytes, is_plain: bool) {
         let next = self.texts.len();
-        let text = *self.texts.entry(text.into()).or_insert(next);
+        let text = *self.texts.entry(text).or_insert(next);
         let page = KnownPage {
             text,
-            body: html.into(),
+            body,
+            is_plain,
         };
-        let address = address.into();
         let replaced = self.pages.insert(address.clone(), page);
         assert!(replaced.is_none(), "{address} was added twice");
     }
