@@ -170,7 +170,10 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
         ("testkit", &["disk"]),
         (
             "anybytes",
-            &["corpus", "fetch", "neardup", "search", "sinks", "web"],
+            &[
+                "batch", "corpus", "crawl", "disk", "fetch", "neardup", "search", "sinks", "store",
+                "unpack", "web",
+            ],
         ),
     ]);
     for name in CRATES {

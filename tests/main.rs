@@ -94,6 +94,7 @@ mod duplicates {
 
 /// The archive, and everything that is derived from it.
 mod archive {
+    mod arc; // ARC files
     mod cdxj; // the CDXJ index
     mod compression; // gzip, zstd, dictionaries, none
     mod foreign_archives; // archives of other crawlers

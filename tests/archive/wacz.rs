@@ -8,7 +8,8 @@ use flate2::read::{GzDecoder, MultiGzDecoder};
 use serde_json::Value;
 use testkit::gallery::{self, ELSEWHERE, HOST};
 use testkit::{Gate, Reply, Request, Server, Site};
-use zip::{CompressionMethod, ZipArchive};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use crate::support::foreign_warc;
 use crate::support::pages::{NONE, page, prose};
@@ -287,6 +288,68 @@ fn a_package_with_paths_outside_is_refused_and_nothing_is_written() {
     assert_eq!(listed(&crawl), before);
     crawl.write("packed.wacz", &wacz[..wacz.len() / 2]);
     verify(&crawl).assert_error(1, "packed.wacz cannot be checked");
+}
+
+/// Returns a package of packages, as Browsertrix gives out a collection: it lists its packages, and
+/// has neither an archive nor an index of its own.
+fn collection(packages: &[(&str, &[u8])]) -> Vec<u8> {
+    let digest = |bytes: &[u8]| {
+        let digest = sinks::DigestAlgorithm::Sha256.of(bytes);
+        let digits = digest.as_bytes().iter().map(|byte| format!("{byte:02x}"));
+        digits.collect::<String>()
+    };
+    let resource = |(name, bytes): &(&str, &[u8])| {
+        let hash = format!("sha256:{}", digest(bytes));
+        serde_json::json!({"name": name, "path": name, "hash": hash, "bytes": bytes.len()})
+    };
+    let resources: Vec<Value> = packages.iter().map(resource).collect();
+    let about = serde_json::json!({"profile": "multi-wacz-package", "resources": resources});
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+    zip.start_file("datapackage.json", options).unwrap();
+    zip.write_all(about.to_string().as_bytes()).unwrap();
+    for (name, bytes) in packages {
+        zip.start_file(*name, options).unwrap();
+        zip.write_all(bytes).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+/// A collection was called faulty for what only its packages have: an archive, an index, pages.
+#[test]
+fn a_collection_is_verified_package_by_package() {
+    let (_server, crawl) = crawled();
+    let package = pack(&crawl, &[]);
+    let one = is_valid(&crawl);
+    let packages = [("one.wacz", &*package), ("two.wacz", &*package)];
+    crawl.write("packed.wacz", collection(&packages));
+    let both = is_valid(&crawl);
+    for count in ["archive_files", "archive_bytes", "index_lines", "pages"] {
+        let of_one = one[count].as_u64().unwrap();
+        assert_eq!(both[count], 2 * of_one, "{count}: {both}");
+    }
+    let mut damaged = package.clone();
+    let place = damaged.len() / 3;
+    damaged[place] ^= 1;
+    let packages = [("one.wacz", &*package), ("two.wacz", &*damaged)];
+    crawl.write("packed.wacz", collection(&packages));
+    let run = verify(&crawl);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    let complaints = run.json()["complaints"].clone();
+    let complaints = complaints.as_array().unwrap();
+    let is_of_two = |complaint: &Value| complaint.as_str().unwrap().starts_with("two.wacz: ");
+    assert!(
+        !complaints.is_empty() && complaints.iter().all(is_of_two),
+        "{run:?}"
+    );
+    let inner = collection(&packages[..1]);
+    crawl.write("packed.wacz", collection(&[("inner.wacz", &inner)]));
+    let run = verify(&crawl);
+    assert!(
+        run.output
+            .contains("inner.wacz: it is a package within packages"),
+        "{run:?}"
+    );
 }
 
 #[test]

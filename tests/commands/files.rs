@@ -144,6 +144,24 @@ fn fingerprint_writes_sixteen_digits_and_the_path() {
         .assert_error(2, "missing.txt");
 }
 
+/// The drafts of the output were documents of the directory that was read, and a second run wrote
+/// to the draft of the first.
+#[test]
+fn fingerprint_reads_no_draft_of_its_own_and_locks_it() {
+    let crawl = Crawl::bare();
+    for number in 1..3 {
+        crawl.write(&format!("{number}.txt"), prose(number, 100));
+    }
+    let command = ["fingerprint", ".", "-o", "out"];
+    let run = crawl.run_command(&command);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(run.errors.contains("2 fingerprints in out"), "{run:?}");
+    let other = std::fs::File::create(crawl.directory().join("out.part")).unwrap();
+    other.lock().unwrap();
+    let run = crawl.run_command(&command);
+    run.assert_error(2, "another process writes out.part");
+}
+
 /// The options did nothing, silently.
 #[test]
 fn fingerprint_says_that_a_threshold_has_no_effect() {

@@ -119,6 +119,29 @@ fn rows_are_kept_with_all_columns() {
     }
 }
 
+/// It cost the whole file: "cannot read the rows of in.arrow with all columns", code 1.
+#[test]
+fn a_cell_of_an_arrow_file_that_is_no_utf8_costs_its_row_and_no_other() {
+    let crawl = Crawl::bare();
+    let path = crawl.directory().join("in.arrow");
+    table(&path, TableFormat::Arrow);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let text = &texts()[3];
+    let is_text = |at: &usize| bytes[*at..].starts_with(text.as_bytes());
+    let place = (0..bytes.len()).find(is_text).unwrap();
+    bytes[place] = 0xff;
+    std::fs::write(&path, bytes).unwrap();
+    let fields = ["--text-field", "duplicate_of", "--id-field", "document"];
+    let ask = [&["dedup", "in.arrow", "--keep", "out.arrow"], &fields[..]].concat();
+    let run = crawl.run_command(&ask);
+    let reason = "row 4 has a \"duplicate_of\" that is not UTF-8";
+    assert!(
+        run.code == Some(2) && run.errors.contains(reason),
+        "{run:?}"
+    );
+    assert_eq!(ids(&crawl, "out.arrow", &fields), ["0", "1"]);
+}
+
 #[test]
 fn records_are_kept_with_those_that_refer_to_them() {
     let crawl = Crawl::bare();

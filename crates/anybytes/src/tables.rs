@@ -19,9 +19,9 @@ pub fn tables(bytes: &[u8]) {
         return;
     };
     for document in documents.take(MAX_DOCUMENTS) {
-        match document {
-            Ok(document) => assert!(!document.id.is_empty(), "a document has an id"),
-            Err(skipped) => assert!(!skipped.reason.is_empty(), "a loss has a reason"),
+        // An id may be an empty text: it is that of the table.
+        if let Err(skipped) = document {
+            assert!(!skipped.reason.is_empty(), "a loss has a reason");
         }
     }
 }

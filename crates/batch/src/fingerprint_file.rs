@@ -335,13 +335,25 @@ impl FingerprintWriter {
         has_ids: bool,
     ) -> Result<Self, BatchError> {
         let path = path.into();
-        let made = File::create(&path).and_then(|file| {
-            let mut target = BufWriter::with_capacity(1 << 20, file);
-            target.write_all(&[0; HEADER])?;
-            Ok(target)
-        });
-        match made {
-            Ok(target) => Ok(Self {
+        match File::create(&path) {
+            Ok(file) => Self::of(file, path, recipe, has_ids),
+            Err(source) => Err(BatchError::Write { path, source }),
+        }
+    }
+
+    /// Does the same with the new file at `path`, which is open already.
+    ///
+    /// # Errors
+    /// As [`FingerprintWriter::create`].
+    pub fn of(
+        file: File,
+        path: PathBuf,
+        recipe: Recipe,
+        has_ids: bool,
+    ) -> Result<Self, BatchError> {
+        let mut target = BufWriter::with_capacity(1 << 20, file);
+        match target.write_all(&[0; HEADER]) {
+            Ok(()) => Ok(Self {
                 path,
                 target,
                 recipe,

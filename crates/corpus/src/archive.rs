@@ -234,9 +234,10 @@ fn document(record: &Record) -> Found {
     if is_for_robots(target) {
         return Found::Nothing;
     }
-    let id = match target {
-        "" => record.id().trim_matches(['<', '>']),
-        target => target,
+    let id = match (target, record.id().trim_matches(['<', '>'])) {
+        ("", "") => format!("record at offset {}", record.offset),
+        ("", id) => id.to_owned(),
+        (target, _) => target.to_owned(),
     };
     let content = match record.kind() {
         "response" => match record.http() {
@@ -263,7 +264,7 @@ fn document(record: &Record) -> Found {
     let (content, oddity) = content;
     let at = record.date().to_owned();
     let document = Document {
-        id: id.to_owned(),
+        id,
         has_number_id: false,
         date: Some(at).filter(|at| !at.is_empty()),
         content,

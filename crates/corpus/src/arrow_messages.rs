@@ -1,4 +1,4 @@
-//! Batches of Arrow IPC, message by message, with strings as bytes for a reader of documents.
+//! Batches of Arrow IPC, message by message, with strings as bytes.
 //!
 //! A reader that knows a column as strings checks all of them, and one bad cell costs a whole
 //! batch, which may be the file; and the readers of the library allocate whatever length a damaged
@@ -38,7 +38,7 @@ pub(crate) struct Batches<R> {
 }
 
 impl<R: Read + Seek> Batches<R> {
-    /// Opens a file in the file format. Strings are bytes for a reader of documents.
+    /// Opens a file in the file format. Strings are bytes.
     ///
     /// # Errors
     /// It is damaged, or has features that are not supported.
@@ -85,7 +85,7 @@ impl<R: Read + Seek> Batches<R> {
 }
 
 impl<R: Read> Batches<R> {
-    /// Opens a stream. Strings are bytes for a reader of documents.
+    /// Opens a stream. Strings are bytes.
     ///
     /// # Errors
     /// It is damaged, or has features that are not supported.
@@ -125,10 +125,7 @@ impl<R: Read> Batches<R> {
         }
         let declared = Arc::new(fb_to_schema(schema));
         let columns = wanted.columns(declared.fields());
-        let all = match wanted {
-            Projection::All => Arc::clone(&declared),
-            Projection::Documents(_) => Arc::new(Schema::new(bytes_of(declared.fields()))),
-        };
+        let all = Arc::new(Schema::new(bytes_of(declared.fields())));
         let schema = Arc::new(all.project(&columns)?);
         Ok(Self {
             declared,

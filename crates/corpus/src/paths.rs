@@ -2,12 +2,15 @@
 //!
 //! In a directory, links to files are read like files. Left out are names that begin with `_` or
 //! `.`, as by Spark, pyarrow and DuckDB, and what lies beside data without being data: indexes of
-//! archives, and the descriptions of a data set. A path that is named is always read.
+//! archives, the descriptions of a data set, and what the command itself is writing. A path that is
+//! named is always read.
 
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+
+use disk::is_own_draft;
 
 use crate::document::Skipped;
 use crate::error::CorpusError;
@@ -98,7 +101,7 @@ impl Files {
                 let file = entry.display().to_string();
                 self.oddities.add(Oddity::PassedOver, file);
             }
-            !is_passed_over && !is_hidden(entry) && !is_index(entry)
+            !is_passed_over && !is_hidden(entry) && !is_index(entry) && !is_own_draft(entry)
         });
         below.sort_unstable();
         for entry in below.into_iter().rev() {

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use arrow_array::{
-    ArrayRef, BinaryViewArray, LargeStringArray, RecordBatch, StringArray, StringViewArray,
+    ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArray, RecordBatch, StringViewArray,
     StructArray,
 };
 use arrow_schema::{ArrowError, DataType};
@@ -174,9 +174,9 @@ impl Columns {
                 strings.map_err(|error| ArrowError::ParseError(error.to_string()))
             };
             columns[number] = match &column.data_type {
-                DataType::Utf8 => Arc::new(StringArray::from(strings()?)),
-                DataType::LargeUtf8 => Arc::new(LargeStringArray::from(strings()?)),
                 DataType::Utf8View => Arc::new(StringViewArray::from(strings()?)),
+                DataType::Binary => Arc::new(BinaryArray::from(cells)),
+                DataType::LargeBinary => Arc::new(LargeBinaryArray::from(cells)),
                 DataType::BinaryView => Arc::new(BinaryViewArray::from(cells)),
                 other => return Err(not_replaced(&column.name, &format!("is {other}"))),
             };

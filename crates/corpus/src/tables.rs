@@ -82,7 +82,7 @@ impl Table {
         })
     }
 
-    /// Opens a file in the file format of Arrow IPC. A reader of documents gets strings as bytes.
+    /// Opens a file in the file format of Arrow IPC. Its strings are bytes.
     ///
     /// # Errors
     /// It is damaged, or has features that are not supported.
@@ -98,7 +98,7 @@ impl Table {
         })
     }
 
-    /// Opens a stream of Arrow IPC. A reader of documents gets strings as bytes.
+    /// Opens a stream of Arrow IPC. Its strings are bytes.
     ///
     /// # Errors
     /// It is damaged, or has features that are not supported.

@@ -140,6 +140,17 @@ pub fn is_own_file(path: &Path) -> io::Result<bool> {
     }
 }
 
+/// Returns true for a draft of this process: what a command writes is no input of it.
+pub fn is_own_draft(path: &Path) -> bool {
+    let name = path.file_name();
+    let drafts = table();
+    let mut namesakes = drafts.iter().filter(|draft| draft.file_name() == name);
+    namesakes.any(|draft| {
+        let places = draft.canonicalize().ok().zip(path.canonicalize().ok());
+        places.is_some_and(|(one, other)| one == other)
+    })
+}
+
 fn lock(file: &File, path: &Path) -> io::Result<()> {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(busy(path)),

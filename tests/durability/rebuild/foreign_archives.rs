@@ -143,7 +143,8 @@ fn archives_of_other_crawlers_become_a_crawl_that_continues_behind_them() {
         "--format",
         "json",
     ]);
-    assert_eq!(run.code, Some(0), "{run:?}");
+    // `/broken` is lost, and a script must not take the rest for all: it was code 0.
+    assert_eq!(run.code, Some(1), "{run:?}");
     let report = run.json();
     for (what, count) in [
         ("foreign_visits", 7),
@@ -217,7 +218,7 @@ fn archives_of_other_crawlers_become_a_crawl_that_continues_behind_them() {
     let rows = crawl.verdicts();
     fs::remove_dir_all(crawl.out().join("state")).unwrap();
     let run = crawl.run_command(&["rebuild", "crawl", "--from-archive", "--hash-key", KEY]);
-    assert_eq!(run.code, Some(0), "{run:?}");
+    assert_eq!(run.code, Some(1), "{run:?}");
     assert_eq!(crawl.verdicts(), rows);
     crawl.is_sound();
     assert_eq!(files_of_others(&crawl), before);
@@ -413,8 +414,9 @@ fn a_crawl_behind_foreign_archives_that_is_killed_before_its_first_settlement_co
         let rebuild = |more: &[&str]| {
             let run =
                 crawl.run_command(&[&["rebuild", "crawl", "--format", "json"], more].concat());
-            assert_eq!(run.code, Some(0), "{run:?}");
             let report = run.json();
+            let code = i32::from(report["damaged_places"] != 0);
+            assert_eq!(run.code, Some(code), "{run:?}");
             (
                 report["pages"].clone(),
                 report["queued"].clone(),
@@ -456,7 +458,7 @@ fn without_seeds_and_settings_the_first_page_of_each_host_is_a_seed() {
         .run_command(&["rebuild", "crawl"])
         .assert_error(2, "crawl has no crawler.toml");
     let run = crawl.run_command(&["rebuild", "crawl", "--from-archive"]);
-    assert_eq!(run.code, Some(0), "{run:?}");
+    assert_eq!(run.code, Some(1), "{run:?}");
     let settings = fs::read_to_string(crawl.out().join("crawler.toml")).unwrap();
     let seed = format!("\"{}\"", server.url(OLD, "/packed"));
     assert!(settings.contains(&seed), "{settings}");

@@ -140,7 +140,8 @@ pub(crate) fn run(args: &RebuildArgs) -> Result<ExitCode, CliError> {
         Format::Json => output::json_line(out, &report),
         Format::Table => report.write(out, directory),
     })?;
-    Ok(exit_code(!has_unread && report.unusable == 0))
+    let is_whole = report.unusable == 0 && report.damaged_places == 0;
+    Ok(exit_code(!has_unread && is_whole))
 }
 
 /// Refuses a directory without records; returns true if archives in it are not read, or are empty,

@@ -8,7 +8,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use batch::FingerprintWriter;
-use disk::{DraftPath, clear_draft, create_draft};
+use disk::{DraftPath, create_draft};
 use neardup::{Fingerprint, RecipePart, SignatureBuilder};
 use serde::Serialize;
 
@@ -44,13 +44,10 @@ impl NamedFingerprintWriter {
         }
         let draft = with_suffix(path, ".part");
         let recipe = builder.fingerprint_recipe();
-        let left = clear_draft(&draft).map_err(unwritable(path))?;
-        let begun = DraftPath::begin(&draft, |draft| {
-            FingerprintWriter::create(draft, recipe, true)
-        });
-        let (fingerprints, draft_fingerprints) =
-            begun.map_err(|error| CliError::of_usage(&error))?;
-        drop(left);
+        let begun = DraftPath::begin(&draft, create_draft);
+        let (file, draft_fingerprints) = begun.map_err(unwritable(path))?;
+        let fingerprints = FingerprintWriter::of(file, draft.clone(), recipe, true)
+            .map_err(|error| CliError::of_usage(&error))?;
         let begun = DraftPath::begin(&names_of(&draft), create_draft);
         let (names, draft_names) = begun.map_err(unwritable(path))?;
         let mut writer = Self {

@@ -3,7 +3,7 @@
 //! A Parquet file keeps its schema, its metadata and the codec of each column; its row groups are
 //! made anew, with at most [`ROW_GROUP_BYTES`], and cells of strings and intervals are copied byte
 //! by byte. Arrow files and streams keep their schema and are written without compression, as their
-//! readers map them into memory.
+//! readers map them into memory. Their strings are copied as bytes, too: the layout is the same.
 //!
 //! Tables go together if they have columns of the same names and types, in whatever order. A column
 //! that may have nulls in one of them may have nulls in the output.
@@ -166,7 +166,7 @@ pub(super) fn write(kept: &KeptDocuments, pass: &mut Pass<'_>) -> Result<u64, Ke
         };
         let out = match &mut out {
             Some(out) => out,
-            none => none.insert(RowWriter::begin(kept, &path, form, &table.schema)?),
+            none => none.insert(RowWriter::begin(kept, &path, form, &table)?),
         };
         let mut before = 0;
         for batch in table.batches {
@@ -247,10 +247,11 @@ impl RowWriter {
         kept: &KeptDocuments,
         path: &Path,
         form: Form,
-        schema: &Schema,
+        table: &Table,
     ) -> Result<Self, KeepError> {
         let output = &kept.output;
-        let schema = Arc::new(kept.tables.with_nulls(schema));
+        let schema = Arc::new(kept.tables.with_nulls(&table.schema));
+        let declared = kept.tables.with_nulls(&table.declared);
         let rows = |source| KeepError::Rows {
             path: path.to_owned(),
             source,
@@ -266,12 +267,14 @@ impl RowWriter {
             }
             Form::ArrowFile => {
                 let draft = BufWriter::new(Draft::begin(output)?);
-                Writer::ArrowFile(Box::new(FileWriter::try_new(draft, &schema).map_err(rows)?))
+                Writer::ArrowFile(Box::new(
+                    FileWriter::try_new(draft, &declared).map_err(rows)?,
+                ))
             }
             Form::ArrowStream => {
                 let draft = PackedDraft::begin(output)?;
                 Writer::ArrowStream(Box::new(
-                    StreamWriter::try_new(draft, &schema).map_err(rows)?,
+                    StreamWriter::try_new(draft, &declared).map_err(rows)?,
                 ))
             }
         };

@@ -1,11 +1,13 @@
 //! Files as other programs write them: cells that are no text, columns in another order,
 //! directories with more than data, and pipes.
 
+use std::io::Cursor;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BinaryArray, IntervalYearMonthArray, RecordBatch, StringArray};
+use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{DataType, Field, Schema};
 use corpus::{Documents, InputOptions, KeptDocuments};
@@ -14,7 +16,7 @@ use parquet::arrow::arrow_writer::{ArrowWriter, ArrowWriterOptions};
 use parquet::basic::Compression;
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::ByteArray;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::reader::{FileReader as _, SerializedFileReader};
 
 use crate::write::{self, read};
 
@@ -44,8 +46,8 @@ fn unchecked_strings(path: &Path, columns: &[(&str, &[&[u8]])]) {
 }
 
 /// Keeps every document of the inputs, and returns the path of the output.
-fn kept(directory: &Path, inputs: &[PathBuf]) -> PathBuf {
-    let output = directory.join("kept.parquet");
+fn kept(directory: &Path, inputs: &[PathBuf], name: &str) -> PathBuf {
+    let output = directory.join(name);
     let mut options = InputOptions::new(directory);
     let prepared = KeptDocuments::prepare(inputs, &mut options, &output).unwrap();
     let mut documents = Documents::below(inputs, &options).unwrap();
@@ -110,6 +112,45 @@ fn a_cell_of_an_arrow_file_that_is_no_utf8_costs_its_row_and_no_other() {
     }
 }
 
+/// `--keep` of such a file failed, with "cannot read the rows with all columns" and code 1: nothing
+/// was written.
+#[test]
+fn a_cell_of_an_arrow_file_is_kept_as_it_is_in_a_column_of_strings() {
+    let column = |cells: [&str; 3]| Arc::new(StringArray::from_iter_values(cells)) as ArrayRef;
+    let columns = [
+        ("text", column(["one", "Xone", "two"])),
+        ("author", column(["Yann", "b", "c"])),
+    ];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let mut file = FileWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+    file.write(&batch).unwrap();
+    let file = file.into_inner().unwrap();
+    for mut table in [file, write::arrow_stream(&[batch])] {
+        for cell in [&b"Xone"[..], b"Yann"] {
+            let is_cell = |at: &usize| table[*at..].starts_with(cell);
+            let cell = (0..table.len()).find(is_cell).unwrap();
+            table[cell] = 0xff;
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("table.arrow");
+        std::fs::write(&path, table).unwrap();
+        let output = kept(directory.path(), &[path], "kept.arrow");
+        let rows = read(&[output.clone()], &InputOptions::new(directory.path()));
+        let texts: Vec<&str> = rows.iter().map(|row| &*row.as_ref().unwrap().1).collect();
+        assert_eq!(texts, ["one", "two"]);
+        let kept = std::fs::read(output).unwrap();
+        let has = |cell: &[u8]| kept.windows(cell.len()).any(|part| part == cell);
+        assert!(has(b"\xffann") && !has(b"\xffone"));
+        let schema = match kept.starts_with(b"ARROW1") {
+            true => FileReader::try_new(Cursor::new(kept), None)
+                .unwrap()
+                .schema(),
+            false => StreamReader::try_new(&*kept, None).unwrap().schema(),
+        };
+        assert_eq!(schema.field(1).data_type(), &DataType::Utf8);
+    }
+}
+
 /// `--keep` said that the inputs had changed while they were read.
 #[test]
 fn a_cell_of_another_column_is_kept_as_it_is() {
@@ -119,7 +160,7 @@ fn a_cell_of_another_column_is_kept_as_it_is() {
         &path,
         &[("text", &[b"one", b"two"]), ("author", &[b"\xff", b"b"])],
     );
-    let output = kept(directory.path(), &[path]);
+    let output = kept(directory.path(), &[path], "kept.parquet");
     let file = SerializedFileReader::new(std::fs::File::open(output).unwrap()).unwrap();
     let group = file.get_row_group(0).unwrap();
     let ColumnReader::ByteArrayColumnReader(mut column) = group.get_column_reader(1).unwrap()
@@ -147,7 +188,7 @@ fn intervals_keep_their_months() {
     let batch = RecordBatch::try_from_iter(columns).unwrap();
     let path = directory.path().join("a.parquet");
     std::fs::write(&path, write::parquet(&[batch], Compression::SNAPPY)).unwrap();
-    let output = kept(directory.path(), &[path]);
+    let output = kept(directory.path(), &[path], "kept.parquet");
     let file = SerializedFileReader::new(std::fs::File::open(output).unwrap()).unwrap();
     let group = file.get_row_group(0).unwrap();
     let ColumnReader::FixedLenByteArrayColumnReader(mut column) =
@@ -171,7 +212,7 @@ fn tables_go_together_whatever_the_order_of_their_columns() {
         std::fs::write(&path, write::parquet(&[batch], Compression::SNAPPY)).unwrap();
         path
     });
-    let output = kept(directory.path(), &[first, second]);
+    let output = kept(directory.path(), &[first, second], "kept.parquet");
     let rows = read(&[output], &InputOptions::new(directory.path()));
     let row = |name: &str| Ok((name.to_owned(), format!("text {name}")));
     assert_eq!(rows, [row("a"), row("b")]);

@@ -2,6 +2,9 @@
 //!
 //! Everything is read front to back in bounded memory; of the records that the index names, only
 //! the head. A violation is reported with its culprit, and the check continues.
+//!
+//! A collection, a package of packages as Browsertrix gives it out, has neither archives nor an
+//! index of its own: its packages are checked.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Seek};
@@ -10,7 +13,7 @@ use libdeflater::Crc;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::entries::{Entries, Entry, Packing, is_archive};
+use super::entries::{Entries, Entry, Packing, is_archive, is_package};
 use super::fault::WaczFault;
 use super::indexes;
 use super::layout::{ARCHIVE, CHUNK, DIGEST, INDEXES, PACKAGE, PAGES, sha256_text};
@@ -53,11 +56,56 @@ struct DeclaredResource {
 pub fn check(input: impl Read + Seek, each: &mut dyn FnMut()) -> Result<WaczCheck, WaczFault> {
     let entries = Entries::read(input)?;
     let mut problems = Problems::default();
+    let mut found = check_package(&entries, &mut problems, each);
+    // Packages that overlap are the same bytes any number of times.
+    if is_collection(&entries) && entries.oddities.is_empty() {
+        for package in entries.list.iter().filter(|entry| is_package(entry)) {
+            let (name, mut own) = (shown(&package.name), Problems::default());
+            match Entries::read(entries.section(package, 0, package.length)) {
+                Err(error) => problems.add(format!("{name}: {error}")),
+                Ok(inner) => {
+                    found.add(&check_package(&inner, &mut own, each));
+                    if is_collection(&inner) {
+                        own.add("it is a package within packages, which is not checked");
+                    }
+                }
+            }
+            problems.add_all(&name, own);
+        }
+    }
+    found.problem_count = problems.count;
+    found.problems = problems.kept;
+    Ok(found)
+}
+
+/// Returns true for a package that has packages instead of archives.
+fn is_collection<R>(entries: &Entries<R>) -> bool {
+    entries.list.iter().any(is_package) && !entries.list.iter().any(is_archive)
+}
+
+impl WaczCheck {
+    /// Adds the counts of a package in this one.
+    fn add(&mut self, package: &Self) {
+        self.files += package.files;
+        self.archives += package.archives;
+        self.archive_bytes += package.archive_bytes;
+        self.index_lines += package.index_lines;
+        self.pages += package.pages;
+    }
+}
+
+/// Checks a package; problems are added, and not in the result.
+fn check_package<R: Read + Seek>(
+    entries: &Entries<R>,
+    problems: &mut Problems,
+    each: &mut dyn FnMut(),
+) -> WaczCheck {
     for oddity in &entries.oddities {
         problems.add(oddity.clone());
     }
     let mut found = WaczCheck::default();
-    let declared = declared_resources(&entries, &mut problems);
+    let is_collection = is_collection(entries);
+    let declared = declared_resources(entries, is_collection, problems);
     let mut listed: HashMap<&str, &DeclaredResource> = declared
         .iter()
         .map(|(path, declared)| (path.as_str(), declared))
@@ -76,27 +124,15 @@ pub fn check(input: impl Read + Seek, each: &mut dyn FnMut()) -> Result<WaczChec
             found.archive_bytes += entry.length;
         }
         let is_read_in_parts = entry.name.starts_with(ARCHIVE)
+            || is_collection && is_package(entry)
             || entry.name.starts_with(INDEXES) && entry.name.ends_with(".gz");
         if is_read_in_parts && entry.packing != Packing::Stored {
             problems.add(format!(
                 "{name} is not stored as it is: nothing in it can be found"
             ));
         }
-        match digest(&entries, entry, each) {
-            Err(error) => problems.add(format!("{name} cannot be read: {error}")),
-            Ok((bytes, hash, crc)) => {
-                if bytes != entry.size || crc != entry.crc {
-                    problems.add(format!(
-                        "{name} is not what was packed: its checksum or its length is another"
-                    ));
-                }
-                match listed.remove(entry.name.as_str()) {
-                    None if matches!(entry.name.as_str(), PACKAGE | DIGEST) => {}
-                    None => problems.add(format!("{name} is not listed in {PACKAGE}")),
-                    Some(declared) => compare(&name, declared, bytes, &hash, &mut problems),
-                }
-            }
-        }
+        let declared = listed.remove(entry.name.as_str());
+        check_entry(entries, entry, declared, problems, each);
     }
     let mut missing: Vec<&str> = listed.into_keys().collect();
     missing.sort_unstable();
@@ -106,14 +142,40 @@ pub fn check(input: impl Read + Seek, each: &mut dyn FnMut()) -> Result<WaczChec
             shown(path)
         ));
     }
+    if is_collection {
+        return found;
+    }
     if found.archives == 0 {
         problems.add("it has no WARC file");
     }
-    found.index_lines = indexes::check(&entries, &mut problems, each);
-    found.pages = pages(&entries, &mut problems);
-    found.problem_count = problems.count;
-    found.problems = problems.kept;
-    Ok(found)
+    found.index_lines = indexes::check(entries, problems, each);
+    found.pages = pages(entries, problems);
+    found
+}
+
+/// Reads a file, and compares it with what the ZIP and `datapackage.json` say.
+fn check_entry<R: Read + Seek>(
+    entries: &Entries<R>,
+    entry: &Entry,
+    declared: Option<&DeclaredResource>,
+    problems: &mut Problems,
+    each: &mut dyn FnMut(),
+) {
+    let name = shown(&entry.name);
+    let (bytes, hash, crc) = match digest(entries, entry, each) {
+        Err(error) => return problems.add(format!("{name} cannot be read: {error}")),
+        Ok(found) => found,
+    };
+    if bytes != entry.size || crc != entry.crc {
+        problems.add(format!(
+            "{name} is not what was packed: its checksum or its length is another"
+        ));
+    }
+    match declared {
+        None if matches!(entry.name.as_str(), PACKAGE | DIGEST) => {}
+        None => problems.add(format!("{name} is not listed in {PACKAGE}")),
+        Some(declared) => compare(&name, declared, bytes, &hash, problems),
+    }
 }
 
 fn compare(
@@ -162,6 +224,7 @@ fn digest<R: Read + Seek>(
 /// `datapackage-digest.json`, if there is one.
 fn declared_resources<R: Read + Seek>(
     entries: &Entries<R>,
+    is_collection: bool,
     problems: &mut Problems,
 ) -> Vec<(String, DeclaredResource)> {
     let Some((package, bytes)) = json(entries, PACKAGE, problems) else {
@@ -175,7 +238,7 @@ fn declared_resources<R: Read + Seek>(
             "{PACKAGE} does not have the digest that {DIGEST} says"
         ));
     }
-    if !package["wacz_version"].is_string() {
+    if !package["wacz_version"].is_string() && !is_collection {
         problems.add(format!(
             "{PACKAGE} does not say which version of WACZ it is"
         ));

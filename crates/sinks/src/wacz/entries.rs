@@ -8,7 +8,6 @@
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Take};
-use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 use flate2::read::DeflateDecoder;
@@ -112,8 +111,9 @@ impl<R: Read + Seek> Entries<R> {
         let length = length.min(entry.length - from);
         Section {
             file: &self.file,
-            at: entry.begin.saturating_add(from),
-            left: length,
+            from: entry.begin.saturating_add(from),
+            length,
+            at: 0,
         }
     }
 }
@@ -164,29 +164,42 @@ fn is_inside(name: &str) -> bool {
     is_plain && !is_drive && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
 }
 
-/// A part of a shared file; each read seeks first.
+/// A part of a shared file, as a file of its own; each read seeks first.
 pub(super) struct Section<'a, R> {
     file: &'a RefCell<R>,
+    from: u64,
+    length: u64,
     at: u64,
-    left: u64,
 }
 
 impl<R: Read + Seek> Read for Section<'_, R> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let left = usize::try_from(self.left).unwrap_or(usize::MAX);
+        let left = self.length.saturating_sub(self.at);
+        let left = usize::try_from(left).unwrap_or(usize::MAX);
         let length = bytes.len().min(left);
         if length == 0 {
             return Ok(0);
         }
         let mut file = self.file.borrow_mut();
-        file.seek(SeekFrom::Start(self.at))?;
+        file.seek(SeekFrom::Start(self.from.saturating_add(self.at)))?;
         let read = file.read(&mut bytes[..length])?;
         if read == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         self.at += read as u64;
-        self.left -= read as u64;
         Ok(read)
+    }
+}
+
+impl<R> Seek for Section<'_, R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let at = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::End(by) => self.length.checked_add_signed(by),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+        };
+        self.at = at.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.at)
     }
 }
 
@@ -294,8 +307,8 @@ fn add_parts(
     package: &ArchivePart,
     found: &mut Vec<ArchivePart>,
 ) -> Result<(), WaczFault> {
-    let input = FilePart {
-        file,
+    let input = Section {
+        file: &RefCell::new(file),
         from: package.begin,
         length: package.length,
         at: 0,
@@ -306,7 +319,7 @@ fn add_parts(
                 &entry.name,
                 &[".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz"],
             );
-        if entry.is_directory || !is_archive && !is_named(&entry.name, &[".wacz"]) {
+        if entry.is_directory || !is_archive && !is_package(&entry) {
             continue;
         }
         let slash = if package.name.is_empty() { "" } else { "/" };
@@ -332,37 +345,9 @@ fn is_named(name: &str, endings: &[&str]) -> bool {
     endings.iter().any(|ending| name.ends_with(ending))
 }
 
-/// A part of a file, as a file of its own.
-struct FilePart<'a> {
-    file: &'a File,
-    from: u64,
-    length: u64,
-    at: u64,
-}
-
-impl Read for FilePart<'_> {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let left = self.length.saturating_sub(self.at);
-        let left = usize::try_from(left).unwrap_or(usize::MAX);
-        let length = bytes.len().min(left);
-        let read = self
-            .file
-            .read_at(&mut bytes[..length], self.from + self.at)?;
-        self.at += read as u64;
-        Ok(read)
-    }
-}
-
-impl Seek for FilePart<'_> {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let at = match to {
-            SeekFrom::Start(at) => Some(at),
-            SeekFrom::End(by) => self.length.checked_add_signed(by),
-            SeekFrom::Current(by) => self.at.checked_add_signed(by),
-        };
-        self.at = at.ok_or(io::ErrorKind::InvalidInput)?;
-        Ok(self.at)
-    }
+/// Returns true if an entry is a package: that of a collection.
+pub(super) fn is_package(entry: &Entry) -> bool {
+    is_named(&entry.name, &[".wacz"]) && !entry.is_directory
 }
 
 /// Returns true if an entry is a WARC file of the archive.

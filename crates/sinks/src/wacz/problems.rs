@@ -17,6 +17,15 @@ impl Problems {
             self.kept.push(problem.into());
         }
     }
+
+    /// Adds the problems of a package in this one.
+    pub(super) fn add_all(&mut self, package: &str, of_package: Self) {
+        let unnamed = of_package.count - of_package.kept.len() as u64;
+        for problem in of_package.kept {
+            self.add(format!("{package}: {problem}"));
+        }
+        self.count += unnamed;
+    }
 }
 
 /// Returns a name from the file for a message: one line, and not too long.
