@@ -239,20 +239,20 @@ fn run(command: &mut Command) -> Result<String, String> {
 }
 
 fn outcome(known: &KnownSite, server: &Server, export: &str) -> Result<Outcome, String> {
-    let mut kept = BTreeSet::new();
+    let (mut kept, mut contained) = (BTreeSet::new(), BTreeSet::new());
     for line in export.lines() {
         let row: serde_json::Value = serde_json::from_str(line).map_err(|why| why.to_string())?;
         let address = row["url"].as_str().and_then(|url| {
             let address = url.strip_prefix("http://")?;
             Some(address.replacen(&format!(":{}", server.port()), "", 1))
         });
-        if let Some(address) = address
-            && ["unique", "changed"]
-                .map(Some)
-                .contains(&row["verdict"].as_str())
-        {
-            kept.insert(address);
-        }
+        let Some(address) = address else { continue };
+        match row["verdict"].as_str() {
+            Some("unique" | "changed") => kept.insert(address),
+            // A page that a later one contains is a near-duplicate, and in the archive.
+            Some("near-duplicate") if !row["warc_file"].is_null() => contained.insert(address),
+            _ => continue,
+        };
     }
     let log = server.log();
     let asked: BTreeSet<String> = log
@@ -273,7 +273,9 @@ fn outcome(known: &KnownSite, server: &Server, export: &str) -> Result<Outcome, 
             .filter(|address| asked.contains(*address))
             .count(),
         kept: kept.len(),
-        lost: known.lost(archived()).len(),
+        lost: known
+            .lost(archived().chain(contained.iter().map(String::as_str)))
+            .len(),
         repeats: repeats.len(),
         repeats_by_view,
     })

@@ -288,7 +288,15 @@ fn documents_of_a_collection_are_listed_by_their_exact_resemblance() {
 #[test]
 fn a_similar_document_is_listed_with_the_fact_that_makes_it_distinct() {
     let crawl = collection();
-    let text = |size: u32| format!("{}\nAn image needs {size} MB of memory.\n", prose(3, 200));
+    let text = |size: u32| {
+        format!(
+            "The committee met on Tuesday, and approved the new bridge over the river.\n\
+             It will be built in three years; the ferry runs until the last cable hangs.\n\
+             Those who live near the pier asked for quiet hours. The council agreed.\n\
+             An image needs {size} MB of memory.\n"
+        )
+    };
+    std::fs::create_dir(crawl.directory().join("installed")).unwrap();
     crawl.write("installed/new.txt", text(780));
     crawl.write("installed/copy.txt", format!("{}\n", text(260)));
     crawl.write("old.txt", text(260));

@@ -21,6 +21,8 @@ struct Ended {
     server: Server,
     crawl: Crawl,
     verdicts: BTreeMap<String, String>,
+    /// Pages in the archive, those that a later page contains included.
+    kept: BTreeSet<String>,
     /// Pages that were left out as copies of a page with another text.
     wrongly_merged: Vec<(String, String)>,
 }
@@ -56,9 +58,14 @@ fn crawl_with(known: KnownSite, key: &str, options: &[&str]) -> Ended {
         Some(url.replacen(&format!(":{}", server.port()), "", 1))
     };
     let (mut verdicts, mut wrongly_merged) = (BTreeMap::new(), Vec::new());
+    let mut kept = BTreeSet::new();
     for row in crawl.rows() {
         let page = address(&row["url"]).unwrap();
         verdicts.insert(page.clone(), row["verdict"].as_str().unwrap().to_owned());
+        // A page that a later one contains is a near-duplicate, and in the archive.
+        if !row["warc_file"].is_null() && row["verdict"] != "exact-duplicate" {
+            kept.insert(page.clone());
+        }
         if let Some(original) = address(&row["duplicate_of"])
             && !known.say_the_same(&page, &original)
         {
@@ -70,6 +77,7 @@ fn crawl_with(known: KnownSite, key: &str, options: &[&str]) -> Ended {
         server,
         crawl,
         verdicts,
+        kept,
         wrongly_merged,
     }
 }
@@ -133,7 +141,7 @@ impl Ended {
     /// Asserts that a page of every text was archived.
     #[track_caller]
     fn lost_nothing(&self) -> &Self {
-        let lost = self.known.lost(self.archived());
+        let lost = self.known.lost(self.kept.iter().map(String::as_str));
         let unseen = lost
             .iter()
             .filter(|address| !self.verdicts.contains_key(**address));
@@ -352,11 +360,12 @@ fn a_blog_and_a_shop_with_views_in_a_changing_frame_are_archived_once_and_lose_n
     }
 }
 
-/// Without old revisions: `evaluation -- dynamic-sites` counts how many of them are lost.
+/// Of the 217 contents of this wiki 105 were lost: revisions that differ in a paragraph taught that
+/// articles change by themselves.
 #[test]
-fn a_wiki_that_shows_each_article_in_four_views_is_archived_once_and_loses_nothing() {
-    for key in [KEY, OTHER_KEY] {
-        let ended = crawl_with(known_sites::wiki(40, 0), key, &[]);
+fn a_wiki_with_old_revisions_and_four_views_is_archived_once_and_loses_nothing() {
+    for (key, most_old) in [(KEY, 3), (OTHER_KEY, 0)] {
+        let ended = crawl_with(known_sites::wiki(40, most_old), key, &[]);
         ended.lost_nothing().repeats_at_most(15);
         ended.crawl.is_sound();
     }

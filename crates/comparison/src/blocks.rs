@@ -10,6 +10,10 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 /// Minimum words of a long block. A text of this length under many headings is boilerplate.
 pub(crate) const LONG: usize = 10;
+/// The least number of words that show that a text was folded …
+const LEAST_WORDS_OF_BARE: usize = 25;
+/// … if at most one in so many has a capital or a mark behind it.
+const BARE: usize = 50;
 /// The longest heading, in words. A text without lines is none.
 const LONGEST_HEADING: usize = 50;
 /// A number in a shape, and an address.
@@ -46,6 +50,9 @@ pub struct ComparedPage {
     pub(crate) numbers_of_url: HashSet<String>,
     pub(crate) is_partial: bool,
     pub(crate) is_plain: bool,
+    /// True for words without sentences, which somebody has folded or stemmed: what a number or a
+    /// name in them belongs to cannot be told.
+    pub(crate) is_bare: bool,
     /// The hashes of its words, ascending, once they are asked for.
     words: OnceLock<Vec<u64>>,
 }
@@ -105,6 +112,7 @@ impl ComparedPage {
             numbers_of_url: numbers_in(parts.url).map(str::to_owned).collect(),
             is_partial: parts.is_partial,
             is_plain: parts.is_plain,
+            is_bare: is_bare(parts),
             words: OnceLock::new(),
         }
     }
@@ -299,10 +307,13 @@ fn folded(text: &str) -> Cow<'_, str> {
 
 fn without_spare_space(text: &str) -> Cow<'_, str> {
     let has_other_space = match text.is_ascii() {
-        true => text.bytes().any(|byte| matches!(byte, b'\t'..=b'\r')),
+        true => count_of(text.as_bytes(), |byte| matches!(byte, b'\t'..=b'\r')) > 0,
         false => text.contains(|c: char| c.is_whitespace() && c != ' '),
     };
-    let has_spare_space = text.starts_with(' ') || text.ends_with(' ') || text.contains("  ");
+    let are_spaces = |before: u8, byte: u8| before == b' ' && byte == b' ';
+    let has_spare_space = text.starts_with(' ')
+        || text.ends_with(' ')
+        || count_of_pairs(text.as_bytes(), are_spaces) > 0;
     match !has_other_space && !has_spare_space {
         true => Cow::Borrowed(text),
         false => Cow::Owned(text.split_whitespace().collect::<Vec<_>>().join(" ")),
@@ -317,7 +328,7 @@ pub(crate) fn bare(run: &str) -> &str {
 /// Returns false for a text that has no number and no address, and so is its own shape.
 fn has_values(text: &str) -> bool {
     let has_number = match text.is_ascii() {
-        true => text.bytes().any(|byte| byte.is_ascii_digit()),
+        true => count_of(text.as_bytes(), |byte| byte.is_ascii_digit()) > 0,
         false => text.contains(char::is_numeric),
     };
     has_number || text.contains("://") || text.contains("www.")
@@ -341,13 +352,38 @@ fn shape_of(text: &str) -> String {
     shape
 }
 
+/// Returns true for a text that was folded: it has no title and no heading, nearly no capitals and
+/// nearly no marks behind words, in a script that has both. In prose every tenth word has a mark.
+fn is_bare(parts: &PageParts<'_>) -> bool {
+    if parts.title.is_some() || parts.heading.is_some() {
+        return false;
+    }
+    let is_mark = |word: &str| word.ends_with(['.', ',', ';', ':', '!', '?', ')', '"']);
+    let (mut words, mut cased, mut signs) = (0, 0, 0);
+    for word in parts.judged.split_whitespace() {
+        let is_capital = word.contains(char::is_uppercase);
+        words += 1;
+        cased += usize::from(is_capital || word.contains(char::is_lowercase));
+        signs += usize::from(is_capital || is_mark(word));
+    }
+    words >= LEAST_WORDS_OF_BARE && 2 * cased > words && BARE * signs <= words
+}
+
 /// Returns the number of words: runs without white space, or the characters of a script without
 /// blanks. A count for weights, in a single pass.
 pub(crate) fn words_in(text: &str) -> usize {
     let mut words = 0;
     let mut is_inside = false;
     if text.is_ascii() {
-        for byte in text.bytes() {
+        let bytes = text.as_bytes();
+        let begins =
+            |before: u8, byte: u8| before.is_ascii_whitespace() && !byte.is_ascii_whitespace();
+        let is_odd = |before: u8, byte: u8| begins(before, byte) && !byte.is_ascii_alphanumeric();
+        let first = bytes.first().copied().unwrap_or(b' ');
+        if count_of_pairs(bytes, is_odd) == 0 && !is_odd(b' ', first) {
+            return count_of_pairs(bytes, begins) + usize::from(begins(b' ', first));
+        }
+        for byte in bytes {
             let begins = !is_inside && byte.is_ascii_alphanumeric();
             words += usize::from(begins);
             is_inside = (is_inside || begins) && !byte.is_ascii_whitespace();
@@ -368,6 +404,21 @@ pub(crate) fn words_in(text: &str) -> usize {
         }
     }
     words
+}
+
+/// Returns the number of bytes that are so. It has no early exit, so that the compiler looks at
+/// many bytes at a time.
+fn count_of(bytes: &[u8], is_so: impl Fn(u8) -> bool) -> usize {
+    bytes.iter().filter(|byte| is_so(**byte)).count()
+}
+
+/// Returns the number of bytes that are so with the byte before them.
+fn count_of_pairs(bytes: &[u8], are_so: impl Fn(u8, u8) -> bool) -> usize {
+    let behind = bytes.get(1..).unwrap_or_default();
+    let pairs = bytes.iter().zip(behind);
+    pairs
+        .filter(|(before, byte)| are_so(**before, **byte))
+        .count()
 }
 
 /// Returns true for a character of a script that has no blanks between words.

@@ -20,6 +20,8 @@ const PART_OF_SOURCE: usize = 8;
 const LINE_OF_ORIGIN: usize = 25;
 /// The longest block that the frame of an edition may have, in words.
 const LONGEST_OF_FRAME: usize = 15;
+/// The least number of words of a paragraph. A saying that is drawn at random has fewer.
+const PARAGRAPH: usize = 25;
 /// The least confidence in the language of a few words.
 const LEAST_CONFIDENCE: f64 = 0.3;
 
@@ -91,6 +93,9 @@ pub fn decide(
 ) -> Decision {
     if page.is_partial || original.is_partial {
         return Decision::distinct(Reason::PartlyRead);
+    }
+    if page.is_bare && original.is_bare {
+        return Decision::of(Outcome::Undecided);
     }
     let parts = Parts::of(page, original, frames);
     let is_changing =
@@ -238,6 +243,20 @@ fn changes(
         }
     }
     both.retain(|place| words.get(place).is_none_or(|words| 2 * words <= shared));
+    // What changes by itself is drawn anew for each page, from what the site has if it is long. A
+    // paragraph that no other page has, or that several pages of one content have, is edited: it is
+    // a part of an article and of its old revisions.
+    let content = page.content();
+    let is_part_of_text = |left: &Left<'_>| {
+        let is_prose = is_of_content(&left) && left.block.words >= PARAGRAPH;
+        let block = left.block;
+        is_prose && !frames.has_elsewhere(block, content) || frames.is_owned(block, content)
+    };
+    let is_edited = |place: &u64| {
+        let mut left = parts.only_page.iter().chain(&parts.only_original);
+        left.any(|left| left.place == Some(*place) && is_part_of_text(left))
+    };
+    let (edited, both): (HashSet<u64>, HashSet<u64>) = both.into_iter().partition(is_edited);
     let in_both = |place: Option<u64>| place.is_some_and(|place| both.contains(&place));
     let [ours_rest, theirs_rest] = [(&parts.only_page, original), (&parts.only_original, page)]
         .map(|(left, other)| weight(left, other, &in_both));
@@ -258,6 +277,7 @@ fn changes(
         both.iter().partition(|place| words.contains_key(*place));
     let is_stable = |place: &u64| !ours.contains(place) && !theirs.contains(place);
     let stable = parts.places.iter().copied().filter(is_stable);
+    let stable = stable.chain(edited);
     let numbered = if is_view { &*parts.numbered } else { &[] };
     let numbers_alike = places_of_numbers(numbered, |place| frames.changed(place));
     Changes {

@@ -61,6 +61,19 @@ impl Frames<'_> {
         changes.any(|changes| changes.contains_key(&place))
     }
 
+    /// Returns true for a block, with these numbers, that a page of another content has as well.
+    pub(crate) fn has_elsewhere(&self, block: &Block, content: u64) -> bool {
+        let known = self.page.and_then(|frame| frame.blocks.get(&block.hash));
+        known.is_some_and(|known| known.contents & !bit_of(content) != 0)
+    }
+
+    /// Returns true for a block, with these numbers, that several pages of this content have, and
+    /// no page of another one.
+    pub(crate) fn is_owned(&self, block: &Block, content: u64) -> bool {
+        let known = self.page.and_then(|frame| frame.blocks.get(&block.hash));
+        known.is_some_and(|known| known.pages > 1 && known.contents == bit_of(content))
+    }
+
     /// Returns true if what stands in a place changes by itself: on the page's host, or, for a
     /// number or date, on several others. Sites of one software have the same words beside it.
     pub(crate) fn change_by_themselves(&self, place: u64) -> bool {
@@ -148,7 +161,7 @@ impl HostFrame {
     /// Learns from a page that is kept.
     pub fn learn(&mut self, page: &ComparedPage) {
         self.pages += 1;
-        let content = 1_u64 << (page.content() % u64::from(u64::BITS));
+        let content = bit_of(page.content());
         let mut blocks: Vec<(u64, &Block)> = page
             .blocks
             .iter()
@@ -289,6 +302,11 @@ impl Change {
         };
         self.values.len() >= values && self.changed >= self.stable
     }
+}
+
+/// Returns the bit of a content among those of a block.
+fn bit_of(content: u64) -> u64 {
+    1 << (content % u64::from(u64::BITS))
 }
 
 /// Returns the place behind a block of the frame.

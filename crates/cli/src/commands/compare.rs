@@ -1,8 +1,8 @@
 //! `crawler compare`: the likeness of two files.
 //!
 //! HTML files are compared by their main content, as in a crawl; everything else as text. The hash
-//! key is zero, so that fingerprints can be compared between machines. `--diff` shows the blocks and
-//! the words in which the texts differ.
+//! key is zero, so that fingerprints can be compared between machines. `--diff` shows the blocks
+//! and the words in which the texts differ.
 
 mod measures;
 

@@ -19,12 +19,10 @@ use web::{Generality, Host, PageUrl, UrlPattern};
 
 use super::Patterns;
 use super::name::{CLOSED, PatternName};
-use super::pattern::{Pattern, PatternState, Visit};
+use super::pattern::{PARAMETER, Pattern, PatternState, Visit};
 use crate::discovered_url::DiscoveredUrl;
 use crate::visit_record::VisitRecord;
 
-/// The generality of parameters, after those of patterns.
-pub(super) const PARAMETER: u8 = Generality::ALL.len() as u8;
 /// Parameters of a host.
 const MAX_PARAMETERS: usize = 64;
 

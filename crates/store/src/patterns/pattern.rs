@@ -3,15 +3,16 @@
 //! The numbers are from a simulation (`examples/novelty.rs`; docs/adr/0007 has its table).
 
 use serde::{Deserialize, Serialize};
-use web::{UrlKey, UrlPattern};
+use web::{Generality, UrlKey, UrlPattern};
 
 use super::PatternReport;
 use super::closed::{Closed, LastLook};
 use super::left::LeftRows;
-use super::parameters::PARAMETER;
 use crate::harvest::Harvest;
 use crate::visit_record::{Fate, VisitRecord};
 
+/// The generality of parameters, after those of patterns.
+pub(super) const PARAMETER: u8 = Generality::ALL.len() as u8;
 /// Visits after which a pattern may become poor.
 const POOR_VISITS: u32 = 30;
 /// The visits that decide on that, and the share of new pages in per cent below which it is poor.
