@@ -135,7 +135,10 @@ fn a_cell_of_an_arrow_file_is_kept_as_it_is_in_a_column_of_strings() {
         let path = directory.path().join("table.arrow");
         std::fs::write(&path, table).unwrap();
         let output = kept(directory.path(), &[path], "kept.arrow");
-        let rows = read(&[output.clone()], &InputOptions::new(directory.path()));
+        let rows = read(
+            std::slice::from_ref(&output),
+            &InputOptions::new(directory.path()),
+        );
         let texts: Vec<&str> = rows.iter().map(|row| &*row.as_ref().unwrap().1).collect();
         assert_eq!(texts, ["one", "two"]);
         let kept = std::fs::read(output).unwrap();

@@ -128,7 +128,13 @@ fn a_parameter_whose_pages_repeat_and_lead_nowhere_is_closed_in_all_its_combinat
 #[test]
 fn a_parameter_with_one_page_in_five_that_says_something_new_stays_open() {
     let mut site = Site::default();
-    let opinions = |time: u64, _: &str| if time % 5 == 0 { Text } else { Nothing };
+    let opinions = |time: u64, _: &str| {
+        if time.is_multiple_of(5) {
+            Text
+        } else {
+            Nothing
+        }
+    };
     site.visit_all(&["tab", "tab&unit"], 500, opinions);
     assert_eq!(site.fetched, 1_000);
 }
@@ -164,8 +170,12 @@ fn a_combination_with_a_closed_parameter_is_sampled_and_stays_open_if_it_brings_
         let mut forum = Site::default();
         forum.visit_all(&["action&form", "action"], 100, nothing);
         assert!(forum.is_closed("action"));
-        for time in 0..200 {
-            let brings = if time % 5 == 0 { brings } else { Nothing };
+        for time in 0..200_u64 {
+            let brings = if time.is_multiple_of(5) {
+                brings
+            } else {
+                Nothing
+            };
             assert_eq!(forum.visit("action&thread", brings), None, "{time}");
         }
         assert!(forum.visit("action", Nothing).is_some());
@@ -219,7 +229,13 @@ fn a_link_to_one_more_view_with_the_parameter_leads_nowhere() {
 #[test]
 fn a_probe_of_a_closed_parameter_that_leads_on_opens_it_and_its_urls_wait_again() {
     let mut shop = Site::default();
-    let selections = |time: u64, _: &str| if time % 8 == 0 { Text } else { Nothing };
+    let selections = |time: u64, _: &str| {
+        if time.is_multiple_of(8) {
+            Text
+        } else {
+            Nothing
+        }
+    };
     shop.visit_all(&["look", "look&sort", "sort"], 100, selections);
     assert!(shop.is_closed("look"));
     let left_out = (0..2_000).take_while(|_| {
@@ -254,7 +270,13 @@ fn a_page_that_a_later_one_contains_speaks_against_its_parameters() {
 #[test]
 fn a_pattern_that_is_opened_by_hand_is_visited_though_its_parameter_is_closed() {
     let mut shop = Site::default();
-    let selections = |time: u64, _: &str| if time % 8 == 0 { Text } else { Nothing };
+    let selections = |time: u64, _: &str| {
+        if time.is_multiple_of(8) {
+            Text
+        } else {
+            Nothing
+        }
+    };
     shop.visit_all(&["look", "look&sort", "sort"], 100, selections);
     assert!(shop.visit("sort", Nothing).is_some());
     let name = PatternName::from_text("a.test/{name}?sort").unwrap();

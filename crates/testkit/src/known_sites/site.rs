@@ -146,8 +146,9 @@ impl KnownSite {
             body,
             is_plain,
         };
-        let replaced = self.pages.insert(address.clone(), page);
-        assert!(replaced.is_none(), "{address} was added twice");
+        let is_new = !self.pages.contains_key(&address);
+        assert!(is_new, "{address} was added twice");
+        self.pages.insert(address, page);
     }
 
     pub(super) fn add_seed(&mut self, address: impl Into<String>) {
