@@ -20,6 +20,8 @@ const PART_OF_SOURCE: usize = 8;
 const LINE_OF_ORIGIN: usize = 25;
 /// The longest block that the frame of an edition may have, in words.
 const LONGEST_OF_FRAME: usize = 15;
+/// A page has more than the other one if it has more than so many times the blocks of its own.
+const MORE_BLOCKS: usize = 4;
 /// The least number of words of a paragraph. A saying that is drawn at random has fewer.
 const PARAGRAPH: usize = 25;
 /// The least confidence in the language of a few words.
@@ -147,10 +149,17 @@ impl Weighed {
         is_changing: &impl Fn(Option<u64>) -> bool,
     ) -> Outcome {
         let Self { shared, .. } = *self;
-        // In a short text every word counts, unless one page has more blocks and the other nothing.
+        // In a short text every word counts, unless one page has more blocks and the other nothing
+        // but a few of a frame, as a print view has the terms of sale.
         let is_edited = differences.ours + differences.theirs > 0;
-        let is_part =
-            differences.ours == 0 && self.theirs > 0 || differences.theirs == 0 && self.ours > 0;
+        let has_more = |more: &[Left<'_>], words: usize, less: &[Left<'_>]| {
+            let has_own = less.iter().any(|left| !left.is_frame);
+            words > 0 || !has_own && more.len() > MORE_BLOCKS * less.len()
+        };
+        let is_part = differences.ours == 0
+            && has_more(&parts.only_original, self.theirs, &parts.only_page)
+            || differences.theirs == 0
+                && has_more(&parts.only_page, self.ours, &parts.only_original);
         let is_short_edit = is_edited && !is_part && shared < LEAST_EDITED;
         if differences.replaced > 0 || is_short_edit {
             return Outcome::Undecided;

@@ -12,8 +12,10 @@ const MAX_PLACES: usize = 256;
 /// A block is a part of the frame if it stands under so many headings. The name of an article
 /// stands on all pages of a list, and these have one heading …
 const LEAST_CONTENTS_OF_BLOCK: u32 = 8;
-/// … and, unless it is long, on this part of all kept pages.
+/// … and on this part of all kept pages, …
 const PART_OF_PAGES: u32 = 10;
+/// … or on this one if it is long: the text of a product stands on the pages of its colours, too.
+const PART_OF_PAGES_IF_LONG: u32 = 100;
 /// … or on this part if it is in their main content.
 const PART_OF_CONTENT: u32 = 2;
 /// A place changes by itself if it did in pairs of so many contents that were equal otherwise …
@@ -262,7 +264,8 @@ impl HostFrame {
     fn known(&self, key: u64) -> Option<FrameBlock> {
         let known = *self.blocks.get(&key)?;
         let has_contents = known.contents.count_ones() >= LEAST_CONTENTS_OF_BLOCK;
-        (has_contents && (known.is_long || self.is_common(known))).then_some(known)
+        let is_boilerplate = known.is_long && known.pages >= self.pages / PART_OF_PAGES_IF_LONG;
+        (has_contents && (is_boilerplate || self.is_common(known))).then_some(known)
     }
 
     /// Returns true for a block on a tenth of the pages, or on half of them if it is in the main

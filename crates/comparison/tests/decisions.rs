@@ -636,6 +636,42 @@ fn each_block_that_differs_is_shown_with_what_it_counts() {
     assert!(differing_blocks(&page, &page, frames).is_empty());
 }
 
+/// Half of the print views of a shop were kept: all that a product's page had more was its frame,
+/// so that "In stock" in the line with the price was an edit of a short text.
+#[test]
+fn a_short_print_view_stands_in_its_page_although_a_line_of_the_page_has_more_words() {
+    let text = "A screw with a countersunk head and a cross recess, sold in boxes of forty.";
+    let of = |name: &str, price: &str, frame: &str| {
+        plain(name, &format!("{price}\n{text} Made for {name}.{frame}"))
+    };
+    let terms = "\nAll goods remain ours until they are paid for, and the courts of Exeter decide.";
+    let menu = "\nBasket: empty\nBought often\nHammer\nScrew\nOur letter\nHelp";
+    let mut frame = HostFrame::default();
+    for number in 0..20 {
+        let name = format!(
+            "Screw of {}",
+            char::from(b'a' + number).to_string().repeat(4)
+        );
+        frame.learn(&of(&name, "Sold out", menu));
+        frame.learn(&of(&name, "Not sold", terms));
+    }
+    let frames = Frames {
+        page: Some(&frame),
+        original: Some(&frame),
+        common: None,
+    };
+    let product = of("Screw of aaaa", "SKU WS-2117. 3.69 Euro. In stock.", menu);
+    let decided = |page: &ComparedPage| decide(page, &product, frames, false).outcome;
+    let printed = of("Screw of aaaa", "WS-2117, 3.69 Euro", terms);
+    assert_eq!(decided(&printed), Outcome::View);
+    let edited = of("Screw of aaaa", "WS-2117, 3.69 Euro", menu);
+    assert_eq!(
+        decided(&edited),
+        Outcome::Undecided,
+        "no view: it has the frame"
+    );
+}
+
 /// Blocks of words that no other block has.
 fn blocks() -> impl Strategy<Value = Vec<String>> {
     let block = prop::collection::vec("[a-z]{4,9}", 6..14);
