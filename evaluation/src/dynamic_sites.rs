@@ -64,7 +64,7 @@ const SITES: [Measured; 4] = [
     },
 ];
 
-/// What a crawl made of a site, in pages.
+/// Counts of pages of a crawled site.
 struct Outcome {
     fetched: usize,
     kept: usize,

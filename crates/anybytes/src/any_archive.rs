@@ -38,7 +38,7 @@ pub(crate) fn archive(bytes: &[u8]) -> Vec<u8> {
     archive
 }
 
-/// Returns the records of an archive in which captures are judged by their requests.
+/// Returns the records of an archive that judges captures by their requests.
 pub(crate) fn judged_records(archive: Vec<u8>) -> Vec<(Record, Standing)> {
     let mut stream = WarcStream::new(Path::new("any.warc"), Cursor::new(archive));
     let mut requests = Requests::default();

@@ -51,7 +51,19 @@ pub fn dedup(bytes: &[u8]) {
         Err(fault @ (KeepError::Changed { .. } | KeepError::Choice { .. })) => {
             panic!("nobody has changed the file: {fault}")
         }
-        Err(_) => {}
+        // Inputs that cannot be read, or that one output cannot hold.
+        Err(
+            KeepError::Corpus(_)
+            | KeepError::Mixed { .. }
+            | KeepError::Columns { .. }
+            | KeepError::OtherName { .. }
+            | KeepError::Unsupported { .. }
+            | KeepError::WithinInput { .. }
+            | KeepError::Read { .. }
+            | KeepError::Unreadable { .. }
+            | KeepError::Rows { .. }
+            | KeepError::Write { .. },
+        ) => {}
     }
 }
 

@@ -19,7 +19,7 @@ pub fn tables(bytes: &[u8]) {
         return;
     };
     for document in documents.take(MAX_DOCUMENTS) {
-        // An id may be an empty text: it is that of the table.
+        // The id comes from the table, and may be an empty text.
         if let Err(skipped) = document {
             assert!(!skipped.reason.is_empty(), "a loss has a reason");
         }

@@ -54,7 +54,7 @@ pub fn unpack(bytes: &[u8]) {
     }
 }
 
-/// Asserts that files lie below the directory, each by itself.
+/// Asserts that each file is below the directory and at a path of its own.
 fn check(names: &FileNames) {
     let mut taken = HashSet::new();
     for (url, path) in names.iter() {

@@ -1,9 +1,9 @@
-//! The blocks in which two pages differ, as `--diff` prints them: the ones that count decided.
+//! Blocks that differ between two pages, as `--diff` prints them. Those that count decided.
 
 use std::io::{self, Write};
 
-use comparison::DifferingBlock;
-use serde::Serialize;
+use comparison::{BlockWeight, DifferingBlock};
+use serde::{Serialize, Serializer};
 
 use crate::terminal::printable;
 
@@ -16,14 +16,20 @@ const LONGEST: usize = 160;
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct PrintedBlock {
     /// `counts`, or the reason why it does not: `frame`, `changes`, `same-words` or `aside`.
-    weight: &'static str,
+    #[serde(serialize_with = "by_name")]
+    weight: BlockWeight,
     #[serde(skip_serializing_if = "Option::is_none")]
     a: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     b: Option<String>,
 }
 
-/// Returns the blocks for programs. In each, the first text is the one that `is_page_first` names.
+/// Writes the name of a weight.
+fn by_name<S: Serializer>(weight: &BlockWeight, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(weight.as_str())
+}
+
+/// Returns the blocks for programs. `a` is the page if `is_page_first`, otherwise the original.
 pub(crate) fn printed(blocks: Vec<DifferingBlock>, is_page_first: bool) -> Vec<PrintedBlock> {
     let blocks = blocks.into_iter();
     let printed = blocks.map(|block| {
@@ -31,8 +37,11 @@ pub(crate) fn printed(blocks: Vec<DifferingBlock>, is_page_first: bool) -> Vec<P
             true => (block.page, block.original),
             false => (block.original, block.page),
         };
-        let weight = block.weight.as_str();
-        PrintedBlock { weight, a, b }
+        PrintedBlock {
+            weight: block.weight,
+            a,
+            b,
+        }
     });
     printed.collect()
 }
@@ -47,7 +56,7 @@ pub(crate) fn write(
         return Ok(());
     }
     let (counting, others): (Vec<_>, Vec<_>) =
-        blocks.iter().partition(|block| block.weight == "counts");
+        (blocks.iter()).partition(|block| block.weight == BlockWeight::Counts);
     writeln!(
         out,
         "blocks that differ: {}, {} of them count",
@@ -58,7 +67,12 @@ pub(crate) fn write(
         let texts = [(a, &block.a), (b, &block.b)];
         for (name, text) in texts {
             if let Some(text) = text {
-                writeln!(out, "  {:<10}  {name}: {}", block.weight, shown(text))?;
+                writeln!(
+                    out,
+                    "  {:<10}  {name}: {}",
+                    block.weight.as_str(),
+                    shown(text)
+                )?;
             }
         }
     }

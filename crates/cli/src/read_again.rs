@@ -188,7 +188,8 @@ impl ArchivedPages {
         None
     }
 
-    fn count_unread(&self, row: &VisitRecord, trouble: &str) {
+    /// Counts a page that cannot be read any more, and names it.
+    pub(crate) fn count_unread(&self, row: &VisitRecord, trouble: &str) {
         if self.unread.fetch_add(1, Ordering::Relaxed) < NAMED {
             say(&format!("warning: {}: {}", row.url, printable(trouble)));
         }

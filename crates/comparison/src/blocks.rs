@@ -10,10 +10,10 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 /// Minimum words of a long block. A text of this length under many headings is boilerplate.
 pub(crate) const LONG: usize = 10;
-/// The least number of words that show that a text was folded …
-const LEAST_WORDS_OF_BARE: usize = 25;
-/// … if at most one in so many has a capital or a mark behind it.
-const BARE: usize = 50;
+/// Minimum words of a text that count as one without sentences …
+const LEAST_WORDS_WITHOUT_SENTENCES: usize = 25;
+/// … if at most one word in this many has a capital or a mark behind it.
+const MARKED_PART: usize = 50;
 /// The longest heading, in words. A text without lines is none.
 const LONGEST_HEADING: usize = 50;
 /// A number in a shape, and an address.
@@ -52,7 +52,7 @@ pub struct ComparedPage {
     pub(crate) is_plain: bool,
     /// True for words without sentences, which somebody has folded or stemmed: what a number or a
     /// name in them belongs to cannot be told.
-    pub(crate) is_bare: bool,
+    pub(crate) lacks_sentences: bool,
     /// The hashes of its words, ascending, once they are asked for.
     words: OnceLock<Vec<u64>>,
 }
@@ -112,7 +112,7 @@ impl ComparedPage {
             numbers_of_url: numbers_in(parts.url).map(str::to_owned).collect(),
             is_partial: parts.is_partial,
             is_plain: parts.is_plain,
-            is_bare: is_bare(parts),
+            lacks_sentences: lacks_sentences(parts),
             words: OnceLock::new(),
         }
     }
@@ -354,7 +354,7 @@ fn shape_of(text: &str) -> String {
 
 /// Returns true for a text that was folded: it has no title and no heading, nearly no capitals and
 /// nearly no marks behind words, in a script that has both. In prose every tenth word has a mark.
-fn is_bare(parts: &PageParts<'_>) -> bool {
+fn lacks_sentences(parts: &PageParts<'_>) -> bool {
     if parts.title.is_some() || parts.heading.is_some() {
         return false;
     }
@@ -366,7 +366,7 @@ fn is_bare(parts: &PageParts<'_>) -> bool {
         cased += usize::from(is_capital || word.contains(char::is_lowercase));
         signs += usize::from(is_capital || is_mark(word));
     }
-    words >= LEAST_WORDS_OF_BARE && 2 * cased > words && BARE * signs <= words
+    words >= LEAST_WORDS_WITHOUT_SENTENCES && 2 * cased > words && MARKED_PART * signs <= words
 }
 
 /// Returns the number of words: runs without white space, or the characters of a script without

@@ -96,7 +96,7 @@ pub fn decide(
     if page.is_partial || original.is_partial {
         return Decision::distinct(Reason::PartlyRead);
     }
-    if page.is_bare && original.is_bare {
+    if page.lacks_sentences && original.lacks_sentences {
         return Decision::of(Outcome::Undecided);
     }
     let parts = Parts::of(page, original, frames);

@@ -1,5 +1,4 @@
-//! The blocks in which two pages differ, with the weight of each in the decision, to be shown to a
-//! user.
+//! Blocks that differ between two pages, with the weight of each in the decision, for users.
 
 use crate::alike::Differences;
 use crate::blocks::ComparedPage;
@@ -47,7 +46,7 @@ impl BlockWeight {
     }
 }
 
-/// Returns the blocks in which two pages differ: pairs that are alike first, then the blocks that
+/// Returns the blocks that differ between two pages: pairs that are alike first, then the blocks that
 /// only the page has, then those that only the original has, each in order.
 #[must_use]
 pub fn differing_blocks(

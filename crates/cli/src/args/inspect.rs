@@ -207,8 +207,8 @@ pub(crate) struct DuplicatesArgs {
     /// DIR/control.toml instead
     #[arg(long, value_name = "URL", conflicts_with = "clusters")]
     pub(crate) distinct: Vec<String>,
-    /// Compare this page with its original: the blocks and words in which they differ, and the
-    /// figures of the verdict
+    /// Compare this page with its original: the blocks and words that differ, and the figures of
+    /// the verdict
     #[arg(long, value_name = "URL", conflicts_with = "clusters")]
     pub(crate) diff: Option<String>,
     /// json or table [default: table on a terminal, json otherwise]

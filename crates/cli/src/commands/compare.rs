@@ -2,7 +2,7 @@
 //!
 //! HTML files are compared by their main content, as in a crawl; everything else as text. The hash
 //! key is zero, so that fingerprints can be compared between machines. `--diff` shows the blocks
-//! and the words in which the texts differ.
+//! and words that differ.
 
 mod measures;
 
@@ -42,7 +42,7 @@ struct Comparison {
     /// Present if `--diff` asks for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<PrintedDifference>,
-    /// The blocks in which they differ. Present if `--diff` asks for them, and the texts decide.
+    /// Blocks that differ. Present if `--diff` asks for them, and the texts decide.
     #[serde(skip_serializing_if = "Option::is_none")]
     blocks: Option<Vec<PrintedBlock>>,
 }

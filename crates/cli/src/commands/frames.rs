@@ -23,7 +23,7 @@ use crate::crawl_directory;
 use crate::output::{self, Format, counted, grouped};
 use crate::read_again::ArchivedPages;
 use crate::settings::Settings;
-use crate::terminal::{pasted, printable};
+use crate::terminal::{pasted, printable, say};
 
 /// The last kept pages of a host, whose blocks are shown.
 const PAGES: usize = 64;
@@ -77,6 +77,18 @@ pub(crate) fn run(args: &FramesArgs) -> Result<(), CliError> {
     };
     let blocks = blocks(directory, &state, host, frame)?;
     output::to_stdout(|out| blocks.iter().try_for_each(|block| block.write(format, out)))
+}
+
+/// Returns the frames that the crawl with this state has learned. Without them pages are compared
+/// as those of an unknown site, and a warning says so.
+pub(super) fn learned_frames(state: &Path) -> LearnedFrames {
+    LearnedFrames::read(&state.join(KEPT_PAGES)).unwrap_or_else(|error| {
+        let error = printable(&error);
+        say(&format!(
+            "warning: compared without the frames of hosts: {error}"
+        ));
+        LearnedFrames::default()
+    })
 }
 
 fn list(mut frames: Vec<(Host, HostFrame)>, format: Format) -> Result<(), CliError> {

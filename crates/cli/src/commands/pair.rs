@@ -8,7 +8,6 @@
 use std::path::Path;
 
 use comparison::{ComparedPage, DifferingBlock, Frames, PageParts, differing_blocks};
-use crawl::LearnedFrames;
 use differences::{PageOfPair, PageTextState, Pair};
 use neardup::{HashKey, PageSignature, PageText, SignatureBuilder, TextSignature};
 use store::embedded::record::Record;
@@ -16,8 +15,8 @@ use store::embedded::{EmbeddedStore, History};
 use store::{DuplicateRule, StoreFault, VisitRecord};
 use web::PageUrl;
 
+use super::frames::learned_frames;
 use super::parse_url;
-use crate::assembly::KEPT_PAGES;
 use crate::cli_error::{CliError, usage};
 use crate::crawl_directory;
 use crate::read_again::ArchivedPages;
@@ -29,7 +28,7 @@ pub(super) struct JudgedPair {
     pub(super) pair: Pair,
     /// The visit of the page that repeats the other.
     pub(super) row: VisitRecord,
-    /// The blocks in which the texts differ; none if one of them is not known.
+    /// Blocks that differ; none if one of the texts is not known.
     pub(super) blocks: Option<Vec<DifferingBlock>>,
 }
 
@@ -84,7 +83,7 @@ pub(super) fn judged(directory: &Path, url: &str) -> Result<JudgedPair, CliError
         of_member.signature = signature(&of_member, &state, &settings)?;
     }
     let thresholds = settings.likeness()?.thresholds;
-    let frames = LearnedFrames::read(&state.join(KEPT_PAGES)).unwrap_or_default();
+    let frames = learned_frames(&state);
     let frames = Frames {
         page: frames.of(&url.host()),
         original: frames.of(&original.host()),
@@ -146,6 +145,8 @@ fn page(url: &PageUrl, history: &PageHistory, settings: &Settings) -> ReadPage {
     let Some(row) = row else {
         return (page, None);
     };
+    // A crawl compares a page under the URL behind its redirects.
+    let final_url = row.final_url.as_ref().unwrap_or(&row.url).as_str();
     let pages = ArchivedPages::of(settings);
     let main_content = pages.archive.policy.main_content;
     let read = match row.has_page() {
@@ -156,14 +157,14 @@ fn page(url: &PageUrl, history: &PageHistory, settings: &Settings) -> ReadPage {
             let text = judged.text.to_owned();
             Some((
                 text,
-                crawl::compared_page(url.as_str(), document, main_content),
+                crawl::compared_page(final_url, document, main_content),
             ))
         }),
         false => pages.duplicate_text(row).map(|kept| {
             let kept = kept?;
             page.heading = kept.heading;
             let blocks = ComparedPage::of(&PageParts {
-                url: url.as_str(),
+                url: final_url,
                 title: page.title.as_deref(),
                 heading: page.heading.as_deref(),
                 main: &kept.text,

@@ -41,7 +41,7 @@ struct Hit {
     distance: u32,
     /// As the sketches estimate it, 0 to 1.
     resemblance: f64,
-    /// What the texts say, if the archive has both.
+    /// Decision by the texts, if the archive has both.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     by_texts: Option<ByTexts>,
 }

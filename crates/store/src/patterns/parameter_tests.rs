@@ -5,7 +5,7 @@ use super::*;
 use crate::fixtures::{link, url};
 use crate::visit_record::Fate;
 
-/// What a page brings.
+/// News of a page.
 #[derive(Clone, Copy, PartialEq)]
 enum Brings {
     Nothing,

@@ -1,5 +1,5 @@
 //! `crawler duplicates DIR --diff URL`: a page beside its original, with the figures of the
-//! verdict, the blocks and the words in which they differ.
+//! verdict, and the blocks and words that differ.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ struct ShownPair<'a> {
     /// Absent if a text is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<PrintedDifference>,
-    /// The blocks in which they differ. Absent if a text is missing.
+    /// Blocks that differ. Absent if a text is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     blocks: Option<Vec<PrintedBlock>>,
 }

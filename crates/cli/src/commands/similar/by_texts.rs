@@ -1,20 +1,20 @@
-//! What the texts say about a document and one that is like it: the rule of a crawl.
+//! Decisions on a document and similar ones by their texts, as a crawl decides.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use comparison::{ComparedPage, Decision, Frames, decide};
-use crawl::LearnedFrames;
 use serde::Serialize;
 use store::VisitRecord;
 use store::embedded;
 use web::PageUrl;
 
 use super::Hit;
-use crate::assembly::KEPT_PAGES;
 use crate::cli_error::CliError;
+use crate::commands::frames::learned_frames;
 use crate::read_again::ArchivedPages;
 use crate::settings::Settings;
+use crate::terminal::printable;
 
 /// The decision of the texts.
 #[derive(Serialize)]
@@ -37,14 +37,14 @@ impl ByTexts {
     /// Returns its words behind a hit of a table.
     pub(super) fn shown(by_texts: Option<&Self>) -> String {
         by_texts.map_or_else(String::new, |said| match &said.difference {
-            Some(difference) => format!("  ({}: {difference})", said.texts),
+            Some(difference) => format!("  ({}: {})", said.texts, printable(difference)),
             None => format!("  ({})", said.texts),
         })
     }
 }
 
-/// Compares the texts of pages of a crawl with that of the page in question. Pages that the archive
-/// does not have stay as they are.
+/// Decides on each hit whose page is in the archive, and on none if the page in question is not. A
+/// page that cannot be read any more is named on standard error.
 pub(super) fn decide_each(
     hits: &mut [Hit],
     page: &PageUrl,
@@ -65,13 +65,18 @@ pub(super) fn decide_each(
     let compared = |url: &str| -> Option<ComparedPage> {
         let row = rows.get(url).filter(|row| row.has_page())?;
         let url = row.final_url.as_ref().unwrap_or(&row.url).as_str();
-        let document = archived.read(row).ok()?.document;
-        Some(crawl::compared_page(url, &document, main_content))
+        match archived.read(row) {
+            Ok(page) => Some(crawl::compared_page(url, &page.document, main_content)),
+            Err(trouble) => {
+                archived.count_unread(row, &trouble);
+                None
+            }
+        }
     };
     let Some(own) = compared(page.as_str()) else {
         return Ok(());
     };
-    let learned = LearnedFrames::read(&state.join(KEPT_PAGES)).unwrap_or_default();
+    let learned = learned_frames(state);
     for hit in hits {
         let (Some(row), Some(other)) = (rows.get(&hit.url), compared(&hit.url)) else {
             continue;

@@ -33,7 +33,7 @@ struct Hit {
     /// The exact share of the shingles in question that the document has, if it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     containment: Option<f64>,
-    /// What the texts say; absent where fingerprints are all there is.
+    /// Decision by the texts; absent where fingerprints are all there is.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     by_texts: Option<ByTexts>,
 }
