@@ -46,8 +46,8 @@ impl BlockWeight {
     }
 }
 
-/// Returns the blocks that differ between two pages: pairs that are alike first, then the blocks that
-/// only the page has, then those that only the original has, each in order.
+/// Returns the blocks that differ between two pages: first pairs that are alike, then blocks of the
+/// page alone, then blocks of the original alone, each in order.
 #[must_use]
 pub fn differing_blocks(
     page: &ComparedPage,

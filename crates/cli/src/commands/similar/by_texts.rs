@@ -51,6 +51,11 @@ pub(super) fn decide_each(
     state: &Path,
     settings: &Settings,
 ) -> Result<(), CliError> {
+    let archived = ArchivedPages::of(settings);
+    // The mirror of a crawl in a shared store has no archive.
+    if !archived.archive.directory.is_dir() {
+        return Ok(());
+    }
     let mut urls: HashSet<&str> = hits.iter().map(|hit| hit.url.as_str()).collect();
     urls.insert(page.as_str());
     let mut rows: HashMap<String, VisitRecord> = HashMap::new();
@@ -60,7 +65,6 @@ pub(super) fn decide_each(
             rows.insert(row.url.to_string(), row);
         }
     }
-    let archived = ArchivedPages::of(settings);
     let main_content = archived.archive.policy.main_content;
     let compared = |url: &str| -> Option<ComparedPage> {
         let row = rows.get(url).filter(|row| row.has_page())?;
