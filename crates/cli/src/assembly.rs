@@ -12,6 +12,7 @@ pub(crate) mod rules;
 
 use std::collections::HashSet;
 use std::error::Error;
+use std::io;
 use std::sync::{Arc, RwLock, RwLockWriteGuard};
 
 use crawl::{
@@ -327,9 +328,6 @@ pub(crate) async fn assemble(
     })
 }
 
-/// The file of the kept pages, in the state directory of a crawl.
-pub(crate) const KEPT_PAGES: &str = "kept-pages";
-
 /// Opens the kept pages for the comparison of texts; `None` if the user chose other rules.
 fn kept_pages(settings: &Settings, disk: &Arc<dyn Disk>) -> Result<Option<KeptPages>, CliError> {
     let likeness = settings.likeness()?;
@@ -341,8 +339,12 @@ fn kept_pages(settings: &Settings, disk: &Arc<dyn Disk>) -> Result<Option<KeptPa
         && likeness.scope == LikenessRules::default().scope
         && likeness.per_cluster == LikenessRules::default().per_cluster;
     let archive = crawl_directory::archive(&settings.out);
-    let file = crawl_directory::state(&settings.out).join(KEPT_PAGES);
-    Ok(is_default.then(|| KeptPages::open(archive, file, Arc::clone(disk))))
+    let state = crawl_directory::state(&settings.out);
+    let open = || KeptPages::open(archive, &state, Arc::clone(disk));
+    is_default.then(open).transpose().map_err(|error| {
+        let message = format!("the kept pages in {}: {error}", state.display());
+        with_disk_remedy(&io::Error::new(error.kind(), message), settings)
+    })
 }
 
 /// Opens a node's part of a shared crawl.

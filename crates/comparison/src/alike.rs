@@ -6,8 +6,8 @@ use differences::{Difference, RunKind};
 use hashbrown::{HashMap, HashSet};
 
 use crate::blocks::{
-    Block, ComparedPage, LONG, bag_of, bare, hash_of, is_ideograph, is_unspaced, place_of_value,
-    spread,
+    Block, ComparedPage, LONG, SENTENCE, bag_of, bare, hash_of, is_ideograph, is_unspaced,
+    place_of_value, spread,
 };
 use crate::parts::Left;
 use crate::reason::Reason;
@@ -45,6 +45,9 @@ pub(crate) struct Differences<'a> {
     pub(crate) shared: usize,
     pub(crate) ours: usize,
     pub(crate) theirs: usize,
+    /// Those among them that stand in sentences.
+    pub(crate) ours_in_sentences: usize,
+    pub(crate) theirs_in_sentences: usize,
     /// Words on both sides of numbers and dates that differ.
     pub(crate) of_numbers: usize,
     /// Words that stand in place of others.
@@ -151,7 +154,12 @@ impl<'a> Differences<'a> {
                 return;
             }
         }
+        let before = (self.ours, self.theirs);
         self.words(&ours.block.text, &theirs.block.text, false, changes);
+        if ours.block.words.min(theirs.block.words) >= SENTENCE {
+            self.ours_in_sentences += self.ours - before.0;
+            self.theirs_in_sentences += self.theirs - before.1;
+        }
     }
 
     /// Notes an operator that replaces another next to the same words, as in an index.

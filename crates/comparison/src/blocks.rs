@@ -10,6 +10,8 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 /// Minimum words of a long block. A text of this length under many headings is boilerplate.
 pub(crate) const LONG: usize = 10;
+/// Minimum words of a line that is a sentence, and no byline or label.
+pub(crate) const SENTENCE: usize = 6;
 /// Minimum words of a text that count as one without sentences …
 const LEAST_WORDS_WITHOUT_SENTENCES: usize = 25;
 /// … if at most one word in this many has a capital or a mark behind it.

@@ -194,26 +194,30 @@ impl Weighed {
             lacks_nothing = is_next_to_nothing(differences.theirs);
         }
         // A view has the whole prose, without the frame. A part that is missing in its midst makes
-        // another edition of it, and so does a part of a page without a frame. A list may be shown
-        // without the texts of its items.
-        let is_whole = |more: &[Left<'_>], has_frame: bool| {
-            let within = more.iter().filter(|left| {
-                left.is_within
-                    && left.block.words >= LONG
-                    && !left.is_frame
-                    && !is_changing(left.place)
-            });
+        // another edition of it, and so do words that are missing in its sentences, and a part of a
+        // page without a frame. A list may be shown without the texts of its items.
+        let is_whole = |more: &[Left<'_>], in_sentences: usize, has_frame: bool| {
+            let within = more
+                .iter()
+                .filter(|left| left.is_within && !left.is_frame && !is_changing(left.place));
             let missing: usize = within.map(|left| left.block.words).sum();
-            is_list || self.is_canonical || is_next_to_nothing(missing) && has_frame
+            let is_one_text = is_list || is_next_to_nothing(missing) && has_frame;
+            self.is_canonical || is_one_text && is_next_to_nothing(in_sentences)
         };
+        let is_in_original = is_whole(
+            &parts.only_original,
+            differences.theirs_in_sentences,
+            parts.original_has_frame,
+        );
+        let is_in_page = is_whole(
+            &parts.only_page,
+            differences.ours_in_sentences,
+            parts.page_has_frame,
+        );
         match (has_nothing, lacks_nothing) {
             (true, true) => Outcome::Repeat,
-            (true, false) if is_whole(&parts.only_original, parts.original_has_frame) => {
-                Outcome::View
-            }
-            (false, true) if is_whole(&parts.only_page, parts.page_has_frame) => {
-                Outcome::ViewOfPage
-            }
+            (true, false) if is_in_original => Outcome::View,
+            (false, true) if is_in_page => Outcome::ViewOfPage,
             _ => Outcome::Undecided,
         }
     }

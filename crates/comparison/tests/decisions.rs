@@ -636,6 +636,31 @@ fn each_block_that_differs_is_shown_with_what_it_counts() {
     assert!(differing_blocks(&page, &page, frames).is_empty());
 }
 
+/// Overloads of one function were views of each other: what the longer one has more are an argument
+/// in a line of seven words and a table of short lines (four pages of Boost's reference).
+#[test]
+fn a_short_reference_page_is_no_view_of_one_with_another_argument_in_its_midst() {
+    let of = |arguments: &str, listed: &str| {
+        plain(
+            "Function safe_dump_to",
+            &format!(
+                "In header dump.hpp is size_t safe_dump_to({arguments}const char * file)\n\
+                 Complexity: O(N) where N is the length of the call sequence, or O(1) with NOOP.\n\
+                 Safety: Safe in a handler of asynchronous signals.\nParameters:\nfile\n\
+                 File to store current function call sequence.\n{listed}Returns:\n\
+                 Stored call sequence depth including terminating zero frame."
+            ),
+        )
+    };
+    let short = of("", "");
+    let long = of(
+        "size_t skip, size_t max_depth, ",
+        "max_depth\nMax depth to collect.\nskip\nHow many top calls to skip.\n",
+    );
+    assert_eq!(decision(&short, &long).outcome, Outcome::Undecided);
+    assert_eq!(decision(&long, &short).outcome, Outcome::Undecided);
+}
+
 /// Half of the print views of a shop were kept: all that a product's page had more was its frame,
 /// so that "In stock" in the line with the price was an edit of a short text.
 #[test]

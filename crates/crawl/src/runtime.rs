@@ -3,6 +3,7 @@
 pub(crate) mod adaptive_signatures;
 pub(crate) mod disk_space;
 pub(crate) mod focus;
+pub(crate) mod host_frames;
 pub(crate) mod kept_pages;
 pub(crate) mod learned_words;
 pub(crate) mod politeness;

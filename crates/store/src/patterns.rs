@@ -49,7 +49,7 @@ use self::probes::Probes;
 /// Patterns in all. One takes about 400 bytes with its examples: 13 MB.
 const MAX_PATTERNS: usize = 32_768;
 /// Patterns of a host, by generality.
-const MAX_OF_A_HOST: [usize; 5] = [128, 64, 32, 16, 1];
+const MAX_OF_A_HOST: [usize; 5] = [512, 64, 32, 16, 1];
 /// Exact patterns that differ in the query only.
 const MAX_QUERIES: usize = 16;
 

@@ -17,7 +17,6 @@ use store::embedded;
 use web::{Host, PageUrl};
 
 use crate::args::FramesArgs;
-use crate::assembly::KEPT_PAGES;
 use crate::cli_error::{CliError, usage};
 use crate::crawl_directory;
 use crate::output::{self, Format, counted, grouped};
@@ -50,7 +49,7 @@ struct ShownBlock {
 pub(crate) fn run(args: &FramesArgs) -> Result<(), CliError> {
     let directory = &args.directory;
     let state = crawl_directory::state_of(directory)?;
-    let learned = LearnedFrames::read(&state.join(KEPT_PAGES)).map_err(|error| {
+    let learned = LearnedFrames::read(&state).map_err(|error| {
         usage(format!(
             "the frames of {} cannot be read: {error}",
             directory.display()
@@ -82,7 +81,7 @@ pub(crate) fn run(args: &FramesArgs) -> Result<(), CliError> {
 /// Returns the frames that the crawl with this state has learned. Without them pages are compared
 /// as those of an unknown site, and a warning says so.
 pub(super) fn learned_frames(state: &Path) -> LearnedFrames {
-    LearnedFrames::read(&state.join(KEPT_PAGES)).unwrap_or_else(|error| {
+    LearnedFrames::read(state).unwrap_or_else(|error| {
         let error = printable(&error);
         say(&format!(
             "warning: compared without the frames of hosts: {error}"

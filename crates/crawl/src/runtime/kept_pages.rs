@@ -1,27 +1,30 @@
 //! The kept pages of a crawl, as the comparison of texts needs them: keys by which another page
 //! with their content is found, their places in the archive, and the frames of hosts.
 //!
-//! It is a help, and never a source of truth: a page that is missing here is compared by signatures
-//! alone. So its tables have caps. A crawl that ends writes them beside its journal, for the
-//! session that continues it; what a kill loses is not made again.
+//! It is a help, and never a source of truth: a page that is missing here, or cannot be read, is
+//! compared by signatures alone. So its tables have caps. In memory a page takes its keys (about
+//! five bytes each) and three bytes more; the rest is in a log on the disk.
 //!
-//! Invariant: a page is added once it is settled, so that a page is never left out for one that is
-//! not in the archive.
+//! Invariant: a page is added once it is settled, and counts only if the archive has it at its
+//! place, so that a page is never left out for one that is not in the archive.
+
+mod page_log;
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use comparison::{HostFrame, Keys};
+use comparison::Keys;
 use disk::Disk;
-use hashbrown::HashTable;
-use serde::{Deserialize, Serialize};
+use neardup::keys::{KeyTable, ShortKey};
 use sinks::warc::{self, WarcReader};
-use web::{CanonicalForm, Exchange, Host, PageUrl, UrlKey};
+use web::{CanonicalForm, Exchange, PageUrl, UrlKey};
 
-use super::recent_texts::{ComparedText, RecentTexts, SharedFrame};
+use self::page_log::{Entry, KEYS, PageLog, PageRecord};
+use super::host_frames::{self, HostFrames};
+use super::recent_texts::{ComparedText, RecentTexts};
 use super::turns::Turns;
 
 /// Longest blocks of a page that find it.
@@ -35,9 +38,7 @@ const MAX_PAGES_OF_KEY: usize = 8;
 /// Candidates that are read.
 const CANDIDATES: usize = 3;
 /// Pages that are remembered. Beyond, pages are found by their signatures alone.
-const MAX_PAGES: usize = 4 << 20;
-/// Hosts whose frames are remembered. Beyond, the one with the fewest pages is forgotten.
-const MAX_HOSTS: usize = 256;
+const MAX_PAGES: u32 = 4 << 20;
 /// Texts of compared pages that stay in memory, in bytes.
 const TEXTS: usize = 32 << 20;
 /// A larger record is not read: its page is judged by its signature.
@@ -48,59 +49,39 @@ const MAX_RECORD: usize = 16 << 20;
 pub struct KeptPages {
     /// The directory of the archive.
     archive: PathBuf,
-    /// The file that keeps the tables between sessions.
-    file: PathBuf,
     disk: Arc<dyn Disk>,
-    tables: Mutex<Tables>,
-    /// Numbers that change by themselves on several hosts.
-    pub(crate) common: SharedFrame,
+    table: Mutex<PageTable>,
+    pub(crate) frames: HostFrames,
     /// The texts of the pages that were compared last.
     pub(crate) texts: RecentTexts,
     /// The visits whose pages are not remembered yet.
     pub(crate) turns: Turns,
 }
 
-/// The version of the file. Another one is not read.
-const VERSION: u16 = 3;
-
-/// The tables as they are written (postcard).
-#[derive(Default, Serialize, Deserialize)]
-struct Snapshot {
-    version: u16,
-    files: Vec<String>,
-    pages: Vec<PlaceOfPage>,
-    postings: Vec<Posting>,
-    frames: Vec<(Host, HostFrame)>,
-    common: HostFrame,
+#[derive(Debug)]
+struct PageTable {
+    log: PageLog,
+    memory: InMemory,
+    /// True once the log could not be written.
+    is_closed: bool,
 }
 
+/// What is in memory of the entries of the log.
 #[derive(Debug, Default)]
-struct Tables {
-    files: Vec<String>,
-    pages: Vec<PlaceOfPage>,
-    /// Lookup keys of pages, and their URLs, up to [`MAX_PAGES_OF_KEY`] pages for each.
-    postings: HashTable<Posting>,
-    frames: HashMap<Host, SharedFrame>,
+struct InMemory {
+    /// The keys of pages, up to [`MAX_PAGES_OF_KEY`] pages for each.
+    keys: KeyTable,
+    /// By the number of an entry.
+    tags: Vec<Tag>,
 }
 
-/// A lookup key of a page: its upper half, since a wrong candidate costs a read and nothing else.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Posting {
-    key: u32,
-    page: u32,
-}
-
-/// The place of a page in the archive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct PlaceOfPage {
-    url: UrlKey,
-    offset: u64,
-    file: u32,
-    /// The upper half of the hash of its heading or title. A page repeats another one only if both
-    /// have the same, or the same canonical URL.
-    name: u32,
-    /// The upper half of the key of its canonical URL, or of its own if it names none.
-    canonical: u32,
+/// What is in memory of a page beside its keys: enough to tell most others from its candidates.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tag {
+    /// The lowest bits of [`PageRecord::name`] …
+    name: u8,
+    /// … and of [`PageRecord::canonical`].
+    canonical: u8,
     /// True if a later page has all of its content.
     is_contained: bool,
 }
@@ -116,55 +97,41 @@ pub(crate) struct KeptPage {
 }
 
 impl KeptPages {
-    /// Opens the kept pages of a crawl with its archive in this directory, and with the tables that
-    /// the last session wrote to `file`. A file that cannot be read is passed over with a warning.
-    #[must_use]
-    pub fn open(archive: PathBuf, file: PathBuf, disk: Arc<dyn Disk>) -> Self {
-        let (tables, common) = Tables::read(&file).unwrap_or_else(|error| {
-            let file = file.display();
-            tracing::warn!(%file, error, "kept pages are compared by their signatures alone");
-            Default::default()
-        });
-        Self {
+    /// Opens the kept pages of a crawl with its archive and its state in these directories. What
+    /// is damaged is passed over with a warning.
+    ///
+    /// # Errors
+    /// I/O errors of the system.
+    pub fn open(archive: PathBuf, state: &Path, disk: Arc<dyn Disk>) -> io::Result<Self> {
+        let mut memory = InMemory::default();
+        let visit = |number, entry| memory.add(number, &entry);
+        let log = PageLog::open(state, Arc::clone(&disk), visit)?;
+        let table = PageTable {
+            log,
+            memory,
+            is_closed: false,
+        };
+        Ok(Self {
             archive,
-            file,
             disk,
-            tables: Mutex::new(tables),
-            common: Arc::new(RwLock::new(common)),
+            table: Mutex::new(table),
+            frames: HostFrames::open(state),
             texts: RecentTexts::new(TEXTS),
             turns: Turns::default(),
-        }
+        })
     }
 
-    /// Writes the tables for the next session. The visits of all pages must be durable.
+    /// Makes pages and frames durable for the next session.
     pub(crate) fn save(&self) -> io::Result<()> {
-        let snapshot = self.tables().snapshot(read(&self.common).clone());
-        let bytes = postcard::to_allocvec(&snapshot).map_err(io::Error::other)?;
-        self.disk.replace(&self.file, &bytes)
-    }
-
-    /// Returns the frame of a host.
-    pub(crate) fn frame(&self, host: &Host) -> SharedFrame {
-        let mut tables = self.tables();
-        if let Some(frame) = tables.frames.get(host) {
-            return Arc::clone(frame);
-        }
-        if tables.frames.len() >= MAX_HOSTS {
-            let pages = |frame: &SharedFrame| read(frame).pages();
-            let fewest = tables.frames.iter().min_by_key(|(_, frame)| pages(frame));
-            if let Some(host) = fewest.map(|(host, _)| host.clone()) {
-                tables.frames.remove(&host);
-            }
-        }
-        let frame = SharedFrame::default();
-        tables.frames.insert(host.clone(), Arc::clone(&frame));
-        frame
+        self.table().log.sync()?;
+        self.frames.save(&*self.disk)
     }
 
     /// Returns a page, if it is remembered.
     pub(crate) fn of(&self, url: UrlKey) -> Option<KeptPage> {
-        let tables = self.tables();
-        tables.number_of(url).map(|page| tables.page(page))
+        let table = self.table();
+        let (number, record) = table.find(url)?;
+        table.page(number, &record)
     }
 
     /// Returns the pages of a page's name that share most of its content, as far as keys tell.
@@ -176,65 +143,52 @@ impl KeptPages {
         let whole = (keys.whole, 4 * LOOKED_UP);
         let blocks = blocks.into_iter().map(|block| (block, 1));
         // The name alone is no reason to read a page, except for a source, whose blocks are markup.
-        let least = usize::from(!page.text.is_plain());
+        let heading = page.text.is_plain().then_some((keys.heading, 1));
         let (name, canonical) = (upper_half(keys.heading), canonical(page));
-        let tables = self.tables();
+        let is_alike = |record: &PageRecord| record.name == name || record.canonical == canonical;
+        let tag = Tag::of(name, canonical);
+        let table = self.table();
         let mut found: HashMap<u32, usize> = HashMap::new();
-        for (key, weight) in blocks.chain([whole, (keys.heading, 0)]) {
-            for page in tables.pages_with(key) {
+        for (key, weight) in blocks.chain([whole]).chain(heading) {
+            for page in table.memory.keys.under(ShortKey::of(key)) {
                 *found.entry(page).or_default() += weight;
             }
         }
-        let is_candidate = |(page, sum): &(u32, usize)| {
-            let place = tables.pages[*page as usize];
-            *sum >= least && (place.name == name || place.canonical == canonical)
-        };
-        let mut found: Vec<(u32, usize)> = found.into_iter().filter(is_candidate).collect();
+        found.retain(|page, _| table.memory.tags[*page as usize].may_be_alike(tag));
+        let mut found: Vec<(u32, usize)> = found.into_iter().collect();
         found.sort_by_key(|(page, sum)| Reverse((*sum, *page)));
-        found.truncate(CANDIDATES);
-        found.iter().map(|(page, _)| tables.page(*page)).collect()
+        let read = found.into_iter().filter_map(|(number, _)| {
+            let record = table.log.page(number).filter(is_alike)?;
+            table.page(number, &record)
+        });
+        read.take(CANDIDATES).collect()
     }
 
     /// Remembers a page that was settled as kept, and that it contains other kept pages.
     pub(crate) fn remember(
         &self,
         page: Arc<ComparedText>,
-        keys: Keys,
+        keys: &Keys,
         (file, offset): (&str, u64),
         contains: &[PageUrl],
     ) {
-        let (url, canonical) = (page.url.key(), canonical(&page));
-        write(&page.frame).learn(&page.text);
-        self.texts.insert(page);
-        let mut tables = self.tables();
-        for contained in contains {
-            tables.contain(contained.key());
-        }
-        let Ok(number) = u32::try_from(tables.pages.len()) else {
-            return;
-        };
-        if tables.pages.len() >= MAX_PAGES {
-            return;
-        }
-        let file = tables.file(file);
-        tables.pages.push(PlaceOfPage {
-            url,
+        host_frames::write(&page.frame).learn(&page.text);
+        let record = PageRecord {
+            url: page.url.key(),
             offset,
-            file,
             name: upper_half(keys.heading),
-            canonical,
-            is_contained: false,
-        });
-        tables.post(url.as_u64(), number);
-        tables.post(keys.whole, number);
-        tables.post(keys.heading, number);
-        // A block that finds many pages already is passed over for the next.
-        for (blocks, most) in [(keys.longest, LONGEST), (keys.sampled, SAMPLED)] {
-            let mut posted = 0;
-            let mut blocks = blocks.into_iter();
-            while let Some(block) = (posted < most).then(|| blocks.next()).flatten() {
-                posted += usize::from(tables.post(block, number));
-            }
+            canonical: canonical(&page),
+            ..PageRecord::EMPTY
+        };
+        let has_name = page.text.is_plain();
+        self.texts.insert(page);
+        let mut table = self.table();
+        if table.is_closed || table.log.len() >= MAX_PAGES {
+            return;
+        }
+        if let Err(error) = table.add(record, file, keys, has_name, contains) {
+            tracing::warn!(%error, "further pages are compared by their signatures alone");
+            table.is_closed = true;
         }
     }
 
@@ -246,160 +200,111 @@ impl KeptPages {
         read_answer(&self.archive, page, form)
     }
 
-    fn tables(&self) -> MutexGuard<'_, Tables> {
-        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    fn table(&self) -> MutexGuard<'_, PageTable> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The frames that a crawl has learned.
-#[derive(Debug, Default)]
-pub struct LearnedFrames {
-    /// Hosts with their frames, in no order.
-    pub hosts: Vec<(Host, HostFrame)>,
-    /// Numbers that change by themselves on several hosts.
-    pub common: HostFrame,
-}
+impl PageTable {
+    /// Returns the number and the record of the latest visit to a URL that is remembered.
+    fn find(&self, url: UrlKey) -> Option<(u32, PageRecord)> {
+        let numbers = self.memory.keys.under(ShortKey::of(url.as_u64()));
+        let pages = numbers.filter_map(|number| Some((number, self.log.page(number)?)));
+        let of_url = pages.filter(|(_, record)| record.url == url);
+        of_url.max_by_key(|(number, _)| *number)
+    }
 
-impl LearnedFrames {
-    /// Reads the frames from the file that a session wrote at its end.
-    ///
-    /// # Errors
-    /// The reason why it cannot be read. A file that is missing has no frames.
-    pub fn read(file: &Path) -> Result<Self, String> {
-        let snapshot = Snapshot::read(file)?;
-        Ok(Self {
-            hosts: snapshot.frames,
-            common: snapshot.common,
+    fn page(&self, number: u32, record: &PageRecord) -> Option<KeptPage> {
+        Some(KeptPage {
+            url: record.url,
+            is_contained: self.memory.tags[number as usize].is_contained,
+            file: self.log.file_name(record.file)?.to_owned(),
+            offset: record.offset,
         })
     }
 
-    /// Returns the frame of a host, if one was learned.
-    #[must_use]
-    pub fn of(&self, host: &Host) -> Option<&HostFrame> {
-        let known = self.hosts.iter().find(|(known, _)| known == host);
-        known.map(|(_, frame)| frame)
+    /// Adds a page in a file, with its keys, which contains these others.
+    fn add(
+        &mut self,
+        mut record: PageRecord,
+        file: &str,
+        keys: &Keys,
+        has_name: bool,
+        contains: &[PageUrl],
+    ) -> io::Result<()> {
+        for contained in contains {
+            if let Some((number, _)) = self.find(contained.key()) {
+                self.append(&Entry::Contained(number))?;
+            }
+        }
+        record.file = self.log.file(file)?;
+        record.keys = self.memory.free_keys(keys, has_name);
+        self.append(&Entry::Page(record))
+    }
+
+    fn append(&mut self, entry: &Entry) -> io::Result<()> {
+        let number = self.log.len();
+        self.log.append(entry)?;
+        self.memory.add(number, entry);
+        Ok(())
     }
 }
 
-impl Snapshot {
-    fn read(file: &Path) -> Result<Self, String> {
-        let bytes = match std::fs::read(file) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
-            Err(error) => return Err(error.to_string()),
-        };
-        let snapshot: Self = postcard::from_bytes(&bytes).map_err(|error| error.to_string())?;
-        if snapshot.version != VERSION {
-            return Err(format!("version {} is unknown", snapshot.version));
+impl InMemory {
+    /// Adds the entry with this number, which is the next.
+    fn add(&mut self, number: u32, entry: &Entry) {
+        let mut tag = Tag::default();
+        match entry {
+            Entry::Page(page) => {
+                tag = Tag::of(page.name, page.canonical);
+                self.keys.insert(ShortKey::of(page.url.as_u64()), number);
+                for key in page.keys.into_iter().filter(|key| *key != 0) {
+                    self.keys.insert(ShortKey::new(key), number);
+                }
+            }
+            Entry::Contained(page) => self.tags[*page as usize].is_contained = true,
         }
-        Ok(snapshot)
+        self.tags.push(tag);
+    }
+
+    /// Returns the keys by which a page is found from now on. A block that finds many pages already
+    /// is passed over for the next.
+    fn free_keys(&self, keys: &Keys, has_name: bool) -> [u32; KEYS] {
+        let whole = [keys.whole];
+        let name = has_name.then_some(keys.heading);
+        let mut free = [0; KEYS];
+        let mut posted = 0;
+        for (keys, most) in [
+            (&whole[..], 1),
+            (name.as_slice(), 1),
+            (&keys.longest, LONGEST),
+            (&keys.sampled, SAMPLED),
+        ] {
+            let most = posted + most;
+            for key in keys.iter().map(|key| ShortKey::of(*key)) {
+                let is_free = self.keys.under(key).nth(MAX_PAGES_OF_KEY - 1).is_none();
+                if posted < most && is_free && !free.contains(&key.as_u32()) {
+                    free[posted] = key.as_u32();
+                    posted += 1;
+                }
+            }
+        }
+        free
     }
 }
 
-impl Tables {
-    fn read(file: &Path) -> Result<(Self, HostFrame), String> {
-        let snapshot = Snapshot::read(file)?;
-        let pages = snapshot.pages.len();
-        let has_pages = snapshot
-            .postings
-            .iter()
-            .all(|posting| (posting.page as usize) < pages);
-        let files = snapshot.files.len();
-        let has_files = snapshot
-            .pages
-            .iter()
-            .all(|page| (page.file as usize) < files);
-        if !has_pages || !has_files {
-            return Err("it names pages or files that it lacks".to_owned());
-        }
-        let mut tables = Self {
-            files: snapshot.files,
-            pages: snapshot.pages,
-            ..Self::default()
-        };
-        for posting in snapshot.postings {
-            tables.insert(posting);
-        }
-        let frames = snapshot.frames.into_iter();
-        let shared = frames.map(|(host, frame)| (host, Arc::new(RwLock::new(frame))));
-        tables.frames = shared.collect();
-        Ok((tables, snapshot.common))
-    }
-
-    fn snapshot(&self, common: HostFrame) -> Snapshot {
-        let frames = self.frames.iter();
-        Snapshot {
-            version: VERSION,
-            files: self.files.clone(),
-            pages: self.pages.clone(),
-            postings: self.postings.iter().copied().collect(),
-            frames: frames
-                .map(|(host, frame)| (host.clone(), read(frame).clone()))
-                .collect(),
-            common,
+impl Tag {
+    fn of(name: u32, canonical: u32) -> Self {
+        Self {
+            name: name as u8,
+            canonical: canonical as u8,
+            is_contained: false,
         }
     }
 
-    fn insert(&mut self, posting: Posting) {
-        let hash = |posting: &Posting| spread(posting.key);
-        self.postings
-            .insert_unique(spread(posting.key), posting, hash);
-    }
-
-    /// Returns the pages with a key.
-    fn pages_with(&self, key: u64) -> impl Iterator<Item = u32> {
-        let upper = upper_half(key);
-        let postings = self.postings.iter_hash(spread(upper));
-        let postings = postings.filter(move |posting| posting.key == upper);
-        postings.map(|posting| posting.page)
-    }
-
-    /// Returns the number of a page, if it is remembered.
-    fn number_of(&self, url: UrlKey) -> Option<u32> {
-        let mut pages = self.pages_with(url.as_u64());
-        pages.find(|page| self.pages[*page as usize].url == url)
-    }
-
-    /// Notes that a later page has all of a page's content.
-    fn contain(&mut self, url: UrlKey) {
-        if let Some(page) = self.number_of(url) {
-            self.pages[page as usize].is_contained = true;
-        }
-    }
-
-    /// Notes a key of a page, the last one that was added. Returns false if many have it already.
-    fn post(&mut self, key: u64, page: u32) -> bool {
-        let (pages, is_known) = self
-            .pages_with(key)
-            .fold((0, false), |(pages, known), other| {
-                (pages + 1, known || other == page)
-            });
-        if pages >= MAX_PAGES_OF_KEY || is_known {
-            return false;
-        }
-        let key = upper_half(key);
-        self.insert(Posting { key, page });
-        true
-    }
-
-    fn page(&self, number: u32) -> KeptPage {
-        let place = self.pages[number as usize];
-        KeptPage {
-            url: place.url,
-            is_contained: place.is_contained,
-            file: self.files[place.file as usize].clone(),
-            offset: place.offset,
-        }
-    }
-
-    /// Returns the number of a file.
-    fn file(&mut self, name: &str) -> u32 {
-        let known = self.files.iter().rposition(|known| known == name);
-        let number = known.unwrap_or_else(|| {
-            self.files.push(name.to_owned());
-            self.files.len() - 1
-        });
-        u32::try_from(number).unwrap_or(u32::MAX)
+    /// Returns false if neither name nor canonical URL are the same.
+    fn may_be_alike(self, other: Self) -> bool {
+        self.name == other.name || self.canonical == other.canonical
     }
 }
 
@@ -412,11 +317,6 @@ fn canonical(page: &ComparedText) -> u32 {
 
 fn upper_half(key: u64) -> u32 {
     (key >> 32) as u32
-}
-
-/// Spreads a key over the bits that the table uses.
-fn spread(key: u32) -> u64 {
-    u64::from(key).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 fn read_answer(archive: &Path, page: &KeptPage, form: &CanonicalForm) -> Result<Exchange, String> {
@@ -434,15 +334,30 @@ fn read_answer(archive: &Path, page: &KeptPage, form: &CanonicalForm) -> Result<
 
 /// Returns the lookup keys of a page, by what is known of its host's frame.
 pub(crate) fn keys(page: &ComparedText) -> Keys {
-    page.text.keys(LOOKED_UP, LOOKED_UP, &read(&page.frame))
+    page.text
+        .keys(LOOKED_UP, LOOKED_UP, &host_frames::read(&page.frame))
 }
 
-/// Locks a frame for a change.
-pub(crate) fn write(frame: &SharedFrame) -> RwLockWriteGuard<'_, HostFrame> {
-    frame.write().unwrap_or_else(PoisonError::into_inner)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Locks a frame for reading.
-pub(crate) fn read(frame: &SharedFrame) -> RwLockReadGuard<'_, HostFrame> {
-    frame.read().unwrap_or_else(PoisonError::into_inner)
+    #[test]
+    fn a_page_with_eight_keys_takes_forty_bytes_of_memory() {
+        let pages: u32 = 1 << 17;
+        let mut memory = InMemory::default();
+        let key = |n: u32| ShortKey::of(u64::from(n)).as_u32().max(1);
+        for number in 0..pages {
+            let keys = [0, 1, 2, 3, 4, 5, 6].map(|n| key(7 * number + n));
+            let mut page = PageRecord {
+                url: UrlKey::from_u64(u64::MAX / u64::from(pages) * u64::from(number)),
+                ..PageRecord::EMPTY
+            };
+            page.keys[..keys.len()].copy_from_slice(&keys);
+            memory.add(number, &Entry::Page(page));
+        }
+        let bytes = memory.keys.memory() + size_of_val(&memory.tags[..]);
+        let of_page = bytes as f64 / f64::from(pages);
+        assert!((30.0..=42.0).contains(&of_page), "{of_page}");
+    }
 }

@@ -4,18 +4,17 @@
 //! Invariant: never more than the given number of bytes, as far as texts are counted.
 
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use comparison::{ComparedPage, HostFrame};
+use comparison::ComparedPage;
 use lru::LruCache;
 use neardup::TextSignature;
 use web::{PageUrl, Timestamp, UrlKey};
 
+use super::host_frames::SharedFrame;
+
 /// Texts in all, however short they are.
 const MAX_TEXTS: NonZeroUsize = NonZeroUsize::new(1 << 16).unwrap();
-
-/// The frame of a host, which its pages share.
-pub(crate) type SharedFrame = Arc<RwLock<HostFrame>>;
 
 /// A page with its text, as it is compared with others.
 #[derive(Debug)]

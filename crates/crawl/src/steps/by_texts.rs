@@ -12,6 +12,7 @@ use store::{CONTAINED_IN, Lease, Original, Page, SAME_CONTENT};
 use web::{Document, Exchange, Media, PageUrl, UrlKey};
 
 use crate::context::CrawlContext;
+use crate::runtime::host_frames;
 use crate::runtime::kept_pages::{self, KeptPage, KeptPages};
 use crate::runtime::recent_texts::ComparedText;
 use crate::runtime::turns::Turn;
@@ -85,7 +86,7 @@ fn compared_text(
         canonical: document.canonical.clone(),
         payload: reading.signature.payload,
         signature: reading.signature.text.clone(),
-        frame: kept.frame(&exchange.url.host()),
+        frame: kept.frames.of(&exchange.url.host()),
     }
 }
 
@@ -232,10 +233,10 @@ fn decision(kept: &KeptPages, page: &ComparedText, other: &ComparedText) -> Deci
     let is_canonical = page.canonical.as_ref().is_some_and(|canonical| {
         *canonical == other.url || other.canonical.as_ref() == Some(canonical)
     });
-    let frame = kept_pages::read(&page.frame);
+    let frame = host_frames::read(&page.frame);
     // A frame is not locked twice.
-    let theirs = (!Arc::ptr_eq(&page.frame, &other.frame)).then(|| kept_pages::read(&other.frame));
-    let common = kept_pages::read(&kept.common);
+    let theirs = (!Arc::ptr_eq(&page.frame, &other.frame)).then(|| host_frames::read(&other.frame));
+    let common = host_frames::read(&kept.frames.common);
     let frames = Frames {
         page: Some(&frame),
         original: Some(theirs.as_deref().unwrap_or(&frame)),
@@ -246,10 +247,10 @@ fn decision(kept: &KeptPages, page: &ComparedText, other: &ComparedText) -> Deci
 
 fn learn(kept: &KeptPages, page: &ComparedText, decision: &Decision) {
     if !decision.changes.is_empty() {
-        let mut frame = kept_pages::write(&page.frame);
+        let mut frame = host_frames::write(&page.frame);
         frame.learn_changes(&decision.changes, page.text.content());
         drop(frame);
-        let mut common = kept_pages::write(&kept.common);
+        let mut common = host_frames::write(&kept.frames.common);
         let host = HashKey::ZERO.digest(page.url.host().as_str().as_bytes());
         common.learn_changes(&decision.changes, host as u64);
     }
@@ -265,7 +266,7 @@ impl Compared {
     ) {
         if let Some(kept) = &context.kept_pages {
             let place = (archived.file.as_str(), archived.page_offset);
-            kept.remember(self.page, self.keys, place, contains);
+            kept.remember(self.page, &self.keys, place, contains);
         }
     }
 }

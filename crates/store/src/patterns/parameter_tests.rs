@@ -300,5 +300,5 @@ fn the_parameters_of_a_host_are_bounded() {
     }
     let known = site.patterns.all();
     assert_eq!(known.filter(|(.., known)| known.is_parameter()).count(), 64);
-    assert!(site.patterns.count <= 241 + 64);
+    assert!(site.patterns.count <= MAX_OF_A_HOST.iter().sum::<usize>() + 64);
 }
