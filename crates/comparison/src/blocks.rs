@@ -374,24 +374,11 @@ fn lacks_sentences(parts: &PageParts<'_>) -> bool {
 /// Returns the number of words: runs without white space, or the characters of a script without
 /// blanks. A count for weights, in a single pass.
 pub(crate) fn words_in(text: &str) -> usize {
+    if text.is_ascii() {
+        return ascii_words_in(text.as_bytes());
+    }
     let mut words = 0;
     let mut is_inside = false;
-    if text.is_ascii() {
-        let bytes = text.as_bytes();
-        let begins =
-            |before: u8, byte: u8| before.is_ascii_whitespace() && !byte.is_ascii_whitespace();
-        let is_odd = |before: u8, byte: u8| begins(before, byte) && !byte.is_ascii_alphanumeric();
-        let first = bytes.first().copied().unwrap_or(b' ');
-        if count_of_pairs(bytes, is_odd) == 0 && !is_odd(b' ', first) {
-            return count_of_pairs(bytes, begins) + usize::from(begins(b' ', first));
-        }
-        for byte in bytes {
-            let begins = !is_inside && byte.is_ascii_alphanumeric();
-            words += usize::from(begins);
-            is_inside = (is_inside || begins) && !byte.is_ascii_whitespace();
-        }
-        return words;
-    }
     for c in text.chars() {
         match (is_unspaced(c), c.is_alphanumeric()) {
             (true, _) => {
@@ -408,19 +395,54 @@ pub(crate) fn words_in(text: &str) -> usize {
     words
 }
 
-/// Returns the number of bytes that are so. It has no early exit, so that the compiler looks at
-/// many bytes at a time.
+/// Returns the number of runs without white space that have a letter or digit.
+fn ascii_words_in(bytes: &[u8]) -> usize {
+    // Comparisons, and no sets of characters: the compiler makes many at a time of them.
+    let is_space = |byte: u8| byte <= b' ';
+    let is_word = |byte: u8| (byte | 0x20).wrapping_sub(b'a') < 26 || byte.wrapping_sub(b'0') < 10;
+    let begins = |before: u8, byte: u8| is_space(before) & !is_space(byte);
+    let is_odd = |before: u8, byte: u8| begins(before, byte) & !is_word(byte);
+    let has_none = |at: usize| {
+        let run = bytes[at..].iter();
+        let mut run = run.take_while(|byte| !is_space(**byte));
+        !run.any(|byte| is_word(*byte))
+    };
+    let Some(first) = bytes.first() else { return 0 };
+    let mut words = usize::from(!is_space(*first) && !has_none(0));
+    for start in (1..bytes.len()).step_by(PIECE) {
+        let end = bytes.len().min(start + PIECE);
+        let piece = &bytes[start - 1..end];
+        words += count_of_pairs(piece, begins);
+        // Few runs begin with a sign, and most of these have a letter behind it.
+        if count_of_pairs(piece, is_odd) > 0 {
+            let odd = (start..end).filter(|at| is_odd(bytes[at - 1], bytes[*at]));
+            words -= odd.filter(|at| has_none(*at)).count();
+        }
+    }
+    words
+}
+
+/// Bytes of which the number fits a byte: so the compiler counts many at a time.
+const PIECE: usize = u8::MAX as usize;
+
+/// Returns the number of bytes that are so.
 fn count_of(bytes: &[u8], is_so: impl Fn(u8) -> bool) -> usize {
-    bytes.iter().filter(|byte| is_so(**byte)).count()
+    let pieces = bytes.chunks(PIECE);
+    let counts = pieces.map(|piece| piece.iter().map(|byte| u8::from(is_so(*byte))).sum::<u8>());
+    counts.map(usize::from).sum()
 }
 
 /// Returns the number of bytes that are so with the byte before them.
 fn count_of_pairs(bytes: &[u8], are_so: impl Fn(u8, u8) -> bool) -> usize {
     let behind = bytes.get(1..).unwrap_or_default();
-    let pairs = bytes.iter().zip(behind);
-    pairs
-        .filter(|(before, byte)| are_so(**before, **byte))
-        .count()
+    let pieces = bytes.chunks(PIECE).zip(behind.chunks(PIECE));
+    let counts = pieces.map(|(before, piece)| {
+        let pairs = before.iter().zip(piece);
+        pairs
+            .map(|(before, byte)| u8::from(are_so(*before, *byte)))
+            .sum::<u8>()
+    });
+    counts.map(usize::from).sum()
 }
 
 /// Returns true for a character of a script that has no blanks between words.
