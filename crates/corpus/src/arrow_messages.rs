@@ -24,6 +24,9 @@ use crate::projection::Projection;
 /// The marker before the length of a message; streams before Arrow 0.15 have none.
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
+/// Bytes for which memory is reserved at a time. The length that a damaged file states may be any.
+const PIECE: u64 = 8 << 20;
+
 /// Bytes of the end of a file: the length of the footer and `ARROW1`.
 const TRAILER: u64 = 10;
 
@@ -179,17 +182,20 @@ fn bytes_at(
     Ok(bytes)
 }
 
-/// Appends this number of bytes of the input, for which memory is reserved and used as they come.
+/// Appends this number of bytes of the input, for which memory is taken as they come.
 fn append(input: &mut impl Read, length: u64, bytes: &mut Vec<u8>) -> Result<(), ArrowError> {
-    let room = usize::try_from(length).map_err(|_large| cut())?;
-    bytes
-        .try_reserve_exact(room)
-        .map_err(|error| ArrowError::IpcError(format!("{length} bytes: {error}")))?;
-    let read = input.take(length).read_to_end(bytes)?;
-    match read as u64 == length {
-        true => Ok(()),
-        false => Err(cut()),
+    let mut left = length;
+    while left > 0 {
+        let piece = left.min(PIECE);
+        bytes
+            .try_reserve(usize::try_from(piece).map_err(|_large| cut())?)
+            .map_err(|error| ArrowError::IpcError(format!("{length} bytes: {error}")))?;
+        if input.take(piece).read_to_end(bytes)? as u64 != piece {
+            return Err(cut());
+        }
+        left -= piece;
     }
+    Ok(())
 }
 
 /// Reads the next message of a stream, which begins with its own length; `None` at the end.
