@@ -141,18 +141,18 @@ fn articles_are_found_in_pages_of_news() {
     assert!(f1 >= 0.95, "{f1}");
 }
 
-/// The F1 reached on WCXB, by kind. The goals of .88 overall and of .76 for collections were
-/// missed: eight of 450 labels are empty, and collections are labelled now with their tiles and now
-/// without.
+/// The F1 reached on WCXB, by kind, of the 442 pages with a label that is not empty. The goals of
+/// .80 for listings and of .76 for collections were missed: lists are labelled now with their tiles
+/// and now without.
 const REACHED: &[(&str, f64)] = &[
-    ("", 0.875),
+    ("", 0.885),
     ("article", 0.95),
     ("documentation", 0.91),
-    ("service", 0.85),
-    ("forum", 0.83),
-    ("listing", 0.76),
-    ("collection", 0.68),
-    ("product", 0.71),
+    ("service", 0.87),
+    ("forum", 0.84),
+    ("listing", 0.77),
+    ("collection", 0.72),
+    ("product", 0.76),
 ];
 
 /// The same of the pages that a debug build reads; few of each kind.
@@ -177,10 +177,12 @@ fn main_content_is_found_in_pages_of_seven_kinds() {
             .unwrap();
         let label: Value =
             serde_json::from_slice(&files[&format!("dev/ground-truth/{name}.json")]).unwrap();
-        let gold = label["ground_truth"]["main_content"]
-            .as_str()
-            .unwrap()
-            .to_lowercase();
+        let gold = &label["ground_truth"]["main_content"];
+        // Seven labels are empty, and one is missing: whatever is found there would be wrong.
+        let Some(gold) = gold.as_str().filter(|gold| !gold.is_empty()) else {
+            continue;
+        };
+        let gold = gold.to_lowercase();
         let (precision, recall) = precision_and_recall(&text_of(page).to_lowercase(), &gold, 1);
         let kind = label["_internal"]["page_type"]["primary"].as_str().unwrap();
         for name in ["", kind] {
@@ -188,14 +190,16 @@ fn main_content_is_found_in_pages_of_seven_kinds() {
             f1s.push(harmonic(precision, recall));
         }
     }
-    for &(kind, reached) in REACHED {
+    let measured = REACHED.iter().map(|&(kind, reached)| {
         let (f1, pages) = (mean(&f1s[kind]), f1s[kind].len());
         say(&format!(
             "WCXB-dev {kind}: F1 {f1:.4} of {pages} pages, reached {reached}"
         ));
-        if STEP == 1 {
-            assert!(f1 >= reached, "{kind}: {f1}");
-        }
+        (kind, f1, reached)
+    });
+    let measured: Vec<(&str, f64, f64)> = measured.collect();
+    for (kind, f1, reached) in measured {
+        assert!(STEP > 1 || f1 >= reached, "{kind}: {f1}");
     }
     assert!(mean(&f1s[""]) >= REACHED_OF_SOME, "{}", mean(&f1s[""]));
 }
