@@ -82,6 +82,25 @@ fn a_printed_view_that_came_before_its_page_is_archived_and_exported_as_its_near
     blog.crawl.is_sound();
 }
 
+/// The views of the first session are found by their pages in the second, which reads the log.
+#[test]
+fn a_session_knows_the_kept_pages_of_the_session_before_it() {
+    let blog = blog();
+    let first = blog.crawl.run_with(&["--max-pages", "45"]);
+    assert_eq!(first.code, Some(0), "{first:?}");
+    let archived = blog.printed().len();
+    assert!(archived >= 30, "{archived} of the first 45 pages are views");
+    blog.crawl.complete();
+    let printed = blog.printed();
+    let views = printed.iter();
+    let views = views
+        .filter(|row| row["verdict"] == "near-duplicate")
+        .count();
+    assert!(views * 2 >= printed.len(), "{views} of {POSTS} are views");
+    assert_eq!(blog.lost(), Vec::<String>::new());
+    blog.crawl.is_sound();
+}
+
 #[test]
 fn a_crawl_goes_on_without_its_kept_pages_if_their_files_are_damaged_and_loses_nothing() {
     let blog = blog();

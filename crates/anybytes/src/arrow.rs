@@ -17,7 +17,7 @@ use corpus::Column;
 
 /// The most rows of a column.
 const MAX_ROWS: u8 = 16;
-/// The longest text within a view itself, which a column here fills up with zeros.
+/// The longest text stored inline in a view. Short input is padded with zeros.
 const IN_VIEW: usize = 12;
 
 /// Reads any bytes as a column of strings with any offsets: a text lies within the data, or its

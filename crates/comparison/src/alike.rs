@@ -45,7 +45,7 @@ pub(crate) struct Differences<'a> {
     pub(crate) shared: usize,
     pub(crate) ours: usize,
     pub(crate) theirs: usize,
-    /// Those among them that stand in sentences.
+    /// The part of `ours` and `theirs` in sentences.
     pub(crate) ours_in_sentences: usize,
     pub(crate) theirs_in_sentences: usize,
     /// Words on both sides of numbers and dates that differ.

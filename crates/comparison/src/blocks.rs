@@ -10,7 +10,7 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 /// Minimum words of a long block. A text of this length under many headings is boilerplate.
 pub(crate) const LONG: usize = 10;
-/// Minimum words of a line that is a sentence, and no byline or label.
+/// Minimum words of a sentence; shorter lines are bylines and labels.
 pub(crate) const SENTENCE: usize = 6;
 /// Minimum words of a text that count as one without sentences …
 const LEAST_WORDS_WITHOUT_SENTENCES: usize = 25;
@@ -397,7 +397,7 @@ pub(crate) fn words_in(text: &str) -> usize {
 
 /// Returns the number of runs without white space that have a letter or digit.
 fn ascii_words_in(bytes: &[u8]) -> usize {
-    // Comparisons, and no sets of characters: the compiler makes many at a time of them.
+    // Plain comparisons vectorize; sets of characters do not.
     let is_space = |byte: u8| byte <= b' ';
     let is_word = |byte: u8| (byte | 0x20).wrapping_sub(b'a') < 26 || byte.wrapping_sub(b'0') < 10;
     let begins = |before: u8, byte: u8| is_space(before) & !is_space(byte);
@@ -422,7 +422,7 @@ fn ascii_words_in(bytes: &[u8]) -> usize {
     words
 }
 
-/// Bytes of which the number fits a byte: so the compiler counts many at a time.
+/// Bytes counted at a time: the count fits a `u8`, so that the loop vectorizes.
 const PIECE: usize = u8::MAX as usize;
 
 /// Returns the number of bytes that are so.

@@ -24,7 +24,7 @@ use crate::projection::Projection;
 /// The marker before the length of a message; streams before Arrow 0.15 have none.
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
-/// Bytes for which memory is reserved at a time. The length that a damaged file states may be any.
+/// Memory reserved at a time, in bytes. A damaged file may state any length.
 const PIECE: u64 = 8 << 20;
 
 /// Bytes of the end of a file: the length of the footer and `ARROW1`.
@@ -182,7 +182,7 @@ fn bytes_at(
     Ok(bytes)
 }
 
-/// Appends this number of bytes of the input, for which memory is taken as they come.
+/// Appends this number of bytes of the input, and allocates memory as they arrive.
 fn append(input: &mut impl Read, length: u64, bytes: &mut Vec<u8>) -> Result<(), ArrowError> {
     let mut left = length;
     while left > 0 {

@@ -1,7 +1,7 @@
-//! The frames of the hosts of a crawl, as it learns them.
+//! The frames of hosts, learned during a crawl.
 //!
-//! A session that ends writes them beside its journal, for the session that continues the crawl;
-//! what a kill loses is learned again.
+//! A session saves them when it ends, and the next session loads them. After a kill the crawl
+//! learns them again.
 
 use std::collections::HashMap;
 use std::io;
@@ -32,7 +32,7 @@ pub(crate) struct HostFrames {
     pub(crate) common: SharedFrame,
 }
 
-/// The frames that a crawl has learned, as they are written (postcard).
+/// The learned frames in their stored form (postcard).
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct LearnedFrames {
     version: u16,

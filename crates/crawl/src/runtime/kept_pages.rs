@@ -1,9 +1,9 @@
 //! The kept pages of a crawl, as the comparison of texts needs them: keys by which another page
 //! with their content is found, their places in the archive, and the frames of hosts.
 //!
-//! It is a help, and never a source of truth: a page that is missing here, or cannot be read, is
-//! compared by signatures alone. So its tables have caps. In memory a page takes its keys (about
-//! five bytes each) and two bytes more; the rest is in a log on the disk.
+//! This is a cache, not a source of truth: a page that is missing here or unreadable is compared by
+//! its signature alone. So its tables have caps. A page takes about five bytes of memory for each
+//! key and two for its tag; the rest is in a log on disk.
 //!
 //! Invariant: a page is added once it is settled, and counts only if the archive has it at its
 //! place, so that a page is never left out for one that is not in the archive.
@@ -66,7 +66,7 @@ struct PageTable {
     is_closed: bool,
 }
 
-/// What is in memory of the entries of the log.
+/// The in-memory index of the log.
 #[derive(Debug, Default)]
 struct InMemory {
     /// The keys of pages, up to [`MAX_PAGES_OF_KEY`] pages for each.
@@ -75,9 +75,9 @@ struct InMemory {
     tags: Vec<Tag>,
 }
 
-/// What is in memory of a page beside its keys: enough to tell most others from its candidates.
-/// From the lowest bit on: eight bits of [`PageRecord::name`], seven of [`PageRecord::canonical`],
-/// and one for a page of which a later one has all of the content.
+/// A page's tag in memory, which rules out most non-candidates without reading the log. From the
+/// lowest bit: eight bits of [`PageRecord::name`], seven of [`PageRecord::canonical`], and one set
+/// if a later page has all of its content.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tag(u16);
 
@@ -264,8 +264,7 @@ impl InMemory {
         self.tags.push(tag);
     }
 
-    /// Returns the keys by which a page is found from now on. A block that finds many pages already
-    /// is passed over for the next.
+    /// Chooses the lookup keys of a new page. A key that already finds many pages is skipped.
     fn free_keys(&self, keys: &Keys, has_name: bool) -> [u32; KEYS] {
         let whole = [keys.whole];
         let name = has_name.then_some(keys.heading);

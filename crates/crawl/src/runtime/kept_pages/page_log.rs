@@ -1,8 +1,8 @@
-//! The log of kept pages on the disk: their places in the archive, and the keys that find them, in
-//! records of one length.
+//! The log of kept pages on disk: their places in the archive and their lookup keys, in records of
+//! fixed length.
 //!
-//! A page is appended when it is remembered, so a kill costs none. Nothing is synced before the
-//! session ends: after a power cut the checksum of a record tells whether it was written.
+//! Each page is appended as soon as it is remembered, so a kill loses none. The log is synced only
+//! when the session ends; after a power cut, checksums find the records that were not written.
 //!
 //! Invariant: the log ends before the first record that is damaged or names an unknown file.
 
@@ -15,22 +15,22 @@ use disk::{Disk, DiskFile};
 use neardup::HashKey;
 use web::UrlKey;
 
-/// Keys of a page at most, beside that of its URL.
+/// Maximum lookup keys of a page, without the key of its URL.
 pub(super) const KEYS: usize = 8;
 /// The length of a record in bytes: the fields of [`PageRecord`] in their order and a checksum,
 /// little-endian.
 const LENGTH: usize = 64;
-/// The first line of a log, in the place of a record. Another version is begun anew.
+/// The header of a log, padded to the length of a record. A log of another version is replaced.
 const TITLE: &[u8] = b"crawler kept pages, version 4\n";
-/// The offset of an entry that is no page.
+/// The offset that marks an [`Entry::Contained`].
 const NO_PAGE: u64 = u64::MAX;
 
-/// An entry of the log. Its number is that of the page.
+/// An entry of the log. Entries are numbered from 0; a page is known by the number of its entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
     /// A page that is kept.
     Page(PageRecord),
-    /// A later page has all of the content of the one with this number.
+    /// A note that a later page has all of the content of page number n.
     Contained(u32),
 }
 
@@ -47,7 +47,7 @@ pub(super) struct PageRecord {
     pub(super) name: u32,
     /// The upper half of the key of its canonical URL, or of its own if it names none.
     pub(super) canonical: u32,
-    /// The keys that find it; zero for none.
+    /// Its lookup keys; 0 marks an unused place.
     pub(super) keys: [u32; KEYS],
 }
 
@@ -75,9 +75,8 @@ pub(super) struct PageLog {
 }
 
 impl PageLog {
-    /// Opens the log in this state directory, and visits its entries in order. What follows a
-    /// damaged one is cut off; a log that is none, or of another version, is begun anew with a
-    /// warning.
+    /// Opens the log in this state directory and visits its entries in order. The log is truncated
+    /// before a damaged entry. A file without the header is replaced, with a warning.
     ///
     /// # Errors
     /// I/O errors of the system.
@@ -112,7 +111,7 @@ impl PageLog {
         Ok(log)
     }
 
-    /// Cuts the names off behind the last line that was written whole.
+    /// Truncates the names after the last complete line.
     fn cut_names(&self) -> io::Result<()> {
         let whole: usize = self.files.iter().map(|name| name.len() + 1).sum();
         self.cut(&self.names, whole as u64)
@@ -165,7 +164,7 @@ impl PageLog {
         self.files.get(file as usize).map(String::as_str)
     }
 
-    /// Returns the number of a file of the archive, which becomes known if it is not.
+    /// Returns the number of an archive file, and adds a file that is new.
     ///
     /// # Errors
     /// I/O errors of the system.
@@ -182,7 +181,7 @@ impl PageLog {
         u32::try_from(number).map_err(io::Error::other)
     }
 
-    /// Appends an entry. After an error no other one must be appended.
+    /// Appends an entry. Do not append after an error: the last record may be incomplete.
     ///
     /// # Errors
     /// I/O errors of the system.
@@ -245,24 +244,24 @@ impl Entry {
     }
 }
 
-/// Begins a log without pages.
+/// Creates an empty log.
 fn begin(disk: &dyn Disk, path: &Path, names: &Path) -> io::Result<()> {
     if path.exists() {
         let file = path.display();
-        tracing::warn!(%file, "earlier pages are compared by their signatures alone: no such log");
+        tracing::warn!(%file, "earlier pages are compared by their signatures alone: not a log of kept pages");
     }
     disk.replace(names, &[])?;
     disk.replace(path, &head())
 }
 
-/// Returns the first record of a log.
+/// Returns the header, padded.
 fn head() -> [u8; LENGTH] {
     let mut head = [0; LENGTH];
     head[..TITLE.len()].copy_from_slice(TITLE);
     head
 }
 
-/// Returns the lines of a file that were written whole.
+/// Returns the complete lines of a file.
 fn lines(path: &Path) -> io::Result<Vec<String>> {
     let text = match std::fs::read_to_string(path) {
         Err(error) if error.kind() == io::ErrorKind::InvalidData => String::new(),
