@@ -248,7 +248,7 @@ impl Entry {
 fn begin(disk: &dyn Disk, path: &Path, names: &Path) -> io::Result<()> {
     if path.exists() {
         let file = path.display();
-        tracing::warn!(%file, "earlier pages are compared by their signatures alone: not a log of kept pages");
+        tracing::warn!(%file, "no log: earlier pages are compared by their signatures alone");
     }
     disk.replace(names, &[])?;
     disk.replace(path, &head())
