@@ -138,6 +138,7 @@ mod commands {
     mod similar; // `similar`
     mod status; // `status` against a recount of `export`
     mod topic; // `topic`
+    mod typed_ids; // findings with ids of their type
 }
 
 /// Hostile servers, private networks, credentials, terminals.

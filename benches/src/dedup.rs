@@ -184,7 +184,7 @@ fn chunk_of(
         let text = text_of(number, words);
         let payload = HashKey::ZERO.digest(format!("{number}").as_bytes());
         Document {
-            id: number.to_string(),
+            id: number.to_string().into(),
             signature: builder.banded_signature(payload, Some(PageText::of(&text)), design),
         }
     };

@@ -51,7 +51,7 @@ fn found(
     options.workers = available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let documents = measured.pages.iter().enumerate().map(|(number, page)| {
         Ok(Document {
-            id: number.to_string(),
+            id: number.to_string().into(),
             signature: page.signature.clone().into(),
         })
     });

@@ -176,7 +176,7 @@ fn json_lines_are_read_from_files_compressed_files_and_standard_input() {
     ] {
         let found = findings(&run);
         assert_eq!(found.len(), 1, "{run:?}");
-        assert_eq!(found[0]["document"], "2");
+        assert_eq!(found[0]["document"], 2);
         assert_eq!(found[0]["duplicate_of"], "one");
     }
 }

@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use corpus::{ResultColumns, ResultTable, TableFormat};
+use batch::dedup::FindingKind;
+use corpus::{IdRanges, ResultTable, TableFormat};
 use serde_json::{Value, json};
 
 use crate::support::pages::prose;
@@ -33,11 +34,14 @@ fn lines(id: &str, text: &str) -> String {
 
 /// Writes the documents of [`lines`] as the columns `document` and `duplicate_of` of a table.
 fn table(path: &Path, format: TableFormat) {
-    let mut table = ResultTable::create(path, format, ResultColumns::Duplicates).unwrap();
+    let (kind, ids) = (FindingKind::Duplicates, IdRanges::default());
+    let mut table = ResultTable::create(path, format, kind, ids).unwrap();
     for line in lines("id", "text").lines() {
         let line: Value = serde_json::from_str(line).unwrap();
         let (id, text) = (line["id"].as_str().unwrap(), line["text"].as_str().unwrap());
-        table.write_pair(id, text, 0, 0.0, "words").unwrap();
+        table
+            .write_pair(&id.into(), &text.into(), 0, 0.0, "words")
+            .unwrap();
     }
     table.finish().unwrap();
 }

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use corpus::{ResultColumns, ResultTable, TableFormat};
+use batch::dedup::FindingKind;
+use corpus::{IdRanges, ResultTable, TableFormat};
 use serde_json::{Value, json};
 
 use crate::support::pages::prose;
@@ -25,10 +26,17 @@ fn lines() -> String {
 
 /// Writes the texts as the column `duplicate_of` of a table, with their numbers as `document`.
 fn table(path: &Path, format: TableFormat) {
-    let mut table = ResultTable::create(path, format, ResultColumns::Duplicates).unwrap();
+    let (kind, ids) = (FindingKind::Duplicates, IdRanges::default());
+    let mut table = ResultTable::create(path, format, kind, ids).unwrap();
     for (number, text) in texts().iter().enumerate() {
         table
-            .write_pair(&number.to_string(), text, 7, 0.5, "words")
+            .write_pair(
+                &number.to_string().into(),
+                &text.as_str().into(),
+                7,
+                0.5,
+                "words",
+            )
             .unwrap();
     }
     table.finish().unwrap();

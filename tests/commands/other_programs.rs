@@ -5,7 +5,8 @@ use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use corpus::{ResultColumns, ResultTable, TableFormat};
+use batch::dedup::FindingKind;
+use corpus::{IdRanges, ResultTable, TableFormat};
 use serde_json::{Value, json};
 
 use crate::support::Crawl;
@@ -155,11 +156,12 @@ fn forms() -> Vec<Form> {
 
 /// Writes three rows.
 fn table(path: &Path, format: TableFormat) {
-    let mut table = ResultTable::create(path, format, ResultColumns::Duplicates).unwrap();
+    let (kind, ids) = (FindingKind::Duplicates, IdRanges::default());
+    let mut table = ResultTable::create(path, format, kind, ids).unwrap();
     for number in 1..4 {
         let text = prose(number, 60);
         table
-            .write_pair(&number.to_string(), &text, 0, 0.0, "words")
+            .write_pair(&number.to_string().into(), &text.into(), 0, 0.0, "words")
             .unwrap();
     }
     table.finish().unwrap();

@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let payload = HashKey::ZERO.digest(text.as_bytes());
         let signature = builder.signature(payload, Some(PageText::of(&text)));
         Ok(Document {
-            id: path,
+            id: path.into(),
             signature: signature.into(),
         })
     };
@@ -27,8 +27,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let documents = env::args().skip(1).map(read);
     run(documents, &options, Control::none(), |finding| {
         if let Finding::Cluster(cluster) = finding {
-            let members = cluster.members().collect::<Result<Vec<_>, _>>()?;
-            writeln!(io::stdout(), "{}", members.join(" "))?;
+            for member in cluster.members() {
+                write!(io::stdout(), "{} ", member?)?;
+            }
+            writeln!(io::stdout())?;
         }
         Ok(())
     })?;

@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use neardup::Shingles;
 
 use crate::control::{Control, Gauge, Step};
+use crate::document_id::DocumentId;
 use crate::document_names::DocumentNames;
 use crate::error::BatchError;
 use crate::fields::take;
@@ -29,7 +30,7 @@ use crate::workers::{self, ResultSender};
 #[derive(Clone, Debug)]
 pub struct ShingledDocument {
     /// The name of the document in findings.
-    pub id: String,
+    pub id: DocumentId,
     /// The shingles. A document without any contains nothing, and is contained in nothing.
     pub shingles: Shingles,
 }
@@ -38,9 +39,9 @@ pub struct ShingledDocument {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Containment<'a> {
     /// The id of the document that is contained.
-    pub document: &'a str,
+    pub document: &'a DocumentId,
     /// The id of the document that contains it.
-    pub contained_in: &'a str,
+    pub contained_in: &'a DocumentId,
     /// The share of the first one's shingles that the second one has, above 0 to 1.
     pub containment: f64,
 }

@@ -30,6 +30,7 @@ pub use texts::{DocumentTexts, NamedDocument, TextVerdict};
 
 use self::distinct_texts::DistinctTexts;
 use crate::control::Control;
+use crate::document_id::DocumentId;
 use crate::error::BatchError;
 use crate::scratch::Scratch;
 
@@ -38,7 +39,7 @@ use crate::scratch::Scratch;
 pub struct Document {
     /// The name of the document in findings. It need not be unique: documents are distinguished by
     /// their order.
-    pub id: String,
+    pub id: DocumentId,
     /// The signature by which it is compared. All documents of one run must have the same features
     /// and key, and bands of [`Options::bands`].
     pub signature: BandedSignature,
@@ -170,7 +171,7 @@ pub struct Summary {
 /// let documents = [("a", "To be, or not to be"), ("b", "to be or not to be")].map(|(id, text)| {
 ///     let payload = HashKey::ZERO.digest(text.as_bytes());
 ///     let signature = builder.signature(payload, Some(PageText::of(text)));
-///     Ok::<_, BatchError>(Document { id: id.to_owned(), signature: signature.into() })
+///     Ok::<_, BatchError>(Document { id: id.into(), signature: signature.into() })
 /// });
 /// let options = Options::new(FindingKind::Duplicates, std::env::temp_dir());
 /// let mut found = Vec::new();

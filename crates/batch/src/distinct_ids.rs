@@ -6,6 +6,7 @@
 use neardup::HashKey;
 
 use crate::dedup::{Document, Options};
+use crate::document_id::DocumentId;
 use crate::error::BatchError;
 use crate::scratch::Scratch;
 use crate::sorter::Sorter;
@@ -37,9 +38,10 @@ pub fn with_distinct_ids<R>(
     run(&mut checked)
 }
 
-fn record(id: &str, number: u64) -> Record {
+fn record(id: &DocumentId, number: u64) -> Record {
     let mut record = [0; 24];
-    record[..16].copy_from_slice(&HashKey::ZERO.digest(id.as_bytes()).to_be_bytes());
+    let digest = HashKey::ZERO.digest(id.as_bytes()) ^ u128::from(id.is_number());
+    record[..16].copy_from_slice(&digest.to_be_bytes());
     record[16..].copy_from_slice(&number.to_be_bytes());
     record
 }

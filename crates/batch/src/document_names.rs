@@ -1,16 +1,20 @@
-//! Names of documents outside memory, in temporary files of one run.
+//! Ids of documents outside memory, in temporary files of one run.
 
+use crate::document_id::DocumentId;
 use crate::error::BatchError;
 use crate::fields::take;
 use crate::scratch::{Scratch, SpillBuffer};
 
-/// The names of documents, by their numbers.
+/// The ids of documents, by their numbers.
 #[derive(Debug)]
 pub(crate) struct DocumentNames<'s> {
     text: SpillBuffer<'s>,
-    /// The end of each name, eight bytes each.
+    /// The end of each id, eight bytes each; the highest bit is set for a number.
     ends: SpillBuffer<'s>,
 }
+
+/// The bit of an end that tells numbers from strings.
+const IS_NUMBER: u64 = 1 << 63;
 
 impl<'s> DocumentNames<'s> {
     /// Creates an empty list; about `memory` bytes of it stay in memory.
@@ -21,14 +25,15 @@ impl<'s> DocumentNames<'s> {
         }
     }
 
-    /// Adds the next name.
-    pub(crate) fn push(&mut self, name: &str) -> Result<(), BatchError> {
-        self.text.append(name.as_bytes())?;
-        self.ends.append(&self.text.len().to_le_bytes())
+    /// Adds the next id.
+    pub(crate) fn push(&mut self, id: &DocumentId) -> Result<(), BatchError> {
+        self.text.append(id.as_bytes())?;
+        let kind = if id.is_number() { IS_NUMBER } else { 0 };
+        self.ends.append(&(self.text.len() | kind).to_le_bytes())
     }
 
-    /// Returns the name with this number, which must have been added.
-    pub(crate) fn get(&self, number: u32) -> Result<String, BatchError> {
+    /// Returns the id of the document with this number, which must have been added.
+    pub(crate) fn get(&self, number: u32) -> Result<DocumentId, BatchError> {
         let at = u64::from(number) * 8;
         let mut ends = [0; 16];
         if number == 0 {
@@ -41,9 +46,14 @@ impl<'s> DocumentNames<'s> {
             u64::from_le_bytes(take(&mut rest)),
             u64::from_le_bytes(take(&mut rest)),
         );
-        let mut name = vec![0; (end - start) as usize];
-        self.text.read_at(start, &mut name)?;
-        Ok(String::from_utf8_lossy(&name).into_owned())
+        let start = start & !IS_NUMBER;
+        let mut id = vec![0; ((end & !IS_NUMBER) - start) as usize];
+        self.text.read_at(start, &mut id)?;
+        let id = String::from_utf8_lossy(&id).into_owned();
+        Ok(match end & IS_NUMBER {
+            0 => id.into(),
+            _ => DocumentId::of_digits(id),
+        })
     }
 }
 
@@ -52,20 +62,27 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn any_id() -> impl Strategy<Value = DocumentId> {
+        prop_oneof![
+            ".{0,20}".prop_map(DocumentId::from),
+            any::<i64>().prop_map(DocumentId::from)
+        ]
+    }
+
     proptest! {
         #[test]
-        fn names_are_found_by_their_numbers(
-            names in prop::collection::vec(".{0,20}", 1..30),
+        fn ids_are_found_by_their_numbers(
+            ids in prop::collection::vec(any_id(), 1..30),
             memory in 0_usize..600,
         ) {
             let directory = tempfile::tempdir().unwrap();
             let scratch = Scratch::new(directory.path());
             let mut kept = DocumentNames::new(&scratch, memory);
-            for name in &names {
-                kept.push(name).unwrap();
+            for id in &ids {
+                kept.push(id).unwrap();
             }
-            for (number, name) in (0..).zip(&names) {
-                prop_assert_eq!(&kept.get(number).unwrap(), name);
+            for (number, id) in (0..).zip(&ids) {
+                prop_assert_eq!(&kept.get(number).unwrap(), id);
             }
         }
     }

@@ -21,6 +21,7 @@ mod containment;
 mod control;
 pub mod dedup;
 mod distinct_ids;
+mod document_id;
 mod document_names;
 mod entries;
 mod error;
@@ -46,6 +47,7 @@ pub use containment::{
 };
 pub use control::{Control, Progress, Silent, Step};
 pub use distinct_ids::with_distinct_ids;
+pub use document_id::DocumentId;
 pub use error::BatchError;
 pub use fingerprint_file::{
     Block, FingerprintFile, FingerprintReader, FingerprintWriter, IdReader,

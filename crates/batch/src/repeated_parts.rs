@@ -11,6 +11,7 @@
 use std::path::PathBuf;
 
 use crate::control::{Control, Gauge, Step};
+use crate::document_id::DocumentId;
 use crate::document_names::DocumentNames;
 use crate::error::BatchError;
 use crate::fields::take;
@@ -21,7 +22,7 @@ use crate::sorter::Sorter;
 #[derive(Clone, Debug)]
 pub struct PartedDocument {
     /// The name of the document in findings.
-    pub id: String,
+    pub id: DocumentId,
     /// The digest of each part, such as [`HashKey::digest`](neardup::HashKey::digest) of its
     /// words; none for parts that do not count, like blank lines.
     pub parts: Vec<Option<u128>>,
@@ -33,11 +34,11 @@ pub struct RepeatedPart<'a> {
     /// The number of the document, from 0, without the reference.
     pub number: u64,
     /// The id of the document.
-    pub document: &'a str,
+    pub document: &'a DocumentId,
     /// The number of the part in its document, from 0.
     pub part: u32,
     /// The id of the document that has the part first.
-    pub duplicate_of: &'a str,
+    pub duplicate_of: &'a DocumentId,
     /// The number of the part in that document, from 0.
     pub part_of: u32,
 }

@@ -18,9 +18,10 @@
 //! | 8 | low half of xxh3-128 of the above | | | |
 //!
 //! The checksum of a block is seeded with its number. A record is the document's number in reading
-//! order (8 bytes), the length of its id (4), the id, the signature (`signature_bytes.rs`), the
-//! number of its bands (2) and their keys (4 each); in a file with shingles then their number (4;
-//! 2³² - 1 if the document has come without them) and the shingles (4 each).
+//! order (8 bytes), the length of its id (4; the highest bit is set for a whole number, in decimal
+//! digits), the id, the signature (`signature_bytes.rs`), the number of its bands (2) and their keys
+//! (4 each); in a file with shingles then their number (4; 2³² - 1 if the document has come without
+//! them) and the shingles (4 each).
 //!
 //! Invariant: the format is stable for ever (`golden/signatures.hex`). A file without its last
 //! block is unfinished: it can be continued, and nothing else accepts it.
@@ -49,6 +50,9 @@ const VERSION: u16 = 1;
 const HEADER: usize = 64;
 const ORIGINALS_ONLY: u32 = 1;
 const WITH_SHINGLES: u32 = 2;
+
+/// The bit of an id's length that tells numbers from strings.
+const IS_NUMBER: u32 = 1 << 31;
 
 /// The number of shingles of a document that has come without them.
 const NO_SHINGLES: u32 = u32::MAX;

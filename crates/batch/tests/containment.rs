@@ -5,11 +5,11 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
-use batch::{BatchError, ContainmentOptions, Control, ShingledDocument, containments};
+use batch::{BatchError, ContainmentOptions, Control, DocumentId, ShingledDocument, containments};
 use neardup::Shingles;
 use proptest::prelude::*;
 
-type Found = (String, String, f64);
+type Found = (DocumentId, DocumentId, f64);
 
 fn found(sets: &[BTreeSet<u64>], least: f64, memory: usize, workers: usize) -> Vec<Found> {
     let directory = tempfile::tempdir().unwrap();
@@ -21,7 +21,7 @@ fn found(sets: &[BTreeSet<u64>], least: f64, memory: usize, workers: usize) -> V
     };
     let documents = sets.iter().enumerate().map(|(number, set)| {
         Ok(ShingledDocument {
-            id: number.to_string(),
+            id: number.to_string().into(),
             shingles: Shingles::from_hashes(set.iter().copied().collect()),
         })
     });
@@ -47,7 +47,7 @@ fn naive(sets: &[BTreeSet<u64>], least: f64) -> Vec<Found> {
         for (b, two) in sets.iter().enumerate() {
             let containment = one.intersection(two).count() as f64 / one.len() as f64;
             if a != b && containment >= least {
-                found.push((a.to_string(), b.to_string(), containment));
+                found.push((a.to_string().into(), b.to_string().into(), containment));
             }
         }
     }

@@ -36,7 +36,7 @@ fn signature(payload: u128, text: &str, main_content: Option<&str>) -> PageSigna
 fn documents(signatures: &[PageSignature]) -> impl Iterator<Item = Result<Document, BatchError>> {
     signatures.iter().enumerate().map(|(number, signature)| {
         Ok(Document {
-            id: format!("{number}"),
+            id: format!("{number}").into(),
             signature: signature.clone().into(),
         })
     })
@@ -466,7 +466,7 @@ fn a_million_times(
     let documents = (0..1_000_000_u128).map(|number| {
         let payload = if same_payload { 7 } else { number };
         Ok::<_, BatchError>(Document {
-            id: format!("{number}"),
+            id: format!("{number}").into(),
             signature: PageSignature {
                 payload,
                 ..signature.clone()
@@ -602,7 +602,7 @@ fn an_error_of_the_documents_or_of_the_visitor_comes_back_as_it_is() {
     }
     let options = |kind| Options::new(kind, Path::new("/no/such/directory"));
     let same = || Document {
-        id: "same".to_owned(),
+        id: "same".into(),
         signature: signature(1, "same", None).into(),
     };
     for kind in [

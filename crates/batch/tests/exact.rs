@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use batch::dedup::{self, DEFAULT_MEMORY, Document, Finding, FindingKind, Options, Verification};
-use batch::{BatchError, Control};
+use batch::{BatchError, Control, DocumentId};
 use neardup::{
     BandDesign, Features, HashKey, Likeness, NormalText, PageText, Shingles, SignatureBuilder,
     Thresholds, Unit, Width,
@@ -20,7 +20,7 @@ use proptest::prelude::*;
 
 const WORDS: Unit = Unit::Words(Width::ONE);
 
-fn document(id: String, text: &str, bands: BandDesign, keeps_shingles: bool) -> Document {
+fn document(id: DocumentId, text: &str, bands: BandDesign, keeps_shingles: bool) -> Document {
     let builder = SignatureBuilder::new(Features::default(), HashKey::ZERO).shingled_by(WORDS);
     let builder = match keeps_shingles {
         true => builder.keeping_shingles(),
@@ -57,7 +57,7 @@ fn found(
 ) -> BTreeMap<(usize, usize), f64> {
     let documents = texts.iter().enumerate().map(|(number, text)| {
         Ok(document(
-            number.to_string(),
+            number.to_string().into(),
             text,
             options.bands,
             keeps_shingles,
@@ -167,7 +167,8 @@ fn an_index_of_originals_decides_about_later_documents_as_their_texts_would() {
         originals: true,
         ..options(FindingKind::Duplicates, 0.8, directory.path(), 0)
     };
-    let earlier = [first, again].map(|text| Ok(document(text.clone(), &text, options.bands, true)));
+    let earlier =
+        [first, again].map(|text| Ok(document(text.clone().into(), &text, options.bands, true)));
     let mut index = Vec::new();
     dedup::run(earlier, &options, Control::none(), |finding| {
         if let Finding::Original(original) = finding {
@@ -178,12 +179,7 @@ fn an_index_of_originals_decides_about_later_documents_as_their_texts_would() {
     })
     .unwrap();
     assert_eq!(index.len(), 2);
-    let documents = [Ok(document(
-        "later".to_owned(),
-        &later,
-        options.bands,
-        true,
-    ))];
+    let documents = [Ok(document("later".into(), &later, options.bands, true))];
     let mut found = Vec::new();
     dedup::run_against(index, documents, &options, Control::none(), |finding| {
         if let Finding::Duplicate(duplicate) = finding {

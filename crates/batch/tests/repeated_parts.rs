@@ -4,11 +4,13 @@
 
 use std::collections::HashMap;
 
-use batch::{BatchError, Control, PartOptions, PartSummary, PartedDocument, repeated_parts};
+use batch::{
+    BatchError, Control, DocumentId, PartOptions, PartSummary, PartedDocument, repeated_parts,
+};
 use proptest::prelude::*;
 
 /// A repetition: a document and its part, and the place of the first.
-type Found = (u64, u32, String, u32);
+type Found = (u64, u32, DocumentId, u32);
 
 fn found(
     documents: &[Vec<Option<u128>>],
@@ -22,7 +24,7 @@ fn found(
     };
     let mut parted = documents.iter().enumerate().map(|(number, parts)| {
         Ok(PartedDocument {
-            id: format!("document {number}"),
+            id: format!("document {number}").into(),
             parts: parts.clone(),
         })
     });
@@ -31,7 +33,7 @@ fn found(
     let summary =
         repeated_parts::<BatchError>(earlier, parted, &options, Control::none(), |repeated| {
             let document = repeated.number as usize + reference;
-            assert_eq!(repeated.document, format!("document {document}"));
+            assert_eq!(**repeated.document, format!("document {document}"));
             let of = repeated.duplicate_of.to_owned();
             found.push((repeated.number, repeated.part, of, repeated.part_of));
             Ok(())
@@ -53,7 +55,7 @@ fn expected(documents: &[Vec<Option<u128>>], reference: usize) -> Vec<Found> {
                 found.push((
                     number,
                     part as u32,
-                    format!("document {of}"),
+                    format!("document {of}").into(),
                     part_of as u32,
                 ));
             }

@@ -9,7 +9,7 @@ use batch::dedup::Document;
 use batch::signature_file::{
     Continued, Extent, MAX_ID, MergedShards, SignatureFile, SignatureHeader, SignatureWriter,
 };
-use batch::{BatchError, Shard};
+use batch::{BatchError, DocumentId, Shard};
 use neardup::{
     ALGORITHM, BAG_BYTES, BagSketch, BandDesign, BandedSignature, Fingerprint, HashKey,
     PageSignature, Recipe, SKETCH_BYTES, ShortShingles, Sketch, TextSignature,
@@ -26,10 +26,13 @@ fn header(extent: Extent) -> SignatureHeader {
 }
 
 /// A document made of constants, because files do not depend on the algorithm. Every fifth one has
-/// no text.
+/// no text; ids are numbers and strings in turns.
 fn document(number: u64) -> Document {
     let mut document = constant();
-    document.id = number.to_string();
+    document.id = match number % 2 {
+        0 => number.to_string().into(),
+        _ => number.into(),
+    };
     document.signature.signature.payload = number.into();
     if number.is_multiple_of(5) {
         document.signature.signature.text = None;
@@ -49,7 +52,7 @@ fn constant() -> Document {
         subject: None,
     };
     Document {
-        id: "a page".to_owned(),
+        id: "a page".into(),
         signature: BandedSignature {
             signature: PageSignature {
                 payload: 1,
@@ -70,7 +73,7 @@ fn written(path: &Path, extent: Extent, numbers: impl Iterator<Item = u64>, tota
     writer.finish(total).unwrap();
 }
 
-fn read(path: &Path) -> Result<Vec<(u64, String, BandedSignature)>, BatchError> {
+fn read(path: &Path) -> Result<Vec<(u64, DocumentId, BandedSignature)>, BatchError> {
     let numbered = SignatureFile::open(path)?.read()?;
     numbered
         .map(|read| {
@@ -80,7 +83,7 @@ fn read(path: &Path) -> Result<Vec<(u64, String, BandedSignature)>, BatchError> 
         .collect()
 }
 
-fn expected(numbers: impl Iterator<Item = u64>) -> Vec<(u64, String, BandedSignature)> {
+fn expected(numbers: impl Iterator<Item = u64>) -> Vec<(u64, DocumentId, BandedSignature)> {
     numbers
         .map(|number| {
             let document = document(number);
@@ -102,7 +105,7 @@ fn a_file_has_the_bytes_of_the_golden_file() {
     let mut writer = SignatureWriter::create(&path, &header(shard)).unwrap();
     writer.push(1, &constant()).unwrap();
     let empty = Document {
-        id: String::new(),
+        id: "".into(),
         signature: PageSignature {
             payload: 9,
             text: None,
@@ -197,8 +200,9 @@ fn shards_in_any_order_merge_to_the_documents_of_one_run() {
         }
         let merged: Result<Vec<Document>, BatchError> =
             MergedShards::open(&files).unwrap().collect();
-        let ids: Vec<String> = merged.unwrap().into_iter().map(|one| one.id).collect();
-        assert_eq!(ids, (0..count).map(|at| at.to_string()).collect::<Vec<_>>());
+        let ids: Vec<DocumentId> = merged.unwrap().into_iter().map(|one| one.id).collect();
+        let expected: Vec<DocumentId> = (0..count).map(|at| document(at).id).collect();
+        assert_eq!(ids, expected);
     }
 }
 
@@ -308,9 +312,9 @@ fn a_long_id_is_refused() {
     let path = directory.path().join("signatures");
     let mut writer = SignatureWriter::create(&path, &header(Extent::All)).unwrap();
     let mut long = document(1);
-    long.id = "x".repeat(MAX_ID);
+    long.id = "x".repeat(MAX_ID).into();
     writer.push(0, &long).unwrap();
-    long.id.push('x');
+    long.id = "x".repeat(MAX_ID + 1).into();
     let refused = writer.push(1, &long).unwrap_err();
     assert!(matches!(refused, BatchError::LongId { bytes } if bytes == MAX_ID + 1));
     writer.finish(1).unwrap();

@@ -16,6 +16,7 @@ mod earlier;
 mod features;
 mod focus;
 mod input;
+mod json_id;
 mod leftovers;
 mod likeness;
 mod limits;

@@ -16,7 +16,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use batch::{BatchError, FingerprintFile, FingerprintIndex, Repository, RepositoryIds};
+use batch::{BatchError, DocumentId, FingerprintFile, FingerprintIndex, Repository, RepositoryIds};
 use neardup::SignatureBuilder;
 use serde::{Deserialize, Serialize};
 
@@ -66,14 +66,6 @@ struct Names {
     path: PathBuf,
     file: File,
     recipe: Vec<(String, String)>,
-}
-
-/// The name of a document, or the number of its fingerprint if there is no name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub(crate) enum Name {
-    Text(String),
-    Number(u64),
 }
 
 /// Returns true if the file begins like one of fingerprints or like an index of them. Unreadable
@@ -186,32 +178,32 @@ impl NamedFingerprints {
     }
 
     /// Returns the name of the fingerprint at `position`, in any order of positions.
-    pub(crate) fn name_among(&self, ids: &[u64], position: u32) -> Result<Name, CliError> {
+    pub(crate) fn name_among(&self, ids: &[u64], position: u32) -> Result<DocumentId, CliError> {
         let id = ids.get(position as usize).copied();
         self.name_of(id, u64::from(position))
     }
 
-    /// Returns the name of the fingerprint at `position`. Names in the order of positions are read
+    /// Returns the name of the fingerprint at `position`, its number if there are no names. Names in the order of positions are read
     /// fastest.
     pub(crate) fn name(
         &self,
         ids: &mut RepositoryIds<'_>,
         position: u64,
-    ) -> Result<Name, CliError> {
+    ) -> Result<DocumentId, CliError> {
         if self.names.is_none() {
-            return Ok(Name::Number(position));
+            return Ok(position.into());
         }
         let id = ids.id(position).map_err(|error| fault(&error))?;
         self.name_of(id, position)
     }
 
     /// Returns the name of the fingerprint at `position`, which has this id.
-    pub(crate) fn name_of(&self, id: Option<u64>, position: u64) -> Result<Name, CliError> {
+    pub(crate) fn name_of(&self, id: Option<u64>, position: u64) -> Result<DocumentId, CliError> {
         let Some(names) = &self.names else {
-            return Ok(Name::Number(position));
+            return Ok(position.into());
         };
         match id {
-            Some(at) => names.at(at).map(|(name, _)| Name::Text(name)),
+            Some(at) => names.at(at).map(|(name, _)| name.into()),
             None => Err(names.foreign()),
         }
     }

@@ -122,7 +122,7 @@ fn add_examples(
         let reason = match document {
             Ok(document) => {
                 let page = reader.read(&document.content);
-                let name = document.id.as_str();
+                let name = &*document.id;
                 let text = reader.text(&page).unwrap_or_default();
                 match builder.example(&ExampleText { name, page: text }) {
                     Ok(()) => None,

@@ -128,7 +128,7 @@ impl<T> Judged<T> {
     fn with(self, standing: Standing) -> Self {
         let found = match (self.found, standing) {
             (Found::Document(document, _), Standing::OtherMethod | Standing::Piece) => {
-                Found::NoPage(document.id)
+                Found::NoPage(document.id.into_string())
             }
             (found, _) => found,
         };
@@ -153,7 +153,7 @@ impl Iterator for ArchiveDocuments {
                 Ok(Some(record)) => match record.found {
                     Found::Document(document, oddity) => {
                         if let Some(oddity) = oddity {
-                            self.oddities.add(oddity, document.id.clone());
+                            self.oddities.add(oddity, document.id.to_string());
                         }
                         return Some(Ok(document));
                     }
@@ -264,8 +264,7 @@ fn document(record: &Record) -> Found {
     let (content, oddity) = content;
     let at = record.date().to_owned();
     let document = Document {
-        id,
-        has_number_id: false,
+        id: id.into(),
         date: Some(at).filter(|at| !at.is_empty()),
         content,
     };

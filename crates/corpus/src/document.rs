@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
+use batch::DocumentId;
 use neardup::HashKey;
 
 /// Bytes that are read of an uncompressed file.
@@ -82,9 +83,7 @@ impl fmt::Display for Skipped {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
     /// The path, the target URI, or the document's own id.
-    pub id: String,
-    /// True if its own id is a whole number.
-    pub has_number_id: bool,
+    pub id: DocumentId,
     /// The date of the capture, if it is archived.
     pub date: Option<String>,
     /// The content.

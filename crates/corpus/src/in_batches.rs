@@ -8,6 +8,8 @@ use std::thread;
 
 use rayon::prelude::*;
 
+use batch::DocumentId;
+
 use crate::document::{Document, Skipped};
 
 /// Bytes in a batch; the last document may exceed them.
@@ -99,7 +101,7 @@ fn read<D>(
 pub fn computed<T: Send + 'static>(
     documents: impl Iterator<Item = Result<Document, Skipped>>,
     compute: impl Fn(&Document) -> T + Send + Sync + 'static,
-) -> impl Iterator<Item = Result<(String, T), Skipped>> {
+) -> impl Iterator<Item = Result<(DocumentId, T), Skipped>> {
     let len = |document: &Document| document.content.len();
     in_batches(documents, len, move |document| {
         match catch_unwind(AssertUnwindSafe(|| compute(&document))) {

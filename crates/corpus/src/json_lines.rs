@@ -11,6 +11,8 @@
 
 use std::io::{self, BufRead, Read};
 
+use batch::DocumentId;
+
 use crate::fields::FieldNames;
 use crate::json_object::{self, JsonObject};
 
@@ -22,10 +24,8 @@ pub const MAX_LINE: usize = 256 << 20;
 pub struct JsonDocument {
     /// The number of its line, from 1.
     pub line: u64,
-    /// The name of the document, if it has one.
-    pub id: Option<String>,
-    /// True if the name is a whole number.
-    pub has_number_id: bool,
+    /// The id of the document, if it has one.
+    pub id: Option<DocumentId>,
     /// The text to judge.
     pub text: String,
     /// The title, if any.
@@ -144,7 +144,6 @@ impl<R: BufRead> JsonLines<R> {
         };
         let JsonObject {
             id,
-            has_number_id,
             text,
             title,
             heading,
@@ -153,7 +152,6 @@ impl<R: BufRead> JsonLines<R> {
         Ok(JsonDocument {
             line,
             id,
-            has_number_id,
             text,
             title,
             heading,
@@ -180,7 +178,7 @@ mod tests {
         lines.longest = longest;
         lines
             .map(|item| {
-                item.map(|document| (document.id.unwrap_or_default(), document.text))
+                item.map(|document| (document.id.unwrap_or_default().to_string(), document.text))
                     .map_err(|error| error.to_string())
             })
             .collect()

@@ -6,6 +6,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use batch::DocumentId;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -16,9 +17,7 @@ use crate::lenient_json;
 /// The fields of a document.
 #[derive(Debug)]
 pub(crate) struct JsonObject {
-    pub(crate) id: Option<String>,
-    /// True if the id is a whole number.
-    pub(crate) has_number_id: bool,
+    pub(crate) id: Option<DocumentId>,
     pub(crate) text: String,
     pub(crate) title: Option<String>,
     pub(crate) heading: Option<String>,
@@ -72,11 +71,11 @@ fn object(
         _ => None,
     };
     let (heading, title) = (take_text(), take_text());
-    let (id, has_number_id) = match values.pop().flatten() {
-        Some(Scalar::Text(id)) => (Some(id), false),
-        Some(Scalar::Integer(id)) => (Some(id), true),
+    let id = match values.pop().flatten() {
+        Some(Scalar::Text(id)) => Some(id.into()),
+        Some(Scalar::Integer(digits)) => Some(DocumentId::of_digits(digits)),
         Some(Scalar::Other) => other_id(bytes, place_of(object, &names.id)),
-        None => (None, false),
+        None => None,
     };
     if id.is_none() && names.is_id_wanted {
         return Err(names.no_id(present()?.iter().map(String::as_str)));
@@ -98,29 +97,26 @@ fn object(
     };
     Ok(JsonObject {
         id,
-        has_number_id,
         text,
         title,
         heading,
     })
 }
 
-/// Returns an id that is neither a string nor a number of 64 bits, as it is written, and true if it
-/// is a whole number. `1.0` is one, which pandas writes for columns with gaps.
-fn other_id(bytes: &[u8], place: Option<Range<usize>>) -> (Option<String>, bool) {
+/// Returns an id that is neither a string nor a number of 64 bits, as it is written. `1.0` is the
+/// whole number 1: pandas writes it so for columns with gaps.
+fn other_id(bytes: &[u8], place: Option<Range<usize>>) -> Option<DocumentId> {
     let written = place.and_then(|place| std::str::from_utf8(&bytes[place]).ok());
-    let Some(written) = written.filter(|id| id.len() <= MAX_OTHER_ID && *id != "NaN") else {
-        return (None, false);
-    };
+    let written = written.filter(|id| id.len() <= MAX_OTHER_ID && *id != "NaN")?;
     let (whole, fraction) = written.split_once('.').unwrap_or((written, "0"));
     let is_whole = fraction.bytes().all(|digit| digit == b'0')
         && whole
             .bytes()
             .all(|digit| digit.is_ascii_digit() || digit == b'-');
-    match is_whole {
-        true => (Some(whole.to_owned()), true),
-        false => (Some(written.to_owned()), false),
-    }
+    Some(match is_whole {
+        true => DocumentId::of_digits(whole.to_owned()),
+        false => written.into(),
+    })
 }
 
 /// Returns the place of the text in the bytes of a document; none if they are no document.
@@ -383,7 +379,7 @@ mod tests {
         options.text_field = text.map(str::to_owned);
         options.id_field = id.map(str::to_owned);
         let read = read(json.as_bytes(), &FieldNames::of(&options));
-        let read = read.map(|object| (object.id.unwrap_or_default(), object.text));
+        let read = read.map(|object| (object.id.unwrap_or_default().to_string(), object.text));
         let read = read.as_ref().map(|(id, text)| (id.as_str(), text.as_str()));
         assert_eq!(read.map_err(String::as_str), expected, "{json}");
     }

@@ -271,8 +271,7 @@ impl OpenFile {
                     oddities.add(Oddity::Cut, name.to_owned());
                 }
                 Ok(Box::new(std::iter::once(Ok(Document {
-                    id: name.to_owned(),
-                    has_number_id: false,
+                    id: name.into(),
                     date: None,
                     content: Content::Body {
                         content_type: media_type.to_owned(),
@@ -294,8 +293,7 @@ pub(crate) fn of_a_line(
         Ok(document) => Ok(Document {
             id: document
                 .id
-                .unwrap_or_else(|| format!("{file}:{}", document.line)),
-            has_number_id: document.has_number_id,
+                .unwrap_or_else(|| format!("{file}:{}", document.line).into()),
             date: None,
             content: Content::Text {
                 text: document.text,

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::io::{self, BufWriter};
+use std::mem;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,11 +12,14 @@ use arrow_array::builder::{
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use batch::DocumentId;
+use batch::dedup::FindingKind;
 use parquet::arrow::arrow_writer::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
 use crate::draft::Draft;
+use crate::id_columns::{IdRanges, IdTypes, id_column};
 
 /// Rows of a batch.
 const BATCH_ROWS: usize = 8192;
@@ -35,36 +39,39 @@ pub enum TableFormat {
     Arrow,
 }
 
-/// The columns of a table of findings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ResultColumns {
-    /// `document`, `duplicate_of`, `distance` (bits), `resemblance` (0 to 1), `measure`.
-    Duplicates,
-    /// `a`, `b`, `distance` (bits), `resemblance` (0 to 1), `measure`.
-    Pairs,
-    /// `cluster` (a number from 0), `document`.
-    Clusters,
-}
-
 /// A table of findings in progress. The file gets its name when it is [finished](Self::finish);
 /// without that, nothing is left of it.
 ///
+/// The columns are `document` and `duplicate_of`, or `a` and `b`, with `distance` (bits),
+/// `resemblance` (0 to 1) and `measure`; for clusters `cluster` (a number from 0) and `document`.
+/// Ids have the type that all ids of the comparison fit in, so the ranges must have all of them
+/// when the first finding is written.
+///
 /// ```
-/// use corpus::{ResultColumns, ResultTable, TableFormat};
+/// use batch::dedup::FindingKind;
+/// use corpus::{IdRanges, ResultTable, TableFormat};
 ///
 /// let directory = tempfile::tempdir()?;
 /// let path = directory.path().join("found.parquet");
-/// let mut table = ResultTable::create(&path, TableFormat::Parquet, ResultColumns::Duplicates)?;
-/// table.write_pair("copy", "original", 2, 0.93, "resemblance")?;
+/// let (copy, original) = (9_i64.into(), 7_i64.into());
+/// let ids = IdRanges::default();
+/// ids.add(&original);
+/// ids.add(&copy);
+/// let mut table = ResultTable::create(&path, TableFormat::Parquet, FindingKind::Duplicates, ids)?;
+/// table.write_pair(&copy, &original, 2, 0.93, "resemblance")?;
 /// assert!(table.finish()? > 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct ResultTable {
-    writer: Writer,
-    schema: SchemaRef,
-    columns: ResultColumns,
-    one: StringBuilder,
-    two: StringBuilder,
+    format: TableFormat,
+    kind: FindingKind,
+    ids: IdRanges,
+    /// None once the first batch is written.
+    draft: Option<Draft>,
+    /// None until the first batch is written.
+    begun: Option<Begun>,
+    one: Vec<DocumentId>,
+    two: Vec<DocumentId>,
     cluster: UInt64Builder,
     distance: UInt32Builder,
     resemblance: Float64Builder,
@@ -72,32 +79,37 @@ pub struct ResultTable {
     bytes: usize,
 }
 
+/// A file with its schema.
+struct Begun {
+    writer: Writer,
+    schema: SchemaRef,
+    ids: IdTypes,
+}
+
 enum Writer {
     Parquet(Box<ArrowWriter<Draft>>),
     Arrow(Box<FileWriter<BufWriter<Draft>>>),
 }
 
-impl ResultColumns {
-    fn schema(self) -> Schema {
-        let text = |name| Field::new(name, DataType::Utf8, false);
-        let degree = |one, two| {
-            vec![
-                text(one),
-                text(two),
-                Field::new("distance", DataType::UInt32, false),
-                Field::new("resemblance", DataType::Float64, false),
-                text("measure"),
-            ]
-        };
-        Schema::new(match self {
-            Self::Duplicates => degree("document", "duplicate_of"),
-            Self::Pairs => degree("a", "b"),
-            Self::Clusters => vec![
-                Field::new("cluster", DataType::UInt64, false),
-                text("document"),
-            ],
-        })
-    }
+fn schema(kind: FindingKind, ids: &IdTypes) -> Schema {
+    let id = |name, data_type: &DataType| Field::new(name, data_type.clone(), false);
+    let degree = |one, two| {
+        vec![
+            id(one, &ids.one),
+            id(two, &ids.two),
+            Field::new("distance", DataType::UInt32, false),
+            Field::new("resemblance", DataType::Float64, false),
+            Field::new("measure", DataType::Utf8, false),
+        ]
+    };
+    Schema::new(match kind {
+        FindingKind::Duplicates => degree("document", "duplicate_of"),
+        FindingKind::Pairs => degree("a", "b"),
+        FindingKind::Clusters { .. } => vec![
+            Field::new("cluster", DataType::UInt64, false),
+            id("document", &ids.two),
+        ],
+    })
 }
 
 impl ResultTable {
@@ -105,9 +117,111 @@ impl ResultTable {
     ///
     /// # Errors
     /// The file cannot be created.
-    pub fn create(path: &Path, format: TableFormat, columns: ResultColumns) -> io::Result<Self> {
-        let draft = Draft::begin(path).map_err(|error| error.source)?;
-        let schema = Arc::new(columns.schema());
+    pub fn create(
+        path: &Path,
+        format: TableFormat,
+        kind: FindingKind,
+        ids: IdRanges,
+    ) -> io::Result<Self> {
+        Ok(Self {
+            format,
+            kind,
+            ids,
+            draft: Some(Draft::begin(path).map_err(|error| error.source)?),
+            begun: None,
+            one: Vec::new(),
+            two: Vec::new(),
+            cluster: UInt64Builder::new(),
+            distance: UInt32Builder::new(),
+            resemblance: Float64Builder::new(),
+            measure: StringBuilder::new(),
+            bytes: 0,
+        })
+    }
+
+    /// Writes a duplicate with its original, or a pair, with its distance in bits, its resemblance
+    /// and the measure that decided.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write_pair(
+        &mut self,
+        one: &DocumentId,
+        two: &DocumentId,
+        distance: u32,
+        resemblance: f64,
+        measure: &str,
+    ) -> io::Result<()> {
+        self.one.push(one.clone());
+        self.two.push(two.clone());
+        self.distance.append_value(distance);
+        self.resemblance.append_value(resemblance);
+        self.measure.append_value(measure);
+        self.added(one.len() + two.len(), self.distance.len())
+    }
+
+    /// Writes a member of a cluster.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write_member(&mut self, cluster: u64, document: &DocumentId) -> io::Result<()> {
+        self.cluster.append_value(cluster);
+        self.one.push(document.clone());
+        self.added(document.len(), self.cluster.len())
+    }
+
+    fn added(&mut self, bytes: usize, rows: usize) -> io::Result<()> {
+        self.bytes += bytes;
+        match rows >= BATCH_ROWS || self.bytes >= BATCH_BYTES {
+            true => self.end_batch(),
+            false => Ok(()),
+        }
+    }
+
+    fn end_batch(&mut self) -> io::Result<()> {
+        self.bytes = 0;
+        if let Some(draft) = self.draft.take() {
+            let ids = self.ids.types(self.kind, None);
+            self.begun = Some(Begun::with(draft, self.format, self.kind, ids)?);
+        }
+        let (one, two) = (mem::take(&mut self.one), mem::take(&mut self.two));
+        let Some(begun) = self.begun.as_mut().filter(|_| !one.is_empty()) else {
+            return Ok(());
+        };
+        let columns: Vec<ArrayRef> = match self.kind {
+            FindingKind::Clusters { .. } => vec![
+                Arc::new(self.cluster.finish()),
+                id_column(one.iter(), &begun.ids.two),
+            ],
+            FindingKind::Duplicates | FindingKind::Pairs => vec![
+                id_column(one.iter(), &begun.ids.one),
+                id_column(two.iter(), &begun.ids.two),
+                Arc::new(self.distance.finish()),
+                Arc::new(self.resemblance.finish()),
+                Arc::new(self.measure.finish()),
+            ],
+        };
+        begun.write(columns)
+    }
+
+    /// Writes the rest and gives the file its name; returns its length in bytes.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn finish(mut self) -> io::Result<u64> {
+        self.end_batch()?;
+        self.begun.map_or(Ok(0), |begun| begun.writer.finish())
+    }
+}
+
+impl Begun {
+    fn with(
+        draft: Draft,
+        format: TableFormat,
+        kind: FindingKind,
+        ids: IdTypes,
+    ) -> io::Result<Self> {
+        let schema = Arc::new(schema(kind, &ids));
         let writer = match format {
             TableFormat::Parquet => {
                 let level = ZstdLevel::default();
@@ -126,73 +240,11 @@ impl ResultTable {
         Ok(Self {
             writer,
             schema,
-            columns,
-            one: StringBuilder::new(),
-            two: StringBuilder::new(),
-            cluster: UInt64Builder::new(),
-            distance: UInt32Builder::new(),
-            resemblance: Float64Builder::new(),
-            measure: StringBuilder::new(),
-            bytes: 0,
+            ids,
         })
     }
 
-    /// Writes a duplicate with its original, or a pair, with its distance in bits, its resemblance
-    /// and the measure that decided.
-    ///
-    /// # Errors
-    /// The file cannot be written.
-    pub fn write_pair(
-        &mut self,
-        one: &str,
-        two: &str,
-        distance: u32,
-        resemblance: f64,
-        measure: &str,
-    ) -> io::Result<()> {
-        self.one.append_value(one);
-        self.two.append_value(two);
-        self.distance.append_value(distance);
-        self.resemblance.append_value(resemblance);
-        self.measure.append_value(measure);
-        self.added(one.len() + two.len(), self.distance.len())
-    }
-
-    /// Writes a member of a cluster.
-    ///
-    /// # Errors
-    /// The file cannot be written.
-    pub fn write_member(&mut self, cluster: u64, document: &str) -> io::Result<()> {
-        self.cluster.append_value(cluster);
-        self.one.append_value(document);
-        self.added(document.len(), self.cluster.len())
-    }
-
-    fn added(&mut self, bytes: usize, rows: usize) -> io::Result<()> {
-        self.bytes += bytes;
-        match rows >= BATCH_ROWS || self.bytes >= BATCH_BYTES {
-            true => self.end_batch(),
-            false => Ok(()),
-        }
-    }
-
-    fn end_batch(&mut self) -> io::Result<()> {
-        if self.one.is_empty() {
-            return Ok(());
-        }
-        self.bytes = 0;
-        let columns: Vec<ArrayRef> = match self.columns {
-            ResultColumns::Clusters => {
-                vec![Arc::new(self.cluster.finish()), Arc::new(self.one.finish())]
-            }
-            ResultColumns::Duplicates | ResultColumns::Pairs => vec![
-                Arc::new(self.one.finish()),
-                Arc::new(self.two.finish()),
-                Arc::new(self.distance.finish()),
-                Arc::new(self.resemblance.finish()),
-                Arc::new(self.measure.finish()),
-            ],
-        };
+    fn write(&mut self, columns: Vec<ArrayRef>) -> io::Result<()> {
         let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns);
         let batch = batch.map_err(io::Error::other)?;
         match &mut self.writer {
@@ -206,21 +258,18 @@ impl ResultTable {
             }
         }
     }
+}
 
-    /// Writes the rest and gives the file its name; returns its length in bytes.
-    ///
-    /// # Errors
-    /// The file cannot be written.
-    pub fn finish(mut self) -> io::Result<u64> {
-        self.end_batch()?;
-        let length = match self.writer {
-            Writer::Parquet(mut writer) => {
+impl Writer {
+    fn finish(self) -> io::Result<u64> {
+        let length = match self {
+            Self::Parquet(mut writer) => {
                 let finished = writer.finish();
                 finished.map_err(|error| failure(writer.inner(), error))?;
                 // It cannot be taken apart once it is finished.
                 writer.inner_mut().complete()
             }
-            Writer::Arrow(mut writer) => {
+            Self::Arrow(mut writer) => {
                 let finished = writer.finish();
                 finished.map_err(|error| failure(writer.get_ref().get_ref(), error))?;
                 let out = writer.into_inner().map_err(io::Error::other)?;

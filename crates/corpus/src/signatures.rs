@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use batch::DocumentId;
 use neardup::{BandDesign, BandedSignature, SignatureBuilder};
 
 use crate::document::{Document, Skipped};
@@ -15,7 +16,7 @@ pub struct SignedDocument {
     /// The number of the document in reading order, from 0.
     pub number: u64,
     /// The id of the document.
-    pub id: String,
+    pub id: DocumentId,
     /// The signature.
     pub signature: BandedSignature,
 }
@@ -40,7 +41,7 @@ pub fn signatures<'a>(
             reader.banded_signature(&signature_builder, bands, &document.content)
         }));
         let signature = signature.unwrap_or_else(|_panic| {
-            oddities.add(Oddity::Unextracted, document.id.clone());
+            oddities.add(Oddity::Unextracted, document.id.to_string());
             signature_builder.banded_signature(document.content.digest(), None, bands)
         });
         Ok(SignedDocument {

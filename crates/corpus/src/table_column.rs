@@ -17,6 +17,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, GenericByteArray, GenericByteViewArray};
 use arrow_schema::DataType::{self, FixedSizeBinary};
 use arrow_schema::Fields;
+use batch::DocumentId;
 
 /// The most bytes of a string in a view itself.
 const MAX_INLINE: usize = 12;
@@ -229,24 +230,21 @@ impl Values {
         }
     }
 
-    /// Returns the value of a row as an id, and true if it is a whole number; none if it is null.
-    pub(crate) fn id(&self, row: usize) -> Option<(String, bool)> {
+    /// Returns the value of a row as an id; none if it is null.
+    pub(crate) fn id(&self, row: usize) -> Option<DocumentId> {
         if let Ok(Some(bytes)) = self.bytes(row) {
             let text = std::str::from_utf8(bytes).ok();
             let text = text.filter(|_| !matches!(self.array.data_type(), FixedSizeBinary(_)));
-            return Some((
-                text.map_or_else(|| hexadecimal(bytes), str::to_owned),
-                false,
-            ));
+            return Some(text.map_or_else(|| hexadecimal(bytes).into(), DocumentId::from));
         }
         if let Some(number) = self.integer(row) {
-            return Some((number.to_string(), true));
+            return Some(DocumentId::of_digits(number.to_string()));
         }
         let (place, array) = (self.place(row)?, &*self.array);
         match array.data_type() {
             DataType::Float32 => real(array.as_primitive::<Float32Type>().value(place).into()),
             DataType::Float64 => real(array.as_primitive::<Float64Type>().value(place)),
-            DataType::Boolean => Some((array.as_boolean().value(place).to_string(), false)),
+            DataType::Boolean => Some(array.as_boolean().value(place).to_string().into()),
             _ => None,
         }
     }
@@ -286,8 +284,11 @@ where
 
 /// Returns a real number as an id. pandas makes real numbers of whole ones in columns with gaps,
 /// and NaN of the gaps.
-fn real(value: f64) -> Option<(String, bool)> {
-    (!value.is_nan()).then(|| (value.to_string(), value.fract() == 0.0))
+fn real(value: f64) -> Option<DocumentId> {
+    (!value.is_nan()).then(|| match value.fract() {
+        0.0 => DocumentId::of_digits(value.to_string()),
+        _ => value.to_string().into(),
+    })
 }
 
 /// Returns bytes in hexadecimal digits; sixteen of them as a UUID.

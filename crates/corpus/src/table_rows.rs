@@ -215,12 +215,12 @@ impl BatchDocuments {
         let number = self.before + row as u64 + 1;
         let about = |reason: &str| format!("row {number} {reason}");
         let own_id = self.id.as_ref().and_then(|values| values.id(row));
-        let (id, has_number_id) = match own_id {
+        let id = match own_id {
             Some(id) => id,
             None if self.fields.is_id_wanted => {
                 return Err(about(&format!("has no {:?}", self.fields.id.name)));
             }
-            None => (format!("{}:{number}", self.table), false),
+            None => format!("{}:{number}", self.table).into(),
         };
         let mut text = Ok(None);
         for (values, field) in &self.texts {
@@ -240,7 +240,6 @@ impl BatchDocuments {
         };
         Ok(Document {
             id,
-            has_number_id,
             date: None,
             content: Content::Text {
                 text: text.to_owned(),

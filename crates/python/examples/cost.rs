@@ -63,7 +63,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let payload = HashKey::ZERO.digest(text.as_bytes());
         let page = Some(PageText::of(text));
         Ok::<_, BatchError>(Document {
-            id: number.to_string(),
+            id: number.to_string().into(),
             signature: builder.banded_signature(payload, page, options.bands),
         })
     });

@@ -6,24 +6,21 @@
 //! an exception of the caller's iterable is raised there.
 
 pub(crate) mod findings;
-mod id_types;
 mod indexes;
-mod names;
 mod run;
 mod table;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use batch::dedup::{DocumentTexts, FindingKind, Options, Verification};
+use batch::DocumentId;
+use batch::dedup::{FindingKind, Options, Verification};
 use neardup::{BandDesign, SignatureBuilder};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use self::findings::Findings;
 use self::indexes::Indexes;
-use self::names::NamedTexts;
 use self::run::{ProgressShown, Reading};
 use crate::documents::DocumentSource;
 use crate::errors::{invalid, of_batch};
@@ -162,9 +159,8 @@ pub(crate) fn dedup(
         false => builder,
     };
     let source = DocumentSource::of(documents, text, &IdColumnName::of(id)?)?;
-    let texts = source.texts().filter(|_| options.criterion.asks_texts());
-    options.texts = texts.map(|texts| Arc::new(NamedTexts(texts)) as Arc<dyn DocumentTexts>);
-    let (id_type, has_index) = (source.id_type(), against.is_some());
+    options.texts = source.texts().filter(|_| options.criterion.asks_texts());
+    let id_type = source.id_type();
     let bands = options.bands;
     let header = index_file::header(builder.recipe(), bands, is_exact);
     let indexes = Indexes::open(against.as_deref(), save_index.as_deref(), &header)
@@ -172,8 +168,7 @@ pub(crate) fn dedup(
     let mut reading = Reading::start(options, indexes, progress.map(ProgressShown::new))?;
     read(py, source, &mut reading, &builder, bands, threads)?;
     let compared = reading.end(py)?;
-    let ids = compared.ids.types(id_type, has_index);
-    Py::new(py, Findings::of(compared, ids, expected_recall))
+    Py::new(py, Findings::of(compared, id_type, expected_recall))
 }
 
 /// Reads all documents and hands their signatures over.
@@ -189,7 +184,8 @@ fn read(
         let signed = py.detach(|| {
             parallel::map(batch.len(), threads, |at| {
                 let signature = batch.signature(at, builder, bands)?;
-                Ok((batch.own_number(at), batch.id(at), signature))
+                let id = DocumentId::from(&batch.id(at));
+                Ok((batch.own_number(at), id, signature))
             })
         });
         reading.take(py, signed)?;

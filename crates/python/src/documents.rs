@@ -139,10 +139,8 @@ impl Batch {
     pub(crate) fn id(&self, at: usize) -> Id {
         let number = || Id::Number((self.first + at as u64).into());
         if let Texts::Files(documents, _) = &self.texts {
-            let id =
-                |document: &corpus::Document| Id::of_file(&document.id, document.has_number_id);
             return match (&self.ids, &documents[at]) {
-                (Ids::Numbers, Ok(document)) => id(document),
+                (Ids::Numbers, Ok(document)) => Id::from(&document.id),
                 _ => number(),
             };
         }

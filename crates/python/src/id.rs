@@ -1,5 +1,6 @@
 //! Ids of documents.
 
+use batch::DocumentId;
 use corpus::{BadCell, Values};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -15,6 +16,24 @@ pub(crate) enum Id {
     Text(String),
 }
 
+impl From<&DocumentId> for Id {
+    fn from(id: &DocumentId) -> Self {
+        match id.number() {
+            Some(number) => Self::Number(number),
+            None => Self::Text(id.to_string()),
+        }
+    }
+}
+
+impl From<&Id> for DocumentId {
+    fn from(id: &Id) -> Self {
+        match id {
+            Id::Number(number) => Self::of_digits(number.to_string()),
+            Id::Text(text) => text.as_str().into(),
+        }
+    }
+}
+
 impl Id {
     /// Returns the id as a Python object.
     pub(crate) fn to_python<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
@@ -24,18 +43,6 @@ impl Id {
                 Err(_greater) => PyInt::new(py, *number as u64).into_any(),
             },
             Self::Text(text) => PyString::new(py, text).into_any(),
-        }
-    }
-
-    /// Returns the id that a file has, a whole number if `is_number`.
-    pub(crate) fn of_file(id: &str, is_number: bool) -> Self {
-        let number = id
-            .parse::<i128>()
-            .ok()
-            .filter(|number| (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(number));
-        match number {
-            Some(number) if is_number => Self::Number(number),
-            _ => Self::Text(id.to_owned()),
         }
     }
 

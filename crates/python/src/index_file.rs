@@ -7,13 +7,12 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use batch::BatchError;
+use batch::DocumentId;
 use batch::dedup::Document;
 use batch::signature_file::{
     Extent, SignatureFile, SignatureHeader, SignatureReader, SignatureWriter,
 };
 use neardup::{BandDesign, BandedSignature, Recipe};
-
-use crate::id::Id;
 
 /// Returns the header of an index of these signatures, with or without shingles.
 pub(crate) fn header(recipe: Recipe, bands: BandDesign, shingles: bool) -> SignatureHeader {
@@ -69,15 +68,15 @@ impl Draft {
         })
     }
 
-    /// Adds a text. A whole number as id is written in digits.
+    /// Adds a text.
     ///
     /// # Errors
     /// [`BatchError`] for an id that is too long, and if the system refuses.
-    pub(crate) fn push(&mut self, id: &Id, signature: BandedSignature) -> Result<(), BatchError> {
-        let id = match id {
-            Id::Text(text) => text.clone(),
-            Id::Number(number) => number.to_string(),
-        };
+    pub(crate) fn push(
+        &mut self,
+        id: DocumentId,
+        signature: BandedSignature,
+    ) -> Result<(), BatchError> {
         if let Some(writer) = &mut self.writer {
             writer.push(self.count, &Document { id, signature })?;
             self.count += 1;

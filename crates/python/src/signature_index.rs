@@ -8,6 +8,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use batch::DocumentId;
 use batch::dedup::Document;
 use batch::signature_file::{SignatureHeader, SignatureReader};
 use neardup::{BandDesign, HashKey, Likeness, Match, PageSignature, PageText, SignatureBuilder};
@@ -103,7 +104,8 @@ impl SignatureIndex {
     ///
     /// Arguments:
     ///     path: The file.
-    ///     numbers: True if ids are whole numbers; the file has them as strings.
+    ///     numbers: True if all ids are whole numbers, also those that the file has as strings of
+    ///         digits. Otherwise ids keep the type that they were saved with.
     ///     resemblance, distance: What is to be found; they need not be those of the saved index.
     ///     features, weights, stop_words, least_words: Those of the saved index.
     ///
@@ -146,8 +148,7 @@ impl SignatureIndex {
         Ok(index)
     }
 
-    /// Writes the index to a file, which gets its name once it is complete. Whole numbers as ids
-    /// are written as strings.
+    /// Writes the index to a file, which gets its name once it is complete.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "PyO3 hands a path over by value"
@@ -156,7 +157,7 @@ impl SignatureIndex {
         let written = py.detach(|| {
             let mut draft = Draft::begin(&path, &self.header())?;
             for (id, signature) in self.read().in_order() {
-                draft.push(id, signature.clone().into())?;
+                draft.push(id.into(), signature.clone().into())?;
             }
             draft.finish()
         });
@@ -366,7 +367,11 @@ impl Held {
         let mut is_any = false;
         for numbered in documents.take(PART) {
             let Document { id, signature } = numbered.map_err(|error| of_batch(&error))?.document;
-            let id = match Id::of_file(&id, numbers) {
+            let id = match numbers {
+                true => DocumentId::of_digits(id.into_string()),
+                false => id,
+            };
+            let id = match Id::from(&id) {
                 Id::Text(id) if numbers => {
                     return Err(invalid(format!(
                         "numbers=True needs whole numbers of 64 bits as ids, and the file has \

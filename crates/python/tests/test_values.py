@@ -304,11 +304,16 @@ class Index(unittest.TestCase):
             self.assertEqual(again.query_many(TEXTS), index.query_many(TEXTS))
             self.assertEqual([one.name for one in path.parent.iterdir()], [path.name])
 
-    def test_ids_that_are_numbers_are_read_as_numbers_if_asked_for(self):
+    def test_an_index_on_disk_keeps_the_type_of_ids(self):
         with tempfile.TemporaryDirectory() as directory:
             path = pathlib.Path(directory, "index")
             index = SignatureIndex()
             index.add(5, "a text")
+            index.save(path)
+            self.assertEqual(SignatureIndex.load(path).query("a text").id, 5)
+            self.assertEqual(SignatureIndex.load(path, numbers=True).query("a text").id, 5)
+            index = SignatureIndex()
+            index.add("5", "a text")
             index.save(path)
             self.assertEqual(SignatureIndex.load(path).query("a text").id, "5")
             self.assertEqual(SignatureIndex.load(path, numbers=True).query("a text").id, 5)

@@ -17,6 +17,7 @@ use neardup::{BandedSignature, Likeness, PageSignature};
 use super::{Document, Run};
 use crate::control::{Gauge, Step};
 use crate::dedup::stored_signatures::{Candidate, StoredSignatures};
+use crate::document_id::DocumentId;
 use crate::document_names::DocumentNames;
 use crate::error::BatchError;
 use crate::fields::take;
@@ -101,9 +102,9 @@ impl<'s> DistinctTexts<'s> {
     }
 
     /// Returns the id of a text's first document.
-    pub(super) fn id(&self, text: u32) -> Result<String, BatchError> {
+    pub(super) fn id(&self, text: u32) -> Result<DocumentId, BatchError> {
         let first = self.groups.get(text).first();
-        first.map_or_else(|| Ok(String::new()), |first| self.names.get(*first))
+        first.map_or_else(|| Ok(DocumentId::default()), |first| self.names.get(*first))
     }
 
     /// Returns the likeness of two documents of one text.

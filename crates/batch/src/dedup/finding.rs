@@ -3,6 +3,7 @@
 use neardup::{BandedSignature, Likeness};
 
 use crate::dedup::decisions::Decisions;
+use crate::document_id::DocumentId;
 use crate::document_names::DocumentNames;
 use crate::error::BatchError;
 
@@ -14,7 +15,7 @@ pub enum Finding<'a> {
     /// A document repeats no earlier one; with [`Options::originals`](super::Options::originals).
     Original(Original<'a>),
     /// Two documents are similar.
-    Pair(SimilarPair<&'a str>),
+    Pair(SimilarPair<&'a DocumentId>),
     /// Documents form a cluster.
     Cluster(Cluster<'a>),
 }
@@ -23,7 +24,7 @@ pub enum Finding<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Original<'a> {
     /// The id.
-    pub document: &'a str,
+    pub document: &'a DocumentId,
     /// The signature.
     pub signature: &'a BandedSignature,
 }
@@ -34,9 +35,9 @@ pub struct Duplicate<'a> {
     /// The number of the later one among the documents of the run, from 0.
     pub number: u64,
     /// The later one's id.
-    pub document: &'a str,
+    pub document: &'a DocumentId,
     /// The id of the original.
-    pub duplicate_of: &'a str,
+    pub duplicate_of: &'a DocumentId,
     /// The way in which they are duplicates.
     pub likeness: Likeness,
 }
@@ -88,7 +89,7 @@ impl<'a> Cluster<'a> {
 
     /// Returns the ids of the members in the order of the documents, one by one: there may be more
     /// of them than memory holds, so they may be read back from a file.
-    pub fn members(&self) -> impl Iterator<Item = Result<String, BatchError>> + use<'a> {
+    pub fn members(&self) -> impl Iterator<Item = Result<DocumentId, BatchError>> + use<'a> {
         let names = self.names;
         self.members.iter().map(|&number| names.get(number))
     }

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use neardup::{BandedSignature, ShortShingles};
 
-use super::{HEADER, MAX_BLOCK, NO_SHINGLES, SignatureHeader};
+use super::{HEADER, IS_NUMBER, MAX_BLOCK, NO_SHINGLES, SignatureHeader};
 use crate::dedup::Document;
+use crate::document_id::DocumentId;
 use crate::error::BatchError;
 use crate::fields::checksum;
 use crate::signature_bytes::{decode, next};
@@ -164,10 +165,14 @@ impl Iterator for SignatureReader {
 /// Splits the next record off `rest`.
 fn record(rest: &mut &[u8], with_shingles: bool) -> Option<Numbered> {
     let number = u64::from_le_bytes(next(rest)?);
-    let id_bytes = u32::from_le_bytes(next(rest)?) as usize;
-    let (id, after) = rest.split_at_checked(id_bytes)?;
+    let id_bytes = u32::from_le_bytes(next(rest)?);
+    let (id, after) = rest.split_at_checked((id_bytes & !IS_NUMBER) as usize)?;
     *rest = after;
     let id = String::from_utf8(id.to_owned()).ok()?;
+    let id = match id_bytes & IS_NUMBER {
+        0 => id.into(),
+        _ => DocumentId::of_digits(id),
+    };
     let signature = decode(rest)?;
     let bands = u16::from_le_bytes(next(rest)?);
     let bands = (0..bands)

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use neardup::ShortShingles;
 
-use super::{BLOCK, MAX_ID, NO_SHINGLES, SignatureHeader, SignatureReader};
+use super::{BLOCK, IS_NUMBER, MAX_ID, NO_SHINGLES, SignatureHeader, SignatureReader};
 use crate::dedup::Document;
 use crate::error::BatchError;
 use crate::fields::checksum;
@@ -143,7 +143,12 @@ impl<W: Write> SignatureWriter<W> {
             });
         }
         self.records.extend(number.to_le_bytes());
-        self.records.extend((id.len() as u32).to_le_bytes());
+        let kind = if document.id.is_number() {
+            IS_NUMBER
+        } else {
+            0
+        };
+        self.records.extend((id.len() as u32 | kind).to_le_bytes());
         self.records.extend(id);
         encode(&banded.signature, &mut self.records);
         self.records

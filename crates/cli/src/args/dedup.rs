@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use batch::Shard;
+use batch::dedup::FindingKind;
 use clap::{Args, ValueEnum};
 use corpus::is_standard_input;
 
@@ -253,6 +254,17 @@ impl DedupArgs {
     /// Returns true if only the kept documents are wanted, and no findings.
     pub(crate) fn keeps_silently(&self) -> bool {
         self.keep.is_some() && self.work.output.is_none() && self.format.is_none()
+    }
+
+    /// Returns the kind of the findings.
+    pub(crate) fn finding_kind(&self) -> FindingKind {
+        match (self.pairs, self.clusters) {
+            (true, _) => FindingKind::Pairs,
+            (_, true) => FindingKind::Clusters {
+                chained: self.chained,
+            },
+            _ => FindingKind::Duplicates,
+        }
     }
 
     /// Returns the form of the findings.

@@ -188,12 +188,21 @@ impl<'a> DedupRun<'a> {
             let bits = self.args.features.bits();
             RefCell::new(FingerprintDistribution::new(bits))
         });
+        let findings = Findings::of(self.args)?;
+        let ids = findings.ids.clone();
+        let reference = reference.inspect(|document| {
+            if let Ok(document) = document {
+                ids.add_reference(&document.id);
+            }
+        });
         let documents = documents.inspect(|document| {
+            if let Ok(document) = document {
+                ids.add(&document.id);
+            }
             if let (Some(distribution), Ok(document)) = (&distribution, document) {
                 distribution.borrow_mut().add(&document.signature.signature);
             }
         });
-        let findings = Findings::of(self.args)?;
         let mut survivors = self.survivors.borrow_mut();
         let compared = findings.write_all(|output| {
             let options = &self.options;
@@ -301,14 +310,7 @@ impl<'a> DedupRun<'a> {
 
 /// Returns the options of the run, and the resemblance for which its bands are chosen.
 fn options(args: &DedupArgs) -> Result<(Options, f64), CliError> {
-    let kind = match (args.pairs, args.clusters) {
-        (true, _) => FindingKind::Pairs,
-        (_, true) => FindingKind::Clusters {
-            chained: args.chained,
-        },
-        _ => FindingKind::Duplicates,
-    };
-    let mut options = Options::new(kind, args.work.temp_dir());
+    let mut options = Options::new(args.finding_kind(), args.work.temp_dir());
     options.criterion = args.verdict.criterion(&args.features)?;
     options.verification = args.verdict.verification(&args.features, args.exact)?;
     let (bands, resemblance) = args.verdict.bands(&args.features, args.recall)?;

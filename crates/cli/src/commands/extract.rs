@@ -185,7 +185,7 @@ impl Extractor<'_> {
             Content::Text { text, .. } => (text.as_bytes(), "text/plain; charset=utf-8"),
         };
         // A file is the page that --url names. A page of an archive has a URL of its own.
-        let is_file = document.date.is_none() && Path::new(&document.id) == self.args.file;
+        let is_file = document.date.is_none() && Path::new(&*document.id) == self.args.file;
         if is_file {
             let url = self.wanted.as_ref().unwrap_or(&self.nowhere);
             let id = self.wanted.as_ref().map_or(&*document.id, PageUrl::as_str);
@@ -203,7 +203,7 @@ impl Extractor<'_> {
         }
         let is_archived = document.date.is_some() || url.is_some();
         let extract = Extract {
-            url: Some(document.id.as_str()).filter(|_| is_archived),
+            url: Some(&*document.id).filter(|_| is_archived),
             date: document.date.as_deref(),
             ..Extract::of(&document.id, &read)
         };

@@ -14,8 +14,8 @@ use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 
 use batch::{
-    BatchError, Control, GroupedMatch, IndexOptions, JoinOptions, Pair, Progress, QueryMatch,
-    QueryOptions, Repository, Shard, Step, grouped_query, ordered_pairs, ordered_query,
+    BatchError, Control, DocumentId, GroupedMatch, IndexOptions, JoinOptions, Pair, Progress,
+    QueryMatch, QueryOptions, Repository, Shard, Step, grouped_query, ordered_pairs, ordered_query,
 };
 use indicatif::{HumanBytes, HumanCount, ProgressBar};
 use serde::Serialize;
@@ -24,7 +24,8 @@ use super::unwritable;
 use crate::args::QueryArgs;
 use crate::cli_error::{CliError, fault};
 use crate::draft_file::DraftFile;
-use crate::named_fingerprints::{Name, NamedFingerprints, NamedIndexWriter, of_batch};
+use crate::json_id::JsonId;
+use crate::named_fingerprints::{NamedFingerprints, NamedIndexWriter, of_batch};
 use crate::output::{self, Format};
 use crate::progress::{self, SlowProgress};
 use crate::terminal::{Escaping, printable, say};
@@ -35,16 +36,16 @@ const MEMORY: usize = 256 << 20;
 /// A match as it is printed.
 #[derive(Serialize)]
 struct MatchLine {
-    query: Name,
-    document: Name,
+    query: JsonId<DocumentId>,
+    document: JsonId<DocumentId>,
     distance: u32,
 }
 
 /// A pair of documents as it is printed.
 #[derive(Serialize)]
 struct PairLine {
-    a: Name,
-    b: Name,
+    a: JsonId<DocumentId>,
+    b: JsonId<DocumentId>,
     distance: u32,
 }
 
@@ -123,20 +124,20 @@ fn matches(
     let (query_ids, mut ids) = (queries.all_ids()?, repository.ids()?);
     let (asked, held) = (queries.file()?, &repository.fingerprints);
     let format = Format::or_fitting(args.format);
-    let mut write = |found: QueryMatch, document: &Name| {
+    let mut write = |found: QueryMatch, document: &DocumentId| {
         let query = queries.name_among(&query_ids, found.query)?;
         let (document, distance) = (document.clone(), found.distance);
         match format {
             Format::Json => output::json_line(
                 out,
                 &MatchLine {
-                    query,
-                    document,
+                    query: JsonId(query),
+                    document: JsonId(document),
                     distance,
                 },
             )?,
             Format::Table => {
-                let (document, query) = (printable_name(&document), printable_name(&query));
+                let (document, query) = (printable(&document), printable(&query));
                 writeln!(out, "{distance:>2} bits  {document}  matches  {query}")?;
             }
         }
@@ -151,7 +152,7 @@ fn matches(
             |GroupedMatch { found, id }| write(found, &repository.name_of(id, found.position)?),
         )?
     } else {
-        let mut latest: Option<(u64, Name)> = None;
+        let mut latest: Option<(u64, DocumentId)> = None;
         ordered_query(asked, held, &options, control, |found: QueryMatch| {
             // Matches of one document follow each other.
             let document = match latest.take() {
@@ -194,14 +195,14 @@ fn pairs(
     let format = Format::or_fitting(args.format);
     let summary = ordered_pairs(file.file()?, &options, control, |pair: Pair| {
         let line = PairLine {
-            a: file.name_among(&ids, pair.first)?,
-            b: file.name_among(&ids, pair.second)?,
+            a: JsonId(file.name_among(&ids, pair.first)?),
+            b: JsonId(file.name_among(&ids, pair.second)?),
             distance: pair.distance,
         };
         match format {
             Format::Json => output::json_line(out, &line)?,
             Format::Table => {
-                let (a, b) = (printable_name(&line.a), printable_name(&line.b));
+                let (a, b) = (printable(&line.a.0), printable(&line.b.0));
                 writeln!(out, "{:>2} bits  {a}  and  {b}", line.distance)?;
             }
         }
@@ -216,13 +217,6 @@ fn pairs(
 
 fn workers() -> NonZeroUsize {
     available_parallelism().unwrap_or(NonZeroUsize::MIN)
-}
-
-fn printable_name(name: &Name) -> String {
-    match name {
-        Name::Text(name) => printable(name),
-        Name::Number(number) => number.to_string(),
-    }
 }
 
 /// An error that ends a query.

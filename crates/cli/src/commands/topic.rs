@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use batch::DocumentId;
 use corpus::{Document, Documents, Reader};
 use serde::Serialize;
 use topic::{Relevance, Topic};
@@ -9,6 +10,7 @@ use web::{CanonicalForm, PageUrl};
 
 use crate::args::TopicArgs;
 use crate::cli_error::{CliError, usage};
+use crate::json_id::JsonId;
 use crate::output::{self, Format};
 use crate::skip_report::SkipReport;
 use crate::terminal::printable;
@@ -21,7 +23,7 @@ const NAMED: usize = 8;
 #[derive(Serialize)]
 struct JudgedDocument {
     #[serde(rename = "document")]
-    id: String,
+    id: JsonId<DocumentId>,
     relevance: f64,
     on_topic: bool,
     /// The topic's words that make most of the relevance.
@@ -61,6 +63,7 @@ pub(crate) fn run(args: &TopicArgs) -> Result<(), CliError> {
         for computed in corpus::computed(documents, judge) {
             match computed {
                 Ok((id, document)) => {
+                    let id = JsonId(id);
                     write(out, format, &JudgedDocument { id, ..document })?;
                     judged += 1;
                 }
@@ -87,7 +90,7 @@ fn judge(topic: &Topic, reader: &Reader, document: &Document) -> JudgedDocument 
         .words_that_spoke(&text, url.as_ref(), NAMED)
         .into_iter();
     JudgedDocument {
-        id: String::new(),
+        id: JsonId(DocumentId::default()),
         relevance: relevance.share(),
         on_topic: relevance >= topic.threshold(),
         words: words
@@ -117,7 +120,7 @@ fn write(out: &mut dyn Write, format: Format, judged: &JudgedDocument) -> io::Re
         out,
         "{}  {topic:<9}  {}  {}",
         judged.shown,
-        printable(&judged.id),
+        printable(&judged.id.0),
         printable(&words.join(", "))
     )
 }

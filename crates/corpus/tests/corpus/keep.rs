@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use batch::dedup::FindingKind;
 use corpus::{
-    Documents, InputOptions, KeepError, KeptDocuments, KeptSummary, ResultColumns, ResultTable,
+    Documents, IdRanges, InputOptions, KeepError, KeptDocuments, KeptSummary, ResultTable,
     TableFormat,
 };
 use parquet::basic::Compression;
@@ -399,10 +400,18 @@ fn findings_are_tables_that_are_read_again() {
         (TableFormat::Arrow, "f.arrow"),
     ] {
         let path = kept.path(name);
-        let mut table = ResultTable::create(&path, format, ResultColumns::Duplicates).unwrap();
+        let mut table =
+            ResultTable::create(&path, format, FindingKind::Duplicates, IdRanges::default())
+                .unwrap();
         for number in 0..20_000 {
             table
-                .write_pair(&format!("d{number}"), "original", 3, 0.875, "words")
+                .write_pair(
+                    &format!("d{number}").into(),
+                    &"original".into(),
+                    3,
+                    0.875,
+                    "words",
+                )
                 .unwrap();
         }
         assert_eq!(table.finish().unwrap(), path.metadata().unwrap().len());
@@ -416,8 +425,14 @@ fn findings_are_tables_that_are_read_again() {
             Ok(("d19999".to_owned(), "original".to_owned()))
         );
         let path = kept.path(&format!("clusters-{name}"));
-        let mut table = ResultTable::create(&path, format, ResultColumns::Clusters).unwrap();
-        table.write_member(0, "a").unwrap();
+        let mut table = ResultTable::create(
+            &path,
+            format,
+            FindingKind::Clusters { chained: false },
+            IdRanges::default(),
+        )
+        .unwrap();
+        table.write_member(0, &"a".into()).unwrap();
         drop(table);
         assert!(!path.exists(), "an unfinished table leaves nothing");
     }

@@ -246,7 +246,7 @@ fn a_directory_has_its_data_and_what_is_not_read_is_named() {
     assert!(pipe.unwrap().success());
     let mut documents = Documents::below(&[path("set")], &InputOptions::new("")).unwrap();
     let read: Vec<_> = documents.by_ref().collect();
-    assert_eq!(read[0].as_ref().unwrap().id, "1");
+    assert_eq!(&*read[0].as_ref().unwrap().id, "1");
     let named = read[1..]
         .iter()
         .map(|skipped| &skipped.as_ref().unwrap_err().reason);

@@ -232,7 +232,7 @@ fn pair(document: Document) -> Pair {
         Content::Text { text, .. } => text,
         Content::Body { bytes, .. } => String::from_utf8(bytes).unwrap(),
     };
-    (document.id, text)
+    (document.id.into_string(), text)
 }
 
 /// Creates a file that is empty.

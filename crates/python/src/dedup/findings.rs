@@ -3,16 +3,18 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
+use arrow_schema::DataType;
 use batch::dedup::FindingKind;
+use corpus::IdRanges;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
-use super::id_types::IdTypes;
 use super::run::{Compared, Found, Message, Running, Skipped, ended_unexpectedly};
 use super::table::FindingBatches;
 use crate::arrow_stream::{self, ArrowData};
 use crate::errors::of_batch;
+use crate::id::Id;
 use crate::results;
 
 /// The findings of `dedup`: an iterator, and a stream of Arrow data for `pyarrow.table`,
@@ -31,7 +33,9 @@ pub(crate) struct Findings {
     is_handed_over: bool,
     received: VecDeque<Found>,
     skipped: Skipped,
-    ids: IdTypes,
+    ids: IdRanges,
+    /// The type of the ids of documents, if their table declares it.
+    id_type: Option<DataType>,
     expected_recall: Option<f64>,
     documents: Option<u64>,
     spilled: Option<u64>,
@@ -87,7 +91,8 @@ impl Findings {
         }
         let first = std::mem::take(&mut self.received);
         let running = exclusive(&mut self.running).take();
-        let batches = FindingBatches::new(self.kind, first, running, self.ids.clone());
+        let ids = self.ids.types(self.kind, self.id_type.clone());
+        let batches = FindingBatches::new(self.kind, first, running, ids);
         arrow_stream::capsule(py, Box::new(batches), requested_schema)
     }
 
@@ -110,9 +115,16 @@ impl Findings {
         }
         let found = match self.received.pop_front() {
             None => return Ok(None),
-            Some(Found::Duplicate(id, of, degree)) => results::duplicate(py, &id, &of, degree),
-            Some(Found::Pair(a, b, degree)) => results::pair(py, &a, &b, degree),
-            Some(Found::Cluster(members)) => results::cluster(py, &members),
+            Some(Found::Duplicate(id, of, degree)) => {
+                results::duplicate(py, &Id::from(&id), &Id::from(&of), degree)
+            }
+            Some(Found::Pair(a, b, degree)) => {
+                results::pair(py, &Id::from(&a), &Id::from(&b), degree)
+            }
+            Some(Found::Cluster(members)) => {
+                let members: Vec<Id> = members.iter().map(Id::from).collect();
+                results::cluster(py, &members)
+            }
         };
         found.map(Some)
     }
@@ -121,7 +133,7 @@ impl Findings {
 impl Findings {
     pub(super) fn of(
         compared: Compared,
-        ids: IdTypes,
+        id_type: Option<DataType>,
         expected_recall: Option<f64>,
     ) -> PyClassInitializer<Self> {
         PyClassInitializer::from(ArrowData).add_subclass(Self {
@@ -130,7 +142,8 @@ impl Findings {
             is_handed_over: false,
             received: VecDeque::new(),
             skipped: compared.skipped,
-            ids,
+            ids: compared.ids,
+            id_type,
             expected_recall,
             documents: None,
             spilled: None,

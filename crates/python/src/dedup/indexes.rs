@@ -5,9 +5,8 @@ use std::path::Path;
 use batch::BatchError;
 use batch::dedup::{Document, Original};
 use batch::signature_file::{SignatureHeader, SignatureReader};
+use corpus::IdRanges;
 
-use super::names;
-use crate::id::Id;
 use crate::index_file::{self, Draft};
 
 /// The indexes of a comparison.
@@ -35,17 +34,20 @@ impl Indexes {
         })
     }
 
-    /// Returns the documents that come first. Their ids are strings.
+    /// Returns the documents that come first, and adds their ids to `ids`.
     pub(super) fn reference(
         &mut self,
+        ids: IdRanges,
     ) -> impl Iterator<Item = Result<Document, BatchError>> + use<> {
-        self.against.take().into_iter().flatten().map(|numbered| {
-            let Document { id, signature } = numbered?.document;
-            Ok(Document {
-                id: names::encode(&Id::Text(id)),
-                signature,
+        self.against
+            .take()
+            .into_iter()
+            .flatten()
+            .map(move |numbered| {
+                let document = numbered?.document;
+                ids.add_reference(&document.id);
+                Ok(document)
             })
-        })
     }
 
     /// Adds an original to the index that grows.
@@ -54,10 +56,7 @@ impl Indexes {
     /// [`BatchError`] if it cannot be written.
     pub(super) fn add(&mut self, original: Original<'_>) -> Result<(), BatchError> {
         match &mut self.save {
-            Some(draft) => draft.push(
-                &names::decode(original.document),
-                original.signature.clone(),
-            ),
+            Some(draft) => draft.push(original.document.clone(), original.signature.clone()),
             None => Ok(()),
         }
     }

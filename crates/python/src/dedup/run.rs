@@ -10,17 +10,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use batch::dedup::{self, Document, Finding, FindingKind, Options, Summary};
-use batch::{BatchError, Control, Progress, Step};
+use batch::{BatchError, Control, DocumentId, Progress, Step};
+use corpus::IdRanges;
 use neardup::{BandedSignature, Thresholds};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-use super::id_types::IdRange;
 use super::indexes::Indexes;
-use super::names;
 use crate::documents::Unread;
 use crate::errors::{of_batch, system};
-use crate::id::Id;
 use crate::interrupts;
 use crate::results::Degree;
 
@@ -36,9 +34,9 @@ const MOST_REASONS: usize = 100;
 /// A result, without references to the comparison.
 #[derive(Clone, Debug)]
 pub(super) enum Found {
-    Duplicate(Id, Id, Degree),
-    Pair(Id, Id, Degree),
-    Cluster(Vec<Id>),
+    Duplicate(DocumentId, DocumentId, Degree),
+    Pair(DocumentId, DocumentId, Degree),
+    Cluster(Vec<DocumentId>),
 }
 
 /// A message from the comparison.
@@ -48,7 +46,7 @@ pub(super) enum Message {
 }
 
 /// The number of a document, if it was given, its id and its signature.
-type Signed = (Option<u64>, Id, BandedSignature);
+type Signed = (Option<u64>, DocumentId, BandedSignature);
 
 /// A comparison that still takes documents.
 ///
@@ -58,7 +56,7 @@ pub(super) struct Reading {
     running: Running,
     documents: SyncSender<Vec<NumberedDocument>>,
     skipped: Skipped,
-    ids: IdRange,
+    ids: IdRanges,
 }
 
 /// A document, and its number if its id must be that of no other.
@@ -78,7 +76,7 @@ pub(super) struct Running {
 pub(super) struct Compared {
     pub(super) running: Running,
     pub(super) skipped: Skipped,
-    pub(super) ids: IdRange,
+    pub(super) ids: IdRanges,
 }
 
 /// The documents that were left out.
@@ -105,12 +103,14 @@ impl Reading {
         let kind = options.kind;
         let counts = progress.as_ref().map(|shown| Arc::clone(&shown.counts));
         let is_cancelled = Arc::clone(&cancelled);
+        let ids = IdRanges::default();
+        let of_reference = ids.clone();
         let compare = move || {
             let counts = counts.unwrap_or_default();
             let control = Control::new(&*counts, &is_cancelled);
             let documents = taken.into_iter().flatten();
             let mut findings = Sender::new(sender, &options.criterion);
-            let reference = indexes.reference();
+            let reference = indexes.reference(of_reference);
             let result =
                 batch::with_distinct_ids(documents, &options, |documents| {
                     dedup::run_against(reference, documents, &options, control, |found| match found
@@ -135,7 +135,7 @@ impl Reading {
                 kind,
             },
             skipped: Skipped::default(),
-            ids: IdRange::default(),
+            ids,
         })
     }
 
@@ -153,7 +153,6 @@ impl Reading {
             match signed {
                 Ok((number, id, signature)) => {
                     self.ids.add(&id);
-                    let id = names::encode(&id);
                     documents.push((number, Document { id, signature }));
                 }
                 Err(unread) => self.skipped.add(unread),
@@ -262,18 +261,17 @@ impl Sender {
         self.batch.push(match finding {
             Finding::Original(_) => return Ok(()),
             Finding::Duplicate(found) => Found::Duplicate(
-                names::decode(found.document),
-                names::decode(found.duplicate_of),
+                found.document.clone(),
+                found.duplicate_of.clone(),
                 Degree::of(found.likeness, self.verified),
             ),
             Finding::Pair(found) => Found::Pair(
-                names::decode(found.a),
-                names::decode(found.b),
+                found.a.clone(),
+                found.b.clone(),
                 Degree::of(found.likeness, self.verified),
             ),
             Finding::Cluster(cluster) => {
-                let members = cluster.members().map(|member| Ok(names::decode(&member?)));
-                Found::Cluster(members.collect::<Result<_, BatchError>>()?)
+                Found::Cluster(cluster.members().collect::<Result<_, _>>()?)
             }
         });
         if self.batch.len() == BATCH {

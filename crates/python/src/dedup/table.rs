@@ -4,34 +4,26 @@
 //! documents came from; those of objects and files are numbers of 64 bits if all are, and strings
 //! otherwise.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use arrow_array::types::{
-    ArrowPrimitiveType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
-    UInt32Type, UInt64Type,
-};
 use arrow_array::{
-    ArrayRef, Float64Array, ListArray, PrimitiveArray, RecordBatch, RecordBatchReader, StringArray,
-    UInt32Array,
+    ArrayRef, Float64Array, ListArray, RecordBatch, RecordBatchReader, StringArray, UInt32Array,
 };
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use batch::BatchError;
 use batch::dedup::FindingKind;
+use batch::{BatchError, DocumentId};
+use corpus::{IdTypes, id_column};
 
-use super::id_types::IdTypes;
 use super::run::{Found, Message, Running};
 use crate::errors::with_causes;
-use crate::id::Id;
 use crate::results::Degree;
 
 /// A reader of findings in batches. It waits for the comparison without the interpreter's lock.
 pub(super) struct FindingBatches {
     schema: SchemaRef,
     ids: IdTypes,
-    kind: FindingKind,
     /// Findings that were received before.
     first: VecDeque<Found>,
     running: Option<Running>,
@@ -47,7 +39,6 @@ impl FindingBatches {
         Self {
             schema: Arc::new(schema(kind, &ids)),
             ids,
-            kind,
             first,
             running,
         }
@@ -81,7 +72,7 @@ impl FindingBatches {
     }
 
     fn columns_of_two(&self, found: &[Found]) -> Vec<ArrayRef> {
-        let rows: Vec<(&Id, &Id, Degree)> = found
+        let rows: Vec<(&DocumentId, &DocumentId, Degree)> = found
             .iter()
             .filter_map(|found| match found {
                 Found::Duplicate(one, two, degree) | Found::Pair(one, two, degree) => {
@@ -92,11 +83,8 @@ impl FindingBatches {
             .collect();
         let degrees = || rows.iter().map(|(_, _, degree)| degree);
         vec![
-            ids(
-                rows.iter().map(|(one, ..)| *one),
-                self.ids.of_first(self.kind),
-            ),
-            ids(rows.iter().map(|(_, two, _)| *two), &self.ids.all),
+            id_column(rows.iter().map(|(one, ..)| *one), &self.ids.one),
+            id_column(rows.iter().map(|(_, two, _)| *two), &self.ids.two),
             Arc::new(UInt32Array::from_iter_values(
                 degrees().map(|degree| degree.distance),
             )),
@@ -116,9 +104,9 @@ impl FindingBatches {
                 Found::Duplicate(..) | Found::Pair(..) => None,
             })
         };
-        let item = Field::new("item", self.ids.all.clone(), false);
-        let offsets = OffsetBuffer::from_lengths(lists().map(<[Id]>::len));
-        let members = ids(lists().flatten(), &self.ids.all);
+        let item = Field::new("item", self.ids.two.clone(), false);
+        let offsets = OffsetBuffer::from_lengths(lists().map(<[DocumentId]>::len));
+        let members = id_column(lists().flatten(), &self.ids.two);
         let lists = ListArray::try_new(Arc::new(item), offsets, members, None)?;
         Ok(Arc::new(lists))
     }
@@ -154,49 +142,16 @@ fn schema(kind: FindingKind, ids: &IdTypes) -> Schema {
         FindingKind::Duplicates => ("id", "duplicate_of"),
         FindingKind::Pairs => ("a", "b"),
         FindingKind::Clusters { .. } => {
-            let item = Field::new("item", ids.all.clone(), false);
+            let item = Field::new("item", ids.two.clone(), false);
             let members = DataType::List(Arc::new(item));
             return Schema::new(vec![Field::new("members", members, false)]);
         }
     };
     Schema::new(vec![
-        Field::new(one, ids.of_first(kind).clone(), false),
-        Field::new(two, ids.all.clone(), false),
+        Field::new(one, ids.one.clone(), false),
+        Field::new(two, ids.two.clone(), false),
         Field::new("distance", DataType::UInt32, false),
         Field::new("resemblance", DataType::Float64, false),
         Field::new("measure", DataType::Utf8, false),
     ])
-}
-
-/// Returns ids as a column of this type, which has all of them.
-fn ids<'a>(ids: impl Iterator<Item = &'a Id>, data_type: &DataType) -> ArrayRef {
-    match data_type {
-        DataType::Int8 => numbers::<Int8Type>(ids),
-        DataType::Int16 => numbers::<Int16Type>(ids),
-        DataType::Int32 => numbers::<Int32Type>(ids),
-        DataType::Int64 => numbers::<Int64Type>(ids),
-        DataType::UInt8 => numbers::<UInt8Type>(ids),
-        DataType::UInt16 => numbers::<UInt16Type>(ids),
-        DataType::UInt32 => numbers::<UInt32Type>(ids),
-        DataType::UInt64 => numbers::<UInt64Type>(ids),
-        _ => {
-            let texts = ids.map(|id| match id {
-                Id::Text(text) => Some(Cow::Borrowed(text.as_str())),
-                Id::Number(number) => Some(Cow::Owned(number.to_string())),
-            });
-            Arc::new(texts.collect::<StringArray>())
-        }
-    }
-}
-
-/// Returns a column of numbers. An id that is none would be null, which the schema refuses.
-fn numbers<'a, T>(ids: impl Iterator<Item = &'a Id>) -> ArrayRef
-where
-    T: ArrowPrimitiveType<Native: TryFrom<i128>>,
-{
-    let numbers = ids.map(|id| match id {
-        Id::Number(number) => T::Native::try_from(*number).ok(),
-        Id::Text(_) => None,
-    });
-    Arc::new(numbers.collect::<PrimitiveArray<T>>())
 }

@@ -2,21 +2,22 @@
 
 use std::sync::atomic::AtomicBool;
 
-use batch::{Containment, ContainmentOptions, Control, ShingledDocument};
+use batch::{Containment, ContainmentOptions, Control, DocumentId, ShingledDocument};
 use neardup::{HashKey, NormalText, Shingles};
 use serde::Serialize;
 
 use super::DedupRun;
 use super::findings::{DedupError, Findings, Output};
 use crate::cli_error::{CliError, usage};
+use crate::json_id::JsonId;
 use crate::output::{self, Format, counted};
 use crate::terminal::{printable, say};
 
 /// A document that another one contains.
 #[derive(Serialize)]
 struct ContainmentLine<'a> {
-    document: &'a str,
-    contained_in: &'a str,
+    document: JsonId<&'a DocumentId>,
+    contained_in: JsonId<&'a DocumentId>,
     containment: f64,
 }
 
@@ -91,8 +92,8 @@ fn write(output: &mut Output<'_>, found: &Containment<'_>) -> Result<(), DedupEr
         Format::Json => output::json_line(
             *out,
             &ContainmentLine {
-                document,
-                contained_in,
+                document: JsonId(document),
+                contained_in: JsonId(contained_in),
                 containment,
             },
         )?,

@@ -5,9 +5,9 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use batch::BatchError;
 use batch::dedup::{Cluster, Finding};
-use corpus::{ResultColumns, ResultTable, TableFormat};
+use batch::{BatchError, DocumentId};
+use corpus::{IdRanges, ResultTable, TableFormat};
 use indicatif::HumanCount;
 use neardup::Likeness;
 use serde::Serialize;
@@ -16,6 +16,7 @@ use crate::args::{DedupArgs, FindingForm};
 use crate::cli_error::{CliError, fault, usage};
 use crate::commands::unwritable;
 use crate::draft_file::DraftFile;
+use crate::json_id::JsonId;
 use crate::output::{self, Format};
 use crate::terminal::{Escaping, printable};
 
@@ -43,6 +44,8 @@ impl From<io::Error> for DedupError {
 pub(super) struct Findings<'a> {
     args: &'a DedupArgs,
     form: FindingForm,
+    /// The ids of all documents, by which tables choose the types of their columns.
+    pub(super) ids: IdRanges,
 }
 
 /// An output of findings.
@@ -65,7 +68,11 @@ impl<'a> Findings<'a> {
             let error = usage(format!("--format {format} needs a file"));
             return Err(error.with_remedy("name it with --output"));
         }
-        Ok(Self { args, form })
+        Ok(Self {
+            args,
+            form,
+            ids: IdRanges::default(),
+        })
     }
 
     /// Runs `compare`, which writes findings; returns none if their reader went away. A file gets
@@ -115,13 +122,9 @@ impl<'a> Findings<'a> {
         format: TableFormat,
         compare: impl FnOnce(&mut Output<'_>) -> Result<S, DedupError>,
     ) -> Result<S, DedupError> {
-        let columns = match (self.args.pairs, self.args.clusters) {
-            (true, _) => ResultColumns::Pairs,
-            (_, true) => ResultColumns::Clusters,
-            _ => ResultColumns::Duplicates,
-        };
         let unwritable = |error| self.unwritable(error);
-        let table = ResultTable::create(path, format, columns).map_err(unwritable)?;
+        let (kind, ids) = (self.args.finding_kind(), self.ids.clone());
+        let table = ResultTable::create(path, format, kind, ids).map_err(unwritable)?;
         let mut output = Output::Rows {
             table: Box::new(table),
             clusters: 0,
@@ -157,16 +160,16 @@ fn write_lines<S>(
 
 #[derive(Serialize)]
 struct DuplicateLine<'a> {
-    document: &'a str,
-    duplicate_of: &'a str,
+    document: JsonId<&'a DocumentId>,
+    duplicate_of: JsonId<&'a DocumentId>,
     #[serde(flatten)]
     degree: Degree,
 }
 
 #[derive(Serialize)]
 struct PairLine<'a> {
-    a: &'a str,
-    b: &'a str,
+    a: JsonId<&'a DocumentId>,
+    b: JsonId<&'a DocumentId>,
     #[serde(flatten)]
     degree: Degree,
 }
@@ -203,8 +206,8 @@ fn write_line(
             let (document, duplicate_of) = (found.document, found.duplicate_of);
             let degree = Degree::with_measure(found.likeness, is_verified);
             let line = DuplicateLine {
-                document,
-                duplicate_of,
+                document: JsonId(document),
+                duplicate_of: JsonId(duplicate_of),
                 degree,
             };
             match format {
@@ -214,10 +217,10 @@ fn write_line(
         }
         Finding::Pair(found) => {
             let degree = Degree::with_measure(found.likeness, is_verified);
-            let (a, b) = (found.a, found.b);
+            let (a, b) = (JsonId(found.a), JsonId(found.b));
             match format {
                 Format::Json => output::json_line(out, &PairLine { a, b, degree })?,
-                Format::Table => degree.write(out, a, "and", b)?,
+                Format::Table => degree.write(out, found.a, "and", found.b)?,
             }
         }
         Finding::Cluster(cluster) => write_cluster(out, format, cluster)?,
@@ -302,7 +305,7 @@ fn write_cluster(
         return Ok(());
     }
     out.write_all(b"{\"members\":")?;
-    write_array(out, cluster.members().map(|member| Ok(member?)))?;
+    write_array(out, cluster.members().map(|member| Ok(JsonId(member?))))?;
     if cluster.is_around_original() {
         let degrees = || cluster.likenesses().map(Degree::of_member);
         out.write_all(b",\"distances\":")?;

@@ -48,7 +48,7 @@ impl IndexDraft {
     /// Adds an original.
     pub(super) fn add(&mut self, original: &Original<'_>) -> Result<(), BatchError> {
         let document = Document {
-            id: original.document.to_owned(),
+            id: original.document.clone(),
             signature: original.signature.clone(),
         };
         self.writer.push(self.originals, &document)?;

@@ -25,9 +25,26 @@ use crate::terminal::say;
 /// A label as it is written.
 #[derive(Deserialize)]
 struct LabelLine {
-    a: String,
-    b: String,
+    a: LabelledId,
+    b: LabelledId,
     label: Label,
+}
+
+/// An id as it is written. Ids are compared by their text: columns tell no numbers from strings.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum LabelledId {
+    Text(String),
+    Number(serde_json::Number),
+}
+
+impl LabelledId {
+    fn into_text(self) -> String {
+        match self {
+            Self::Text(text) => text,
+            Self::Number(number) => number.to_string(),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -66,16 +83,16 @@ impl DedupRun<'_> {
             let error = usage(format!("--format {format} has no columns for --labels"));
             return Err(error.with_remedy("json and table are there"));
         }
-        let labelled: HashSet<&String> = labels.keys().flat_map(|(a, b)| [a, b]).collect();
+        let labelled: HashSet<&str> = labels.keys().flat_map(|(a, b)| [&**a, &**b]).collect();
         let fingerprints = RefCell::new(HashMap::new());
         let documents = self.signed_corpus()?.map(|signed| {
             let (_, document) = signed?;
-            if labelled.contains(&document.id) {
+            if labelled.contains(&*document.id) {
                 let text = document.signature.signature.text.as_deref();
                 let fingerprint = text.map(|text| text.fingerprint);
                 let mut fingerprints = fingerprints.borrow_mut();
                 if fingerprints
-                    .insert(document.id.clone(), fingerprint)
+                    .insert(document.id.to_string(), fingerprint)
                     .is_some()
                 {
                     let error = usage(format!("two documents have the id {}", document.id));
@@ -93,7 +110,7 @@ impl DedupRun<'_> {
         let mut found = HashSet::new();
         let compared = dedup::run(documents, &options, control, |finding| {
             if let Finding::Pair(pair) = finding {
-                let key = ordered(pair.a.to_owned(), pair.b.to_owned());
+                let key = ordered(pair.a.to_string(), pair.b.to_string());
                 if labels.contains_key(&key) {
                     found.insert(key);
                 }
@@ -227,6 +244,7 @@ fn read(path: &Path) -> Result<Labels, CliError> {
             )
         };
         let LabelLine { a, b, label } = parsed(line).ok_or_else(|| wrong("no labelled pair"))?;
+        let (a, b) = (a.into_text(), b.into_text());
         if a == b {
             return Err(wrong("a document is not labelled with itself"));
         }
@@ -248,7 +266,8 @@ fn parsed(line: &str) -> Option<LabelLine> {
         return serde_json::from_str(line).ok();
     }
     let mut columns = line.trim_end_matches('\r').split('\t');
-    let (a, b) = (columns.next()?.to_owned(), columns.next()?.to_owned());
+    let mut id = || Some(LabelledId::Text(columns.next()?.to_owned()));
+    let (a, b) = (id()?, id()?);
     let label = match columns.next()? {
         "same" => Label::Same,
         "different" => Label::Different,

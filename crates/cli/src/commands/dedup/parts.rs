@@ -5,7 +5,7 @@
 //! Case, blanks, quotes, and the points and commas of prose do not count; nor do lines without a
 //! word, which are rules.
 
-use batch::{Control, PartOptions, PartedDocument, RepeatedPart};
+use batch::{Control, DocumentId, PartOptions, PartedDocument, RepeatedPart};
 use corpus::{Content, Documents};
 use indicatif::HumanCount;
 use neardup::{HashKey, HashedText};
@@ -17,16 +17,17 @@ use super::survivors::{self, RepeatedParts};
 use crate::args::PartUnit;
 use crate::cli_error::{CliError, usage};
 use crate::commands::unwritable;
+use crate::json_id::JsonId;
 use crate::output::{self, Format};
 use crate::terminal::{printable, say};
 
 /// A part that repeats an earlier one.
 #[derive(Serialize)]
 struct PartLine<'a> {
-    document: &'a str,
+    document: JsonId<&'a DocumentId>,
     /// The number of the part in the text, from 1.
     part: u32,
-    duplicate_of: &'a str,
+    duplicate_of: JsonId<&'a DocumentId>,
     part_of: u32,
 }
 
@@ -161,9 +162,9 @@ fn write(output: &mut Output<'_>, repeated: &RepeatedPart<'_>) -> Result<(), Ded
         return Ok(()); // Parts are not written as tables: see `compare_parts`.
     };
     let line = PartLine {
-        document: repeated.document,
+        document: JsonId(repeated.document),
         part: repeated.part + 1,
-        duplicate_of: repeated.duplicate_of,
+        duplicate_of: JsonId(repeated.duplicate_of),
         part_of: repeated.part_of + 1,
     };
     match format {
@@ -171,9 +172,9 @@ fn write(output: &mut Output<'_>, repeated: &RepeatedPart<'_>) -> Result<(), Ded
         Format::Table => writeln!(
             out,
             "{}:{}  repeats  {}:{}",
-            printable(line.document),
+            printable(repeated.document),
             line.part,
-            printable(line.duplicate_of),
+            printable(repeated.duplicate_of),
             line.part_of
         )?,
     }

@@ -120,7 +120,7 @@ impl Report {
             return Ok(());
         }
         if let Some(first) = cluster.members().next() {
-            self.clusters.insert((cluster.len(), first?));
+            self.clusters.insert((cluster.len(), first?.into_string()));
         }
         if self.clusters.len() > LARGEST {
             self.clusters.pop_first();

@@ -252,7 +252,7 @@ impl DedupRun<'_> {
             };
             let payload = document.signature.signature.payload;
             let is_same = number_found == number
-                && found.id == document.id
+                && *found.id == *document.id
                 && found.content.digest() == payload;
             if !is_same {
                 let difference = format!("document {} has changed", found.id);

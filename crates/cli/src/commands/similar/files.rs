@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use batch::Repository;
+use batch::{DocumentId, Repository};
 use comparison::{Frames, decide};
 use corpus::{Content, Document, Documents, InputOptions, Reader};
 use neardup::tables::MAX_DISTANCE;
@@ -17,7 +17,8 @@ use super::by_texts::ByTexts;
 use super::{NEAR, SLACK, is_url};
 use crate::args::SimilarArgs;
 use crate::cli_error::{CliError, fault, usage};
-use crate::named_fingerprints::{Name, NamedFingerprints};
+use crate::json_id::JsonId;
+use crate::named_fingerprints::NamedFingerprints;
 use crate::output::{self, Format};
 use crate::skip_report::SkipReport;
 use crate::terminal::printable;
@@ -25,7 +26,7 @@ use crate::terminal::printable;
 /// A document that is like the one in question.
 #[derive(Serialize)]
 struct Hit {
-    document: Name,
+    document: JsonId<DocumentId>,
     /// Bits in which the fingerprints differ.
     distance: u32,
     /// The exact resemblance, 0 to 1; absent where fingerprints are all there is.
@@ -111,7 +112,7 @@ pub(super) fn like_documents(
                 let is_near = distance <= most && resemblance >= least && is_contained;
                 if is_near && !is_itself(&id) {
                     nearest.push(Hit {
-                        document: Name::Text(id),
+                        document: JsonId(id),
                         distance,
                         resemblance: Some(resemblance),
                         containment: args.containment.map(|_| containment),
@@ -178,7 +179,7 @@ pub(super) fn near_fingerprints(
         args.distance,
         |position, distance| {
             nearest.push(Hit {
-                document: Name::Number(position),
+                document: JsonId(position.into()),
                 distance,
                 resemblance: None,
                 containment: None,
@@ -188,11 +189,12 @@ pub(super) fn near_fingerprints(
     )?;
     let (mut ids, mut hits) = (file.ids()?, nearest.sorted());
     for hit in &mut hits {
-        if let Name::Number(position) = hit.document {
-            hit.document = file.name(&mut ids, position)?;
+        let position = hit.document.0.number().map(u64::try_from);
+        if let Some(Ok(position)) = position {
+            hit.document = JsonId(file.name(&mut ids, position)?);
         }
     }
-    hits.retain(|hit| hit.document != Name::Text(name.to_owned()));
+    hits.retain(|hit| hit.document != JsonId(name.into()));
     hits.truncate(args.most());
     print(args, &hits)
 }
@@ -287,10 +289,7 @@ fn print(args: &SimilarArgs, hits: &[Hit]) -> Result<(), CliError> {
                 Format::Table => {
                     let share = hit.containment.or(hit.resemblance);
                     let share = share.map(|share| format!("{share:.4}  "));
-                    let document = match &hit.document {
-                        Name::Text(name) => printable(name),
-                        Name::Number(number) => number.to_string(),
-                    };
+                    let document = printable(&hit.document.0);
                     let (share, distance) = (share.unwrap_or_default(), hit.distance);
                     let said = ByTexts::shown(hit.by_texts.as_ref());
                     writeln!(out, "{share}{distance:>2} bits  {document}{said}")?;

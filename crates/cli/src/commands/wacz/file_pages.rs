@@ -65,7 +65,7 @@ fn read(reader: &Reader, document: Document, with_text: bool) -> Option<ReadPage
         Content::Document(page) if is_web && page.media == Media::Html => Some(ReadPage {
             title: page.title.clone(),
             text: with_text.then(|| page.full_text().to_owned()),
-            url: document.id,
+            url: document.id.into_string(),
             at,
         }),
         _ => None,
