@@ -6,6 +6,7 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use web::Timestamp;
 
@@ -13,6 +14,10 @@ use crate::fault::{Holder, StoreFault};
 
 /// The most bytes of a lock file that are read.
 const MAX_BYTES: u64 = 1024;
+
+/// The number of attempts to take a lock of this process again, and the pause between them.
+const ATTEMPTS: u32 = 100;
+const PAUSE: Duration = Duration::from_millis(2);
 
 /// A lock on a store's directory, held while the store is open. The operating system releases it
 /// when the process ends, however it ends.
@@ -34,8 +39,7 @@ impl DirectoryLock {
             .truncate(false)
             .open(&path)
             .map_err(StoreFault::file("open", &path))?;
-        let locked = file.try_lock();
-        held(locked, &mut file, &path)?;
+        held(File::try_lock, &mut file, &path)?;
         let written = file
             .set_len(0)
             .and_then(|()| file.seek(SeekFrom::Start(0)))
@@ -56,28 +60,37 @@ impl DirectoryLock {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             opened => opened.map_err(StoreFault::file("open", &path))?,
         };
-        let locked = file.try_lock_shared();
-        held(locked, &mut file, &path)?;
+        held(File::try_lock_shared, &mut file, &path)?;
         Ok(Some(Self(file)))
     }
 }
 
-/// Turns the result of locking `file` into an error that names the holder.
-fn held(locked: Result<(), TryLockError>, file: &mut File, path: &Path) -> Result<(), StoreFault> {
-    let path = path.to_owned();
-    match locked {
-        Ok(()) => Ok(()),
-        Err(TryLockError::WouldBlock) => {
-            let mut text = String::new();
-            let read = file.take(MAX_BYTES).read_to_string(&mut text);
-            let holder = read.ok().and_then(|_length| holder(&text));
-            Err(StoreFault::InUse { path, holder })
+/// Locks `file`, or returns an error that names the holder. A process that is being started has a
+/// copy of every lock of this process until its program is executed, so a lock that this process
+/// has just given up is tried again for a while.
+fn held(
+    lock: impl Fn(&File) -> Result<(), TryLockError>,
+    file: &mut File,
+    path: &Path,
+) -> Result<(), StoreFault> {
+    let mut attempts = 0..ATTEMPTS;
+    loop {
+        match lock(file) {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::Error(source)) => return Err(StoreFault::file("lock", path)(source)),
+            Err(TryLockError::WouldBlock) => {}
         }
-        Err(TryLockError::Error(source)) => Err(StoreFault::File {
-            action: "lock",
-            path,
-            source,
-        }),
+        let mut text = String::new();
+        let read = file
+            .rewind()
+            .and_then(|()| file.take(MAX_BYTES).read_to_string(&mut text));
+        let holder = read.ok().and_then(|_length| holder(&text));
+        let is_own = |holder: &Holder| holder.process == std::process::id();
+        if !holder.as_ref().is_some_and(is_own) || attempts.next().is_none() {
+            let path = path.to_owned();
+            return Err(StoreFault::InUse { path, holder });
+        }
+        std::thread::park_timeout(PAUSE);
     }
 }
 
