@@ -47,6 +47,7 @@ mod script_links;
 mod srcset;
 mod subresources;
 mod tag_stream;
+mod titled_block;
 mod tree;
 mod url_places;
 mod walk;

@@ -728,6 +728,43 @@ fn a_footer_is_never_chosen_over_a_short_text() {
     assert_eq!(document.text, format!("Title\n{}", words("own", 60)));
 }
 
+/// A product of thirty words beside five goods that changed with every visit was, by its main
+/// content, a new page each time: of a shop's pages 63 % had the sidebar in it.
+#[test]
+fn the_sidebar_of_a_short_page_is_left_out_whatever_its_name() {
+    let goods: String = (0..5)
+        .map(|number| format!("<li><a href=/{number}>Lamp of brass {number}</a> 9.15</li>"))
+        .collect();
+    let side = format!("<h4>Bought often</h4><ul>{goods}</ul><p>Read our letter once a month.</p>");
+    for (main, beside) in [
+        ("class=col-main", "class=col-right"),
+        ("id=a", "id=b"),
+        ("", ""),
+    ] {
+        let page = |own: &str| {
+            html(&format!(
+                "<body><div {main}><h1>Wood screw</h1>{own}</div><div {beside}>{side}</div>"
+            ))
+        };
+        let short = page(&prose("own", 30));
+        assert_eq!(short.text, format!("Wood screw\n{}", words("own", 30)));
+        let split = page(&format!("<div>{}</div>", prose("own", 70)));
+        assert_eq!(split.text, format!("Wood screw\n{}", words("own", 70)));
+        assert!(short.judged_text().contains("own0"));
+    }
+    // The title of a list, or of an article in another block, is not all of the content.
+    let list: String = (0..40)
+        .map(|number| format!("<li><a href=/{number}>Class {number}</a></li>"))
+        .collect();
+    let index = html(&format!("<div><h1>All classes</h1></div><ul>{list}</ul>"));
+    assert!(index.text.contains("Class 39"), "{}", index.text);
+    let story = html(&format!(
+        "<article><header><h1>Title</h1><p>By Jo, today</p></header><div>{}</div></article>",
+        prose("own", 80)
+    ));
+    assert!(story.text.contains("own79"), "{}", story.text);
+}
+
 #[test]
 fn reviews_are_excluded_beside_a_description_and_kept_on_a_page_of_reviews() {
     let reviews: String = (0..9)

@@ -3,6 +3,8 @@
 //! A name is only a hint: a wrapper's class says `comments-open`, a whole page is one form, a forum
 //! consists of comments. So no flag excludes a block that holds most of a page's text.
 
+use std::ops::Range;
+
 use crate::html::prefix_sums::PrefixSums;
 use crate::html::region_flags;
 use crate::html::regions::Region;
@@ -13,12 +15,21 @@ const PART_OF_PAGE: f64 = 0.5;
 /// Exception: comments beside an article with at least this many words of prose.
 const ARTICLE_WORDS: usize = 60;
 
+/// A block beside the one with the title has at most this many times its prose.
+const MOST_BESIDE: usize = 10;
+
 /// If more of the prose than this is hidden, a script shows it later.
 const HIDDEN_PART: f64 = 0.7;
 
 /// Returns the trusted flags of each region, of those in [`region_flags::LEFT_OUT`] and
-/// [`region_flags::REVIEWS`]; `words` are those outside the frame.
-pub(crate) fn trusted(regions: &[Region], prose: &PrefixSums, words: &PrefixSums) -> Vec<u32> {
+/// [`region_flags::REVIEWS`]; `words` are those outside the frame, `titled` the lines of the block
+/// with the title.
+pub(crate) fn trusted(
+    regions: &[Region],
+    prose: &PrefixSums,
+    words: &PrefixSums,
+    titled: Option<&Range<usize>>,
+) -> Vec<u32> {
     let most = prose.total() as f64 * PART_OF_PAGE;
     let has_article = regions.iter().any(|region| {
         region.own_flags & (region_flags::BODY | region_flags::ARTICLE) != 0
@@ -57,7 +68,10 @@ pub(crate) fn trusted(regions: &[Region], prose: &PrefixSums, words: &PrefixSums
             let is_comments =
                 own_flags & region_flags::COMMENTS != 0 && region.flags & region_flags::BODY == 0;
             let is_foot = is_foot(region, words, &titles);
-            if !(is_comments && has_article || is_foot) {
+            // The sidebar of a short page is most of the page.
+            let is_sidebar = own_flags & region_flags::HINT != 0
+                && titled.is_some_and(|titled| is_beside(region, titled, prose));
+            if !(is_comments && has_article || is_foot || is_sidebar) {
                 own_flags = 0;
             }
         }
@@ -68,6 +82,14 @@ pub(crate) fn trusted(regions: &[Region], prose: &PrefixSums, words: &PrefixSums
         trusted.push(own_flags | inherited);
     }
     trusted
+}
+
+/// Returns true for a block that stands beside the one with the title. If it has far more prose, it
+/// is the content, whatever its name.
+fn is_beside(region: &Region, titled: &Range<usize>, prose: &PrefixSums) -> bool {
+    let inside = region.lines();
+    let is_apart = titled.end <= inside.start || inside.end <= titled.start;
+    is_apart && prose.within(region) <= MOST_BESIDE * prose.between(titled)
 }
 
 /// Returns the first lines of the page's first-level headings and main element.

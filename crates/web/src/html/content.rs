@@ -2,12 +2,14 @@
 //!
 //! Templates make different pages look alike, so a page is judged by its main content: the block
 //! that holds the prose, without the frame. Under fifty words of it, the whole page is taken. A
-//! page of links or of goods has no prose; its content is everything outside the frame.
+//! page of links or of goods has no prose; its content is everything outside the frame. Of
+//! a short page, what stands beside the block with the title is left out.
 //!
 //! `docs/measurements/extraction.md` compares its quality with that of others; `tests/labelled.rs`
 //! guards it.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -16,14 +18,17 @@ use crate::html::judged_text::{self, Judged, words_in};
 use crate::html::lines::{Line, Lines};
 use crate::html::prefix_sums::PrefixSums;
 use crate::html::regions::Region;
-use crate::html::{boilerplate, item_lists, main_content, region_flags};
+use crate::html::{boilerplate, item_lists, main_content, region_flags, titled_block};
 
 /// Minimum number of words of a main content.
 pub const MIN_MAIN_WORDS: usize = 50;
 
+/// Of a main content with fewer words, a sidebar may be a large part.
+const SHORT: usize = 250;
+
 /// Minimum number of words of a line of prose, in a paragraph and elsewhere.
 const PROSE_IN_PARAGRAPH: u32 = 5;
-const PROSE_ELSEWHERE: u32 = 10;
+pub(super) const PROSE_ELSEWHERE: u32 = 10;
 
 /// A block with less prose than this does not make the rest of the page a frame …
 const FEW_WORDS: usize = 100;
@@ -58,7 +63,10 @@ impl Document {
         let regions = regions.finish(all.lines.len());
         let judged = judged_text::find(&all.lines, regions);
         judge_links(&all, regions, &judged.lines);
-        let mut chosen = choose(&all.lines, regions, &judged);
+        let Chosen {
+            lines: mut chosen,
+            is_around_title,
+        } = choose(&all.lines, regions, &judged);
         self.heading = judged_text::heading(&all, regions, &judged, heading_chars);
 
         let page_words = all.words();
@@ -74,7 +82,7 @@ impl Document {
         let mut main = None;
         if chosen.contains(&false) {
             let words = words_in(&all.lines, &chosen);
-            if words >= MIN_MAIN_WORDS || judged.is_marked {
+            if words >= MIN_MAIN_WORDS || judged.is_marked || is_around_title {
                 leave_repeated_out(&mut chosen, &all);
                 main = Some(gather(&all, &chosen));
             } else if is_frame(words) {
@@ -105,23 +113,51 @@ fn gather(all: &Lines, chosen: &[bool]) -> String {
     gathered
 }
 
-/// Returns for each line whether it belongs to the main content.
-fn choose(lines: &[Line], regions: &[Region], judged: &Judged) -> Vec<bool> {
+/// The lines of the main content.
+struct Chosen {
+    /// True for each line that belongs to it.
+    lines: Vec<bool>,
+    /// True if what stands beside the block with the title is left out.
+    is_around_title: bool,
+}
+
+/// Chooses the lines of the main content.
+fn choose(lines: &[Line], regions: &[Region], judged: &Judged) -> Chosen {
     if judged.is_marked && lines.iter().any(|line| line.is_in(region_flags::SELECTED)) {
-        return judged.lines.clone();
+        return Chosen {
+            lines: judged.lines.clone(),
+            is_around_title: false,
+        };
     }
     let is_eligible = |line: &Line| !judged.is_marked || line.is_in(region_flags::MAIN);
-    let mut chosen = choose_among(lines, regions, is_eligible);
+    let titled = titled_block::find(lines, regions, &judged.lines);
+    let mut chosen = choose_among(lines, regions, titled.as_ref(), is_eligible);
     leave_buttons_out(&mut chosen, lines);
+    let is_short = !judged.is_marked && words_in(lines, &chosen) < SHORT;
+    let titled = titled.filter(|_| is_short);
+    let mut eligible = judged.lines.clone();
+    if let Some(inside) = &titled {
+        keep_between(&mut chosen, inside);
+        keep_between(&mut eligible, inside);
+    }
     if words_in(lines, &chosen) < MIN_MAIN_WORDS {
-        // Too little text remains to exclude more than the frame.
-        chosen.clone_from(&judged.lines);
+        // Too little text remains to exclude more.
+        chosen.clone_from(&eligible);
         if !judged.is_marked {
             leave_buttons_out(&mut chosen, lines);
         }
     }
-    item_lists::keep(&mut chosen, &judged.lines, lines, regions);
-    chosen
+    item_lists::keep(&mut chosen, &eligible, lines, regions);
+    Chosen {
+        lines: chosen,
+        is_around_title: titled.is_some(),
+    }
+}
+
+/// Excludes the lines before and after these.
+fn keep_between(chosen: &mut [bool], lines: &Range<usize>) {
+    chosen[..lines.start].fill(false);
+    chosen[lines.end..].fill(false);
 }
 
 /// Excludes buttons, which offer actions. A heading that unfolds stays.
@@ -148,13 +184,14 @@ fn leave_repeated_out(chosen: &mut [bool], all: &Lines) {
 fn choose_among(
     lines: &[Line],
     regions: &[Region],
+    titled: Option<&Range<usize>>,
     is_eligible: impl Fn(&Line) -> bool,
 ) -> Vec<bool> {
     let framed = |line: &Line| line.is_in(region_flags::FRAME_OR_ASIDE) || !is_eligible(line);
     let is_content = |line: &Line| !framed(line);
     let prose = PrefixSums::of(lines, is_content, prose_of);
     let words = PrefixSums::of(lines, is_content, Line::words);
-    let left_out = boilerplate::trusted(regions, &prose, &words);
+    let left_out = boilerplate::trusted(regions, &prose, &words, titled);
     let is_out = |line: &Line| framed(line) || left_out[line.region as usize] != 0;
     let is_in = |line: &Line| !is_out(line);
     let prose = PrefixSums::of(lines, is_in, prose_of);

@@ -1,5 +1,7 @@
 //! Prefix sums over lines, so that the sum of a block is a difference.
 
+use std::ops::Range;
+
 use crate::html::lines::Line;
 use crate::html::regions::{Region, saturated};
 
@@ -14,19 +16,15 @@ impl PrefixSums {
         is_counted: impl Fn(&Line) -> bool,
         count: impl Fn(&Line) -> usize,
     ) -> Self {
-        let mut sum = 0;
-        let mut sums = vec![0];
-        for line in lines {
-            if is_counted(line) {
-                sum += count(line);
-            }
-            sums.push(saturated(sum));
-        }
-        Self(sums)
+        let counted = |line| if is_counted(line) { count(line) } else { 0 };
+        lines.iter().map(counted).collect()
     }
 
     pub(crate) fn within(&self, region: &Region) -> usize {
-        let lines = region.lines();
+        self.between(&region.lines())
+    }
+
+    pub(crate) fn between(&self, lines: &Range<usize>) -> usize {
         (self.0[lines.end] - self.0[lines.start]) as usize
     }
 
@@ -37,5 +35,18 @@ impl PrefixSums {
 
     pub(crate) fn total(&self) -> usize {
         self.0.last().copied().unwrap_or_default() as usize
+    }
+}
+
+impl FromIterator<usize> for PrefixSums {
+    /// Sums up the counts of the lines, one each.
+    fn from_iter<I: IntoIterator<Item = usize>>(counts: I) -> Self {
+        let mut sum = 0;
+        let mut sums = vec![0];
+        for count in counts {
+            sum += count;
+            sums.push(saturated(sum));
+        }
+        Self(sums)
     }
 }

@@ -1,0 +1,63 @@
+//! The block of a page's title, beside which its sidebars stand.
+//!
+//! Of a short page a sidebar is most of the text, so how much prose a block has does not tell the
+//! two apart. The title does: it stands in the column of the content. That column is the innermost
+//! block with the title and most of the other words. Lines of links do not count, because sidebars
+//! list pages; but the block must have some part of all words, because some pages are lists.
+
+use std::ops::Range;
+
+use crate::html::lines::Line;
+use crate::html::prefix_sums::PrefixSums;
+use crate::html::regions::Region;
+use crate::html::{content, region_flags};
+
+/// The part of the words beside the title and outside links that the block has at least …
+const PART: f64 = 0.35;
+
+/// … and of all words beside the title.
+const PART_OF_ALL: f64 = 0.12;
+
+/// Flags of regions whose words are not counted. A form may be what the page is for.
+const NEVER: u32 = region_flags::FRAME_OR_ASIDE | region_flags::LEFT_OUT & !region_flags::FORM;
+
+/// Returns the lines of the block; none for a page without a title, or with several. `judged` are the
+/// lines outside the site's frame.
+pub(crate) fn find(lines: &[Line], regions: &[Region], judged: &[bool]) -> Option<Range<usize>> {
+    let is_title = |region: &&Region| {
+        region.own_flags & region_flags::TITLE != 0
+            && region.flags & region_flags::FRAME_OR_ASIDE == 0
+    };
+    let titles = regions.iter().filter(is_title).map(Region::lines);
+    let mut titles = titles.filter(|lines| lines.clone().any(|line| judged[line]));
+    let title = titles.next()?;
+    if titles.next().is_some() {
+        return None;
+    }
+    // A name around the title as well is not that of a frame.
+    let never = NEVER & !lines[title.start].flags;
+    let sums = |is_counted: &dyn Fn(&Line) -> bool| -> PrefixSums {
+        let counted = |(index, line): (usize, &Line)| {
+            let is_own = judged[index] || line.is_in(region_flags::FORM);
+            let is_other = is_own && !line.is_in(never) && !title.contains(&index);
+            if is_other && is_counted(line) {
+                line.words()
+            } else {
+                0
+            }
+        };
+        lines.iter().enumerate().map(counted).collect()
+    };
+    let is_link = |line: &Line| line.is_mostly_links() && line.words < content::PROSE_ELSEWHERE;
+    let (words, all) = (sums(&|line| !is_link(line)), sums(&|_| true));
+    let has = |sums: &PrefixSums, block: &Range<usize>, part: f64| {
+        let inside = sums.between(block);
+        inside > 0 && inside as f64 >= sums.total() as f64 * part
+    };
+    // The first region is the page itself. An inner block comes after those around it.
+    let around = regions.iter().skip(1).map(Region::lines);
+    around
+        .filter(|block| block.start <= title.start && title.end <= block.end)
+        .rev()
+        .find(|block| has(&words, block, PART) && has(&all, block, PART_OF_ALL))
+}
