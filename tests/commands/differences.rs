@@ -155,6 +155,14 @@ fn a_duplicate_is_shown_beside_its_original_with_the_figures_of_the_verdict() {
         ends_with("a", "of spring") && ends_with("b", "of autumn"),
         "{block}"
     );
+    assert_eq!(why["blocks"], near["blocks"]);
+    let url = server.url(HOST, "/near");
+    let why = crawl.run_command(&["why", "crawl", &url, "--format", "table"]);
+    assert!(
+        why.output
+            .contains("\nblocks that differ: 1, 1 of them count\n"),
+        "{why:?}"
+    );
 
     let table = show("/near", "table").output;
     assert!(table.contains(" [-spring-]{+autumn+}\n"), "{table}");

@@ -1,4 +1,4 @@
-//! Blocks that differ between two pages, as `--diff` prints them. Those that count decided.
+//! Blocks that differ between two pages, as `--diff` and `why` print them. Those that count decided.
 
 use std::io::{self, Write};
 

@@ -14,7 +14,7 @@ use export::VisitRow;
 use serde::Serialize;
 use store::embedded::record::Record;
 use store::embedded::{self, EmbeddedStore, History};
-use store::{DiscoveredUrl, DomainCounts, STRIKES_ASIDE, SkippedBy, StoreFault, VisitRecord};
+use store::{DiscoveredUrl, DomainCounts, Fate, STRIKES_ASIDE, SkippedBy, StoreFault, VisitRecord};
 use web::{CanonicalForm, Host, PageUrl, TrapRules};
 
 use self::cut_pages::CutPages;
@@ -22,8 +22,9 @@ use self::topic::TopicPart;
 use super::shared::OpenCrawl;
 use super::skipped::down_hosts::DownHosts;
 use super::skipped::waiting_reason;
-use super::{column, parse_url, scope_in_force};
+use super::{column, pair, parse_url, scope_in_force};
 use crate::args::WhyArgs;
+use crate::block_diff::{self, PrintedBlock};
 use crate::cli_error::CliError;
 use crate::output::{self, Format, counted};
 use crate::settings::Settings;
@@ -70,6 +71,10 @@ struct Answer<'a> {
     page: Option<VisitRow<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     original: Option<VisitRow<'a>>,
+    /// The blocks in which a near duplicate differs from its original, as in `duplicates --diff`;
+    /// absent unless both texts are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blocks: Option<Vec<PrintedBlock>>,
 }
 
 pub(crate) fn run(args: &WhyArgs) -> Result<(), CliError> {
@@ -86,6 +91,10 @@ pub(crate) fn run(args: &WhyArgs) -> Result<(), CliError> {
     }
     let (verdict, reason) = history.explain(&url, &settings, &form)?;
     let row = history.row.as_ref();
+    let blocks = match row.map(|row| row.fate) {
+        Some(Fate::NearDuplicate) => pair::judged(crawl.directory(), url.as_str())?.blocks,
+        _ => None,
+    };
     let answer = Answer {
         url: url.as_str(),
         verdict,
@@ -94,10 +103,15 @@ pub(crate) fn run(args: &WhyArgs) -> Result<(), CliError> {
         topic: history.topic_part(&settings)?,
         page: row.map(VisitRow),
         original: history.original.as_ref().map(VisitRow),
+        blocks: blocks.map(|blocks| block_diff::printed(blocks, false)),
     };
     output::to_stdout(|out| match Format::or_fitting(args.format) {
         Format::Json => output::json_line(out, &answer),
-        Format::Table => output::columns(out, &lines(&answer, &history)),
+        Format::Table => {
+            output::columns(out, &lines(&answer, &history))?;
+            let blocks = answer.blocks.as_deref().unwrap_or_default();
+            block_diff::write(blocks, ("the original", "the page"), out)
+        }
     })
 }
 
