@@ -37,9 +37,9 @@ mod durability {
     mod crashes; // kills after a number of requests
     mod damages; // a journal that is cut, and flipped bits, without a server
     mod disk_space; // `--min-free`, `--wait-for-room`
-    mod earlier_version; // crawls made by an earlier version
     mod faults; // full disks, unreadable directories, two crawls in one
     mod flips; // flipped bits in every file of the state
+    mod golden_crawl; // crawls kept in the repository
     mod kill; // kills at random moments
     mod power_cuts; // bytes that were not synced
     mod rebuild; // `rebuild`, from our archives and others'

@@ -401,7 +401,7 @@ fn open_store(
             StoreFault::Damaged { .. } => {
                 fault(&error).with_remedy(crawl_directory::rebuild(&settings.out))
             }
-            StoreFault::Format { .. } => fault(&error),
+            StoreFault::Format { .. } => crawl_directory::cli_error(&error),
             StoreFault::InUse { .. } => crawl_directory::in_use(&error),
             other => with_disk_remedy(&other, settings),
         }

@@ -194,6 +194,15 @@ pub(crate) fn refuse_a_short_journal(directory: &Path) -> Result<(), CliError> {
 pub(crate) fn cli_error(error: &StoreFault) -> CliError {
     match error {
         StoreFault::InUse { .. } => in_use(error),
+        // Segments are in DIR/state/journal.
+        StoreFault::Format { path, .. } => {
+            let directory = path.ancestors().nth(3).unwrap_or(path);
+            fault(error).with_remedy(format!(
+                "`crawler rebuild {} --from-archive` makes the journal of this program from the \
+                 archive",
+                pasted(directory)
+            ))
+        }
         other => fault(other),
     }
 }

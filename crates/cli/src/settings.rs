@@ -316,12 +316,10 @@ pub(crate) struct Settings {
     /// memory. The verdicts are the same [default: memory]
     #[arg(
         long,
-        alias = "mirror",
         value_name = "memory|disk",
         hide_possible_values = true,
         help_heading = "Advanced"
     )]
-    #[serde(alias = "mirror")]
     pub(crate) signature_index: SignatureIndexPlace,
     /// The number of permuted tables of fingerprints on disk, which --signature-index disk reads:
     /// more tables take more disk and leave fewer candidates to read. `crawler plan` compares them;

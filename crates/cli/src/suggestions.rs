@@ -89,8 +89,7 @@ fn for_option(word: &str, culprit: Option<&str>) -> Option<&'static str> {
         Some(culprit) if word.starts_with(culprit) => culprit,
         Some(_) => return None,
         None => {
-            // `--mirror` is a former name of --signature-index.
-            let is_taken = name == "--mirror" || !name.starts_with("--") && name.len() > 2;
+            let is_taken = !name.starts_with("--") && name.len() > 2;
             return foreign(name).filter(|_| is_taken);
         }
     };

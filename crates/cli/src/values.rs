@@ -70,16 +70,11 @@ pub(crate) enum CookieKeeping {
     Off,
 }
 
-/// The place of the keys by which near-duplicates are found. Both kinds of names of earlier
-/// versions (`mirror = "on"`) are read; the new ones are written.
+/// The place of the keys by which near-duplicates are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum SignatureIndexPlace {
-    #[value(alias = "on")]
-    #[serde(alias = "on")]
     Memory,
-    #[value(alias = "off")]
-    #[serde(alias = "off")]
     Disk,
 }
 

@@ -8,7 +8,6 @@
 //! Links get their promise from the topic as they do in a crawl.
 
 pub(crate) mod archived_links;
-mod legacy_reason;
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -18,7 +17,6 @@ use store::{Cut, DiscoveredUrl, Fate, UnreadFormat, Verdict, VisitDetails, Visit
 use web::{CanonicalForm, Exchange, PageUrl, RobotsRules, Scope, Timestamp};
 
 use self::archived_links::ArchivedLinks;
-use self::legacy_reason::Matched;
 use crate::policy::{OnDuplicate, Policy};
 use crate::runtime::adaptive_signatures::AdaptiveSignatures;
 use crate::steps::duplicate_links::Following;
@@ -291,17 +289,11 @@ fn archived_record(
 
 /// Returns the match of a page that was retained beside its original.
 fn retained_match(record: &VisitRecord, notes: Notes<'_>) -> Option<RetainedMatch> {
-    let matched = match notes.text(visit_record::MATCHED_BY) {
-        Some(matched_by) => Matched {
-            rank: notes.parsed(visit_record::CLUSTER_RANK),
-            by_canonical: matched_by == visit_record::BY_CANONICAL,
-        },
-        None => legacy_reason::matched(record.reason.as_deref()?),
-    };
+    let matched_by = notes.text(visit_record::MATCHED_BY)?;
     Some(RetainedMatch {
         likeness: likeness(record),
-        rank: matched.rank?,
-        by_canonical: matched.by_canonical,
+        rank: notes.parsed(visit_record::CLUSTER_RANK)?,
+        by_canonical: matched_by == visit_record::BY_CANONICAL,
     })
 }
 

@@ -116,7 +116,6 @@ pub(crate) fn rows_of(record: &Record) -> Vec<Row> {
         | Record::Begun { .. }
         | Record::Stopped
         | Record::Archived { .. }
-        | Record::Resumed { .. }
         | Record::Restarted { .. }
         | Record::ClockSetBack { .. }
         | Record::ClockSet { .. }

@@ -149,9 +149,6 @@ impl CrawlStatistics {
             Record::Paced { host, pace } | Record::Returned { host, pace, .. } => {
                 self.hosts.pace(host.as_str(), *pace);
             }
-            Record::Resumed { at, least_wait } => {
-                self.change_paces(|pace| pace.after_death(*at, *least_wait));
-            }
             Record::Restarted { at, rule } => {
                 self.change_paces(|pace| pace.after_restart(*at, *rule));
             }

@@ -40,7 +40,6 @@ impl UnderWay {
     pub(crate) fn apply(&mut self, position: Position, record: &Record) {
         match record {
             Record::Begun { at, .. }
-            | Record::Resumed { at, .. }
             | Record::Restarted { at, .. }
             | Record::ClockSetBack { to: at, .. } => self.time = *at,
             Record::Discovered { first, finds } => {

@@ -19,7 +19,7 @@ use store::{
     DiscoveredUrl, Fate, FinishedVisit, LeftOut, PatternName, QueueEntry, STRIKES_ASIDE,
     VisitRecord,
 };
-use web::{CanonicalForm, Generality, Pace, PageUrl, Timestamp, UrlPattern};
+use web::{CanonicalForm, Generality, Pace, PageUrl, RestartRule, Timestamp, UrlPattern};
 
 const FATES: [Fate; 7] = [
     Fate::Unique,
@@ -227,9 +227,13 @@ impl Generator {
                 let entry = entry(sequence, *page);
                 self.records.push(Record::Superseded { entry });
             }
-            Event::Restart(minute) => self.records.push(Record::Resumed {
+            Event::Restart(minute) => self.records.push(Record::Restarted {
                 at: at(*minute),
-                least_wait: Duration::from_secs(1),
+                rule: RestartRule {
+                    least_wait: Duration::from_secs(1),
+                    most_wait: Duration::from_secs(30),
+                    factor: 5000,
+                },
             }),
             Event::ClosePattern(page) => {
                 self.records.push(Record::PatternClosed(pattern(*page)));

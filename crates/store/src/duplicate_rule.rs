@@ -30,7 +30,7 @@ pub enum DuplicateRule {
     Near,
     /// Near enough only to the page that it calls canonical.
     ByCanonical,
-    /// The same content by a comparison of the texts. Since journal format 11.
+    /// The same content by a comparison of the texts.
     SameContent,
 }
 

@@ -30,23 +30,21 @@ pub struct VisitDetails {
     pub digest: Option<String>,
     /// True for a sitemap that was read for its entries.
     pub is_sitemap: bool,
-    /// The relevance of the page to the topic of a focused crawl; none if it was not judged. Since
-    /// format 9.
+    /// The relevance of the page to the topic of a focused crawl; none if it was not judged.
     pub relevance: Option<Relevance>,
-    /// The limits that cut the visit, each once. Since format 10.
+    /// The limits that cut the visit, each once.
     pub cuts: Vec<Cut>,
-    /// The format of a document that was archived and not read for its text and links. Since format
-    /// 10.
+    /// The format of a document that was archived and not read for its text and links.
     pub unread: Option<UnreadFormat>,
-    /// Kept pages whose content is part of this page's: they repeat it. Since format 11.
+    /// Kept pages whose content is part of this page's: they repeat it.
     pub contains: Vec<PageUrl>,
     /// The name of the body without its content codings, like [`VisitRecord::payload`]; none if it
-    /// had none or could not be decoded whole. Since format 12.
+    /// had none or could not be decoded whole.
     ///
     /// [`VisitRecord::payload`]: crate::VisitRecord::payload
     pub content: Option<u128>,
     /// Hundredths of the text that are in the page's language; none if the text is too short to
-    /// tell. Since format 12.
+    /// tell.
     pub language_confidence: Option<u8>,
 }
 

@@ -135,20 +135,6 @@ impl Pace {
         }
     }
 
-    /// Returns the state of a host that a session may have contacted at `at` before it died: the
-    /// host waits for `least_wait` from then on, or for its Crawl-delay if that is longer. The
-    /// Crawl-delay is limited by the current wait, which is never shorter than the part of it that
-    /// is obeyed.
-    #[must_use]
-    pub fn after_death(self, at: Timestamp, least_wait: Duration) -> Pace {
-        let obeyed = self.crawl_delay.unwrap_or_default().min(self.wait);
-        let wait = obeyed.max(least_wait);
-        Pace {
-            ready: self.ready.max(at + wait),
-            ..self
-        }
-    }
-
     /// Returns the state of a host when a session begins at `at` after one that died and may have
     /// contacted the host last without recording it:
     ///
@@ -267,33 +253,6 @@ mod tests {
         };
         assert_eq!(promised.then(newer), both);
         assert_eq!(newer.then(at(901).into()), at(901).into());
-    }
-
-    #[test]
-    fn after_a_death_the_obeyed_part_of_a_crawl_delay_counts_from_then_on() {
-        let second = Duration::from_secs(1);
-        // Crawl-delay, wait in use → time of the next request, after a death at 5 s with a least
-        // wait of 1 s
-        for (asked, wait, expected) in [
-            (None, 0, 6_000),
-            (None, 30, 6_000),
-            (Some(10), 10, 15_000),
-            (Some(300), 30, 35_000),
-            (Some(10), 600, 15_000),
-        ] {
-            let pace = Pace {
-                crawl_delay: asked.map(Duration::from_secs),
-                wait: wait * second,
-                ..at(100).into()
-            };
-            assert_eq!(
-                pace.after_death(at(5_000), second).ready,
-                at(expected),
-                "{asked:?} {wait}"
-            );
-        }
-        let promised = Pace::from(at(9_000)).after_death(at(5_000), second);
-        assert_eq!(promised.ready, at(9_000));
     }
 
     /// A host that answers in 400 ms and is to be left alone for 2 s was asked 1 s after the

@@ -157,7 +157,7 @@ fn refuse_unknown_key(text: &str, path: &Path) -> Result<(), CliError> {
     let keys = Settings::keys();
     for (key, _) in table.get_ref() {
         let name: &str = key.get_ref();
-        if keys.iter().any(|known| known == name) || name == LEGACY_KEY {
+        if keys.iter().any(|known| known == name) {
             continue;
         }
         let line = text[..key.span().start].matches('\n').count() + 1;
@@ -173,9 +173,6 @@ fn refuse_unknown_key(text: &str, path: &Path) -> Result<(), CliError> {
     }
     Ok(())
 }
-
-/// The former name of `signature-index`.
-const LEGACY_KEY: &str = "mirror";
 
 /// Reads a file of settings: a table of its own keys, and the preset that it names.
 fn read_file(path: &Path) -> Result<(toml::Table, Option<Preset>), CliError> {

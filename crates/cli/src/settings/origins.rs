@@ -43,12 +43,6 @@ impl Origins {
     /// Records that this layer sets these keys, over the layers before.
     pub(super) fn set<'k>(&mut self, keys: impl IntoIterator<Item = &'k String>, by: &Origin) {
         for key in keys {
-            // The former name of a setting.
-            let key = if key == "mirror" {
-                "signature-index"
-            } else {
-                key
-            };
             self.0.insert(key.to_owned(), by.clone());
         }
     }

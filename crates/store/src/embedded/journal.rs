@@ -38,9 +38,7 @@ use tokio::sync::oneshot;
 use self::frame::{Position, encode};
 use self::group_commit::{GroupCommit, Role, State, StdLocks};
 use self::record::Record;
-use self::segment::{
-    HEADER_BYTES, Replay, header, is_current, records_behind, segments, sound_length,
-};
+use self::segment::{HEADER_BYTES, Replay, header, records_behind, segments, sound_length};
 use crate::fault::StoreFault;
 
 /// The length at which a segment is full and the next one begins.
@@ -120,10 +118,6 @@ impl Journal {
                         disk.remove(path)
                             .map_err(StoreFault::file("remove", path))?;
                         return Self::open(disk, directory, new_key, segment_bytes);
-                    }
-                    // A program of the older version would take unknown records for damage.
-                    Some(key) if !is_current(path)? => {
-                        (succeed_segment(&*disk, directory, key, *base, length)?, key)
                     }
                     Some(key) => (reopen_segment(&*disk, path, *base, length)?, key),
                 }
@@ -352,26 +346,6 @@ fn reopen_segment(
         records: length,
         marked: 0,
     })
-}
-
-/// Ends the last segment, which is of an older format, and begins one of the current format behind
-/// it; replaces it if it has no record.
-fn succeed_segment(
-    disk: &dyn Disk,
-    directory: &Path,
-    key: HashKey,
-    base: Position,
-    length: u64,
-) -> Result<Tail, StoreFault> {
-    let path = directory.join(format!("{base:020}.log"));
-    let end = if length > HEADER_BYTES as u64 {
-        reopen_segment(disk, &path, base, length)?.end()
-    } else {
-        disk.remove(&path)
-            .map_err(StoreFault::file("remove", &path))?;
-        base
-    };
-    begin_segment(disk, directory, key, end).map_err(|refusal| refusal.fault)
 }
 
 /// Copies the bytes of a segment from `length` on to a file beside it, if there are whole records

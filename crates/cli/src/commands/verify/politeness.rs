@@ -139,7 +139,6 @@ impl Politeness {
             Record::Restarted { at, rule } => {
                 self.apply_restart(*at, rule.least_wait, rule.factor);
             }
-            Record::Resumed { at, least_wait } => self.apply_restart(*at, *least_wait, 0),
             Record::Stopped => self.apply_session_end(),
             Record::ClockSetBack { to, least_wait } => self.apply_set_back(*to, *least_wait),
             Record::ClockSet { ahead, behind, .. } => self.apply_clock_set(*ahead, *behind),

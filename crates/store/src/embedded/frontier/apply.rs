@@ -62,10 +62,6 @@ impl Queue {
                 self.state.under_way.clear();
                 self.state.asked = false;
             }
-            Record::Resumed { at, least_wait } => {
-                let (at, least_wait) = (*at, *least_wait);
-                self.wait_after_death(at + least_wait, |pace| pace.after_death(at, least_wait));
-            }
             Record::Restarted { at, rule } => {
                 let floor = *at + rule.least_wait;
                 self.wait_after_death(floor, |pace| pace.after_restart(*at, *rule));

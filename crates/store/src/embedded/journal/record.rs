@@ -8,124 +8,14 @@ use std::time::Duration;
 
 use neardup::{Likeness, PageSignature};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use topic::Relevance;
 use web::{Host, Pace, PageUrl, RestartRule, Timestamp, UrlKey};
 
 use crate::discovered_url::DiscoveredUrl;
-use crate::duplicate_rule::DuplicateRule;
 use crate::frontier::{ArchiveSpan, FinishedVisit, QueueEntry};
 use crate::host_memory::Robots;
 use crate::near_dup::Page;
 use crate::patterns::name::PatternName;
-use crate::visit_details::VisitDetails;
 use crate::visit_record::VisitRecord;
-
-/// The first format with [`VisitDetails::content`] and [`VisitDetails::language_confidence`].
-/// [`VisitDetails::contains`] came with format 11; [`VisitDetails::cuts`] and
-/// [`VisitDetails::unread`] with format 10, and with it the request for a URL in its text, if
-/// that differs ([`PageUrl::to_stored`]); [`VisitDetails::relevance`] and the details of revoked
-/// visits with format 9; [`VisitDetails`], [`Record::Postponed`]'s reason and [`Record::Distinct`]
-/// with format 8.
-const FORMAT_WITH_CONTENT: u16 = 12;
-const FORMAT_WITH_CONTAINS: u16 = 11;
-const FORMAT_WITH_CUTS: u16 = 10;
-const FORMAT_WITH_RELEVANCE: u16 = 9;
-/// The number of the variant [`Record::Revoked`].
-const REVOKED: u8 = 14;
-
-/// The fields of [`VisitDetails`] in format 9.
-type DetailsOf9 = (
-    Option<DuplicateRule>,
-    Option<Duration>,
-    Option<u32>,
-    u32,
-    Option<String>,
-    bool,
-    Option<Relevance>,
-);
-
-/// Decodes the payload of a frame in a segment of this format.
-///
-/// Formats before 12 lack the last fields of two records, the absence of which is encoded as zero
-/// bytes: these are appended. Of a revoked visit, its details are in the middle.
-pub(super) fn decode(format: u16, mut payload: Vec<u8>) -> postcard::Result<Record> {
-    if format >= FORMAT_WITH_CONTENT {
-        return postcard::from_bytes(&payload);
-    }
-    if let Some((&REVOKED, fields)) = payload.split_first() {
-        let (entry, row, reached) = match format {
-            FORMAT_WITH_CONTAINS => revoked_of_11(fields)?,
-            FORMAT_WITH_CUTS => revoked_of_10(fields)?,
-            FORMAT_WITH_RELEVANCE => revoked_of_9(fields)?,
-            _ => postcard::from_bytes(fields)?,
-        };
-        return Ok(Record::Revoked {
-            entry,
-            row,
-            reached,
-        });
-    }
-    let absent = postcard::to_allocvec(&VisitDetails::default())?;
-    payload.extend(absent);
-    postcard::from_bytes(&payload)
-}
-
-/// The fields of [`Record::Revoked`].
-type RevokedFields = (QueueEntry, Box<VisitRecord>, Vec<PageUrl>);
-
-/// Decodes the fields of [`Record::Revoked`] in format 11.
-fn revoked_of_11(fields: &[u8]) -> postcard::Result<RevokedFields> {
-    let (entry, mut row, details, cuts, unread, contains, reached): (
-        _,
-        Box<VisitRecord>,
-        _,
-        _,
-        _,
-        _,
-        _,
-    ) = postcard::from_bytes(fields)?;
-    row.details = VisitDetails {
-        cuts,
-        unread,
-        contains,
-        ..details_of_9(details)
-    };
-    Ok((entry, row, reached))
-}
-
-/// Decodes the fields of [`Record::Revoked`] in format 10.
-fn revoked_of_10(fields: &[u8]) -> postcard::Result<RevokedFields> {
-    let (entry, mut row, details, cuts, unread, reached): (_, Box<VisitRecord>, _, _, _, _) =
-        postcard::from_bytes(fields)?;
-    row.details = VisitDetails {
-        cuts,
-        unread,
-        ..details_of_9(details)
-    };
-    Ok((entry, row, reached))
-}
-
-/// Decodes the fields of [`Record::Revoked`] in format 9.
-fn revoked_of_9(fields: &[u8]) -> postcard::Result<RevokedFields> {
-    let (entry, mut row, details, reached): (_, Box<VisitRecord>, _, _) =
-        postcard::from_bytes(fields)?;
-    row.details = details_of_9(details);
-    Ok((entry, row, reached))
-}
-
-fn details_of_9(details: DetailsOf9) -> VisitDetails {
-    let (rule, duration, words, redirects, digest, is_sitemap, relevance) = details;
-    VisitDetails {
-        rule,
-        duration,
-        words,
-        redirects,
-        digest,
-        is_sitemap,
-        relevance,
-        ..VisitDetails::default()
-    }
-}
 
 /// A visit record on disk with its details behind it.
 pub(in crate::embedded) mod with_details {
@@ -192,7 +82,7 @@ pub enum Record {
         at: Timestamp,
         /// The pace of its host.
         pace: Pace,
-        /// The failure; none in formats before 8.
+        /// The failure.
         reason: Option<String>,
     },
     /// A visit ended.
@@ -243,19 +133,11 @@ pub enum Record {
     Revoked {
         /// Its new queue entry.
         entry: QueueEntry,
-        /// The void record of the visit; without details in formats before 9.
+        /// The void record of the visit.
         #[serde(with = "with_details")]
         row: Box<VisitRecord>,
         /// URLs that redirects led to: its next visit may reach them again.
         reached: Vec<PageUrl>,
-    },
-    /// A session begins after one that did not end in order: any host may have been requested up to
-    /// now.
-    Resumed {
-        /// The time.
-        at: Timestamp,
-        /// The least wait of every host from then on; longer if its robots.txt asks for it.
-        least_wait: Duration,
     },
     /// A leased visit did not begin; its page keeps its queue entry.
     Returned {
@@ -276,9 +158,8 @@ pub enum Record {
         /// The entry.
         entry: QueueEntry,
     },
-    /// A session begins after one that did not end in order. Written in place of
-    /// [`Record::Resumed`] since format 7: any host may have been requested up to now, and is left
-    /// alone as [`Pace::after_restart`] says.
+    /// A session begins after one that did not end in order: any host may have been requested up to
+    /// now, and is left alone as [`Pace::after_restart`] says.
     Restarted {
         /// The time.
         at: Timestamp,

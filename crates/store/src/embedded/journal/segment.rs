@@ -30,10 +30,7 @@ use super::record::{self, Record};
 use crate::fault::StoreFault;
 
 /// The format version of this module, of frames, and of [`Record`].
-pub const FORMAT: u16 = 12;
-/// The oldest format that is read: since then records were added, and fields of records
-/// (`record.rs`).
-const OLDEST_FORMAT: u16 = 6;
+pub const FORMAT: u16 = 13;
 /// The longest record in bytes; a longer length field is damage.
 const MAX_RECORD_BYTES: u32 = 128 << 20;
 const MAGIC: &[u8; 8] = b"CRWLJRNL";
@@ -57,7 +54,7 @@ fn read_header(
     path: &Path,
     header: &[u8; HEADER_BYTES],
     base: Position,
-) -> Result<(HashKey, u16), StoreFault> {
+) -> Result<HashKey, StoreFault> {
     let half = |at: usize| u16::from_le_bytes([header[at], header[at + 1]]);
     let long = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| header[at + i]));
     let damaged = |what: &str| StoreFault::Damaged {
@@ -68,7 +65,7 @@ fn read_header(
     if &header[..8] != MAGIC {
         return Err(damaged("it does not begin with the journal's magic bytes"));
     }
-    if !(OLDEST_FORMAT..=FORMAT).contains(&half(8)) {
+    if half(8) != FORMAT {
         return Err(StoreFault::Format {
             path: path.to_owned(),
             found: half(8),
@@ -88,16 +85,7 @@ fn read_header(
     if long(24) != base {
         return Err(damaged("the header names another position than the file"));
     }
-    Ok((HashKey::new(long(16)), half(8)))
-}
-
-/// Returns true if a segment has the current format; others take no new records.
-pub(in crate::embedded) fn is_current(path: &Path) -> Result<bool, StoreFault> {
-    let mut header = [0; HEADER_BYTES];
-    let mut file = File::open(path).map_err(StoreFault::file("open", path))?;
-    file.read_exact(&mut header)
-        .map_err(StoreFault::file("read", path))?;
-    Ok(header[8..10] == FORMAT.to_le_bytes())
+    Ok(HashKey::new(long(16)))
 }
 
 /// Returns true if the header's checksum is right.
@@ -207,8 +195,6 @@ pub(super) struct Segment {
     length: u64,
     offset: u64,
     key: Option<HashKey>,
-    /// The format of its records.
-    format: u16,
     /// The offset of the record that was read last.
     begun: u64,
     passes_over_signatures: bool,
@@ -231,7 +217,7 @@ impl Segment {
             .map_err(StoreFault::file("examine", path))?
             .len();
         let mut reader = BufReader::with_capacity(ahead, file);
-        let head = if length < HEADER_BYTES as u64 {
+        let key = if length < HEADER_BYTES as u64 {
             None
         } else {
             let mut header = [0; HEADER_BYTES];
@@ -239,7 +225,7 @@ impl Segment {
                 .read_exact(&mut header)
                 .map_err(StoreFault::file("read", path))?;
             match read_header(path, &header, base) {
-                Ok(head) => Some(head),
+                Ok(key) => Some(key),
                 // An unknown format may be garbage too: a header of ours, of any format, ends in
                 // its checksum.
                 Err(_)
@@ -258,8 +244,7 @@ impl Segment {
             reader,
             length,
             offset: HEADER_BYTES as u64,
-            key: head.map(|(key, _)| key),
-            format: head.map_or(FORMAT, |(_, format)| format),
+            key,
             begun: HEADER_BYTES as u64,
             passes_over_signatures: false,
         })
@@ -364,7 +349,7 @@ impl Segment {
                 self.offset += whole;
                 continue;
             }
-            let record = record::decode(self.format, payload)
+            let record = postcard::from_bytes(&payload)
                 .map_err(|error| self.damaged(&format!("a record cannot be read ({error})")))?;
             self.begun = self.offset;
             self.offset += whole;
