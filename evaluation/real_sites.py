@@ -378,6 +378,11 @@ def wrapped(line, indent=""):
     )
 
 
+def escaped(title):
+    """Returns a title in which Markdown sees no link: `base_unit_info<us::foot>` is one."""
+    return title.replace("<", "\\<")
+
+
 def write_merges(out, site, pages, merges, key):
     sample = random.Random(f"{site} {key}").sample(merges, min(MERGES_TO_READ, len(merges)))
     out.append(f"\n## {site}: {len(sample)} of {len(merges)} merges\n")
@@ -386,8 +391,8 @@ def write_merges(out, site, pages, merges, key):
         lines = [
             f"- {'**wrong**, ' if merge['wrong'] else ''}{merge['kind']}, resemblance {merge['likeness']:.2f}"
             f" (told: {told})",
-            f"  - `{path_of(merge['url'])}`: {pages.of(merge['url']).title}",
-            f"  - `{path_of(merge['original'])}`: {pages.of(merge['original']).title}",
+            f"  - `{path_of(merge['url'])}`: {escaped(pages.of(merge['url']).title)}",
+            f"  - `{path_of(merge['original'])}`: {escaped(pages.of(merge['original']).title)}",
         ]
         one, other = differing_words(pages, merge)
         if one or other:

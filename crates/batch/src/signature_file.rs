@@ -19,9 +19,9 @@
 //!
 //! The checksum of a block is seeded with its number. A record is the document's number in reading
 //! order (8 bytes), the length of its id (4; the highest bit is set for a whole number, in decimal
-//! digits), the id, the signature (`signature_bytes.rs`), the number of its bands (2) and their keys
-//! (4 each); in a file with shingles then their number (4; 2³² - 1 if the document has come without
-//! them) and the shingles (4 each).
+//! digits), the id, the signature (`signature_bytes.rs`), the number of its bands (2) and their
+//! keys (4 each); in a file with shingles then their number (4; 2³² - 1 if the document has come
+//! without them) and the shingles (4 each).
 //!
 //! Invariant: the format is stable for ever (`golden/signatures.hex`). A file without its last
 //! block is unfinished: it can be continued, and nothing else accepts it.

@@ -1,4 +1,5 @@
-//! Blocks that differ between two pages, as `--diff` and `why` print them. Those that count decided.
+//! Blocks that differ between two pages, as `--diff` and `why` print them. Those that count
+//! decided.
 
 use std::io::{self, Write};
 

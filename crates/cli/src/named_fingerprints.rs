@@ -183,8 +183,8 @@ impl NamedFingerprints {
         self.name_of(id, u64::from(position))
     }
 
-    /// Returns the name of the fingerprint at `position`, its number if there are no names. Names in the order of positions are read
-    /// fastest.
+    /// Returns the name of the fingerprint at `position`, or its position if there are no names.
+    /// Names in the order of positions are read fastest.
     pub(crate) fn name(
         &self,
         ids: &mut RepositoryIds<'_>,

@@ -26,10 +26,6 @@ pub const MIN_MAIN_WORDS: usize = 50;
 /// Of a main content with fewer words, a sidebar may be a large part.
 const SHORT: usize = 250;
 
-/// Minimum number of words of a line of prose, in a paragraph and elsewhere.
-const PROSE_IN_PARAGRAPH: u32 = 5;
-pub(super) const PROSE_ELSEWHERE: u32 = 10;
-
 /// A block with less prose than this does not make the rest of the page a frame …
 const FEW_WORDS: usize = 100;
 
@@ -189,12 +185,12 @@ fn choose_among(
 ) -> Vec<bool> {
     let framed = |line: &Line| line.is_in(region_flags::FRAME_OR_ASIDE) || !is_eligible(line);
     let is_content = |line: &Line| !framed(line);
-    let prose = PrefixSums::of(lines, is_content, prose_of);
+    let prose = PrefixSums::of(lines, is_content, Line::prose);
     let words = PrefixSums::of(lines, is_content, Line::words);
     let left_out = boilerplate::trusted(regions, &prose, &words, titled);
     let is_out = |line: &Line| framed(line) || left_out[line.region as usize] != 0;
     let is_in = |line: &Line| !is_out(line);
-    let prose = PrefixSums::of(lines, is_in, prose_of);
+    let prose = PrefixSums::of(lines, is_in, Line::prose);
     let words = PrefixSums::of(lines, is_in, Line::words);
 
     let trunk = main_content::find(regions, &left_out, &prose);
@@ -215,18 +211,6 @@ fn choose_among(
         is_title || is_inside
     };
     lines.iter().enumerate().map(choose).collect()
-}
-
-/// Returns the words of a line that looks like prose.
-fn prose_of(line: &Line) -> usize {
-    let least = if line.is_in(region_flags::PARAGRAPH) {
-        PROSE_IN_PARAGRAPH
-    } else {
-        PROSE_ELSEWHERE
-    };
-    let is_prose =
-        line.words >= least && !line.is_in(region_flags::HEADING) && !line.is_mostly_links();
-    if is_prose { line.words() } else { 0 }
 }
 
 /// Chooses the lines of a page of lists: the part that its author marked, else all but the frame.

@@ -4,11 +4,16 @@
 //! from afterwards; see `content`.
 
 use crate::html::limits::ReadLimits;
+use crate::html::region_flags;
 use crate::html::regions::Regions;
 use crate::html::work_budget;
 
 /// Minimum average bytes of a line in a page that is full of text.
 const BYTES_PER_LINE: usize = 8;
+
+/// Minimum number of words of a line of prose, in a paragraph and elsewhere.
+const PROSE_IN_PARAGRAPH: u32 = 5;
+const PROSE_ELSEWHERE: u32 = 10;
 
 /// The visible text of a page, line by line.
 #[derive(Clone, Debug, Default)]
@@ -52,6 +57,24 @@ impl Line {
 
     pub(crate) const fn is_mostly_links(&self) -> bool {
         self.linked as u64 * 2 > (self.end - self.start) as u64
+    }
+
+    /// Returns true for links without a sentence, such as an entry of a menu.
+    pub(crate) const fn is_short_link(&self) -> bool {
+        self.is_mostly_links() && self.words < PROSE_ELSEWHERE
+    }
+
+    /// Returns the words of a line that looks like prose, and 0 for any other.
+    pub(crate) const fn prose(&self) -> usize {
+        let least = match self.is_in(region_flags::PARAGRAPH) {
+            true => PROSE_IN_PARAGRAPH,
+            false => PROSE_ELSEWHERE,
+        };
+        let is_other = self.is_in(region_flags::HEADING) || self.is_mostly_links();
+        match self.words >= least && !is_other {
+            true => self.words(),
+            false => 0,
+        }
     }
 }
 

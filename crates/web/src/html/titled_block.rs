@@ -9,8 +9,8 @@ use std::ops::Range;
 
 use crate::html::lines::Line;
 use crate::html::prefix_sums::PrefixSums;
+use crate::html::region_flags;
 use crate::html::regions::Region;
-use crate::html::{content, region_flags};
 
 /// The part of the words beside the title and outside links that the block has at least …
 const PART: f64 = 0.35;
@@ -21,8 +21,8 @@ const PART_OF_ALL: f64 = 0.12;
 /// Flags of regions whose words are not counted. A form may be what the page is for.
 const NEVER: u32 = region_flags::FRAME_OR_ASIDE | region_flags::LEFT_OUT & !region_flags::FORM;
 
-/// Returns the lines of the block; none for a page without a title, or with several. `judged` are the
-/// lines outside the site's frame.
+/// Returns the lines of the block; none for a page without a title, or with several. `judged` are
+/// the lines outside the site's frame.
 pub(crate) fn find(lines: &[Line], regions: &[Region], judged: &[bool]) -> Option<Range<usize>> {
     let is_title = |region: &&Region| {
         region.own_flags & region_flags::TITLE != 0
@@ -48,8 +48,7 @@ pub(crate) fn find(lines: &[Line], regions: &[Region], judged: &[bool]) -> Optio
         };
         lines.iter().enumerate().map(counted).collect()
     };
-    let is_link = |line: &Line| line.is_mostly_links() && line.words < content::PROSE_ELSEWHERE;
-    let (words, all) = (sums(&|line| !is_link(line)), sums(&|_| true));
+    let (words, all) = (sums(&|line| !line.is_short_link()), sums(&|_| true));
     let has = |sums: &PrefixSums, block: &Range<usize>, part: f64| {
         let inside = sums.between(block);
         inside > 0 && inside as f64 >= sums.total() as f64 * part
