@@ -6,9 +6,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
-use rayon::prelude::*;
-
 use batch::DocumentId;
+use rayon::prelude::*;
 
 use crate::document::{Document, Skipped};
 

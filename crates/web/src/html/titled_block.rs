@@ -2,8 +2,9 @@
 //!
 //! Of a short page a sidebar is most of the text, so how much prose a block has does not tell the
 //! two apart. The title does: it stands in the column of the content. That column is the innermost
-//! block with the title and most of the other words. Lines of links do not count, because sidebars
-//! list pages; but the block must have some part of all words, because some pages are lists.
+//! block with the title and a third of the other words. Lines of links do not count, because
+//! sidebars list pages; but an eighth of all words must be in the block, because some pages are
+//! lists.
 
 use std::ops::Range;
 
@@ -12,10 +13,10 @@ use crate::html::prefix_sums::PrefixSums;
 use crate::html::region_flags;
 use crate::html::regions::Region;
 
-/// The part of the words beside the title and outside links that the block has at least …
+/// The least part of the words outside the title and outside links that the block has …
 const PART: f64 = 0.35;
 
-/// … and of all words beside the title.
+/// … and the least part of all words outside the title.
 const PART_OF_ALL: f64 = 0.12;
 
 /// Flags of regions whose words are not counted. A form may be what the page is for.
