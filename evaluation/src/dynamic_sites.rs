@@ -225,7 +225,9 @@ fn crawl(crawler: &Path, known: &KnownSite, key: &str) -> Result<Outcome, String
     }
     run(command.arg("--seeds").arg(&seeds).arg("--out").arg(&out))?;
     let export = run(Command::new(crawler).arg("export").arg(&out))?;
-    outcome(known, &server, &export)
+    let index = fs::read_to_string(out.join("archive/index.cdxj"));
+    let archived = archived(&index.map_err(|why| why.to_string())?, &server)?;
+    outcome(known, &server, &export, &archived)
 }
 
 /// Runs a command to its end; returns its standard output.
@@ -238,29 +240,47 @@ fn run(command: &mut Command) -> Result<String, String> {
     }
 }
 
-fn outcome(known: &KnownSite, server: &Server, export: &str) -> Result<Outcome, String> {
-    let (mut kept, mut contained) = (BTreeSet::new(), BTreeSet::new());
+/// Returns the addresses that the archive can show, by its index. The rows of an export do not
+/// tell: left-out pages have a place in the archive, too, that of a note, and a page that a later
+/// one contains is a near-duplicate and archived.
+fn archived(index: &str, server: &Server) -> Result<BTreeSet<String>, String> {
+    let mut archived = BTreeSet::new();
+    for line in index.lines().filter(|line| !line.starts_with('!')) {
+        let fields = line.find('{').map(|at| &line[at..]);
+        let fields: serde_json::Value =
+            serde_json::from_str(fields.unwrap_or_default()).map_err(|why| why.to_string())?;
+        if fields["mime"] != "warc/revisit" {
+            archived.extend(address(&fields["url"], server));
+        }
+    }
+    Ok(archived)
+}
+
+/// Returns the address of a URL, which has no port.
+fn address(url: &serde_json::Value, server: &Server) -> Option<String> {
+    let address = url.as_str()?.strip_prefix("http://")?;
+    Some(address.replacen(&format!(":{}", server.port()), "", 1))
+}
+
+fn outcome(
+    known: &KnownSite,
+    server: &Server,
+    export: &str,
+    archived: &BTreeSet<String>,
+) -> Result<Outcome, String> {
+    let mut kept = BTreeSet::new();
     for line in export.lines() {
         let row: serde_json::Value = serde_json::from_str(line).map_err(|why| why.to_string())?;
-        let address = row["url"].as_str().and_then(|url| {
-            let address = url.strip_prefix("http://")?;
-            Some(address.replacen(&format!(":{}", server.port()), "", 1))
-        });
-        let Some(address) = address else { continue };
-        match row["verdict"].as_str() {
-            Some("unique" | "changed") => kept.insert(address),
-            // A page that a later one contains is a near-duplicate, and in the archive.
-            Some("near-duplicate") if !row["warc_file"].is_null() => contained.insert(address),
-            _ => continue,
-        };
+        if row["verdict"] == "unique" || row["verdict"] == "changed" {
+            kept.extend(address(&row["url"], server));
+        }
     }
     let log = server.log();
     let asked: BTreeSet<String> = log
         .iter()
         .map(|hit| format!("{}{}", hit.host, hit.target))
         .collect();
-    let archived = || kept.iter().map(String::as_str);
-    let repeats = known.repeats(archived());
+    let repeats = known.repeats(kept.iter().map(String::as_str));
     let mut repeats_by_view = BTreeMap::new();
     for address in &repeats {
         *repeats_by_view
@@ -273,9 +293,7 @@ fn outcome(known: &KnownSite, server: &Server, export: &str) -> Result<Outcome, 
             .filter(|address| asked.contains(*address))
             .count(),
         kept: kept.len(),
-        lost: known
-            .lost(archived().chain(contained.iter().map(String::as_str)))
-            .len(),
+        lost: known.lost(archived.iter().map(String::as_str)).len(),
         repeats: repeats.len(),
         repeats_by_view,
     })

@@ -170,6 +170,9 @@ impl Patterns {
             remembered = place.is_some_and(|place| pattern.remember_left_out(row.url.key(), place));
         });
         self.left_rows += usize::from(remembered);
+        if remembered {
+            self.change_beside(&name, &row.url, |pattern| pattern.left_to_parameters += 1);
+        }
         if self.count > MAX_PATTERNS {
             self.forget_idle();
         }
@@ -203,6 +206,9 @@ impl Patterns {
             self.change(&name, |pattern| {
                 remembered = pattern.take_back_left_out(page);
             });
+            if remembered {
+                self.change_beside(&name, &row.url, Pattern::take_back_left_to_parameters);
+            }
         }
         self.left_rows -= usize::from(remembered);
     }
@@ -225,15 +231,57 @@ impl Patterns {
         if self.left_rows == 0 {
             return None;
         }
-        let mut patterns = self
-            .all()
-            .filter(|(.., known)| known.is_worth_a_last_look());
+        let mut patterns = self.all().filter(|(host, pattern, known)| {
+            let visits = match known.is_parameter() {
+                true => self.visits_beside(host, pattern, known.left().len()),
+                false => Some(known.visits()),
+            };
+            // A parameter is judged by its last visits, not by all of them.
+            known.is_worth_a_last_look(visits.unwrap_or((0, 1)))
+        });
         let name = patterns.next().map(|(host, pattern, _)| PatternName {
             host: Host::new(host),
             pattern: pattern.clone(),
         });
         let name = name.or_else(|| self.probes.worth_a_last_look().cloned());
         name.map(Record::PatternReopened)
+    }
+
+    /// Returns the fruitful and the fruitless visits of open patterns of which nearly all URLs are
+    /// that a closed parameter left out, if most visits were fruitful: the parameter was closed
+    /// before they were. None otherwise.
+    fn visits_beside(&self, host: &str, parameter: &UrlPattern, left: usize) -> Option<(u64, u64)> {
+        let has_parameter = |pattern: &UrlPattern| {
+            let mut parameters = pattern.of_parameters();
+            parameters.any(|other| other == *parameter)
+        };
+        let of_host = self.all().filter(|(other, ..)| *other == host);
+        let beside = of_host
+            .filter(|(_, pattern, known)| known.is_open_by_itself() && has_parameter(pattern));
+        let (mut new, mut fruitless, mut left_beside) = (0, 0, 0);
+        for (.., known) in beside {
+            let visits = known.visits();
+            new += visits.0;
+            fruitless += visits.1;
+            left_beside += known.left_to_parameters;
+        }
+        (new >= fruitless && left_beside * 10 >= left as u64 * 9).then_some((new, fruitless))
+    }
+
+    /// Changes the exact pattern of a URL that a parameter left out, or that is no longer left out.
+    fn change_beside(
+        &mut self,
+        name: &PatternName,
+        url: &PageUrl,
+        change: impl FnOnce(&mut Pattern),
+    ) {
+        if self.get(name).is_some_and(Pattern::is_parameter) {
+            let exact = PatternName {
+                host: name.host.clone(),
+                pattern: UrlPattern::of(url, Generality::Exact),
+            };
+            self.change(&exact, change);
+        }
     }
 
     /// Returns the place of the row of a URL that was found on left-out pages only, and was left

@@ -284,6 +284,43 @@ fn a_pattern_that_is_opened_by_hand_is_visited_though_its_parameter_is_closed() 
     assert_eq!(shop.visit("sort", Nothing), None);
 }
 
+/// Of a forum whose first 300 threads were deleted, 500 of the 2,700 others were lost: their pattern
+/// was opened, and its parameter was closed until the end.
+#[test]
+fn urls_that_a_parameter_left_out_of_a_pattern_that_is_fruitful_now_get_a_last_look() {
+    let mut forum = Site::default();
+    forum.visit_all(&["page"], 2, |_, _| Link);
+    forum.visit_all(&["t"], 130, |time, _| {
+        if time.is_multiple_of(40) {
+            Text
+        } else {
+            Nothing
+        }
+    });
+    assert!(forum.is_closed("t"));
+    let left_out = (0..400).filter(|_| forum.visit("t", Nothing).is_some());
+    assert!(left_out.count() > 300);
+    // Visits that were under way when the parameter was closed.
+    for number in 0..100 {
+        let address = format!("http://a.test/list{number}?t=2");
+        settled(
+            &mut forum.patterns,
+            &row(&address, Fate::NearDuplicate, 200),
+        );
+    }
+    while let Some(change) = forum.patterns.due() {
+        forum.patterns.apply(&change);
+    }
+    forum.visit_all(&["t"], 2_000, |_, _| Text);
+    assert!(forum.is_closed("t"));
+    let parameter = PatternName::from_text("a.test/{name}?t&**").unwrap();
+    let reopened = forum.patterns.last_look();
+    assert_eq!(reopened, Some(Record::PatternReopened(parameter.clone())));
+    forum.patterns.apply(&reopened.unwrap());
+    let waiting = forum.patterns.get(&parameter).unwrap().to_requeue();
+    assert!(waiting.unwrap().iter().count() > 300);
+}
+
 #[test]
 fn the_parameters_of_a_host_are_bounded() {
     let mut site = Site::default();

@@ -135,6 +135,8 @@ pub(super) struct Pattern {
     examples: Vec<Example>,
     /// The rows of the URLs left out since it was closed.
     left: LeftRows,
+    /// The number of rows of its URLs that are remembered by parameters, which left them out.
+    pub(super) left_to_parameters: u64,
     last_look: LastLook,
 }
 
@@ -155,6 +157,7 @@ impl Pattern {
             touched: 0,
             examples: Vec::new(),
             left: LeftRows::default(),
+            left_to_parameters: 0,
             last_look: LastLook::default(),
         }
     }
@@ -217,19 +220,31 @@ impl Pattern {
         self.left.remove(page)
     }
 
+    /// Takes back that a parameter left out one of its URLs.
+    pub(super) fn take_back_left_to_parameters(&mut self) {
+        self.left_to_parameters = self.left_to_parameters.saturating_sub(1);
+    }
+
     /// Returns the remembered rows of the URLs that were left out.
     pub(super) fn left(&self) -> &LeftRows {
         &self.left
     }
 
     /// Returns true for a closed pattern that left out so few pages that they are visited when
-    /// nothing else is left to do.
-    pub(super) fn is_worth_a_last_look(&self) -> bool {
-        if self.is_parameter() {
-            return self.closed.is_some() && self.last_look.is_worth_it(&self.left, 0, 1);
-        }
-        let fruitless = self.repeated + self.nothing;
-        self.closed.is_some() && self.last_look.is_worth_it(&self.left, self.new, fruitless)
+    /// nothing else is left to do. `visits` are the fruitful and the fruitless ones by which it is
+    /// judged.
+    pub(super) fn is_worth_a_last_look(&self, visits: (u64, u64)) -> bool {
+        self.closed.is_some() && self.last_look.is_worth_it(&self.left, visits.0, visits.1)
+    }
+
+    /// Returns the number of visits that brought something new, and of those that did not.
+    pub(super) const fn visits(&self) -> (u64, u64) {
+        (self.new, self.repeated + self.nothing)
+    }
+
+    /// Returns true for an exact pattern that stays open whatever its parameters are.
+    pub(super) fn is_open_by_itself(&self) -> bool {
+        !self.is_parameter() && self.closed.is_none() && self.is_decided_alone()
     }
 
     /// Returns the rows that it left out while it was closed, if it is open.
