@@ -284,8 +284,8 @@ fn a_pattern_that_is_opened_by_hand_is_visited_though_its_parameter_is_closed() 
     assert_eq!(shop.visit("sort", Nothing), None);
 }
 
-/// Of a forum whose first 300 threads were deleted, 500 of the 2,700 others were lost: their pattern
-/// was opened, and its parameter was closed until the end.
+/// Of a forum whose first 300 threads were deleted, 500 of the 2,700 others were lost: their
+/// pattern was opened, and its parameter was closed until the end.
 #[test]
 fn urls_that_a_parameter_left_out_of_a_pattern_that_is_fruitful_now_get_a_last_look() {
     let mut forum = Site::default();
