@@ -70,8 +70,8 @@ fn every_ordered_pair_of_documents_is_found_as_by_a_naive_program() {
                 let containment = containment(one, two);
                 if a != b && containment >= least {
                     expected.push(json!({
-                        "document": a.to_string(),
-                        "contained_in": b.to_string(),
+                        "document": a,
+                        "contained_in": b,
                         "containment": containment,
                     }));
                 }
@@ -122,18 +122,18 @@ fn documents_that_contain_a_text_are_listed_as_by_a_naive_program() {
         "--format",
         "json",
     ]);
-    let mut expected: Vec<(String, f64)> = (0..)
+    let mut expected: Vec<(u64, f64)> = (0..)
         .zip(&texts)
-        .map(|(id, text): (u32, _)| (id.to_string(), containment(draft, text)))
+        .map(|(id, text)| (id, containment(draft, text)))
         .filter(|(_, containment)| *containment >= 0.2)
         .collect();
     expected.sort_by(|one, two| two.1.total_cmp(&one.1));
     let found = lines(&run);
-    let mut pairs: Vec<(String, f64)> = found
+    let mut pairs: Vec<(u64, f64)> = found
         .iter()
         .map(|hit| {
             let containment = hit["containment"].as_f64().unwrap();
-            (hit["document"].as_str().unwrap().to_owned(), containment)
+            (hit["document"].as_u64().unwrap(), containment)
         })
         .collect();
     assert!(pairs.is_sorted_by(|one, two| one.1 >= two.1), "{pairs:?}");

@@ -333,7 +333,14 @@ fn a_full_disk_is_named_with_what_was_written() {
 #[test]
 fn findings_can_be_a_table() {
     let crawl = Crawl::bare();
-    crawl.write("a.jsonl", lines());
+    let line = |(number, text): (usize, &String)| {
+        format!(
+            "{}\n",
+            json!({"id": format!("page {number}"), "text": text})
+        )
+    };
+    let named: String = texts().iter().enumerate().map(line).collect();
+    crawl.write("a.jsonl", named);
     for name in ["found.parquet", "found.arrow"] {
         good(crawl.run_command(&["dedup", "a.jsonl", "-o", name]));
         let fields = ["--text-field", "duplicate_of", "--id-field", "document"];
@@ -341,7 +348,7 @@ fn findings_can_be_a_table() {
         let row: Value = serde_json::from_str(run.output.trim_end()).unwrap();
         assert_eq!(
             (&row["id"], &row["text"]),
-            (&json!("2"), &json!("0")),
+            (&json!("page 2"), &json!("page 0")),
             "{name}"
         );
     }
