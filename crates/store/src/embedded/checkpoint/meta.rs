@@ -237,7 +237,8 @@ mod tests {
         let meta = Meta::open(&database).unwrap();
         meta.put(LAYOUT_NAME, &(LAYOUT + 1)).unwrap();
         let fault = Meta::open(&database).map(drop).unwrap_err().to_string();
-        assert!(fault.ends_with("their layout must be 7, got 8"), "{fault}");
+        let expected = format!("their layout must be {LAYOUT}, got {}", LAYOUT + 1);
+        assert!(fault.ends_with(&expected), "{fault}");
     }
 
     #[test]
