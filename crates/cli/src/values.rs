@@ -70,7 +70,7 @@ pub(crate) enum CookieKeeping {
     Off,
 }
 
-/// The place of the keys by which near-duplicates are found.
+/// Where the keys that find near-duplicates are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum SignatureIndexPlace {

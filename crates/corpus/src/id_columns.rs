@@ -33,8 +33,8 @@ struct Range {
 /// The types of the ids of findings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdTypes {
-    /// The type of the first id: that of a document, unless pairs of the reference are found as
-    /// well.
+    /// The type of the first id: that of documents, or of documents and reference if pairs within
+    /// the reference are found too.
     pub one: DataType,
     /// The type of the second id, and of the members of clusters.
     pub two: DataType,
@@ -46,7 +46,7 @@ impl IdRanges {
         self.lock().documents.add(id);
     }
 
-    /// Adds the id of a document that comes before those of the comparison.
+    /// Adds the id of a document of the reference.
     pub fn add_reference(&self, id: &DocumentId) {
         self.lock().reference.add(id);
     }
@@ -107,7 +107,7 @@ impl Range {
     }
 }
 
-/// Returns ids as a column of this type, which has all of them.
+/// Returns ids as a column of `data_type`, which must be able to hold each of them.
 #[must_use]
 pub fn id_column<'a>(ids: impl Iterator<Item = &'a DocumentId>, data_type: &DataType) -> ArrayRef {
     match data_type {

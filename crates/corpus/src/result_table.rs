@@ -44,8 +44,8 @@ pub enum TableFormat {
 ///
 /// The columns are `document` and `duplicate_of`, or `a` and `b`, with `distance` (bits),
 /// `resemblance` (0 to 1) and `measure`; for clusters `cluster` (a number from 0) and `document`.
-/// Ids have the type that all ids of the comparison fit in, so the ranges must have all of them
-/// when the first finding is written.
+/// All ids of the comparison fit in the type of their column, so the ranges must be complete before
+/// the first finding is written.
 ///
 /// ```
 /// use batch::dedup::FindingKind;

@@ -236,7 +236,7 @@ impl Patterns {
                 true => self.visits_beside(host, pattern, known.left().len()),
                 false => Some(known.visits()),
             };
-            // A parameter is judged by its last visits, not by all of them.
+            // Recent visits alone close a parameter, so the visits of its patterns decide here.
             known.is_worth_a_last_look(visits.unwrap_or((0, 1)))
         });
         let name = patterns.next().map(|(host, pattern, _)| PatternName {
@@ -247,9 +247,9 @@ impl Patterns {
         name.map(Record::PatternReopened)
     }
 
-    /// Returns the fruitful and the fruitless visits of open patterns of which nearly all URLs are
-    /// that a closed parameter left out, if most visits were fruitful: the parameter was closed
-    /// before they were. None otherwise.
+    /// Returns the fruitful and the fruitless visits of the open patterns whose URLs a closed
+    /// parameter mostly left out. Returns `None` unless most of these visits were fruitful: then
+    /// the parameter was closed too early.
     fn visits_beside(&self, host: &str, parameter: &UrlPattern, left: usize) -> Option<(u64, u64)> {
         let has_parameter = |pattern: &UrlPattern| {
             let mut parameters = pattern.of_parameters();
@@ -268,7 +268,7 @@ impl Patterns {
         (new >= fruitless && left_beside * 10 >= left as u64 * 9).then_some((new, fruitless))
     }
 
-    /// Changes the exact pattern of a URL that a parameter left out, or that is no longer left out.
+    /// Updates the exact pattern of a URL when a parameter leaves the URL out or takes it back.
     fn change_beside(
         &mut self,
         name: &PatternName,

@@ -71,8 +71,8 @@ struct Answer<'a> {
     page: Option<VisitRow<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     original: Option<VisitRow<'a>>,
-    /// The blocks in which a near duplicate differs from its original, as in `duplicates --diff`;
-    /// absent unless both texts are known.
+    /// The differing blocks of a near duplicate and its original, as in `duplicates --diff`; absent
+    /// unless both texts are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     blocks: Option<Vec<PrintedBlock>>,
 }

@@ -231,8 +231,8 @@ impl Pattern {
     }
 
     /// Returns true for a closed pattern that left out so few pages that they are visited when
-    /// nothing else is left to do. `visits` are the fruitful and the fruitless ones by which it is
-    /// judged.
+    /// nothing else is left to do. `visits` counts the fruitful and the fruitless visits; the more
+    /// of them were fruitful, the more pages may be left.
     pub(super) fn is_worth_a_last_look(&self, visits: (u64, u64)) -> bool {
         self.closed.is_some() && self.last_look.is_worth_it(&self.left, visits.0, visits.1)
     }

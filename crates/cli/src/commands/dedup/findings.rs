@@ -44,7 +44,7 @@ impl From<io::Error> for DedupError {
 pub(super) struct Findings<'a> {
     args: &'a DedupArgs,
     form: FindingForm,
-    /// The ids of all documents, by which tables choose the types of their columns.
+    /// The ranges of all ids, from which tables choose the types of their columns.
     pub(super) ids: IdRanges,
 }
 
