@@ -26,7 +26,9 @@ pub mod memory;
 mod near_dup;
 mod patterns;
 mod rules;
+mod reason;
 mod skipped;
+mod skipped_by;
 mod totals;
 mod unread_format;
 mod visit_details;
@@ -49,9 +51,9 @@ pub use limit::{Cut, CutSum, Limit};
 pub use near_dup::{EarlierCapture, NearDupIndex, Original, Page, RetainedDuplicate, Verdict};
 pub use patterns::{Example, PatternName, PatternReport, PatternState, Patterns};
 pub use rules::{DuplicateScope, LikenessRules, UnknownScope};
-pub use skipped::{
-    ExcludedBy, PAGE_REASON, ROBOTS_REASON, SkippedBy, TARGET_HAS_VISIT, UnknownKind,
-};
+pub use reason::Reason;
+pub use skipped::ExcludedBy;
+pub use skipped_by::{SkippedBy, UnknownKind};
 pub use topic::Relevance;
 pub use totals::Totals;
 pub use unread_format::UnreadFormat;

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use web::{PageUrl, Timestamp};
 
 use crate::discovered_url::DiscoveredUrl;
-use crate::duplicate_rule::{DuplicateRule, OF_CANONICAL, SAME_TEXT};
+use crate::duplicate_rule::DuplicateRule;
 use crate::near_dup::Page;
+use crate::reason::Reason;
 use crate::visit_details::VisitDetails;
 
 /// The outcome of a URL.
@@ -115,7 +116,7 @@ pub struct VisitRecord {
     /// The text's fingerprint.
     pub fingerprint: Option<Fingerprint>,
     /// The rule or failure that decided.
-    pub reason: Option<String>,
+    pub reason: Option<Reason>,
     /// The archive file with the page, or with the record of why it was left out.
     pub warc_file: Option<String>,
     /// The offset in that file.
@@ -211,24 +212,15 @@ impl VisitRecord {
         self.of_earlier && self.duplicate_of.as_ref() == Some(&self.url)
     }
 
-    /// Returns the rule by which the page repeats another; none if it repeats none.
+    /// Returns the rule by which the page repeats another; none if it repeats none. Rebuilt from an
+    /// archive without the rule, it has the usual one.
     #[must_use]
     pub fn duplicate_rule(&self) -> Option<DuplicateRule> {
-        self.details.rule.or_else(|| self.rule_of_reason())
-    }
-
-    /// Returns the rule that the reason of a record without details begins with.
-    fn rule_of_reason(&self) -> Option<DuplicateRule> {
-        let reason = self.reason.as_deref().unwrap_or_default();
-        match self.fate {
-            Fate::ExactDuplicate if reason.starts_with(SAME_TEXT) => Some(DuplicateRule::SameText),
+        self.details.rule.or(match self.fate {
             Fate::ExactDuplicate => Some(DuplicateRule::SameBytes),
-            Fate::NearDuplicate if reason.contains(OF_CANONICAL) => {
-                Some(DuplicateRule::ByCanonical)
-            }
             Fate::NearDuplicate => Some(DuplicateRule::Near),
             Fate::Unique | Fate::Changed | Fate::OffTopic | Fate::Failed | Fate::Excluded => None,
-        }
+        })
     }
 
     /// Returns the kind of the URL: `page`, `requisite`, `sitemap`, or `robots` for a robots.txt

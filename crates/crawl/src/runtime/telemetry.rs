@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use http::StatusCode;
-use store::{ExcludedBy, Fate, SkippedBy, VisitRecord};
+use store::{ExcludedBy, Fate, Reason, SkippedBy, VisitRecord};
 use web::{Host, PageUrl, UrlKey};
 
 use super::seed_reports::SeedReports;
@@ -95,10 +95,10 @@ fn status_in_words(status: u16) -> String {
 /// Returns the reason of a failed visit without the target of its redirects, which differs from URL
 /// to URL: `redirects: cannot connect: connection refused`.
 fn reason_of_failure(record: &VisitRecord) -> String {
-    let reason = record.reason.as_deref().unwrap_or_default();
-    match SkippedBy::redirect_target(record) {
-        Some(target) => reason.replacen(&format!(" to {target}"), "", 1),
-        None => reason.to_owned(),
+    match &record.reason {
+        Some(Reason::Redirect { because, .. }) => format!("redirects: {because}"),
+        Some(reason) => reason.to_string(),
+        None => String::new(),
     }
 }
 
@@ -113,7 +113,7 @@ pub const OTHER_TYPES: &str = "other";
 
 impl Responses {
     fn count(&mut self, record: &VisitRecord) {
-        let reason = || record.reason.clone().unwrap_or_default();
+        let reason = || record.reason.as_ref().map(ToString::to_string).unwrap_or_default();
         match record.fate {
             _ if record.requisite > 0 => {}
             Fate::Failed => {
