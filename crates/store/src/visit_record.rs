@@ -179,6 +179,12 @@ impl VisitRecord {
         self.details.content.or(self.payload)
     }
 
+    /// Returns the text of the reason, for people.
+    #[must_use]
+    pub fn reason_text(&self) -> Option<String> {
+        self.reason.as_ref().map(ToString::to_string)
+    }
+
     /// Returns true if the last response had a page, whatever was done with it.
     #[must_use]
     pub fn has_page_status(&self) -> bool {
