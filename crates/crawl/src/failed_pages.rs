@@ -179,7 +179,7 @@ mod tests {
         let url = PageUrl::parse("http://a.test/1", &CanonicalForm::default()).unwrap();
         VisitRecord {
             status,
-            reason: Some(reason.to_owned()),
+            reason: Some(store::Reason::said(reason)),
             ..VisitRecord::new(DiscoveredUrl::new(url, 1, None), fate, Timestamp::default())
         }
     }

@@ -128,7 +128,9 @@ async fn retry_or_fail(
     seed_moves::report_failure(context, &lease, failure, &cause.to_string());
     let health = politeness::health_of(context, &lease, &chain.asked_last(lease.url()));
     if health.is_down {
-        context.telemetry.note_down(&lease.url().host(), &reason.to_string());
+        context
+            .telemetry
+            .note_down(&lease.url().host(), &reason.to_string());
     }
     let attempts = lease.entry.attempts;
     let tries = if health.is_hopeless {

@@ -156,7 +156,10 @@ impl Patterns {
         }
         // The URLs that a budget left out come back only if the user reopens the pattern.
         let is_closed = row.fate == Fate::Excluded
-            && row.reason.as_ref().is_some_and(Reason::is_of_closed_pattern);
+            && row
+                .reason
+                .as_ref()
+                .is_some_and(Reason::is_of_closed_pattern);
         let place = place.filter(|_| is_closed);
         let Some(name) = left_out.or_else(|| self.name_to_count(&row.url)) else {
             return;

@@ -214,9 +214,7 @@ impl fmt::Display for Reason {
             }
             Self::OutOfScope(rule) => rule.fmt(f),
             Self::Robots { rule } => write!(f, "robots.txt: {rule}"),
-            Self::NoArchive => {
-                f.write_str("the page asks not to be archived (robots: noarchive)")
-            }
+            Self::NoArchive => f.write_str("the page asks not to be archived (robots: noarchive)"),
             Self::Redirect { to, because } => write!(f, "redirects to {to}: {because}"),
             Self::VisitedForItself { to } => {
                 write!(f, "redirects to {to}, which this crawl visits for itself")
@@ -233,7 +231,10 @@ impl fmt::Display for Reason {
             Self::Language {
                 language,
                 languages,
-            } => write!(f, "its language is {language}, which --languages {languages} leaves out"),
+            } => write!(
+                f,
+                "its language is {language}, which --languages {languages} leaves out"
+            ),
             Self::Said { name, detail } => write!(f, "{name}{detail}"),
         }
     }

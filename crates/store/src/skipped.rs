@@ -99,105 +99,80 @@ mod tests {
     use super::*;
     use crate::discovered_url::DiscoveredUrl;
 
-    fn row(fate: Fate, status: Option<u16>, reason: &str) -> VisitRecord {
+    fn row(fate: Fate, status: Option<u16>, reason: Reason) -> VisitRecord {
         let url = PageUrl::parse("http://a.test/1", &CanonicalForm::default()).unwrap();
         let row = VisitRecord::new(DiscoveredUrl::new(url, 1, None), fate, Timestamp::default());
         VisitRecord {
             status,
-            reason: Some(reason.to_owned()),
+            reason: Some(reason),
             ..row
         }
     }
 
+    fn robots() -> Reason {
+        let rule = "Disallow: / (line 2)".to_owned();
+        Reason::Robots { rule }
+    }
+
     #[test]
     fn a_row_has_the_kind_of_its_reason() {
-        let excluded = |expression: &str| OutOfScope::Excluded {
-            pattern: expression.to_owned(),
+        let name = || PatternName::from_text("a.test/x/{n}").unwrap();
+        let because = || "1 of 100 were new".to_owned();
+        let moved = |reason| Reason::of_redirect(&"http://b.test/", reason);
+        let itself = Reason::VisitedForItself {
+            to: "http://b.test/a:%20b".to_owned(),
         };
-        let now = |expression: &str| OutOfScope::ExcludedNow {
-            pattern: expression.to_owned(),
-        };
-        let scope = [
-            OutOfScope::OtherHost,
-            OutOfScope::OtherDomain,
-            OutOfScope::OtherPrefix,
-            OutOfScope::NotIncluded,
-            excluded("robots.txt: x"),
-            now("pattern closed: x"),
-        ];
-        for reason in scope {
-            let text = reason.to_string();
-            assert_eq!(
-                SkippedBy::of(&row(Fate::Excluded, None, &text)),
-                Some(SkippedBy::Scope),
-                "{text}"
-            );
-            let moved = format!("redirects to http://b.test/: {text}");
-            let moved = row(Fate::Excluded, Some(301), &moved);
-            assert_eq!(SkippedBy::of(&moved), Some(SkippedBy::Scope), "{text}");
-        }
         for (reason, status, kind) in [
             (
-                "links of duplicates: a.test/x/{duplicates}: 160 in a row",
+                Reason::LinksOfDuplicates {
+                    name: name(),
+                    because: because(),
+                },
                 None,
                 Some(SkippedBy::DuplicatesLinks),
             ),
             (
-                "pattern closed: a.test/{n}: 1 of 100 were new",
+                Reason::PatternClosed {
+                    name: name(),
+                    because: because(),
+                },
                 None,
                 Some(SkippedBy::Pattern),
             ),
             (
-                "pattern budget: a.test/{n}: it had its 5 pages",
+                Reason::PatternSpent {
+                    name: name(),
+                    most: 5,
+                },
                 None,
                 Some(SkippedBy::Limit),
             ),
             (
-                "robots.txt: Disallow: / (line 2)",
+                Reason::OutOfScope(OutOfScope::OtherHost),
                 None,
-                Some(SkippedBy::Robots),
+                Some(SkippedBy::Scope),
             ),
             (
-                "redirects to http://b.test/: robots.txt: Disallow: /",
-                Some(302),
-                Some(SkippedBy::Robots),
-            ),
-            (
-                "the page asks not to be archived (robots: noarchive)",
-                Some(200),
-                Some(SkippedBy::Page),
-            ),
-            ("something else", None, Some(SkippedBy::Other)),
-            ("redirects in a circle", Some(301), None),
-            (
-                "redirects to itself after setting a cookie; --cookies session may help",
-                Some(302),
-                None,
-            ),
-            (
-                "redirects to http://b.test/, which this crawl visits for itself",
+                moved(Reason::OutOfScope(OutOfScope::NotIncluded)),
                 Some(301),
-                None,
+                Some(SkippedBy::Scope),
             ),
-            (
-                "redirects to http://b.test/a:%20b, which this crawl visits for itself",
-                Some(301),
-                None,
-            ),
+            (robots(), None, Some(SkippedBy::Robots)),
+            (moved(robots()), Some(302), Some(SkippedBy::Robots)),
+            (Reason::NoArchive, Some(200), Some(SkippedBy::Page)),
+            (Reason::said("something else"), None, Some(SkippedBy::Other)),
+            (Reason::said("redirects in a circle"), Some(301), None),
+            (Reason::CookieCircle, Some(302), None),
+            (itself, Some(301), None),
+            // A text that says the same is no rule.
+            (Reason::said(robots().to_string()), Some(200), None),
         ] {
-            assert_eq!(
-                SkippedBy::of(&row(Fate::Excluded, status, reason)),
-                kind,
-                "{reason}"
-            );
-            assert_eq!(
-                SkippedBy::of(&row(Fate::Failed, status, reason)),
-                None,
-                "{reason}"
-            );
+            let of = |fate| row(fate, status, reason.clone());
+            assert_eq!(SkippedBy::of(&of(Fate::Excluded)), kind, "{reason}");
+            assert_eq!(SkippedBy::of(&of(Fate::Failed)), None, "{reason}");
             let part = VisitRecord {
                 requisite: 1,
-                ..row(Fate::Excluded, status, reason)
+                ..of(Fate::Excluded)
             };
             assert_eq!(SkippedBy::of(&part), None, "{reason}");
         }

@@ -20,9 +20,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 /// A kind of reasons for which a URL was seen and not visited.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum SkippedBy {
     /// It is known only from pages that were left out as duplicates.
     DuplicatesLinks,

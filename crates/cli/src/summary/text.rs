@@ -388,7 +388,7 @@ impl Summary {
         if let Some(kind) = most {
             writeln!(out, "List them: crawler skipped {crawl} --why {kind}")?;
         }
-        if self.failed_by.0.keys().any(|reason| may_pass(reason)) {
+        if self.failed_by.0.values().any(|failed| failed.may_pass) {
             writeln!(out, "Request failed pages again: crawler retry {crawl}")?;
         }
         let of_host = self.limit_per_host(settings);
@@ -427,13 +427,6 @@ impl Summary {
         let links = self.limits.get(Limit::Links.as_str());
         links.is_some_and(|sum| sum.lost > 0)
     }
-}
-
-/// Returns true if the failure may have passed since: there was no answer, or a status that is not
-/// final.
-fn may_pass(reason: &str) -> bool {
-    let status = reason.get(..3).and_then(|digits| digits.parse().ok());
-    status.is_none_or(|status| Consequence::of_status(status).may_pass())
 }
 
 const PRIVATE: &str = "private, loopback or link-local addresses (--allow-private), in this run";

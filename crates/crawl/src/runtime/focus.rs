@@ -323,11 +323,10 @@ impl JudgedPage {
     /// Returns the reason for which it is off topic, if it is.
     pub(crate) fn off_topic(&self) -> Option<Reason> {
         let (relevance, threshold) = (self.relevance, self.threshold);
-        (!self.is_on_topic())
-            .then(|| {
-                let detail = format!(": relevance {relevance}, below {threshold}");
-                Reason::with_detail("off topic", detail)
-            })
+        (!self.is_on_topic()).then(|| {
+            let detail = format!(": relevance {relevance}, below {threshold}");
+            Reason::with_detail("off topic", detail)
+        })
     }
 }
 

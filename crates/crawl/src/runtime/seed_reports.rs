@@ -220,7 +220,7 @@ mod tests {
         let found = DiscoveredUrl::new(url(&format!("http://a.test/{path}")), 0, None);
         VisitRecord {
             status,
-            reason: Some(reason.to_owned()),
+            reason: Some(store::Reason::said(reason)),
             ..VisitRecord::new(found, fate, Timestamp::default())
         }
     }

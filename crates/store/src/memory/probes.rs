@@ -34,9 +34,8 @@ impl Queue {
 
     /// Queues a URL again that was left out unvisited.
     pub(super) fn revoke_left_out(&mut self, discovered: DiscoveredUrl) {
-        let is_its = |row: &VisitRecord| {
-            row.url == discovered.url && row.pattern_that_left_out().is_some()
-        };
+        let is_its =
+            |row: &VisitRecord| row.url == discovered.url && row.pattern_that_left_out().is_some();
         let row = self.rows.iter().rposition(is_its);
         let row = self.rows.remove(row.expect("a left-out URL has a row"));
         self.totals.uncount(&row);

@@ -31,9 +31,9 @@ use web::{Host, PageUrl, UrlKey, UrlPattern};
 use super::closed::{Closed, LastLook};
 use super::left::LeftRows;
 use super::name::PatternName;
-use crate::reason::Reason;
 use super::pattern::{Example, PatternState, Visit};
 use super::{PatternReport, set_member};
+use crate::reason::Reason;
 use crate::visit_record::VisitRecord;
 
 /// Fruitless visits in a row that close a folder.

@@ -151,7 +151,9 @@ fn visited(
         explanation: Explanation {
             verdict: row.fate.as_str().to_owned(),
             reason: cut(
-                reason.as_deref().unwrap_or("it says something new, and was kept"),
+                reason
+                    .as_deref()
+                    .unwrap_or("it says something new, and was kept"),
                 caps::REASON,
             ),
         },
