@@ -5,7 +5,6 @@ use std::io::{self, Write};
 
 use bytesize::ByteSize;
 use crawl::{Policy, RECENT_PAGES, Reasons};
-use fetch::Consequence;
 use store::{Limit, SkippedBy};
 
 use super::{CrawlPlace, Summary};
@@ -214,14 +213,14 @@ impl Summary {
 
     /// Returns the reasons of an outcome by count. Those of earlier runs are not known one by one.
     fn of(&self, reasons: &Reasons, all: u64) -> String {
-        let known: u64 = reasons.0.values().map(|(count, _)| count).sum();
+        let known: u64 = reasons.0.values().map(|one| one.count).sum();
         let mut sorted: Vec<(&str, u64)> = Vec::new();
-        for (reason, (count, _)) in &reasons.0 {
-            sorted.push((reason, *count));
+        for (reason, one) in &reasons.0 {
+            sorted.push((reason, one.count));
         }
         sorted.sort_by_key(|(reason, count)| (std::cmp::Reverse(*count), *reason));
         if let ([(reason, 1)], 1) = (&sorted[..], all) {
-            let url = reasons.0.values().next().map(|(_, url)| url.as_str());
+            let url = reasons.0.values().next().map(|one| one.first.as_str());
             return format!("{reason}: {}", url.unwrap_or_default());
         }
         let mut parts: Vec<String> = sorted

@@ -7,6 +7,7 @@ use http::StatusCode;
 use store::{ExcludedBy, Fate, Reason, SkippedBy, VisitRecord};
 use web::{Host, PageUrl, UrlKey};
 
+use super::retry::VisitFailure;
 use super::seed_reports::SeedReports;
 use super::unvisited_urls::{DistinctUrls, UnvisitedUrls};
 
