@@ -1,7 +1,7 @@
 //! Excluded pages of a query, as a bit set.
 //!
 //! tantivy 0.27.0 evaluates an exclusion page by page with `seek_danger`, whose contract requires
-//! increasing pages and forbids asking twice for the same page; it breaks this contract for nested
+//! increasing pages and forbids asking twice for the same page. It breaks this contract for nested
 //! exclusions and for phrases without a hit. As a result, searches lost pages (`-(example.org
 //! -page)`), and debug builds panicked (`-"no such phrase"`). So this query first collects the
 //! excluded pages, one bit per page of the segment, by plain `advance` steps.

@@ -1,7 +1,7 @@
 //! Phrases: consecutive words.
 //!
 //! tantivy's phrase scorer merges two sorted lists of positions step by step, with an unpredictable
-//! branch at each step; for two frequent words these lists are long, and every page contains both.
+//! branch at each step. For two frequent words these lists are long, and every page contains both.
 //! This scorer takes the rarest word in a page and marks its positions in an array. Each further
 //! word confirms the marks that it fits, without unpredictable branches. Matches and scores are the
 //! same (compared with a plain scan in `tests/scan`). Reasons and measurements:

@@ -31,8 +31,8 @@ pub(crate) fn plan(query: &Query, fields: &Fields) -> Box<dyn Engine> {
     }
 }
 
-/// Returns the term queries, in title and text, of a query that is a union of single words: tantivy
-/// skips the pages that cannot be among the best results of these.
+/// Returns the term queries, in title and text, of a union of single words. For such a union,
+/// tantivy skips pages that cannot be among the best.
 fn any_word(asked: &Clause, fields: &Fields) -> Option<Vec<Box<dyn Engine>>> {
     match asked {
         Clause::Any(clauses) => {

@@ -5,7 +5,7 @@
 //! tantivy's writer only commits, merges and removes segments.
 //!
 //! Invariant: after a commit the index contains every selected page of the archive up to
-//! [`CommitPayload::end`], once, and no page after it; a page that was added later appears with the
+//! [`CommitPayload::end`], once, and no page after it. A page that was added later appears with the
 //! next commit, or never.
 
 use std::ops::Bound;

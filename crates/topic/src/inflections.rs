@@ -3,7 +3,7 @@
 //! Words of pages are compared by hash, so a topic must list all forms of its words in advance.
 //! [`base`] is a light stemmer for plurals (Harman 1991, *How effective is suffixing?*),
 //! participles, and nouns in *-ion* and *-or* derived from verbs. To find the forms of a word, the
-//! code combines its roots with all endings and keeps the results that have the same base; a form
+//! code combines its roots with all endings and keeps the results that have the same base. A form
 //! that no text contains costs a few bytes.
 //!
 //! Only words of at least four lower-case letters from a to z have forms. Words of other languages

@@ -18,7 +18,7 @@ use crate::word_table::WordTable;
 ///
 /// Topics are equal if they were made from the same words, examples and frequencies with the same
 /// threshold, and were reweighed by the same pages. Store a topic as it was made, together with the
-/// [`DocumentFrequencies`], and [`reweigh`](Topic::reweigh) it when the crawl continues: then a
+/// [`DocumentFrequencies`], and [`reweigh`](Topic::reweigh) it when the crawl continues. Then a
 /// topic differs from the stored one only if the user changed it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "StoredTopic", into = "StoredTopic")]
@@ -147,8 +147,8 @@ impl Topic {
     }
 
     /// Returns the minimum relevance of a page on topic. The default for a topic of words is
-    /// [`THRESHOLD_BY_WORDS`](crate::THRESHOLD_BY_WORDS), or more if a single word could reach it;
-    /// for a topic of examples, [`THRESHOLD_BY_EXAMPLES`](crate::THRESHOLD_BY_EXAMPLES), or more if
+    /// [`THRESHOLD_BY_WORDS`](crate::THRESHOLD_BY_WORDS), or more if a single word could reach it.
+    /// For a topic of examples, [`THRESHOLD_BY_EXAMPLES`](crate::THRESHOLD_BY_EXAMPLES), or more if
     /// that separates them better from other documents.
     #[must_use]
     pub fn threshold(&self) -> Relevance {

@@ -1,6 +1,6 @@
 //! A topic's words, found by the hashes of their forms.
 //!
-//! Nearly all words of a page are not the topic's, so a look-up must fail fast: the table has at
+//! Nearly all words of a page are not the topic's, so a look-up must fail fast. The table has at
 //! least four slots per form, and one comparison is usually enough.
 
 use neardup::{HashKey, HashedText, NormalText};

@@ -1,6 +1,6 @@
-//! Letters that need no segmentation rules: letters of Latin, Greek, Cyrillic, Armenian, Hebrew and
-//! Arabic that fold to one letter and do not combine with others, and the syllables of Hangul. They
-//! make up nearly all words that are not ASCII.
+//! Letters that need no segmentation rules. They are the letters of Latin, Greek, Cyrillic,
+//! Armenian, Hebrew and Arabic that fold to one letter and do not combine with others, and the
+//! syllables of Hangul. They make up nearly all words that are not ASCII.
 
 use std::sync::LazyLock;
 

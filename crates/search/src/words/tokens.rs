@@ -9,7 +9,7 @@
 //!
 //! The token of an unspaced character is the pair of this character and the directly following
 //! character, or the character alone at the end of a run: `東京都` gives 東⸱京, 京⸱都, 都⸱, with U+001F for
-//! the dot. So there is one token per piece; a run of characters in a query is a phrase of pairs,
+//! the dot. So there is one token per piece. A run of characters in a query is a phrase of pairs,
 //! which are far rarer than single characters, and a single character matches all tokens that begin
 //! with it and the dot. A search finds exactly what a scan for the consecutive characters finds.
 //! (Bigrams as in Lucene's `CJKBigramFilter`, without its separate single characters.)

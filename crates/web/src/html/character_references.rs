@@ -1,6 +1,6 @@
 //! Character references, resolved as the HTML standard specifies (from section 13.2.5.72).
 //!
-//! The tokenizer of the tree builder resolves references in its input; this module does so for text
+//! The tokenizer of the tree builder resolves references in its input. This module does so for text
 //! that is read without a tree, so that both find the same links: `?a&copy=1` contains no ©,
 //! `&#x2f;&sol;host` contains two slashes.
 

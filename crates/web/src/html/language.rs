@@ -2,7 +2,7 @@
 //!
 //! A text is judged by windows spread evenly over it, so that neither navigation at its start nor
 //! its length decides. Letters are weighted by script: a Han character counts as much as four Latin
-//! letters. Kana and hangul distinguish Japanese, Korean and Chinese; for other scripts, each
+//! letters. Kana and hangul distinguish Japanese, Korean and Chinese. For other scripts, each
 //! window votes by its stop words, or by the trigrams of its words if the stop words are unclear. A
 //! page's declared language wins unless the text clearly contradicts it, because many templates
 //! declare English.

@@ -21,7 +21,7 @@ pub struct Link {
     /// or a picture that links to itself.
     pub is_needed: bool,
     /// Surroundings of the link, if [`ReadLimits::link_context`](crate::ReadLimits::link_context)
-    /// is set; `None` for links without a place in the page's text: from header fields, `<link>`,
+    /// is set. `None` for links without a place in the page's text: from header fields, `<link>`,
     /// `<meta>`, forms, scripts, inner pages and requisites, and from text that was not read.
     pub context: Option<LinkContext>,
 }

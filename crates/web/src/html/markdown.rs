@@ -3,7 +3,7 @@
 //!
 //! [`Structure`] records the structure of a page during the walk, as events at positions of the
 //! gathered text; [`write()`] uses it to write the chosen lines. No library fits here: main content
-//! is chosen by lines, not nodes, so a converter would read the page again, with its frame; and
+//! is chosen by lines, not nodes, so a converter would read the page again, with its frame. And
 //! existing converters walk the tree recursively, so a deeply nested page would crash the process.
 //!
 //! Invariants: nothing is recursive; the output has at most four times the bytes that

@@ -10,7 +10,7 @@ use crate::html::regions::{Region, saturated};
 pub(crate) struct PrefixSums(Vec<u32>);
 
 impl PrefixSums {
-    /// Sums `count` over the lines for which `is_counted` holds.
+    /// Sums `count` over the lines that satisfy `is_counted`.
     pub(crate) fn of(
         lines: &[Line],
         is_counted: impl Fn(&Line) -> bool,

@@ -1,8 +1,8 @@
 //! The block elements of a page as a flat tree, in document order.
 //!
 //! Invariant: a block follows its parent, and its parent's lines include its lines. So one pass
-//! from the last block to the first sums up, and one pass from the first to the last inherits;
-//! nothing is recursive, even for a deeply nested page.
+//! from the last block to the first sums up, and one pass from the first to the last inherits.
+//! Nothing is recursive, even for a deeply nested page.
 
 use std::ops::Range;
 

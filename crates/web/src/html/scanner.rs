@@ -2,7 +2,7 @@
 //!
 //! The scanner has two uses. It runs ahead of the tree builder, to notice a tag with a hundred
 //! thousand attributes before the tree builder sees it. And it reads the rest of a page after the
-//! tree builder was stopped. Both uses must agree with the parser about the end of a tag, so the
+//! tree builder was stopped. Both uses must agree with the parser about the end of a tag. So the
 //! scanner has the states of the HTML standard (section 13.2.5, "Tokenization"), except for states
 //! that only classify errors.
 

@@ -1,8 +1,8 @@
 //! The cost of reading a page, counted in steps.
 //!
 //! Time is not a suitable limit, because the same page would be read differently on another
-//! machine. So costs are counted. A step is the cost of a short token, about a hundred nanoseconds;
-//! plain text takes one step per sixty-four bytes, and each character that slows down a tokenizer
+//! machine. So costs are counted. A step is the cost of a short token, about a hundred nanoseconds.
+//! Plain text takes one step per sixty-four bytes, and each character that slows down a tokenizer
 //! takes a step.
 //!
 //! Invariant: the time for a page is at most proportional to its steps, for any content;

@@ -1,7 +1,7 @@
 //! Detects a language by its stop words: "the", "und", "и".
 //!
 //! Stop words make up a quarter to a half of running text, and few of them are also stop words of
-//! another language, so counting them decides most texts, in a fraction of the time that trigrams
+//! another language. So counting them decides most texts, in a fraction of the time that trigrams
 //! take. Similar languages (Danish and Norwegian) and languages with few stop words (Finnish)
 //! remain unclear.
 //!
