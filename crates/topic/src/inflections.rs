@@ -16,7 +16,7 @@ const SHORTEST_VERB: usize = 3;
 /// Minimum number of letters that remain without *-ion* or *-or*: *option* has no verb.
 const SHORTEST_OF_NOUN: usize = 5;
 
-/// Endings that [`base`] removes and [`forms`] appends.
+/// Endings that [`base`] removes and `forms` appends.
 const ENDINGS: [&str; 13] = [
     "", "s", "es", "e", "ed", "ing", "ings", "ion", "ions", "or", "ors", "ation", "ations",
 ];
