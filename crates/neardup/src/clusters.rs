@@ -172,7 +172,7 @@ impl Groups {
         self.ends.len()
     }
 
-    /// Returns true if there are 0 groups.
+    /// Returns true if the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
