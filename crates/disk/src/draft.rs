@@ -25,7 +25,8 @@ pub struct DraftPath {
     path: PathBuf,
 }
 
-/// Result of [`end_drafts`]: as long as it lives, no draft of this process begins or is completed.
+/// Evidence that all drafts have ended: while it lives, no draft of this process begins or is
+/// completed.
 #[must_use = "drafts can begin again once it is dropped"]
 pub struct DraftsEnded {
     /// Number of drafts that were removed.

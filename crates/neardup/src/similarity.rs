@@ -10,12 +10,12 @@
 //! set is lost by sharing a bin, which reduced the error for sets of fifty by a third.
 //!
 //! Rounds come in pairs that share a hash of 64 bits. The even round takes the bin from the upper
-//! half of the hash, the odd round from the lower half; the odd round prefers the greatest hash,
-//! the even round the least. A sample is stored as round ‖ 48 bits, so "from the earliest round,
-//! the least" is simply the least number: rounds need not know which bins are empty, and the
-//! samples of a union are the lesser samples of its parts. Invariants: samples are stable for ever,
-//! since sketches on disk are made from them; every variant computes the same samples (property
-//! test against `by_definition`).
+//! half of the hash and prefers the least hash; the odd round takes the lower half and prefers the
+//! greatest hash. A sample is stored as round ‖ 48 bits, so "from the earliest round, the least" is
+//! simply the least number. Rounds need not know which bins are empty, and the samples of a union
+//! are the lesser samples of its parts. Invariants: samples are stable for ever, since sketches on
+//! disk are made from them; every variant computes the same samples (property test against
+//! `by_definition`).
 
 #[cfg(all(target_arch = "x86_64", feature = "simd"))]
 mod avx512;

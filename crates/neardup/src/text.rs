@@ -114,7 +114,7 @@ impl NormalText {
         self.ends.len()
     }
 
-    /// Returns true if the text has 0 words.
+    /// Returns true if the text contains no words.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()

@@ -3,7 +3,7 @@
 //! Hashing eight members takes as long as hashing one member with other instructions (`vpmullq`).
 //! In the first round nearly every member falls into a bin that it may change, so bins are visited
 //! one by one. In later rounds few bins are still empty, and the members that fall into them are
-//! found eight at a time: up to 512 bins have one bit each in one register; for more bins, the
+//! found eight at a time. Up to 512 bins have one bit each in one register; for more bins, the
 //! samples themselves are gathered (`vpgatherqq`). The same holds late in the first round of a set
 //! much larger than the number of bins, where few members are less than the sample in their bin.
 

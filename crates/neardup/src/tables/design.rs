@@ -1,12 +1,12 @@
 //! Table designs: sets of permuted tables that find everything within *k* bits.
 //!
 //! The bits are cut into r > k blocks. Two fingerprints that differ in at most k bits differ in at
-//! most k blocks, so they agree on r − k other blocks: with a table for each choice of r − k
+//! most k blocks, so they agree on r − k other blocks. With a table for each choice of r − k
 //! leading blocks, they agree on the whole prefix of some table. The bits behind a prefix can be
-//! cut again, and again, by the same argument: four blocks of 16 and then four of the other 48 make
-//! 16 tables with prefixes of 28 bits (Manku, Jain and Das Sarma, "Detecting near-duplicates for
-//! web crawling", WWW 2007, sections 3.1 and 3.2). A probe reads the run of entries that share its
-//! prefix: d / 2ᵖ entries, with d fingerprints and a prefix of p bits.
+//! cut again, and again, by the same argument. For example, four blocks of 16 and then four of the
+//! other 48 make 16 tables with prefixes of 28 bits (Manku, Jain and Das Sarma, "Detecting
+//! near-duplicates for web crawling", WWW 2007, sections 3.1 and 3.2). A probe reads the run of
+//! entries that share its prefix: d / 2ᵖ entries, with d fingerprints and a prefix of p bits.
 
 use std::fmt;
 use std::ops::RangeInclusive;

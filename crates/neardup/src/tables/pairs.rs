@@ -1,12 +1,12 @@
 //! All pairs within *k* bits: every fingerprint is a probe, but without look-ups.
 //!
 //! The fingerprints are sorted by each quarter in turn, so that fingerprints with the same quarter
-//! are neighbours. Their siblings are in a column, and each fingerprint is compared with the
-//! neighbours behind it (for distances above 3, also with fingerprints whose quarter differs in one
-//! bit; see [`super::probes`]). If too many fingerprints share a quarter, comparing all with all
-//! would take quadratic time. Then their other bits are cut into k + 1 blocks, at least one of
-//! which is equal in a pair, and so on (Manku, Jain and Das Sarma, WWW 2007, section 3; the idea of
-//! sorting again for each block is from Tabei et al., "Sketch sort", ACML 2010).
+//! are neighbours. Their siblings are in a column. Each fingerprint is compared with the neighbours
+//! behind it (for distances above 3, also with fingerprints whose quarter differs in one bit; see
+//! [`super::probes`]). If too many fingerprints share a quarter, comparing all with all would take
+//! quadratic time. Then their other bits are cut into k + 1 blocks, at least one of which is equal
+//! in a pair, and so on (Manku, Jain and Das Sarma, WWW 2007, section 3; the idea of sorting again
+//! for each block is from Tabei et al., "Sketch sort", ACML 2010).
 //!
 //! Of equal fingerprints, only the first is compared with others. Each of the rest makes one pair,
 //! with the first: its other neighbours follow from it, and a million equal fingerprints make a

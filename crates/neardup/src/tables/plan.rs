@@ -69,7 +69,7 @@ impl Plan {
             }
         }
         let fits = |design: &TableDesign| design.expected_candidates(pages) <= candidates;
-        // Great distances over few bits do not fit any design: then the fewest candidates decide.
+        // If no design fits (great distances over few bits), the fewest candidates decide.
         let left = |at: &usize| options[*at].expected_candidates(pages);
         let least = (0..options.len()).min_by(|a, b| left(a).total_cmp(&left(b)));
         let chosen = options.iter().position(fits).or(least).unwrap_or(0);

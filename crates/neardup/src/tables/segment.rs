@@ -45,8 +45,8 @@ pub(super) struct Address {
 #[derive(Clone, Debug, Default)]
 #[repr(C, align(64))]
 pub(super) struct Segment {
-    /// One bucket more than exist: the last starts at the end of the columns and is empty. An empty
-    /// segment has 0 buckets.
+    /// One bucket more than exist: the last starts at the end of the columns and is empty. The list
+    /// is empty while the segment is empty.
     buckets: Buckets,
     siblings: Box<[u16]>,
     halves: Box<[u32]>,
@@ -76,8 +76,7 @@ impl Segment {
             + size_of_val::<[u32]>(&self.ids)
     }
 
-    /// Adds a fingerprint that is not present. A table with ids always requires `id`, other tables
-    /// never.
+    /// Adds a fingerprint that is not present. `id` is `Some` exactly in a table with ids.
     pub(super) fn insert(&mut self, place: Address, id: Option<u32>) {
         if !self.make_room(bucket_of(place.quarter, place.sibling, self.sibling_bits)) {
             let (places, ids) = self.contents();

@@ -73,8 +73,8 @@ fn word_bytes(block: &[u8; 64]) -> u64 {
     })
 }
 
-/// Returns these bits for eight bytes in one number. It adds numbers so that the top bit of a byte
-/// is set if the byte is large enough.
+/// Returns these bits for eight bytes in one number, from sums that reach the top bit of a byte if
+/// it is large enough.
 fn word_bytes_of_eight(eight: u64) -> u64 {
     const EACH: u64 = 0x0101_0101_0101_0101;
     let at_least = |bytes: u64, least: u8| bytes + EACH * u64::from(0x80 - least);

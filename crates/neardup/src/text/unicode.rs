@@ -226,9 +226,8 @@ pub(crate) fn each_word_by_the_libraries(piece: &str, mut visit: impl FnMut(&[u8
     }
 }
 
-/// Returns the length of the part at the start of `text` that is cut into words separately: an
-/// ideograph or kana with its marks, or the text before the next ideograph or kana; 0 for an empty
-/// text.
+/// Returns the length of the first part of `text` that is cut into words separately: an ideograph
+/// or kana with its marks, or the text before the next ideograph or kana; 0 for an empty text.
 pub(super) fn first_part(text: &str) -> usize {
     match text.chars().next() {
         Some(first) if is_word_by_itself(first) => {

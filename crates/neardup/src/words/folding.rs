@@ -128,7 +128,7 @@ const CERTAIN_ENDS: u32 = set(&[Class::White, Class::Break, Class::Alone]);
 /// The handling of a character, by the classes before it.
 #[derive(Clone, Copy)]
 struct Rule {
-    /// Preceding classes that require handling it [`aside`](Folding::aside).
+    /// Preceding classes that require handling the character [`aside`](Folding::aside).
     aside: u32,
     /// Classes of the preceding base that require a gap before the character.
     gap: u32,

@@ -7,8 +7,8 @@
 //! every bit of the word affects every bit of the hash.
 //!
 //! The two numbers come from the key by different bijections. The cheapest way to a collision would
-//! be to exchange the factors, and an attacker would need the difference between the two numbers
-//! for it, which nobody knows without the key. Invariant: stable for ever
+//! be to exchange the factors. For it, an attacker would need the difference between the two
+//! numbers, which nobody knows without the key. Invariant: stable for ever
 //! (`golden/fingerprints.txt`), and the same from a slice as from a window of sixteen bytes.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;

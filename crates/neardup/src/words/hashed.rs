@@ -64,7 +64,7 @@ impl HashedText {
         self.words.len()
     }
 
-    /// Returns true if the text has 0 words.
+    /// Returns true if the text contains no words.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
