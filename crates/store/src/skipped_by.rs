@@ -2,15 +2,15 @@
 //!
 //! | kind | the URL | whose choice |
 //! |---|---|---|
-//! | `duplicates-links` | is known from left-out pages only, whose links are not followed | ours |
+//! | `duplicates-links` | is known only from left-out pages, whose links are not followed | ours |
 //! | `pattern` | is of a URL pattern that was closed | ours |
 //! | `trap` | has the shape of a trap as a link | ours |
 //! | `scope` | is out of the scope, or excluded by an expression | the user's |
-//! | `limit` | waits in the queue, or is behind a limit | the user's |
+//! | `limit` | waits in the queue, or exceeds a limit | the user's |
 //! | `robots` | is forbidden by robots.txt | the site's |
 //! | `page` | asks not to be archived, or its page asks not to follow it | the site's |
-//! | `cut` | is a link that a page or sitemap has beyond a limit ([`Limit`](crate::Limit)) | ours |
-//! | `other` | was left out for none of these reasons | ours |
+//! | `cut` | is a link beyond a limit of its page or sitemap ([`Limit`](crate::Limit)) | ours |
+//! | `other` | was left out for any other reason | ours |
 //!
 //! A crawl is complete if the crawler left nothing unvisited by its own choice.
 
