@@ -15,7 +15,7 @@ const LEAST_VERSION: i32 = 14;
 /// Number of connections of a node: settlements, admissions, polls, and two for buckets that are
 /// taken over. The heartbeat has its own.
 const CONNECTIONS: u32 = 5;
-/// Time without use after which a connection is tested before its next use.
+/// Idle time before a connection is tested again.
 const IDLE: Duration = Duration::from_secs(1);
 /// Maximum wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);

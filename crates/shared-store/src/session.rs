@@ -34,7 +34,7 @@ pub struct CrawlSettings {
     pub key: HashKey,
     /// The settings of the crawl, as a text in the caller's format.
     pub text: String,
-    /// Time without a heartbeat after which a node is dead.
+    /// Maximum time between heartbeats of a live node.
     pub term: Duration,
 }
 

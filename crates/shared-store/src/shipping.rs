@@ -1,5 +1,5 @@
-//! The transport of a node's records to the database: in order and in batches, each of which is
-//! repeated until it is settled or the term has ended.
+//! The transport of a node's records to the database, in their order. They are sent in batches, and
+//! each batch is repeated until it is settled or the term has ended.
 //!
 //! A single task sends. A batch holds the items that arrived while the previous batch was on its
 //! way, so a busy node makes large batches and an idle node does not wait. Callers can wait until

@@ -159,7 +159,7 @@ impl DiscoveredUrl {
     }
 
     /// Returns the URL behind all other URLs of its host: see [`DiscoveredUrl::BEHIND`]. It keeps
-    /// its promise relative to the others that were put behind. Probes go after all of them.
+    /// its promise among URLs that were put behind. Probes go after all of these.
     #[must_use]
     pub fn put_behind(self) -> Self {
         let priority = Self::behind(self.priority);

@@ -1,17 +1,17 @@
 //! Dry spells of hosts in a focused crawl: consecutive pages off topic.
 //!
 //! A crawl often knows hosts only by links without the topic's words, and has to try them. A host
-//! whose pages are off topic waits behind hosts with the same promise, so that all hosts are tried
-//! and the hosts with the topic are found. One page on topic ends the spell.
+//! whose pages are off topic waits behind other hosts with the same promise, so that all hosts are
+//! tried and hosts with the topic are found. One page on topic ends the spell.
 //!
-//! Invariant: depends only on the visits and their order. It changes the turns of hosts, not the
-//! order of a host's URLs.
+//! Invariant: a spell depends only on the visits and their order. It changes the turns of hosts,
+//! not the order of a host's URLs.
 
 use serde::{Deserialize, Serialize};
 
 use crate::visit_record::{Fate, VisitRecord};
 
-/// Number of pages after which a spell costs its first level.
+/// Number of pages off topic that cost the first level.
 const FIRST: u32 = 4;
 
 /// Number of pages off topic of a host since its last page on topic. It is on disk (postcard), in
@@ -30,8 +30,8 @@ impl DrySpell {
         }
     }
 
-    /// Returns the number of levels by which the spell lowers the promises of the host's URLs: one
-    /// after four pages, and one more each time the spell has doubled.
+    /// Returns how many levels the spell costs the promises of the host's URLs: one after four
+    /// pages, and one more each time the spell has doubled.
     pub(crate) fn levels(self) -> u8 {
         let times = (self.0 / FIRST).checked_ilog2();
         times.map_or(0, |times| times as u8 + 1)

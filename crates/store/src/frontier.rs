@@ -238,9 +238,9 @@ pub struct FrontierRules {
     /// below one name of the domain get at most half of the places that other hosts leave. Seeds
     /// count, and are always queued.
     pub max_hosts_per_domain: Option<u32>,
-    /// Minimum wait between two requests to a host. If the last session died, it may have sent a
-    /// request to any host just before, so no host is leased until this time has passed since the
-    /// store was opened.
+    /// Minimum wait between two requests to a host. The last session, if it died, may just have
+    /// sent a request to any host. In this case, no host is leased until this time has passed since
+    /// the store was opened.
     pub least_wait: Duration,
     /// Maximum wait after a session that died: a host that had responded before rests for the delay
     /// computed from its last response, but no longer than this.
@@ -381,15 +381,15 @@ pub trait Frontier: Send + Sync {
     /// goes first; ties go to the host that became ready first. Requisites and ordered URLs compete
     /// on the same terms. No host gets a second turn until every ready host has had one. A *dry
     /// spell* lowers the promises of a host by one level after four judged pages off topic in a
-    /// row, and by one more each time its length doubles. One page on topic ends the spell, so
-    /// hosts with only poor links are still tried in turn.
+    /// row, and by one more each time its length doubles. So hosts with only poor links are tried
+    /// in turn. One page on topic ends the spell.
     ///
     /// With [`FrontierRules::patience`], a URL with a promise is not leased while a better URL is
-    /// expected. A host is expected to offer one if it is below its limits, its first URL that is
-    /// waiting or out has a better promise, and one of two conditions holds: it rests for no longer
-    /// than the patience from now, or it cannot take another lease now and had its last lease less
-    /// than the patience ago. URLs out on lease count because their links may be as good. So a slot
-    /// waits for a host that does not respond once, and no longer than the patience.
+    /// expected from a host. The host must be below its limits, and its first URL that is waiting
+    /// or out must have a better promise. In addition, either it rests for no longer than the
+    /// patience from now, or it cannot take another lease now and had its last lease less than the
+    /// patience ago. URLs out on lease count because their links may be as good. So a slot waits
+    /// for a host that does not respond once, and no longer than the patience.
     ///
     /// A URL that two sessions died with is set aside: it is leased alone, when no other URL can be
     /// leased and no lease is out, so that a third death identifies it.
@@ -471,9 +471,9 @@ pub trait Frontier: Send + Sync {
     /// Returns the state of the crawl in numbers.
     fn standing(&self) -> Standing;
 
-    /// Makes all settlements durable. `archive` is the position up to which the archive is on disk,
-    /// if known: it was synced before the call, so a power cut can lose only visits settled after
-    /// it. Returns the durable part of the crawl.
+    /// Makes all settlements durable. `archive` is the end of the archive's synced part, if known:
+    /// it was synced before the call, so a power cut can lose only visits settled after it. Returns
+    /// the durable part of the crawl.
     ///
     /// # Errors
     /// A fault of the store.

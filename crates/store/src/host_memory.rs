@@ -49,6 +49,6 @@ pub struct Robots {
     /// Its text, at most [`web::MAX_ROBOTS_BYTES`]; `None` if the site lacks a robots.txt and every
     /// URL may be fetched.
     pub text: Option<Vec<u8>>,
-    /// The expiry time, after which it is fetched again.
+    /// The expiry time; an expired robots.txt is fetched again.
     pub until: Timestamp,
 }

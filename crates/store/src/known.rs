@@ -35,8 +35,8 @@ pub(crate) trait Originals {
     ) -> Result<Option<(Held, PageSignature)>, StoreFault>;
 
     /// Returns the original of this group that is like `signature`, with the preference of
-    /// [`neardup::SignatureIndex::find_in`]: the first with the same payload, else the first with
-    /// the same text, else the near duplicate with the highest resemblance; ties go to the
+    /// [`neardup::SignatureIndex::find_in`]. The first with the same payload wins, else the first
+    /// with the same text, else the near duplicate with the highest resemblance; ties go to the
     /// earliest. Pages in `except` are skipped.
     fn find_in(
         &mut self,

@@ -121,8 +121,8 @@ pub trait NearDupIndex: Send + Sync {
     ///   admitted one, or [`Verdict::Retained`] with the same rank, regardless of its signature, or
     ///   [`Verdict::Changed`] from the same capture. A page is never its own duplicate.
     /// - If an admitted page comes back with a signature that is not like the admitted one, it is
-    ///   forgotten, as by [`NearDupIndex::forget`], and judged again: the text that other pages
-    ///   repeat will not be archived.
+    ///   forgotten, as by [`NearDupIndex::forget`], and judged again. The reason is that the text
+    ///   that other pages repeat will not be archived.
     /// - Pages are compared with originals only: a duplicate points at an original, never at
     ///   another duplicate.
     /// - [`Verdict::Duplicate`] is returned only once the admissions of the original and of
@@ -137,10 +137,10 @@ pub trait NearDupIndex: Send + Sync {
     ///   an earlier crawl archived the page's bytes under the page's own URL, the page is a
     ///   duplicate of that capture and takes no rank, even if other pages are like it.
     /// - If an earlier crawl archived other bytes under the page's URL, the page is
-    ///   [`Verdict::Changed`], even if other pages are like it: it becomes an original, and is
+    ///   [`Verdict::Changed`], even if other pages are like it. It becomes an original, and is
     ///   compared with the newest capture of its URL.
     /// - `canonical` is the URL that the page names as its canonical page. It counts if the page is
-    ///   like no known page and the URL is an original by then, or a retained duplicate: the page
+    ///   like no known page and the URL is an original by then, or a retained duplicate. The page
     ///   is then compared with the original under weaker thresholds
     ///   ([`Thresholds::likeness_to_canonical`](neardup::Thresholds::likeness_to_canonical)). A URL
     ///   of another registrable domain, or of the page itself, does not count. A wrong claim

@@ -2,9 +2,9 @@
 //!
 //! A trap produces an unlimited number of URLs, and most of their pages repeat known pages. Only a
 //! crawler that judges pages while it crawls can notice that. So each visit is counted for its
-//! pattern ([`web::UrlPattern`]). A pattern that brings next to nothing new becomes *poor* (its
-//! URLs wait behind everything else of their host) and is then *closed* (its URLs are left out
-//! unvisited when they come up for lease, and reported). From time to time, a closed pattern is
+//! pattern ([`web::UrlPattern`]). A pattern that brings next to nothing new becomes *poor*: its
+//! URLs wait behind everything else of their host. Later it is *closed*: its URLs are left out
+//! unvisited when they come up for lease, and reported. From time to time, a closed pattern is
 //! probed, and reopens when it brings something new again. If a later page contains a known page
 //! (for example, a printed view crawled before its article), the known page counts as a repeat from
 //! then on. `pattern.rs` has the numbers, docs/adr/0007 the reasons.
@@ -12,14 +12,13 @@
 //! The same applies to each parameter of a path, in all of its combinations: `parameters.rs`.
 //!
 //! In a focused crawl, visits are also counted by whether they were about the topic, for each
-//! pattern and each host ([`Harvest`]). A pattern with many visits and no page on topic is poor
-//! too: its URLs wait behind, since their links may be on topic. It is not closed, because pages
-//! off topic say nothing about new content.
+//! pattern and each host ([`Harvest`]). A pattern with many compared pages, all of them off topic,
+//! is poor too: its URLs wait behind, since their links may be on topic. It is not closed, because
+//! pages off topic say nothing about new content.
 //!
 //! Invariants: it is a function of the journal, and on disk as part of the frontier's tables
-//! (postcard). It is bounded by a cap on the patterns of a host, beyond which more general patterns
-//! are used, and by a cap on all patterns, beyond which the patterns that were idle longest are
-//! forgotten.
+//! (postcard). Two caps bound it. Beyond the cap on the patterns of a host, more general patterns
+//! are used; beyond the cap on all patterns, the patterns that were idle longest are forgotten.
 
 mod closed;
 mod left;
@@ -509,7 +508,7 @@ impl Patterns {
         self.retain(|_, pattern| pattern.idleness() >= bound);
     }
 
-    /// Forgets the patterns for which `stays`, called with the host, returns false.
+    /// Keeps only the patterns that `stays`, called with their hosts, accepts.
     fn retain(&mut self, stays: impl Fn(&str, &Pattern) -> bool) {
         for (name, host) in &mut self.hosts {
             host.patterns.retain(|_, pattern| {

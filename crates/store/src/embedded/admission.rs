@@ -2,7 +2,7 @@
 //! applies the record.
 //!
 //! A page's record is built before the signatures are locked, and pages are read from the journal
-//! after they are unlocked; the critical section contains only the decision and one write. A
+//! after they are unlocked. The critical section contains only the decision and one write. A
 //! verdict is a duplicate only once the journal is durable up to the admission of the page that it
 //! repeats.
 //!

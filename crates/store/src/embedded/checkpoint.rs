@@ -26,8 +26,8 @@ use crate::frontier::ArchivePlace;
 /// The watermark's name in the meta tree.
 const CHECKPOINT: &str = "checkpoint";
 
-/// Bounds of the journal's growth since the last flush after which the next is due: a sixteenth of
-/// the tables' size, between these limits. A restart replays a million records per second.
+/// Bounds of the journal's growth between flushes. The growth is a sixteenth of the tables' size,
+/// between these bounds, because a restart replays a million records per second.
 const LEAST_GROWTH: u64 = 64 << 20;
 const MOST_GROWTH: u64 = 192 << 20;
 const PART_OF_TABLES: u64 = 16;

@@ -2,8 +2,8 @@
 //!
 //! Measurements of sled 0.34.7: a small key costs 130–160 bytes, so callers pack many entries into
 //! one value. Values above about 7 KiB are split off into separate files, which are not always
-//! removed. There are no transactions and no background flush, and the cache is small. An error or
-//! a panic of sled while opening or reading is damage, and the caller rebuilds the tables from the
+//! removed. It lacks transactions and a background flush, and its cache is small. An error or a
+//! panic of sled while opening or reading is damage, and the caller rebuilds the tables from the
 //! journal.
 //!
 //! After the last handle is dropped, a thread of the engine may hold its file a moment longer;
@@ -316,7 +316,7 @@ pub(super) fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
 }
 
 /// Removes partial snapshots. A process that dies while the engine writes a snapshot leaves a part
-/// of it, which the engine would take for a complete one.
+/// of it, which the engine would treat as complete.
 fn remove_half_snapshots(path: &Path) -> Result<(), StoreFault> {
     let entries = match std::fs::read_dir(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),

@@ -204,8 +204,8 @@ impl Queue {
         self.revoke_due(journal)
     }
 
-    /// Returns the amount by which `now` is behind the clock of an earlier session, if its records
-    /// show that: a response in the future, or the opening after a death.
+    /// Returns how far `now` is behind the clock of an earlier session, if its records show that: a
+    /// response in the future, or the opening after a death.
     pub(super) fn clock_behind(&self, now: Timestamp) -> Duration {
         let least_wait = self.hosts.rules().least_wait;
         let opened = self.state.floor.before(least_wait);
@@ -414,7 +414,7 @@ impl Queue {
     }
 
     /// Returns the URLs that have not been seen, each once; URLs whose pattern has brought little
-    /// so far go behind the others. URLs of a host beyond the limit of its domain are left out.
+    /// so far go last. URLs of a host beyond the limit of its domain are left out.
     fn only_new(
         &self,
         discovered: Vec<DiscoveredUrl>,

@@ -235,7 +235,7 @@ impl Journal {
         tail.base + tail.records
     }
 
-    /// Returns the durable position, before which everything is durable.
+    /// Returns the durable position: everything before it is durable.
     pub fn durable(&self) -> Position {
         self.commit.durable()
     }

@@ -45,8 +45,8 @@ use crate::fault::StoreFault;
 use crate::known::{Decision, Known, RetainedEntry};
 use crate::near_dup::Page;
 
-/// Number of documents after which the tables are flushed while they are rebuilt from the journal:
-/// a few hundred MB.
+/// Number of documents between flushes while the tables are rebuilt from the journal: a few hundred
+/// MB.
 const FLUSH_DOCUMENTS: usize = 1 << 19;
 
 /// The signatures of all kept pages of a crawl. See the module's documentation.

@@ -80,9 +80,9 @@ impl EmbeddedStore {
         Ok(count)
     }
 
-    /// Declares that these pages do not repeat the originals because of which they were left out,
-    /// and queues them again: they are visited even if their pattern is closed. Returns the effect
-    /// on each page, in the same order. Durable when it returns. Reads the journal on this thread.
+    /// Declares that these pages do not repeat the originals that they were left out for, and
+    /// queues them again: they are visited even if their pattern is closed. Returns the effect on
+    /// each page, in the same order. Durable when it returns. Reads the journal on this thread.
     ///
     /// # Errors
     /// [`StoreFault`] if the journal or the tables cannot be read or written.

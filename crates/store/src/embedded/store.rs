@@ -138,8 +138,8 @@ impl EmbeddedStore {
         self.opened.after_a_death
     }
 
-    /// Returns the amount by which the clock was behind the clock of an earlier session when the
-    /// store was opened; zero if it was not.
+    /// Returns how far the clock was behind the clock of an earlier session when the store was
+    /// opened; zero if it was not.
     #[must_use]
     pub fn clock_behind(&self) -> Duration {
         self.opened.clock_behind

@@ -3,8 +3,8 @@
 //! A table is a set of [`Posting`]s: a key of 64 bits (the bits of a fingerprint in the order of
 //! one permutation, a band of a sketch, the digest of a text, a URL) and the document that has the
 //! key. A table without documents has document 0 everywhere. Postings are in blocks of a few
-//! hundred, each under its first posting (block.rs), as in the tables of Manku, Jain and Das Sarma
-//! (WWW 2007, section 3), because sled takes 130–160 bytes for every small key.
+//! hundred, each under its first posting (block.rs), because sled takes 130–160 bytes for every
+//! small key. Manku, Jain and Das Sarma (WWW 2007, section 3) use such tables.
 //!
 //! | key in tree `tbl` | value |
 //! |---|---|

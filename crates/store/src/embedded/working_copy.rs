@@ -1,7 +1,7 @@
 //! The embedded store as a node's working copy of a shared crawl.
 //!
 //! A shared crawl keeps its journal in a database, and several nodes work on it, each on the hosts
-//! that it owns. A node uses the code of this store for its decisions: it applies the records of
+//! that it owns. A node uses the code of this store for its decisions. It applies the records of
 //! its new hosts, ships the records that it makes, and takes over the admissions of all nodes from
 //! one log. So the working copy decides like a store that is not shared.
 //!

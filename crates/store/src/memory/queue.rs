@@ -38,7 +38,7 @@ pub(super) struct Queue {
     /// The time of the last lease of each host in this session.
     pub(super) asked_at: HashMap<Host, Timestamp>,
     pub(super) paces: HashMap<Host, Pace>,
-    /// The time before which no host is leased.
+    /// Earliest time of a lease of any host.
     floor: Timestamp,
     /// The order of discovery of hosts, which breaks ties between hosts that become ready at the
     /// same time.

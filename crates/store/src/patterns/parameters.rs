@@ -1,12 +1,11 @@
 //! Parameters: the yield of all queries of a path that have one parameter, `/list?sort&**`.
 //!
 //! A shop shows each list in several orders, as a grid, by price, and in every combination. For
-//! five parameters, these are 31 exact patterns, each of which would be visited until it is closed.
-//! One page in eight has something new, since it shows another selection of goods, but its links
-//! only go to known goods. So a visit also counts for each parameter of its URL. A parameter is
-//! closed in all its combinations after a hundred visits in a row if none of them found an unknown
-//! URL (other than one more view with this parameter) and fewer than one in five brought something
-//! new.
+//! five parameters, there are 31 exact patterns, and each would be visited until it is closed. One
+//! page in eight has something new, since it shows another selection of goods, but its links only
+//! go to known goods. So a visit also counts for each parameter of its URL. A parameter is closed
+//! in all its combinations after a hundred visits in a row that found no unknown URL (other than
+//! one more view with this parameter), if fewer than one in five brought something new.
 //!
 //! A page that repeats another does not reveal which parameter is to blame: `?page&sort` repeats
 //! because of `sort`. Therefore, a closed parameter does not leave out URLs of an exact pattern

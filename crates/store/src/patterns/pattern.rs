@@ -37,8 +37,7 @@ const LAST_GAP: u32 = 1_024;
 /// reopen the pattern.
 const HOPEFUL_GAP: u32 = 2;
 const REOPENING_PROBES: u8 = 3;
-/// Number of pages compared with a topic after which a pattern is put behind if none is about the
-/// topic.
+/// Number of pages compared with a topic that put a pattern behind if all are off topic.
 const OFF_TOPIC_VISITS: u32 = 16;
 /// Number of the latest examples that are kept.
 const EXAMPLES: usize = 3;

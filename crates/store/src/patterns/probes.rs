@@ -1,11 +1,12 @@
 //! Pages known only from left-out pages: visited as a sample, and closed folder by folder.
 //!
-//! The links of a duplicate resolve against its own URL, so they may point to unseen pages (the
-//! second edition of a manual behind an index equal to the first edition's) or to a mirror of known
-//! pages. Only a visit shows which. So the targets of such links wait behind everything else of
-//! their registrable domain ([`DiscoveredUrl::PROBED`](crate::DiscoveredUrl::PROBED)), or of the
-//! crawl ([`DiscoveredUrl::MIRRORED`](crate::DiscoveredUrl::MIRRORED)), in an order derived from
-//! the URLs. Each visit is counted for every folder above it:
+//! The links of a duplicate resolve against its own URL, so they may point to unseen pages or to a
+//! mirror of known pages. An example of the former is the second edition of a manual behind an
+//! index equal to the first edition's. Only a visit shows which. So the targets of such links wait
+//! behind everything else of their registrable domain
+//! ([`DiscoveredUrl::PROBED`](crate::DiscoveredUrl::PROBED)), or of the crawl
+//! ([`DiscoveredUrl::MIRRORED`](crate::DiscoveredUrl::MIRRORED)), in an order derived from the
+//! URLs. Each visit is counted for every folder above it:
 //!
 //! | level | closed after this many visits in a row that brought nothing new |
 //! |---|---|

@@ -3,7 +3,7 @@
 //!
 //! sled 0.34.7 opens with its last snapshot and replays the log after it (its
 //! pagecache/iterator.rs). At a damaged message, it assumes that the rest of that segment was being
-//! overwritten, and continues with the next segment: individual changes to individual pages are
+//! overwritten, and continues with the next segment. Individual changes to individual pages are
 //! lost, and earlier versions are read under a correct checksum. It skips a segment with a damaged
 //! header in the same way. (The part before the snapshot is read by address; sled does notice
 //! damage there.) So this module reads the same part first. Everything that the engine had made

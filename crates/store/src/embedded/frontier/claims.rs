@@ -3,10 +3,10 @@
 //! A redirect of a leased page claims its target. The claim lasts as long as the lease: a
 //! settlement that names the target in `reached` makes it a visited URL, and any other end releases
 //! the claim. A link to the target that is found in the meantime must survive both ends, so it is
-//! *held*: journalled when it is found ([`Record::Held`]), before the record of the page with the
-//! link. The settlement that names the target drops the held URL in the same record, so no crash
-//! leaves a second visit. When the claim is released, the held URL is queued; after a crash, the
-//! next session does that, since claims end with the process.
+//! *held*. It is journalled when it is found ([`Record::Held`]), before the record of the page with
+//! the link. The settlement that names the target drops the held URL in the same record, so no
+//! crash leaves a second visit. When the claim is released, the held URL is queued; after a crash,
+//! the next session does that, since claims end with the process.
 //!
 //! Queueing it immediately would need a second record to take it back, and a queue that skips
 //! entries; a claim in the journal would cost a record per redirect.

@@ -32,10 +32,10 @@ pub(super) struct Hosts {
     probes: ProbeTurns,
     /// The domain of each host, by its number.
     domain_of: Vec<u32>,
-    /// Hosts for which a slot may stay empty.
+    /// Hosts that may keep a slot empty.
     awaited: Awaited,
     sums: Sums,
-    /// The time before which no host gets a request.
+    /// Earliest time of a request to any host.
     floor: Timestamp,
     /// Number of hosts per domain.
     domains: DomainCounts,
@@ -178,7 +178,7 @@ impl Hosts {
     }
 
     /// Returns the host whose turn it is at `now`, ignoring better pages to come. Hosts with only
-    /// probes take turns with the others; if the best host goes first, they go last.
+    /// probes take turns with all hosts; if the best host goes first, they go last.
     fn first_due(&mut self, now: Timestamp, wanted: Wanted) -> Option<u32> {
         let hosts = &self.hosts;
         let urgency = |number: u32| hosts[number as usize].urgency();

@@ -1,7 +1,7 @@
 //! The URLs known to the frontier.
 //!
 //! A URL that was found only on left-out pages ([`DiscoveredUrl::is_probed`]) is remembered
-//! separately, under its own key. When it is also found elsewhere, it is new once more: its place
+//! separately, under its own key. When it is also found elsewhere, it is new once more. Its place
 //! behind everything else is dropped when its turn comes ([`Record::Superseded`]), and its row is
 //! revoked if it was left out by then. After a visit it is known for good.
 //!

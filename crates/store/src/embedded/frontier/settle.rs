@@ -3,7 +3,7 @@
 //! Archived visits are journalled in the order of the archive (see
 //! [`Frontier::settle`](crate::Frontier::settle)): a settlement before its turn waits in `early`
 //! until all before it have arrived. A settlement that is still waiting when the process dies is
-//! never recorded: its URL is visited again, and its span in the archive is beyond the recorded
+//! never recorded. Its URL is visited again, and its span in the archive is beyond the recorded
 //! end, where it is cut off.
 
 use web::Pace;

@@ -28,7 +28,7 @@ pub(super) struct FrontierState {
     pub(super) adopted: Vec<PageUrl>,
     /// True if a URL was leased since the last clean end of a session.
     pub(super) asked: bool,
-    /// The time before which no host gets a request, known or not: the minimum wait after the last
+    /// Earliest time of a request to any host, known or not: the minimum wait after the last
     /// session that died.
     pub(super) floor: Timestamp,
     /// Leases that have not come back.

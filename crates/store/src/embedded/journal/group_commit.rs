@@ -3,10 +3,10 @@
 //! A caller that needs a position durable joins. If no sync is in progress, it leads: it syncs
 //! everything appended by then, for all callers. Otherwise it follows, because the current sync may
 //! have begun before its append. When a sync ends, all followers are woken together. If it did not
-//! cover some of them, the same thread begins another immediately, so that neither the disk waits
-//! for a worker to wake up, nor the workers for the disk. So no caller waits for more than the
-//! current sync and one more (DeWitt et al., "Implementation Techniques for Main Memory Database
-//! Systems", SIGMOD 1984).
+//! cover some of them, the same thread begins another immediately: the disk does not wait for a
+//! worker to wake up, nor the workers for the disk. So no caller waits for more than the current
+//! sync and one more (DeWitt et al., "Implementation Techniques for Main Memory Database Systems",
+//! SIGMOD 1984).
 //!
 //! Invariants, which the model test checks under many orders of events: a caller learns that its
 //! position is durable only after the success of an fsync that began after its append. A failed

@@ -180,9 +180,9 @@ pub enum Record {
     ClockSet {
         /// The time, by the clock for waits.
         at: Timestamp,
-        /// The amount by which dates are ahead of that clock from now on.
+        /// The lead of dates over that clock from now on.
         ahead: Duration,
-        /// The amount by which dates are behind that clock; one of the two is zero.
+        /// The lag of dates behind that clock; one of the two is zero.
         behind: Duration,
     },
     /// A user declares that a page does not repeat another: the two are never compared again.

@@ -4,7 +4,7 @@
 //! numbers, and lower numbers came first. A forgotten page that is admitted again is another
 //! document.
 //!
-//! Invariant: results do not depend on which parts are in memory and which on disk.
+//! Invariant: results are the same for any split of the keys between memory and disk.
 
 use std::sync::Arc;
 

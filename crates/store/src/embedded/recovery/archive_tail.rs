@@ -5,7 +5,7 @@
 //! settled all the time. So after a power cut, the journal may have visits whose bytes the archive
 //! lost. They were settled after the last `Archived` record *but one*: every visit settled before
 //! that record was written before the sync began that the last `Archived` records. Opening reads
-//! that part of the journal (five seconds or 64 MiB of visits, twice), the caller checks which of
+//! that part of the journal (five seconds or 64 MiB of visits, twice). The caller checks which of
 //! these visits the archive has, and the pages of all other visits are queued again
 //! ([`Record::Revoked`]).
 //!

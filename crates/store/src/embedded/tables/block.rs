@@ -8,10 +8,10 @@
 //!         words u64: of each posting the rest of its key less the first key, in unary
 //! ```
 //!
-//! Keys ascend from a known key, so they are coded after Elias (JACM 1974) and Fano (1971): with l
+//! Keys ascend from a known key, so they are coded after Elias (JACM 1974) and Fano (1971). With l
 //! the integer part of log₂ (span / count), any key takes less than l + 3 bits. That is about a bit
 //! more than the entropy, like the Huffman code of Manku, Jain and Das Sarma (WWW 2007, section
-//! 3.3), but without a codebook that must be kept and becomes outdated: a block of fingerprints, of
+//! 3.3), but without a codebook that must be kept and becomes outdated. A block of fingerprints, of
 //! 32-bit bands or of equal keys determines its own l. Tables without documents have document 0
 //! everywhere, which takes no bits.
 //!

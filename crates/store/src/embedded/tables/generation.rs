@@ -6,7 +6,7 @@
 //! | table | sealed: a [`Summary`] |
 //!
 //! Small changes are made in place. Large changes write the next generation from end to end and
-//! drop the tree of the previous one: when a table was overwritten in place, it took two to four
+//! drop the tree of the previous one. When a table was overwritten in place, it took two to four
 //! times its size on disk.
 
 use std::ops::Bound;

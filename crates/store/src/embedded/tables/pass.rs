@@ -1,8 +1,8 @@
 //! A pass: changes to a table, made in place in the blocks that they fall into.
 //!
 //! Every round takes the next change, the block that it falls into and all further changes to that
-//! block, and replaces the block in one batch, so that a killed process never loses a posting that
-//! was in the table before. Blocks that become too large are split evenly; a block that becomes too
+//! block, and replaces the block in one batch. So a killed process never loses a posting that was
+//! in the table before. Blocks that become too large are split evenly; a block that becomes too
 //! small is joined with its successors. Changes and blocks ascend, so a pass that touches
 //! everything reads and writes the table once.
 
