@@ -6,7 +6,7 @@
 //! format is [`IMPORTING`], and nodes refuse it.
 //!
 //! Leases and strikes name queue entries only by number. A later session needs only the leases and
-//! strikes of entries that are still waiting, and few entries have any: a first pass over the
+//! strikes of entries that are still waiting, and few entries have any. A first pass over the
 //! journal ([`ImportScan`]) finds these entries, and the second pass learns their buckets.
 //!
 //! Invariant: nodes see either a completely imported crawl or none.

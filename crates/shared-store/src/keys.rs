@@ -2,10 +2,10 @@
 //! may depend on the first.
 //!
 //! A verdict depends on pages with the same URL, on the page named as canonical, on the cluster
-//! whose ranks are assigned, and on pages that may be similar: pages with the same payload, the
-//! same text, a common band of the sketch, or a fingerprint within `distance` bits. Two such
-//! fingerprints agree in one of `distance + 1` blocks (Manku et al., WWW 2007, section 3). A key
-//! that two rows share by chance costs one more judgement.
+//! whose ranks are assigned, and on pages that may be similar. These are pages with the same
+//! payload, the same text, a common band of the sketch, or a fingerprint within `distance` bits.
+//! Two such fingerprints agree in one of `distance + 1` blocks (Manku et al., WWW 2007, section 3).
+//! A key that two rows share by chance costs one more judgement.
 //!
 //! Invariant: the keys are in the database and nodes compare them, so they do not change during a
 //! crawl.

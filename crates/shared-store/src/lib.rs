@@ -18,7 +18,7 @@
 //! page with the pages of all nodes.
 //!
 //! Invariant: PostgreSQL is the source of truth. A node's work does not count before it is in the
-//! database, and nothing is added for a term that has ended; the functions of `migrations/` check
+//! database, and nothing is added for a term that has ended. The functions of `migrations/` check
 //! that in the database. Start reading at `store.rs`; docs/adr/0021 has the reasons.
 //!
 //! A program that does not take part only reads: `reading.rs` lists the nodes, `mirror.rs` copies a

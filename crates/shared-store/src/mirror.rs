@@ -5,7 +5,7 @@
 //! their discovery is written when they arrive.
 //!
 //! A mirror can be refreshed. The rows of a bucket become visible in ascending order, because a
-//! bucket has one owner at a time, and so do the rows of the log; this does not hold across
+//! bucket has one owner at a time, and so do the rows of the log. This does not hold across
 //! buckets. So the mirror remembers the last row of each bucket.
 //!
 //! Invariant: after each refresh, a mirror is a copy of one moment; nothing is ever written back.

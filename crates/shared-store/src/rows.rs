@@ -1,6 +1,6 @@
 //! The conversion of a record of a node's working copy to rows of the shared journal.
 //!
-//! A record concerns hosts of one bucket, except for the links of a page: they follow the record of
+//! A record concerns hosts of one bucket, except for the links of a page. They follow the record of
 //! the page as separate records, one per run of links of the same bucket. Records only about a
 //! session (its beginning and end, its clock, the end of its archive) do not concern a bucket.
 //!

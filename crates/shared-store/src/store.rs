@@ -211,8 +211,8 @@ impl SharedStore {
         self.control.borrow().clone()
     }
 
-    /// Sets the function to call before visits with a place in the node's archive are sent. Call it
-    /// once, before the first lease.
+    /// Sets the function `sync` to call before visits with a place in the node's archive are sent.
+    /// Call it once, before the first lease.
     pub fn sync_archive_by(&self, sync: SyncArchive) {
         // A second function would sync the same archive.
         let _set = self.shipping.sync_archive.set(sync);

@@ -1,6 +1,6 @@
 //! The interface to the queue of URLs that wait for their visit.
 //!
-//! Politeness is a property of the frontier: it never leases more pages of a host at a time than
+//! Politeness is a property of the frontier. It never leases more pages of a host at a time than
 //! the rules allow (one by default), and never leases a page before its host is ready.
 
 use std::time::Duration;
@@ -374,8 +374,8 @@ pub trait Frontier: Send + Sync {
     /// A probe ([`DiscoveredUrl::is_probed`]) is leased when no other page of its registrable
     /// domain is waiting or out; pages of other domains do not delay it. A probe that was found on
     /// copies of another domain's pages ([`DiscoveredUrl::is_mirrored`]) is leased when no other
-    /// page of the crawl is waiting or out, so that a mirror is visited after its original. In a
-    /// crawl with several nodes, only pages of the same node count.
+    /// page of the crawl is waiting or out. So a mirror is visited after its original. In a crawl
+    /// with several nodes, only pages of the same node count.
     ///
     /// With [`FrontierRules::best_first`], the ready host whose next URL has the lowest priority
     /// goes first; ties go to the host that became ready first. Requisites and ordered URLs compete
@@ -391,7 +391,7 @@ pub trait Frontier: Send + Sync {
     /// patience ago. URLs out on lease count because their links may be as good. So a slot waits
     /// for a host that does not respond once, and no longer than the patience.
     ///
-    /// A URL that two sessions died with is set aside: it is leased alone, when no other URL can be
+    /// A URL that two sessions died with is set aside. It is leased alone, when no other URL can be
     /// leased and no lease is out, so that a third death identifies it.
     ///
     /// A host that has had its last chance ([`Pace::is_past_last_chance`]) is still tried whenever
@@ -415,7 +415,7 @@ pub trait Frontier: Send + Sync {
     /// returns the pace, in this session or a later one.
     ///
     /// Archived visits are recorded in the order of the archive, regardless of the order of
-    /// settlement, so that the end of the last recorded visit is the valid length of the archive.
+    /// settlement. So the end of the last recorded visit is the valid length of the archive.
     ///
     /// # Errors
     /// A fault of the store.

@@ -1,7 +1,7 @@
 //! Checkpoints: the journal's sync, and the flush of memory into the tables.
 //!
 //! A checkpoint syncs the journal, which is enough to lose nothing. From time to time, a flush
-//! follows: both parts of the store hand over the changes since the last flush, and these are
+//! follows. Both parts of the store hand over the changes since the last flush, and these are
 //! written, synced, and sealed with the watermark (docs/adr/0006). A flush rewrites a large part of
 //! the tables that it changes, so larger tables wait for more of the journal; a restart replays
 //! that part.

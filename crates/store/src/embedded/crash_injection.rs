@@ -16,7 +16,7 @@ impl EmbeddedStore {
         self.save(None, true).await.map(drop)
     }
 
-    /// Leaves the state of a process that dies while it writes a flush of the frontier: each bit of
+    /// Leaves the state of a process that dies while it writes a flush of the frontier. Each bit of
     /// `left_out` is a part of the flush that is not written (see `frontier::Flush::leave_out`).
     ///
     /// # Errors

@@ -236,7 +236,7 @@ impl Tree {
     /// Appends many entries, whose keys are ascending and above all existing keys. Not atomic.
     ///
     /// The engine splits a leaf of 17 entries and writes both halves, and rewrites a leaf at about
-    /// every tenth change, so entries added one by one are written several times. Therefore, all
+    /// every tenth change. So entries added one by one are written several times. Therefore, all
     /// keys are inserted first, with empty values: a leaf is nearly empty when it splits and keeps
     /// eight entries, fewer than the ten changes that rewrite it.
     pub(super) fn append(

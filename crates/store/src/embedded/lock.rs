@@ -66,7 +66,7 @@ impl DirectoryLock {
 }
 
 /// Locks `file`, or returns an error that names the holder. A process that is being started has a
-/// copy of every lock of this process until its program is executed, so a lock that this process
+/// copy of every lock of this process until its program is executed. So a lock that this process
 /// has just released is retried for a while.
 fn held(
     lock: impl Fn(&File) -> Result<(), TryLockError>,

@@ -11,7 +11,7 @@ use super::left::LeftRows;
 /// finished.
 const LAST_LOOK: usize = 256;
 /// If at least one visit in this many brought something new, the limit of left-out pages rises to
-/// the number of visits so far: the pattern costs at most twice as much.
+/// the number of visits so far. So the pattern costs at most twice as much.
 const HONEST_ONE_IN: u64 = 20;
 
 /// The probes of a closed pattern or folder.

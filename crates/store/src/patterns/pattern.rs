@@ -284,7 +284,7 @@ impl Pattern {
         self.generality == PARAMETER
     }
 
-    /// Returns true if parameters do not decide about the URLs of this exact pattern: it is closed
+    /// Returns true if parameters do not decide about the URLs of this exact pattern. It is closed
     /// or has a last look itself, has had few visits, or brings something new.
     pub(super) fn is_decided_alone(&self) -> bool {
         let is_seen_to = self.closed.is_some() || !self.last_look.is_over();

@@ -1,8 +1,8 @@
 //! A block of the queue: pages of one host and one priority, in the order of discovery.
 //!
 //! URLs of one host begin with the same text, and the links of a page share the page that they were
-//! found on, so both are front-coded: the number of bytes shared with the previous text, and the
-//! rest (Witten, Moffat and Bell, "Managing Gigabytes", section 4.1).
+//! found on, so both are front-coded. This stores the number of bytes shared with the previous
+//! text, and the rest (Witten, Moffat and Bell, "Managing Gigabytes", section 4.1).
 //!
 //! ```text
 //! block  version u8 · count u32 little-endian · pages

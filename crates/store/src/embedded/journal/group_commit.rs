@@ -3,7 +3,7 @@
 //! A caller that needs a position durable joins. If no sync is in progress, it leads: it syncs
 //! everything appended by then, for all callers. Otherwise it follows, because the current sync may
 //! have begun before its append. When a sync ends, all followers are woken together. If it did not
-//! cover some of them, the same thread begins another immediately: the disk does not wait for a
+//! cover some of them, the same thread begins another immediately. The disk does not wait for a
 //! worker to wake up, nor the workers for the disk. So no caller waits for more than the current
 //! sync and one more (DeWitt et al., "Implementation Techniques for Main Memory Database Systems",
 //! SIGMOD 1984).
