@@ -1,7 +1,7 @@
-//! `crawler patterns`: lists URL patterns that bring new pages, patterns that were closed for
-//! bringing none, and links that were taken for traps. Reads the journal, so it works while the
-//! crawl runs; reopening a pattern needs the crawl to itself,
-//! or a line in its control.toml.
+//! `crawler patterns`: lists URL patterns that bring new pages, patterns that were closed because
+//! they bring none, and links that were classified as traps. Reads the journal, so it works while
+//! the crawl runs; reopening a pattern needs exclusive access to the crawl, or a line in its
+//! control.toml.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
