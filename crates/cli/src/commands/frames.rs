@@ -24,7 +24,7 @@ use crate::read_again::ArchivedPages;
 use crate::settings::Settings;
 use crate::terminal::{pasted, printable, say};
 
-/// Number of a host's last kept pages that are searched for blocks.
+/// Number of a host's last kept pages whose blocks are shown.
 const PAGES: usize = 64;
 
 /// A host with a frame.

@@ -52,7 +52,7 @@ impl Survivors {
     }
 }
 
-/// Repeated parts, sorted by document. They are in an unnamed temporary file, because they may not
+/// Repeated parts, in document order. They are in an unnamed temporary file, because they may not
 /// fit in memory.
 pub(super) struct RepeatedParts {
     file: BufWriter<File>,
@@ -105,7 +105,7 @@ impl PartReader {
         Ok(Some((document, part)))
     }
 
-    /// Returns the repeated parts of the document with this number, which must be the next one.
+    /// Returns the repeated parts of document `number`. Numbers must ascend from call to call.
     fn of_document(&mut self, number: u64) -> io::Result<Vec<u32>> {
         let mut parts = Vec::new();
         while let Some((document, part)) = self.head
