@@ -270,7 +270,7 @@ impl CrawlTopic {
         let topic = match &self.source {
             TopicSource::Fixed(topic) => Some(topic.clone()),
             TopicSource::OfSeeds(growing) => {
-                // Written before the other file, which refers to it.
+                // Written before the other file, whose existence implies that this file exists.
                 let path = state.join(SEEDS);
                 let written = write(disk, &path, growing);
                 written.map_err(|error| cannot_write(&path, error))?;

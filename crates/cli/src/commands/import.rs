@@ -70,8 +70,8 @@ pub(crate) fn run(args: &ImportArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Prints the result. `imported` contains the number of records, and the number imported by an
-/// earlier run.
+/// Prints the result. `imported` contains the number of records, and how many of these an earlier
+/// run imported.
 fn close(imported: Option<(u64, u64)>, archive: &Path) {
     let archive = archive.display();
     let done = match imported {

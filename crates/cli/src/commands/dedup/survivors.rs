@@ -105,7 +105,8 @@ impl PartReader {
         Ok(Some((document, part)))
     }
 
-    /// Returns the repeated parts of document `number`. Numbers must ascend from call to call.
+    /// Returns the repeated parts of document `number`. Call it for every document, by ascending
+    /// number.
     fn of_document(&mut self, number: u64) -> io::Result<Vec<u32>> {
         let mut parts = Vec::new();
         while let Some((document, part)) = self.head

@@ -48,7 +48,7 @@ pub(super) struct Rebuilding {
     originals: Option<HashMap<UrlKey, Page>>,
     /// Index that judges the pages of other crawlers, if there are any.
     scratch_index: Option<ScratchIndex>,
-    /// Pages that count as visited, if there is a scratch index.
+    /// Pages that count as visited, if there is a scratch index, and the originals of revisits.
     settled: HashSet<UrlKey>,
     repeatable: Originals,
     report: Report,

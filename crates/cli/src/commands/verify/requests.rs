@@ -2,8 +2,8 @@
 //!
 //! The archive contains every request, but takes long to read for a large crawl. The journal
 //! contains the time of the last request of each visit. So [`Politeness`] gets these requests, and
-//! the settings in the first record of each archive file. It sees fewer requests than in `crawler
-//! verify`, and judges them by the same rules.
+//! the settings in the first record of each archive file. It sees fewer requests than in
+//! `crawler verify`, and applies the same rules.
 //!
 //! Visits that ended without a response, and visits in other crawlers' archives, are not checked.
 

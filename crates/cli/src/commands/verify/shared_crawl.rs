@@ -1,8 +1,8 @@
 //! Checks a shared crawl: its rows against each other, and the times of its visits.
 //!
 //! For each archived visit, the store contains the time of its last request, by the node's clock.
-//! Earlier requests of a visit, such as redirects, are in the archives: `crawler verify DIR --store
-//! URL` checks these per node.
+//! Earlier requests of a visit, such as redirects, are in the archives:
+//! `crawler verify DIR --store URL` checks them per node.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
