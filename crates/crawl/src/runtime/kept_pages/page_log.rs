@@ -38,12 +38,12 @@ pub(super) enum Entry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PageRecord {
     pub(super) url: UrlKey,
-    /// Its place in its file.
+    /// The offset in the archive file.
     pub(super) offset: u64,
-    /// The number of its file.
+    /// The number of the archive file.
     pub(super) file: u32,
-    /// The upper half of the hash of its heading or title. A page repeats another one only if both
-    /// have the same, or the same canonical URL.
+    /// The upper half of the hash of its heading or title. A page repeats another one only if they
+    /// share their name or their canonical URL.
     pub(super) name: u32,
     /// The upper half of the key of its canonical URL, or of its own if it names none.
     pub(super) canonical: u32,
@@ -69,14 +69,14 @@ pub(super) struct PageLog {
     entries: DiskFile,
     reader: File,
     len: u32,
-    /// The names of the archive's files, one a line.
+    /// The names of the archive's files, one per line.
     names: DiskFile,
     files: Vec<String>,
 }
 
 impl PageLog {
-    /// Opens the log in this state directory and visits its entries in order. The log is truncated
-    /// before a damaged entry. A file without the header is replaced, with a warning.
+    /// Opens the log in this state directory and visits its entries from first to last. The log is
+    /// truncated before a damaged entry. A file without the header is replaced, with a warning.
     ///
     /// # Errors
     /// I/O errors of the system.
