@@ -1,4 +1,4 @@
-//! The steps of a visit, in the order in which `page.rs` takes them.
+//! The steps of a visit, as ordered in `page.rs`.
 
 pub(crate) mod permission;
 
