@@ -18,9 +18,9 @@ use crate::values::host_named;
 /// A selection of failed pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FailedPages {
-    /// Statuses, any of which matches.
+    /// The statuses to select.
     pub statuses: Vec<StatusRange>,
-    /// Hosts, any of which matches.
+    /// The hosts to select.
     pub hosts: Vec<Host>,
     /// A part of the reason; case is ignored.
     pub reason: Option<String>,

@@ -24,10 +24,10 @@ pub type WantsBody<'a> = dyn Fn(u16, &HeaderMap) -> bool + Send + Sync + 'a;
 /// - `Err` is the page's fate, a value to be counted and perhaps retried, never a fault of ours.
 #[async_trait]
 pub trait Fetch: Send + Sync {
-    /// Requests `url`, unless it is still what `known` names, and waits for the whole answer.
+    /// Requests `url`, unless it is unchanged since `known`, and waits for the whole answer.
     ///
     /// # Errors
-    /// [`FetchFailure`] if there is no answer.
+    /// [`FetchFailure`] if no answer comes.
     async fn ask(&self, url: &PageUrl, known: &Validators) -> Result<Exchange, FetchFailure>;
 
     /// Requests like [`ask`](Self::ask), with this `Referer` unless the user gives one, but may
@@ -49,13 +49,13 @@ pub trait Fetch: Send + Sync {
     /// Requests `url` unconditionally and waits for the whole answer.
     ///
     /// # Errors
-    /// [`FetchFailure`] if there is no answer.
+    /// [`FetchFailure`] if no answer comes.
     async fn fetch(&self, url: &PageUrl) -> Result<Exchange, FetchFailure> {
         self.ask(url, &Validators::default()).await
     }
 
-    /// Returns the cookies set by servers that a request for `url` would have now, empty if it
-    /// would have none. `None` if the client keeps no cookies.
+    /// Returns the cookies set by servers that a request for `url` would send now; an empty value
+    /// for no cookie. `None` if the client keeps no cookies.
     fn session_cookies(&self, _url: &PageUrl) -> Option<HeaderValue> {
         None
     }

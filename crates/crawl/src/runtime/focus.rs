@@ -193,7 +193,7 @@ impl Focus {
     }
 
     /// Judges the page of a URL by the topic, and counts its words if it is off topic. `text` is
-    /// the page's text, hashed for its signature. Returns `None` if there is no topic yet.
+    /// the page's text, hashed for its signature. Returns `None` while no topic exists.
     pub(crate) fn judge(
         &self,
         page: &PageText<'_>,

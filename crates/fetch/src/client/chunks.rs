@@ -2,10 +2,10 @@
 //! them (section 7.1).
 //!
 //! Pure. A line that ends in LF alone, or in more than one CR, gets CR LF: the engine refuses the
-//! first, or cuts the body there. Everything else passes as it came, for the engine to judge, and
-//! so does the rest of a body from the first byte that does not belong where it is. Nothing is held
-//! back, so the engine's limits on lines hold here too. Invariants: packets make no difference, and
-//! a well-formed body passes unchanged, without a copy.
+//! first, or cuts the body there. All other bytes pass unchanged, for the engine to judge, and so
+//! does the rest of a body from the first misplaced byte. No bytes are held back, so the engine's
+//! limits on lines hold here too. Invariants: packets make no difference, and a well-formed body
+//! passes unchanged, without a copy.
 
 use std::borrow::Cow;
 
@@ -30,7 +30,7 @@ enum Place {
     Trailer {
         is_empty: bool,
     },
-    /// The end of the body, or bytes that do not belong where they are.
+    /// The end of the body, or misplaced bytes.
     Unread,
 }
 

@@ -11,7 +11,7 @@ use web::HostPattern;
 
 use super::fields::SecretField;
 
-/// The most logins of a file.
+/// Maximum number of logins per file.
 const MOST: usize = 1_000;
 
 /// The logins of a file.
@@ -33,7 +33,7 @@ pub struct NetrcError {
     pub why: &'static str,
 }
 
-/// The login of a machine, as far as it was read.
+/// The login of a machine, possibly incomplete.
 #[derive(Default)]
 struct Entry {
     line: usize,
