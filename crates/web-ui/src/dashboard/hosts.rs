@@ -54,7 +54,7 @@ struct HostsPage {
     has_changed: bool,
 }
 
-/// Shows a page of hosts, those with most pages first.
+/// Shows a page of hosts, sorted by number of pages, the most first.
 pub(crate) async fn show(
     State(dashboard): State<Arc<Dashboard>>,
     Extension(granted): Extension<Granted>,
@@ -85,7 +85,7 @@ fn of(dashboard: &Dashboard, granted: Granted, query: &HostsQuery) -> Result<Htm
     })
 }
 
-/// Returns the hosts whose names contain these letters, those with most pages first.
+/// Returns the hosts whose names contain these letters, sorted by number of pages, the most first.
 fn matching<'a>(
     statistics: &'a CrawlStatistics,
     letters: &str,

@@ -40,10 +40,10 @@ pub struct HostLine {
     pub last_failure: Option<String>,
 }
 
-/// Hosts, those with most pages first. At most [`crate::caps::HOSTS`] are listed.
+/// Hosts, sorted by number of pages, the most first. At most [`crate::caps::HOSTS`] are listed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Hosts {
-    /// Hosts of which a URL was queued.
+    /// Hosts with at least one queued URL.
     pub total: u64,
     /// The hosts.
     pub listed: Vec<HostLine>,
@@ -75,8 +75,8 @@ pub struct Politeness {
     pub hosts: u64,
     /// Requests that were compared with an earlier one to the same host.
     pub compared: u64,
-    /// Requests among them that came too soon.
+    /// Compared requests that came too soon.
     pub too_soon: u64,
-    /// The first of these, in words.
+    /// The first such requests, in words.
     pub complaints: Vec<String>,
 }
