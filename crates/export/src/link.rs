@@ -10,8 +10,8 @@ const ANCHOR_CHARS: usize = 500;
 /// Bytes of the relations of a link.
 const REL_BYTES: usize = 200;
 
-/// Sets the limits by which pages are read for [`LINKS`]: longer words are kept than during a
-/// crawl, and every relation.
+/// Sets the limits for reading pages for [`LINKS`]: anchor texts are longer than during a crawl,
+/// and every relation is kept.
 pub fn widen(limits: &mut ReadLimits) {
     limits.anchor_chars = ANCHOR_CHARS;
     limits.rel_bytes = REL_BYTES;
