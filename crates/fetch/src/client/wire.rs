@@ -79,6 +79,7 @@ impl Wire {
     /// Waits until a request may be sent. On a used connection the socket is asked first: the
     /// runtime learns only between its turns that bytes came, and these must not become the answer.
     ///
+    /// # Errors
     /// `ConnectionAborted` if the connection ended, or brought unrequested bytes.
     fn poll_begin(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.is_http2 || !self.request_ended {
