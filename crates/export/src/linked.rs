@@ -1,8 +1,8 @@
 //! The extent of the link graph in an existing text file, to continue an export.
 //!
 //! The links of a page are consecutive, and pages are in the order of the visits. So the distinct
-//! sources in the file must occur among the visits in this order; a visit between two sources is
-//! without links. The links of the last source may be incomplete and are written again. Finding the
+//! sources in the file must occur among the visits in this order; a visit between two sources has
+//! no links. The links of the last source may be incomplete and are written again. Finding the
 //! extent does not read the archive and holds one line in memory.
 
 use std::fs::File;
@@ -23,7 +23,7 @@ use crate::writer::Form;
 pub struct Linked {
     /// The number of visits, from the first, whose links are complete.
     pub visits: u64,
-    /// The length of the complete links in bytes.
+    /// The length of these visits' links in bytes.
     pub bytes: u64,
 }
 

@@ -44,8 +44,8 @@ pub struct QualitySignals {
     pub mean_word_length: f64,
     /// Share of the words that have a letter. Gopher keeps 0.8 and more.
     pub alphabetic_words: f64,
-    /// Share of the words that are stop words of the text's language; `None` if the language lacks
-    /// a list. (Gopher asks for two of eight English words.)
+    /// Share of the words that are stop words of the text's language; `None` without a list.
+    /// (Gopher asks for two of eight English words.)
     pub stop_words: Option<f64>,
     /// Hash signs (`#`) per word. Gopher keeps up to 0.1.
     pub hashes_per_word: f64,

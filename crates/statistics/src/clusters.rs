@@ -29,7 +29,7 @@ pub struct Cluster {
     pub of_earlier: bool,
     /// The number of its duplicates; too high by at most [`Clusters::error`].
     pub duplicates: u64,
-    /// The newest duplicates, counted since the cluster is one of the largest.
+    /// The newest of the duplicates counted since the cluster became one of the largest.
     pub examples: VecDeque<RecentVisit>,
 }
 

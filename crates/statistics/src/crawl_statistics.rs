@@ -413,14 +413,14 @@ impl CrawlStatistics {
 
     /// Returns the position of the last visit of a URL in the journal, for
     /// [`store::embedded::record_at`]. `None` if it was not visited, if its visit was revoked, or
-    /// if these statistics are without an index ([`CrawlStatistics::with_index`]).
+    /// if these statistics have no index ([`CrawlStatistics::with_index`]).
     #[must_use]
     pub fn position_of(&self, url: &PageUrl) -> Option<Position> {
         self.index.as_ref()?.get(url.key())
     }
 
     /// Returns the positions of the visits of all duplicates of an original, sorted by the end of
-    /// the visits. Empty if these statistics are without an index.
+    /// the visits. Empty if these statistics have no index.
     #[must_use]
     pub fn members_of(&self, original: &PageUrl, of_earlier: bool) -> Vec<Position> {
         let cluster = cluster_key(original, of_earlier);
@@ -428,15 +428,15 @@ impl CrawlStatistics {
         index.map_or_else(Vec::new, |index| index.members(cluster))
     }
 
-    /// Returns the visits that began but did not end, at most
+    /// Returns the visits that began and have not ended, at most
     /// [`MAX_UNDER_WAY`](crate::limits::MAX_UNDER_WAY), in the order of queuing. If no process runs
     /// the crawl, these visits were active when it died.
     pub fn under_way(&self) -> impl ExactSizeIterator<Item = VisitUnderWay> {
         self.under_way.visits()
     }
 
-    /// Returns the part of the journal with the record that queued this entry: the range of its
-    /// possible first positions. `None` if the number is unknown.
+    /// Returns the part of the journal with the record that queued this entry: the range of
+    /// positions where that record may begin. `None` if the number is unknown.
     #[must_use]
     pub fn queued_within(&self, sequence: u64) -> Option<Range<Position>> {
         self.under_way.queued_within(sequence)

@@ -1,4 +1,4 @@
-//! Visits under way: leased queue entries whose visits did not end.
+//! Visits under way: leased queue entries whose visits have not ended.
 //!
 //! The journal names a lease by the sequence number of its queue entry, without a URL and without a
 //! time. So the newest time before each lease in the journal is remembered. Its URL is in the

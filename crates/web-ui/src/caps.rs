@@ -1,4 +1,4 @@
-//! All bounds of reports and of the dashboard, in this order.
+//! The bounds of the output, in one place: first the bounds of a report, then of the dashboard.
 //!
 //! A report is at most [`REPORT`] bytes, even for the largest crawl: each list has a maximum length
 //! and each text a maximum number of bytes in HTML (see [`crate::cut`]). The test
@@ -9,7 +9,7 @@ pub const REPORT: usize = 1 << 20;
 
 /// Points of a timeline. More points of the crawl are added up in pairs.
 pub const POINTS: usize = 120;
-/// Hosts, sorted by number of pages, the most first.
+/// Hosts, by descending number of pages.
 pub const HOSTS: usize = 100;
 /// Clusters of duplicates, the largest first.
 pub const CLUSTERS: usize = 50;

@@ -69,8 +69,7 @@ fn civil(at: Timestamp) -> String {
     text[..seconds].to_owned()
 }
 
-/// Formats a part of a whole in per cent, with one decimal: `12.5 %`. If the whole is zero, returns
-/// an empty text.
+/// Formats a part of a whole in per cent, with one decimal: `12.5 %`; a dash if the whole is 0.
 pub(crate) fn share(part: u64, whole: u64) -> String {
     match whole {
         0 => "–".to_owned(),

@@ -77,7 +77,7 @@ impl Paging {
     }
 }
 
-/// Returns the parameter `q` with this text; an empty text without one.
+/// Returns the parameter `q` with this text; empty if the text is empty.
 pub(crate) fn search_parameter(text: &str) -> String {
     match text {
         "" => String::new(),

@@ -1,4 +1,4 @@
-//! Pages in flight: the visits that began but did not end, the longest first.
+//! Pages in flight: the visits that began and have not ended, the longest first.
 //!
 //! They come from the journal, so the view is the same within the crawl and in another process. The
 //! journal does not store when a visit began: the newest time before the beginning is shown, hence

@@ -113,7 +113,7 @@ pub(crate) async fn show(
     }
 }
 
-/// Returns the name of an archive file; `None` for a path, which would leave the archive.
+/// Returns the name of an archive file; `None` for a path, which could point outside the archive.
 pub(crate) fn archived_name(file: &str) -> Option<&str> {
     archived::is_name(file).then_some(file)
 }

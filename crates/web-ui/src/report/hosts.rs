@@ -40,7 +40,7 @@ pub struct HostLine {
     pub last_failure: Option<String>,
 }
 
-/// Hosts, sorted by number of pages, the most first. At most [`crate::caps::HOSTS`] are listed.
+/// Hosts, by descending number of pages. At most [`crate::caps::HOSTS`] are listed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Hosts {
     /// Hosts with at least one queued URL.

@@ -112,7 +112,7 @@ pub struct CutVisits {
     pub loss: &'static str,
     /// The number of visits.
     pub visits: u64,
-    /// The number of links, requisites and entries that it cost, without uncountable ones.
+    /// The number of links, requisites and entries that it cost; some cannot be counted.
     pub lost: u64,
 }
 

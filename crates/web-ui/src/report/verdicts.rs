@@ -135,7 +135,7 @@ pub struct Cluster {
     pub of_earlier: bool,
     /// The number of its duplicates.
     pub duplicates: u64,
-    /// The newest duplicates, the newest last, at most [`crate::caps::EXAMPLES`].
+    /// Some of the duplicates, the newest last, at most [`crate::caps::EXAMPLES`].
     pub examples: Vec<Duplicate>,
 }
 

@@ -63,8 +63,8 @@ impl Drop for Share {
     }
 }
 
-/// Returns the address whose share a client uses: for IPv6 the network of a link, since a host
-/// chooses its addresses from that network (RFC 4291, section 2.5.4).
+/// Returns the address whose share a client uses: for IPv6, the network of the link, since a host
+/// chooses its addresses within that network (RFC 4291, section 2.5.4).
 fn owner(address: IpAddr) -> Option<IpAddr> {
     let address = address.to_canonical();
     if address.is_loopback() {

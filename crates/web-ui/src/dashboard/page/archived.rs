@@ -43,7 +43,7 @@ pub(crate) struct ArchivedRecord {
     pub(crate) length: u64,
 }
 
-/// Returns true for the name of a file: a path would leave the archive.
+/// Returns true for the name of a file: a path could point outside the archive.
 pub(crate) fn is_name(file: &str) -> bool {
     let path = Path::new(file);
     path.file_name().is_some_and(|name| name == file)
