@@ -24,13 +24,13 @@ pub struct Policy {
     pub duplicate_text: bool,
     /// The treatment of the links of such a page.
     pub duplicate_links: DuplicateLinks,
-    /// The greatest number of links from a seed.
+    /// Maximum number of links from a seed.
     pub max_depth: Option<u32>,
     /// The requisites (pictures, styles, scripts, films) that are fetched with a page.
     pub page_requisites: Requisites,
-    /// The greatest number of visits to a page that fails in a way that may pass.
+    /// Maximum number of visits to a page that fails temporarily.
     pub tries: u32,
-    /// The greatest number of redirects in a row.
+    /// Maximum number of redirects in a row.
     pub redirects: usize,
     /// True if robots.txt, meta robots and X-Robots-Tag are ignored.
     pub ignore_robots: bool,
@@ -46,7 +46,7 @@ pub struct Policy {
     pub main_selectors: MainSelectors,
     /// The product token of this crawler in robots rules.
     pub agent: String,
-    /// The greatest number of bytes of a decoded body that are read.
+    /// Maximum number of bytes that are read of a decoded body.
     pub max_decoded: u64,
     /// The pages that go into the search index; `None` without an index.
     pub index: Option<IndexedPages>,
@@ -109,7 +109,7 @@ impl FromStr for OnDuplicate {
 /// The archived pages that can be searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IndexedPages {
-    /// Pages that repeat none, and new versions of pages that an earlier crawl archived.
+    /// Pages that do not repeat another, and new versions of pages that an earlier crawl archived.
     #[default]
     Unique,
     /// Pages that repeat an earlier one, too.

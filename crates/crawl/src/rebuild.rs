@@ -35,7 +35,7 @@ pub struct ArchivedVisit {
     pub page: DiscoveredUrl,
     /// The start of the visit.
     pub at: Timestamp,
-    /// The exchanges, from first to last. An exchange whose payload was not kept has no body.
+    /// The exchanges, from first to last. An exchange without a kept payload has no body.
     pub exchanges: Vec<Exchange>,
     /// True if the last exchange has its body.
     pub kept: bool,

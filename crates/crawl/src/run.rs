@@ -39,7 +39,7 @@ pub struct Limits {
     pub pages: Option<u64>,
     /// Payload bytes received, over all sessions; active visits may exceed it.
     pub bytes: Option<u64>,
-    /// The least share of pages on topic among the last [`RECENT_PAGES`] of this session, in a
+    /// Minimum share of pages on topic among the last [`RECENT_PAGES`] of this session, in a
     /// crawl with a topic.
     ///
     /// [`RECENT_PAGES`]: crate::RECENT_PAGES

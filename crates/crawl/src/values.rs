@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde::{Deserializer, Serialize, Serializer, de};
 use web::{CanonicalForm, Host, PageUrl};
 
-/// A time span: `500ms`, `1s`, `2h 30m`; a bare number is seconds, as wget has it.
+/// A time span: `500ms`, `1s`, `2h 30m`; a bare number is seconds, as in wget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span(pub Duration);
 

@@ -51,9 +51,9 @@ pub struct Link<'a> {
     pub source: &'a str,
     /// The link's target: the `url` of a visit, if it was visited.
     pub target: &'a str,
-    /// The anchor text; empty if there is none.
+    /// The anchor text; may be empty.
     pub anchor: &'a str,
-    /// The `rel` values, separated by spaces: `nofollow ugc`; empty if there are none.
+    /// The `rel` values, separated by spaces: `nofollow ugc`; may be empty.
     pub rel: &'a str,
     /// The kind of the link.
     pub kind: &'a str,

@@ -34,7 +34,7 @@ pub struct Visit {
     pub truncated: Option<String>,
 }
 
-/// A record for each visit.
+/// One record per visit.
 pub const VISITS: Table = Table {
     schema: "visits/6",
     columns: COLUMNS.split_at(COLUMNS.len() - 1).0,

@@ -21,7 +21,7 @@ pub type WantsBody<'a> = dyn Fn(u16, &HeaderMap) -> bool + Send + Sync + 'a;
 /// - The body is what the server sent, with its content coding, cut at a known limit. If the rest
 ///   is missing, what came is returned, and [`Exchange::is_incomplete`].
 /// - The call ends: head, silence and body have limits of time.
-/// - `Err` is the page's fate, a value to be counted and perhaps retried, never a fault of ours.
+/// - `Err` is the page's fate, a value to count and perhaps retry, never our own fault.
 #[async_trait]
 pub trait Fetch: Send + Sync {
     /// Requests `url`, unless it is unchanged since `known`, and waits for the whole answer.

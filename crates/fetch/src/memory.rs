@@ -1,8 +1,8 @@
-//! The memory that a crawl may take for what servers send.
+//! The memory budget of a crawl for data from servers.
 //!
 //! One budget for the whole crawl, in three parts:
 //!
-//! | part | of the budget | draws | where there is no share |
+//! | part | of the budget | draws | if no share is free |
 //! |---|---|---|---|
 //! | bodies | a half | a body while it is received, and as long as it is there | it goes to disk |
 //! | pages | a quarter | reading a page, and as long as its document is there | it waits its turn |

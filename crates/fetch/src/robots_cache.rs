@@ -108,7 +108,7 @@ pub enum RobotsError {
     /// There was an answer with this status: the host is in trouble.
     #[error("HTTP status {0}")]
     Status(u16),
-    /// The file cannot be decoded, so nobody knows what it forbids.
+    /// The file cannot be decoded, so its rules are unknown.
     #[error("it is {0}")]
     Coding(DecodeError),
 }

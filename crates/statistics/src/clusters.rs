@@ -38,7 +38,7 @@ pub struct Cluster {
 pub struct Clusters {
     counts: HashMap<ClusterKey, u32>,
     named: HashMap<ClusterKey, Cluster>,
-    /// The least number of duplicates of a named cluster when all names were taken.
+    /// Minimum number of duplicates of a named cluster when all names were taken.
     least: u64,
     /// The largest count that was dropped.
     error: u32,

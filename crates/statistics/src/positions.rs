@@ -15,7 +15,7 @@ const SHORTEST_RUN: usize = 4_096;
 /// Bits of a position, enough for 256 TiB.
 const POSITION_BITS: u32 = 48;
 
-/// The greatest position that is kept.
+/// Maximum position that is kept.
 pub(crate) const MAX_POSITION: Position = (1 << POSITION_BITS) - 1;
 
 /// The first 48 bits of a key, and a position that came with it.

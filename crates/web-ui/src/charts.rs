@@ -55,7 +55,7 @@ impl Column {
 #[derive(Clone, Debug)]
 pub(crate) struct Plot {
     pub(crate) svg: Svg,
-    /// The greatest value of the vertical scale, which begins at 0.
+    /// Maximum value of the vertical scale, which begins at 0.
     pub(crate) top: u64,
     /// The labels of the horizontal scale, one per column: empty if they would not fit.
     labels: Vec<String>,

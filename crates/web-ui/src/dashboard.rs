@@ -97,7 +97,7 @@ pub type ReadText = Box<dyn Fn(&str, u64) -> Option<String> + Send + Sync>;
 /// The rule that decided on a URL.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Explanation {
-    /// The verdict, as `crawler why` has it.
+    /// The verdict, as in `crawler why`.
     pub verdict: String,
     /// The reason.
     pub reason: String,

@@ -129,7 +129,7 @@ impl Report {
     }
 }
 
-/// Serializes a time as RFC 3339 has it, as other commands do.
+/// Serializes a time in RFC 3339 format, as other commands do.
 fn rfc_3339<S: Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(at)
 }

@@ -37,7 +37,7 @@ const MAX_BODY: usize = 64 << 10;
 /// events.
 const LONGEST_ANSWER: Duration = Duration::from_secs(60);
 
-/// The files of ours that pages refer to.
+/// Our own files that pages refer to.
 const STYLE: &str = concat!(
     include_str!("../templates/report.css"),
     include_str!("../templates/dashboard.css")
@@ -130,7 +130,7 @@ impl DashboardServer {
     }
 }
 
-/// Returns all routes, behind the rules of access.
+/// Returns all routes, protected by the rules of access.
 fn router(crawl: WatchedCrawl, clock: Clock, access: Access) -> Router {
     let files = Router::new()
         .route("/style.css", get(|| file("text/css; charset=utf-8", STYLE)))

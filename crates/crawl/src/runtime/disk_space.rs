@@ -22,7 +22,7 @@ pub(crate) const CHECK_EVERY: Duration = Duration::from_secs(1);
 /// The room that a crawl needs, and its patience.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiskSpaceRules {
-    /// The low-water mark: with fewer bytes free, no visit begins. Zero for none.
+    /// The low-water mark: with fewer bytes free, no visit begins. Zero disables it.
     pub least: u64,
     /// The time that a crawl waits for room before it ends.
     pub patience: Duration,

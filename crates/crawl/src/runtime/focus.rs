@@ -300,7 +300,7 @@ async fn off_the_reactor(
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct JudgedPage {
     pub(crate) relevance: Relevance,
-    /// The least relevance of a page on topic, when it was judged.
+    /// Minimum relevance of a page on topic when this page was judged.
     pub(crate) threshold: Relevance,
     /// The topic's words on it, the weightiest first.
     pub(crate) words: Vec<String>,

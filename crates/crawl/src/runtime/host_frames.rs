@@ -44,7 +44,7 @@ pub struct LearnedFrames {
 
 impl HostFrames {
     /// Opens the frames that the last session wrote in this state directory. A file that cannot be
-    /// read is passed over with a warning.
+    /// read is skipped with a warning.
     pub(crate) fn open(state: &Path) -> Self {
         let file = state.join(FILE);
         let learned = LearnedFrames::read(state).unwrap_or_else(|error| {

@@ -69,7 +69,7 @@ struct PageTable {
 /// The in-memory index of the log.
 #[derive(Debug, Default)]
 struct InMemory {
-    /// The keys of pages, up to [`MAX_PAGES_OF_KEY`] pages for each.
+    /// The keys of pages, up to [`MAX_PAGES_OF_KEY`] pages per key.
     keys: KeyTable,
     /// By the number of an entry.
     tags: Vec<Tag>,

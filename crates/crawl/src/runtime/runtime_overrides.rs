@@ -22,7 +22,7 @@ use web::{Exclusions, Host, OutOfScope, PageUrl};
 
 use crate::failed_pages::FailedPages;
 
-/// Overrides of the settings; none at first.
+/// Overrides of the settings; empty at first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RuntimeOverrides {
     /// In place of [`PacingRules::delay`].

@@ -18,7 +18,7 @@ pub const MAX_SEED_REPORTS: usize = 20;
 /// The reason why a seed was not fetched, for the choice of a remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SeedFailure {
-    /// There was no answer, or none about robots.txt.
+    /// The host did not answer, for the seed or for its robots.txt.
     Fetch(FailureKind),
     /// The response has this status, which does not belong to a page.
     Status(u16),

@@ -21,7 +21,7 @@ const MOST_URLS: usize = 1 << 20;
 /// The maximum number of links that are remembered, at about 150 bytes each.
 const MOST_LINKS: usize = 1 << 17;
 
-/// The least depth of each URL, and the links of visited pages.
+/// The minimum depth of each URL, and the links of visited pages.
 #[derive(Debug, Default)]
 pub struct ShortestWays(Mutex<Ways>);
 
@@ -43,7 +43,7 @@ struct VisitedPage {
 }
 
 impl ShortestWays {
-    /// Returns the least depth of a page.
+    /// Returns the minimum depth of a page.
     pub(crate) fn depth_of(&self, page: &DiscoveredUrl) -> u32 {
         let depths = &self.ways().depths;
         let known = depths.get(&page.url.key()).copied();

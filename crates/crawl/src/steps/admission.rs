@@ -45,7 +45,7 @@ pub(crate) struct Admission {
 }
 
 impl Admission {
-    /// Returns the admission of a page that is archived whole because it repeats none.
+    /// Returns the admission of a page that is archived whole because it is not a repeat.
     fn whole(verdict: Verdict, following: Following) -> Self {
         Self {
             verdict: Some(verdict),

@@ -33,7 +33,7 @@ pub(crate) struct Findings {
     pub(crate) repeat: Option<Repeat>,
     /// A kept page with the same bytes or words, which counts if the index knows no such page.
     pub(crate) same: Option<Original>,
-    /// Kept pages whose content is part of the page's, if the page repeats none.
+    /// Kept pages whose content is part of the page's, if the page is not a repeat.
     pub(crate) contains: Vec<PageUrl>,
 }
 

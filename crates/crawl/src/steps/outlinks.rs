@@ -22,7 +22,7 @@ const QUEUED: &str = "queued-link";
 /// The field with the number of further links that were queued.
 const QUEUED_NOT_TOLD: &str = "queued-links-not-told";
 
-/// Returns the outlink fields of a document; none unless they are wanted.
+/// Returns the outlink fields of a document; empty unless they are wanted.
 pub(crate) fn notes(is_wanted: bool, document: Option<&Document>) -> Vec<MetadataField> {
     let Some(document) = document.filter(|_| is_wanted) else {
         return Vec::new();

@@ -144,7 +144,7 @@ impl PageWitness {
         self.promise_by(Some(topic), &patterns.harvests(&links), document, links)
     }
 
-    /// `topic` is none before the first seed of a topic of the seeds is read: no words count then.
+    /// `topic` is `None` until the first seed of a topic of the seeds is read: then no words count.
     fn promise_by(
         self,
         topic: Option<&Topic>,

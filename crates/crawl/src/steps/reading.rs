@@ -128,7 +128,7 @@ fn is_coded(exchange: &Exchange) -> bool {
     exchange.header("content-encoding").is_some()
 }
 
-/// Reads an answer on another thread; returns none if that panicked.
+/// Reads an answer on another thread; returns `None` if that panicked.
 async fn read_elsewhere(
     context: &Arc<CrawlContext>,
     exchange: &Exchange,
@@ -291,7 +291,7 @@ fn decoded(policy: &Policy, exchange: &Exchange) -> Decoded {
     fetch::decode(&exchange.headers, &exchange.body, policy.max_decoded)
 }
 
-/// Returns what is odd about the content of an answer.
+/// Returns the oddities in the content of an answer.
 fn warnings(exchange: &Exchange, decoded: &Decoded) -> Vec<Warning> {
     let coding = decoded.error.map(|error| {
         tracing::debug!(url = %exchange.url, %error, "content coding");

@@ -48,7 +48,7 @@ pub(crate) fn without_page(
     }
 }
 
-/// Returns a span in whole milliseconds, as the archive has it.
+/// Returns a span in whole milliseconds, as in the archive.
 fn in_millis(span: Duration) -> Duration {
     Duration::from_millis(u64::try_from(span.as_millis()).unwrap_or(u64::MAX))
 }

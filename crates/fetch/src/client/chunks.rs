@@ -21,11 +21,11 @@ pub(crate) struct ChunkLines {
 enum Place {
     /// The digits of a size, so far; `None` before the first.
     Size(Option<u64>),
-    /// The rest of a line behind this size.
+    /// The rest of a line after this size.
     Extension(u64),
     /// Data with this many bytes left.
     Data(u64),
-    /// The line end behind data.
+    /// The line end after data.
     DataEnd,
     Trailer {
         is_empty: bool,
@@ -129,7 +129,7 @@ impl ChunkLines {
     }
 }
 
-/// Returns the place behind another byte of a size.
+/// Returns the place after another byte of a size.
 fn size_with(size: Option<u64>, byte: u8) -> Place {
     if let Some(digit) = char::from(byte).to_digit(16) {
         let size = size.unwrap_or_default().checked_mul(16);

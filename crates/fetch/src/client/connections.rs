@@ -1,4 +1,4 @@
-//! The clients of hyper, one for each certificate and ruled port, and the connections they use.
+//! The clients of hyper, one per certificate and ruled port, and the connections they use.
 
 use std::collections::HashMap;
 use std::sync::Arc;

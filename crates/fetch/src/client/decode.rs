@@ -27,7 +27,7 @@ use web::Body;
 
 use self::layers::{Coding, Peeled, peel};
 
-/// The most codings on top of each other; more are an attack.
+/// Maximum number of nested codings; more are an attack.
 const MAX_LAYERS: usize = 3;
 /// Minimum decoded size of a bomb.
 const BOMB_SIZE: usize = 1 << 20;

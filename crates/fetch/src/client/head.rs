@@ -119,7 +119,7 @@ pub(crate) fn beginning(came: &[u8]) -> Came {
 }
 
 impl Searched {
-    /// Returns the end of the first empty line behind `begin`.
+    /// Returns the end of the first empty line after `begin`.
     fn end_of_head(&mut self, came: &[u8], begin: usize) -> Option<usize> {
         self.line = self.line.max(begin);
         self.bytes = self.bytes.max(begin);

@@ -40,7 +40,7 @@ pub struct HttpFetch {
     request_headers: RequestHeaders,
     /// The cookies that servers have set, if they are kept.
     cookies: Option<SessionCookies>,
-    /// One permit for each request in flight: its connection is an open file.
+    /// One permit per request in flight: its connection is an open file.
     files: Semaphore,
     options: FetchOptions,
 }

@@ -106,7 +106,7 @@ pub struct FetchLimits {
     /// Time from the look-up of the name to the end of the TLS handshake.
     pub connect_timeout: Duration,
     /// Minimum rate of a body in bytes per second, averaged over each `min_rate_grace` without its
-    /// silence; 0 for none.
+    /// silence; 0 disables it.
     pub min_rate: u64,
     /// The time before the rate of a body counts, and then the window of the average; `timeout` if
     /// that is shorter. Tenths of it without any bytes are limited by `timeout` only.

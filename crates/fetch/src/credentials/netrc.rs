@@ -17,7 +17,7 @@ const MOST: usize = 1_000;
 /// The logins of a file.
 #[derive(Debug, Default)]
 pub struct Netrc {
-    /// The field that logs in at each host; of two for one host the first counts.
+    /// The field that logs in at each host; the first login per host counts.
     pub logins: Vec<(HostPattern, SecretField)>,
     /// True if there is a login for all other hosts.
     pub has_default: bool,

@@ -255,7 +255,7 @@ fn is_https(url: &PageUrl) -> bool {
     url.as_url().scheme() == "https"
 }
 
-/// Returns the path of a cookie that names none (RFC 6265, section 5.1.4).
+/// Returns the path of a cookie without a `Path` (RFC 6265, section 5.1.4).
 fn default_path(url: &PageUrl) -> String {
     let path = url.request().path();
     match path.rfind('/') {

@@ -101,7 +101,7 @@ impl Default for PacingRules {
 /// The part of a host's answer that matters for pacing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// The response time; zero where there was none.
+    /// The response time; zero without a response.
     pub elapsed: Duration,
     /// Its meaning for the next request.
     pub kind: AnswerKind,

@@ -20,7 +20,7 @@ use crate::dashboard::frame::{Frame, Html, Refusal, Tab};
 use crate::filters;
 use crate::format::{self, cut};
 
-/// Unchanged words that are shown before and behind a change.
+/// Unchanged words that are shown before and after a change.
 const CONTEXT: usize = 30;
 
 /// A piece of a text.

@@ -59,7 +59,7 @@ impl Hosts {
         self.listed.len() as u64
     }
 
-    /// Returns the greatest number of pages of a host.
+    /// Returns the maximum number of pages per host.
     pub(crate) fn most(&self) -> u64 {
         let pages = self.listed.iter().map(|host| host.sums.visits.pages);
         pages.max().unwrap_or(0)

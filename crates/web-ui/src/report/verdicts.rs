@@ -41,7 +41,7 @@ impl Verdicts {
         self.distances.iter().any(|count| *count > 0)
     }
 
-    /// Returns the bins of the distances, up to the greatest that occurs.
+    /// Returns the bins of the distances, up to the maximum that occurs.
     pub(crate) fn distance_bins(&self) -> Vec<Bin> {
         let most = self.distances.iter().rposition(|count| *count > 0);
         let Some(most) = most else {

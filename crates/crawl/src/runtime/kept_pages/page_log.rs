@@ -1,8 +1,8 @@
 //! The log of kept pages on disk: their places in the archive and their lookup keys, in records of
 //! fixed length.
 //!
-//! Each page is appended as soon as it is remembered, so a kill loses none. The log is synced only
-//! when the session ends; after a power cut, checksums find the records that were not written.
+//! Each page is appended as soon as it is remembered, so a kill loses no page. The log is synced
+//! only when the session ends; after a power cut, checksums find the records that were not written.
 //!
 //! Invariant: the log ends before the first record that is damaged or names an unknown file.
 
@@ -149,7 +149,7 @@ impl PageLog {
         self.len
     }
 
-    /// Returns the page with this number; none if it cannot be read.
+    /// Returns the page with this number; `None` if it cannot be read.
     pub(super) fn page(&self, number: u32) -> Option<PageRecord> {
         let mut bytes = [0; LENGTH];
         let read = disk::read_at(&self.reader, &mut bytes, place(number));
@@ -220,7 +220,7 @@ impl Entry {
         bytes.try_into().expect("the fields have one length")
     }
 
-    /// Returns the entry of a record; none if the record is damaged.
+    /// Returns the entry of a record; `None` if the record is damaged.
     fn decode(bytes: &[u8; LENGTH]) -> Option<Self> {
         let (fields, sum) = bytes.split_at(LENGTH - size_of::<u32>());
         let long = |at: usize| Some(u64::from_le_bytes(*fields.get(at..)?.first_chunk()?));

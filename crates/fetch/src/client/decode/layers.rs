@@ -149,7 +149,7 @@ struct Headed<'a> {
     head: Vec<u8>,
     /// The number of bytes of the head that are read.
     at: usize,
-    /// The error behind the head.
+    /// The error after the head.
     error: Option<io::Error>,
     rest: Box<dyn BufRead + 'a>,
 }

@@ -3,7 +3,7 @@
 //! | an answer of any host | what it means for all |
 //! |---|---|
 //! | fine | the host's own wait: its delay, its slowness, its Crawl-delay |
-//! | 429, 503 | the host's own wait; those in a row are counted over all hosts |
+//! | 429, 503 | the host's own wait; the count in a row is over all hosts |
 //! | none, another fault of the server | the wait after a good answer: the failure is the host's
 //! own |
 
