@@ -39,7 +39,7 @@ pub struct ArchivedVisit {
     pub exchanges: Vec<Exchange>,
     /// True if the last exchange has its body.
     pub kept: bool,
-    /// The fields of the `metadata` record, as ordered there.
+    /// The fields of the `metadata` record, in record order.
     pub notes: Vec<(String, String)>,
     /// The robots.txt files that were fetched on the page's behalf: URL and content.
     pub robots: Vec<(PageUrl, Vec<u8>)>,

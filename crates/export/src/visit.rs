@@ -1,4 +1,4 @@
-//! The table of visits, sorted by their end.
+//! The table of visits, in the order they ended.
 //!
 //! New columns are appended after the columns that scripts know; the sketch, which is rarely
 //! needed, is the last. The journal has a sketch when its page is admitted, before the visit's
@@ -141,7 +141,7 @@ impl Serialize for VisitRow<'_> {
     }
 }
 
-/// The visits of a crawl, sorted by their end.
+/// The visits of a crawl, in the order they ended.
 pub struct Visits {
     history: History,
     revoked: Revocations,

@@ -130,7 +130,7 @@ impl Secrets {
         (all.len(), open)
     }
 
-    /// Returns the number of cookies that can be sent, and how many also over http.
+    /// Returns the number of cookies that can be sent, and the number that can be sent over http.
     #[must_use]
     pub fn cookies(&self) -> (usize, usize) {
         self.jar.count()

@@ -419,8 +419,8 @@ impl CrawlStatistics {
         self.index.as_ref()?.get(url.key())
     }
 
-    /// Returns the positions of the visits of all duplicates of an original, sorted by the end of
-    /// the visits. Empty if these statistics have no index.
+    /// Returns the positions of the visits of all duplicates of an original, in the order
+    /// the visits ended. Empty if these statistics have no index.
     #[must_use]
     pub fn members_of(&self, original: &PageUrl, of_earlier: bool) -> Vec<Position> {
         let cluster = cluster_key(original, of_earlier);

@@ -90,7 +90,7 @@ impl RecentVisit {
     }
 }
 
-/// The newest visits of each kind, sorted by their end.
+/// The newest visits of each kind, in the order they ended.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct NewestVisits([VecDeque<RecentVisit>; Newest::ALL.len()]);
 

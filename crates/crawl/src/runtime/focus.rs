@@ -330,7 +330,7 @@ impl JudgedPage {
     }
 }
 
-/// The seeds while none is on topic.
+/// The seeds so far, while all are off topic.
 #[derive(Debug, Default)]
 struct SeedPages {
     /// The seeds that are not settled yet; 0 also once one was on topic.

@@ -1,5 +1,5 @@
 //! The texts of the pages that were compared last: reading a page again from the archive costs a
-//! millisecond or more, and a site's pages are compared with the same few.
+//! millisecond or more, and a site's pages are compared with the same few pages.
 //!
 //! Invariant: the counted bytes of the texts never exceed the given maximum.
 

@@ -46,8 +46,8 @@ pub async fn open_archive(
     Ok(archive)
 }
 
-/// Returns the end of the last settled visit in the archive. Without any, returns the place behind
-/// the files of other crawlers, which stay, if there are any.
+/// Returns the end of the last settled visit in the archive. If no visit is settled, returns the
+/// place after the files of other crawlers, which stay, if any exist.
 ///
 /// # Errors
 /// [`Fault::Sink`] if the directory cannot be read.

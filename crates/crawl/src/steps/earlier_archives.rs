@@ -26,7 +26,7 @@ pub(crate) const NOT_MODIFIED: u16 = 304;
 #[derive(Debug)]
 pub struct EarlierArchives {
     pages: Arc<EarlierCrawls>,
-    /// The archive directory of each crawl in `pages`, in the same sequence; `None` if its pages
+    /// The archive directory of each crawl in `pages`, in the same order; `None` if its pages
     /// only count as seen.
     directories: Vec<Option<PathBuf>>,
     warned: AtomicBool,

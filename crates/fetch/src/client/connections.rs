@@ -28,7 +28,7 @@ const IDLE_PER_HOST: usize = 4;
 const H2_STREAM_WINDOW: u32 = 512 << 10;
 const H2_CONNECTION_WINDOW: u32 = 1 << 20;
 
-/// The clients: without a certificate of the user's, and per certificate.
+/// The clients without a user certificate, and the clients per certificate.
 #[derive(Debug)]
 pub(crate) struct Clients {
     without: ClientsOfPorts,

@@ -85,7 +85,7 @@ pub fn gunzip(body: &Bytes, cap: u64) -> Decoded {
     Decoding::gunzip(&**body, cap).whole()
 }
 
-/// The codings that a header names, in the sequence of their application.
+/// The codings that a header names, in the order they were applied.
 #[derive(Default)]
 struct Codings {
     codings: Vec<Coding>,

@@ -43,7 +43,7 @@ pub struct FetchOptions {
     pub secrets: Arc<Secrets>,
     /// True if the cookies that servers set are sent back to their origins.
     pub keeps_cookies: bool,
-    /// The certificates for the crawler to identify itself with.
+    /// The client certificates of the crawler.
     pub client_certificates: ClientCertificates,
     /// The number of idle connections per host, the same as the maximum in use at a time (see
     /// [`PacingRules::connections_per_host`](crate::PacingRules::connections_per_host)).

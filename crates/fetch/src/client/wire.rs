@@ -56,9 +56,9 @@ enum Incoming {
     Passing(BytesMut),
     /// These bytes, then the rest of a body in chunks.
     Chunks(BytesMut, ChunkLines),
-    /// None: unrequested bytes came before a request, and must not become its answer.
+    /// Nothing: unrequested bytes came before a request, and must not become its answer.
     Unasked,
-    /// None before the next request; the socket is asked after this turn.
+    /// Nothing before the next request; the socket is asked after this turn.
     Silence(Turn),
 }
 

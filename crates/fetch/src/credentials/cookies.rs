@@ -262,7 +262,7 @@ impl Jar {
         secret(&field).filter(|_| !field.is_empty())
     }
 
-    /// Returns the number of cookies that can be sent, and how many also over http.
+    /// Returns the number of cookies that can be sent, and the number that can be sent over http.
     pub(super) fn count(&self) -> (usize, usize) {
         let cookies = || self.by_domain.values().flatten().map(|(_, cookie)| cookie);
         let sendable = cookies().filter(|cookie| !cookie.open.is_empty()).count();

@@ -102,7 +102,7 @@ pub struct Permit {
     host: Host,
     group: Option<Group>,
     address: Option<IpAddr>,
-    /// The start of holding the slots.
+    /// The time when the slots were taken.
     began: Instant,
     /// Empty once finished.
     slots: Vec<OwnedSemaphorePermit>,

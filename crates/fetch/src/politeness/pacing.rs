@@ -255,7 +255,7 @@ impl HostPace {
         }
     }
 
-    /// Returns the minimum distance of two requests to the host, after any answers.
+    /// Returns the minimum distance of two requests to the host, regardless of its answers.
     #[must_use]
     pub fn least(self, rules: &PacingRules) -> Cooldown {
         rules.calm(Duration::ZERO, self.crawl_delay)

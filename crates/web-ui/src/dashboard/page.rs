@@ -220,7 +220,7 @@ fn row_at(
     }
 }
 
-/// Returns the facts about a visit, as ordered on the page.
+/// Returns the facts about a visit, in display order.
 fn facts(row: &VisitRecord) -> Vec<Fact> {
     fn address(label: &'static str, url: Option<&PageUrl>) -> Option<Fact> {
         url.map(|url| Fact {
