@@ -39,7 +39,7 @@ pub const VALUE: usize = 400;
 pub const LISTED: usize = 500;
 /// Pages in flight that are listed, the longest first.
 pub const IN_FLIGHT: usize = 4_096;
-/// Hits of a search that can be reached; [`HITS_OF_A_PAGE`] per page.
+/// Hits of a search that can be reached, and hits per page.
 pub const HITS: usize = 500;
 /// See [`HITS`].
 pub const HITS_OF_A_PAGE: usize = 20;
