@@ -18,7 +18,7 @@ const MAX_RECORD: usize = 64 << 20;
 /// Bytes of a record that are held in memory; the rest of a body is spooled.
 const HELD: usize = 256 << 10;
 
-/// The archive of a crawl, and the rules by which its pages are read.
+/// The archive of a crawl, and the rules for reading its pages.
 #[derive(Clone, Debug)]
 pub struct PageArchive {
     /// The directory of its files.
@@ -64,8 +64,7 @@ impl PageArchive {
         Ok(answer)
     }
 
-    /// Returns the text in which the search index finds the page of this record; `None` if it
-    /// cannot be read.
+    /// Returns the text of this record's page for the search index; `None` if it cannot be read.
     #[must_use]
     pub fn indexed_text_at(&self, file: &str, offset: u64) -> Option<String> {
         let stream = WarcStream::open_at(&warc::locate(&self.directory, file), offset).ok()?;
