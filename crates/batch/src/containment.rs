@@ -76,8 +76,8 @@ const FINDING: usize = 3 * 4;
 /// The number of documents that a thread takes at once.
 const AT_ONCE: u64 = 64;
 
-/// Passes each ordered pair of `documents` with at least the containment in `options` to `found`,
-/// in the order of the contained documents, then of the containing ones.
+/// Passes each ordered pair of `documents` whose containment reaches the minimum of `options` to
+/// `found`, in the order of the contained documents, then of the containing ones.
 ///
 /// # Errors
 /// The errors of the documents and of `found` as they are, and [`BatchError`].

@@ -22,7 +22,7 @@ use crate::oddities::{Oddities, Oddity};
 /// (`urn:pageinfo:`, `metadata:`).
 const SCHEMES: [&str; 4] = ["http:", "https:", "ftp:", "file:"];
 
-/// Maximum bytes of a record's content that are read; a crawl reads the same number of a page. A
+/// Maximum bytes of a record's content that are read, the same limit as for a page of a crawl. A
 /// record can unpack to any length.
 const MAX_CONTENT: u64 = 8 << 20;
 

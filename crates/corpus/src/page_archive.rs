@@ -42,7 +42,7 @@ impl PageArchive {
     /// Reads the page in the record at `offset` of an archive file.
     ///
     /// # Errors
-    /// Why it cannot be read.
+    /// The reason why it cannot be read.
     pub fn page_at(&self, file: &str, offset: u64) -> Result<ArchivedPage, String> {
         let (answer, record) = self.answer_and_record(file, offset)?;
         let document = crawl::document_here(&self.policy, &answer)
@@ -58,7 +58,7 @@ impl PageArchive {
     /// Reads the answer in the record at `offset` of an archive file.
     ///
     /// # Errors
-    /// Why it cannot be read.
+    /// The reason why it cannot be read.
     pub fn answer_at(&self, file: &str, offset: u64) -> Result<Exchange, String> {
         let (answer, _) = self.answer_and_record(file, offset)?;
         Ok(answer)
@@ -77,7 +77,7 @@ impl PageArchive {
     /// Opens an archive file at `offset`.
     ///
     /// # Errors
-    /// Why it cannot be read.
+    /// The reason why it cannot be read.
     pub fn open_at(&self, file: &str, offset: u64) -> Result<WarcStream, String> {
         let open = || WarcStream::open_at(&warc::locate(&self.directory, file), offset);
         // The crawl may be about to close the file, which changes its name.
@@ -104,7 +104,7 @@ impl PageArchive {
 /// Reads the next record of an archive file, unless it is larger than a page can be.
 ///
 /// # Errors
-/// Why it cannot be read.
+/// The reason why it cannot be read.
 pub fn next_record(reader: &mut WarcStream) -> Result<Option<Record>, String> {
     reader
         .next_record(MAX_RECORD)

@@ -52,8 +52,8 @@ impl Crawl {
         Ok(Self { directory, state })
     }
 
-    /// Returns the visited URLs, one per row, in the order that the visits ended, with the columns
-    /// of ``crawler export --format parquet``.
+    /// Returns the visited URLs, one per row, ordered by the end of each visit, with the columns of
+    /// ``crawler export --format parquet``.
     ///
     /// Raises OSError if the journal cannot be opened.
     fn pages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, CrawlTable>> {

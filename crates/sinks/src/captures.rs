@@ -47,7 +47,7 @@ pub struct Requests<T> {
     waiting: VecDeque<Waiting<T>>,
     /// Digests of the ids of requests with another method.
     others: HashSet<u128>,
-    /// Digests of the ids that requests with another method name.
+    /// Digests of the ids named by requests with another method.
     answers: HashSet<u128>,
     /// The last request that no record has named: target, date, and its method.
     unpaired: Option<(String, String, Standing)>,

@@ -13,8 +13,7 @@
 //! | neither id, target nor digest, or "not modified" | the nearest capture of its URL |
 //!
 //! Invariant: content whose digest is known to differ from the revisit's is never its original, and
-//! if the revisit gives a date, a capture more than a minute away from it counts only if the
-//! digests agree.
+//! a lookup by target and date accepts a capture more than a minute away only if the digests agree.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -30,7 +30,7 @@ pub(super) fn from_iterator(
         };
         let number = first as usize + texts.len();
         let (document_id, document_text) = parts(&document?, text, id, number)?;
-        // Ids are kept only from the first document with an id on.
+        // Ids are kept only once a document has an id.
         match document_id {
             Some(id) if ids.is_empty() => {
                 ids.extend((first..number as u64).map(|number| Id::Number(number.into())));

@@ -35,7 +35,7 @@ pub(crate) const BLANK: u64 = 4;
 pub(crate) const GLANCE: usize = 64 << 10;
 
 /// Maximum length of a line before `length`, `offset` and `filename`: a name has 255 bytes, and
-/// each may take six.
+/// each byte may take six.
 const MAX_LINE_START: usize = MAX_LINE - 4096;
 
 /// A line of the index without its file name, which is known once the record is appended.

@@ -201,7 +201,7 @@ impl Index {
         Ok(())
     }
 
-    /// Renames the only run to [`INDEX`] and removes all other files of the index.
+    /// Renames the only run to [`INDEX`] and removes runs that the manifest does not name.
     fn promote(&mut self) -> Result<(), SinkFault> {
         if let [whole] = self.manifest.0.as_slice() {
             let from = self.run_path(whole.number);
