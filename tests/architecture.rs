@@ -6,7 +6,7 @@ mod text;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 23] = [
+const CRATES: [&str; 24] = [
     "anybytes",
     "batch",
     "cli",
@@ -18,6 +18,7 @@ const CRATES: [&str; 23] = [
     "disk",
     "export",
     "fetch",
+    "messages",
     "neardup",
     "python",
     "search",
@@ -95,6 +96,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
         ("search", &["disk", "sinks", "web"]),
         ("export", &["disk", "neardup", "store", "web"]),
         ("statistics", &["store", "web"]),
+        ("messages", &["disk", "store", "web"]),
         ("batch", &["neardup"]),
         (
             "web-ui",
@@ -147,6 +149,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
                 "disk",
                 "export",
                 "fetch",
+                "messages",
                 "neardup",
                 "search",
                 "shared-store",

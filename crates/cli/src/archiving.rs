@@ -1,16 +1,16 @@
 //! Archive options, derived from a crawl's settings.
 
+use messages::{CommandError, usage};
 use sinks::ArchiveOptions;
 use sinks::warc::{Compression, Dictionary, Packing, is_prefix};
 use web::Clock;
 
-use crate::cli_error::{CliError, usage};
 use crate::machine::random;
 use crate::settings::Settings;
 
 /// Checks that the settings fit together. Reads no file, so that commands work without the
 /// dictionary.
-pub(crate) fn check(settings: &Settings) -> Result<(), CliError> {
+pub(crate) fn check(settings: &Settings) -> Result<(), CommandError> {
     let refuse = |message: String, remedy: &str| Err(usage(message).with_remedy(remedy));
     let packing = settings.compression;
     if let Some(level) = settings.compression_level {
@@ -44,7 +44,7 @@ pub(crate) fn check(settings: &Settings) -> Result<(), CliError> {
 }
 
 /// Returns the compression of the archive.
-pub(crate) fn compression(settings: &Settings) -> Result<Compression, CliError> {
+pub(crate) fn compression(settings: &Settings) -> Result<Compression, CommandError> {
     let default = settings.compression.levels().map(|(_, default)| default);
     let level = settings.compression_level.or(default).unwrap_or_default();
     Ok(match settings.compression {
@@ -57,7 +57,7 @@ pub(crate) fn compression(settings: &Settings) -> Result<Compression, CliError> 
     })
 }
 
-fn dictionary(settings: &Settings) -> Result<Option<Dictionary>, CliError> {
+fn dictionary(settings: &Settings) -> Result<Option<Dictionary>, CommandError> {
     let Some(path) = &settings.zstd_dictionary else {
         return Ok(None);
     };
@@ -68,7 +68,7 @@ fn dictionary(settings: &Settings) -> Result<Option<Dictionary>, CliError> {
 }
 
 /// Returns the archive's options, with the description of the crawl.
-pub(crate) fn options(settings: &Settings, clock: &Clock) -> Result<ArchiveOptions, CliError> {
+pub(crate) fn options(settings: &Settings, clock: &Clock) -> Result<ArchiveOptions, CommandError> {
     let ignores = settings.ignore_robots;
     let robots = if ignores { "ignore" } else { "obey" };
     Ok(ArchiveOptions {

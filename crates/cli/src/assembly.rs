@@ -21,6 +21,7 @@ use crawl::{
 };
 use disk::{Disk, ReservedDisk, SystemDisk};
 use fetch::{Fetch, FetchOptions, HttpFetch, MemoryBudget, Pacer, RobotsCache, Secrets, Stalls};
+use messages::{CommandError, fault, in_use, remedy_of};
 use shared_store::{Session, SharedOptions, SharedStore};
 use sinks::Sink;
 use store::embedded::{EarlierCrawls, EmbeddedStore, StoreOptions};
@@ -33,7 +34,6 @@ use self::fence::FencedFetch;
 use self::long_list::ListReading;
 pub(crate) use self::long_list::ReadList;
 pub(crate) use self::rules::{pacing, policy, scope, store_options};
-use crate::cli_error::{CliError, fault};
 use crate::control::orders::OrderedStore;
 use crate::disk_space::DiskFullRetry;
 use crate::focus::CrawlTopic;
@@ -41,8 +41,7 @@ use crate::seeds::Seeds;
 use crate::settings::Settings;
 use crate::widened::{Before, Widened};
 use crate::{
-    archiving, crawl_directory, disk_error, disk_space, earlier, machine, search_index,
-    session_clock,
+    archiving, crawl_directory, disk_space, earlier, machine, search_index, session_clock,
 };
 
 /// Maximum number of origins whose robots.txt is remembered.
@@ -137,14 +136,14 @@ impl Components {
         secrets: Secrets,
         clock: &Clock,
         session: Option<&Session>,
-    ) -> Result<Self, CliError> {
+    ) -> Result<Self, CommandError> {
         let (memory, stalls) = (MemoryBudget::new(settings.memory()), Stalls::default());
         let options = rules::fetch_options(settings, secrets, clock, &memory, &stalls)?;
         let options = FetchOptions {
             client_certificates: settings.client_certificates(&seeds.urls),
             ..options
         };
-        let fetch = HttpFetch::new(options).map_err(|error| CliError::of_usage(&error))?;
+        let fetch = HttpFetch::new(options).map_err(|error| CommandError::of_usage(&error))?;
         let mut fetch: Arc<dyn Fetch> = Arc::new(fetch);
         if let Some(session) = session {
             let term = Arc::clone(session.term());
@@ -190,7 +189,7 @@ pub(crate) async fn assemble(
     components: Components,
     session: Option<Session>,
     listen: impl FnOnce() -> Stop,
-) -> Result<AssembledCrawl, CliError> {
+) -> Result<AssembledCrawl, CommandError> {
     let state = crawl_directory::state(&settings.out);
     if session.is_none() {
         if !EmbeddedStore::exists(&state) {
@@ -328,7 +327,10 @@ pub(crate) async fn assemble(
 }
 
 /// Opens the kept pages for the comparison of texts; `None` if the user chose other rules.
-fn kept_pages(settings: &Settings, disk: &Arc<dyn Disk>) -> Result<Option<KeptPages>, CliError> {
+fn kept_pages(
+    settings: &Settings,
+    disk: &Arc<dyn Disk>,
+) -> Result<Option<KeptPages>, CommandError> {
     let likeness = settings.likeness()?;
     // With earlier crawls, a page is compared with its own capture first.
     let is_default = settings.since.is_empty()
@@ -353,7 +355,7 @@ async fn open_shared(
     mut options: StoreOptions,
     clock: &Clock,
     scope: &Arc<RwLock<Scope>>,
-) -> Result<OpenStore, CliError> {
+) -> Result<OpenStore, CommandError> {
     let state = crawl_directory::state(&settings.out);
     (options.key, options.new_key) = (None, session.key());
     let options = SharedOptions {
@@ -369,7 +371,7 @@ async fn open_shared(
     };
     let opened = SharedStore::open(session, &state, options).await;
     let shared = opened.map_err(|error| match error {
-        StoreFault::InUse { .. } => crawl_directory::in_use(&error),
+        StoreFault::InUse { .. } => in_use(&error),
         other => with_disk_remedy(&other, settings),
     })?;
     Ok(OpenStore {
@@ -389,19 +391,19 @@ fn open_store(
     earlier: Option<Arc<EarlierCrawls>>,
     clock: &Clock,
     disk: &Arc<dyn Disk>,
-) -> Result<EmbeddedStore, CliError> {
+) -> Result<EmbeddedStore, CommandError> {
     let options = store_options(settings, earlier, clock, disk)?;
     EmbeddedStore::open(&crawl_directory::state(&settings.out), &options).map_err(|error| {
         match error {
             StoreFault::Setting { .. }
             | StoreFault::Key
             | StoreFault::Incomparable { .. }
-            | StoreFault::Design { .. } => CliError::of_usage(&error),
+            | StoreFault::Design { .. } => CommandError::of_usage(&error),
             StoreFault::Damaged { .. } => {
                 fault(&error).with_remedy(crawl_directory::rebuild(&settings.out))
             }
-            StoreFault::Format { .. } => crawl_directory::cli_error(&error),
-            StoreFault::InUse { .. } => crawl_directory::in_use(&error),
+            StoreFault::Format { .. } => CommandError::of_store(&error),
+            StoreFault::InUse { .. } => in_use(&error),
             other => with_disk_remedy(&other, settings),
         }
     })
@@ -426,7 +428,7 @@ async fn queue(
     seeds: &Seeds,
     store: &dyn Frontier,
     settings: &Settings,
-) -> Result<usize, CliError> {
+) -> Result<usize, CommandError> {
     let urls = seeds.urls.iter().cloned();
     let found = urls.map(|url| DiscoveredUrl::new(url, 0, None)).collect();
     let queued = store.discover(found).await;
@@ -434,6 +436,6 @@ async fn queue(
 }
 
 /// Adds the remedy for a fault that the machine most likely caused.
-fn with_disk_remedy(error: &(dyn Error + 'static), settings: &Settings) -> CliError {
-    fault(error).with_remedy(disk_error::remedy_of(error, &settings.out))
+fn with_disk_remedy(error: &(dyn Error + 'static), settings: &Settings) -> CommandError {
+    fault(error).with_remedy(remedy_of(error, &settings.out))
 }

@@ -4,9 +4,8 @@
 use std::io::{self, Write};
 
 use comparison::{BlockWeight, DifferingBlock};
+use messages::printable;
 use serde::{Serialize, Serializer};
-
-use crate::terminal::printable;
 
 /// Maximum number of blocks in text output. JSON output contains all blocks.
 const SHOWN: usize = 40;

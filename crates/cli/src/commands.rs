@@ -52,41 +52,35 @@ use std::sync::Arc;
 use ::crawl::control_file::CONTROL;
 use corpus::MAX_DOCUMENT;
 use disk::SystemDisk;
+use messages::{CommandError, fault, usage};
 use store::embedded::{EarlierCrawls, EmbeddedStore};
 use store::{Frontier, StoreFault};
 use tokio::runtime::Runtime;
 use web::{CanonicalForm, Clock, PageUrl, Scope};
 
-use crate::cli_error::{CliError, fault, usage};
 use crate::control::last_in_force;
 use crate::input;
 use crate::settings::Settings;
-use crate::terminal::{printable, say};
 use crate::{assembly, crawl_directory, earlier, machine, seeds};
 
 /// Reads a file, or standard input for `-`.
-fn read_input(path: &Path) -> Result<Vec<u8>, CliError> {
+fn read_input(path: &Path) -> Result<Vec<u8>, CommandError> {
     input::read(path, MAX_DOCUMENT).map_err(unreadable(path))
 }
 
 /// Returns the error for a named file or directory that cannot be read.
-fn unreadable(path: &Path) -> impl Fn(io::Error) -> CliError + Copy {
+fn unreadable(path: &Path) -> impl Fn(io::Error) -> CommandError + Copy {
     move |error| usage(format!("cannot read {}: {error}", path.display()))
 }
 
 /// Returns the error for a named file that cannot be written.
-fn unwritable(path: &Path) -> impl Fn(io::Error) -> CliError + Copy {
+fn unwritable(path: &Path) -> impl Fn(io::Error) -> CommandError + Copy {
     move |error| usage(format!("cannot write {}: {error}", path.display()))
 }
 
 /// Parses a URL argument.
-fn parse_url(text: &str, form: &CanonicalForm) -> Result<PageUrl, CliError> {
+fn parse_url(text: &str, form: &CanonicalForm) -> Result<PageUrl, CommandError> {
     PageUrl::parse(text, form).map_err(|error| usage(format!("{text:?}: {error}")))
-}
-
-/// Prints a warning.
-fn warn(text: &str) {
-    say(&format!("warning: {}", printable(text)));
 }
 
 /// Returns a line for [`columns`](crate::output::columns): a label and its value, if there is one.
@@ -103,7 +97,7 @@ fn exit_code(is_right: bool) -> ExitCode {
 }
 
 /// Returns the scope of a crawl with its seeds and the exclusions in effect.
-fn scope_in_force(settings: &Settings, form: &CanonicalForm) -> Result<Scope, CliError> {
+fn scope_in_force(settings: &Settings, form: &CanonicalForm) -> Result<Scope, CommandError> {
     let mut scope = assembly::scope(settings)?;
     if let Some(in_force) = last_in_force(&settings.out)? {
         scope.exclude_now(in_force.overrides.exclude);
@@ -120,7 +114,7 @@ fn open_store(
     earlier: Option<Arc<EarlierCrawls>>,
     clock: &Clock,
     state: &Path,
-) -> Result<EmbeddedStore, CliError> {
+) -> Result<EmbeddedStore, CommandError> {
     let disk: Arc<dyn disk::Disk> = Arc::new(SystemDisk);
     let options = assembly::store_options(settings, earlier, clock, &disk)?;
     Ok(EmbeddedStore::open(state, &options)?)
@@ -132,14 +126,14 @@ fn order<T>(
     directory: &Path,
     line: &str,
     carry_out: impl AsyncFnOnce(&EmbeddedStore) -> Result<T, StoreFault>,
-) -> Result<T, CliError> {
+) -> Result<T, CommandError> {
     let settings = Settings::of_crawl(directory)?;
     let earlier = earlier::load(&settings)?.map(Arc::new);
     let state = crawl_directory::state(directory);
     let disk: Arc<dyn disk::Disk> = Arc::new(SystemDisk);
     let options = assembly::store_options(&settings, earlier, &machine::clock(), &disk)?;
     let store = EmbeddedStore::open(&state, &options).map_err(|error| match error {
-        StoreFault::InUse { .. } => CliError::of_usage(&error).with_remedy(format!(
+        StoreFault::InUse { .. } => CommandError::of_usage(&error).with_remedy(format!(
             "the running crawl obeys within seconds if you write `{line}` into {}",
             directory.join(CONTROL).display()
         )),
@@ -153,7 +147,7 @@ fn order<T>(
 }
 
 /// Returns a runtime for a command that needs one for asynchronous calls.
-fn runtime() -> Result<Runtime, CliError> {
+fn runtime() -> Result<Runtime, CommandError> {
     let runtime = tokio::runtime::Builder::new_current_thread().build();
     runtime.map_err(|error| fault(&error))
 }

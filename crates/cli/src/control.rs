@@ -20,11 +20,11 @@ use crawl::control_file::{self, CONTROL, ControlRecord, MAX_BYTES};
 use crawl::{CrawlContext, Orders, RuntimeOverrides};
 use disk::SystemDisk;
 use fetch::PacingRules;
+use messages::{CommandError, fault, usage};
 use store::StoreFault;
 use tokio::time::MissedTickBehavior;
 
 use self::orders::OrderedStore;
-use crate::cli_error::{CliError, fault, usage};
 use crate::crawl_directory;
 use crate::settings::one_line;
 
@@ -40,7 +40,7 @@ pub(crate) struct ControlInForce {
 }
 
 /// Returns the last control file in effect in the crawl in `directory`, if any.
-pub(crate) fn last_in_force(directory: &Path) -> Result<Option<ControlInForce>, CliError> {
+pub(crate) fn last_in_force(directory: &Path) -> Result<Option<ControlInForce>, CommandError> {
     let state = crawl_directory::state(directory);
     let record = ControlRecord::of(&state).map_err(|error| fault(&error))?;
     let wrong = |what: String| {
@@ -60,7 +60,7 @@ pub(crate) fn last_in_force(directory: &Path) -> Result<Option<ControlInForce>, 
 /// crawl in `directory`.
 pub(crate) fn shortest_delays(
     directory: &Path,
-) -> Result<(Option<Duration>, Option<Duration>), CliError> {
+) -> Result<(Option<Duration>, Option<Duration>), CommandError> {
     let record = ControlRecord::of(&crawl_directory::state(directory));
     Ok(record.map_err(|error| fault(&error))?.shortest_delays())
 }
@@ -123,7 +123,7 @@ impl ControlWatch {
     ///
     /// # Errors
     /// The file is invalid, so it is unclear which overrides should be in effect.
-    pub(crate) fn open(directory: &Path, settings: PacingRules) -> Result<Self, CliError> {
+    pub(crate) fn open(directory: &Path, settings: PacingRules) -> Result<Self, CommandError> {
         let path = directory.join(CONTROL);
         let found = FileState::of(&path);
         found.overrides().map_err(|what| {

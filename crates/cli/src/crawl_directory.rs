@@ -2,15 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use messages::{CommandError, fault, pasted, printable, say, usage};
 use shared_store::NodeMark;
 use sinks::Settled;
 use sinks::warc::{Packing, SettledNote, name_of};
 use store::StoreFault;
 use store::embedded::EmbeddedStore;
 use web::Timestamp;
-
-use crate::cli_error::{CliError, fault, usage};
-use crate::terminal::{pasted, printable, say};
 
 /// Returns the path of the crawl's state.
 pub(crate) fn state(directory: &Path) -> PathBuf {
@@ -23,7 +21,7 @@ pub(crate) fn archive(directory: &Path) -> PathBuf {
 }
 
 /// Returns the node of a shared crawl that owns the directory, if any.
-pub(crate) fn node_mark(directory: &Path) -> Result<Option<NodeMark>, CliError> {
+pub(crate) fn node_mark(directory: &Path) -> Result<Option<NodeMark>, CommandError> {
     NodeMark::read(&state(directory)).map_err(|error| {
         let shown = directory.display();
         usage(format!(
@@ -162,7 +160,7 @@ pub(crate) fn rebuild_from_archive(directory: &Path) -> String {
 
 /// Returns the number of bytes missing at the end of the journal of the crawl in `directory`,
 /// according to the note in its archive.
-pub(crate) fn missing_journal(directory: &Path) -> Result<u64, CliError> {
+pub(crate) fn missing_journal(directory: &Path) -> Result<u64, CommandError> {
     let noted = Settled::read(&archive(directory)).map_err(|error| fault(&error))?;
     let SettledNote::Settled(settled) = noted else {
         return Ok(0);
@@ -172,7 +170,7 @@ pub(crate) fn missing_journal(directory: &Path) -> Result<u64, CliError> {
 }
 
 /// Refuses a journal that has become shorter, to prevent appends to it.
-pub(crate) fn refuse_a_short_journal(directory: &Path) -> Result<(), CliError> {
+pub(crate) fn refuse_a_short_journal(directory: &Path) -> Result<(), CommandError> {
     let state = state(directory);
     let missing = match EmbeddedStore::exists(&state) {
         true => missing_journal(directory)?,
@@ -189,45 +187,14 @@ pub(crate) fn refuse_a_short_journal(directory: &Path) -> Result<(), CliError> {
     Err(fault(&error).with_remedy(rebuild_from_archive(directory)))
 }
 
-/// Converts a store's error: a usage error if the store is in use, otherwise a fault.
-pub(crate) fn cli_error(error: &StoreFault) -> CliError {
-    match error {
-        StoreFault::InUse { .. } => in_use(error),
-        // Segments are in DIR/state/journal.
-        StoreFault::Format { path, .. } => {
-            let directory = path.ancestors().nth(3).unwrap_or(path);
-            fault(error).with_remedy(format!(
-                "`crawler rebuild {} --from-archive` makes the journal of this program from the \
-                 archive",
-                pasted(directory)
-            ))
-        }
-        other => fault(other),
-    }
-}
-
-/// Returns the error for a crawl that another process has open.
-pub(crate) fn in_use(error: &StoreFault) -> CliError {
-    let interrupt = match error {
-        StoreFault::InUse {
-            holder: Some(holder),
-            ..
-        } => format!("`kill -INT {}` interrupts it", holder.process),
-        _ => "interrupt it".to_owned(),
-    };
-    CliError::of_usage(error).with_remedy(format!(
-        "wait until it ends, or {interrupt}; status, export and why work meanwhile"
-    ))
-}
-
 /// Returns the state of the crawl in `directory`, or an error if there is none.
-pub(crate) fn state_of(directory: &Path) -> Result<PathBuf, CliError> {
+pub(crate) fn state_of(directory: &Path) -> Result<PathBuf, CommandError> {
     refuse_node(directory)?;
     any_state_of(directory)
 }
 
 /// Refuses the directory of a node, whose state is a part of a shared crawl.
-pub(crate) fn refuse_node(directory: &Path) -> Result<(), CliError> {
+pub(crate) fn refuse_node(directory: &Path) -> Result<(), CommandError> {
     let Some(mark) = node_mark(directory)? else {
         return Ok(());
     };
@@ -241,7 +208,7 @@ pub(crate) fn refuse_node(directory: &Path) -> Result<(), CliError> {
 }
 
 /// Returns the path of the state of a crawl, or of a node in a shared crawl.
-pub(crate) fn any_state_of(directory: &Path) -> Result<PathBuf, CliError> {
+pub(crate) fn any_state_of(directory: &Path) -> Result<PathBuf, CommandError> {
     let state = state(directory);
     if EmbeddedStore::exists(&state) {
         return Ok(state);

@@ -7,13 +7,11 @@ use std::time::Duration;
 
 use crawl::{DiskSpace, DiskSpaceRules};
 use disk::{Disk, DiskErrorKind, Reserve, ReservedDisk, SystemDisk};
+use messages::{CommandError, fault, printable, remedy_for, say, usage};
 use tokio::time::Instant;
 
-use crate::cli_error::{CliError, fault, usage};
 use crate::crawl_directory;
-use crate::disk_error::remedy_for;
 use crate::settings::Settings;
-use crate::terminal::{printable, say};
 
 /// Size of the reserve: enough for 64 pages in flight of 128 KiB each, and their journal records.
 const RESERVE_BYTES: u64 = 8 << 20;
@@ -21,7 +19,10 @@ const RESERVE_BYTES: u64 = 8 << 20;
 const RESERVE: &str = "reserve";
 
 /// Takes the reserve of the crawl in `settings.out`. The caller must hold the lock of its state.
-pub(crate) fn keep(disk: &ReservedDisk, settings: &Settings) -> Result<Arc<DiskSpace>, CliError> {
+pub(crate) fn keep(
+    disk: &ReservedDisk,
+    settings: &Settings,
+) -> Result<Arc<DiskSpace>, CommandError> {
     let system: Arc<dyn Disk> = Arc::new(SystemDisk);
     let state = crawl_directory::state(&settings.out);
     let rules = DiskSpaceRules {
@@ -77,8 +78,8 @@ impl<'s> DiskFullRetry<'s> {
     /// Runs a step. If the step fails on a full disk, retries it until `--wait-for-room` expires.
     pub(crate) async fn step<T>(
         &mut self,
-        mut step: impl AsyncFnMut() -> Result<T, CliError>,
-    ) -> Result<T, CliError> {
+        mut step: impl AsyncFnMut() -> Result<T, CommandError>,
+    ) -> Result<T, CommandError> {
         loop {
             match step().await {
                 Err(error) if error.is_disk_full() => self.wait(error).await?,
@@ -88,7 +89,7 @@ impl<'s> DiskFullRetry<'s> {
     }
 
     /// Waits for more disk space. Returns the error once `--wait-for-room` expires.
-    async fn wait(&mut self, error: CliError) -> Result<(), CliError> {
+    async fn wait(&mut self, error: CommandError) -> Result<(), CommandError> {
         let patience = self.settings.wait_for_room.0;
         let free = self.free();
         if self.waited.is_none() && !patience.is_zero() {
@@ -120,7 +121,7 @@ impl<'s> DiskFullRetry<'s> {
 
 /// Returns the error about a file of the crawl in `out`: a usage error if the user chose a wrong
 /// path, a fault if the machine fails.
-pub(crate) fn cannot(action: &str, path: &Path, error: &io::Error, out: &Path) -> CliError {
+pub(crate) fn cannot(action: &str, path: &Path, error: &io::Error, out: &Path) -> CommandError {
     let message = format!("cannot {action} {}: {error}", path.display());
     match error.kind() {
         io::ErrorKind::PermissionDenied

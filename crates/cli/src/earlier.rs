@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crawl::EarlierArchives;
+use messages::{CommandError, usage};
 use sinks::warc::locate;
 use store::StoreFault;
 use store::embedded::EarlierCrawls;
 
-use crate::cli_error::{CliError, usage};
 use crate::crawl_directory;
 use crate::settings::Settings;
 
 /// Makes the paths in `--since` and `--against` absolute and unique. Each path is preceded by the
 /// crawls that its own crawl was run against, because they contain the pages that it found
 /// unchanged. All paths of `since` are added to `against`.
-pub(crate) fn resolve(settings: &mut Settings) -> Result<(), CliError> {
+pub(crate) fn resolve(settings: &mut Settings) -> Result<(), CommandError> {
     let (mut since, mut against) = (Vec::new(), Vec::new());
     for (option, directories, found) in [
         ("--since", &settings.since, &mut since),
@@ -44,7 +44,7 @@ fn add(
     settings: &Settings,
     path: &mut Vec<PathBuf>,
     found: &mut Vec<PathBuf>,
-) -> Result<(), CliError> {
+) -> Result<(), CommandError> {
     crawl_directory::state_of(directory)?;
     let shown = directory.display();
     let absolute = directory.canonicalize();
@@ -80,7 +80,7 @@ fn add(
 pub(crate) fn archives(
     settings: &Settings,
     pages: Option<&Arc<EarlierCrawls>>,
-) -> Result<Option<EarlierArchives>, CliError> {
+) -> Result<Option<EarlierArchives>, CommandError> {
     let Some(pages) = pages else {
         return Ok(None);
     };
@@ -116,7 +116,7 @@ pub(crate) fn states(settings: &Settings) -> Vec<PathBuf> {
 }
 
 /// Returns the pages of the crawls in `--against`. Reads all of their journals.
-pub(crate) fn load(settings: &Settings) -> Result<Option<EarlierCrawls>, CliError> {
+pub(crate) fn load(settings: &Settings) -> Result<Option<EarlierCrawls>, CommandError> {
     let states = states(settings);
     let features = settings.feature_settings_name();
     EarlierCrawls::load(&states, &features, settings.likeness()?).map_err(|error| {
@@ -130,6 +130,6 @@ pub(crate) fn load(settings: &Settings) -> Result<Option<EarlierCrawls>, CliErro
                   checks it"
             }
         };
-        CliError::of_usage(&error).with_remedy(remedy)
+        CommandError::of_usage(&error).with_remedy(remedy)
     })
 }

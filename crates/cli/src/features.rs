@@ -8,12 +8,12 @@ use std::sync::Arc;
 use corpus::{Documents, InputOptions, Reader, Skipped, is_standard_input};
 use crawl::AdaptiveSignatures;
 use disk::{Disk, SystemDisk};
+use messages::{CommandError, fault, usage};
 use neardup::frequencies::DocumentFrequencies;
 use neardup::{
     Features, Fingerprinter, HashKey, NormalText, SignatureBuilder, StopWords, Ties, Weights,
 };
 
-use crate::cli_error::{CliError, fault, usage};
 use crate::draft_file::DraftFile;
 
 /// Name of the file with learned document frequencies, in a crawl's state directory.
@@ -40,9 +40,9 @@ impl FeatureSettings {
         features: Features,
         stop_words: Option<&str>,
         frequencies: Option<&Path>,
-    ) -> Result<Self, CliError> {
+    ) -> Result<Self, CommandError> {
         let stop_words = stop_words.map(StopWords::of_language).transpose();
-        let stop_words = stop_words.map_err(|error| CliError::of_usage(&error))?;
+        let stop_words = stop_words.map_err(|error| CommandError::of_usage(&error))?;
         let feature_settings = Self {
             features,
             stop_words: stop_words.map(Arc::new),
@@ -72,12 +72,12 @@ impl FeatureSettings {
         paths: &[PathBuf],
         input: &mut InputOptions,
         reader: &Reader,
-    ) -> Result<Self, CliError> {
+    ) -> Result<Self, CommandError> {
         if !self.has_to_learn() {
             return Ok(self);
         }
         let spooled = input.spool(paths);
-        spooled.map_err(|error| CliError::of_usage(&error))?;
+        spooled.map_err(|error| CommandError::of_usage(&error))?;
         // The second reading reports unreadable documents.
         let frequencies = self.count(paths, input, reader, |_skipped| ())?;
         Ok(Self {
@@ -94,10 +94,10 @@ impl FeatureSettings {
         input: &InputOptions,
         reader: &Reader,
         mut skip: impl FnMut(&Skipped),
-    ) -> Result<DocumentFrequencies, CliError> {
+    ) -> Result<DocumentFrequencies, CommandError> {
         let mut frequencies = DocumentFrequencies::new(self.features.unit);
         let documents =
-            Documents::below(paths, input).map_err(|error| CliError::of_usage(&error))?;
+            Documents::below(paths, input).map_err(|error| CommandError::of_usage(&error))?;
         for document in documents {
             match document {
                 Ok(document) => {
@@ -117,11 +117,11 @@ impl FeatureSettings {
     }
 
     /// Returns the fingerprinter for these features.
-    pub(crate) fn fingerprinter(&self) -> Result<Fingerprinter, CliError> {
+    pub(crate) fn fingerprinter(&self) -> Result<Fingerprinter, CommandError> {
         let (stop_words, frequencies) = (self.stop_words.clone(), self.frequencies.clone());
         Fingerprinter::new(self.features, stop_words, frequencies)
             .map(|fingerprinter| fingerprinter.ties(self.ties))
-            .map_err(|error| CliError::of_usage(&error))
+            .map_err(|error| CommandError::of_usage(&error))
     }
 
     /// Returns the signature builder of the crawl with this state directory.
@@ -129,7 +129,7 @@ impl FeatureSettings {
         self,
         key: HashKey,
         state: &Path,
-    ) -> Result<AdaptiveSignatures, CliError> {
+    ) -> Result<AdaptiveSignatures, CommandError> {
         if !self.has_to_learn() {
             let builder = SignatureBuilder::new(self.fingerprinter()?, key);
             return Ok(AdaptiveSignatures::new(builder));
@@ -143,11 +143,11 @@ impl FeatureSettings {
         }
         let known = self.known_to(state)?;
         AdaptiveSignatures::learning(self.features, self.stop_words, key, known)
-            .map_err(|error| CliError::of_usage(&error))
+            .map_err(|error| CommandError::of_usage(&error))
     }
 
     /// Loads the document frequencies that a crawl has learned, if the weights need them.
-    pub(crate) fn learned_by(self, state: &Path) -> Result<Self, CliError> {
+    pub(crate) fn learned_by(self, state: &Path) -> Result<Self, CommandError> {
         if !self.has_to_learn() {
             return Ok(self);
         }
@@ -158,7 +158,7 @@ impl FeatureSettings {
         })
     }
 
-    fn known_to(&self, state: &Path) -> Result<DocumentFrequencies, CliError> {
+    fn known_to(&self, state: &Path) -> Result<DocumentFrequencies, CommandError> {
         let path = state.join(LEARNED);
         if path.exists() {
             read(&path)
@@ -170,7 +170,10 @@ impl FeatureSettings {
 
 /// Writes the learned frequencies. A kill loses the session's frequencies: later pages are weighted
 /// without them, and sketches still find their duplicates.
-pub(crate) fn keep(adaptive_signatures: &AdaptiveSignatures, state: &Path) -> Result<(), CliError> {
+pub(crate) fn keep(
+    adaptive_signatures: &AdaptiveSignatures,
+    state: &Path,
+) -> Result<(), CommandError> {
     let Some(frequencies) = adaptive_signatures.frequencies() else {
         return Ok(());
     };
@@ -189,7 +192,7 @@ pub(crate) fn keep(adaptive_signatures: &AdaptiveSignatures, state: &Path) -> Re
 pub(crate) fn write(
     frequencies: &DocumentFrequencies,
     output: Option<&Path>,
-) -> Result<(), CliError> {
+) -> Result<(), CommandError> {
     let Some(path) = output.filter(|path| !is_standard_input(path)) else {
         return crate::output::file_to_stdout(|out| frequencies.write(out));
     };
@@ -216,7 +219,7 @@ fn write_to<W: Write>(frequencies: &DocumentFrequencies, out: W) -> io::Result<W
 ///
 /// # Errors
 /// The file cannot be read, or has another format.
-pub(crate) fn read(path: &Path) -> Result<DocumentFrequencies, CliError> {
+pub(crate) fn read(path: &Path) -> Result<DocumentFrequencies, CommandError> {
     let unreadable =
         |error: &dyn std::fmt::Display| usage(format!("cannot read {}: {error}", path.display()));
     let file = File::open(path).map_err(|error| unreadable(&error))?;

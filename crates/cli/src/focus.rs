@@ -15,18 +15,17 @@ use std::sync::Arc;
 use corpus::ArchivedPage;
 use crawl::{Focus, LearnedWords, TopicOfSeeds, page_text};
 use disk::{Disk, SystemDisk};
+use messages::{CommandError, fault, printable, say, usage};
 use neardup::HashKey;
 use serde::{Deserialize, Serialize};
 use store::embedded::{self, EmbeddedStore};
 use topic::{GrowingTopic, Relevance, Topic};
 use web::{Media, PageUrl};
 
-use crate::cli_error::{CliError, fault, usage};
 use crate::crawl_directory;
 use crate::disk_space::cannot;
 use crate::read_again::ArchivedPages;
 use crate::settings::Settings;
-use crate::terminal::{printable, say};
 use crate::topic_of::{frequencies_of, growing_topic_of, topic_of};
 
 /// Files of a topic, below a crawl's state directory.
@@ -101,7 +100,7 @@ impl CrawlTopic {
     /// # Errors
     /// The topic is without words, an example cannot be read, or the crawl was begun with another
     /// topic.
-    pub(crate) fn of(settings: &Settings) -> Result<Option<Self>, CliError> {
+    pub(crate) fn of(settings: &Settings) -> Result<Option<Self>, CommandError> {
         let state = crawl_directory::state(&settings.out);
         let choice = TopicChoice::of(settings);
         let begun = Self::of_crawl(&settings.out)?;
@@ -124,7 +123,7 @@ impl CrawlTopic {
     }
 
     /// Returns the topic of the crawl in `directory`; `None` for a crawl without a topic.
-    pub(crate) fn of_crawl(directory: &Path) -> Result<Option<Self>, CliError> {
+    pub(crate) fn of_crawl(directory: &Path) -> Result<Option<Self>, CommandError> {
         let state = crawl_directory::state(directory);
         let Some(stored) = read::<StoredTopic>(&state.join(TOPIC))? else {
             return Ok(None);
@@ -169,7 +168,7 @@ impl CrawlTopic {
         &self,
         settings: &Settings,
         state: &Path,
-    ) -> Result<Option<Topic>, CliError> {
+    ) -> Result<Option<Topic>, CommandError> {
         let learned = read(&crawl_directory::state(&settings.out).join(WORDS));
         let learned = learned.unwrap_or_else(|unreadable| {
             unreadable.warn();
@@ -189,7 +188,7 @@ impl CrawlTopic {
 
     /// Returns the topic with the weights that the crawl in `directory` has learned. Returns `None`
     /// for a topic of the seeds before the first seed is read.
-    pub(crate) fn weighed(&self, directory: &Path) -> Result<Option<Topic>, CliError> {
+    pub(crate) fn weighed(&self, directory: &Path) -> Result<Option<Topic>, CommandError> {
         let path = crawl_directory::state(directory).join(WORDS);
         Ok(self.weighed_by(read(&path)?.unwrap_or_default()))
     }
@@ -204,7 +203,7 @@ impl CrawlTopic {
         }
     }
 
-    fn new(choice: TopicChoice, settings: &Settings) -> Result<Option<Self>, CliError> {
+    fn new(choice: TopicChoice, settings: &Settings) -> Result<Option<Self>, CommandError> {
         if !settings.has_topic() {
             return Ok(None);
         }
@@ -218,7 +217,7 @@ impl CrawlTopic {
     }
 
     /// Returns the topic of a crawl that continues. A topic that still grows needs the frequencies.
-    fn resumed(self, settings: &Settings) -> Result<Self, CliError> {
+    fn resumed(self, settings: &Settings) -> Result<Self, CommandError> {
         let source = match self.source {
             TopicSource::OfSeeds(growing) if !growing.is_complete() => {
                 let frequencies = frequencies_of(settings.frequencies.as_deref())?;
@@ -237,7 +236,7 @@ impl CrawlTopic {
         seeds: &[PageUrl],
         key: HashKey,
         disk: &Arc<dyn Disk>,
-    ) -> Result<Focus, CliError> {
+    ) -> Result<Focus, CommandError> {
         let state = crawl_directory::state(&settings.out);
         let to_come = match &mut self.source {
             TopicSource::Fixed(_) => seeds.len(),
@@ -264,7 +263,12 @@ impl CrawlTopic {
     }
 
     /// Writes the topic to this state directory, unless it already contains one.
-    fn store(&self, state: &Path, settings: &Settings, disk: &dyn Disk) -> Result<(), CliError> {
+    fn store(
+        &self,
+        state: &Path,
+        settings: &Settings,
+        disk: &dyn Disk,
+    ) -> Result<(), CommandError> {
         let cannot_write =
             |path: &Path, error: io::Error| cannot("write", path, &error, &settings.out);
         let topic = match &self.source {
@@ -300,7 +304,7 @@ fn catch_up(
     growing: &mut GrowingTopic,
     settings: &Settings,
     seeds: &[PageUrl],
-) -> Result<usize, CliError> {
+) -> Result<usize, CommandError> {
     if growing.is_complete() {
         return Ok(0);
     }
@@ -335,7 +339,7 @@ fn threshold(settings: &Settings) -> Option<Relevance> {
 }
 
 /// Returns the error for a crawl that is continued with another topic.
-fn refuse_change(directory: &Path, was: &TopicChoice) -> CliError {
+fn refuse_change(directory: &Path, was: &TopicChoice) -> CommandError {
     let shown = directory.display();
     let was = match was.shown() {
         options if options.is_empty() => "without a topic".to_owned(),
@@ -347,7 +351,7 @@ fn refuse_change(directory: &Path, was: &TopicChoice) -> CliError {
 }
 
 /// Reads a file of the topic; `None` if the file does not exist.
-fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<T>, CliError> {
+fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<T>, CommandError> {
     let text = match std::fs::read(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         text => text.map_err(|error| cannot("read", path, &error, path))?,

@@ -10,12 +10,12 @@ use std::path::PathBuf;
 use batch::dedup::Verification;
 use clap::Args;
 use corpus::{InputOptions, Reader};
+use messages::{CommandError, usage};
 use neardup::{
     BandDesign, DEFAULT_RECALL, Features, Fingerprint, FingerprintBits, HashKey, LEAST_WORDS,
     SignatureBuilder, Thresholds, Ties, Unit, Width,
 };
 
-use crate::cli_error::{CliError, usage};
 use crate::features::FeatureSettings;
 use crate::values::Switch;
 
@@ -55,7 +55,7 @@ impl FeatureArgs {
         paths: &[PathBuf],
         input: &mut InputOptions,
         reader: &Reader,
-    ) -> Result<SignatureBuilder, CliError> {
+    ) -> Result<SignatureBuilder, CommandError> {
         let features = self.features.unwrap_or_default();
         let features = Features {
             weights: self.weights.unwrap_or(features.weights),
@@ -132,12 +132,12 @@ impl VerdictArgs {
     }
 
     /// Returns the criterion of near duplicates.
-    pub(crate) fn criterion(&self, features: &FeatureArgs) -> Result<Thresholds, CliError> {
+    pub(crate) fn criterion(&self, features: &FeatureArgs) -> Result<Thresholds, CommandError> {
         let criterion = match self.is_verified() {
             false => Thresholds::within(self.distance),
             true => Thresholds::new(self.distance, self.asked_resemblance(features)),
         };
-        criterion.map_err(|error| CliError::of_usage(&error))
+        criterion.map_err(|error| CommandError::of_usage(&error))
     }
 
     /// Returns the resemblance that decides; `None` if a crawl's thresholds decide.
@@ -152,7 +152,7 @@ impl VerdictArgs {
         &self,
         features: &FeatureArgs,
         exact: Option<Switch>,
-    ) -> Result<Verification, CliError> {
+    ) -> Result<Verification, CommandError> {
         let is_asked = self.asked_resemblance(features).is_some() && self.is_verified();
         match exact.map(Switch::is_on) {
             Some(true) if !is_asked => Err(usage(
@@ -175,13 +175,13 @@ impl VerdictArgs {
         &self,
         features: &FeatureArgs,
         recall: Option<f64>,
-    ) -> Result<(BandDesign, f64), CliError> {
+    ) -> Result<(BandDesign, f64), CommandError> {
         let Some(resemblance) = self.asked_resemblance(features) else {
             return Ok((BandDesign::SKETCH, OF_LONG_TEXTS));
         };
         let recall = recall.unwrap_or(DEFAULT_RECALL);
         let design = BandDesign::for_resemblance(resemblance, recall)
-            .map_err(|error| CliError::of_usage(&error))?;
+            .map_err(|error| CommandError::of_usage(&error))?;
         Ok((design, resemblance))
     }
 }

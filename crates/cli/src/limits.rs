@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use bytesize::ByteSize;
 use crawl::Policy;
+use messages::grouped;
 use store::{CutSum, Limit, Totals, UnreadFormat};
-
-use crate::output::grouped;
 
 /// Returns the limits that cut visits, by name.
 pub(crate) fn by_name(totals: &Totals) -> BTreeMap<&'static str, CutSum> {

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::sync::Mutex;
 
 use indicatif::ProgressBar;
+use messages::{printable, say};
 use tracing::Level;
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::Targets;
@@ -15,7 +16,6 @@ use tracing_subscriber::util::SubscriberInitExt;
 use web::Clock;
 
 use crate::log_file::{LogFile, LostLines};
-use crate::terminal::{printable, say};
 
 /// The crates of this project. For other crates, only warnings are logged.
 const OURS: [&str; 7] = [

@@ -3,9 +3,8 @@
 use std::fs;
 use std::thread::available_parallelism;
 
+use messages::{CommandError, fault};
 use web::{Clock, Timestamp};
-
-use crate::cli_error::{CliError, fault};
 
 /// Memory for bodies per processor: pages are read on all processors at the same time.
 const MEMORY_EACH: u64 = 32 << 20;
@@ -163,7 +162,7 @@ pub(crate) fn clock() -> Clock {
 }
 
 /// Returns 64 random bits from the operating system.
-pub(crate) fn random() -> Result<u64, CliError> {
+pub(crate) fn random() -> Result<u64, CommandError> {
     getrandom::u64().map_err(|error| fault(&error))
 }
 

@@ -5,14 +5,13 @@ mod archiving;
 mod args;
 mod assembly;
 mod block_diff;
-mod cli_error;
 mod commands;
 mod control;
 mod crawl_directory;
-mod disk_error;
 mod disk_space;
 mod draft_file;
 mod earlier;
+mod exit;
 mod features;
 mod focus;
 mod input;
@@ -20,6 +19,7 @@ mod json_id;
 mod leftovers;
 mod likeness;
 mod limits;
+mod listener;
 mod log;
 mod log_file;
 mod machine;
@@ -48,11 +48,13 @@ mod word_diff;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
+use messages::CommandError;
 
 use crate::args::{Arguments, Command};
-use crate::cli_error::CliError;
+use crate::listener::StandardError;
 
 fn main() -> ExitCode {
+    messages::install(Box::new(StandardError));
     machine::keep_memory_small();
     machine::raise_file_limit();
     terminal::say_panics();
@@ -60,25 +62,25 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         // `--help` and `--version` are not mistakes.
         Err(asked) if !asked.use_stderr() => asked.exit(),
-        Err(mistake) => return refuse(&mistake).report(),
+        Err(mistake) => return exit::report(&refuse(&mistake)),
     };
     let done = match arguments.command {
         None => commands::crawl::run(&arguments.crawl),
         Some(command) => run(command),
     };
-    done.unwrap_or_else(|error| error.report())
+    done.unwrap_or_else(|error| exit::report(&error))
 }
 
 /// Returns the error for arguments that the parser refused.
-fn refuse(mistake: &clap::Error) -> CliError {
+fn refuse(mistake: &clap::Error) -> CommandError {
     let words: Vec<_> = std::env::args_os().skip(1).collect();
     let mut command = Arguments::command();
     command.build();
     let remedy = suggestions::for_arguments(mistake, &words, &command);
-    CliError::of_arguments(mistake, remedy.as_deref())
+    exit::of_arguments(mistake, remedy.as_deref())
 }
 
-fn run(command: Command) -> Result<ExitCode, CliError> {
+fn run(command: Command) -> Result<ExitCode, CommandError> {
     if !matches!(
         command,
         Command::Crawl(_) | Command::Node(_) | Command::Serve(_)

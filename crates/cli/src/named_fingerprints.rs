@@ -20,10 +20,8 @@ use batch::{BatchError, DocumentId, FingerprintFile, FingerprintIndex, Repositor
 use neardup::SignatureBuilder;
 use serde::{Deserialize, Serialize};
 
-use crate::cli_error::{CliError, fault, usage};
-use crate::terminal::pasted;
-
 pub(crate) use index::NamedIndexWriter;
+use messages::{CommandError, fault, pasted, usage};
 pub(crate) use writer::NamedFingerprintWriter;
 
 /// Maximum length of a name in bytes, as JSON. Longer names are refused.
@@ -81,7 +79,7 @@ impl NamedFingerprints {
     ///
     /// # Errors
     /// The file cannot be read, is damaged, or the names belong to other fingerprints.
-    pub(crate) fn open(path: &Path) -> Result<Self, CliError> {
+    pub(crate) fn open(path: &Path) -> Result<Self, CommandError> {
         if path.is_file() && !is_named_fingerprints(path) {
             let message = format!("{} is no file of fingerprints", path.display());
             return Err(usage(message).with_remedy(format!(
@@ -89,7 +87,8 @@ impl NamedFingerprints {
                 pasted(path)
             )));
         }
-        let fingerprints = Repository::open(path).map_err(|error| CliError::of_usage(&error))?;
+        let fingerprints =
+            Repository::open(path).map_err(|error| CommandError::of_usage(&error))?;
         let names = names_of(path);
         let opened = match File::open(&names) {
             Ok(file) => Some(Names::read(names, file)?),
@@ -106,7 +105,7 @@ impl NamedFingerprints {
 
     /// Returns an error that names the differing parts if the fingerprints of `other` cannot be
     /// compared with these.
-    pub(crate) fn check_recipe(&self, other: &Self) -> Result<(), CliError> {
+    pub(crate) fn check_recipe(&self, other: &Self) -> Result<(), CommandError> {
         if self.fingerprints.recipe() == other.fingerprints.recipe() {
             return Ok(());
         }
@@ -122,7 +121,7 @@ impl NamedFingerprints {
 
     /// Returns an error that names the differing parts if fingerprints of `builder` cannot be
     /// compared with these.
-    pub(crate) fn check_builder(&self, builder: &SignatureBuilder) -> Result<(), CliError> {
+    pub(crate) fn check_builder(&self, builder: &SignatureBuilder) -> Result<(), CommandError> {
         if self.fingerprints.recipe() == builder.fingerprint_recipe() {
             return Ok(());
         }
@@ -148,7 +147,7 @@ impl NamedFingerprints {
     ///
     /// # Errors
     /// It is an index.
-    pub(crate) fn file(&self) -> Result<&FingerprintFile, CliError> {
+    pub(crate) fn file(&self) -> Result<&FingerprintFile, CommandError> {
         match &self.fingerprints {
             Repository::File(file) => Ok(file),
             Repository::Index(index) => {
@@ -160,13 +159,13 @@ impl NamedFingerprints {
     }
 
     /// Returns a reader of ids, for [`name`](Self::name).
-    pub(crate) fn ids(&self) -> Result<RepositoryIds<'_>, CliError> {
+    pub(crate) fn ids(&self) -> Result<RepositoryIds<'_>, CommandError> {
         self.fingerprints.ids().map_err(|error| fault(&error))
     }
 
     /// Returns all ids, for [`name_among`](Self::name_among): 8 bytes each. The list is empty
     /// without names.
-    pub(crate) fn all_ids(&self) -> Result<Vec<u64>, CliError> {
+    pub(crate) fn all_ids(&self) -> Result<Vec<u64>, CommandError> {
         let mut ids = Vec::new();
         if self.names.is_some() {
             let mut blocks = self.file()?.read().map_err(|error| fault(&error))?;
@@ -178,7 +177,11 @@ impl NamedFingerprints {
     }
 
     /// Returns the name of the fingerprint at `position`, in any order of positions.
-    pub(crate) fn name_among(&self, ids: &[u64], position: u32) -> Result<DocumentId, CliError> {
+    pub(crate) fn name_among(
+        &self,
+        ids: &[u64],
+        position: u32,
+    ) -> Result<DocumentId, CommandError> {
         let id = ids.get(position as usize).copied();
         self.name_of(id, u64::from(position))
     }
@@ -189,7 +192,7 @@ impl NamedFingerprints {
         &self,
         ids: &mut RepositoryIds<'_>,
         position: u64,
-    ) -> Result<DocumentId, CliError> {
+    ) -> Result<DocumentId, CommandError> {
         if self.names.is_none() {
             return Ok(position.into());
         }
@@ -198,7 +201,11 @@ impl NamedFingerprints {
     }
 
     /// Returns the name of the fingerprint at `position` with this id.
-    pub(crate) fn name_of(&self, id: Option<u64>, position: u64) -> Result<DocumentId, CliError> {
+    pub(crate) fn name_of(
+        &self,
+        id: Option<u64>,
+        position: u64,
+    ) -> Result<DocumentId, CommandError> {
         let Some(names) = &self.names else {
             return Ok(position.into());
         };
@@ -209,7 +216,7 @@ impl NamedFingerprints {
     }
 
     /// Checks that the last name ends the file of names.
-    fn check_last(&self) -> Result<(), CliError> {
+    fn check_last(&self) -> Result<(), CommandError> {
         let (Some(names), Some(last)) = (&self.names, self.fingerprints.len().checked_sub(1))
         else {
             return Ok(());
@@ -242,7 +249,7 @@ fn differences(one: &[(String, String)], two: &[(String, String)]) -> String {
 }
 
 impl Names {
-    fn read(path: PathBuf, file: File) -> Result<Self, CliError> {
+    fn read(path: PathBuf, file: File) -> Result<Self, CommandError> {
         let mut names = Self {
             path,
             file,
@@ -261,7 +268,7 @@ impl Names {
     }
 
     /// Returns the name at a position, and the position after its line.
-    fn at(&self, at: u64) -> Result<(String, u64), CliError> {
+    fn at(&self, at: u64) -> Result<(String, u64), CommandError> {
         let mut before = [0];
         let read = at
             .checked_sub(1)
@@ -275,7 +282,7 @@ impl Names {
     }
 
     /// Returns the line at a position without its line end, and the position after it.
-    fn line(&self, at: u64, most: usize) -> Result<(Vec<u8>, u64), CliError> {
+    fn line(&self, at: u64, most: usize) -> Result<(Vec<u8>, u64), CommandError> {
         let mut line = vec![0; USUAL_NAME];
         loop {
             let read = self.file.read_at(&mut line, at);
@@ -292,7 +299,7 @@ impl Names {
         }
     }
 
-    fn foreign(&self) -> CliError {
+    fn foreign(&self) -> CommandError {
         usage(format!(
             "{} does not hold the names of the fingerprints beside it",
             self.path.display()
@@ -301,14 +308,14 @@ impl Names {
     }
 }
 
-fn unreadable(path: &Path, error: &io::Error) -> CliError {
+fn unreadable(path: &Path, error: &io::Error) -> CommandError {
     usage(format!("cannot read {}: {error}", path.display()))
 }
 
 /// Returns the error of a query or a fingerprint file.
-pub(crate) fn of_batch(error: &BatchError) -> CliError {
+pub(crate) fn of_batch(error: &BatchError) -> CommandError {
     match error {
-        BatchError::Distance(_) => CliError::of_usage(error),
+        BatchError::Distance(_) => CommandError::of_usage(error),
         BatchError::Scratch { .. } => {
             fault(error).with_remedy("--temp-dir names another directory, --memory a larger budget")
         }

@@ -4,10 +4,10 @@
 use std::io::{self, IsTerminal, Write};
 
 use clap::ValueEnum;
+use messages::{CommandError, fault, printable};
 use serde::Serialize;
 
-use crate::cli_error::{CliError, fault};
-use crate::terminal::{Escaping, has_colours, printable};
+use crate::terminal::{Escaping, has_colours};
 
 /// The form of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -48,7 +48,7 @@ pub(crate) fn columns(out: &mut dyn Write, lines: &[(&str, Option<String>)]) -> 
 /// Runs `write` on standard output, escaped. A reader that went away (`| head`) is not an error.
 pub(crate) fn to_stdout(
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), CliError> {
+) -> Result<(), CommandError> {
     let out = io::BufWriter::new(io::stdout().lock());
     write_and_flush(&mut Escaping::new(out), write)
 }
@@ -58,7 +58,7 @@ pub(crate) fn to_stdout(
 pub(crate) fn coloured_to_stdout(
     format: Format,
     write: impl FnOnce(&mut dyn Write, bool) -> io::Result<()>,
-) -> Result<(), CliError> {
+) -> Result<(), CommandError> {
     if format == Format::Json || !has_colours() {
         return to_stdout(|out| write(out, false));
     }
@@ -69,7 +69,7 @@ pub(crate) fn coloured_to_stdout(
 /// Writes like [`to_stdout`], for content that may become a file: escaped only on a terminal.
 pub(crate) fn file_to_stdout(
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), CliError> {
+) -> Result<(), CommandError> {
     if io::stdout().is_terminal() {
         return to_stdout(write);
     }
@@ -79,21 +79,9 @@ pub(crate) fn file_to_stdout(
 fn write_and_flush(
     out: &mut dyn Write,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), CliError> {
+) -> Result<(), CommandError> {
     match write(out).and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other.map_err(|error| fault(&error)),
     }
-}
-/// Returns a count with its noun: `1 page`, `2,310 pages`.
-pub(crate) fn counted(count: u64, noun: &str) -> String {
-    match count {
-        1 => format!("1 {noun}"),
-        more => format!("{} {noun}s", grouped(more)),
-    }
-}
-
-/// Returns a number with commas as thousands separators.
-pub(crate) fn grouped(number: u64) -> String {
-    indicatif::HumanCount(number).to_string()
 }

@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use messages::{Counter, say};
 use store::{Frontier, Standing};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use crate::terminal::{is_seen, say};
+use crate::terminal::is_seen;
 
 /// The interval between updates of the bar.
 const REFRESH: Duration = Duration::from_millis(250);
@@ -49,14 +50,13 @@ fn bar_of(template: &str, quiet: bool, length: Option<u64>) -> ProgressBar {
 /// Delay until progress is shown.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A progress display that appears after two seconds, on a terminal.
-pub(crate) struct SlowProgress {
+/// A count that appears after two seconds, on a terminal.
+pub(crate) struct SlowCounter {
     bar: ProgressBar,
     begun: Instant,
-    steps: u64,
 }
 
-impl SlowProgress {
+impl SlowCounter {
     /// Creates a hidden display. `what` names the counted items.
     pub(crate) fn new(what: &'static str) -> Self {
         let bar = counting_bar(true);
@@ -64,20 +64,12 @@ impl SlowProgress {
         Self {
             bar,
             begun: Instant::now(),
-            steps: 0,
         }
     }
+}
 
-    /// Counts one more item.
-    pub(crate) fn step(&mut self) {
-        self.steps += 1;
-        if self.steps.is_multiple_of(256) {
-            self.show(self.steps);
-        }
-    }
-
-    /// Shows this number of items.
-    pub(crate) fn show(&self, items: u64) {
+impl Counter for SlowCounter {
+    fn show(&self, items: u64) {
         if self.begun.elapsed() < PATIENCE {
             return;
         }
@@ -87,13 +79,12 @@ impl SlowProgress {
         self.bar.set_position(items);
     }
 
-    /// Changes the name of the counted items.
-    pub(crate) fn name(&self, what: &'static str) {
+    fn name(&self, what: &'static str) {
         self.bar.set_message(what);
     }
 }
 
-impl Drop for SlowProgress {
+impl Drop for SlowCounter {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }

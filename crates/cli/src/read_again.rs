@@ -5,15 +5,14 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use corpus::{ArchivedPage, PageArchive, next_record};
+use messages::{CommandError, fault, printable, say};
 use rayon::prelude::*;
 use store::VisitRecord;
 use web::{Document, Exchange};
 
 use crate::assembly::rules::policy;
-use crate::cli_error::{CliError, fault};
 use crate::crawl_directory;
 use crate::settings::Settings;
-use crate::terminal::{printable, say};
 
 /// Number of pages that are read at a time, with their documents in memory.
 pub(crate) const BATCH: usize = 64;
@@ -197,7 +196,7 @@ impl ArchivedPages {
     }
 
     /// Returns an error that names `consequence` if pages could not be read.
-    pub(crate) fn check_unread(&self, consequence: &'static str) -> Result<(), CliError> {
+    pub(crate) fn check_unread(&self, consequence: &'static str) -> Result<(), CommandError> {
         match self.unread.load(Ordering::Relaxed) {
             0 => Ok(()),
             unread => Err(fault(&UnreadPages(unread, consequence))

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use corpus::{MAX_DOCUMENT, exchange};
 use crawl::{IndexedPages, Policy, archived_text};
+use messages::{CommandError, SlowProgress, fault, pasted, printable, remedy_of, say};
 use search::{IndexFault, IndexOptions, IndexPage, Searchable, Writer};
 use sinks::warc::{ReadFault, Record, WarcReader, WarcStream, is_foreign, locate, name_of};
 use sinks::{ArchiveEnd, Sink};
@@ -16,12 +17,8 @@ use store::Fate;
 use store::embedded::{self, EmbeddedStore};
 use web::{Clock, Exchange};
 
-use crate::cli_error::{CliError, fault};
 use crate::crawl_directory;
-use crate::disk_error;
-use crate::progress::SlowProgress;
 use crate::settings::Settings;
-use crate::terminal::{pasted, printable, say};
 
 /// Directory of the index, below the crawl's directory.
 pub(crate) const NAME: &str = "search";
@@ -56,7 +53,7 @@ pub(crate) fn over(
     policy: &Policy,
     store: &EmbeddedStore,
     clock: &Clock,
-) -> Result<Arc<dyn Sink>, CliError> {
+) -> Result<Arc<dyn Sink>, CommandError> {
     let directory = crawl_directory::archive(&settings.out);
     let settled = crawl::settled_end(store, &directory).map_err(|error| fault(&error))?;
     let broken = |error: IndexFault| cli_error_of(&error, &settings.out);
@@ -112,7 +109,7 @@ pub(crate) fn catch_up(
     archive: &Path,
     policy: &Policy,
     settled: Option<ArchiveEnd>,
-) -> Result<u64, CliError> {
+) -> Result<u64, CommandError> {
     let covered = index.covered().cloned();
     if settled == covered {
         return Ok(0);
@@ -173,8 +170,8 @@ fn each_page(
     directory: &Path,
     after: Option<&ArchiveEnd>,
     policy: &Policy,
-    mut each: impl FnMut(ArchivedPage) -> Result<(), CliError>,
-) -> Result<(), CliError> {
+    mut each: impl FnMut(ArchivedPage) -> Result<(), CommandError>,
+) -> Result<(), CommandError> {
     let mut files = crawl_directory::archive_files(directory).map_err(|error| fault(&error))?;
     let mut from = 0;
     if let Some(ArchiveEnd { file, end }) = after {
@@ -216,8 +213,8 @@ fn each_page_of(
     path: &Path,
     from: u64,
     policy: &Policy,
-    each: &mut impl FnMut(ArchivedPage) -> Result<(), CliError>,
-) -> Result<Result<(), ReadFault>, CliError> {
+    each: &mut impl FnMut(ArchivedPage) -> Result<(), CommandError>,
+) -> Result<Result<(), ReadFault>, CommandError> {
     let file = name_of(path).unwrap_or_default().to_owned();
     let mut reader = match WarcReader::open_at(path, from) {
         Ok(reader) => reader.spooling_in(beside(path), MAX_DOCUMENT),
@@ -266,7 +263,7 @@ fn each_page_of(
 type ForeignVisits = HashMap<(String, u64), Fate>;
 
 /// Returns the fates of pages in other crawlers' files. These are only in rows, not in the archive.
-fn foreign_visits(archive: &Path) -> Result<ForeignVisits, CliError> {
+fn foreign_visits(archive: &Path) -> Result<ForeignVisits, CommandError> {
     let state = crawl_directory::state(archive.parent().unwrap_or(archive));
     let mut visits = HashMap::new();
     for row in embedded::rows(&state).map_err(|error| fault(&error))? {
@@ -288,8 +285,8 @@ fn each_page_of_foreign(
     after: Option<&ArchiveEnd>,
     policy: &Policy,
     visits: &ForeignVisits,
-    each: &mut impl FnMut(ArchivedPage) -> Result<(), CliError>,
-) -> Result<(), CliError> {
+    each: &mut impl FnMut(ArchivedPage) -> Result<(), CommandError>,
+) -> Result<(), CommandError> {
     let file = name_of(path).unwrap_or_default();
     let from = after
         .filter(|after| after.file == file)
@@ -354,7 +351,7 @@ pub(crate) fn has(rules: &str, fate: Fate) -> bool {
 }
 
 /// Converts the error and adds its remedy.
-pub(crate) fn cli_error_of(error: &IndexFault, crawl: &Path) -> CliError {
+pub(crate) fn cli_error_of(error: &IndexFault, crawl: &Path) -> CommandError {
     let shown = pasted(crawl);
     fault(error).with_remedy(match error {
         IndexFault::Missing { .. }
@@ -363,12 +360,12 @@ pub(crate) fn cli_error_of(error: &IndexFault, crawl: &Path) -> CliError {
             format!("`crawler reindex {shown}` makes it again from the archive")
         }
         IndexFault::InUse { .. } => "wait until it ends, or interrupt it".to_owned(),
-        IndexFault::Io { .. } => disk_error::remedy_of(error, crawl),
+        IndexFault::Io { .. } => remedy_of(error, crawl),
     })
 }
 
 /// Returns the end of an archive on disk; `None` for an archive without files.
-pub(crate) fn end_of(archive: &Path) -> Result<Option<ArchiveEnd>, CliError> {
+pub(crate) fn end_of(archive: &Path) -> Result<Option<ArchiveEnd>, CommandError> {
     let files = crawl_directory::archive_files(archive).map_err(|error| fault(&error))?;
     let Some((path, file)) = files.last().and_then(|path| Some((path, name_of(path)?))) else {
         return Ok(None);

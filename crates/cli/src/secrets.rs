@@ -10,11 +10,11 @@ use std::path::Path;
 
 use fetch::{BadCookie, Cookie, SecretField, Secrets, read_cookies, read_netrc};
 use http::header::AUTHORIZATION;
+use messages::{CommandError, usage};
 use web::{Clock, Host, HostPattern, HostTable, PageUrl};
 
 pub(crate) use self::options::SecretArgs;
 use self::options::USUAL_NETRC;
-use crate::cli_error::{CliError, usage};
 use crate::input;
 use crate::settings::Settings;
 
@@ -50,7 +50,7 @@ pub(crate) struct GivenSecrets {
 
 impl GivenSecrets {
     /// Reads the options and the files that they name.
-    pub(crate) fn gather(args: &SecretArgs) -> Result<Self, CliError> {
+    pub(crate) fn gather(args: &SecretArgs) -> Result<Self, CommandError> {
         let mut given = Self::default();
         for header in &args.header {
             given.used("header");
@@ -76,7 +76,7 @@ impl GivenSecrets {
     }
 
     /// Reads the header fields of single hosts from the settings and the files that these name.
-    pub(crate) fn add_hosts(&mut self, settings: &Settings) -> Result<(), CliError> {
+    pub(crate) fn add_hosts(&mut self, settings: &Settings) -> Result<(), CommandError> {
         for (pattern, own) in settings.resolved_hosts() {
             let place = format!("[host.\"{pattern}\"] headers");
             let mut fields = Vec::new();
@@ -162,7 +162,7 @@ impl GivenSecrets {
         }
     }
 
-    fn add(&mut self, field: SecretField, place: &str) -> Result<(), CliError> {
+    fn add(&mut self, field: SecretField, place: &str) -> Result<(), CommandError> {
         if self.fields.len() == MAX_FIELDS {
             return Err(usage(format!(
                 "{place}: more than {MAX_FIELDS} header fields"
@@ -172,7 +172,7 @@ impl GivenSecrets {
         Ok(())
     }
 
-    fn log_in(&mut self, args: &SecretArgs) -> Result<(), CliError> {
+    fn log_in(&mut self, args: &SecretArgs) -> Result<(), CommandError> {
         let Some(login) = &args.http_user else {
             return Ok(());
         };
@@ -197,7 +197,7 @@ impl GivenSecrets {
         self.add(field, "--http-user")
     }
 
-    fn read_netrc(&mut self, given: &Path) -> Result<(), CliError> {
+    fn read_netrc(&mut self, given: &Path) -> Result<(), CommandError> {
         let file = match given == Path::new(USUAL_NETRC) {
             false => given.to_owned(),
             true => match std::env::home_dir() {
@@ -225,7 +225,7 @@ impl GivenSecrets {
         Ok(())
     }
 
-    fn read_cookies(&mut self, file: &Path) -> Result<(), CliError> {
+    fn read_cookies(&mut self, file: &Path) -> Result<(), CommandError> {
         let read = read_cookies(&read_file(file, "--load-cookies", MAX_COOKIES_BYTES)?);
         let name = file.display();
         if read.cookies.is_empty()
@@ -252,12 +252,12 @@ impl GivenSecrets {
     }
 }
 
-fn parsed(text: &str, place: &str) -> Result<SecretField, CliError> {
+fn parsed(text: &str, place: &str) -> Result<SecretField, CommandError> {
     SecretField::parse(text).map_err(|error| usage(format!("{place}: {error}")))
 }
 
 /// Reads a file of header fields, one per line. Blank lines and # comments are ignored.
-fn read_fields(file: &Path, option: &str) -> Result<Vec<SecretField>, CliError> {
+fn read_fields(file: &Path, option: &str) -> Result<Vec<SecretField>, CommandError> {
     let text = read_text(file, option)?;
     let lines = text.lines().enumerate();
     let fields = lines.filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
@@ -309,7 +309,7 @@ pub(crate) fn missing(before: &[String], now: &[String]) -> Option<String> {
 }
 
 /// Refuses secrets in a settings file, because copies of it are kept.
-pub(crate) fn refuse_in(table: &toml::Table, path: &Path) -> Result<(), CliError> {
+pub(crate) fn refuse_in(table: &toml::Table, path: &Path) -> Result<(), CommandError> {
     match OPTIONS.iter().find(|option| table.contains_key(**option)) {
         Some(option) => {
             let path = path.display();
@@ -325,13 +325,13 @@ pub(crate) fn refuse_in(table: &toml::Table, path: &Path) -> Result<(), CliError
     }
 }
 
-fn read_text(file: &Path, option: &str) -> Result<String, CliError> {
+fn read_text(file: &Path, option: &str) -> Result<String, CommandError> {
     let bytes = read_file(file, option, MAX_FILE_BYTES)?;
     String::from_utf8(bytes)
         .map_err(|_not_text| usage(format!("{option}: {} is not UTF-8", file.display())))
 }
 
-fn read_file(file: &Path, option: &str, cap: u64) -> Result<Vec<u8>, CliError> {
+fn read_file(file: &Path, option: &str, cap: u64) -> Result<Vec<u8>, CommandError> {
     let shown = file.display();
     let bytes = input::read(file, cap + 1)
         .map_err(|error| usage(format!("{option}: cannot read {shown}: {error}")))?;

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use crawl::{CrawlContext, FailedSeed, MAX_SEED_REPORTS, MovedScope, SeedFailure, SeedReport};
 use fetch::FailureKind;
 use indicatif::ProgressBar;
+use messages::{pasted, printable, word_of_shell};
 use store::embedded;
 use store::{SkippedBy, StoreFault, VisitRecord};
 use tokio::task::JoinHandle;
 
 use crate::progress::say_above;
 use crate::summary::Summary;
-use crate::terminal::{pasted, printable, word_of_shell};
 
 /// Prints the reports about seeds until the task is aborted. [`say_new`] prints the remaining
 /// reports.

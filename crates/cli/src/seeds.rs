@@ -11,14 +11,13 @@ use std::collections::{HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 
 use clap::CommandFactory;
+use messages::{CommandError, pasted, usage};
 use web::{CanonicalForm, PageUrl, SeedLine};
 
 use self::lines::Lines;
 use crate::args::Arguments;
-use crate::cli_error::{CliError, usage};
 use crate::settings::{SETTINGS_FILE, Settings};
 use crate::suggestions;
-use crate::terminal::pasted;
 
 /// Name of the file for seeds that are too many for the settings, below the crawl's directory: one
 /// canonical URL per line.
@@ -56,7 +55,7 @@ impl Seeds {
         settings: &Settings,
         form: &CanonicalForm,
         ahead: ReadAhead,
-    ) -> Result<Self, CliError> {
+    ) -> Result<Self, CommandError> {
         for argument in &settings.url {
             if let Some(error) = not_a_url(argument) {
                 return Err(error);
@@ -110,7 +109,7 @@ pub(crate) fn each_of_crawl(
     settings: &Settings,
     form: &CanonicalForm,
     mut give: impl FnMut(&PageUrl),
-) -> Result<(), CliError> {
+) -> Result<(), CommandError> {
     let settings = Settings {
         seeds: None,
         ..settings.clone()
@@ -183,7 +182,7 @@ impl SeedReader {
     }
 
     /// Reads up to `most` lines, and returns their seeds. Seeds may repeat.
-    pub(crate) fn next_part(&mut self, most: usize) -> Result<Vec<PageUrl>, CliError> {
+    pub(crate) fn next_part(&mut self, most: usize) -> Result<Vec<PageUrl>, CommandError> {
         let mut seeds = Vec::new();
         let is_done = match self.sources.front() {
             None => return Ok(seeds),
@@ -223,7 +222,7 @@ fn read_lines(
     path: &Path,
     most: usize,
     mut give: impl FnMut(usize, String),
-) -> Result<bool, CliError> {
+) -> Result<bool, CommandError> {
     let unreadable = |error| {
         let file = path.display();
         usage(format!("cannot read the seeds file {file}: {error}"))
@@ -268,7 +267,7 @@ fn take(
 }
 
 /// Returns the error for a crawl without seeds.
-fn nothing(settings: &Settings, warnings: &SeedWarnings) -> CliError {
+fn nothing(settings: &Settings, warnings: &SeedWarnings) -> CommandError {
     let shape = "one URL per line, such as https://example.org/";
     match (&settings.seeds, warnings.first.first()) {
         (_, Some(first)) => usage(format!("no seed is a URL: {first}")).with_remedy(shape),
@@ -280,7 +279,7 @@ fn nothing(settings: &Settings, warnings: &SeedWarnings) -> CliError {
 
 /// Returns the error for an argument that is clearly not a URL: a file, a crawl's directory, or a
 /// misspelt command.
-fn not_a_url(argument: &str) -> Option<CliError> {
+fn not_a_url(argument: &str) -> Option<CommandError> {
     if argument.contains("://") {
         return None;
     }

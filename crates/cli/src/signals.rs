@@ -9,10 +9,9 @@
 
 use std::process;
 
+use messages::say;
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
-
-use crate::terminal::say;
 
 /// The signals that a user, a service manager or a terminal sends to end a command.
 struct EndSignals {

@@ -1,10 +1,7 @@
 //! A report of documents that cannot be read.
 
 use corpus::Skipped;
-
-use crate::cli_error::{CliError, usage};
-use crate::output::counted;
-use crate::terminal::{printable, say};
+use messages::{CommandError, counted, printable, say, usage};
 
 /// Maximum number of skipped documents that are printed; the rest are counted.
 const ONE_BY_ONE: u64 = 20;
@@ -41,7 +38,7 @@ impl SkipReport {
     ///
     /// # Errors
     /// A part of the input was lost.
-    pub(crate) fn check_complete(&self) -> Result<(), CliError> {
+    pub(crate) fn check_complete(&self) -> Result<(), CommandError> {
         match self.losses {
             0 => Ok(()),
             lost => Err(usage(format!(
@@ -52,7 +49,7 @@ impl SkipReport {
     }
 
     /// Returns the error for a command that found no document, with the first reason.
-    pub(crate) fn no_document(&self, wanted: &str) -> CliError {
+    pub(crate) fn no_document(&self, wanted: &str) -> CommandError {
         let error = match &self.first {
             Some(skipped) => usage(format!("there is no document {wanted}: {skipped}")),
             None => usage(format!("there is no document {wanted}")),

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crawl::{Counts, CrawlContext, Focus, Reasons, Requisites, Responses, SeedCounts, Telemetry};
+use messages::{pasted, printable};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use store::{CutSum, SkippedBy, Standing};
 
 use crate::limits;
-use crate::terminal::{pasted, printable};
 
 /// The summary. Its field names are the public format of `--summary json`.
 #[derive(Clone, Debug, PartialEq, Serialize)]

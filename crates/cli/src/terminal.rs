@@ -8,12 +8,9 @@
 //! [`Escaping`]. A command that marks words with colours lets three fixed sequences pass: [`RED`],
 //! [`GREEN`] and [`PLAIN`].
 
-use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
 
-use web::is_command;
-pub(crate) use web::printable;
+use web::{is_command, printable};
 
 /// Prints a line on standard error. A failure is ignored: nobody could read a report of it.
 pub(crate) fn say(line: &str) {
@@ -22,22 +19,6 @@ pub(crate) fn say(line: &str) {
     whole.push(b'\n');
     // In one call, so that the lines of two threads do not mix.
     drop(escaped.and_then(|()| io::stderr().write_all(&whole)));
-}
-
-/// Returns a path as a word of a command that can be pasted into a shell (POSIX.1-2024, Shell
-/// Command Language, section 2.2.2).
-pub(crate) fn pasted(path: &Path) -> String {
-    word_of_shell(&path.display().to_string())
-}
-
-/// Returns any text as a word of a command that can be pasted into a shell.
-pub(crate) fn word_of_shell(text: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "_./:=@%+,-".contains(c);
-    let word: Cow<'_, str> = match !text.is_empty() && text.chars().all(is_plain) {
-        true => text.into(),
-        false => format!("'{}'", text.replace('\'', "'\\''")).into(),
-    };
-    printable(&word)
 }
 
 /// Returns true if standard error is a terminal.
@@ -213,22 +194,6 @@ mod tests {
         ] {
             assert_eq!(printable(text), in_a_line);
             assert_eq!(escaped([text.as_bytes()]), in_a_text);
-        }
-    }
-
-    /// `crawler export /tmp/my crawl` was printed, which reads another directory when it is pasted.
-    #[test]
-    fn a_path_is_one_word_of_a_shell() {
-        for (path, word) in [
-            ("crawl", "crawl"),
-            ("/tmp/a-b_c.d", "/tmp/a-b_c.d"),
-            ("/tmp/my crawl", "'/tmp/my crawl'"),
-            ("it's", "'it'\\''s'"),
-            ("$HOME", "'$HOME'"),
-            ("", "''"),
-            ("größe", "größe"),
-        ] {
-            assert_eq!(pasted(Path::new(path)), word);
         }
     }
 

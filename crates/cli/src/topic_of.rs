@@ -8,14 +8,13 @@ use std::sync::Arc;
 
 use ::topic::{ExampleText, GrowingTopic, Relevance, Topic, TopicBuilder, TopicError};
 use corpus::{Documents, InputOptions, Reader, Skipped};
+use messages::{CommandError, say, usage};
 use neardup::frequencies::DocumentFrequencies;
 use neardup::{Unit, Width};
 
 use crate::args::input::usual_temp_dir;
-use crate::cli_error::{CliError, usage};
 use crate::features;
 use crate::skip_report::SkipReport;
-use crate::terminal::say;
 
 const WORDS_REMEDY: &str = "name what pages about the topic have and others do not, for instance \
     --topic \"tidal power\"; stop words such as \"the\" do not count";
@@ -41,7 +40,7 @@ pub(crate) fn topic_of(
     words: Option<&str>,
     files: &[PathBuf],
     frequencies: Option<&Path>,
-) -> Result<Topic, CliError> {
+) -> Result<Topic, CommandError> {
     let frequencies = frequencies_of(frequencies)?;
     let builder = builder_of(words, files, frequencies.as_ref())?;
     let (topic, warnings) = builder.build().map_err(|error| refused(&error))?;
@@ -60,7 +59,7 @@ pub(crate) fn growing_topic_of(
     words: Option<&str>,
     files: &[PathBuf],
     frequencies: Option<&Path>,
-) -> Result<GrowingTopic, CliError> {
+) -> Result<GrowingTopic, CommandError> {
     let frequencies = frequencies_of(frequencies)?.map(Arc::new);
     let builder = builder_of(words, files, frequencies.as_deref())?;
     Ok(GrowingTopic::new(builder, frequencies.clone()))
@@ -70,7 +69,9 @@ pub(crate) fn growing_topic_of(
 ///
 /// # Errors
 /// The file cannot be read, or counts other features.
-pub(crate) fn frequencies_of(path: Option<&Path>) -> Result<Option<DocumentFrequencies>, CliError> {
+pub(crate) fn frequencies_of(
+    path: Option<&Path>,
+) -> Result<Option<DocumentFrequencies>, CommandError> {
     let frequencies = path.map(features::read).transpose()?;
     if let Some(counted) = &frequencies
         && counted.unit() != Unit::Words(Width::ONE)
@@ -87,7 +88,7 @@ fn builder_of<'a>(
     words: Option<&str>,
     files: &[PathBuf],
     frequencies: Option<&'a DocumentFrequencies>,
-) -> Result<TopicBuilder<'a>, CliError> {
+) -> Result<TopicBuilder<'a>, CommandError> {
     let mut builder = TopicBuilder::new(frequencies);
     if let Some(words) = words {
         builder = builder.words(words).map_err(|error| refused(&error))?;
@@ -100,8 +101,8 @@ fn builder_of<'a>(
 }
 
 /// Returns the error for words that do not make a topic.
-fn refused(error: &TopicError) -> CliError {
-    CliError::of_usage(error).with_remedy(match error {
+fn refused(error: &TopicError) -> CommandError {
+    CommandError::of_usage(error).with_remedy(match error {
         TopicError::NoWord { .. } | TopicError::TooManyWords { .. } => WORDS_REMEDY,
         TopicError::EmptyExample { .. } => EXAMPLE_REMEDY,
     })
@@ -112,10 +113,10 @@ fn add_examples(
     path: &Path,
     reader: &Reader,
     builder: &mut TopicBuilder<'_>,
-) -> Result<(), CliError> {
+) -> Result<(), CommandError> {
     let options = InputOptions::new(usual_temp_dir());
     let documents = Documents::below(&[path.to_owned()], &options)
-        .map_err(|error| CliError::of_usage(&error).with_remedy(EXAMPLE_REMEDY))?;
+        .map_err(|error| CommandError::of_usage(&error).with_remedy(EXAMPLE_REMEDY))?;
     let mut added = 0_u64;
     let mut skipped: Vec<Skipped> = Vec::new();
     let mut report = SkipReport::default();

@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use crawl::{CrawlContext, Finish, Policy, RuleChange, Stop};
 use disk::{Disk, SystemDisk};
+use messages::{CommandError, SlowProgress, fault};
 use store::embedded::{self, EmbeddedStore};
 use store::{DiscoveredUrl, VisitRecord};
 use tokio::runtime::Handle;
@@ -23,10 +24,8 @@ use web::{OutOfScope, PageUrl, Scope};
 
 use self::settings::{is_raised, sends_cookies, sitemaps, widened};
 use crate::assembly::rules::{policy, scope};
-use crate::cli_error::{CliError, fault};
 use crate::crawl_directory;
 use crate::disk_space::cannot;
-use crate::progress::SlowProgress;
 use crate::read_again::{ArchivedPages, BATCH};
 use crate::seeds::{self, Seeds};
 use crate::settings::{SETTINGS_FILE, Settings};
@@ -67,14 +66,14 @@ impl Before {
     pub(crate) fn read(
         now: &Settings,
         store: &EmbeddedStore,
-    ) -> Result<Option<Arc<Self>>, CliError> {
+    ) -> Result<Option<Arc<Self>>, CommandError> {
         let paths = [path(now), now.out.join(SETTINGS_FILE)];
         let last = paths.iter().find(|path| store.resumed() && path.exists());
         last.map(|last| Self::of_file(last, &now.out, store).map(Arc::new))
             .transpose()
     }
 
-    fn of_file(file: &Path, out: &Path, store: &EmbeddedStore) -> Result<Self, CliError> {
+    fn of_file(file: &Path, out: &Path, store: &EmbeddedStore) -> Result<Self, CommandError> {
         let settings = Settings {
             // The directory may have been renamed since.
             out: out.to_owned(),
@@ -97,7 +96,7 @@ impl Before {
         now: &Settings,
         seeds: &Seeds,
         is_long: bool,
-    ) -> Result<bool, CliError> {
+    ) -> Result<bool, CommandError> {
         let mut is_new = seeds.urls.iter().any(|seed| is_outside(&self.scope, seed));
         if is_long && !is_new {
             let form = now.canonical_form();
@@ -118,7 +117,7 @@ impl Widened {
         seeds: &Seeds,
         is_long: bool,
         disk: &dyn Disk,
-    ) -> Result<Option<Self>, CliError> {
+    ) -> Result<Option<Self>, CommandError> {
         let text = now.as_run(seeds.urls.iter().map(ToString::to_string).collect())?;
         if let Some(before) = before {
             let mut names = widened(&before.settings, now);
@@ -146,7 +145,7 @@ impl Widened {
         store: &Arc<EmbeddedStore>,
         stop: &Stop,
         end: Option<Instant>,
-    ) -> Result<CaughtUp, CliError> {
+    ) -> Result<CaughtUp, CommandError> {
         let before = &self.before.settings;
         let pass = Pass {
             policy: policy(before, before.canonical_form()),
@@ -205,7 +204,7 @@ fn path(settings: &Settings) -> PathBuf {
 }
 
 /// Writes the settings that the crawl has caught up with.
-fn write(settings: &Settings, text: &str, disk: &dyn Disk) -> Result<(), CliError> {
+fn write(settings: &Settings, text: &str, disk: &dyn Disk) -> Result<(), CommandError> {
     let path = path(settings);
     disk.replace(&path, text.as_bytes())
         .map_err(|error| cannot("write", &path, &error, &settings.out))
@@ -224,7 +223,7 @@ struct Pass {
 }
 
 impl Pass {
-    fn run(self, runtime: &Handle, names: Vec<&'static str>) -> Result<CaughtUp, CliError> {
+    fn run(self, runtime: &Handle, names: Vec<&'static str>) -> Result<CaughtUp, CommandError> {
         let excluded = self.queue_excluded(runtime)?;
         let links = match self.cut_by() {
             Some(_) => 0,
@@ -247,7 +246,7 @@ impl Pass {
         }
     }
 
-    fn queue_excluded(&self, runtime: &Handle) -> Result<u64, CliError> {
+    fn queue_excluded(&self, runtime: &Handle) -> Result<u64, CommandError> {
         let scope = self.context.scope.read();
         let scope = scope
             .expect("no panic can happen while the scope is locked")
@@ -268,7 +267,7 @@ impl Pass {
     }
 
     /// Offers the links of all archived pages.
-    fn offer_links(&self, runtime: &Handle) -> Result<u64, CliError> {
+    fn offer_links(&self, runtime: &Handle) -> Result<u64, CommandError> {
         let pages = ArchivedPages::of(&self.now);
         let mut progress = SlowProgress::new("archived pages read for links");
         let has_more_sitemaps = sitemaps(&self.now) > sitemaps(&self.before.settings);
@@ -303,14 +302,14 @@ impl Pass {
         batch: &mut Vec<VisitRecord>,
         pages: &ArchivedPages,
         runtime: &Handle,
-    ) -> Result<u64, CliError> {
+    ) -> Result<u64, CommandError> {
         let links = |row: &VisitRecord, exchange| {
             crawl::links_of_archived(&self.context, &self.policy, row, &exchange)
         };
         let mut queued = 0;
         pages.make_of_answers(batch, links, |links: Vec<DiscoveredUrl>| {
             queued += runtime.block_on(self.context.frontier.discover(links))? as u64;
-            Ok::<_, CliError>(())
+            Ok::<_, CommandError>(())
         })?;
         Ok(queued)
     }

@@ -9,9 +9,10 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use differences::{Difference, Figures, Run, RunKind, Stretch};
+use messages::printable;
 use serde::Serialize;
 
-use crate::terminal::{GREEN, PLAIN, RED, printable};
+use crate::terminal::{GREEN, PLAIN, RED};
 
 /// Number of unchanged words shown before and after a change.
 const CONTEXT: usize = 12;

@@ -7,9 +7,9 @@ use batch::Shard;
 use batch::dedup::FindingKind;
 use clap::{Args, ValueEnum};
 use corpus::is_standard_input;
+use messages::{CommandError, usage};
 
 use crate::args::input::{InputArgs, WorkArgs};
-use crate::cli_error::{CliError, usage};
 use crate::likeness::{FeatureArgs, VerdictArgs};
 use crate::output::Format;
 use crate::values::Switch;
@@ -221,7 +221,7 @@ impl DedupArgs {
     /// # Errors
     /// A file that must be read again would go to standard output, two outputs would go there, or
     /// the name of the findings belongs to a format that they are not written in.
-    pub(crate) fn check_outputs(&self) -> Result<(), CliError> {
+    pub(crate) fn check_outputs(&self) -> Result<(), CommandError> {
         let is_dash = |path: &Option<PathBuf>| path.as_deref().is_some_and(is_standard_input);
         for (option, path) in [
             ("--save-index", &self.save_index),

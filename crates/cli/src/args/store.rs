@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
+use messages::{CommandError, usage};
 
-use crate::cli_error::{CliError, usage};
 use crate::output::Format;
 
 /// The URL of a database. It may contain a password, so it is never shown.
@@ -47,7 +47,7 @@ impl StoreArg {
         &self,
         first: Option<&PathBuf>,
         second: Option<&String>,
-    ) -> Result<(Option<PathBuf>, String), CliError> {
+    ) -> Result<(Option<PathBuf>, String), CommandError> {
         let name = |first: &PathBuf| first.to_string_lossy().into_owned();
         match (first, second) {
             (Some(_), Some(_)) if self.store.is_some() => Err(usage(

@@ -3,16 +3,15 @@
 use std::sync::Arc;
 
 use disk::Disk;
+use messages::{CommandError, fault, pasted};
 use sinks::cdxj::{self, Indexed};
 use sinks::{Sink, SinkFault, WarcArchive};
 use store::embedded::EmbeddedStore;
 use web::Clock;
 
 use super::with_disk_remedy;
-use crate::cli_error::{CliError, fault};
 use crate::disk_space::cannot;
 use crate::settings::Settings;
-use crate::terminal::pasted;
 use crate::{archiving, crawl_directory};
 
 /// Opens the archive and truncates it at its settled end.
@@ -21,7 +20,7 @@ pub(super) async fn open(
     store: &EmbeddedStore,
     clock: &Clock,
     disk: &Arc<dyn Disk>,
-) -> Result<WarcArchive, CliError> {
+) -> Result<WarcArchive, CommandError> {
     let directory = crawl_directory::archive(&settings.out);
     disk.create_directories(&directory)
         .map_err(|error| cannot("create", &directory, &error, &settings.out))?;
@@ -38,7 +37,7 @@ pub(super) async fn with_cdxj(
     settings: &Settings,
     archive: Arc<dyn Sink>,
     disk: &Arc<dyn Disk>,
-) -> Result<Arc<dyn Sink>, CliError> {
+) -> Result<Arc<dyn Sink>, CommandError> {
     let directory = crawl_directory::archive(&settings.out);
     if !settings.cdxj.is_on() {
         cdxj::remove(&**disk, &directory).map_err(|error| with_disk_remedy(&error, settings))?;
@@ -51,7 +50,7 @@ pub(super) async fn with_cdxj(
 }
 
 /// Converts the fault of an archive that differs from its last synced state.
-fn damaged(error: &SinkFault, settings: &Settings) -> CliError {
+fn damaged(error: &SinkFault, settings: &Settings) -> CommandError {
     if let Ok(Some(mark)) = crawl_directory::node_mark(&settings.out) {
         return fault(error).with_remedy(format!(
             "the archive is not that of node {} by the store: put back the one that was there, or \

@@ -6,18 +6,17 @@ use std::path::Path;
 
 use crawl::control_file::CONTROL;
 use disk::Disk;
+use messages::{CommandError, pasted, usage};
 use store::embedded::EmbeddedStore;
 
 use super::long_list::ReadList;
-use crate::cli_error::{CliError, usage};
 use crate::disk_space::cannot;
 use crate::seeds::Seeds;
 use crate::settings::{SETTINGS_FILE, Settings};
-use crate::terminal::pasted;
 use crate::{crawl_directory, search_index};
 
 /// Creates the crawl's directory and opens its log. Refuses a directory with other contents.
-pub(crate) fn prepare_directory(settings: &Settings) -> Result<File, CliError> {
+pub(crate) fn prepare_directory(settings: &Settings) -> Result<File, CommandError> {
     let directory = &settings.out;
     let shown = directory.display();
     if settings.fresh && directory.exists() {
@@ -52,7 +51,7 @@ fn is_ours(item: io::Result<DirEntry>) -> bool {
 
 /// Refuses a directory with an archive but without a journal. With a new journal, the whole archive
 /// would be surplus.
-pub(super) fn refuse_to_forget(directory: &Path) -> Result<(), CliError> {
+pub(super) fn refuse_to_forget(directory: &Path) -> Result<(), CommandError> {
     let archive = crawl_directory::archive(directory);
     let has_files = std::fs::read_dir(&archive).is_ok_and(|mut items| items.next().is_some());
     if !has_files {
@@ -72,7 +71,7 @@ pub(super) fn keep_settings(
     seeds: &Seeds,
     list: Option<&ReadList>,
     disk: &dyn Disk,
-) -> Result<(), CliError> {
+) -> Result<(), CommandError> {
     let text = match list {
         None => settings.as_run(seeds.urls.iter().map(ToString::to_string).collect())?,
         // The seeds are in a separate file.

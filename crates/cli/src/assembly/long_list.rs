@@ -13,15 +13,14 @@ use std::time::Duration;
 
 use corpus::is_standard_input;
 use crawl::Stop;
+use messages::{CommandError, SlowProgress, fault};
 use store::{DiscoveredUrl, Frontier};
 use tokio::time::Instant;
 use web::{PageUrl, Scope};
 
 use super::{scope_mut, with_disk_remedy};
-use crate::cli_error::{CliError, fault};
 use crate::disk_space::{DiskFullRetry, cannot};
 use crate::draft_file::DraftFile;
-use crate::progress::SlowProgress;
 use crate::seeds::{SEEDS_FILE, SeedReader, SeedWarnings};
 use crate::settings::Settings;
 
@@ -57,7 +56,7 @@ impl ListReading<'_, '_> {
         mut self,
         first: &[PageUrl],
         rest: SeedReader,
-    ) -> Result<ReadList, CliError> {
+    ) -> Result<ReadList, CommandError> {
         let (begun, settings) = (Instant::now(), self.settings);
         let end = settings.max_time.map(|span| begun + span.0);
         let path = settings.out.join(SEEDS_FILE);
@@ -103,7 +102,7 @@ impl ListReading<'_, '_> {
         Ok(list)
     }
 
-    async fn queue(&mut self, seeds: &[PageUrl]) -> Result<(), CliError> {
+    async fn queue(&mut self, seeds: &[PageUrl]) -> Result<(), CommandError> {
         let (frontier, settings) = (self.frontier, self.settings);
         let step = async || {
             let urls = seeds.iter().cloned();

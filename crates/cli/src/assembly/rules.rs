@@ -9,12 +9,12 @@ use disk::Disk;
 use fetch::{
     FetchLimits, FetchOptions, FileBudget, HostPacing, MemoryBudget, PacingRules, Secrets, Stalls,
 };
+use messages::{CommandError, usage};
 use neardup::HashKey;
 use store::embedded::{EarlierCrawls, StoreOptions};
 use store::{FrontierRules, HostLimits};
 use web::{CanonicalForm, Clock, Scope, TrapRules};
 
-use crate::cli_error::{CliError, usage};
 use crate::settings::Settings;
 use crate::values::{CookieKeeping, SignatureIndexPlace};
 use crate::{crawl_directory, machine};
@@ -26,7 +26,7 @@ const LONGEST_DELAY: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 const TIMEOUTS_PER_BODY: u32 = 60;
 
 /// Returns the scope of the settings, without seeds yet.
-pub(crate) fn scope(settings: &Settings) -> Result<Scope, CliError> {
+pub(crate) fn scope(settings: &Settings) -> Result<Scope, CommandError> {
     Scope::new(settings.scope, &settings.include, &settings.exclude).map_err(|error| {
         // The expression's engine draws a picture of the mistake and names it in the last line.
         let drawn = error.source.to_string();
@@ -49,7 +49,7 @@ pub(super) fn fetch_options(
     clock: &Clock,
     memory: &MemoryBudget,
     stalls: &Stalls,
-) -> Result<FetchOptions, CliError> {
+) -> Result<FetchOptions, CommandError> {
     Ok(FetchOptions {
         limits: FetchLimits {
             body: settings.max_body.0,
@@ -141,7 +141,7 @@ pub(crate) fn store_options(
     earlier: Option<Arc<EarlierCrawls>>,
     clock: &Clock,
     disk: &Arc<dyn Disk>,
-) -> Result<StoreOptions, CliError> {
+) -> Result<StoreOptions, CommandError> {
     let pacing = pacing(settings);
     Ok(StoreOptions {
         rules: FrontierRules {

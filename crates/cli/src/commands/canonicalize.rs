@@ -2,15 +2,15 @@
 
 use std::io::{self, BufRead};
 
+use messages::{CommandError, fault, usage};
 use web::{CanonicalForm, PageUrl};
 
 use crate::args::CanonicalizeArgs;
-use crate::cli_error::{CliError, fault, usage};
 use crate::output;
 
-pub(crate) fn run(args: &CanonicalizeArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &CanonicalizeArgs) -> Result<(), CommandError> {
     let form = CanonicalForm::default();
-    let canonical = |text: &str| -> Result<String, CliError> {
+    let canonical = |text: &str| -> Result<String, CommandError> {
         let url = PageUrl::parse(text.trim(), &form)
             .map_err(|error| usage(format!("{text:?}: {error}")))?;
         Ok(match args.surt {

@@ -12,16 +12,14 @@ use std::io::{self, Write};
 
 use clap::ValueEnum;
 use differences::RunKind;
+use messages::{CommandError, SlowProgress, say};
 use store::{Fate, StoreFault, VisitRecord, embedded};
 use web::{Media, UrlKey};
 
 use self::captures::{Journals, Side, State};
 use self::line::{Change, ChangedText};
 use crate::args::{ChangeKind, ChangesArgs};
-use crate::cli_error::CliError;
 use crate::output::{self, Format};
-use crate::progress::SlowProgress;
-use crate::terminal::say;
 use crate::word_diff::WordDiff;
 
 /// Two crawls, compared by key.
@@ -42,7 +40,7 @@ struct Changes<'a> {
     counts: BTreeMap<ChangeKind, u64>,
 }
 
-pub(crate) fn run(args: &ChangesArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &ChangesArgs) -> Result<(), CommandError> {
     let mut changes = Changes {
         args,
         format: Format::or_fitting(args.format),

@@ -4,14 +4,13 @@
 use std::io;
 use std::path::Path;
 
+use messages::{CommandError, fault, printable};
 use serde::Serialize;
 use store::embedded::DirectoryLock;
 
 use crate::args::CleanArgs;
-use crate::cli_error::{CliError, fault};
 use crate::leftovers::{self, Leftover};
 use crate::output::{self, Format};
-use crate::terminal::printable;
 use crate::{crawl_directory, machine};
 
 /// The outcome for one leftover file.
@@ -22,7 +21,7 @@ struct Line<'a> {
     removed: bool,
 }
 
-pub(crate) fn run(args: &CleanArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &CleanArgs) -> Result<(), CommandError> {
     let directory = &args.directory;
     let state = crawl_directory::any_state_of(directory)?;
     // A running crawl may have some of the files open.
@@ -66,7 +65,7 @@ pub(crate) fn run(args: &CleanArgs) -> Result<(), CliError> {
     })
 }
 
-fn cannot(verb: &str, path: &Path, error: &io::Error) -> CliError {
+fn cannot(verb: &str, path: &Path, error: &io::Error) -> CommandError {
     let message = format!("cannot {verb} {}: {error}", path.display());
     fault(&io::Error::new(error.kind(), message))
 }

@@ -8,6 +8,7 @@ mod measures;
 
 use comparison::{ComparedPage, Decision, Frames, Outcome, decide, differing_blocks};
 use corpus::{Page, Reader};
+use messages::CommandError;
 use neardup::{
     Fingerprint, HashKey, Likeness, NormalText, PageSignature, Shingles, Sketch, Thresholds,
 };
@@ -18,7 +19,6 @@ use self::measures::{Measure, MeasuredDocument, Measures};
 use super::column;
 use crate::args::CompareArgs;
 use crate::block_diff::{self, PrintedBlock};
-use crate::cli_error::CliError;
 use crate::output::{self, Format};
 use crate::word_diff::{PrintedDifference, WordDiff};
 
@@ -60,7 +60,7 @@ struct ComparedDocument {
     canonical: Option<PageUrl>,
 }
 
-pub(crate) fn run(args: &CompareArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &CompareArgs) -> Result<(), CommandError> {
     let criterion = args.verdict.criterion(&args.features)?;
     let reader = Reader::new(true);
     let mut input = args.input.options(None);
@@ -68,9 +68,9 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), CliError> {
         .features
         .signature_builder(&[args.a.clone(), args.b.clone()], &mut input, &reader)?
         .least_words(args.verdict.least_words());
-    let compared = |path| -> Result<ComparedDocument, CliError> {
+    let compared = |path| -> Result<ComparedDocument, CommandError> {
         let document =
-            corpus::only_document(path, &input).map_err(|error| CliError::of_usage(&error))?;
+            corpus::only_document(path, &input).map_err(|error| CommandError::of_usage(&error))?;
         let page = reader.read(&document.content);
         let written = reader.text(&page).map_or("", |page| page.text).to_owned();
         Ok(ComparedDocument {

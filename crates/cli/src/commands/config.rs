@@ -7,13 +7,12 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Arg, Args, Command};
+use messages::{CommandError, fault, printable, usage};
 use serde::Serialize;
 
-use crate::cli_error::{CliError, fault, usage};
 use crate::output::{self, Format};
 use crate::settings::{ConfigArgs, CrawlArgs, Origins, SETTINGS_FILE, Settings};
 use crate::suggestions;
-use crate::terminal::printable;
 
 /// A setting with its value.
 #[derive(Serialize)]
@@ -31,7 +30,7 @@ struct ShownSetting {
 }
 
 /// Prints the settings that a crawl with these arguments would have.
-pub(crate) fn run(args: &ConfigArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &ConfigArgs) -> Result<(), CommandError> {
     let flags = &args.crawl.flags;
     let mut out = flags.get_one::<PathBuf>("out").cloned();
     let mut config = args.crawl.run.config.clone();
@@ -67,7 +66,10 @@ pub(crate) fn run(args: &ConfigArgs) -> Result<(), CliError> {
 }
 
 /// Returns every setting in the order of the help, without the credentials of a proxy.
-fn shown_settings(settings: &Settings, origins: &Origins) -> Result<Vec<ShownSetting>, CliError> {
+fn shown_settings(
+    settings: &Settings,
+    origins: &Origins,
+) -> Result<Vec<ShownSetting>, CommandError> {
     let settings = Settings {
         proxy: settings.proxy()?.map(|proxy| proxy.to_string()),
         ..settings.clone()
@@ -104,7 +106,7 @@ fn write_file(out: &mut dyn Write, shown: &[ShownSetting]) -> io::Result<()> {
 }
 
 /// Prints the explanation of a setting.
-fn explain(key: &str, shown: Vec<ShownSetting>, format: Format) -> Result<(), CliError> {
+fn explain(key: &str, shown: Vec<ShownSetting>, format: Format) -> Result<(), CommandError> {
     let name = key.trim_start_matches('-');
     let found = shown.into_iter().find(|one| one.key == name);
     let Some(setting) = found else {

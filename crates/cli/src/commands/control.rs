@@ -3,15 +3,14 @@
 use std::path::Path;
 
 use crawl::control_file::{self, MAX_BYTES};
+use messages::{CommandError, say, usage};
 use shared_store::Connection;
 
 use super::shared;
 use crate::args::ControlArgs;
-use crate::cli_error::{CliError, usage};
 use crate::input;
-use crate::terminal::say;
 
-pub(crate) fn run(args: &ControlArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &ControlArgs) -> Result<(), CommandError> {
     let url = shared::required_url(args.store.as_ref())?;
     let text = read(&args.file)?;
     let overrides = control_file::read(&text).map_err(|error| {
@@ -31,7 +30,7 @@ pub(crate) fn run(args: &ControlArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-fn read(file: &Path) -> Result<String, CliError> {
+fn read(file: &Path) -> Result<String, CommandError> {
     let shown = file.display();
     let bytes = input::read(file, MAX_BYTES)
         .map_err(|error| usage(format!("cannot read {shown}: {error}")))?;

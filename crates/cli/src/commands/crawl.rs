@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crawl::{CrawlContext, Fault, Finish, Limits, Stop};
+use messages::{CommandError, fault, pasted, remedy_of, say, warn};
 use shared_store::NodeFailure;
 use store::StoreFault;
 use tokio::task::JoinError;
@@ -18,20 +19,17 @@ use web::CanonicalForm;
 use self::greeting::{cut_list, greet};
 use self::listening::Listening;
 use super::membership::Node;
-use super::{serve, warn};
+use super::serve;
 use crate::assembly::{self, AssembledCrawl, Components};
-use crate::cli_error::{CliError, fault};
 use crate::log::{self, Verbosity};
 use crate::secrets::{self, GivenSecrets};
 use crate::seeds::{Seeds, read_ahead};
 use crate::session_clock::SessionClock;
 use crate::settings::{CrawlArgs, Settings, SummaryForm};
 use crate::summary::{CrawlPlace, Summary};
-use crate::terminal::{pasted, say};
 use crate::values::Share;
 use crate::{
-    control, crawl_directory, disk_error, earlier, features, machine, on_finish, output, progress,
-    seed_news,
+    control, crawl_directory, earlier, features, machine, on_finish, output, progress, seed_news,
 };
 
 /// Maximum wait for running visits after an interrupt or at the end of `--max-time`. Without it,
@@ -44,7 +42,7 @@ const INTERRUPTED: u8 = 130;
 /// The exit code of a crawl none of whose seeds could be fetched.
 const NO_SEED: u8 = 3;
 
-pub(crate) fn run(args: &CrawlArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &CrawlArgs) -> Result<ExitCode, CommandError> {
     let ended = run_as(args, None)?;
     Ok(ended.code())
 }
@@ -67,7 +65,7 @@ impl SessionEnd {
 }
 
 /// Runs a session of a crawl; with `node`, of a shared crawl.
-pub(super) fn run_as(args: &CrawlArgs, mut node: Option<Node>) -> Result<SessionEnd, CliError> {
+pub(super) fn run_as(args: &CrawlArgs, mut node: Option<Node>) -> Result<SessionEnd, CommandError> {
     // First, so that no message quotes a secret given in the wrong place.
     let mut given = GivenSecrets::gather(&args.run.secrets)?;
     let mut settings = match &node {
@@ -126,7 +124,7 @@ async fn crawl(
     args: &CrawlArgs,
     node: Option<Node>,
     (finished_summary, failure): (&mut Option<Vec<u8>>, &mut Option<NodeFailure>),
-) -> Result<SessionEnd, CliError> {
+) -> Result<SessionEnd, CommandError> {
     let args = &args.run;
     let missing = secrets::missing(&settings.secrets, &given.options);
     settings.remember_secrets(&given.options);
@@ -335,7 +333,7 @@ fn limits(settings: &Settings, used: Duration) -> Limits {
 
 /// Adds the remedy to a fault. Unless files were deleted, nothing is lost, and the same command
 /// continues the crawl.
-fn explain(error: &Fault, settings: &Settings) -> CliError {
+fn explain(error: &Fault, settings: &Settings) -> CommandError {
     let directory = pasted(&settings.out);
     let remedy = match error {
         Fault::Store(StoreFault::Damaged { .. }) => {
@@ -351,7 +349,7 @@ fn explain(error: &Fault, settings: &Settings) -> CliError {
         | Fault::Sink(_)
         | Fault::Reserve(_)
         | Fault::Spool(_)
-        | Fault::Topic(_) => disk_error::remedy_of(error, &settings.out),
+        | Fault::Topic(_) => remedy_of(error, &settings.out),
     };
     fault(error).with_remedy(remedy)
 }

@@ -30,6 +30,7 @@ use batch::signature_file::{Extent, MergedShards, SignatureHeader};
 use batch::{BatchError, Control};
 use corpus::{FileTexts, InputOptions, KeptSummary, Oddities, Reader, Tally};
 use indicatif::{HumanBytes, HumanCount};
+use messages::{CommandError, fault, say};
 use neardup::{BandDesign, SignatureBuilder, Sketch};
 
 use self::findings::{DedupError, Findings};
@@ -39,9 +40,7 @@ use self::progress::DedupProgress;
 use self::report::Report;
 use self::survivors::Survivors;
 use crate::args::DedupArgs;
-use crate::cli_error::{CliError, fault};
 use crate::skip_report::SkipReport;
-use crate::terminal::say;
 
 /// A run of the command: its options and the state that all its steps share.
 struct DedupRun<'a> {
@@ -68,7 +67,7 @@ struct Compared {
     index: Option<IndexDraft>,
 }
 
-pub(crate) fn run(args: &DedupArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &DedupArgs) -> Result<(), CommandError> {
     let run = DedupRun::of(args)?;
     if let Some(unit) = args.unit.of_parts() {
         return run.compare_parts(unit);
@@ -92,7 +91,7 @@ pub(crate) fn run(args: &DedupArgs) -> Result<(), CliError> {
 }
 
 impl<'a> DedupRun<'a> {
-    fn of(args: &'a DedupArgs) -> Result<Self, CliError> {
+    fn of(args: &'a DedupArgs) -> Result<Self, CommandError> {
         args.check_outputs()?;
         let reader = Reader::new(args.main_content.is_none_or(|switch| switch.is_on()));
         let mut input = args.input.options(args.work.temp_dir.as_deref());
@@ -136,7 +135,7 @@ impl<'a> DedupRun<'a> {
 
     /// Compares all documents. Returns `None` if there is nothing to summarize: for a shard only
     /// the signatures are written, or the reader of the findings went away.
-    fn compare(&self) -> Result<Option<Compared>, CliError> {
+    fn compare(&self) -> Result<Option<Compared>, CommandError> {
         let args = self.args;
         let files = match (&args.merge[..], &args.signatures) {
             ([], None) => Vec::new(),
@@ -172,7 +171,7 @@ impl<'a> DedupRun<'a> {
         &self,
         reference: impl Iterator<Item = Result<Document, DedupError>>,
         documents: impl Iterator<Item = Result<Document, DedupError>>,
-    ) -> Result<Option<Compared>, CliError> {
+    ) -> Result<Option<Compared>, CommandError> {
         let never = AtomicBool::new(false);
         let control = Control::new(&self.progress, &never);
         let mut index = match &self.args.save_index {
@@ -234,7 +233,7 @@ impl<'a> DedupRun<'a> {
     }
 
     /// Writes the documents that do not repeat an earlier one, if requested.
-    fn keep(&self) -> Result<Option<KeptSummary>, CliError> {
+    fn keep(&self) -> Result<Option<KeptSummary>, CommandError> {
         let (survivors, tally) = (self.survivors.borrow(), self.tally.borrow());
         let both = survivors.as_ref().zip(tally.as_ref());
         let kept = both.map(|(survivors, tally)| survivors.write(tally));
@@ -242,7 +241,7 @@ impl<'a> DedupRun<'a> {
     }
 
     /// Converts an error for the user, with its remedy.
-    fn explain(&self, error: DedupError) -> CliError {
+    fn explain(&self, error: DedupError) -> CommandError {
         let error = match error {
             DedupError::Cli(error) => return error,
             DedupError::Output(error) => return fault(&error),
@@ -255,7 +254,7 @@ impl<'a> DedupRun<'a> {
                 HumanBytes(written),
                 HumanCount(self.progress.documents_read())
             )),
-            BatchError::OtherSignatures { .. } => CliError::of_usage(&error)
+            BatchError::OtherSignatures { .. } => CommandError::of_usage(&error)
                 .with_remedy("give all runs the same --features, --resemblance and other options"),
             // Files named by the user.
             BatchError::Read { .. }
@@ -263,7 +262,7 @@ impl<'a> DedupRun<'a> {
             | BatchError::Unfinished { .. }
             | BatchError::OtherFormat { .. }
             | BatchError::OtherAlgorithm { .. }
-            | BatchError::Shards(_) => CliError::of_usage(&error),
+            | BatchError::Shards(_) => CommandError::of_usage(&error),
             _ => fault(&error),
         }
     }
@@ -309,7 +308,7 @@ impl<'a> DedupRun<'a> {
 }
 
 /// Returns the options of the run, and the resemblance that its bands are designed for.
-fn options(args: &DedupArgs) -> Result<(Options, f64), CliError> {
+fn options(args: &DedupArgs) -> Result<(Options, f64), CommandError> {
     let mut options = Options::new(args.finding_kind(), args.work.temp_dir());
     options.criterion = args.verdict.criterion(&args.features)?;
     options.verification = args.verdict.verification(&args.features, args.exact)?;

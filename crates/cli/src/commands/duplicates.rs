@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::Path;
 
+use messages::{CommandError, pasted, printable, say, usage};
 use serde::Serialize;
 use store::embedded::DistinctOrder;
 use store::{StoreFault, VisitRecord, embedded};
@@ -16,12 +17,10 @@ use web::PageUrl;
 use super::shared::{OpenCrawl, Refused};
 use super::{order, parse_url};
 use crate::args::DuplicatesArgs;
-use crate::cli_error::{CliError, usage};
 use crate::control::orders::sentence;
 use crate::crawl_directory;
 use crate::output::{self, Format};
 use crate::settings::Settings;
-use crate::terminal::{pasted, printable, say};
 
 /// A page that repeats another.
 #[derive(Serialize)]
@@ -44,7 +43,7 @@ struct Cluster {
     members: Vec<Box<str>>,
 }
 
-pub(crate) fn run(args: &DuplicatesArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &DuplicatesArgs) -> Result<(), CommandError> {
     let crawl = OpenCrawl::open(args.directory.as_deref(), &args.store)?;
     let directory = crawl.directory();
     let state = crawl_directory::state_of(directory)?;
@@ -82,7 +81,7 @@ pub(crate) fn run(args: &DuplicatesArgs) -> Result<(), CliError> {
 }
 
 /// Requeues pages that the user declares distinct.
-fn declare_distinct(directory: &Path, distinct: &[String]) -> Result<(), CliError> {
+fn declare_distinct(directory: &Path, distinct: &[String]) -> Result<(), CommandError> {
     let form = Settings::of_crawl(directory)?.canonical_form();
     let urls = distinct.iter().map(|url| parse_url(url, &form));
     let urls: Vec<PageUrl> = urls.collect::<Result<_, _>>()?;

@@ -19,6 +19,7 @@ use export::{
     PageSignatureRecord, Parts, SIGNATURES, SKETCHES, TEXTS, Table, TableWriter, TextRules, VISITS,
     Visits, WholeFile, draft_of, linked_so_far,
 };
+use messages::{CommandError, SlowProgress, fault, usage};
 use neardup::HashKey;
 use sinks::warc::{self, ConversionInfo, ConversionWriter};
 use store::embedded::History;
@@ -30,8 +31,6 @@ use self::target::ExportTarget;
 use super::shared::{OpenCrawl, Refused};
 use super::unwritable;
 use crate::args::{ExportArgs, OutputForm};
-use crate::cli_error::{CliError, fault, usage};
-use crate::progress::SlowProgress;
 use crate::terminal::Escaping;
 use crate::{crawl_directory, machine};
 
@@ -49,7 +48,7 @@ struct Export<'a> {
 /// Gzip level of WET files, as in Common Crawl's tools.
 const WET_LEVEL: i32 = 6;
 
-pub(crate) fn run(args: &ExportArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &ExportArgs) -> Result<(), CommandError> {
     let crawl = OpenCrawl::open(args.directory.as_deref(), &args.store)?;
     for (is_given, option) in [(args.links, "--links"), (args.text, "--text")] {
         if is_given {
@@ -89,7 +88,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), CliError> {
 }
 
 /// Returns the kind of records made from pages, if requested.
-fn page_records(args: &ExportArgs, state: &Path) -> Result<Option<PageRecords>, CliError> {
+fn page_records(args: &ExportArgs, state: &Path) -> Result<Option<PageRecords>, CommandError> {
     Ok(if args.broken {
         Some(PageRecords::BrokenLinks(FailedUrls::of_journal(state)?))
     } else if args.links {
@@ -287,7 +286,7 @@ impl Export<'_> {
     }
 }
 
-fn complain(error: ExportFault, target: &ExportTarget, form: OutputForm) -> CliError {
+fn complain(error: ExportFault, target: &ExportTarget, form: OutputForm) -> CommandError {
     let path = match target {
         ExportTarget::Stdout => Path::new("-"),
         ExportTarget::Device(path) | ExportTarget::File(path) | ExportTarget::Parts(path) => path,

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use corpus::{Content, Documents, Skipped};
+use messages::{CommandError, SlowProgress, say, usage};
 use serde::Serialize;
 use web::{
     CanonicalForm, Document, Link, LinkKind, LinkKinds, MainSelectors, Media, PageUrl, ReadLimits,
@@ -12,11 +13,8 @@ use web::{
 };
 
 use crate::args::{ExtractArgs, ExtractForm};
-use crate::cli_error::{CliError, usage};
 use crate::output;
-use crate::progress::SlowProgress;
 use crate::skip_report::SkipReport;
-use crate::terminal::say;
 
 #[derive(Serialize)]
 struct Extract<'a> {
@@ -56,14 +54,14 @@ struct ExtractedLink<'a> {
 /// Base URL of a document whose own URL is not given.
 const NOWHERE: &str = "http://localhost/";
 
-pub(crate) fn run(args: &ExtractArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &ExtractArgs) -> Result<(), CommandError> {
     let form = CanonicalForm::default();
     let wanted = args.url.as_deref().map(|url| {
         PageUrl::parse(url, &form).map_err(|error| usage(format!("--url {url}: {error}")))
     });
     let input = args.input.options(None);
     let documents = Documents::below(std::slice::from_ref(&args.file), &input)
-        .map_err(|error| CliError::of_usage(&error))?;
+        .map_err(|error| CommandError::of_usage(&error))?;
     let extractor = Extractor {
         args,
         form: &form,
@@ -127,7 +125,7 @@ impl Extractor<'_> {
     }
 
     /// Writes the documents of the input, one after the other.
-    fn all(&self, documents: Documents) -> Result<(), CliError> {
+    fn all(&self, documents: Documents) -> Result<(), CommandError> {
         let culprit = self.args.file.display().to_string();
         let oddities = documents.oddities();
         let mut skipped = SkipReport::default();

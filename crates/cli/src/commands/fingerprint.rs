@@ -7,16 +7,15 @@ use std::path::Path;
 
 use corpus::{Document, Documents, Reader, Skipped, is_standard_input};
 use indicatif::HumanCount;
+use messages::{CommandError, printable, say, usage};
 use neardup::SignatureBuilder;
 
 use crate::args::FingerprintArgs;
-use crate::cli_error::{CliError, usage};
 use crate::named_fingerprints::{MAX_NAME, NamedFingerprintWriter};
 use crate::output;
 use crate::skip_report::SkipReport;
-use crate::terminal::{printable, say};
 
-pub(crate) fn run(args: &FingerprintArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &FingerprintArgs) -> Result<(), CommandError> {
     let reader = Reader::new(true);
     if args.distance.is_some() || args.resemblance.is_some() {
         say("--distance and --resemblance have no effect on a fingerprint");
@@ -26,7 +25,7 @@ pub(crate) fn run(args: &FingerprintArgs) -> Result<(), CliError> {
         .features
         .signature_builder(&args.paths, &mut input, &reader)?;
     let documents =
-        Documents::below(&args.paths, &input).map_err(|error| CliError::of_usage(&error))?;
+        Documents::below(&args.paths, &input).map_err(|error| CommandError::of_usage(&error))?;
     match &args.output {
         Some(path) if is_standard_input(path) => {
             let remedy =
@@ -44,7 +43,7 @@ fn print(
     documents: Documents,
     reader: Reader,
     builder: SignatureBuilder,
-) -> Result<(), CliError> {
+) -> Result<(), CommandError> {
     let mut skipped = SkipReport::default();
     let mut printed = 0_u64;
     let fingerprint = move |document: &Document| reader.fingerprint(&builder, &document.content);
@@ -73,7 +72,7 @@ fn write(
     documents: Documents,
     reader: Reader,
     builder: SignatureBuilder,
-) -> Result<(), CliError> {
+) -> Result<(), CommandError> {
     let mut writer = NamedFingerprintWriter::create(path, &builder)?;
     let mut report = SkipReport::default();
     let mut has_documents = false;

@@ -11,18 +11,17 @@ use std::path::Path;
 
 use comparison::{HostFrame, Role};
 use crawl::LearnedFrames;
+use messages::{CommandError, counted, grouped, pasted, printable, say, usage};
 use serde::Serialize;
 use store::VisitRecord;
 use store::embedded;
 use web::{Host, PageUrl};
 
 use crate::args::FramesArgs;
-use crate::cli_error::{CliError, usage};
 use crate::crawl_directory;
-use crate::output::{self, Format, counted, grouped};
+use crate::output::{self, Format};
 use crate::read_again::ArchivedPages;
 use crate::settings::Settings;
-use crate::terminal::{pasted, printable, say};
 
 /// Number of a host's last kept pages whose blocks are shown.
 const PAGES: usize = 64;
@@ -46,7 +45,7 @@ struct ShownBlock {
     block: String,
 }
 
-pub(crate) fn run(args: &FramesArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &FramesArgs) -> Result<(), CommandError> {
     let directory = &args.directory;
     let state = crawl_directory::state_of(directory)?;
     let learned = LearnedFrames::read(&state).map_err(|error| {
@@ -90,7 +89,7 @@ pub(super) fn learned_frames(state: &Path) -> LearnedFrames {
     })
 }
 
-fn list(mut frames: Vec<(Host, HostFrame)>, format: Format) -> Result<(), CliError> {
+fn list(mut frames: Vec<(Host, HostFrame)>, format: Format) -> Result<(), CommandError> {
     frames.sort_by(|(one, of_one), (other, of_other)| {
         (Reverse(of_one.pages()), one.as_str()).cmp(&(Reverse(of_other.pages()), other.as_str()))
     });
@@ -112,7 +111,7 @@ fn blocks(
     state: &Path,
     host: &Host,
     frame: &HostFrame,
-) -> Result<Vec<ShownBlock>, CliError> {
+) -> Result<Vec<ShownBlock>, CommandError> {
     let mut rows: VecDeque<VisitRecord> = VecDeque::new();
     for row in embedded::rows(state)? {
         let row = row?;
@@ -131,7 +130,7 @@ fn blocks(
         |row| row,
         |row, document| {
             let Some(document) = document else {
-                return Ok::<(), CliError>(());
+                return Ok::<(), CommandError>(());
             };
             let url = final_url(&row).as_str();
             let page = crawl::compared_page(url, &document, main_content);

@@ -1,13 +1,13 @@
 //! `crawler frequencies`: counts the documents that have each word.
 
 use corpus::Reader;
+use messages::CommandError;
 
 use crate::args::FrequenciesArgs;
-use crate::cli_error::CliError;
 use crate::features::{self, FeatureSettings};
 use crate::skip_report::SkipReport;
 
-pub(crate) fn run(args: &FrequenciesArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &FrequenciesArgs) -> Result<(), CommandError> {
     let feature_settings = FeatureSettings::new(
         args.features.unwrap_or_default(),
         args.stop_words.as_deref(),

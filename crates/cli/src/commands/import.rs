@@ -5,29 +5,28 @@
 
 use std::path::Path;
 
+use messages::{CommandError, say, usage};
 use shared_store::{CrawlSettings, Import, ImportScan};
 use store::embedded::{DirectoryLock, History};
 
 use super::journal::{damaged, records};
 use super::shared;
 use crate::args::ImportArgs;
-use crate::cli_error::{CliError, usage};
 use crate::seeds::{ReadAhead, Seeds};
 use crate::settings::Settings;
-use crate::terminal::say;
 use crate::{crawl_directory, machine};
 
 /// Time without a heartbeat until a node counts as dead.
 const TERM: std::time::Duration = std::time::Duration::from_secs(10);
 
-pub(crate) fn run(args: &ImportArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &ImportArgs) -> Result<(), CommandError> {
     let directory = &args.directory;
     let state = crawl_directory::state_of(directory)?;
     let url = shared::required_url(args.store.as_ref())?;
     let settings = Settings::of_crawl(directory)?;
     settings.refuse_unshared()?;
     let lock = DirectoryLock::take(&state, machine::clock().now());
-    let _lock = lock.map_err(|error| crawl_directory::cli_error(&error))?;
+    let _lock = lock.map_err(|error| CommandError::of_store(&error))?;
     crawl_directory::refuse_a_short_journal(directory)?;
     let damaged = damaged(directory);
     let Some(key) = History::open(&state).map_err(damaged)?.key() else {
@@ -63,7 +62,7 @@ pub(crate) fn run(args: &ImportArgs) -> Result<(), CliError> {
             records_read += 1;
         }
         import.finish().await.map_err(import_error)?;
-        Ok::<_, CliError>(Some((records_read, before)))
+        Ok::<_, CommandError>(Some((records_read, before)))
     })?;
     let archive = crawl_directory::archive(directory);
     close(imported, &archive);

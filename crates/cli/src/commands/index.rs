@@ -7,21 +7,20 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use disk::SystemDisk;
+use messages::{CommandError, fault, say, usage, warn};
 use sinks::SinkFault;
 use sinks::cdxj::{self, IndexingReport};
 use store::embedded::DirectoryLock;
 
-use super::{exit_code, unreadable, unwritable, warn};
+use super::{exit_code, unreadable, unwritable};
 use crate::args::IndexArgs;
-use crate::cli_error::{CliError, fault, usage};
 use crate::draft_file::DraftFile;
-use crate::terminal::say;
 use crate::{crawl_directory, machine, output};
 
 /// The first bytes of a ZIP file.
 const ZIP: [u8; 4] = *b"PK\x03\x04";
 
-pub(crate) fn run(args: &IndexArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &IndexArgs) -> Result<ExitCode, CommandError> {
     if let ([directory], None) = (args.archives.as_slice(), &args.output)
         && crawl_directory::archive(directory).is_dir()
     {
@@ -89,7 +88,7 @@ pub(super) const fn is_whole(report: &IndexingReport) -> bool {
     report.broken == 0 && report.sharing == 0 && report.unnamed == 0
 }
 
-fn make_again(directory: &Path) -> Result<ExitCode, CliError> {
+fn make_again(directory: &Path) -> Result<ExitCode, CommandError> {
     let state = crawl_directory::state(directory);
     let _lock = match state.is_dir() {
         true => Some(DirectoryLock::take(&state, machine::clock().now())?),
@@ -107,7 +106,7 @@ fn make_again(directory: &Path) -> Result<ExitCode, CliError> {
 }
 
 /// Returns the file itself, or the archive files of a directory or of the crawl in it.
-fn files_of(path: &Path) -> Result<Vec<PathBuf>, CliError> {
+fn files_of(path: &Path) -> Result<Vec<PathBuf>, CommandError> {
     if !path.is_dir() {
         refuse_unnamed(path)?;
         return Ok(vec![path.to_owned()]);
@@ -126,7 +125,7 @@ fn files_of(path: &Path) -> Result<Vec<PathBuf>, CliError> {
 }
 
 /// Refuses standard input, and a WACZ, because our indexes cannot address records within a package.
-fn refuse_unnamed(path: &Path) -> Result<(), CliError> {
+fn refuse_unnamed(path: &Path) -> Result<(), CommandError> {
     if path == Path::new("-") {
         return Err(
             usage("an index names files, and standard input has no name")
@@ -151,7 +150,7 @@ fn refuse_unnamed(path: &Path) -> Result<(), CliError> {
     }
 }
 
-fn to_stdout(files: &[PathBuf], scratch: &Path) -> Result<IndexingReport, CliError> {
+fn to_stdout(files: &[PathBuf], scratch: &Path) -> Result<IndexingReport, CommandError> {
     let mut report = Ok(IndexingReport::default());
     output::file_to_stdout(|out| {
         report = gather(files, scratch, out);
@@ -168,7 +167,7 @@ fn to_stdout(files: &[PathBuf], scratch: &Path) -> Result<IndexingReport, CliErr
 }
 
 /// Replaces the file with the index in one step.
-fn to_file(files: &[PathBuf], path: &Path) -> Result<IndexingReport, CliError> {
+fn to_file(files: &[PathBuf], path: &Path) -> Result<IndexingReport, CommandError> {
     let unwritable = unwritable(path);
     let mut scratch = path.as_os_str().to_owned();
     scratch.push(".runs");

@@ -2,13 +2,12 @@
 
 use std::path::Path;
 
+use messages::{CommandError, SlowProgress, fault};
 use store::embedded::record::Record;
 use store::embedded::{History, Revocation, revocations};
 use store::{FinishedVisit, StoreFault};
 
-use crate::cli_error::{CliError, fault};
 use crate::crawl_directory;
-use crate::progress::SlowProgress;
 
 /// Returns the records of the store in `state`. Progress output calls them `what`.
 pub(super) fn records(
@@ -39,15 +38,8 @@ pub(super) fn visits(
     )
 }
 
-/// A store in use is a usage error; all other errors are faults.
-impl From<StoreFault> for CliError {
-    fn from(error: StoreFault) -> Self {
-        crawl_directory::cli_error(&error)
-    }
-}
-
 /// Converts errors of reading a whole store: a damaged journal can be rebuilt.
-pub(super) fn damaged(directory: &Path) -> impl Fn(StoreFault) -> CliError + Copy {
+pub(super) fn damaged(directory: &Path) -> impl Fn(StoreFault) -> CommandError + Copy {
     move |error| match error {
         StoreFault::Damaged { .. } => {
             fault(&error).with_remedy(crawl_directory::rebuild(directory))

@@ -7,14 +7,14 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, Command, CommandFactory};
 use clap_complete::Shell;
 use clap_mangen::Man;
+use messages::CommandError;
 
 use super::unwritable;
 use crate::args::{Arguments, CompletionsArgs, ManArgs};
-use crate::cli_error::CliError;
 use crate::output;
 
 /// Writes the manual page of the program to standard output, or all manual pages to a directory.
-pub(crate) fn man(args: &ManArgs) -> Result<(), CliError> {
+pub(crate) fn man(args: &ManArgs) -> Result<(), CommandError> {
     match &args.output {
         Some(directory) => write_all(directory).map_err(unwritable(directory)),
         None => {
@@ -53,7 +53,7 @@ const VALUES: [(&str, &[&str]); 11] = [
 ];
 
 /// Prints a shell completion script for commands and options.
-pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), CliError> {
+pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), CommandError> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut completed(), "crawler", &mut script);
     if args.shell == Shell::Fish {

@@ -10,6 +10,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use messages::{CommandError, SlowProgress, fault, pasted, printable, say, usage};
 use neardup::HashKey;
 use shared_store::{
     ConnectError, Connection, CrawlSettings, EarlierError, JoinError, NodeMark, Session,
@@ -19,11 +20,8 @@ use web::Clock;
 
 use super::shared;
 use crate::args::{NodeArgs, NodeOwnArgs};
-use crate::cli_error::{CliError, fault, usage};
-use crate::progress::SlowProgress;
 use crate::seeds::{ReadAhead, Seeds};
 use crate::settings::Settings;
-use crate::terminal::{pasted, printable, say};
 use crate::values::Span;
 use crate::{crawl_directory, earlier, machine, session_clock};
 
@@ -68,7 +66,7 @@ struct Steps {
 }
 
 /// Connects, and writes or reads the settings of the crawl.
-pub(super) async fn prepare(args: &NodeArgs, url: String) -> Result<Node, CliError> {
+pub(super) async fn prepare(args: &NodeArgs, url: String) -> Result<Node, CommandError> {
     let name = name(&args.own)?;
     let term = term(&args.own)?;
     let ended = std::env::var(ENDED_TERM).ok();
@@ -146,7 +144,7 @@ async fn begin(
     connection: &Connection,
     settings: &CrawlSettings,
     states: &[PathBuf],
-) -> Result<(), CliError> {
+) -> Result<(), CommandError> {
     if states.is_empty() {
         let begun = connection.begin_crawl(settings).await;
         return begun.map_err(|error| shared::join_error(&error));
@@ -157,7 +155,7 @@ async fn begin(
     begun.map_err(|error| earlier_error(&error))
 }
 
-fn earlier_error(error: &EarlierError) -> CliError {
+fn earlier_error(error: &EarlierError) -> CommandError {
     match error {
         EarlierError::Join(error) => shared::join_error(error),
         EarlierError::Local(_) | EarlierError::File { .. } => fault(error),
@@ -167,8 +165,8 @@ fn earlier_error(error: &EarlierError) -> CliError {
 /// The reason why a step towards a term failed.
 enum StepError {
     /// The store is unreachable, or temporarily unable to take the step.
-    Away(CliError),
-    Refused(CliError),
+    Away(CommandError),
+    Refused(CommandError),
 }
 
 impl From<ConnectError> for StepError {
@@ -206,7 +204,7 @@ impl Steps {
     async fn take<T, E: Into<StepError>>(
         &self,
         step: impl AsyncFn() -> Result<T, E>,
-    ) -> Result<T, CliError> {
+    ) -> Result<T, CommandError> {
         let mut is_told = false;
         loop {
             match step().await.map_err(Into::into) {
@@ -228,7 +226,7 @@ impl Steps {
 }
 
 /// Returns the name of the node.
-fn name(args: &NodeOwnArgs) -> Result<String, CliError> {
+fn name(args: &NodeOwnArgs) -> Result<String, CommandError> {
     let Some(name) = args.name.clone() else {
         return Err(
             usage("the node has no name").with_remedy("--name n1, another one on each node")
@@ -244,7 +242,7 @@ fn name(args: &NodeOwnArgs) -> Result<String, CliError> {
 }
 
 /// Returns the length of a term, if given.
-fn term(args: &NodeOwnArgs) -> Result<Option<Duration>, CliError> {
+fn term(args: &NodeOwnArgs) -> Result<Option<Duration>, CommandError> {
     let term = args.term.map(|term| term.0);
     match term {
         Some(term) if !TERMS.contains(&term) => {
@@ -261,7 +259,7 @@ fn term(args: &NodeOwnArgs) -> Result<Option<Duration>, CliError> {
 
 /// Refuses a directory that belongs to another node: its archive would be truncated where this
 /// node's settled visits end.
-fn refuse_directory(directory: &Path, mark: &NodeMark) -> Result<(), CliError> {
+fn refuse_directory(directory: &Path, mark: &NodeMark) -> Result<(), CommandError> {
     let shown = directory.display();
     let archive = crawl_directory::archive(directory);
     let (what, remedy) = match crawl_directory::node_mark(directory)? {
@@ -312,7 +310,7 @@ impl Node {
     }
 
     /// Begins a term.
-    pub(super) async fn join(self) -> Result<JoinedNode, CliError> {
+    pub(super) async fn join(self) -> Result<JoinedNode, CommandError> {
         // A connection that belongs to this runtime.
         let connection = self
             .steps

@@ -8,19 +8,18 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use messages::{CommandError, fault, say};
 use store::StoreFault;
 
 use super::crawl::{self, SessionEnd};
 use super::membership::{self, ENDED_TERM};
 use super::shared;
 use crate::args::NodeArgs;
-use crate::cli_error::{CliError, fault};
-use crate::terminal::say;
 
 /// The program of this process on Linux, even after an upgrade has removed its file.
 const RUNNING: &str = "/proc/self/exe";
 
-pub(crate) fn run(args: &NodeArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &NodeArgs) -> Result<ExitCode, CommandError> {
     let url = shared::required_url(args.own.store.as_ref())?;
     let node = shared::runtime()?.block_on(membership::prepare(args, url))?;
     match crawl::run_as(&args.crawl, Some(node))? {
@@ -39,7 +38,7 @@ pub(crate) fn run(args: &NodeArgs) -> Result<ExitCode, CliError> {
 }
 
 /// Returns the path of this program.
-fn image() -> Result<PathBuf, CliError> {
+fn image() -> Result<PathBuf, CommandError> {
     match std::env::current_exe() {
         Ok(program) if program.exists() => Ok(program),
         _ if Path::new(RUNNING).exists() => Ok(RUNNING.into()),

@@ -2,14 +2,13 @@
 
 use std::io::{self, Write};
 
+use messages::{CommandError, printable};
 use serde::Serialize;
 use shared_store::{NodeState, TermState, Unowned};
 
 use super::shared;
 use crate::args::NodesArgs;
-use crate::cli_error::CliError;
 use crate::output::{self, Format};
-use crate::terminal::printable;
 
 /// A row of the list.
 #[derive(Serialize)]
@@ -27,13 +26,13 @@ struct Node {
     heard: f64,
 }
 
-pub(crate) fn run(args: &NodesArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &NodesArgs) -> Result<(), CommandError> {
     let url = shared::required_url(args.store.as_ref())?;
     let (nodes, unowned) = shared::runtime()?.block_on(async {
         let crawl = shared::open_shared(&url).await?;
         let nodes = crawl.nodes().await.map_err(shared::read_error)?;
         let unowned = crawl.unowned().await.map_err(shared::read_error)?;
-        Ok::<_, CliError>((nodes, unowned))
+        Ok::<_, CommandError>((nodes, unowned))
     })?;
     let nodes: Vec<Node> = nodes.iter().map(Node::of).collect();
     output::to_stdout(|out| match Format::or_fitting(args.format) {

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use comparison::{ComparedPage, DifferingBlock, Frames, PageParts, differing_blocks};
 use differences::{PageOfPair, PageTextState, Pair};
+use messages::{CommandError, pasted, usage, word_of_shell};
 use neardup::{HashKey, PageSignature, PageText, SignatureBuilder, TextSignature};
 use store::embedded::record::Record;
 use store::embedded::{EmbeddedStore, History};
@@ -17,11 +18,9 @@ use web::PageUrl;
 
 use super::frames::learned_frames;
 use super::parse_url;
-use crate::cli_error::{CliError, usage};
 use crate::crawl_directory;
 use crate::read_again::ArchivedPages;
 use crate::settings::Settings;
-use crate::terminal::{pasted, word_of_shell};
 
 /// A page that repeats another, its original, and the verdict.
 pub(super) struct JudgedPair {
@@ -45,8 +44,8 @@ struct PageHistory {
 /// Returns the pair of a page of a crawl and the original that it repeats.
 ///
 /// # Errors
-/// [`CliError`] if the page was not visited or is not a duplicate, or if the crawl cannot be read.
-pub(super) fn judged(directory: &Path, url: &str) -> Result<JudgedPair, CliError> {
+/// [`CommandError`] if the page was not visited or is not a duplicate, or if the crawl cannot be read.
+pub(super) fn judged(directory: &Path, url: &str) -> Result<JudgedPair, CommandError> {
     let state = crawl_directory::state_of(directory)?;
     let settings = Settings::of_crawl(directory)?;
     let url = parse_url(url, &settings.canonical_form())?;
@@ -105,7 +104,7 @@ fn original_page(
     row: &VisitRecord,
     directory: &Path,
     settings: &Settings,
-) -> Result<ReadPage, CliError> {
+) -> Result<ReadPage, CommandError> {
     let mut directories = vec![directory.to_owned()];
     if row.of_earlier {
         directories.clone_from(&settings.against);
@@ -188,7 +187,7 @@ fn signature(
     page: &PageOfPair,
     state: &Path,
     settings: &Settings,
-) -> Result<Option<TextSignature>, CliError> {
+) -> Result<Option<TextSignature>, CommandError> {
     let Some(text) = page.text.known() else {
         return Ok(None);
     };

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
+use messages::{CommandError, pasted, printable, say, usage};
 use serde::Serialize;
 use store::embedded::History;
 use store::embedded::record::Record;
@@ -15,10 +16,8 @@ use store::{Example, LeftOut, PatternName, PatternReport, PatternState, Patterns
 use super::order;
 use super::shared::{OpenCrawl, Refused};
 use crate::args::PatternsArgs;
-use crate::cli_error::{CliError, usage};
 use crate::crawl_directory;
 use crate::output::{self, Format};
-use crate::terminal::{pasted, printable, say};
 
 /// Maximum number of examples per rule.
 const EXAMPLES: usize = 3;
@@ -58,7 +57,7 @@ struct TrapLine<'a> {
     rule: &'a Rule,
 }
 
-pub(crate) fn run(args: &PatternsArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &PatternsArgs) -> Result<(), CommandError> {
     let crawl = OpenCrawl::open(args.directory.as_deref(), &args.store)?;
     let state = crawl_directory::state_of(crawl.directory())?;
     if let Some(name) = &args.reopen {
@@ -97,7 +96,7 @@ pub(crate) fn run(args: &PatternsArgs) -> Result<(), CliError> {
 }
 
 /// Reopens a pattern.
-fn reopen(directory: &Path, name: &str) -> Result<(), CliError> {
+fn reopen(directory: &Path, name: &str) -> Result<(), CommandError> {
     let unknown = || {
         let remedy = format!(
             "`crawler patterns {}` lists them: HOST/PATH?KEYS",

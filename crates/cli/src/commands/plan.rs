@@ -4,13 +4,13 @@
 use std::io::{self, Write};
 
 use indicatif::{HumanBytes, HumanCount};
+use messages::{CommandError, usage};
 use neardup::blocks::expected_bits;
 use neardup::tables::{Plan, TableDesign};
 use neardup::{BandDesign, DEFAULT_RECALL};
 use serde::Serialize;
 
 use crate::args::PlanArgs;
-use crate::cli_error::{CliError, usage};
 use crate::output::{self, Format};
 
 #[derive(Serialize)]
@@ -33,7 +33,7 @@ struct Line {
     chosen: bool,
 }
 
-pub(crate) fn run(args: &PlanArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &PlanArgs) -> Result<(), CommandError> {
     let Some(pages) = &args.pages else {
         return bands(args);
     };
@@ -76,10 +76,10 @@ struct CurvePoint {
 }
 
 /// Prints the bands of sketches for a resemblance.
-fn bands(args: &PlanArgs) -> Result<(), CliError> {
+fn bands(args: &PlanArgs) -> Result<(), CommandError> {
     let resemblance = args.resemblance.unwrap_or(1.0);
     let design = BandDesign::for_resemblance(resemblance, args.recall.unwrap_or(DEFAULT_RECALL))
-        .map_err(|error| CliError::of_usage(&error))?;
+        .map_err(|error| CommandError::of_usage(&error))?;
     let point = |twentieths: u32| {
         let resemblance = f64::from(twentieths) / 20.0;
         CurvePoint {

@@ -19,17 +19,17 @@ use batch::{
     QueryMatch, QueryOptions, Repository, Shard, Step, grouped_query, ordered_pairs, ordered_query,
 };
 use indicatif::{HumanBytes, HumanCount, ProgressBar};
+use messages::{CommandError, SlowProgress, fault, printable, say};
 use serde::Serialize;
 
 use super::unwritable;
 use crate::args::QueryArgs;
-use crate::cli_error::{CliError, fault};
 use crate::draft_file::DraftFile;
 use crate::json_id::JsonId;
 use crate::named_fingerprints::{NamedFingerprints, NamedIndexWriter, of_batch};
 use crate::output::{self, Format};
-use crate::progress::{self, SlowProgress};
-use crate::terminal::{Escaping, printable, say};
+use crate::progress::{self};
+use crate::terminal::Escaping;
 
 /// Default of `--memory`: bytes of matches, pairs or an index that are held in memory.
 const MEMORY: usize = 256 << 20;
@@ -50,7 +50,7 @@ struct PairLine {
     distance: u32,
 }
 
-pub(crate) fn run(args: &QueryArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &QueryArgs) -> Result<(), CommandError> {
     let queries = NamedFingerprints::open(&args.queries)?;
     queries.file()?;
     if let Some(path) = &args.save_index {
@@ -222,13 +222,13 @@ fn workers() -> NonZeroUsize {
 
 /// An error that ends a query.
 enum QueryError {
-    Cli(CliError),
+    Cli(CommandError),
     /// The matches cannot be written.
     Output(io::Error),
 }
 
 impl QueryError {
-    fn into_cli_error(self, unwritable: impl FnOnce(io::Error) -> CliError) -> CliError {
+    fn into_cli_error(self, unwritable: impl FnOnce(io::Error) -> CommandError) -> CommandError {
         match self {
             Self::Cli(error) => error,
             Self::Output(error) => unwritable(error),
@@ -236,8 +236,8 @@ impl QueryError {
     }
 }
 
-impl From<CliError> for QueryError {
-    fn from(error: CliError) -> Self {
+impl From<CommandError> for QueryError {
+    fn from(error: CommandError) -> Self {
         Self::Cli(error)
     }
 }
@@ -255,7 +255,7 @@ impl From<io::Error> for QueryError {
 }
 
 /// Writes an index of a file of fingerprints.
-fn save_index(args: &QueryArgs, file: &NamedFingerprints, path: &Path) -> Result<(), CliError> {
+fn save_index(args: &QueryArgs, file: &NamedFingerprints, path: &Path) -> Result<(), CommandError> {
     let writer = NamedIndexWriter::create(file, path)?;
     let options = IndexOptions {
         memory: args.work.memory().unwrap_or(MEMORY),

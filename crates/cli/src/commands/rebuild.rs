@@ -33,6 +33,7 @@ use std::sync::Arc;
 
 use crawl::EarlierArchives;
 use disk::{Disk, SystemDisk};
+use messages::{CommandError, SlowProgress, fault, pasted, usage, warn};
 use neardup::HashKey;
 use serde::Serialize;
 use sinks::warc::{ReadFault, WarcStream, is_foreign, name_of, settled_behind};
@@ -44,15 +45,12 @@ use web::Clock;
 use self::journal::Rebuilding;
 use self::scratch_index::ScratchIndex;
 use super::journal::visits as journal_visits;
-use super::{exit_code, open_store, runtime, warn};
+use super::{exit_code, open_store, runtime};
 use crate::args::RebuildArgs;
-use crate::cli_error::{CliError, fault, usage};
 use crate::focus::CrawlTopic;
 use crate::output::{self, Format};
-use crate::progress::SlowProgress;
 use crate::seeds::{ReadAhead, SEEDS_FILE, Seeds};
 use crate::settings::{SETTINGS_FILE, Settings};
-use crate::terminal::pasted;
 use crate::{crawl_directory, earlier, machine};
 
 /// The result of a rebuild.
@@ -96,7 +94,7 @@ struct Report {
     kept: Option<String>,
 }
 
-pub(crate) fn run(args: &RebuildArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &RebuildArgs) -> Result<ExitCode, CommandError> {
     let directory = &args.directory;
     let archive = crawl_directory::archive(directory);
     let is_crawl = directory.join(SETTINGS_FILE).exists();
@@ -150,7 +148,7 @@ pub(crate) fn run(args: &RebuildArgs) -> Result<ExitCode, CliError> {
 
 /// Refuses a directory without records. Warns about archives in it that are not read or are empty,
 /// and returns true if there are any.
-fn refuse_nothing(archive: &Path) -> Result<bool, CliError> {
+fn refuse_nothing(archive: &Path) -> Result<bool, CommandError> {
     if !archive.is_dir() {
         return Ok(false); // Refused later, with its own reason.
     }
@@ -185,7 +183,11 @@ fn is_empty(path: &Path) -> bool {
 }
 
 /// Sets the seeds from the given file, or else from the settings, or else from the archive.
-fn find_seeds(args: &RebuildArgs, settings: &mut Settings, archive: &Path) -> Result<(), CliError> {
+fn find_seeds(
+    args: &RebuildArgs,
+    settings: &mut Settings,
+    archive: &Path,
+) -> Result<(), CommandError> {
     let form = settings.canonical_form();
     let seeds = match &args.seeds {
         Some(file) => {
@@ -208,7 +210,7 @@ fn find_seeds(args: &RebuildArgs, settings: &mut Settings, archive: &Path) -> Re
 /// Returns true if the journal exists, is readable to its end, and does not end before the archive.
 /// A journal ends before the archive if it is an older copy, or if it was begun after the archive's
 /// own journal was lost.
-fn is_complete(settings: &Settings, state: &Path) -> Result<bool, CliError> {
+fn is_complete(settings: &Settings, state: &Path) -> Result<bool, CommandError> {
     if !EmbeddedStore::exists(state) {
         return Ok(false);
     }
@@ -262,7 +264,7 @@ fn is_damage(error: &StoreFault) -> bool {
 }
 
 /// Moves the tables to another path, and returns it.
-fn set_tables_aside(state: &Path, clock: &Clock) -> Result<Option<String>, CliError> {
+fn set_tables_aside(state: &Path, clock: &Clock) -> Result<Option<String>, CommandError> {
     let tables = state.join("sled");
     if !tables.exists() {
         return Ok(None);
@@ -273,7 +275,7 @@ fn set_tables_aside(state: &Path, clock: &Clock) -> Result<Option<String>, CliEr
     Ok(Some(aside.display().to_string()))
 }
 
-fn sync_directory(directory: &Path) -> Result<(), CliError> {
+fn sync_directory(directory: &Path) -> Result<(), CommandError> {
     File::open(directory)
         .and_then(|open| open.sync_all())
         .map_err(|error| fault(&error))
@@ -286,7 +288,7 @@ fn from_archive(
     clock: &Clock,
     ignore_journal: bool,
     lock: DirectoryLock,
-) -> Result<Report, CliError> {
+) -> Result<Report, CommandError> {
     let archive = crawl_directory::archive(&settings.out);
     if !archive.is_dir() {
         return Err(usage(format!("{} is not there", archive.display()))
@@ -396,7 +398,7 @@ fn archives(settings: &Settings, pages: Arc<EarlierCrawls>) -> EarlierArchives {
 
 /// Refuses other crawlers' files whose numbers are not below ours. A continued crawl removes files
 /// after its end, by the numbers in their names.
-fn refuse_names(archive: &Path, others: &[PathBuf]) -> Result<(), CliError> {
+fn refuse_names(archive: &Path, others: &[PathBuf]) -> Result<(), CommandError> {
     let number = |path: &PathBuf| name_of(path).and_then(crawl_directory::file_number);
     let files = crawl_directory::archive_files(archive).map_err(|error| fault(&error))?;
     let ours = files.iter().filter(|path| !others.contains(path));
@@ -416,7 +418,12 @@ fn refuse_names(archive: &Path, others: &[PathBuf]) -> Result<(), CliError> {
 
 impl Report {
     /// Opens the state, which rebuilds its tables.
-    fn open(&mut self, settings: &Settings, state: &Path, clock: &Clock) -> Result<(), CliError> {
+    fn open(
+        &mut self,
+        settings: &Settings,
+        state: &Path,
+        clock: &Clock,
+    ) -> Result<(), CommandError> {
         let settings = Settings {
             hash_key: None,
             ..settings.clone()

@@ -1,12 +1,12 @@
 //! `crawler reindex`: rebuilds the search index from the archive. The new index is built next to
 //! the old one, and replaces it when complete.
 
+use messages::{CommandError, fault};
 use search::{Finder, IndexOptions, Writer};
 use serde::Serialize;
 use store::embedded::DirectoryLock;
 
 use crate::args::InspectArgs;
-use crate::cli_error::{CliError, fault};
 use crate::output::{self, Format};
 use crate::settings::Settings;
 use crate::{assembly, crawl_directory, machine, search_index};
@@ -17,7 +17,7 @@ struct Report {
     pages: u64,
 }
 
-pub(crate) fn run(args: &InspectArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &InspectArgs) -> Result<(), CommandError> {
     let state = crawl_directory::any_state_of(&args.directory)?;
     let mut settings = Settings::of_crawl(&args.directory)?;
     settings.no_index = false;

@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::path::Path;
 
+use messages::{CommandError, SlowProgress, fault, say};
 use statistics::CrawlStatistics;
 use store::StoreFault;
 use store::embedded::JournalFollower;
@@ -19,20 +20,18 @@ use super::shared::OpenCrawl;
 use super::unwritable;
 use super::verify::JournalPoliteness;
 use crate::args::{ReportArgs, ReportForm};
-use crate::cli_error::{CliError, fault};
 use crate::crawl_directory;
 use crate::draft_file::DraftFile;
 use crate::output;
-use crate::progress::SlowProgress;
 use crate::seeds::each_of_crawl;
 use crate::settings::Settings;
-use crate::terminal::{Escaping, say};
+use crate::terminal::Escaping;
 
 /// Settings that are omitted: the first is a path on this machine, irrelevant to the crawl; the
 /// second is never set in a crawl's file.
 const LEFT_OUT: [&str; 2] = ["out", "fresh"];
 
-pub(crate) fn run(args: &ReportArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &ReportArgs) -> Result<(), CommandError> {
     let crawl = OpenCrawl::open(args.directory.as_deref(), &args.store)?;
     let state = crawl_directory::state_of(crawl.directory())?;
     let settings = Settings::of_crawl(crawl.directory())?;
@@ -59,7 +58,7 @@ struct Reading {
 
 impl Reading {
     /// Begins to read. A mirror of a shared crawl has no archive.
-    fn begin(state: &Path, settings: &Settings, is_mirror: bool) -> Result<Self, CliError> {
+    fn begin(state: &Path, settings: &Settings, is_mirror: bool) -> Result<Self, CommandError> {
         let damaged = damaged(&settings.out);
         Ok(Self {
             follower: JournalFollower::open(state).map_err(damaged)?,
@@ -85,7 +84,7 @@ impl Reading {
     }
 
     /// Makes the report.
-    fn end(self, settings: &Settings, damage: Option<&StoreFault>) -> Result<Report, CliError> {
+    fn end(self, settings: &Settings, damage: Option<&StoreFault>) -> Result<Report, CommandError> {
         let notices = damage.map(|damage| {
             format!(
                 "{damage}. The figures are those of the {} bytes before.",
@@ -136,7 +135,7 @@ pub(super) fn title(settings: &Settings) -> String {
 }
 
 /// Returns the settings as `crawler.toml` keeps them: without secrets.
-pub(super) fn shown_settings(settings: &Settings) -> Result<Vec<Setting>, CliError> {
+pub(super) fn shown_settings(settings: &Settings) -> Result<Vec<Setting>, CommandError> {
     let table = table_of(settings)?;
     let defaults = table_of(&Settings::default())?;
     let shown = table
@@ -150,12 +149,12 @@ pub(super) fn shown_settings(settings: &Settings) -> Result<Vec<Setting>, CliErr
     Ok(shown.collect())
 }
 
-fn table_of(settings: &Settings) -> Result<toml::Table, CliError> {
+fn table_of(settings: &Settings) -> Result<toml::Table, CommandError> {
     let text = settings.as_run(settings.url.clone())?;
     toml::from_str(&text).map_err(|error| fault(&error))
 }
 
-fn write(args: &ReportArgs, report: &Report) -> Result<(), CliError> {
+fn write(args: &ReportArgs, report: &Report) -> Result<(), CommandError> {
     let Some(path) = args.file() else {
         return match args.format {
             ReportForm::Html => output::file_to_stdout(|mut out| report.write_html(&mut out)),

@@ -1,15 +1,14 @@
 //! `crawler retry`: requeues failed pages. Needs exclusive access to the crawl, or a line in its
 //! control.toml.
 
+use messages::{CommandError, counted, pasted, say, usage};
+
 use super::order;
 use super::shared::OpenCrawl;
 use crate::args::RetryArgs;
-use crate::cli_error::{CliError, usage};
 use crate::crawl_directory;
-use crate::output::counted;
-use crate::terminal::{pasted, say};
 
-pub(crate) fn run(args: &RetryArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &RetryArgs) -> Result<(), CommandError> {
     let pages = args.pages();
     let line = format!("retry = [{:?}]", pages.to_string());
     let crawl = OpenCrawl::open(args.directory.as_deref(), &args.store)?;

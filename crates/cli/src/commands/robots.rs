@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use messages::CommandError;
 use serde::Serialize;
 use web::{CanonicalForm, RobotsRules, RobotsVerdict};
 
 use super::{parse_url, read_input};
 use crate::args::{RobotsArgs, RobotsForm};
-use crate::cli_error::CliError;
 use crate::output;
 
 /// The exit code if some URL is disallowed.
@@ -28,7 +28,7 @@ struct Answer<'a> {
     reason: String,
 }
 
-pub(crate) fn run(args: &RobotsArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &RobotsArgs) -> Result<ExitCode, CommandError> {
     let rules = RobotsRules::parse(&read_input(&args.file)?, &args.agent);
     let mut verdicts = Vec::with_capacity(args.urls.len());
     for text in &args.urls {

@@ -10,17 +10,16 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::thread::available_parallelism;
 
+use messages::{CommandError, pasted, printable, say, usage};
 use search::{Finder, Hit, IndexFault, MAX_HITS, Query, Snippet, Snippets};
 use serde::Serialize;
 use store::{StoreFault, embedded};
 use web::UrlKey;
 
 use crate::args::SearchArgs;
-use crate::cli_error::{CliError, usage};
 use crate::output::{self, Format};
 use crate::read_again::ArchivedPages;
 use crate::settings::Settings;
-use crate::terminal::{pasted, printable, say};
 use crate::{crawl_directory, search_index};
 
 /// A page that was found.
@@ -54,7 +53,7 @@ struct Duplicate {
     resemblance: Option<f64>,
 }
 
-pub(crate) fn run(args: &SearchArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &SearchArgs) -> Result<(), CommandError> {
     let query = Query::parse(&args.query)
         .map_err(|error| usage(error.to_string()).with_remedy(error.reason.remedy()))?;
     if args.limit.saturating_add(args.offset) > MAX_HITS {
@@ -104,13 +103,13 @@ pub(crate) fn run(args: &SearchArgs) -> Result<(), CliError> {
     })
 }
 
-fn broken(error: &IndexFault, args: &SearchArgs) -> CliError {
+fn broken(error: &IndexFault, args: &SearchArgs) -> CommandError {
     search_index::cli_error_of(error, &args.directory)
 }
 
 /// Explains why a crawl has no index. If the crawl has not committed a page yet, that is not an
 /// error. Otherwise the crawl ran without an index, or lost it.
-fn without_index(missing: &IndexFault, directory: &Path) -> Result<(), CliError> {
+fn without_index(missing: &IndexFault, directory: &Path) -> Result<(), CommandError> {
     let shown = pasted(directory);
     let remedy = format!("`crawler reindex {shown}` makes it from the archive");
     if search::exists(&search_index::directory(directory)) {

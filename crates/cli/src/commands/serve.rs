@@ -6,6 +6,7 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
+use messages::{CommandError, fault, say, usage};
 use tokio::signal::unix::{SignalKind, signal};
 use web::Clock;
 use web_ui::{
@@ -16,16 +17,14 @@ use web_ui::{
 use super::shared::OpenCrawl;
 use super::{pair, report, similar, why};
 use crate::args::ServeArgs;
-use crate::cli_error::{CliError, fault, usage};
 use crate::read_again::ArchivedPages;
 use crate::settings::Settings;
-use crate::terminal::say;
 use crate::{crawl_directory, input, machine, search_index, signals};
 
 /// Maximum size of a token file, in bytes.
 const MAX_TOKEN_FILE: u64 = 4_096;
 
-pub(crate) fn run(args: &ServeArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &ServeArgs) -> Result<(), CommandError> {
     let opened = OpenCrawl::open_until(args.directory.as_deref(), &args.store, ended())?;
     let Some(crawl) = opened else { return Ok(()) };
     crawl_directory::state_of(crawl.directory())?;
@@ -45,7 +44,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), CliError> {
 }
 
 /// Serves the dashboard until a signal ends it.
-async fn serve(settings: &Settings, args: &ServeArgs, is_mirror: bool) -> Result<(), CliError> {
+async fn serve(settings: &Settings, args: &ServeArgs, is_mirror: bool) -> Result<(), CommandError> {
     let register = |kind| signal(kind).map_err(|error| fault(&error));
     let mut interrupt = register(SignalKind::interrupt())?;
     let mut terminate = register(SignalKind::terminate())?;
@@ -67,7 +66,7 @@ pub(super) async fn open(
     listen: SocketAddr,
     token_file: Option<&Path>,
     clock: Clock,
-) -> Result<DashboardServer, CliError> {
+) -> Result<DashboardServer, CommandError> {
     open_dashboard(watched(settings, false)?, listen, token(token_file)?, clock).await
 }
 
@@ -76,7 +75,7 @@ async fn open_dashboard(
     listen: SocketAddr,
     token: Token,
     clock: Clock,
-) -> Result<DashboardServer, CliError> {
+) -> Result<DashboardServer, CommandError> {
     let options = ServeOptions { listen, token };
     let server = DashboardServer::open(&options, crawl, clock).await;
     server.map_err(|error| {
@@ -89,7 +88,7 @@ async fn open_dashboard(
                 SocketAddr::new(address.ip(), 0)
             ),
         };
-        CliError::of_usage(&error).with_remedy(remedy)
+        CommandError::of_usage(&error).with_remedy(remedy)
     })
 }
 
@@ -99,7 +98,7 @@ pub(super) fn announce(server: &DashboardServer) {
 }
 
 /// Reads the token from a file, or generates one.
-fn token(file: Option<&Path>) -> Result<Token, CliError> {
+fn token(file: Option<&Path>) -> Result<Token, CommandError> {
     let Some(path) = file else {
         let mut bytes = [0; 16];
         bytes[..8].copy_from_slice(&machine::random()?.to_be_bytes());
@@ -124,7 +123,7 @@ async fn ended() {
 }
 
 /// Returns the crawl as the dashboard sees it. A mirror of a shared crawl does not accept orders.
-fn watched(settings: &Settings, is_mirror: bool) -> Result<WatchedCrawl, CliError> {
+fn watched(settings: &Settings, is_mirror: bool) -> Result<WatchedCrawl, CommandError> {
     let directory = settings.out.clone();
     let archive = crawl_directory::archive(&directory);
     Ok(WatchedCrawl {

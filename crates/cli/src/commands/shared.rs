@@ -11,17 +11,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use disk::{Disk, DraftPath, SystemDisk};
+use messages::{CommandError, SlowProgress, fault, pasted, say, usage};
 use shared_store::{
     ConnectError, ImportError, JoinError, Mirror, MirrorPart, NodeMark, ReadError, SharedCrawl,
 };
 use tokio::runtime::{Builder, Runtime};
 
 use crate::args::store::{StoreArg, StoreUrl};
-use crate::cli_error::{CliError, fault, usage};
 use crate::crawl_directory;
-use crate::progress::SlowProgress;
 use crate::settings::{SETTINGS_FILE, Settings};
-use crate::terminal::{pasted, say};
 
 /// Environment variable with the store's URL. It keeps the password out of process lists.
 const VARIABLE: &str = "CRAWLER_STORE";
@@ -49,7 +47,7 @@ impl OpenCrawl {
     ///
     /// # Errors
     /// No crawl is named, or the named one cannot be read.
-    pub(super) fn open(directory: Option<&Path>, store: &StoreArg) -> Result<Self, CliError> {
+    pub(super) fn open(directory: Option<&Path>, store: &StoreArg) -> Result<Self, CommandError> {
         let opened = Self::open_until(directory, store, pending())?;
         Ok(opened.expect("a future that never ends does not end"))
     }
@@ -59,7 +57,7 @@ impl OpenCrawl {
         directory: Option<&Path>,
         store: &StoreArg,
         end: impl Future<Output = ()>,
-    ) -> Result<Option<Self>, CliError> {
+    ) -> Result<Option<Self>, CommandError> {
         if let Some(directory) = directory {
             return Ok(Some(Self {
                 directory: directory.to_owned(),
@@ -107,7 +105,7 @@ impl OpenCrawl {
     }
 
     /// Refuses an option for a mirror: `what` is the option, `why` the reason.
-    pub(super) fn refuse_for_mirror(&self, what: &str, why: Refused) -> Result<(), CliError> {
+    pub(super) fn refuse_for_mirror(&self, what: &str, why: Refused) -> Result<(), CommandError> {
         if !self.is_mirror() {
             return Ok(());
         }
@@ -127,7 +125,7 @@ impl OpenCrawl {
     }
 
     /// Refreshes a mirror every two seconds, in a thread that ends with the process.
-    pub(super) fn follow(self) -> Result<FollowedCrawl, CliError> {
+    pub(super) fn follow(self) -> Result<FollowedCrawl, CommandError> {
         let Some(mirrored) = self.mirror else {
             return Ok(FollowedCrawl { _draft: None });
         };
@@ -182,7 +180,7 @@ pub(super) struct NodeMirror {
 impl NodeMirror {
     /// Mirrors the decisions of the node whose directory has this mark. Returns `None` for a node
     /// of another crawl.
-    pub(super) fn of_mark(url: &str, mark: NodeMark) -> Result<Option<Self>, CliError> {
+    pub(super) fn of_mark(url: &str, mark: NodeMark) -> Result<Option<Self>, CommandError> {
         runtime()?.block_on(async {
             let crawl = open_shared(url).await?;
             match crawl.has(&mark).await.map_err(read_error)? {
@@ -194,7 +192,7 @@ impl NodeMirror {
 
     /// Mirrors the decisions of the node that wrote these archive files. Returns `None` if no node
     /// of the crawl wrote them.
-    pub(super) fn of_archive(url: &str, files: &[String]) -> Result<Option<Self>, CliError> {
+    pub(super) fn of_archive(url: &str, files: &[String]) -> Result<Option<Self>, CommandError> {
         runtime()?.block_on(async {
             let crawl = open_shared(url).await?;
             match crawl.node_of_archive(files).await.map_err(read_error)? {
@@ -204,7 +202,7 @@ impl NodeMirror {
         })
     }
 
-    async fn new(crawl: SharedCrawl, node: String) -> Result<Self, CliError> {
+    async fn new(crawl: SharedCrawl, node: String) -> Result<Self, CommandError> {
         let part = MirrorPart::Node(node.clone());
         let (directory, _, draft) = copy(crawl, part).await?;
         Ok(Self {
@@ -224,7 +222,7 @@ pub(super) fn url(option: Option<&StoreUrl>) -> Option<String> {
 }
 
 /// Returns the URL of the store, for a command that requires one.
-pub(super) fn required_url(option: Option<&StoreUrl>) -> Result<String, CliError> {
+pub(super) fn required_url(option: Option<&StoreUrl>) -> Result<String, CommandError> {
     url(option).ok_or_else(|| {
         usage("no store is named").with_remedy(format!(
             "--store postgres://USER@HOST/DATABASE, or the variable {VARIABLE}"
@@ -233,31 +231,31 @@ pub(super) fn required_url(option: Option<&StoreUrl>) -> Result<String, CliError
 }
 
 /// Returns a runtime for connections.
-pub(super) fn runtime() -> Result<Runtime, CliError> {
+pub(super) fn runtime() -> Result<Runtime, CommandError> {
     let runtime = Builder::new_current_thread().enable_all().build();
     runtime.map_err(|error| fault(&error))
 }
 
 /// Opens a shared crawl for reading.
-pub(super) async fn open_shared(url: &str) -> Result<SharedCrawl, CliError> {
+pub(super) async fn open_shared(url: &str) -> Result<SharedCrawl, CommandError> {
     SharedCrawl::open(url).await.map_err(read_error)
 }
 
 /// Returns the settings of a shared crawl.
-pub(super) fn settings_of(crawl: &SharedCrawl) -> Result<Settings, CliError> {
+pub(super) fn settings_of(crawl: &SharedCrawl) -> Result<Settings, CommandError> {
     let directory = tempfile::tempdir().map_err(|error| fault(&error))?;
     write_settings(crawl, directory.path())?;
     Settings::of_crawl(directory.path())
 }
 
-fn write_settings(crawl: &SharedCrawl, directory: &Path) -> Result<(), CliError> {
+fn write_settings(crawl: &SharedCrawl, directory: &Path) -> Result<(), CommandError> {
     let text = crawl.settings().text.as_bytes();
     let written = SystemDisk.replace(&directory.join(SETTINGS_FILE), text);
     written.map_err(|error| fault(&error))
 }
 
 /// Makes a mirror of the crawl in the store at `url`.
-async fn mirror(url: &str) -> Result<(PathBuf, Mirror, DraftPath), CliError> {
+async fn mirror(url: &str) -> Result<(PathBuf, Mirror, DraftPath), CommandError> {
     let crawl = open_shared(url).await?;
     copy(crawl, MirrorPart::Whole).await
 }
@@ -266,10 +264,10 @@ async fn mirror(url: &str) -> Result<(PathBuf, Mirror, DraftPath), CliError> {
 async fn copy(
     crawl: SharedCrawl,
     part: MirrorPart,
-) -> Result<(PathBuf, Mirror, DraftPath), CliError> {
+) -> Result<(PathBuf, Mirror, DraftPath), CommandError> {
     let made = tempfile::Builder::new().prefix("crawler-mirror-").tempdir();
     let directory = made.map_err(|error| fault(&error))?.keep();
-    let begun: Result<_, CliError> = DraftPath::begin(&directory, |_there| Ok(()));
+    let begun: Result<_, CommandError> = DraftPath::begin(&directory, |_there| Ok(()));
     let ((), draft) = begun?;
     write_settings(&crawl, &directory)?;
     let features = Settings::of_crawl(&directory)?.feature_settings_name();
@@ -283,7 +281,7 @@ async fn copy(
 }
 
 /// Returns the error of a database that cannot be opened.
-pub(super) fn connect_error(error: &ConnectError) -> CliError {
+pub(super) fn connect_error(error: &ConnectError) -> CommandError {
     let remedy = match error {
         ConnectError::Url { .. } => {
             "a store is postgres://USER@HOST:PORT/DATABASE; the variables PGPASSWORD and \
@@ -306,31 +304,31 @@ pub(super) fn connect_error(error: &ConnectError) -> CliError {
             "name the primary server, and a user who may write; --store alone reads a replica, too"
         }
     };
-    CliError::of_usage(error).with_remedy(remedy)
+    CommandError::of_usage(error).with_remedy(remedy)
 }
 
 /// Returns the error of a crawl that cannot be joined or read.
-pub(super) fn join_error(error: &JoinError) -> CliError {
+pub(super) fn join_error(error: &JoinError) -> CommandError {
     match error {
         JoinError::NameInUse { .. } => {
-            CliError::of_usage(error).with_remedy("give each node a name of its own")
+            CommandError::of_usage(error).with_remedy("give each node a name of its own")
         }
-        JoinError::Importing => CliError::of_usage(error).with_remedy(
+        JoinError::Importing => CommandError::of_usage(error).with_remedy(
             "wait for it; `crawler import DIR --store URL` continues an interrupted one",
         ),
-        JoinError::Format { .. } => CliError::of_usage(error)
+        JoinError::Format { .. } => CommandError::of_usage(error)
             .with_remedy("use the version of this program that began the crawl"),
         JoinError::Failed { .. } => fault(error),
     }
 }
 
 /// Returns the error of a crawl that cannot be read.
-pub(super) fn read_error(error: ReadError) -> CliError {
+pub(super) fn read_error(error: ReadError) -> CommandError {
     match error {
         ReadError::Connect(error) => connect_error(&error),
         ReadError::Join(error) => join_error(&error),
         ReadError::Local(error) => error.into(),
-        ReadError::NoCrawl { .. } => CliError::of_usage(&error).with_remedy(
+        ReadError::NoCrawl { .. } => CommandError::of_usage(&error).with_remedy(
             "check the database in the URL; `crawler import DIR --store URL` moves a crawl there",
         ),
         ReadError::Failed { .. } | ReadError::Row { .. } => fault(&error),
@@ -338,16 +336,16 @@ pub(super) fn read_error(error: ReadError) -> CliError {
 }
 
 /// Returns the error of a crawl that cannot be imported.
-pub(super) fn import_error(error: ImportError, directory: &Path) -> CliError {
+pub(super) fn import_error(error: ImportError, directory: &Path) -> CommandError {
     let directory = pasted(directory);
     match error {
         ImportError::Connect(error) => connect_error(&error),
         ImportError::Join(error) => join_error(&error),
-        ImportError::Occupied { .. } => CliError::of_usage(&error)
+        ImportError::Occupied { .. } => CommandError::of_usage(&error)
             .with_remedy("create an empty database for this crawl, and name that one"),
-        ImportError::OtherImport { .. } => CliError::of_usage(&error)
+        ImportError::OtherImport { .. } => CommandError::of_usage(&error)
             .with_remedy("continue that import, or create an empty database for this crawl"),
-        ImportError::ClockSetBack => CliError::of_usage(&error).with_remedy(format!(
+        ImportError::ClockSetBack => CommandError::of_usage(&error).with_remedy(format!(
             "`crawler rebuild {directory} --from-archive` makes the state again from the archive, \
              without them"
         )),

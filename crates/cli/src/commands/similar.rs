@@ -12,6 +12,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use corpus::{Reader, is_standard_input};
+use messages::{CommandError, pasted, printable, usage, word_of_shell};
 use neardup::{HashKey, Likeness, PageSignature, SignatureBuilder};
 use serde::Serialize;
 use store::embedded::record::Record;
@@ -24,12 +25,10 @@ use self::by_texts::ByTexts;
 use super::shared::OpenCrawl;
 use super::{parse_url, unreadable};
 use crate::args::SimilarArgs;
-use crate::cli_error::{CliError, usage};
 use crate::crawl_directory::{self, archive_files};
 use crate::named_fingerprints::is_named_fingerprints;
 use crate::output::{self, Format};
 use crate::settings::Settings;
-use crate::terminal::{pasted, printable, word_of_shell};
 
 /// A page that is similar to the page in question.
 #[derive(Serialize)]
@@ -67,7 +66,7 @@ struct JournalScan {
     forgotten: HashSet<UrlKey>,
 }
 
-pub(crate) fn run(args: &SimilarArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &SimilarArgs) -> Result<(), CommandError> {
     for (option, share) in [
         ("resemblance", args.resemblance),
         ("containment", args.containment),
@@ -112,7 +111,7 @@ fn is_url(what: &str) -> bool {
 }
 
 /// Lists pages of a crawl.
-fn pages(args: &SimilarArgs, what: &str, crawl: &OpenCrawl) -> Result<(), CliError> {
+fn pages(args: &SimilarArgs, what: &str, crawl: &OpenCrawl) -> Result<(), CommandError> {
     let state = crawl_directory::state_of(crawl.directory())?;
     let settings = Settings::of_crawl(crawl.directory())?;
     if args.features.is_given() {
@@ -162,7 +161,7 @@ fn pages(args: &SimilarArgs, what: &str, crawl: &OpenCrawl) -> Result<(), CliErr
 }
 
 /// Returns the pages of a crawl that are similar to a given page, nearest first.
-pub(super) fn to_page(directory: &Path, url: &str) -> Result<Vec<SimilarPage>, CliError> {
+pub(super) fn to_page(directory: &Path, url: &str) -> Result<Vec<SimilarPage>, CommandError> {
     let state = crawl_directory::state_of(directory)?;
     let settings = Settings::of_crawl(directory)?;
     let url = parse_url(url, &settings.canonical_form())?;
@@ -190,10 +189,10 @@ fn signature_of_file(
     what: &str,
     state: &Path,
     settings: &Settings,
-) -> Result<PageSignature, CliError> {
+) -> Result<PageSignature, CommandError> {
     let document =
         corpus::only_document(Path::new(what), &args.input.options(None)).map_err(|error| {
-            CliError::of_usage(&error)
+            CommandError::of_usage(&error)
                 .with_remedy("name a file, or a URL that begins with http:// or https://")
         })?;
     let fingerprinter = settings
@@ -234,7 +233,7 @@ impl JournalScan {
     }
 
     /// Returns the signature of a page. Messages refer to the crawl as `directory`.
-    fn signature_of(&self, url: &PageUrl, directory: &str) -> Result<PageSignature, CliError> {
+    fn signature_of(&self, url: &PageUrl, directory: &str) -> Result<PageSignature, CommandError> {
         if let Some(signature) = &self.signature
             && !self.forgotten.contains(&url.key())
         {

@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Write};
 use std::path::Path;
 
+use messages::{CommandError, SlowProgress, counted, fault, printable, say};
 use serde::Serialize;
 use store::embedded::record::Record;
 use store::{DiscoveredUrl, HOSTS_RULE, LeftOut, SkippedBy, Totals, VisitRecord};
@@ -25,13 +26,10 @@ use self::ledger::{Event, Ledger, Skipped};
 use super::journal::{records, visits};
 use super::scope_in_force;
 use crate::args::SkippedArgs;
-use crate::cli_error::{CliError, fault};
 use crate::crawl_directory;
-use crate::output::{self, Format, counted};
-use crate::progress::SlowProgress;
+use crate::output::{self, Format};
 use crate::read_again::{ArchivedPages, BATCH};
 use crate::settings::Settings;
-use crate::terminal::{printable, say};
 
 /// A line of the list. Field names are used in `--format json`.
 #[derive(Serialize)]
@@ -77,7 +75,7 @@ impl WaitingUrls {
     }
 }
 
-pub(crate) fn run(args: &SkippedArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &SkippedArgs) -> Result<(), CommandError> {
     let state = crawl_directory::state_of(&args.directory)?;
     let settings = Settings::of_crawl(&args.directory)?;
     let mut ledger = Ledger::new(&args.directory, journal_bytes(&state));
@@ -196,7 +194,7 @@ impl JournalFacts {
         state: &Path,
         pages: &ArchivedPages,
         ledger: &mut Ledger,
-    ) -> Result<(), CliError> {
+    ) -> Result<(), CommandError> {
         let mut progress = SlowProgress::new("pages");
         let mut batch = Vec::new();
         // The ledger does not know the pages that a running crawl visits meanwhile.
@@ -218,7 +216,7 @@ impl JournalFacts {
         batch: &mut Vec<VisitRecord>,
         pages: &ArchivedPages,
         ledger: &mut Ledger,
-    ) -> Result<(), CliError> {
+    ) -> Result<(), CommandError> {
         let add = |row: VisitRecord, document: Option<Document>| match document {
             Some(document) => self.add_page(&row, &document, pages, ledger),
             None => Ok(()),
@@ -304,7 +302,7 @@ pub(super) fn waiting_reason(depth: u32) -> String {
 }
 
 /// Writes the list and the number of URLs per kind.
-fn write(args: &SkippedArgs, ledger: Ledger, waiting: &WaitingUrls) -> Result<(), CliError> {
+fn write(args: &SkippedArgs, ledger: Ledger, waiting: &WaitingUrls) -> Result<(), CommandError> {
     let format = Format::or_fitting(args.format);
     let counts = RefCell::new(BTreeMap::<SkippedBy, u64>::new());
     output::to_stdout(|out| {

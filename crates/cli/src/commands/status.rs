@@ -6,6 +6,7 @@ mod hosts;
 use std::collections::BTreeMap;
 
 use crawl::control_file;
+use messages::{CommandError, counted, printable};
 use serde::Serialize;
 use statistics::{CrawlStatistics, NameCounts, REDIRECTED};
 use store::{CutSum, PatternState};
@@ -15,14 +16,12 @@ use super::column;
 use super::page_counts::PageCounts;
 use super::shared::OpenCrawl;
 use crate::args::StatusArgs;
-use crate::cli_error::CliError;
 use crate::control::{self, ControlInForce};
 use crate::crawl_directory;
 use crate::leftovers::{self, Leftover};
 use crate::limits;
-use crate::output::{self, Format, counted};
+use crate::output::{self, Format};
 use crate::settings::Settings;
-use crate::terminal::printable;
 
 /// The counts of a crawl. Field names are the same as in the summary.
 #[derive(Debug, Default, Serialize)]
@@ -68,7 +67,7 @@ struct Status {
     types: Option<String>,
 }
 
-pub(crate) fn run(args: &StatusArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &StatusArgs) -> Result<(), CommandError> {
     let crawl = OpenCrawl::open(args.directory.as_deref(), &args.store)?;
     let directory = crawl.directory();
     let state = crawl_directory::state_of(directory)?;

@@ -4,16 +4,15 @@ use std::io::{self, Write};
 
 use batch::DocumentId;
 use corpus::{Document, Documents, Reader};
+use messages::{CommandError, printable, usage};
 use serde::Serialize;
 use topic::{Relevance, Topic};
 use web::{CanonicalForm, PageUrl};
 
 use crate::args::TopicArgs;
-use crate::cli_error::{CliError, usage};
 use crate::json_id::JsonId;
 use crate::output::{self, Format};
 use crate::skip_report::SkipReport;
-use crate::terminal::printable;
 use crate::topic_of::topic_of;
 
 /// Maximum number of words named per document.
@@ -39,7 +38,7 @@ struct NamedWord {
     part: f64,
 }
 
-pub(crate) fn run(args: &TopicArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &TopicArgs) -> Result<(), CommandError> {
     let topic = topic_of(
         args.topic.as_deref(),
         &args.topic_file,
@@ -48,7 +47,7 @@ pub(crate) fn run(args: &TopicArgs) -> Result<(), CliError> {
     let topic = topic.with_threshold(args.topic_threshold);
     let format = Format::or_fitting(args.format);
     let documents = Documents::below(&args.paths, &args.input.options(None))
-        .map_err(|error| CliError::of_usage(&error))?;
+        .map_err(|error| CommandError::of_usage(&error))?;
     let reader = Reader::new(true);
     let mut skipped = SkipReport::default();
     let mut judged = 0_u64;

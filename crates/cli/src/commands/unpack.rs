@@ -16,6 +16,7 @@ use bytes::Bytes;
 use bytesize::ByteSize;
 use fetch::Decoding;
 use http::HeaderMap;
+use messages::{CommandError, SlowProgress, usage, warn};
 use rayon::prelude::*;
 use serde::Serialize;
 use sinks::warc::{ReadFault, Record, WarcStream};
@@ -26,12 +27,10 @@ use self::captures::{Targets, UnpackedFile};
 use self::tree::Tree;
 use super::archives::inputs::{self, Input, Purpose};
 use super::archives::merged::{InputIndex, scratch};
-use super::{exit_code, warn};
+use super::exit_code;
 use crate::args::UnpackArgs;
-use crate::cli_error::{CliError, usage};
 use crate::machine;
 use crate::output::{self, Format};
-use crate::progress::SlowProgress;
 
 /// Maximum size of a record and of its content, in bytes.
 const MAX_FILE: u64 = 1 << 30;
@@ -69,7 +68,7 @@ struct Summary {
     start: Option<String>,
 }
 
-pub(crate) fn run(args: &UnpackArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &UnpackArgs) -> Result<ExitCode, CommandError> {
     let inputs = inputs::open(&args.inputs, Purpose::Unpack)?;
     inputs::keep_apart(&inputs, &args.output)?;
     let tree = Tree::begin(&args.output, args.force)?;
@@ -155,7 +154,7 @@ struct Content {
 
 impl Unpacking<'_> {
     /// Writes a file with its links converted. A record that cannot be read is counted.
-    fn file(&self, file: &UnpackedFile) -> Result<(), CliError> {
+    fn file(&self, file: &UnpackedFile) -> Result<(), CommandError> {
         let Some(path) = self.targets.names.get(&file.url) else {
             return Ok(());
         };
@@ -190,7 +189,7 @@ impl Unpacking<'_> {
         file: &UnpackedFile,
         path: &str,
         content: &Content,
-    ) -> Result<Result<LinkCounts, String>, CliError> {
+    ) -> Result<Result<LinkCounts, String>, CommandError> {
         if let Some(decoded) = content.decoded(SMALL) {
             return self.write_converted(file, path, content, &decoded).map(Ok);
         }
@@ -214,7 +213,7 @@ impl Unpacking<'_> {
         path: &str,
         content: &Content,
         decoded: &Bytes,
-    ) -> Result<LinkCounts, CliError> {
+    ) -> Result<LinkCounts, CommandError> {
         let (bytes, links) = self.converted(file, path, content, decoded);
         self.tree.write_from(path, &mut &*bytes)?;
         Ok(links)

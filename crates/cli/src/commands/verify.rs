@@ -30,6 +30,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
+use messages::{CommandError, printable, usage};
 use serde::Serialize;
 use store::embedded::{self, DirectoryLock};
 
@@ -42,10 +43,8 @@ use super::journal::damaged;
 use super::page_counts::PageCounts;
 use super::shared;
 use crate::args::VerifyArgs;
-use crate::cli_error::{CliError, usage};
 use crate::output::{self, Format};
 use crate::settings::Settings;
-use crate::terminal::printable;
 use crate::{control, crawl_directory};
 
 /// Maximum number of complaints printed on a terminal.
@@ -99,7 +98,7 @@ struct Report {
     complaints: Complaints,
 }
 
-pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode, CommandError> {
     let Some(directory) = &args.directory else {
         return match shared::url(args.store.as_ref()) {
             Some(url) => shared_crawl::run(&url, args.format),
@@ -128,7 +127,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode, CliError> {
 }
 
 /// Runs all checks of the crawl in `directory`.
-fn check(directory: &Path) -> Result<Report, CliError> {
+fn check(directory: &Path) -> Result<Report, CommandError> {
     let state = crawl_directory::state_of(directory)?;
     // Held until the last reading: the crawl must not change meanwhile.
     let _lock = DirectoryLock::share(&state)?;

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use corpus::CorpusError;
+use messages::{CommandError, SlowProgress, fault, say, usage};
 use sinks::wacz::{PackageInfo, PackedFile, Packer, Page, WaczFault};
 use store::StoreFault;
 
@@ -22,10 +23,7 @@ use super::archives::merged::{self, InputIndex, scratch, unusable};
 use super::journal::damaged;
 use super::{exit_code, unwritable};
 use crate::args::WaczArgs;
-use crate::cli_error::{CliError, fault, usage};
 use crate::draft_file::DraftFile;
-use crate::progress::SlowProgress;
-use crate::terminal::say;
 
 /// Bytes that are read and written at a time.
 const BUFFER: usize = 256 << 10;
@@ -37,7 +35,7 @@ struct Packing<'a> {
     index: InputIndex,
 }
 
-pub(crate) fn run(args: &WaczArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &WaczArgs) -> Result<ExitCode, CommandError> {
     let inputs = inputs::open(&args.inputs, Purpose::Pack { text: args.text })?;
     let to_stdout = args.output == Path::new("-");
     if to_stdout && io::stdout().is_terminal() {
@@ -89,7 +87,7 @@ impl Packing<'_> {
         self.inputs.iter().flat_map(Input::files)
     }
 
-    fn pack_to_stdout(&mut self) -> Result<(), CliError> {
+    fn pack_to_stdout(&mut self) -> Result<(), CommandError> {
         let out = BufWriter::with_capacity(BUFFER, io::stdout().lock());
         match self.pack(Packer::stream(out, self.index.latest)) {
             // A reader that went away (`| head`) is not an error.
@@ -107,7 +105,7 @@ impl Packing<'_> {
         }
     }
 
-    fn pack_to_file(&mut self, path: &Path) -> Result<(), CliError> {
+    fn pack_to_file(&mut self, path: &Path) -> Result<(), CommandError> {
         let unwritable = unwritable(path);
         let draft = DraftFile::begin(path).map_err(unwritable)?;
         let out = BufWriter::with_capacity(BUFFER, draft);
@@ -177,7 +175,7 @@ enum PackError {
     /// The journal of the crawl in this directory cannot be read.
     Store(PathBuf, StoreFault),
     /// An error of an input, in words.
-    Cli(CliError),
+    Cli(CommandError),
     Corpus(CorpusError),
 }
 
@@ -188,11 +186,11 @@ impl From<WaczFault> for PackError {
 }
 
 impl PackError {
-    fn into_cli_error(self) -> CliError {
+    fn into_cli_error(self) -> CommandError {
         match self {
             Self::Store(directory, error) => damaged(&directory)(error),
             Self::Cli(error) => error,
-            Self::Corpus(error) => CliError::of_usage(&error),
+            Self::Corpus(error) => CommandError::of_usage(&error),
             Self::Wacz(error) => fault(&error),
         }
     }

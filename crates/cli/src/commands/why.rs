@@ -11,6 +11,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use export::VisitRow;
+use messages::{CommandError, counted};
 use serde::Serialize;
 use store::embedded::record::Record;
 use store::embedded::{self, EmbeddedStore, History};
@@ -25,8 +26,7 @@ use super::skipped::waiting_reason;
 use super::{column, pair, parse_url, scope_in_force};
 use crate::args::WhyArgs;
 use crate::block_diff::{self, PrintedBlock};
-use crate::cli_error::CliError;
-use crate::output::{self, Format, counted};
+use crate::output::{self, Format};
 use crate::settings::Settings;
 use crate::{crawl_directory, machine};
 
@@ -76,7 +76,7 @@ struct Answer<'a> {
     blocks: Option<Vec<PrintedBlock>>,
 }
 
-pub(crate) fn run(args: &WhyArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &WhyArgs) -> Result<(), CommandError> {
     let (first, second) = (args.directory.as_ref(), args.url.as_ref());
     let (directory, url) = args.store.directory_and_name(first, second)?;
     let crawl = OpenCrawl::open(directory.as_deref(), &args.store)?;
@@ -115,7 +115,7 @@ pub(crate) fn run(args: &WhyArgs) -> Result<(), CliError> {
 }
 
 /// Explains which rule decided on a URL: the verdict, and the reason.
-pub(super) fn explain(directory: &Path, url: &str) -> Result<(&'static str, String), CliError> {
+pub(super) fn explain(directory: &Path, url: &str) -> Result<(&'static str, String), CommandError> {
     let state = crawl_directory::state_of(directory)?;
     let settings = Settings::of_crawl(directory)?;
     let form = settings.canonical_form();
@@ -222,7 +222,7 @@ impl UrlHistory {
     }
 
     /// Returns the topic's part in the decision; `None` in a crawl without a topic.
-    fn topic_part(&self, settings: &Settings) -> Result<Option<TopicPart>, CliError> {
+    fn topic_part(&self, settings: &Settings) -> Result<Option<TopicPart>, CommandError> {
         match (&self.row, &self.queued) {
             (Some(row), _) => Ok(TopicPart::of_page(settings, row)),
             (None, Some(found)) => TopicPart::of_link(settings, found),
@@ -235,7 +235,7 @@ impl UrlHistory {
         url: &PageUrl,
         settings: &Settings,
         form: &CanonicalForm,
-    ) -> Result<(&'static str, String), CliError> {
+    ) -> Result<(&'static str, String), CommandError> {
         if let Some(row) = &self.row {
             let kept = || "it says something new, and was kept".to_owned();
             let mut reason = row.reason_text().unwrap_or_else(kept);

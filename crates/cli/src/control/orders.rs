@@ -7,14 +7,13 @@ use std::sync::Weak;
 
 use crawl::control_file::ControlRecord;
 use crawl::{FailedPages, Orders};
+use messages::{counted, printable};
 use shared_store::SharedStore;
 use store::embedded::{DistinctOrder, EmbeddedStore};
 use store::{PatternName, StoreFault};
 use tokio::runtime::Handle;
 
 use crate::crawl_directory;
-use crate::output::counted;
-use crate::terminal::printable;
 
 /// The store that carries out orders.
 #[derive(Clone)]

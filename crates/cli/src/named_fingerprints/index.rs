@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 
 use batch::{Control, FingerprintIndex, IndexOptions, IndexWriter};
 use disk::{DraftPath, clear_draft, create_draft};
+use messages::{CommandError, usage};
 
 use super::{NamedFingerprints, names_of, of_batch, with_suffix};
-use crate::cli_error::{CliError, usage};
 
 /// A writer of an index and its names. Neither file appears unless [`write`](Self::write) is
 /// called.
@@ -25,7 +25,7 @@ pub(crate) struct NamedIndexWriter<'s> {
 
 impl<'s> NamedIndexWriter<'s> {
     /// Begins the index of `source` at `path`.
-    pub(crate) fn create(source: &'s NamedFingerprints, path: &Path) -> Result<Self, CliError> {
+    pub(crate) fn create(source: &'s NamedFingerprints, path: &Path) -> Result<Self, CommandError> {
         if path.exists() && !path.is_file() {
             let message = format!("cannot write {}: it is not a file", path.display());
             return Err(usage(message));
@@ -55,7 +55,7 @@ impl<'s> NamedIndexWriter<'s> {
         self,
         options: &IndexOptions,
         control: Control<'_>,
-    ) -> Result<FingerprintIndex, CliError> {
+    ) -> Result<FingerprintIndex, CommandError> {
         let unwritable = unwritable(&self.path);
         let writer = IndexWriter::new(self.draft.as_path(), self.file);
         let written = writer.write(self.source.file()?, options, control);
@@ -95,6 +95,6 @@ fn linked_or_copied(from: &Path, draft: &Path) -> io::Result<DraftPath> {
     Ok(draft)
 }
 
-fn unwritable(path: &Path) -> impl Fn(io::Error) -> CliError + Copy {
+fn unwritable(path: &Path) -> impl Fn(io::Error) -> CommandError + Copy {
     move |error| usage(format!("cannot write {}: {error}", path.display()))
 }

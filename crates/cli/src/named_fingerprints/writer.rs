@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 
 use batch::FingerprintWriter;
 use disk::{DraftPath, create_draft};
+use messages::{CommandError, fault, usage};
 use neardup::{Fingerprint, RecipePart, SignatureBuilder};
 use serde::Serialize;
 
 use super::{Head, VERSION, names_of, with_suffix};
-use crate::cli_error::{CliError, fault, usage};
 
 /// A writer of fingerprints and names. Neither file appears unless [`finish`](Self::finish) is
 /// called.
@@ -34,7 +34,7 @@ struct Drafts {
 
 impl NamedFingerprintWriter {
     /// Begins the file at `path` for fingerprints of `builder`.
-    pub(crate) fn create(path: &Path, builder: &SignatureBuilder) -> Result<Self, CliError> {
+    pub(crate) fn create(path: &Path, builder: &SignatureBuilder) -> Result<Self, CommandError> {
         let is_other = path.exists() && !path.is_file();
         if is_other {
             return Err(
@@ -48,7 +48,7 @@ impl NamedFingerprintWriter {
         let begun = DraftPath::begin(&draft, create_draft);
         let (file, draft_fingerprints) = begun.map_err(unwritable(path))?;
         let fingerprints = FingerprintWriter::of(file, draft.clone(), recipe, true)
-            .map_err(|error| CliError::of_usage(&error))?;
+            .map_err(|error| CommandError::of_usage(&error))?;
         let begun = DraftPath::begin(&names_of(&draft), create_draft);
         let (names, draft_names) = begun.map_err(unwritable(path))?;
         let mut writer = Self {
@@ -73,7 +73,11 @@ impl NamedFingerprintWriter {
     }
 
     /// Adds a fingerprint and the name of its document.
-    pub(crate) fn push(&mut self, fingerprint: Fingerprint, name: &str) -> Result<(), CliError> {
+    pub(crate) fn push(
+        &mut self,
+        fingerprint: Fingerprint,
+        name: &str,
+    ) -> Result<(), CommandError> {
         let at = self.at;
         self.line(&name)?;
         let pushed = self.fingerprints.push(fingerprint, at);
@@ -81,7 +85,7 @@ impl NamedFingerprintWriter {
     }
 
     /// Syncs both files and gives them their final names. Returns the number of fingerprints.
-    pub(crate) fn finish(mut self) -> Result<u64, CliError> {
+    pub(crate) fn finish(mut self) -> Result<u64, CommandError> {
         let written = self.fingerprints.finish().map_err(|error| fault(&error))?;
         let Drafts {
             fingerprints,
@@ -98,7 +102,7 @@ impl NamedFingerprintWriter {
     }
 
     /// Writes a line of the file of names.
-    fn line(&mut self, value: &impl Serialize) -> Result<(), CliError> {
+    fn line(&mut self, value: &impl Serialize) -> Result<(), CommandError> {
         let written = serde_json::to_vec(value).map_err(io::Error::from);
         let written = written.and_then(|mut line| {
             line.push(b'\n');
@@ -110,6 +114,6 @@ impl NamedFingerprintWriter {
     }
 }
 
-fn unwritable(path: &Path) -> impl Fn(io::Error) -> CliError + Copy {
+fn unwritable(path: &Path) -> impl Fn(io::Error) -> CommandError + Copy {
     move |error| usage(format!("cannot write {}: {error}", path.display()))
 }

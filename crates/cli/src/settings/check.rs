@@ -4,16 +4,16 @@ use std::fmt::Display;
 
 use crawl::OffTopic;
 use crawl::values::{check_concurrency, check_factor};
+use messages::{CommandError, fault, usage};
 use neardup::tables::MAX_DISTANCE;
 use web::MainSelectors;
 
 use super::Settings;
 use crate::archiving;
-use crate::cli_error::{CliError, fault, usage};
 
 impl Settings {
     /// Checks that all values are possible together.
-    pub(super) fn check(&self) -> Result<(), CliError> {
+    pub(super) fn check(&self) -> Result<(), CommandError> {
         // A crawl stores its settings as text, so paths must be UTF-8.
         toml::Table::try_from(self).map_err(|error| fault(&error))?;
         let resemblance = self.resemblance.unwrap_or_default();
@@ -94,7 +94,7 @@ impl Settings {
     }
 
     /// Checks the options of a focused crawl, which need a topic.
-    fn check_topic(&self) -> Result<(), CliError> {
+    fn check_topic(&self) -> Result<(), CommandError> {
         let threshold = self.topic_threshold.unwrap_or_default();
         if !(0.0..=1.0).contains(&threshold) {
             let range = "a relevance lies between 0 and 1; `crawler topic` prints that of files";
@@ -116,6 +116,6 @@ impl Settings {
     }
 }
 
-fn refuse(option: &str, value: &dyn Display, range: &str) -> Result<(), CliError> {
+fn refuse(option: &str, value: &dyn Display, range: &str) -> Result<(), CommandError> {
     Err(usage(format!("--{option} {value} is impossible")).with_remedy(range))
 }

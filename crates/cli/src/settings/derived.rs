@@ -6,12 +6,12 @@ use std::str::FromStr;
 
 use crawl::{HostReading, ReadingSettings};
 use fetch::{AddressBound, InsecureHost, ProxyUrl, ResolveRule};
+use messages::{CommandError, usage};
 use neardup::Thresholds;
 use store::LikenessRules;
 use web::{CanonicalForm, GroupBy, Relations};
 
 use super::Settings;
-use crate::cli_error::{CliError, usage};
 use crate::features::FeatureSettings;
 use crate::machine;
 
@@ -85,12 +85,12 @@ impl Settings {
     }
 
     /// Returns the rules for comparing pages.
-    pub(crate) fn likeness(&self) -> Result<LikenessRules, CliError> {
+    pub(crate) fn likeness(&self) -> Result<LikenessRules, CommandError> {
         let thresholds = match self.verify.is_on() {
             true => Thresholds::new(self.distance, self.resemblance),
             false => Thresholds::within(self.distance),
         };
-        let thresholds = thresholds.map_err(|error| CliError::of_usage(&error))?;
+        let thresholds = thresholds.map_err(|error| CommandError::of_usage(&error))?;
         Ok(LikenessRules {
             thresholds,
             scope: self.duplicate_scope,
@@ -99,7 +99,7 @@ impl Settings {
     }
 
     /// Returns the features of fingerprints.
-    pub(crate) fn feature_settings(&self) -> Result<FeatureSettings, CliError> {
+    pub(crate) fn feature_settings(&self) -> Result<FeatureSettings, CommandError> {
         // The frequencies may be for a topic only.
         let is_for_topic = self.has_topic() && !self.features.weights.needs_frequencies();
         let frequencies = self.frequencies.as_deref().filter(|_| !is_for_topic);
@@ -136,17 +136,17 @@ impl Settings {
     }
 
     /// Returns the `--resolve` rules.
-    pub(crate) fn resolve_rules(&self) -> Result<Vec<ResolveRule>, CliError> {
+    pub(crate) fn resolve_rules(&self) -> Result<Vec<ResolveRule>, CommandError> {
         parse_each("resolve", &self.resolve)
     }
 
     /// Returns the `--insecure-host`s.
-    pub(crate) fn insecure_hosts(&self) -> Result<Vec<InsecureHost>, CliError> {
+    pub(crate) fn insecure_hosts(&self) -> Result<Vec<InsecureHost>, CommandError> {
         parse_each("insecure-host", &self.insecure_host)
     }
 
     /// Returns the `--proxy`. An error does not repeat the URL, which may contain a password.
-    pub(crate) fn proxy(&self) -> Result<Option<ProxyUrl>, CliError> {
+    pub(crate) fn proxy(&self) -> Result<Option<ProxyUrl>, CommandError> {
         let proxy = self.proxy.as_deref().map(str::parse).transpose();
         proxy.map_err(|error| usage(format!("--proxy: {error}")))
     }
@@ -156,7 +156,7 @@ impl Settings {
 fn parse_each<T: FromStr<Err: Display>>(
     option: &str,
     values: &[String],
-) -> Result<Vec<T>, CliError> {
+) -> Result<Vec<T>, CommandError> {
     let parse = |value: &String| {
         let parsed = value.parse();
         parsed.map_err(|error| usage(format!("--{option} {value}: {error}")))

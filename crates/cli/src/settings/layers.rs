@@ -4,19 +4,19 @@ use std::path::{Path, PathBuf};
 
 use clap::parser::ValueSource;
 use clap::{Args, Command, FromArgMatches};
+use messages::{CommandError, fault, usage};
 use sinks::warc::Packing;
 use toml::de::DeTable;
 
 use super::origins::{Origin, Origins};
 use super::{CrawlArgs, SETTINGS_FILE, Settings};
-use crate::cli_error::{CliError, fault, usage};
 use crate::preset::Preset;
 use crate::{secrets, suggestions};
 
 impl Settings {
     /// Merges the preset over the defaults, the file over both and the flags over all. The file is
     /// `--config`, or else the file of the crawl in `--out`.
-    pub(crate) fn gather(args: &CrawlArgs) -> Result<Self, CliError> {
+    pub(crate) fn gather(args: &CrawlArgs) -> Result<Self, CommandError> {
         let out = args.flags.get_one::<PathBuf>("out");
         let (settings, _) =
             Self::gather_from(args, out.map(PathBuf::as_path), args.run.config.as_deref())?;
@@ -28,7 +28,7 @@ impl Settings {
         args: &CrawlArgs,
         out: Option<&Path>,
         config: Option<&Path>,
-    ) -> Result<(Self, Origins), CliError> {
+    ) -> Result<(Self, Origins), CommandError> {
         let preset = args.flags.get_one("preset").copied();
         let (mut settings, mut origins) = Self::without_flags(out, config, preset)?;
         let packing = args.flags.get_one::<Packing>("compression");
@@ -52,14 +52,14 @@ impl Settings {
     }
 
     /// Returns the settings of the last run of the crawl in `directory`.
-    pub(crate) fn of_crawl(directory: &Path) -> Result<Self, CliError> {
+    pub(crate) fn of_crawl(directory: &Path) -> Result<Self, CommandError> {
         let (settings, _) = Self::without_flags(Some(directory), None, None)?;
         settings.check()?;
         Ok(settings)
     }
 
     /// Returns the settings in a file merged over the defaults, as they were run.
-    pub(crate) fn of_file(path: &Path) -> Result<Self, CliError> {
+    pub(crate) fn of_file(path: &Path) -> Result<Self, CommandError> {
         let (table, _) = read_file(path)?;
         table
             .try_into()
@@ -72,7 +72,7 @@ impl Settings {
         out: Option<&Path>,
         config: Option<&Path>,
         preset: Option<Preset>,
-    ) -> Result<(Self, Origins), CliError> {
+    ) -> Result<(Self, Origins), CommandError> {
         let directory = out.map_or_else(|| Self::default().out, Path::to_owned);
         let begun = directory.join(SETTINGS_FILE);
         let is_begun = config.is_none() && begun.exists();
@@ -116,7 +116,7 @@ impl Settings {
     /// Returns the settings file that is stored in the crawl's directory and in its archive. It
     /// does not contain secrets: the hash key is only in the journal, and the proxy's credentials
     /// are never stored.
-    pub(crate) fn as_run(&self, seeds: Vec<String>) -> Result<String, CliError> {
+    pub(crate) fn as_run(&self, seeds: Vec<String>) -> Result<String, CommandError> {
         self.as_run_from(None, seeds)
     }
 
@@ -125,7 +125,7 @@ impl Settings {
         &self,
         unread: Option<PathBuf>,
         seeds: Vec<String>,
-    ) -> Result<String, CliError> {
+    ) -> Result<String, CommandError> {
         let kept = Self {
             seeds: unread,
             fresh: false,
@@ -151,7 +151,7 @@ impl Settings {
 }
 
 /// Refuses an unknown key, with its line and a suggested key.
-fn refuse_unknown_key(text: &str, path: &Path) -> Result<(), CliError> {
+fn refuse_unknown_key(text: &str, path: &Path) -> Result<(), CommandError> {
     let Ok(table) = DeTable::parse(text) else {
         return Ok(());
     };
@@ -176,7 +176,7 @@ fn refuse_unknown_key(text: &str, path: &Path) -> Result<(), CliError> {
 }
 
 /// Reads a settings file: a table of its own keys, and the preset that it names.
-fn read_file(path: &Path) -> Result<(toml::Table, Option<Preset>), CliError> {
+fn read_file(path: &Path) -> Result<(toml::Table, Option<Preset>), CommandError> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| usage(format!("cannot read {}: {error}", path.display())))?;
     let wrong = |error: toml::de::Error| usage(format!("{}: {}", path.display(), one_line(&error)));

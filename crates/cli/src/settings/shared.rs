@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
+use messages::{CommandError, fault, usage};
 use web::GroupBy;
 
 use super::{CrawlArgs, Settings};
-use crate::cli_error::{CliError, fault, usage};
 
 /// Settings of individual nodes.
 const OWN: [&str; 18] = [
@@ -31,14 +31,14 @@ const OWN: [&str; 18] = [
 
 impl Settings {
     /// Returns the text of the settings that all nodes share.
-    pub(crate) fn shared_text(&self) -> Result<String, CliError> {
+    pub(crate) fn shared_text(&self) -> Result<String, CommandError> {
         let table = self.shared_table()?;
         toml::to_string(&table).map_err(|error| fault(&error))
     }
 
     /// Returns the settings of a node: the shared text, overridden by the node's flags. Refuses
     /// flags that differ from the text.
-    pub(crate) fn joined(args: &CrawlArgs, text: &str) -> Result<Self, CliError> {
+    pub(crate) fn joined(args: &CrawlArgs, text: &str) -> Result<Self, CommandError> {
         if args.run.config.is_some() {
             let own = Self::gather(args)?;
             own.refuse_difference(text)?;
@@ -59,7 +59,7 @@ impl Settings {
     }
 
     /// Refuses settings that the nodes of a crawl cannot share.
-    pub(crate) fn refuse_unshared(&self) -> Result<(), CliError> {
+    pub(crate) fn refuse_unshared(&self) -> Result<(), CommandError> {
         let refused = [
             (
                 self.feature_settings()?.has_to_learn(),
@@ -91,7 +91,7 @@ impl Settings {
         Ok(())
     }
 
-    fn refuse_difference(&self, text: &str) -> Result<(), CliError> {
+    fn refuse_difference(&self, text: &str) -> Result<(), CommandError> {
         let of_crawl: toml::Table = toml::from_str(text).map_err(|error| fault(&error))?;
         let own = self.shared_table()?;
         for (key, value) in &own {
@@ -107,7 +107,7 @@ impl Settings {
         Ok(())
     }
 
-    fn shared_table(&self) -> Result<toml::Table, CliError> {
+    fn shared_table(&self) -> Result<toml::Table, CommandError> {
         let mut table = toml::Table::try_from(self).map_err(|error| fault(&error))?;
         table.retain(|key, _| !OWN.contains(&key));
         Ok(table)

@@ -5,13 +5,12 @@ use std::io::{self, Write};
 
 use bytesize::ByteSize;
 use crawl::{Policy, RECENT_PAGES, Reasons};
+use messages::{counted, grouped, printable, word_of_shell};
 use store::{Limit, SkippedBy};
 
 use super::{CrawlPlace, Summary};
 use crate::limits;
-use crate::output::{counted, grouped};
 use crate::settings::Settings;
-use crate::terminal::{printable, word_of_shell};
 
 /// Maximum number of reasons that are named; the rest are counted.
 const NAMED: usize = 3;

@@ -9,18 +9,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use disk::SystemDisk;
+use messages::{CommandError, fault, remedy_of, usage};
 use sinks::wacz::PackedFile;
 use sinks::warc::{ArchiveFormat, archive_format, is_foreign, name_of};
 use sinks::{ArchiveEnd, cdxj};
 use store::embedded::DirectoryLock;
 
 use super::extent::CrawlExtent;
-use crate::cli_error::{CliError, fault, usage};
 use crate::commands::journal::damaged;
 use crate::commands::unreadable;
 use crate::read_again::ArchivedPages;
 use crate::settings::Settings;
-use crate::{crawl_directory, disk_error, machine};
+use crate::{crawl_directory, machine};
 
 /// Number of bytes read from the start of a file to detect its format.
 const PEEKED_BYTES: u64 = 64 << 10;
@@ -75,7 +75,7 @@ pub(in crate::commands) enum Purpose {
 pub(in crate::commands) fn open(
     paths: &[PathBuf],
     purpose: Purpose,
-) -> Result<Vec<Input>, CliError> {
+) -> Result<Vec<Input>, CommandError> {
     let text = purpose == Purpose::Pack { text: true };
     let mut taken = Taken::default();
     let mut inputs = Vec::new();
@@ -89,7 +89,7 @@ pub(in crate::commands) fn open(
 }
 
 /// Refuses an output that is, or holds, a file of the inputs.
-pub(in crate::commands) fn keep_apart(inputs: &[Input], output: &Path) -> Result<(), CliError> {
+pub(in crate::commands) fn keep_apart(inputs: &[Input], output: &Path) -> Result<(), CommandError> {
     let Ok(output) = output.canonicalize() else {
         return Ok(());
     };
@@ -125,7 +125,7 @@ impl Input {
 }
 
 impl InputCrawl {
-    fn open(directory: &Path, text: bool, taken: &mut Taken) -> Result<Self, CliError> {
+    fn open(directory: &Path, text: bool, taken: &mut Taken) -> Result<Self, CommandError> {
         let state = crawl_directory::state_of(directory)?;
         let mut lock = DirectoryLock::share(&state)?;
         let archive = crawl_directory::archive(directory);
@@ -135,9 +135,7 @@ impl InputCrawl {
             drop(lock);
             let exclusive = DirectoryLock::take(&state, machine::clock().now())?;
             let made = cdxj::make_again(Arc::new(SystemDisk), &archive, cdxj::MEMORY);
-            made.map_err(|error| {
-                fault(&error).with_remedy(disk_error::remedy_of(&error, directory))
-            })?;
+            made.map_err(|error| fault(&error).with_remedy(remedy_of(&error, directory)))?;
             drop(exclusive);
             lock = DirectoryLock::share(&state)?;
         }
@@ -170,7 +168,7 @@ impl InputCrawl {
 }
 
 impl Taken {
-    fn file(&mut self, path: &Path, purpose: Purpose) -> Result<PackedFile, CliError> {
+    fn file(&mut self, path: &Path, purpose: Purpose) -> Result<PackedFile, CommandError> {
         let mut beginning = Vec::new();
         let file = File::open(path).map_err(unreadable(path))?;
         let read = file.take(PEEKED_BYTES).read_to_end(&mut beginning);
@@ -210,7 +208,7 @@ impl Taken {
     }
 
     /// Returns a file with a name that the package does not have yet.
-    fn packed(&mut self, path: &Path, name: &str, length: u64) -> Result<PackedFile, CliError> {
+    fn packed(&mut self, path: &Path, name: &str, length: u64) -> Result<PackedFile, CommandError> {
         let real = path.canonicalize().map_err(unreadable(path))?;
         if !self.paths.insert(real) {
             return Err(usage(format!("{} is given twice", path.display()))
@@ -235,7 +233,7 @@ fn files(
     archive: &Path,
     extent: &CrawlExtent,
     taken: &mut Taken,
-) -> Result<Vec<CrawlFile>, CliError> {
+) -> Result<Vec<CrawlFile>, CommandError> {
     let end = extent.end.as_ref();
     let last = end.map(|end| (end.file.as_str(), end.end));
     let mut files = Vec::new();

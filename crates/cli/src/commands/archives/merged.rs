@@ -5,6 +5,7 @@ use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use disk::SystemDisk;
+use messages::{CommandError, SlowProgress, fault, pasted, printable, say, usage, warn};
 use sinks::SinkFault;
 use sinks::cdxj::{self, IndexingReport, SortedLines};
 use sinks::wacz::{MergedIndex, MissingOriginals, WaczFault};
@@ -12,10 +13,7 @@ use web::Timestamp;
 
 use super::inputs::{Input, InputCrawl};
 use crate::args::input::usual_temp_dir;
-use crate::cli_error::{CliError, fault, usage};
-use crate::commands::{index, warn};
-use crate::progress::SlowProgress;
-use crate::terminal::{pasted, printable, say};
+use crate::commands::index;
 
 /// Bytes that are read at a time.
 const BUFFER: usize = 256 << 10;
@@ -37,7 +35,7 @@ impl InputIndex {
         inputs: &[Input],
         scratch: &Path,
         merging: bool,
-    ) -> Result<Self, CliError> {
+    ) -> Result<Self, CommandError> {
         let read = Self::read(inputs, scratch, merging);
         if scratch.is_dir() {
             // It is empty unless something failed, and failures are reported.
@@ -46,7 +44,7 @@ impl InputIndex {
         read
     }
 
-    fn read(inputs: &[Input], scratch: &Path, merging: bool) -> Result<Self, CliError> {
+    fn read(inputs: &[Input], scratch: &Path, merging: bool) -> Result<Self, CommandError> {
         let mut merged = MergedIndex::new(&SystemDisk, scratch, merging);
         let mut progress = SlowProgress::new("captures indexed");
         let mut whole = IndexingReport::default();
@@ -126,7 +124,7 @@ pub(in crate::commands) fn scratch(output: &Path) -> PathBuf {
 /// Opens the index of a crawl; returns its path and its lines.
 pub(in crate::commands) fn open(
     crawl: &InputCrawl,
-) -> Result<(PathBuf, BufReader<File>), CliError> {
+) -> Result<(PathBuf, BufReader<File>), CommandError> {
     let path = crawl.archive.join(cdxj::INDEX);
     let file = File::open(&path);
     let file = file.map_err(|error: io::Error| fault(&SinkFault::io("read", &path)(error)))?;
@@ -134,7 +132,7 @@ pub(in crate::commands) fn open(
 }
 
 /// Returns the error for a crawl's index that cannot be used.
-pub(in crate::commands) fn unusable(crawl: &InputCrawl, error: &WaczFault) -> CliError {
+pub(in crate::commands) fn unusable(crawl: &InputCrawl, error: &WaczFault) -> CommandError {
     match error {
         WaczFault::Index { .. } => fault(error).with_remedy(format!(
             "remove {}: it is made again from the archive; `crawler verify {}` says whether that \

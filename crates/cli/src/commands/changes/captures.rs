@@ -11,16 +11,15 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use messages::{CommandError, SlowProgress, usage};
 use neardup::{HashKey, NormalText, PageSignature};
 use store::embedded::History;
 use store::embedded::record::Record;
 use store::{DiscoveredUrl, Fate, VisitRecord};
 use web::{Document, Timestamp, UrlKey};
 
-use crate::cli_error::{CliError, usage};
 use crate::commands::unreadable;
 use crate::crawl_directory;
-use crate::progress::SlowProgress;
 use crate::read_again::ArchivedPages;
 use crate::settings::Settings;
 
@@ -128,7 +127,7 @@ pub(super) enum Side {
 
 impl Journals {
     /// Reads the journals of two crawls.
-    pub(super) fn read(old: &Path, new: &Path) -> Result<Self, CliError> {
+    pub(super) fn read(old: &Path, new: &Path) -> Result<Self, CommandError> {
         let absolute = |directory: &Path| {
             crawl_directory::state_of(directory)?;
             directory.canonicalize().map_err(unreadable(directory))
@@ -154,7 +153,7 @@ impl Journals {
         &mut self,
         directory: &Path,
         progress: &mut SlowProgress,
-    ) -> Result<Vec<usize>, CliError> {
+    ) -> Result<Vec<usize>, CommandError> {
         let settings = Settings::of_crawl(directory)?;
         let mut chain = Vec::new();
         // The settings of a crawl that ran list all of them, oldest first.
@@ -176,7 +175,7 @@ impl Journals {
         &mut self,
         directory: &Path,
         progress: &mut SlowProgress,
-    ) -> Result<usize, CliError> {
+    ) -> Result<usize, CommandError> {
         let mut journals = self.journals.iter();
         if let Some(place) = journals.position(|journal| journal.directory == directory) {
             return Ok(place);
@@ -317,7 +316,11 @@ fn digest(text: &str) -> Option<u128> {
 }
 
 impl CrawlJournal {
-    fn read(directory: &Path, place: usize, progress: &mut SlowProgress) -> Result<Self, CliError> {
+    fn read(
+        directory: &Path,
+        place: usize,
+        progress: &mut SlowProgress,
+    ) -> Result<Self, CommandError> {
         let state = crawl_directory::state_of(directory)?;
         let pages = ArchivedPages::of(&Settings::of_crawl(directory)?);
         let history = History::open(&state)?;

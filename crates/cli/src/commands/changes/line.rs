@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
+use messages::printable;
 use serde::Serialize;
 use store::VisitRecord;
 
 use crate::args::ChangeKind;
-use crate::terminal::printable;
 use crate::word_diff::PrintedDifference;
 
 /// The change of a page: a line of output.

@@ -6,13 +6,13 @@
 
 use std::io::{self, Write};
 
+use messages::CommandError;
 use neardup::minhash::{BitsKept, Family, Grouping, MinHash, MinHasher};
 use neardup::samples::{MinS, ModM, Sketch1997};
 use neardup::{FingerprintBits, Shingles, Sketch, WeightedFeatures};
 use serde::Serialize;
 
 use crate::args::MeasureKind;
-use crate::cli_error::CliError;
 
 /// Default number of minima.
 const MINIMA: usize = 128;
@@ -68,7 +68,7 @@ impl<'a> Measures<'a> {
         kinds: &'a [MeasureKind],
         minima: Option<usize>,
         bits: FingerprintBits,
-    ) -> Result<Self, CliError> {
+    ) -> Result<Self, CommandError> {
         let minima = minima.unwrap_or(MINIMA);
         let hasher = |family| MinHasher::new(family, minima).map_err(refused);
         Ok(Self {
@@ -85,7 +85,7 @@ impl<'a> Measures<'a> {
         &self,
         a: &MeasuredDocument,
         b: &MeasuredDocument,
-    ) -> Result<Vec<Measure>, CliError> {
+    ) -> Result<Vec<Measure>, CommandError> {
         let pair = MeasuredPair {
             resemblance: a.shingles.resemblance(&b.shingles),
             a_in_b: a.shingles.containment_in(&b.shingles),
@@ -125,7 +125,7 @@ impl<'a> Measures<'a> {
         self.kinds.contains(&kind) || self.kinds.contains(&MeasureKind::All)
     }
 
-    fn b_bit(&self, pair: &MeasuredPair<'_>) -> Result<Vec<Measure>, CliError> {
+    fn b_bit(&self, pair: &MeasuredPair<'_>) -> Result<Vec<Measure>, CommandError> {
         let (a, b) = pair.hashed(&self.fast);
         let mut measures = Vec::new();
         for bits in [
@@ -151,7 +151,7 @@ impl<'a> Measures<'a> {
         Ok(measures)
     }
 
-    fn min_s(&self, pair: &MeasuredPair<'_>) -> Result<Measure, CliError> {
+    fn min_s(&self, pair: &MeasuredPair<'_>) -> Result<Measure, CommandError> {
         let sample = |document: &MeasuredDocument| {
             MinS::of(&document.shingles, self.minima).map_err(refused)
         };
@@ -211,7 +211,7 @@ impl MeasuredPair<'_> {
         (hasher.of(&self.a.shingles), hasher.of(&self.b.shingles))
     }
 
-    fn minhash(&self, name: &str, hasher: &MinHasher) -> Result<[Measure; 3], CliError> {
+    fn minhash(&self, name: &str, hasher: &MinHasher) -> Result<[Measure; 3], CommandError> {
         let (a, b) = self.hashed(hasher);
         let error = a.standard_error(self.resemblance);
         let contained = |one: &MinHash, other: &MinHash, exact, quantity| {
@@ -219,7 +219,7 @@ impl MeasuredPair<'_> {
             let sizes = (one.size() + other.size()) as f64 / (one.size() as f64).max(1.0);
             // The slope of J(|A|+|B|) / (|A|(1+J)).
             let slope = sizes / (1.0 + self.resemblance).powi(2);
-            Ok::<Measure, CliError>(Measure {
+            Ok::<Measure, CommandError>(Measure {
                 measure: name.to_owned(),
                 quantity,
                 value: Some(containment),
@@ -235,13 +235,13 @@ impl MeasuredPair<'_> {
         ])
     }
 
-    fn mod_m(&self) -> Result<[Measure; 4], CliError> {
+    fn mod_m(&self) -> Result<[Measure; 4], CommandError> {
         let modulus = ModM::MODULUS_1997;
         let sample =
             |document: &MeasuredDocument| ModM::of(&document.shingles, modulus).map_err(refused);
         let (a, b) = (sample(self.a)?, sample(self.b)?);
         let contained = |one: &ModM, other: &ModM, exact, quantity| {
-            Ok::<Measure, CliError>(Measure {
+            Ok::<Measure, CommandError>(Measure {
                 measure: format!("mod-m {modulus}"),
                 quantity,
                 value: one.containment_in(other).map_err(refused)?,
@@ -269,7 +269,7 @@ impl MeasuredPair<'_> {
         ])
     }
 
-    fn super_shingles(&self) -> Result<[Measure; 2], CliError> {
+    fn super_shingles(&self) -> Result<[Measure; 2], CommandError> {
         let grouping = Grouping::FETTERLY;
         let (groups, minima) = (grouping.groups(), grouping.minima());
         let hasher = MinHasher::new(Family::Permutations, groups * minima).map_err(refused)?;
@@ -319,8 +319,8 @@ impl MeasuredPair<'_> {
 }
 
 /// Returns the error for a sample that cannot be made or compared.
-fn refused<E: std::error::Error>(error: E) -> CliError {
-    CliError::of_usage(&error)
+fn refused<E: std::error::Error>(error: E) -> CommandError {
+    CommandError::of_usage(&error)
 }
 
 /// Writes the measures in columns.

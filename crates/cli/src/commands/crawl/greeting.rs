@@ -1,13 +1,12 @@
 //! The messages at the beginning of a crawl.
 
 use corpus::is_standard_input;
+use messages::{pasted, printable, say, warn};
 use web::ScopeKind;
 
 use crate::assembly;
-use crate::commands::warn;
 use crate::seeds::Seeds;
 use crate::settings::Settings;
-use crate::terminal::{pasted, printable, say};
 
 /// Maximum number of seed folders that are printed.
 const SHOWN_FOLDERS: usize = 3;

@@ -3,15 +3,14 @@
 use std::sync::atomic::AtomicBool;
 
 use batch::{Containment, ContainmentOptions, Control, DocumentId, ShingledDocument};
+use messages::{CommandError, counted, printable, say, usage};
 use neardup::{HashKey, NormalText, Shingles};
 use serde::Serialize;
 
 use super::DedupRun;
 use super::findings::{DedupError, Findings, Output};
-use crate::cli_error::{CliError, usage};
 use crate::json_id::JsonId;
-use crate::output::{self, Format, counted};
-use crate::terminal::{printable, say};
+use crate::output::{self, Format};
 
 /// A document that another one contains.
 #[derive(Serialize)]
@@ -23,7 +22,7 @@ struct ContainmentLine<'a> {
 
 impl DedupRun<'_> {
     /// Finds the ordered pairs of documents whose containment is at least `least`.
-    pub(super) fn find_contained(&self, least: f64) -> Result<(), CliError> {
+    pub(super) fn find_contained(&self, least: f64) -> Result<(), CommandError> {
         if !(least > 0.0 && least <= 1.0) {
             return Err(usage(format!("--containment {least} is impossible"))
                 .with_remedy("a containment that decides lies above 0, and is at most 1"));

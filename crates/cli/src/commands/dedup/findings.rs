@@ -9,21 +9,21 @@ use batch::dedup::{Cluster, Finding};
 use batch::{BatchError, DocumentId};
 use corpus::{IdRanges, ResultTable, TableFormat};
 use indicatif::HumanCount;
+use messages::{CommandError, fault, printable, usage};
 use neardup::Likeness;
 use serde::Serialize;
 
 use crate::args::{DedupArgs, FindingForm};
-use crate::cli_error::{CliError, fault, usage};
 use crate::commands::unwritable;
 use crate::draft_file::DraftFile;
 use crate::json_id::JsonId;
 use crate::output::{self, Format};
-use crate::terminal::{Escaping, printable};
+use crate::terminal::Escaping;
 
 /// An error that ends a comparison early.
 pub(super) enum DedupError {
     Batch(BatchError),
-    Cli(CliError),
+    Cli(CommandError),
     /// The findings cannot be written.
     Output(io::Error),
 }
@@ -62,7 +62,7 @@ pub(super) enum Output<'a> {
 
 impl<'a> Findings<'a> {
     /// Chooses the form by `--format`, or else by the name of the output.
-    pub(super) fn of(args: &'a DedupArgs) -> Result<Self, CliError> {
+    pub(super) fn of(args: &'a DedupArgs) -> Result<Self, CommandError> {
         let form = args.finding_form();
         if let (Some(format), None) = (form.table(), args.work.output()) {
             let error = usage(format!("--format {format} needs a file"));

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use batch::BatchError;
 use batch::dedup::{Document, Original};
 use batch::signature_file::{SignatureHeader, SignatureWriter};
+use messages::{CommandError, fault, usage};
 
-use crate::cli_error::{CliError, fault, usage};
 use crate::commands::unwritable;
 use crate::draft_file::DraftFile;
 
@@ -26,7 +26,7 @@ impl IndexDraft {
         path: &Path,
         against: &[PathBuf],
         header: &SignatureHeader,
-    ) -> Result<Self, CliError> {
+    ) -> Result<Self, CommandError> {
         let is_same = |other: &PathBuf| match (other.canonicalize(), path.canonicalize()) {
             (Ok(one), Ok(other)) => one == other,
             _ => false,
@@ -58,7 +58,7 @@ impl IndexDraft {
     }
 
     /// Syncs the index and gives it its name.
-    pub(super) fn complete(self) -> Result<(), CliError> {
+    pub(super) fn complete(self) -> Result<(), CommandError> {
         let draft = self.writer.finish(self.originals);
         let completed = draft
             .map_err(io::Error::other)

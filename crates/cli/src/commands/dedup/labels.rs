@@ -12,15 +12,14 @@ use std::sync::atomic::AtomicBool;
 
 use batch::Control;
 use batch::dedup::{self, Finding, FindingKind};
+use messages::{CommandError, counted, say, usage};
 use neardup::Fingerprint;
 use serde::{Deserialize, Serialize};
 
 use super::DedupRun;
 use super::findings::{DedupError, Findings, Output};
-use crate::cli_error::{CliError, usage};
 use crate::commands::unreadable;
-use crate::output::{self, Format, counted};
-use crate::terminal::say;
+use crate::output::{self, Format};
 
 /// A label in the input.
 #[derive(Deserialize)]
@@ -78,7 +77,7 @@ struct Score {
 
 impl DedupRun<'_> {
     /// Prints how well the rule of the options and each distance agree with the labels in a file.
-    pub(super) fn evaluate(&self, path: &Path) -> Result<(), CliError> {
+    pub(super) fn evaluate(&self, path: &Path) -> Result<(), CommandError> {
         let labels = read(path)?;
         if let Some(format) = self.args.finding_form().table() {
             let error = usage(format!("--format {format} has no columns for --labels"));
@@ -230,7 +229,7 @@ fn ordered(a: String, b: String) -> (String, String) {
 }
 
 /// Reads a file of labels: JSON objects, or tab-separated columns.
-fn read(path: &Path) -> Result<Labels, CliError> {
+fn read(path: &Path) -> Result<Labels, CommandError> {
     let text = std::fs::read_to_string(path).map_err(unreadable(path))?;
     let mut labels = Labels::new();
     for (number, line) in (1..).zip(text.lines()) {

@@ -8,6 +8,7 @@
 use batch::{Control, DocumentId, PartOptions, PartedDocument, RepeatedPart};
 use corpus::{Content, Documents};
 use indicatif::HumanCount;
+use messages::{CommandError, printable, say, usage};
 use neardup::{HashKey, HashedText};
 use serde::Serialize;
 
@@ -15,11 +16,9 @@ use super::DedupRun;
 use super::findings::{DedupError, Findings, Output};
 use super::survivors::{self, RepeatedParts};
 use crate::args::PartUnit;
-use crate::cli_error::{CliError, usage};
 use crate::commands::unwritable;
 use crate::json_id::JsonId;
 use crate::output::{self, Format};
-use crate::terminal::{printable, say};
 
 /// A part that repeats an earlier one.
 #[derive(Serialize)]
@@ -33,7 +32,7 @@ struct PartLine<'a> {
 
 impl DedupRun<'_> {
     /// Finds the parts that occurred before.
-    pub(super) fn compare_parts(&self, unit: PartUnit) -> Result<(), CliError> {
+    pub(super) fn compare_parts(&self, unit: PartUnit) -> Result<(), CommandError> {
         if let Some(format) = self.args.finding_form().table() {
             let error = usage(format!(
                 "--format {format} is for documents, not for parts of them"

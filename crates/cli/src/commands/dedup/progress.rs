@@ -5,10 +5,11 @@ use std::sync::{Mutex, PoisonError};
 
 use batch::{Progress, Step};
 use indicatif::{HumanCount, ProgressBar};
+use messages::say;
 use tokio::time::Instant;
 
 use crate::progress::{self, PLAIN_LINE_EVERY};
-use crate::terminal::{is_seen, say};
+use crate::terminal::is_seen;
 
 /// A progress display. The number of documents is known only once all are read, so the bar of the
 /// reading step is open-ended; later steps show a total.

@@ -13,11 +13,11 @@ use std::path::Path;
 use batch::BatchError;
 use batch::dedup::{Cluster, Finding, FindingKind, Summary};
 use indicatif::HumanCount;
+use messages::CommandError;
 use neardup::Likeness;
 
 use super::fingerprint_distribution::FingerprintDistribution;
 use super::{DedupRun, closing, expected_recall};
-use crate::cli_error::CliError;
 use crate::commands::unwritable;
 use crate::draft_file::DraftFile;
 
@@ -136,7 +136,7 @@ impl Report {
         summary: &Summary,
         run: &DedupRun<'_>,
         fingerprints: Option<&FingerprintDistribution>,
-    ) -> Result<(), CliError> {
+    ) -> Result<(), CommandError> {
         let mut page = self.page(summary, run);
         if let Some(fingerprints) = fingerprints {
             page.push_str("<h2>Fingerprints by the number of their 1-bits</h2>\n");

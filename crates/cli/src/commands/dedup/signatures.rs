@@ -10,12 +10,11 @@ use batch::signature_file::{
 };
 use batch::{BatchError, Shard};
 use corpus::{Documents, Oddities, SignedDocument, Skipped};
+use messages::{CommandError, say, usage};
 
 use super::DedupRun;
 use super::findings::DedupError;
-use crate::cli_error::{CliError, usage};
 use crate::commands::{unreadable, unwritable};
-use crate::terminal::say;
 
 /// An iterator over documents in reading order, each with its number.
 pub(super) type NumberedSignatures<'s> =
@@ -51,21 +50,21 @@ impl Iterator for ShardDocuments {
 impl DedupRun<'_> {
     /// Returns the signatures of the documents below `paths`. Unreadable documents are reported and
     /// left out.
-    pub(super) fn signed(&self, paths: &[PathBuf]) -> Result<NumberedSignatures<'_>, CliError> {
+    pub(super) fn signed(&self, paths: &[PathBuf]) -> Result<NumberedSignatures<'_>, CommandError> {
         let documents = self.documents(paths, None)?;
         let oddities = documents.oddities.clone();
         Ok(Box::new(self.sign(documents, oddities)))
     }
 
     /// Returns the signatures of the corpus.
-    pub(super) fn signed_corpus(&self) -> Result<NumberedSignatures<'_>, CliError> {
+    pub(super) fn signed_corpus(&self) -> Result<NumberedSignatures<'_>, CommandError> {
         let documents = self.corpus(None)?;
         let oddities = documents.oddities.clone();
         Ok(Box::new(self.sign(documents, oddities)))
     }
 
     /// Returns the documents of the corpus, or of a shard, and keeps their tally.
-    fn corpus(&self, shard: Option<Shard>) -> Result<ShardDocuments, CliError> {
+    fn corpus(&self, shard: Option<Shard>) -> Result<ShardDocuments, CommandError> {
         let documents = self.documents(&self.args.paths, shard)?;
         *self.tally.borrow_mut() = Some(documents.documents.tally());
         Ok(documents)
@@ -75,7 +74,7 @@ impl DedupRun<'_> {
         &self,
         paths: &[PathBuf],
         shard: Option<Shard>,
-    ) -> Result<ShardDocuments, CliError> {
+    ) -> Result<ShardDocuments, CommandError> {
         let documents = self.open(paths)?;
         Ok(ShardDocuments {
             oddities: documents.oddities(),
@@ -86,9 +85,9 @@ impl DedupRun<'_> {
     }
 
     /// Returns the documents below `paths`, before they are read.
-    pub(super) fn open(&self, paths: &[PathBuf]) -> Result<Documents, CliError> {
+    pub(super) fn open(&self, paths: &[PathBuf]) -> Result<Documents, CommandError> {
         let documents =
-            Documents::below(paths, &self.input).map_err(|error| CliError::of_usage(&error))?;
+            Documents::below(paths, &self.input).map_err(|error| CommandError::of_usage(&error))?;
         self.oddities.borrow_mut().push(documents.oddities());
         Ok(documents)
     }
@@ -116,7 +115,7 @@ impl DedupRun<'_> {
     /// Returns the documents of the reference: indexes from earlier runs, and other corpora.
     pub(super) fn reference(
         &self,
-    ) -> Result<impl Iterator<Item = Result<Document, DedupError>> + '_, CliError> {
+    ) -> Result<impl Iterator<Item = Result<Document, DedupError>> + '_, CommandError> {
         let mut parts: Vec<NumberedSignatures<'_>> = Vec::new();
         for path in &self.args.against {
             parts.push(match is_signature_file(path)? {
@@ -136,12 +135,12 @@ impl DedupRun<'_> {
     }
 
     /// Opens a signature file of documents of this run.
-    pub(super) fn open_signatures(&self, path: &Path) -> Result<SignatureFile, CliError> {
+    pub(super) fn open_signatures(&self, path: &Path) -> Result<SignatureFile, CommandError> {
         self.open_checked(path, SignatureHeader::check_equal)
     }
 
     /// Opens an index that comes before the documents of this run.
-    fn open_reference(&self, path: &Path) -> Result<SignatureFile, CliError> {
+    fn open_reference(&self, path: &Path) -> Result<SignatureFile, CommandError> {
         let file = self.open_checked(path, SignatureHeader::check_comparable)?;
         let wanted = self.header(Extent::Originals);
         if wanted.shingles && !file.header().shingles && !self.args.work.quiet {
@@ -157,7 +156,7 @@ impl DedupRun<'_> {
         &self,
         path: &Path,
         check: fn(&SignatureHeader, &Path, &SignatureHeader) -> Result<(), BatchError>,
-    ) -> Result<SignatureFile, CliError> {
+    ) -> Result<SignatureFile, CommandError> {
         let opened = SignatureFile::open(path).and_then(|file| {
             check(file.header(), path, &self.header(Extent::All))?;
             Ok(file)
@@ -167,7 +166,7 @@ impl DedupRun<'_> {
 
     /// Writes the signatures of all documents, or of the shard, to `path`. Appends to the
     /// signatures of an interrupted run. Returns the number of documents in the file.
-    pub(super) fn write_signatures(&self, path: &Path) -> Result<u64, CliError> {
+    pub(super) fn write_signatures(&self, path: &Path) -> Result<u64, CommandError> {
         let extent = self.args.shard.map_or(Extent::All, Extent::Shard);
         let mut documents = self.corpus(self.args.shard)?;
         let header = self.header(extent);
@@ -215,7 +214,7 @@ impl DedupRun<'_> {
     pub(super) fn check_corpus(
         &self,
         merged: impl Iterator<Item = Result<Document, BatchError>>,
-    ) -> Result<(), CliError> {
+    ) -> Result<(), CommandError> {
         let known = (0..)
             .zip(merged)
             .map(|(number, document)| Ok((number, document?)));
@@ -235,7 +234,7 @@ impl DedupRun<'_> {
         path: &Path,
         known: impl Iterator<Item = Result<(u64, Document), BatchError>>,
         documents: &mut ShardDocuments,
-    ) -> Result<u64, CliError> {
+    ) -> Result<u64, CommandError> {
         let mut checked = 0;
         for numbered in known {
             let (number, document) = match numbered {
@@ -264,7 +263,7 @@ impl DedupRun<'_> {
     }
 }
 
-fn other_documents(path: &Path, difference: &str) -> CliError {
+fn other_documents(path: &Path, difference: &str) -> CommandError {
     usage(format!(
         "{} has the signatures of another corpus: {difference}",
         path.display()
@@ -272,7 +271,7 @@ fn other_documents(path: &Path, difference: &str) -> CliError {
     .with_remedy("name another file for --signatures, or delete this one to begin anew")
 }
 
-fn is_signature_file(path: &Path) -> Result<bool, CliError> {
+fn is_signature_file(path: &Path) -> Result<bool, CommandError> {
     if !path.is_file() {
         return Ok(false);
     }

@@ -8,9 +8,9 @@ use corpus::{
     Content, Document, InputOptions, KeepError, Kept, KeptDocuments, KeptSummary, Tally,
     is_standard_input,
 };
+use messages::{CommandError, fault};
 
 use crate::args::{DedupArgs, PartUnit};
-use crate::cli_error::{CliError, fault};
 
 /// The documents to keep, stored as the numbers of the documents to leave out.
 pub(super) struct Survivors {
@@ -22,7 +22,10 @@ pub(super) struct Survivors {
 impl Survivors {
     /// Checks that the documents can be written to the file of `--keep`. Returns `None` without
     /// `--keep`.
-    pub(super) fn of(args: &DedupArgs, input: &mut InputOptions) -> Result<Option<Self>, CliError> {
+    pub(super) fn of(
+        args: &DedupArgs,
+        input: &mut InputOptions,
+    ) -> Result<Option<Self>, CommandError> {
         let Some(output) = &args.keep else {
             return Ok(None);
         };
@@ -43,7 +46,7 @@ impl Survivors {
 
     /// Reads the documents again, checks that their tally is unchanged, and writes the remaining
     /// documents. Returns `None` if the reader of the output went away.
-    pub(super) fn write(&self, tally: &Tally) -> Result<Option<KeptSummary>, CliError> {
+    pub(super) fn write(&self, tally: &Tally) -> Result<Option<KeptSummary>, CommandError> {
         let survives = |number: u64| {
             let word = self.left_out.get(number as usize / 64);
             word.is_none_or(|word| word >> (number % 64) & 1 == 0)
@@ -121,7 +124,7 @@ impl PartReader {
 
 impl Survivors {
     /// Checks that documents can be written without some of their parts.
-    pub(super) fn check_rewritable(&self) -> Result<(), CliError> {
+    pub(super) fn check_rewritable(&self) -> Result<(), CommandError> {
         self.documents
             .check_rewritable()
             .map_err(|error| explain(&error))
@@ -135,7 +138,7 @@ impl Survivors {
         repeated: RepeatedParts,
         tally: &Tally,
         unit: PartUnit,
-    ) -> Result<Option<KeptSummary>, CliError> {
+    ) -> Result<Option<KeptSummary>, CommandError> {
         let mut repeated = repeated.into_reader().map_err(|error| fault(&error))?;
         written(self.documents.write_texts(tally, |number, document| {
             let parts = repeated.of_document(number)?;
@@ -145,7 +148,7 @@ impl Survivors {
 }
 
 /// Returns the outcome of writing. A reader that went away (`| head`) is not an error.
-fn written(outcome: Result<KeptSummary, KeepError>) -> Result<Option<KeptSummary>, CliError> {
+fn written(outcome: Result<KeptSummary, KeepError>) -> Result<Option<KeptSummary>, CommandError> {
     match outcome {
         Ok(summary) => Ok(Some(summary)),
         Err(KeepError::Write { source, .. }) if source.kind() == io::ErrorKind::BrokenPipe => {
@@ -175,7 +178,7 @@ fn without(document: &Document, parts: &[u32], unit: PartUnit) -> Kept {
 }
 
 /// Converts an error for the user: of the inputs and names that were given, or of writing.
-fn explain(error: &KeepError) -> CliError {
+fn explain(error: &KeepError) -> CommandError {
     match error {
         KeepError::Changed { .. }
         | KeepError::Choice { .. }
@@ -183,7 +186,7 @@ fn explain(error: &KeepError) -> CliError {
         | KeepError::Rows { .. }
         | KeepError::Unreadable { .. }
         | KeepError::Write { .. } => fault(error),
-        _ => CliError::of_usage(error),
+        _ => CommandError::of_usage(error),
     }
 }
 

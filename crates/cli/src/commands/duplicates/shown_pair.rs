@@ -4,10 +4,10 @@
 use std::path::Path;
 
 use differences::{PageOfPair, PageTextState, VerdictFigures, listed};
+use messages::CommandError;
 use serde::Serialize;
 
 use crate::block_diff::{self, PrintedBlock};
-use crate::cli_error::CliError;
 use crate::commands::{column, pair};
 use crate::output::{self, Format};
 use crate::word_diff::{PrintedDifference, WordDiff};
@@ -39,7 +39,7 @@ struct ShownPage<'a> {
 }
 
 /// Prints a page that repeats another, and its original.
-pub(super) fn show(directory: &Path, url: &str, format: Format) -> Result<(), CliError> {
+pub(super) fn show(directory: &Path, url: &str, format: Format) -> Result<(), CommandError> {
     let judged = pair::judged(directory, url)?;
     let (original, member) = (&judged.pair.original, &judged.pair.member);
     let texts = original.text.known().zip(member.text.known());

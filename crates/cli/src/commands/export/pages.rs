@@ -5,10 +5,10 @@ use std::io::Write;
 use std::path::Path;
 
 use export::{ExportFault, TextRules, Visit, VisitPosition};
+use messages::CommandError;
 
 use super::destination::Destination;
 use super::links::{self, FailedUrls};
-use crate::cli_error::CliError;
 use crate::read_again::{ArchivedPages, BATCH};
 use crate::settings::Settings;
 
@@ -31,7 +31,7 @@ pub(super) struct PageBatch {
 
 impl PageBatch {
     /// Returns an empty batch of visits of the crawl in `directory`.
-    pub(super) fn of_crawl(directory: &Path, records: PageRecords) -> Result<Self, CliError> {
+    pub(super) fn of_crawl(directory: &Path, records: PageRecords) -> Result<Self, CommandError> {
         let mut pages = ArchivedPages::of(&Settings::of_crawl(directory)?);
         let limits = &mut pages.archive.policy.read;
         match &records {
@@ -94,7 +94,7 @@ impl PageBatch {
     }
 
     /// Returns an error if pages are missing.
-    pub(super) fn check_unread(&self) -> Result<(), CliError> {
+    pub(super) fn check_unread(&self) -> Result<(), CommandError> {
         self.pages.check_unread(match self.records {
             PageRecords::Links | PageRecords::BrokenLinks(_) => {
                 "their links are missing, everything else is there"

@@ -4,9 +4,9 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use export::{Compression, Form};
+use messages::{CommandError, usage};
 
 use crate::args::{ExportArgs, OutputForm};
-use crate::cli_error::{CliError, usage};
 
 /// The target of an export.
 pub(super) enum ExportTarget {
@@ -22,7 +22,7 @@ pub(super) enum ExportTarget {
 
 impl ExportTarget {
     /// Returns the target, if the arguments fit together.
-    pub(super) fn of(args: &ExportArgs) -> Result<Self, CliError> {
+    pub(super) fn of(args: &ExportArgs) -> Result<Self, CommandError> {
         check_options(args)?;
         let is_parquet = args.form() == OutputForm::Table(Form::Parquet);
         let target = Self::named(args, is_parquet);
@@ -89,7 +89,7 @@ impl ExportTarget {
 }
 
 /// Returns an error if options contradict each other.
-fn check_options(args: &ExportArgs) -> Result<(), CliError> {
+fn check_options(args: &ExportArgs) -> Result<(), CommandError> {
     let form = args.form();
     let one_by_one = "export them one after the other";
     if args.sketches && args.links {

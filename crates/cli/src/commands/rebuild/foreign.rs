@@ -12,15 +12,14 @@ use std::path::{Path, PathBuf};
 
 use corpus::{MAX_DOCUMENT, exchange, is_visited};
 use crawl::retry::VisitFailure;
+use messages::{CommandError, SlowProgress, fault};
 use sinks::captures::{Requests, Standing};
 use sinks::originals::DigestText;
 use sinks::warc::{ReadFault, Record, WarcStream, is_foreign, name_of};
 use web::{CanonicalForm, Exchange, PageUrl};
 
 use super::revisits::{Names, Revisit};
-use crate::cli_error::{CliError, fault};
 use crate::crawl_directory;
-use crate::progress::SlowProgress;
 
 /// Maximum number of seeds from an archive.
 const MAX_SEEDS: usize = 100_000;
@@ -73,14 +72,17 @@ pub(super) struct Visits<'a> {
 }
 
 /// Returns other crawlers' files in the directory of an archive, in archive order.
-pub(super) fn files(archive: &Path) -> Result<Vec<PathBuf>, CliError> {
+pub(super) fn files(archive: &Path) -> Result<Vec<PathBuf>, CommandError> {
     let mut files = crawl_directory::archive_files(archive).map_err(|error| fault(&error))?;
     files.retain(|path| is_foreign(path));
     Ok(files)
 }
 
 /// Returns the first page of each host.
-pub(super) fn first_pages(archive: &Path, form: &CanonicalForm) -> Result<Vec<PageUrl>, CliError> {
+pub(super) fn first_pages(
+    archive: &Path,
+    form: &CanonicalForm,
+) -> Result<Vec<PageUrl>, CommandError> {
     let mut hosts = HashSet::new();
     let mut seeds = Vec::new();
     let mut progress = SlowProgress::new("records looked at for seeds");
@@ -106,7 +108,7 @@ pub(super) fn first_pages(archive: &Path, form: &CanonicalForm) -> Result<Vec<Pa
 }
 
 impl<'a> Visits<'a> {
-    pub(super) fn open(path: &Path, form: &'a CanonicalForm) -> Result<Self, CliError> {
+    pub(super) fn open(path: &Path, form: &'a CanonicalForm) -> Result<Self, CommandError> {
         let stream = WarcStream::open(path).map_err(|error| fault(&error))?;
         let spool = path.parent().unwrap_or(Path::new("."));
         Ok(Self {

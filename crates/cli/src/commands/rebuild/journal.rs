@@ -12,6 +12,7 @@ use crawl::{
     RebuiltVisit, RetainedMatch,
 };
 use disk::{Disk, SystemDisk};
+use messages::{CommandError, SlowProgress, fault, warn};
 use neardup::{HashKey, PageSignature};
 use sinks::ArchiveEnd;
 use store::embedded::record::{Record, RetainedPage};
@@ -25,9 +26,7 @@ use super::foreign;
 use super::revisits::{Names, Originals, Revisit};
 use super::scratch_index::ScratchIndex;
 use super::visits::{self, Visits};
-use crate::cli_error::{CliError, fault};
-use crate::commands::{runtime, warn};
-use crate::progress::SlowProgress;
+use crate::commands::runtime;
 use crate::seeds::each_of_crawl;
 use crate::settings::Settings;
 use crate::{archiving, assembly, crawl_directory, features};
@@ -64,7 +63,7 @@ impl Rebuilding {
         old: Option<History>,
         scratch_index: Option<ScratchIndex>,
         clock: &Clock,
-    ) -> Result<Self, CliError> {
+    ) -> Result<Self, CommandError> {
         let form = settings.canonical_form();
         let mut scope = assembly::scope(settings)?;
         let mut seeds = Vec::new();
@@ -107,7 +106,7 @@ impl Rebuilding {
     }
 
     /// Copies a record of the old journal.
-    fn copy(&mut self, record: &Record) -> Result<(), CliError> {
+    fn copy(&mut self, record: &Record) -> Result<(), CommandError> {
         self.report.journal_records += 1;
         match record {
             Record::SeedAdopted { url } => {
@@ -136,7 +135,7 @@ impl Rebuilding {
     }
 
     /// Adds the visits that are in the archive but not in the old journal.
-    pub(super) fn replay_archive(&mut self, archive: &Path) -> Result<(), CliError> {
+    pub(super) fn replay_archive(&mut self, archive: &Path) -> Result<(), CommandError> {
         let form = self.policy.canonical.clone();
         let visits = Visits::open(archive, self.restoring.end(), &form);
         let mut visits = visits.map_err(|error| fault(&error))?;
@@ -157,7 +156,11 @@ impl Rebuilding {
     }
 
     /// Records an admitted page as a possible original of later pages.
-    fn apply_admission(&mut self, page: &Page, signature: &PageSignature) -> Result<(), CliError> {
+    fn apply_admission(
+        &mut self,
+        page: &Page,
+        signature: &PageSignature,
+    ) -> Result<(), CommandError> {
         if let Some(originals) = &mut self.originals {
             originals.insert(page.key(), page.clone());
         }
@@ -168,7 +171,7 @@ impl Rebuilding {
     }
 
     /// Adds the visits in other crawlers' files.
-    pub(super) fn replay_foreign(&mut self, files: &[PathBuf]) -> Result<(), CliError> {
+    pub(super) fn replay_foreign(&mut self, files: &[PathBuf]) -> Result<(), CommandError> {
         let form = self.policy.canonical.clone();
         let mut progress = SlowProgress::new("visits of other crawlers judged");
         // Revisits whose original may come later.
@@ -210,7 +213,7 @@ impl Rebuilding {
         &mut self,
         file: &str,
         revisit: Box<Revisit>,
-    ) -> Result<Option<Box<Revisit>>, CliError> {
+    ) -> Result<Option<Box<Revisit>>, CommandError> {
         let page = revisit.page();
         if self.settled.contains(&page.key()) {
             self.report.captured_again += 1;
@@ -226,7 +229,7 @@ impl Rebuilding {
         Ok(None)
     }
 
-    fn settle_foreign(&mut self, file: &str, visit: foreign::Visit) -> Result<(), CliError> {
+    fn settle_foreign(&mut self, file: &str, visit: foreign::Visit) -> Result<(), CommandError> {
         let (Some(first), Some(last)) = (visit.exchanges.first(), visit.exchanges.last()) else {
             return Ok(());
         };
@@ -289,7 +292,7 @@ impl Rebuilding {
         offset: Option<u64>,
         names: &Names,
         mut rebuilt: RebuiltVisit,
-    ) -> Result<(), CliError> {
+    ) -> Result<(), CommandError> {
         rebuilt.record.warc_file = offset.map(|_| file.to_owned());
         rebuilt.record.warc_offset = offset;
         rebuilt.record.kept &= offset.is_some();
@@ -321,7 +324,7 @@ impl Rebuilding {
         archive: &Path,
         settings: &Settings,
         clock: &Clock,
-    ) -> Result<(), CliError> {
+    ) -> Result<(), CommandError> {
         if self.restoring.end().is_some() {
             return Ok(());
         }
@@ -333,7 +336,7 @@ impl Rebuilding {
         Ok(())
     }
 
-    fn settle(&mut self, file: String, visit: visits::Visit) -> Result<(), CliError> {
+    fn settle(&mut self, file: String, visit: visits::Visit) -> Result<(), CommandError> {
         let Some(url) = visit.url.clone() else {
             return Ok(());
         };
@@ -393,7 +396,7 @@ impl Rebuilding {
         &mut self,
         rebuilt: RebuiltVisit,
         end: Option<ArchivePlace>,
-    ) -> Result<(), CliError> {
+    ) -> Result<(), CommandError> {
         let row = rebuilt.record;
         self.restoring.discover(rebuilt.sitemaps)?;
         for url in rebuilt.adopted {
@@ -446,7 +449,7 @@ impl Rebuilding {
     }
 
     /// Syncs the archive, and then the journal that refers to it.
-    pub(super) fn finish(mut self, archive: &Path, new: &Path) -> Result<Report, CliError> {
+    pub(super) fn finish(mut self, archive: &Path, new: &Path) -> Result<Report, CommandError> {
         if let Some(scratch_index) = self.scratch_index.take() {
             scratch_index.end()?;
         }

@@ -5,13 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use messages::{CommandError, fault};
 use neardup::{HashKey, PageSignature};
 use store::embedded::{EarlierCrawls, EmbeddedStore};
 use store::{Frontier, NearDupIndex, Page, Verdict};
 use tokio::runtime::Runtime;
 use web::{Clock, PageUrl};
 
-use crate::cli_error::{CliError, fault};
 use crate::commands::{open_store, runtime};
 use crate::settings::Settings;
 use crate::values::Key;
@@ -30,7 +30,7 @@ impl ScratchIndex {
         state: &Path,
         key: HashKey,
         clock: &Clock,
-    ) -> Result<Self, CliError> {
+    ) -> Result<Self, CommandError> {
         let directory = state.join("judging");
         let settings = Settings {
             hash_key: Some(Key(key)),
@@ -49,13 +49,13 @@ impl ScratchIndex {
         page: &Page,
         signature: &PageSignature,
         canonical: Option<&PageUrl>,
-    ) -> Result<Verdict, CliError> {
+    ) -> Result<Verdict, CommandError> {
         let verdict = self.store.admit(page, signature, canonical);
         Ok(self.runtime.block_on(verdict)?)
     }
 
     /// Closes the index and removes its directory.
-    pub(super) fn end(self) -> Result<(), CliError> {
+    pub(super) fn end(self) -> Result<(), CommandError> {
         self.runtime.block_on(self.store.close())?;
         drop(self.store);
         fs::remove_dir_all(&self.directory).map_err(|error| fault(&error))

@@ -4,17 +4,16 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use comparison::{ComparedPage, Decision, Frames, decide};
+use messages::{CommandError, printable};
 use serde::Serialize;
 use store::VisitRecord;
 use store::embedded;
 use web::PageUrl;
 
 use super::Hit;
-use crate::cli_error::CliError;
 use crate::commands::frames::learned_frames;
 use crate::read_again::ArchivedPages;
 use crate::settings::Settings;
-use crate::terminal::printable;
 
 /// The decision by the texts.
 #[derive(Serialize)]
@@ -50,7 +49,7 @@ pub(super) fn decide_each(
     page: &PageUrl,
     state: &Path,
     settings: &Settings,
-) -> Result<(), CliError> {
+) -> Result<(), CommandError> {
     let archived = ArchivedPages::of(settings);
     // The mirror of a crawl in a shared store has no archive.
     if !archived.archive.directory.is_dir() {

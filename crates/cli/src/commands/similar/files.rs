@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use batch::{DocumentId, Repository};
 use comparison::{Frames, decide};
 use corpus::{Content, Document, Documents, InputOptions, Reader};
+use messages::{CommandError, fault, printable, usage};
 use neardup::tables::MAX_DISTANCE;
 use neardup::{Fingerprint, HashKey, NormalText, Shingles};
 use serde::Serialize;
@@ -17,12 +18,10 @@ use web::{CanonicalForm, PageUrl};
 use super::by_texts::ByTexts;
 use super::{NEAR, SLACK, is_url};
 use crate::args::SimilarArgs;
-use crate::cli_error::{CliError, fault, usage};
 use crate::json_id::JsonId;
 use crate::named_fingerprints::NamedFingerprints;
 use crate::output::{self, Format};
 use crate::skip_report::SkipReport;
-use crate::terminal::printable;
 
 /// A document that is similar to the document in question.
 #[derive(Serialize)]
@@ -54,7 +53,7 @@ pub(super) fn like_documents(
     within: &[PathBuf],
     what: &str,
     reader: Reader,
-) -> Result<(), CliError> {
+) -> Result<(), CommandError> {
     let least = args.resemblance.unwrap_or(match args.containment {
         Some(_) => 0.0,
         None => NEAR,
@@ -105,7 +104,8 @@ pub(super) fn like_documents(
     let is_itself = |id: &str| Path::new(id) == Path::new(what) || is_page(id, what);
     let (mut nearest, mut skipped) = (Nearest::new(args.most()), SkipReport::default());
     let most = args.distance.unwrap_or(u64::BITS);
-    let documents = Documents::below(within, &input).map_err(|error| CliError::of_usage(&error))?;
+    let documents =
+        Documents::below(within, &input).map_err(|error| CommandError::of_usage(&error))?;
     for document in corpus::computed(documents, compared) {
         match document {
             Ok((id, (distance, resemblance, containment, by_texts))) => {
@@ -133,8 +133,9 @@ fn content_of_page(
     url: &str,
     within: &[PathBuf],
     input: &InputOptions,
-) -> Result<Content, CliError> {
-    let documents = Documents::below(within, input).map_err(|error| CliError::of_usage(&error))?;
+) -> Result<Content, CommandError> {
+    let documents =
+        Documents::below(within, input).map_err(|error| CommandError::of_usage(&error))?;
     // The comparison reads the documents again, and names unreadable ones.
     let captures = documents.flatten().filter(|page| is_page(&page.id, url));
     captures.last().map(|page| page.content).ok_or_else(|| {
@@ -154,7 +155,7 @@ pub(super) fn near_fingerprints(
     args: &SimilarArgs,
     within: &Path,
     name: &str,
-) -> Result<(), CliError> {
+) -> Result<(), CommandError> {
     let asked = [
         ("resemblance", args.resemblance),
         ("containment", args.containment),
@@ -208,7 +209,7 @@ fn each_near(
     own: Fingerprint,
     distance: Option<u32>,
     mut visit: impl FnMut(u64, u32),
-) -> Result<(), CliError> {
+) -> Result<(), CommandError> {
     match (within, distance) {
         (Repository::Index(index), Some(distance @ 0..=MAX_DISTANCE)) => {
             let found = index.read().within(own, distance);
@@ -241,10 +242,10 @@ fn each_near(
 }
 
 /// Returns the content of the document in question.
-fn only(what: &str, input: &InputOptions) -> Result<Content, CliError> {
+fn only(what: &str, input: &InputOptions) -> Result<Content, CommandError> {
     corpus::only_document(Path::new(what), input)
         .map(|document| document.content)
-        .map_err(|error| CliError::of_usage(&error))
+        .map_err(|error| CommandError::of_usage(&error))
 }
 
 /// The nearest hits so far, and a few more.
@@ -283,7 +284,7 @@ impl Nearest {
     }
 }
 
-fn print(args: &SimilarArgs, hits: &[Hit]) -> Result<(), CliError> {
+fn print(args: &SimilarArgs, hits: &[Hit]) -> Result<(), CommandError> {
     output::to_stdout(|out| {
         for hit in hits {
             match Format::or_fitting(args.format) {

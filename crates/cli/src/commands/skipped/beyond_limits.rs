@@ -1,12 +1,12 @@
 //! Links beyond the limit per page: archived pages are read again without the limit on links.
 
+use messages::say;
 use store::{Limit, SkippedBy, Totals, UnreadFormat};
 use web::{LinkKind, LinkKinds, PageUrl, ReadLimits};
 
 use crate::limits;
 use crate::read_again::ArchivedPages;
 use crate::settings::Settings;
-use crate::terminal::say;
 
 /// Maximum number of links per page that are read here. A page of 8 MiB has fewer.
 const MOST_LINKS: usize = 1_000_000;

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::net::IpAddr;
 use std::time::Duration;
 
+use messages::printable;
 use serde::Serialize;
 use statistics::{CrawlStatistics, HostFigures};
 use web::{Host, Timestamp, WaitReason};
@@ -12,7 +13,6 @@ use web::{Host, Timestamp, WaitReason};
 use crate::assembly;
 use crate::output::{self, Format};
 use crate::settings::Settings;
-use crate::terminal::printable;
 use crate::values::Span;
 
 /// A line of the output for a host.

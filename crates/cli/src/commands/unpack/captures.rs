@@ -7,13 +7,13 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
+use messages::{CommandError, fault};
 use sinks::cdxj::{CdxjLine, CdxjReader, DUPLICATE};
 use sinks::originals::{DigestText, OriginalCapture, Originals, Reference};
 use sinks::warc::{WarcStream, date, read_head};
 use unpack::{FileKind, FileNames, absolute, relative};
 use web::{CanonicalForm, PageUrl};
 
-use crate::cli_error::{CliError, fault};
 use crate::commands::archives::inputs::Input;
 use crate::commands::archives::merged::InputIndex;
 use crate::settings::Settings;
@@ -96,7 +96,7 @@ pub(super) struct Targets {
 
 impl Targets {
     /// Reads the indexes of all inputs and names the files.
-    pub(super) fn of(inputs: &[Input], index: &mut InputIndex) -> Result<Self, CliError> {
+    pub(super) fn of(inputs: &[Input], index: &mut InputIndex) -> Result<Self, CommandError> {
         let files = inputs.iter().flat_map(Input::files);
         let (names, paths): (Vec<String>, Vec<PathBuf>) = files
             .map(|file| (file.name.clone(), file.path.clone()))
@@ -166,7 +166,7 @@ impl Captures {
         &mut self,
         index: &mut InputIndex,
         positions: &HashMap<String, usize>,
-    ) -> Result<(), CliError> {
+    ) -> Result<(), CommandError> {
         let Some(lines) = index.lines.take() else {
             return Ok(());
         };

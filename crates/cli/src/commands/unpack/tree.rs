@@ -10,12 +10,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use disk::DraftPath;
 use export::draft_of;
+use messages::{CommandError, fault, say, usage};
 use web::Timestamp;
 
-use crate::cli_error::{CliError, fault, usage};
 use crate::commands::unwritable;
 use crate::crawl_directory::quarantine_path;
-use crate::terminal::say;
 
 /// Bytes that are copied at a time.
 const PIECE: usize = 64 << 10;
@@ -40,7 +39,7 @@ struct Unwritten {
 
 impl Tree {
     /// Begins the directory `output`. Unless `force` is given, it must be empty or not exist.
-    pub(super) fn begin(output: &Path, force: bool) -> Result<Self, CliError> {
+    pub(super) fn begin(output: &Path, force: bool) -> Result<Self, CommandError> {
         let shown = output.display();
         let Some(name) = output.file_name() else {
             return Err(usage(format!("{shown} is no new directory"))
@@ -88,7 +87,11 @@ impl Tree {
 
     /// Writes a file; its path comes from [`unpack::FileNames`]. If the content ends with an error,
     /// the part before the error is written.
-    pub(super) fn write_from(&self, path: &str, content: &mut dyn Read) -> Result<(), CliError> {
+    pub(super) fn write_from(
+        &self,
+        path: &str,
+        content: &mut dyn Read,
+    ) -> Result<(), CommandError> {
         let path = self.draft.as_path().join(path);
         let mut written = || -> io::Result<u64> {
             if let Some(directory) = path.parent() {
@@ -103,11 +106,11 @@ impl Tree {
     }
 
     /// Returns the fault for a file that does not fit on the disk.
-    pub(super) fn without_room(&self, path: &str, source: io::Error) -> CliError {
+    pub(super) fn without_room(&self, path: &str, source: io::Error) -> CommandError {
         self.unwritten(self.draft.as_path().join(path), source)
     }
 
-    fn unwritten(&self, path: PathBuf, source: io::Error) -> CliError {
+    fn unwritten(&self, path: PathBuf, source: io::Error) -> CommandError {
         fault(&Unwritten {
             path,
             files: self.files.load(Ordering::Relaxed),
@@ -119,7 +122,7 @@ impl Tree {
 
     /// Gives the directory its final name, and returns the number of files and bytes. An existing
     /// directory with that name is renamed.
-    pub(super) fn complete(self, now: Timestamp) -> Result<(u64, u64), CliError> {
+    pub(super) fn complete(self, now: Timestamp) -> Result<(u64, u64), CommandError> {
         let output = self.output;
         let named = self.draft.complete_with(|draft| {
             if output.is_dir() && !is_empty(&output)? {
@@ -150,7 +153,7 @@ fn copy(content: &mut dyn Read, file: &mut File) -> io::Result<u64> {
     Ok(copied)
 }
 
-fn is_empty(directory: &Path) -> Result<bool, CliError> {
+fn is_empty(directory: &Path) -> Result<bool, CommandError> {
     let mut items = fs::read_dir(directory).map_err(unwritable(directory))?;
     Ok(items.next().is_none())
 }

@@ -16,6 +16,7 @@ use std::io::BufReader;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
+use messages::SlowProgress;
 use serde::Serialize;
 use sinks::ArchiveEnd;
 use sinks::warc::{ReadFault, Record, WarcReader, WarcStream, is_foreign, name_of};
@@ -29,7 +30,6 @@ use super::journal::Journal;
 use super::politeness::{self, Politeness, Request};
 use crate::commands::journal::records;
 use crate::crawl_directory;
-use crate::progress::SlowProgress;
 
 /// Maximum bytes of a `warcinfo` record that are read. It contains a few KiB of settings, without a
 /// list of seeds.

@@ -7,13 +7,12 @@
 
 use std::path::Path;
 
+use messages::{CommandError, fault, pasted};
 use serde::Serialize;
 use sinks::ArchiveEnd;
 use sinks::cdxj::{self, Difference};
 
 use super::Complaints;
-use crate::cli_error::{CliError, fault};
-use crate::terminal::pasted;
 
 /// The counts of an index.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -29,7 +28,7 @@ pub(super) fn check(
     archive: &Path,
     end: &ArchiveEnd,
     complaints: &mut Complaints,
-) -> Result<Counts, CliError> {
+) -> Result<Counts, CommandError> {
     let found = cdxj::compare(archive, end).map_err(|error| fault(&error))?;
     for difference in &found.differences {
         complaints.add(format!("index: {}", describe(difference, archive)));

@@ -17,6 +17,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::Path;
 
+use messages::CommandError;
 use rayon::prelude::*;
 use serde::Serialize;
 use store::embedded::record::Record;
@@ -26,7 +27,6 @@ use web::{Document, LinkKind, PageUrl, Scope};
 
 use super::Complaints;
 use super::journal::Journal;
-use crate::cli_error::CliError;
 use crate::commands::journal::records;
 use crate::commands::scope_in_force;
 use crate::read_again::{ArchivedPages, BATCH};
@@ -65,7 +65,7 @@ pub(super) fn check(
     settings: &Settings,
     journal: &Journal,
     complaints: &mut Complaints,
-) -> Result<Counts, CliError> {
+) -> Result<Counts, CommandError> {
     let scope = scope_in_force(settings, &settings.canonical_form())?;
     let mut links = Links {
         journal,

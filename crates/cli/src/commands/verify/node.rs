@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
+use messages::{CommandError, printable, usage};
 use serde::Serialize;
 use sinks::warc::name_of;
 use store::embedded::DirectoryLock;
@@ -16,11 +17,9 @@ use super::archive::{self, Archive};
 use super::journal::Journal;
 use super::politeness::{self, Politeness};
 use super::{Complaints, exit_code, index, write_complaints};
-use crate::cli_error::{CliError, usage};
 use crate::commands::shared::NodeMirror;
 use crate::output::{self, Format};
 use crate::settings::Settings;
-use crate::terminal::printable;
 use crate::{control, crawl_directory};
 
 #[derive(Serialize)]
@@ -41,7 +40,7 @@ pub(super) fn run(
     directory: &Path,
     url: &str,
     format: Option<Format>,
-) -> Result<ExitCode, CliError> {
+) -> Result<ExitCode, CommandError> {
     let state = crawl_directory::any_state_of(directory)?;
     // Held until the end: the node must not run meanwhile.
     let _lock = DirectoryLock::share(&state)?;

@@ -9,6 +9,7 @@
 
 use std::path::PathBuf;
 
+use messages::CommandError;
 use sinks::warc::WarcReader;
 use store::embedded::record::{Record, SettledVisit};
 use web_ui::Politeness as Checked;
@@ -16,7 +17,6 @@ use web_ui::Politeness as Checked;
 use super::Complaints;
 use super::archive::MAX_WARCINFO;
 use super::politeness::{Politeness, Request};
-use crate::cli_error::CliError;
 use crate::settings::Settings;
 use crate::{control, crawl_directory};
 
@@ -38,7 +38,7 @@ impl JournalPoliteness {
     ///
     /// # Errors
     /// The record of `control.toml` cannot be read.
-    pub(in crate::commands) fn new(settings: &Settings) -> Result<Self, CliError> {
+    pub(in crate::commands) fn new(settings: &Settings) -> Result<Self, CommandError> {
         let archive = crawl_directory::archive(&settings.out);
         Ok(Self {
             politeness: Politeness::new(settings, control::shortest_delays(&settings.out)?),

@@ -7,17 +7,16 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use messages::{CommandError, SlowProgress};
 use serde::Serialize;
 use shared_store::Audit;
 use web_ui::Politeness;
 
 use super::requests::JournalPoliteness;
 use super::{Complaints, exit_code, write_complaints};
-use crate::cli_error::CliError;
 use crate::commands::page_counts::PageCounts;
 use crate::commands::shared;
 use crate::output::{self, Format};
-use crate::progress::SlowProgress;
 
 #[derive(Serialize)]
 struct Report {
@@ -48,7 +47,7 @@ struct Requests {
 }
 
 /// Checks the crawl in the store at `url`.
-pub(super) fn run(url: &str, format: Option<Format>) -> Result<ExitCode, CliError> {
+pub(super) fn run(url: &str, format: Option<Format>) -> Result<ExitCode, CommandError> {
     let mut complaints = Complaints::default();
     let (audit, politeness) = shared::runtime()?.block_on(async {
         let crawl = shared::open_shared(url).await?;
@@ -63,7 +62,7 @@ pub(super) fn run(url: &str, format: Option<Format>) -> Result<ExitCode, CliErro
             .audit(settings.distance, see, |text| complaints.add(text))
             .await
             .map_err(shared::read_error)?;
-        Ok::<_, CliError>((audit, politeness.end()))
+        Ok::<_, CommandError>((audit, politeness.end()))
     })?;
     for complaint in &politeness.complaints {
         complaints.add(format!("politeness: {complaint}"));

@@ -7,6 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
+use messages::{CommandError, fault, pasted};
 use serde::Serialize;
 use sinks::warc::{
     ReadFault, SettledNote, WarcReader, is_foreign, name_of, next_record_behind, settled_behind,
@@ -18,11 +19,9 @@ use web::PageUrl;
 
 use super::Complaints;
 use super::journal::Journal;
-use crate::cli_error::{CliError, fault};
 use crate::commands::rebuild::visits::Visits;
 use crate::crawl_directory;
 use crate::settings::Settings;
-use crate::terminal::pasted;
 
 /// The records after the journal's end.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -39,7 +38,7 @@ pub(super) fn check(
     end: Option<&ArchiveEnd>,
     journal: &Journal,
     complaints: &mut Complaints,
-) -> Result<Counts, CliError> {
+) -> Result<Counts, CommandError> {
     check_journal(settings, complaints)?;
     let archive = crawl_directory::archive(&settings.out);
     if !archive.is_dir() {
@@ -108,7 +107,7 @@ pub(super) fn check(
 }
 
 /// Checks that the journal is complete and has not become shorter.
-fn check_journal(settings: &Settings, complaints: &mut Complaints) -> Result<(), CliError> {
+fn check_journal(settings: &Settings, complaints: &mut Complaints) -> Result<(), CommandError> {
     let missing = crawl_directory::missing_journal(&settings.out)?;
     if missing > 0 {
         complaints.add(format!(

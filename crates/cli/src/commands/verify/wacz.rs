@@ -6,15 +6,13 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
+use messages::{CommandError, SlowProgress, fault, printable};
 use serde::Serialize;
 use sinks::wacz;
 
 use super::{exit_code, write_complaints};
-use crate::cli_error::{CliError, fault};
 use crate::commands::unreadable;
 use crate::output::{self, Format};
-use crate::progress::SlowProgress;
-use crate::terminal::printable;
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -33,7 +31,7 @@ struct Report<'a> {
 #[error("{0} cannot be checked")]
 struct UncheckableWacz(String, #[source] wacz::WaczFault);
 
-pub(super) fn run(path: &Path, format: Option<Format>) -> Result<ExitCode, CliError> {
+pub(super) fn run(path: &Path, format: Option<Format>) -> Result<ExitCode, CommandError> {
     let file = File::open(path).map_err(unreadable(path))?;
     let mut progress = SlowProgress::new("pieces of it read");
     let found = wacz::check(file, &mut || progress.step())

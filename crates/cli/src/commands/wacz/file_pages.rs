@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use corpus::{Document, Documents, InputOptions, Page as Content, Reader};
+use messages::SlowProgress;
 use rayon::prelude::*;
 use sinks::wacz::{Page, WaczFault};
 use sinks::warc::date;
@@ -10,7 +11,6 @@ use web::{Media, Timestamp};
 
 use super::PackError;
 use crate::args::input::usual_temp_dir;
-use crate::progress::SlowProgress;
 use crate::read_again::BATCH;
 
 /// A page that was read.

@@ -1,5 +1,6 @@
 //! The pages of a packed crawl, from its journal.
 
+use messages::SlowProgress;
 use sinks::wacz::{Page, WaczFault};
 use store::VisitRecord;
 use store::embedded::rows;
@@ -8,7 +9,6 @@ use web::Document;
 use super::PackError;
 use crate::commands::archives::extent::{is_page, url};
 use crate::commands::archives::inputs::InputCrawl;
-use crate::progress::SlowProgress;
 use crate::read_again::{ArchivedPages, BATCH};
 
 /// Lists the pages of the packed part of a crawl.

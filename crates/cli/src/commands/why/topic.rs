@@ -6,13 +6,13 @@
 
 use std::path::Path;
 
+use messages::CommandError;
 use serde::Serialize;
 use store::embedded;
 use store::{DiscoveredUrl, VisitRecord};
 use topic::LinkText;
 use web::PageUrl;
 
-use crate::cli_error::CliError;
 use crate::crawl_directory;
 use crate::focus::CrawlTopic;
 use crate::read_again::ArchivedPages;
@@ -57,7 +57,7 @@ impl TopicPart {
     pub(super) fn of_link(
         settings: &Settings,
         found: &DiscoveredUrl,
-    ) -> Result<Option<Self>, CliError> {
+    ) -> Result<Option<Self>, CommandError> {
         let Some(promise) = found.promise() else {
             return Ok(None);
         };
@@ -115,7 +115,7 @@ fn page_with_link(
     settings: &Settings,
     state: &Path,
     via: &PageUrl,
-) -> Result<Option<web::Document>, CliError> {
+) -> Result<Option<web::Document>, CommandError> {
     let mut found = None;
     for row in embedded::rows(state)? {
         let row = row?;

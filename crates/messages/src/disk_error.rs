@@ -6,10 +6,10 @@ use std::path::Path;
 
 use disk::DiskErrorKind;
 
-use crate::terminal::pasted;
+use crate::shell::pasted;
 
 /// Returns the remedy for a fault, based on the operating system error behind it.
-pub(crate) fn remedy_of(error: &(dyn Error + 'static), out: &Path) -> String {
+pub fn remedy_of(error: &(dyn Error + 'static), out: &Path) -> String {
     let kind = io_error_in(error).map_or(DiskErrorKind::Broken, DiskErrorKind::of);
     remedy_for(kind, out)
 }
@@ -30,7 +30,7 @@ fn io_error_in<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e io::Error> {
 }
 
 /// Returns the remedy for a kind of disk error.
-pub(crate) fn remedy_for(kind: DiskErrorKind, out: &Path) -> String {
+pub fn remedy_for(kind: DiskErrorKind, out: &Path) -> String {
     let what = match kind {
         DiskErrorKind::Full => "make room",
         DiskErrorKind::ReadOnly => {

@@ -1,0 +1,27 @@
+//! The end of a command that failed: its error on standard error, and its exit code.
+
+use std::process::ExitCode;
+
+use messages::{CommandError, Kind, printable, say, usage};
+
+/// Prints the error and returns the exit code.
+pub(crate) fn report(error: &CommandError) -> ExitCode {
+    say(&format!("error: {}", printable(error.message())));
+    if let Some(remedy) = error.remedy() {
+        say(&format!("  help: {}", printable(remedy)));
+    }
+    match error.kind() {
+        Kind::Usage => ExitCode::from(2),
+        Kind::Fault => ExitCode::from(1),
+    }
+}
+
+/// Shortens clap's error of several paragraphs to two lines.
+pub(crate) fn of_arguments(mistake: &clap::Error, remedy: Option<&str>) -> CommandError {
+    let text = mistake.to_string();
+    let lines = text.lines().map(str::trim);
+    let first: Vec<&str> = lines.take_while(|line| !line.is_empty()).collect();
+    let message = first.join(" ");
+    let error = usage(message.strip_prefix("error: ").unwrap_or(&message));
+    error.with_remedy(remedy.unwrap_or("`crawler --help` explains every option and command"))
+}
