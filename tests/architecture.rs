@@ -6,7 +6,7 @@ mod text;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 24] = [
+const CRATES: [&str; 25] = [
     "anybytes",
     "batch",
     "cli",
@@ -22,6 +22,7 @@ const CRATES: [&str; 24] = [
     "neardup",
     "python",
     "search",
+    "setup",
     "shared-store",
     "sinks",
     "statistics",
@@ -152,6 +153,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
                 "messages",
                 "neardup",
                 "search",
+                "setup",
                 "shared-store",
                 "sinks",
                 "statistics",
@@ -160,6 +162,25 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
                 "unpack",
                 "web",
                 "web-ui",
+            ],
+        ),
+        (
+            "setup",
+            &[
+                "batch",
+                "corpus",
+                "crawl",
+                "disk",
+                "export",
+                "fetch",
+                "messages",
+                "neardup",
+                "search",
+                "shared-store",
+                "sinks",
+                "store",
+                "topic",
+                "web",
             ],
         ),
         ("topic", &["neardup", "web"]),

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod crawl;
 mod dedup;
 mod export;
 mod files;
@@ -13,8 +14,9 @@ mod shell;
 pub(crate) mod store;
 mod topic;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
+pub(crate) use crawl::{ConfigArgs, CrawlArgs, SummaryForm};
 pub(crate) use dedup::{DedupArgs, FindingForm, PartUnit};
 pub(crate) use export::{ExportArgs, OutputForm};
 pub(crate) use files::{
@@ -30,11 +32,10 @@ pub(crate) use node::{NodeArgs, NodeOwnArgs};
 pub(crate) use report::{ReportArgs, ReportForm};
 pub(crate) use retry::RetryArgs;
 pub(crate) use serve::ServeArgs;
+use setup::suggestions;
 pub(crate) use shell::{CompletionsArgs, ManArgs};
 pub(crate) use store::{ControlArgs, ImportArgs, NodesArgs};
 pub(crate) use topic::TopicArgs;
-
-use crate::settings::{ConfigArgs, CrawlArgs};
 
 /// A polite web crawler that archives what it reaches, and leaves out pages that repeat earlier
 /// ones.
@@ -54,6 +55,13 @@ pub(crate) struct Arguments {
     pub(crate) command: Option<Command>,
     #[command(flatten)]
     pub(crate) crawl: CrawlArgs,
+}
+
+impl Arguments {
+    /// Returns the remedy for a word that is not a command.
+    pub(crate) fn suggest_command(word: &str) -> Option<String> {
+        suggestions::for_command(word, &Self::command())
+    }
 }
 
 const EXAMPLES: &str = "\
@@ -171,3 +179,6 @@ pub(crate) enum Command {
     /// Print the manual page, or write those of all commands to a directory
     Man(ManArgs),
 }
+
+#[cfg(test)]
+mod tests;

@@ -34,7 +34,6 @@ pub(crate) mod retry;
 pub(crate) mod robots;
 pub(crate) mod search;
 pub(crate) mod serve;
-mod shared;
 pub(crate) mod similar;
 pub(crate) mod skipped;
 pub(crate) mod status;
@@ -44,44 +43,7 @@ pub(crate) mod verify;
 pub(crate) mod wacz;
 pub(crate) mod why;
 
-use std::io;
-use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
-
-use ::crawl::control_file::CONTROL;
-use corpus::MAX_DOCUMENT;
-use disk::SystemDisk;
-use messages::{CommandError, fault, usage};
-use store::embedded::{EarlierCrawls, EmbeddedStore};
-use store::{Frontier, StoreFault};
-use tokio::runtime::Runtime;
-use web::{CanonicalForm, Clock, PageUrl, Scope};
-
-use crate::control::last_in_force;
-use crate::input;
-use crate::settings::Settings;
-use crate::{assembly, crawl_directory, earlier, machine, seeds};
-
-/// Reads a file, or standard input for `-`.
-fn read_input(path: &Path) -> Result<Vec<u8>, CommandError> {
-    input::read(path, MAX_DOCUMENT).map_err(unreadable(path))
-}
-
-/// Returns the error for a named file or directory that cannot be read.
-fn unreadable(path: &Path) -> impl Fn(io::Error) -> CommandError + Copy {
-    move |error| usage(format!("cannot read {}: {error}", path.display()))
-}
-
-/// Returns the error for a named file that cannot be written.
-fn unwritable(path: &Path) -> impl Fn(io::Error) -> CommandError + Copy {
-    move |error| usage(format!("cannot write {}: {error}", path.display()))
-}
-
-/// Parses a URL argument.
-fn parse_url(text: &str, form: &CanonicalForm) -> Result<PageUrl, CommandError> {
-    PageUrl::parse(text, form).map_err(|error| usage(format!("{text:?}: {error}")))
-}
 
 /// Returns a line for [`columns`](crate::output::columns): a label and its value, if there is one.
 fn column(label: &'static str, value: Option<impl ToString>) -> (&'static str, Option<String>) {
@@ -94,60 +56,4 @@ fn exit_code(is_right: bool) -> ExitCode {
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,
     }
-}
-
-/// Returns the scope of a crawl with its seeds and the exclusions in effect.
-fn scope_in_force(settings: &Settings, form: &CanonicalForm) -> Result<Scope, CommandError> {
-    let mut scope = assembly::scope(settings)?;
-    if let Some(in_force) = last_in_force(&settings.out)? {
-        scope.exclude_now(in_force.overrides.exclude);
-    }
-    seeds::each_of_crawl(settings, form, |seed| {
-        scope.add_seed(seed);
-    })?;
-    Ok(scope)
-}
-
-/// Opens the store in `state` for exclusive use.
-fn open_store(
-    settings: &Settings,
-    earlier: Option<Arc<EarlierCrawls>>,
-    clock: &Clock,
-    state: &Path,
-) -> Result<EmbeddedStore, CommandError> {
-    let disk: Arc<dyn disk::Disk> = Arc::new(SystemDisk);
-    let options = assembly::store_options(settings, earlier, clock, &disk)?;
-    Ok(EmbeddedStore::open(state, &options)?)
-}
-
-/// Opens the store of a crawl that is not running, carries out an order, and closes the store.
-/// `line` is the line of `control.toml` that gives the same order to a running crawl.
-fn order<T>(
-    directory: &Path,
-    line: &str,
-    carry_out: impl AsyncFnOnce(&EmbeddedStore) -> Result<T, StoreFault>,
-) -> Result<T, CommandError> {
-    let settings = Settings::of_crawl(directory)?;
-    let earlier = earlier::load(&settings)?.map(Arc::new);
-    let state = crawl_directory::state(directory);
-    let disk: Arc<dyn disk::Disk> = Arc::new(SystemDisk);
-    let options = assembly::store_options(&settings, earlier, &machine::clock(), &disk)?;
-    let store = EmbeddedStore::open(&state, &options).map_err(|error| match error {
-        StoreFault::InUse { .. } => CommandError::of_usage(&error).with_remedy(format!(
-            "the running crawl obeys within seconds if you write `{line}` into {}",
-            directory.join(CONTROL).display()
-        )),
-        error => error.into(),
-    })?;
-    runtime()?.block_on(async {
-        let effect = carry_out(&store).await?;
-        store.close().await?;
-        Ok(effect)
-    })
-}
-
-/// Returns a runtime for a command that needs one for asynchronous calls.
-fn runtime() -> Result<Runtime, CommandError> {
-    let runtime = tokio::runtime::Builder::new_current_thread().build();
-    runtime.map_err(|error| fault(&error))
 }

@@ -23,9 +23,8 @@ use std::path::{Path, PathBuf};
 
 use bytesize::ByteSize;
 use serde::Serialize;
+use setup::crawl_directory;
 use sinks::cdxj;
-
-use crate::crawl_directory;
 
 /// A leftover file or directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

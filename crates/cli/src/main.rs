@@ -1,54 +1,30 @@
 //! The `crawler` binary: arguments become settings, settings become a context, and the context
 //! crawls.
 
-mod archiving;
 mod args;
-mod assembly;
 mod block_diff;
 mod commands;
-mod control;
-mod crawl_directory;
-mod disk_space;
-mod draft_file;
-mod earlier;
 mod exit;
-mod features;
-mod focus;
-mod input;
 mod json_id;
 mod leftovers;
-mod likeness;
-mod limits;
 mod listener;
 mod log;
 mod log_file;
-mod machine;
 mod named_fingerprints;
 mod on_finish;
 mod output;
-mod preset;
 mod progress;
-mod read_again;
-mod search_index;
-mod secrets;
 mod seed_news;
-mod seeds;
-mod session_clock;
-mod settings;
 mod signals;
-mod skip_report;
-mod suggestions;
 mod summary;
 mod terminal;
-mod topic_of;
-mod values;
-mod widened;
 mod word_diff;
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 use messages::CommandError;
+use setup::{machine, suggestions};
 
 use crate::args::{Arguments, Command};
 use crate::listener::StandardError;

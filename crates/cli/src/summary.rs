@@ -11,9 +11,8 @@ use crawl::{Counts, CrawlContext, Focus, Reasons, Requisites, Responses, SeedCou
 use messages::{pasted, printable};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
+use setup::limits;
 use store::{CutSum, SkippedBy, Standing};
-
-use crate::limits;
 
 /// The summary. Its field names are the public format of `--summary json`.
 #[derive(Clone, Debug, PartialEq, Serialize)]

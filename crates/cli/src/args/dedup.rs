@@ -8,11 +8,11 @@ use batch::dedup::FindingKind;
 use clap::{Args, ValueEnum};
 use corpus::is_standard_input;
 use messages::{CommandError, usage};
+use setup::likeness::{FeatureArgs, VerdictArgs};
+use setup::values::Switch;
 
 use crate::args::input::{InputArgs, WorkArgs};
-use crate::likeness::{FeatureArgs, VerdictArgs};
 use crate::output::Format;
-use crate::values::Switch;
 
 /// Find near-duplicates among documents: files of text or HTML, directories of them, JSON lines
 /// ({"id", "text"}), Parquet, Arrow, WARC and ARC archives.

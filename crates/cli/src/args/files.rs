@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use batch::Shard;
 use clap::{Args, ValueEnum};
 use neardup::Features;
+use setup::likeness::{FeatureArgs, VerdictArgs};
+use setup::values::Count;
 
 use crate::args::input::{InputArgs, WorkArgs};
-use crate::likeness::{FeatureArgs, VerdictArgs};
 use crate::output::Format;
-use crate::values::Count;
 
 #[derive(Debug, Args)]
 pub(crate) struct ExtractArgs {

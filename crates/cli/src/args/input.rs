@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use corpus::{InputOptions, is_standard_input};
-
-use crate::values::Size;
+use setup::machine::usual_temp_dir;
+use setup::values::Size;
 
 /// The fields of documents in JSON lines and tables.
 #[derive(Debug, Default, Args)]
@@ -66,13 +66,4 @@ impl WorkArgs {
     pub(crate) fn temp_dir(&self) -> PathBuf {
         self.temp_dir.clone().unwrap_or_else(usual_temp_dir)
     }
-}
-
-/// Returns the system's directory for temporary files.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a corpus has no directory of ours to write below"
-)]
-pub(crate) fn usual_temp_dir() -> PathBuf {
-    std::env::temp_dir()
 }

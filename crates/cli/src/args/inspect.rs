@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use setup::likeness::FeatureArgs;
+use setup::shared::StoreUrl;
+use setup::values::{Key, Switch};
 use store::SkippedBy;
 
 use crate::args::input::InputArgs;
-use crate::args::store::{StoreArg, StoreUrl};
-use crate::likeness::FeatureArgs;
+use crate::args::store::StoreArg;
 use crate::output::Format;
-use crate::values::{Key, Switch};
 
 #[derive(Debug, Args)]
 pub(crate) struct InspectArgs {

@@ -1,10 +1,10 @@
 //! The arguments of `crawler node`.
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
+use setup::shared::StoreUrl;
+use setup::values::Span;
 
-use super::store::StoreUrl;
-use crate::settings::CrawlArgs;
-use crate::values::Span;
+use crate::args::CrawlArgs;
 
 /// The help behind the options.
 const EXAMPLES: &str = "\

@@ -1,32 +1,12 @@
 //! Arguments that name a shared crawl, and arguments of commands that only work on shared crawls.
 
-use std::convert::Infallible;
-use std::fmt;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::Args;
 use messages::{CommandError, usage};
+use setup::shared::StoreUrl;
 
 use crate::output::Format;
-
-/// The URL of a database. It may contain a password, so it is never shown.
-#[derive(Clone)]
-pub(crate) struct StoreUrl(pub(crate) String);
-
-impl FromStr for StoreUrl {
-    type Err = Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Infallible> {
-        Ok(Self(text.to_owned()))
-    }
-}
-
-impl fmt::Debug for StoreUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("StoreUrl(..)")
-    }
-}
 
 /// The option that names a shared crawl in place of a directory.
 #[derive(Debug, Default, Args)]

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use setup::topic_of::threshold;
 use topic::Relevance;
 
 use crate::args::input::InputArgs;
 use crate::output::Format;
-use crate::topic_of::threshold;
 
 /// Print the relevance of documents to a topic, from 0 to 1, and the words that it comes from: what
 /// a crawl with the same --topic and --topic-file takes for on topic. A topic is words, examples,

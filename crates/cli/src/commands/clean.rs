@@ -6,12 +6,12 @@ use std::path::Path;
 
 use messages::{CommandError, fault, printable};
 use serde::Serialize;
+use setup::{crawl_directory, machine};
 use store::embedded::DirectoryLock;
 
 use crate::args::CleanArgs;
 use crate::leftovers::{self, Leftover};
 use crate::output::{self, Format};
-use crate::{crawl_directory, machine};
 
 /// The outcome for one leftover file.
 #[derive(Serialize)]

@@ -9,10 +9,11 @@ use std::path::PathBuf;
 use clap::{Arg, Args, Command};
 use messages::{CommandError, fault, printable, usage};
 use serde::Serialize;
+use setup::settings::{Origins, SETTINGS_FILE, Settings};
+use setup::suggestions;
 
+use crate::args::{ConfigArgs, CrawlArgs};
 use crate::output::{self, Format};
-use crate::settings::{ConfigArgs, CrawlArgs, Origins, SETTINGS_FILE, Settings};
-use crate::suggestions;
 
 /// A setting with its value.
 #[derive(Serialize)]
@@ -53,7 +54,7 @@ pub(crate) fn run(args: &ConfigArgs) -> Result<(), CommandError> {
         }
     }
     let (settings, origins) =
-        Settings::gather_from(&args.crawl, out.as_deref(), config.as_deref())?;
+        Settings::gather_from(&args.crawl.flags, out.as_deref(), config.as_deref())?;
     let shown = shown_settings(&settings, &origins)?;
     let format = Format::or_fitting(args.shown.format);
     match &args.shown.explain {

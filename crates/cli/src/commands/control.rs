@@ -4,11 +4,10 @@ use std::path::Path;
 
 use crawl::control_file::{self, MAX_BYTES};
 use messages::{CommandError, say, usage};
+use setup::{input, shared};
 use shared_store::Connection;
 
-use super::shared;
 use crate::args::ControlArgs;
-use crate::input;
 
 pub(crate) fn run(args: &ControlArgs) -> Result<(), CommandError> {
     let url = shared::required_url(args.store.as_ref())?;

@@ -10,6 +10,13 @@ use std::time::Duration;
 
 use crawl::{CrawlContext, Fault, Finish, Limits, Stop};
 use messages::{CommandError, fault, pasted, remedy_of, say, warn};
+use setup::assembly::{self, AssembledCrawl, Components};
+use setup::secrets::{self, GivenSecrets};
+use setup::seeds::{Seeds, read_ahead};
+use setup::session_clock::SessionClock;
+use setup::settings::Settings;
+use setup::values::Share;
+use setup::{control, crawl_directory, earlier, features, machine};
 use shared_store::NodeFailure;
 use store::StoreFault;
 use tokio::task::JoinError;
@@ -20,17 +27,11 @@ use self::greeting::{cut_list, greet};
 use self::listening::Listening;
 use super::membership::Node;
 use super::serve;
-use crate::assembly::{self, AssembledCrawl, Components};
+use crate::args::Arguments;
+use crate::args::{CrawlArgs, SummaryForm};
 use crate::log::{self, Verbosity};
-use crate::secrets::{self, GivenSecrets};
-use crate::seeds::{Seeds, read_ahead};
-use crate::session_clock::SessionClock;
-use crate::settings::{CrawlArgs, Settings, SummaryForm};
 use crate::summary::{CrawlPlace, Summary};
-use crate::values::Share;
-use crate::{
-    control, crawl_directory, earlier, features, machine, on_finish, output, progress, seed_news,
-};
+use crate::{on_finish, output, progress, seed_news};
 
 /// Maximum wait for running visits after an interrupt or at the end of `--max-time`. Without it,
 /// slow servers would decide when the crawl ends.
@@ -70,7 +71,7 @@ pub(super) fn run_as(args: &CrawlArgs, mut node: Option<Node>) -> Result<Session
     let mut given = GivenSecrets::gather(&args.run.secrets)?;
     let mut settings = match &node {
         Some(node) => node.settings.clone(),
-        None => Settings::gather(args)?,
+        None => args.settings()?,
     };
     given.add_hosts(&settings)?;
     if node.is_none() {
@@ -79,7 +80,12 @@ pub(super) fn run_as(args: &CrawlArgs, mut node: Option<Node>) -> Result<Session
     let form = settings.canonical_form();
     let mut seeds = match &mut node {
         Some(node) => node.take_seeds(),
-        None => Seeds::gather(&settings, &form, read_ahead(&settings, given.has_any()))?,
+        None => Seeds::gather(
+            &settings,
+            &form,
+            read_ahead(&settings, given.has_any()),
+            Arguments::suggest_command,
+        )?,
     };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(machine::cores())

@@ -32,6 +32,7 @@ use corpus::{FileTexts, InputOptions, KeptSummary, Oddities, Reader, Tally};
 use indicatif::{HumanBytes, HumanCount};
 use messages::{CommandError, fault, say};
 use neardup::{BandDesign, SignatureBuilder, Sketch};
+use setup::skip_report::SkipReport;
 
 use self::findings::{DedupError, Findings};
 use self::fingerprint_distribution::FingerprintDistribution;
@@ -40,7 +41,6 @@ use self::progress::DedupProgress;
 use self::report::Report;
 use self::survivors::Survivors;
 use crate::args::DedupArgs;
-use crate::skip_report::SkipReport;
 
 /// A run of the command: its options and the state that all its steps share.
 struct DedupRun<'a> {

@@ -10,17 +10,18 @@ use std::path::Path;
 
 use messages::{CommandError, pasted, printable, say, usage};
 use serde::Serialize;
+use setup::control::orders::sentence;
+use setup::crawl_directory;
+use setup::crawl_store::order;
+use setup::input::parse_url;
+use setup::settings::Settings;
+use setup::shared::{OpenCrawl, Refused};
 use store::embedded::DistinctOrder;
 use store::{StoreFault, VisitRecord, embedded};
 use web::PageUrl;
 
-use super::shared::{OpenCrawl, Refused};
-use super::{order, parse_url};
 use crate::args::DuplicatesArgs;
-use crate::control::orders::sentence;
-use crate::crawl_directory;
 use crate::output::{self, Format};
-use crate::settings::Settings;
 
 /// A page that repeats another.
 #[derive(Serialize)]
@@ -44,7 +45,7 @@ struct Cluster {
 }
 
 pub(crate) fn run(args: &DuplicatesArgs) -> Result<(), CommandError> {
-    let crawl = OpenCrawl::open(args.directory.as_deref(), &args.store)?;
+    let crawl = OpenCrawl::open(args.directory.as_deref(), args.store.store.as_ref())?;
     let directory = crawl.directory();
     let state = crawl_directory::state_of(directory)?;
     if !args.distinct.is_empty() {

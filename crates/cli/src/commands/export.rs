@@ -21,6 +21,9 @@ use export::{
 };
 use messages::{CommandError, SlowProgress, fault, usage};
 use neardup::HashKey;
+use setup::input::unwritable;
+use setup::shared::{OpenCrawl, Refused};
+use setup::{crawl_directory, machine};
 use sinks::warc::{self, ConversionInfo, ConversionWriter};
 use store::embedded::History;
 
@@ -28,11 +31,8 @@ use self::destination::Destination;
 use self::links::FailedUrls;
 use self::pages::{PageBatch, PageRecords};
 use self::target::ExportTarget;
-use super::shared::{OpenCrawl, Refused};
-use super::unwritable;
 use crate::args::{ExportArgs, OutputForm};
 use crate::terminal::Escaping;
-use crate::{crawl_directory, machine};
 
 /// An export: its table, its form and its source.
 struct Export<'a> {
@@ -49,7 +49,7 @@ struct Export<'a> {
 const WET_LEVEL: i32 = 6;
 
 pub(crate) fn run(args: &ExportArgs) -> Result<(), CommandError> {
-    let crawl = OpenCrawl::open(args.directory.as_deref(), &args.store)?;
+    let crawl = OpenCrawl::open(args.directory.as_deref(), args.store.store.as_ref())?;
     for (is_given, option) in [(args.links, "--links"), (args.text, "--text")] {
         if is_given {
             crawl.refuse_for_mirror(option, Refused::ReadsArchive)?;

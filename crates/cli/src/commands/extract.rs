@@ -7,6 +7,7 @@ use std::path::Path;
 use corpus::{Content, Documents, Skipped};
 use messages::{CommandError, SlowProgress, say, usage};
 use serde::Serialize;
+use setup::skip_report::SkipReport;
 use web::{
     CanonicalForm, Document, Link, LinkKind, LinkKinds, MainSelectors, Media, PageUrl, ReadLimits,
     Relations, ResponseMetadata,
@@ -14,7 +15,6 @@ use web::{
 
 use crate::args::{ExtractArgs, ExtractForm};
 use crate::output;
-use crate::skip_report::SkipReport;
 
 #[derive(Serialize)]
 struct Extract<'a> {

@@ -9,11 +9,11 @@ use corpus::{Document, Documents, Reader, Skipped, is_standard_input};
 use indicatif::HumanCount;
 use messages::{CommandError, printable, say, usage};
 use neardup::SignatureBuilder;
+use setup::skip_report::SkipReport;
 
 use crate::args::FingerprintArgs;
 use crate::named_fingerprints::{MAX_NAME, NamedFingerprintWriter};
 use crate::output;
-use crate::skip_report::SkipReport;
 
 pub(crate) fn run(args: &FingerprintArgs) -> Result<(), CommandError> {
     let reader = Reader::new(true);

@@ -13,15 +13,15 @@ use comparison::{HostFrame, Role};
 use crawl::LearnedFrames;
 use messages::{CommandError, counted, grouped, pasted, printable, say, usage};
 use serde::Serialize;
+use setup::crawl_directory;
+use setup::read_again::ArchivedPages;
+use setup::settings::Settings;
 use store::VisitRecord;
 use store::embedded;
 use web::{Host, PageUrl};
 
 use crate::args::FramesArgs;
-use crate::crawl_directory;
 use crate::output::{self, Format};
-use crate::read_again::ArchivedPages;
-use crate::settings::Settings;
 
 /// Number of a host's last kept pages whose blocks are shown.
 const PAGES: usize = 64;

@@ -1,11 +1,12 @@
 //! `crawler frequencies`: counts the documents that have each word.
 
-use corpus::Reader;
+use corpus::{Reader, is_standard_input};
 use messages::CommandError;
+use setup::features::{self, FeatureSettings};
+use setup::skip_report::SkipReport;
 
 use crate::args::FrequenciesArgs;
-use crate::features::{self, FeatureSettings};
-use crate::skip_report::SkipReport;
+use crate::output::file_to_stdout;
 
 pub(crate) fn run(args: &FrequenciesArgs) -> Result<(), CommandError> {
     let feature_settings = FeatureSettings::new(
@@ -17,6 +18,10 @@ pub(crate) fn run(args: &FrequenciesArgs) -> Result<(), CommandError> {
     let mut skipped = SkipReport::default();
     let reader = Reader::new(true);
     let counted = feature_settings.count(&args.paths, &input, &reader, |one| skipped.add(one))?;
-    features::write(&counted, args.output.as_deref())?;
+    let output = args.output.as_deref();
+    match output.filter(|path| !is_standard_input(path)) {
+        Some(path) => features::write(&counted, path)?,
+        None => file_to_stdout(|out| counted.write(out))?,
+    }
     skipped.check_complete()
 }

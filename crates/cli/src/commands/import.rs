@@ -6,15 +6,14 @@
 use std::path::Path;
 
 use messages::{CommandError, say, usage};
+use setup::seeds::{ReadAhead, Seeds};
+use setup::settings::Settings;
+use setup::{crawl_directory, machine, shared};
 use shared_store::{CrawlSettings, Import, ImportScan};
 use store::embedded::{DirectoryLock, History};
 
 use super::journal::{damaged, records};
-use super::shared;
-use crate::args::ImportArgs;
-use crate::seeds::{ReadAhead, Seeds};
-use crate::settings::Settings;
-use crate::{crawl_directory, machine};
+use crate::args::{Arguments, ImportArgs};
 
 /// Time without a heartbeat until a node counts as dead.
 const TERM: std::time::Duration = std::time::Duration::from_secs(10);
@@ -34,7 +33,13 @@ pub(crate) fn run(args: &ImportArgs) -> Result<(), CommandError> {
         return Err(usage(format!("{shown} holds a crawl that never began"))
             .with_remedy("begin it by nodes"));
     };
-    let seeds = Seeds::gather(&settings, &settings.canonical_form(), ReadAhead::All)?.urls;
+    let seeds = Seeds::gather(
+        &settings,
+        &settings.canonical_form(),
+        ReadAhead::All,
+        Arguments::suggest_command,
+    )?
+    .urls;
     let crawl = CrawlSettings {
         key,
         text: settings.shared_text()?,

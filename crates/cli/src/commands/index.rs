@@ -8,14 +8,16 @@ use std::sync::Arc;
 
 use disk::SystemDisk;
 use messages::{CommandError, fault, say, usage, warn};
+use setup::draft_file::DraftFile;
+use setup::input::{unreadable, unwritable};
+use setup::{crawl_directory, machine};
 use sinks::SinkFault;
 use sinks::cdxj::{self, IndexingReport};
 use store::embedded::DirectoryLock;
 
-use super::{exit_code, unreadable, unwritable};
+use super::exit_code;
 use crate::args::IndexArgs;
-use crate::draft_file::DraftFile;
-use crate::{crawl_directory, machine, output};
+use crate::output;
 
 /// The first bytes of a ZIP file.
 const ZIP: [u8; 4] = *b"PK\x03\x04";
@@ -38,7 +40,7 @@ pub(crate) fn run(args: &IndexArgs) -> Result<ExitCode, CommandError> {
         Some(path) => to_file(&files, path)?,
         None => {
             let scratch = args.temp_dir.clone();
-            let scratch = scratch.unwrap_or_else(crate::args::input::usual_temp_dir);
+            let scratch = scratch.unwrap_or_else(machine::usual_temp_dir);
             let name = format!("crawler-index-{}", std::process::id());
             to_stdout(&files, &scratch.join(name))?
         }

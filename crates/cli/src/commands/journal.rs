@@ -3,11 +3,10 @@
 use std::path::Path;
 
 use messages::{CommandError, SlowProgress, fault};
+use setup::crawl_directory;
 use store::embedded::record::Record;
 use store::embedded::{History, Revocation, revocations};
 use store::{FinishedVisit, StoreFault};
-
-use crate::crawl_directory;
 
 /// Returns the records of the store in `state`. Progress output calls them `what`.
 pub(super) fn records(

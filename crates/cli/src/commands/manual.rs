@@ -8,8 +8,8 @@ use clap::{Arg, Command, CommandFactory};
 use clap_complete::Shell;
 use clap_mangen::Man;
 use messages::CommandError;
+use setup::input::unwritable;
 
-use super::unwritable;
 use crate::args::{Arguments, CompletionsArgs, ManArgs};
 use crate::output;
 

@@ -12,18 +12,17 @@ use std::time::Duration;
 
 use messages::{CommandError, SlowProgress, fault, pasted, printable, say, usage};
 use neardup::HashKey;
+use setup::seeds::{ReadAhead, Seeds};
+use setup::settings::Settings;
+use setup::values::Span;
+use setup::{crawl_directory, earlier, machine, session_clock, shared};
 use shared_store::{
     ConnectError, Connection, CrawlSettings, EarlierError, JoinError, NodeMark, Session,
 };
 use store::embedded::EmbeddedStore;
 use web::Clock;
 
-use super::shared;
-use crate::args::{NodeArgs, NodeOwnArgs};
-use crate::seeds::{ReadAhead, Seeds};
-use crate::settings::Settings;
-use crate::values::Span;
-use crate::{crawl_directory, earlier, machine, session_clock};
+use crate::args::{Arguments, NodeArgs, NodeOwnArgs};
 
 /// Length of a term, unless the first node is started with another length.
 const DEFAULT_TERM: Duration = Duration::from_secs(10);
@@ -81,9 +80,14 @@ pub(super) async fn prepare(args: &NodeArgs, url: String) -> Result<Node, Comman
     let found = match found {
         Some(found) => found,
         None => {
-            let mut settings = Settings::gather(&args.crawl)?;
+            let mut settings = args.crawl.settings()?;
             settings.refuse_unshared()?;
-            seeds = Seeds::gather(&settings, &settings.canonical_form(), ReadAhead::All)?;
+            seeds = Seeds::gather(
+                &settings,
+                &settings.canonical_form(),
+                ReadAhead::All,
+                Arguments::suggest_command,
+            )?;
             earlier::resolve(&mut settings)?;
             let key = match (earlier::load(&settings)?, settings.hash_key) {
                 // Pages hashed with different keys cannot be compared.
@@ -109,12 +113,21 @@ pub(super) async fn prepare(args: &NodeArgs, url: String) -> Result<Node, Comman
             ),
         );
     }
-    let mut settings = Settings::joined(&args.crawl, &found.text)?;
+    let mut settings = Settings::joined(
+        &args.crawl.flags,
+        args.crawl.run.config.as_deref(),
+        &found.text,
+    )?;
     settings.refuse_unshared()?;
     // The directory belongs to this node since its earlier term, and the seeds are in the store.
     settings.fresh &= ended.is_none();
     if ended.is_none() && seeds.urls.is_empty() && settings.names_seeds() {
-        seeds = Seeds::gather(&settings, &settings.canonical_form(), ReadAhead::All)?;
+        seeds = Seeds::gather(
+            &settings,
+            &settings.canonical_form(),
+            ReadAhead::All,
+            Arguments::suggest_command,
+        )?;
     }
     let earlier = steps
         .take(async || connection.earlier_crawls().await)

@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use messages::{CommandError, fault, say};
+use setup::shared;
 use store::StoreFault;
 
 use super::crawl::{self, SessionEnd};
 use super::membership::{self, ENDED_TERM};
-use super::shared;
 use crate::args::NodeArgs;
 
 /// The program of this process on Linux, even after an upgrade has removed its file.

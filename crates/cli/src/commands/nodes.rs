@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use messages::{CommandError, printable};
 use serde::Serialize;
+use setup::shared;
 use shared_store::{NodeState, TermState, Unowned};
 
-use super::shared;
 use crate::args::NodesArgs;
 use crate::output::{self, Format};
 

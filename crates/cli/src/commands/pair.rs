@@ -11,16 +11,16 @@ use comparison::{ComparedPage, DifferingBlock, Frames, PageParts, differing_bloc
 use differences::{PageOfPair, PageTextState, Pair};
 use messages::{CommandError, pasted, usage, word_of_shell};
 use neardup::{HashKey, PageSignature, PageText, SignatureBuilder, TextSignature};
+use setup::crawl_directory;
+use setup::input::parse_url;
+use setup::read_again::ArchivedPages;
+use setup::settings::Settings;
 use store::embedded::record::Record;
 use store::embedded::{EmbeddedStore, History};
 use store::{DuplicateRule, StoreFault, VisitRecord};
 use web::PageUrl;
 
 use super::frames::learned_frames;
-use super::parse_url;
-use crate::crawl_directory;
-use crate::read_again::ArchivedPages;
-use crate::settings::Settings;
 
 /// A page that repeats another, its original, and the verdict.
 pub(super) struct JudgedPair {

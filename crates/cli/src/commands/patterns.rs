@@ -9,14 +9,14 @@ use std::path::Path;
 
 use messages::{CommandError, pasted, printable, say, usage};
 use serde::Serialize;
+use setup::crawl_directory;
+use setup::crawl_store::order;
+use setup::shared::{OpenCrawl, Refused};
 use store::embedded::History;
 use store::embedded::record::Record;
 use store::{Example, LeftOut, PatternName, PatternReport, PatternState, Patterns};
 
-use super::order;
-use super::shared::{OpenCrawl, Refused};
 use crate::args::PatternsArgs;
-use crate::crawl_directory;
 use crate::output::{self, Format};
 
 /// Maximum number of examples per rule.
@@ -58,7 +58,7 @@ struct TrapLine<'a> {
 }
 
 pub(crate) fn run(args: &PatternsArgs) -> Result<(), CommandError> {
-    let crawl = OpenCrawl::open(args.directory.as_deref(), &args.store)?;
+    let crawl = OpenCrawl::open(args.directory.as_deref(), args.store.store.as_ref())?;
     let state = crawl_directory::state_of(crawl.directory())?;
     if let Some(name) = &args.reopen {
         crawl.refuse_for_mirror("--reopen", Refused::Writes)?;

@@ -21,10 +21,10 @@ use batch::{
 use indicatif::{HumanBytes, HumanCount, ProgressBar};
 use messages::{CommandError, SlowProgress, fault, printable, say};
 use serde::Serialize;
+use setup::draft_file::DraftFile;
+use setup::input::unwritable;
 
-use super::unwritable;
 use crate::args::QueryArgs;
-use crate::draft_file::DraftFile;
 use crate::json_id::JsonId;
 use crate::named_fingerprints::{NamedFingerprints, NamedIndexWriter, of_batch};
 use crate::output::{self, Format};

@@ -36,6 +36,11 @@ use disk::{Disk, SystemDisk};
 use messages::{CommandError, SlowProgress, fault, pasted, usage, warn};
 use neardup::HashKey;
 use serde::Serialize;
+use setup::crawl_store::{open_store, runtime};
+use setup::focus::CrawlTopic;
+use setup::seeds::{ReadAhead, SEEDS_FILE, Seeds};
+use setup::settings::{SETTINGS_FILE, Settings};
+use setup::{crawl_directory, earlier, machine};
 use sinks::warc::{ReadFault, WarcStream, is_foreign, name_of, settled_behind};
 use sinks::{ArchiveEnd, Settled, cdxj};
 use store::embedded::{DirectoryLock, EarlierCrawls, EmbeddedStore, History, Revocation};
@@ -44,14 +49,10 @@ use web::Clock;
 
 use self::journal::Rebuilding;
 use self::scratch_index::ScratchIndex;
+use super::exit_code;
 use super::journal::visits as journal_visits;
-use super::{exit_code, open_store, runtime};
-use crate::args::RebuildArgs;
-use crate::focus::CrawlTopic;
+use crate::args::{Arguments, RebuildArgs};
 use crate::output::{self, Format};
-use crate::seeds::{ReadAhead, SEEDS_FILE, Seeds};
-use crate::settings::{SETTINGS_FILE, Settings};
-use crate::{crawl_directory, earlier, machine};
 
 /// The result of a rebuild.
 #[derive(Default, Serialize)]
@@ -192,7 +193,7 @@ fn find_seeds(
     let seeds = match &args.seeds {
         Some(file) => {
             settings.seeds = Some(file.clone());
-            let seeds = Seeds::gather(settings, &form, ReadAhead::All)?;
+            let seeds = Seeds::gather(settings, &form, ReadAhead::All, Arguments::suggest_command)?;
             for warning in seeds.warnings.lines() {
                 warn(&warning);
             }

@@ -4,12 +4,12 @@
 use messages::{CommandError, fault};
 use search::{Finder, IndexOptions, Writer};
 use serde::Serialize;
+use setup::settings::Settings;
+use setup::{assembly, crawl_directory, machine, search_index};
 use store::embedded::DirectoryLock;
 
 use crate::args::InspectArgs;
 use crate::output::{self, Format};
-use crate::settings::Settings;
-use crate::{assembly, crawl_directory, machine, search_index};
 
 /// The result.
 #[derive(Serialize)]

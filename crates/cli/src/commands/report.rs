@@ -10,21 +10,21 @@ use std::io::Write;
 use std::path::Path;
 
 use messages::{CommandError, SlowProgress, fault, say};
+use setup::crawl_directory;
+use setup::draft_file::DraftFile;
+use setup::input::unwritable;
+use setup::seeds::each_of_crawl;
+use setup::settings::Settings;
+use setup::shared::OpenCrawl;
 use statistics::CrawlStatistics;
 use store::StoreFault;
 use store::embedded::JournalFollower;
 use web_ui::{Beside, BrokenLinkCollector, LeastDelays, Report, Setting};
 
 use super::journal::damaged;
-use super::shared::OpenCrawl;
-use super::unwritable;
 use super::verify::JournalPoliteness;
 use crate::args::{ReportArgs, ReportForm};
-use crate::crawl_directory;
-use crate::draft_file::DraftFile;
 use crate::output;
-use crate::seeds::each_of_crawl;
-use crate::settings::Settings;
 use crate::terminal::Escaping;
 
 /// Settings that are omitted: the first is a path on this machine, irrelevant to the crawl; the
@@ -32,7 +32,7 @@ use crate::terminal::Escaping;
 const LEFT_OUT: [&str; 2] = ["out", "fresh"];
 
 pub(crate) fn run(args: &ReportArgs) -> Result<(), CommandError> {
-    let crawl = OpenCrawl::open(args.directory.as_deref(), &args.store)?;
+    let crawl = OpenCrawl::open(args.directory.as_deref(), args.store.store.as_ref())?;
     let state = crawl_directory::state_of(crawl.directory())?;
     let settings = Settings::of_crawl(crawl.directory())?;
     let damaged = damaged(crawl.directory());

@@ -2,16 +2,16 @@
 //! control.toml.
 
 use messages::{CommandError, counted, pasted, say, usage};
+use setup::crawl_directory;
+use setup::crawl_store::order;
+use setup::shared::OpenCrawl;
 
-use super::order;
-use super::shared::OpenCrawl;
 use crate::args::RetryArgs;
-use crate::crawl_directory;
 
 pub(crate) fn run(args: &RetryArgs) -> Result<(), CommandError> {
     let pages = args.pages();
     let line = format!("retry = [{:?}]", pages.to_string());
-    let crawl = OpenCrawl::open(args.directory.as_deref(), &args.store)?;
+    let crawl = OpenCrawl::open(args.directory.as_deref(), args.store.store.as_ref())?;
     if crawl.is_mirror() {
         return Err(
             usage("retry changes the crawl, and --store only reads it").with_remedy(format!(

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use messages::CommandError;
 use serde::Serialize;
+use setup::input::{parse_url, read_input};
 use web::{CanonicalForm, RobotsRules, RobotsVerdict};
 
-use super::{parse_url, read_input};
 use crate::args::{RobotsArgs, RobotsForm};
 use crate::output;
 

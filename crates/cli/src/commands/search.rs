@@ -13,14 +13,14 @@ use std::thread::available_parallelism;
 use messages::{CommandError, pasted, printable, say, usage};
 use search::{Finder, Hit, IndexFault, MAX_HITS, Query, Snippet, Snippets};
 use serde::Serialize;
+use setup::read_again::ArchivedPages;
+use setup::settings::Settings;
+use setup::{crawl_directory, search_index};
 use store::{StoreFault, embedded};
 use web::UrlKey;
 
 use crate::args::SearchArgs;
 use crate::output::{self, Format};
-use crate::read_again::ArchivedPages;
-use crate::settings::Settings;
-use crate::{crawl_directory, search_index};
 
 /// A page that was found.
 #[derive(Serialize)]

@@ -7,6 +7,10 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use messages::{CommandError, fault, say, usage};
+use setup::read_again::ArchivedPages;
+use setup::settings::Settings;
+use setup::shared::OpenCrawl;
+use setup::{crawl_directory, input, machine, search_index};
 use tokio::signal::unix::{SignalKind, signal};
 use web::Clock;
 use web_ui::{
@@ -14,18 +18,19 @@ use web_ui::{
     WatchedCrawl,
 };
 
-use super::shared::OpenCrawl;
 use super::{pair, report, similar, why};
 use crate::args::ServeArgs;
-use crate::read_again::ArchivedPages;
-use crate::settings::Settings;
-use crate::{crawl_directory, input, machine, search_index, signals};
+use crate::signals;
 
 /// Maximum size of a token file, in bytes.
 const MAX_TOKEN_FILE: u64 = 4_096;
 
 pub(crate) fn run(args: &ServeArgs) -> Result<(), CommandError> {
-    let opened = OpenCrawl::open_until(args.directory.as_deref(), &args.store, ended())?;
+    let opened = OpenCrawl::open_until(
+        args.directory.as_deref(),
+        args.store.store.as_ref(),
+        ended(),
+    )?;
     let Some(crawl) = opened else { return Ok(()) };
     crawl_directory::state_of(crawl.directory())?;
     let settings = Settings::of_crawl(crawl.directory())?;

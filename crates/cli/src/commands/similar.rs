@@ -15,6 +15,10 @@ use corpus::{Reader, is_standard_input};
 use messages::{CommandError, pasted, printable, usage, word_of_shell};
 use neardup::{HashKey, Likeness, PageSignature, SignatureBuilder};
 use serde::Serialize;
+use setup::crawl_directory::{self, archive_files};
+use setup::input::{parse_url, unreadable};
+use setup::settings::Settings;
+use setup::shared::OpenCrawl;
 use store::embedded::record::Record;
 use store::embedded::{EmbeddedStore, History};
 use store::{Fate, StoreFault, VisitRecord};
@@ -22,13 +26,9 @@ use web::{PageUrl, UrlKey};
 use web_ui::{SimilarPage, caps};
 
 use self::by_texts::ByTexts;
-use super::shared::OpenCrawl;
-use super::{parse_url, unreadable};
 use crate::args::SimilarArgs;
-use crate::crawl_directory::{self, archive_files};
 use crate::named_fingerprints::is_named_fingerprints;
 use crate::output::{self, Format};
-use crate::settings::Settings;
 
 /// A page that is similar to the page in question.
 #[derive(Serialize)]
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &SimilarArgs) -> Result<(), CommandError> {
             let error = usage("--containment reads archives, and a store has none");
             return Err(error.with_remedy("name the directory of a node, or its archive"));
         }
-        let crawl = OpenCrawl::open(None, &args.store)?;
+        let crawl = OpenCrawl::open(None, args.store.store.as_ref())?;
         return pages(args, what, &crawl);
     };
     let is_crawl = EmbeddedStore::exists(&crawl_directory::state(within));
@@ -99,7 +99,11 @@ pub(crate) fn run(args: &SimilarArgs) -> Result<(), CommandError> {
         let reads_main = Settings::of_crawl(within)?.main_content.is_on();
         files::like_documents(args, &archive, what, Reader::new(reads_main))
     } else if args.containment.is_none() && (is_crawl || is_url(what) || !is_there) {
-        pages(args, what, &OpenCrawl::open(Some(within), &args.store)?)
+        pages(
+            args,
+            what,
+            &OpenCrawl::open(Some(within), args.store.store.as_ref())?,
+        )
     } else {
         let within = std::slice::from_ref(within);
         files::like_documents(args, within, what, Reader::new(true))

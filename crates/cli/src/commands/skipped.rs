@@ -17,6 +17,10 @@ use std::path::Path;
 
 use messages::{CommandError, SlowProgress, counted, fault, printable, say};
 use serde::Serialize;
+use setup::crawl_directory;
+use setup::crawl_store::scope_in_force;
+use setup::read_again::{ArchivedPages, BATCH};
+use setup::settings::Settings;
 use store::embedded::record::Record;
 use store::{DiscoveredUrl, HOSTS_RULE, LeftOut, SkippedBy, Totals, VisitRecord};
 use web::{CanonicalForm, Document, PageUrl, Scope};
@@ -24,12 +28,8 @@ use web::{CanonicalForm, Document, PageUrl, Scope};
 use self::down_hosts::DownHosts;
 use self::ledger::{Event, Ledger, Skipped};
 use super::journal::{records, visits};
-use super::scope_in_force;
 use crate::args::SkippedArgs;
-use crate::crawl_directory;
 use crate::output::{self, Format};
-use crate::read_again::{ArchivedPages, BATCH};
-use crate::settings::Settings;
 
 /// A line of the list. Field names are used in `--format json`.
 #[derive(Serialize)]

@@ -8,20 +8,19 @@ use std::collections::BTreeMap;
 use crawl::control_file;
 use messages::{CommandError, counted, printable};
 use serde::Serialize;
+use setup::control::{self, ControlInForce};
+use setup::settings::Settings;
+use setup::shared::OpenCrawl;
+use setup::{crawl_directory, limits};
 use statistics::{CrawlStatistics, NameCounts, REDIRECTED};
 use store::{CutSum, PatternState};
 use web::Timestamp;
 
 use super::column;
 use super::page_counts::PageCounts;
-use super::shared::OpenCrawl;
 use crate::args::StatusArgs;
-use crate::control::{self, ControlInForce};
-use crate::crawl_directory;
 use crate::leftovers::{self, Leftover};
-use crate::limits;
 use crate::output::{self, Format};
-use crate::settings::Settings;
 
 /// The counts of a crawl. Field names are the same as in the summary.
 #[derive(Debug, Default, Serialize)]
@@ -68,7 +67,7 @@ struct Status {
 }
 
 pub(crate) fn run(args: &StatusArgs) -> Result<(), CommandError> {
-    let crawl = OpenCrawl::open(args.directory.as_deref(), &args.store)?;
+    let crawl = OpenCrawl::open(args.directory.as_deref(), args.store.store.as_ref())?;
     let directory = crawl.directory();
     let state = crawl_directory::state_of(directory)?;
     let format = Format::or_fitting(args.format);

@@ -6,14 +6,14 @@ use batch::DocumentId;
 use corpus::{Document, Documents, Reader};
 use messages::{CommandError, printable, usage};
 use serde::Serialize;
+use setup::skip_report::SkipReport;
+use setup::topic_of::topic_of;
 use topic::{Relevance, Topic};
 use web::{CanonicalForm, PageUrl};
 
 use crate::args::TopicArgs;
 use crate::json_id::JsonId;
 use crate::output::{self, Format};
-use crate::skip_report::SkipReport;
-use crate::topic_of::topic_of;
 
 /// Maximum number of words named per document.
 const NAMED: usize = 8;

@@ -19,6 +19,7 @@ use http::HeaderMap;
 use messages::{CommandError, SlowProgress, usage, warn};
 use rayon::prelude::*;
 use serde::Serialize;
+use setup::machine;
 use sinks::warc::{ReadFault, Record, WarcStream};
 use unpack::{FileKind, LinkCounts, rewrite_css, rewrite_html};
 use web::{Body, page_text, sheet_text};
@@ -29,7 +30,6 @@ use super::archives::inputs::{self, Input, Purpose};
 use super::archives::merged::{InputIndex, scratch};
 use super::exit_code;
 use crate::args::UnpackArgs;
-use crate::machine;
 use crate::output::{self, Format};
 
 /// Maximum size of a record and of its content, in bytes.

@@ -32,6 +32,8 @@ use std::process::ExitCode;
 
 use messages::{CommandError, printable, usage};
 use serde::Serialize;
+use setup::settings::Settings;
+use setup::{control, crawl_directory, shared};
 use store::embedded::{self, DirectoryLock};
 
 use self::archive::Archive;
@@ -41,11 +43,8 @@ pub(in crate::commands) use self::requests::JournalPoliteness;
 use super::exit_code;
 use super::journal::damaged;
 use super::page_counts::PageCounts;
-use super::shared;
 use crate::args::VerifyArgs;
 use crate::output::{self, Format};
-use crate::settings::Settings;
-use crate::{control, crawl_directory};
 
 /// Maximum number of complaints printed on a terminal.
 const SHOWN: usize = 20;

@@ -15,15 +15,16 @@ use std::process::ExitCode;
 
 use corpus::CorpusError;
 use messages::{CommandError, SlowProgress, fault, say, usage};
+use setup::draft_file::DraftFile;
+use setup::input::unwritable;
 use sinks::wacz::{PackageInfo, PackedFile, Packer, Page, WaczFault};
 use store::StoreFault;
 
 use super::archives::inputs::{self, Input, Purpose};
 use super::archives::merged::{self, InputIndex, scratch, unusable};
+use super::exit_code;
 use super::journal::damaged;
-use super::{exit_code, unwritable};
 use crate::args::WaczArgs;
-use crate::draft_file::DraftFile;
 
 /// Bytes that are read and written at a time.
 const BUFFER: usize = 256 << 10;

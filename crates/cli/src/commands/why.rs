@@ -13,6 +13,11 @@ use std::path::{Path, PathBuf};
 use export::VisitRow;
 use messages::{CommandError, counted};
 use serde::Serialize;
+use setup::crawl_store::scope_in_force;
+use setup::input::parse_url;
+use setup::settings::Settings;
+use setup::shared::OpenCrawl;
+use setup::{crawl_directory, machine};
 use store::embedded::record::Record;
 use store::embedded::{self, EmbeddedStore, History};
 use store::{DiscoveredUrl, DomainCounts, Fate, STRIKES_ASIDE, SkippedBy, StoreFault, VisitRecord};
@@ -20,15 +25,12 @@ use web::{CanonicalForm, Host, PageUrl, TrapRules};
 
 use self::cut_pages::CutPages;
 use self::topic::TopicPart;
-use super::shared::OpenCrawl;
 use super::skipped::down_hosts::DownHosts;
 use super::skipped::waiting_reason;
-use super::{column, pair, parse_url, scope_in_force};
+use super::{column, pair};
 use crate::args::WhyArgs;
 use crate::block_diff::{self, PrintedBlock};
 use crate::output::{self, Format};
-use crate::settings::Settings;
-use crate::{crawl_directory, machine};
 
 /// The history of a URL in the journal.
 #[derive(Default)]
@@ -79,7 +81,7 @@ struct Answer<'a> {
 pub(crate) fn run(args: &WhyArgs) -> Result<(), CommandError> {
     let (first, second) = (args.directory.as_ref(), args.url.as_ref());
     let (directory, url) = args.store.directory_and_name(first, second)?;
-    let crawl = OpenCrawl::open(directory.as_deref(), &args.store)?;
+    let crawl = OpenCrawl::open(directory.as_deref(), args.store.store.as_ref())?;
     let state = crawl_directory::state_of(crawl.directory())?;
     let settings = Settings::of_crawl(crawl.directory())?;
     let form = settings.canonical_form();

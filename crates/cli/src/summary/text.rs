@@ -6,11 +6,11 @@ use std::io::{self, Write};
 use bytesize::ByteSize;
 use crawl::{Policy, RECENT_PAGES, Reasons};
 use messages::{counted, grouped, printable, word_of_shell};
+use setup::limits;
+use setup::settings::Settings;
 use store::{Limit, SkippedBy};
 
 use super::{CrawlPlace, Summary};
-use crate::limits;
-use crate::settings::Settings;
 
 /// Maximum number of reasons that are named; the rest are counted.
 const NAMED: usize = 3;

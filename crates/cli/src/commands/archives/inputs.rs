@@ -10,6 +10,10 @@ use std::sync::Arc;
 
 use disk::SystemDisk;
 use messages::{CommandError, fault, remedy_of, usage};
+use setup::input::unreadable;
+use setup::read_again::ArchivedPages;
+use setup::settings::Settings;
+use setup::{crawl_directory, machine};
 use sinks::wacz::PackedFile;
 use sinks::warc::{ArchiveFormat, archive_format, is_foreign, name_of};
 use sinks::{ArchiveEnd, cdxj};
@@ -17,10 +21,6 @@ use store::embedded::DirectoryLock;
 
 use super::extent::CrawlExtent;
 use crate::commands::journal::damaged;
-use crate::commands::unreadable;
-use crate::read_again::ArchivedPages;
-use crate::settings::Settings;
-use crate::{crawl_directory, machine};
 
 /// Number of bytes read from the start of a file to detect its format.
 const PEEKED_BYTES: u64 = 64 << 10;

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use disk::SystemDisk;
 use messages::{CommandError, SlowProgress, fault, pasted, printable, say, usage, warn};
+use setup::machine::usual_temp_dir;
 use sinks::SinkFault;
 use sinks::cdxj::{self, IndexingReport, SortedLines};
 use sinks::wacz::{MergedIndex, MissingOriginals, WaczFault};
 use web::Timestamp;
 
 use super::inputs::{Input, InputCrawl};
-use crate::args::input::usual_temp_dir;
 use crate::commands::index;
 
 /// Bytes that are read at a time.

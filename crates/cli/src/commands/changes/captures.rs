@@ -13,15 +13,14 @@ use std::path::{Path, PathBuf};
 
 use messages::{CommandError, SlowProgress, usage};
 use neardup::{HashKey, NormalText, PageSignature};
+use setup::crawl_directory;
+use setup::input::unreadable;
+use setup::read_again::ArchivedPages;
+use setup::settings::Settings;
 use store::embedded::History;
 use store::embedded::record::Record;
 use store::{DiscoveredUrl, Fate, VisitRecord};
 use web::{Document, Timestamp, UrlKey};
-
-use crate::commands::unreadable;
-use crate::crawl_directory;
-use crate::read_again::ArchivedPages;
-use crate::settings::Settings;
 
 /// A page as a crawl archived it.
 #[derive(Clone, Copy, Debug)]

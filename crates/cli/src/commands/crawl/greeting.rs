@@ -2,11 +2,10 @@
 
 use corpus::is_standard_input;
 use messages::{pasted, printable, say, warn};
+use setup::assembly;
+use setup::seeds::Seeds;
+use setup::settings::Settings;
 use web::ScopeKind;
-
-use crate::assembly;
-use crate::seeds::Seeds;
-use crate::settings::Settings;
 
 /// Maximum number of seed folders that are printed.
 const SHOWN_FOLDERS: usize = 3;

@@ -12,10 +12,10 @@ use indicatif::HumanCount;
 use messages::{CommandError, fault, printable, usage};
 use neardup::Likeness;
 use serde::Serialize;
+use setup::draft_file::DraftFile;
+use setup::input::unwritable;
 
 use crate::args::{DedupArgs, FindingForm};
-use crate::commands::unwritable;
-use crate::draft_file::DraftFile;
 use crate::json_id::JsonId;
 use crate::output::{self, Format};
 use crate::terminal::Escaping;

@@ -15,10 +15,10 @@ use batch::dedup::{self, Finding, FindingKind};
 use messages::{CommandError, counted, say, usage};
 use neardup::Fingerprint;
 use serde::{Deserialize, Serialize};
+use setup::input::unreadable;
 
 use super::DedupRun;
 use super::findings::{DedupError, Findings, Output};
-use crate::commands::unreadable;
 use crate::output::{self, Format};
 
 /// A label in the input.

@@ -11,12 +11,12 @@ use indicatif::HumanCount;
 use messages::{CommandError, printable, say, usage};
 use neardup::{HashKey, HashedText};
 use serde::Serialize;
+use setup::input::unwritable;
 
 use super::DedupRun;
 use super::findings::{DedupError, Findings, Output};
 use super::survivors::{self, RepeatedParts};
 use crate::args::PartUnit;
-use crate::commands::unwritable;
 use crate::json_id::JsonId;
 use crate::output::{self, Format};
 

@@ -15,11 +15,11 @@ use batch::dedup::{Cluster, Finding, FindingKind, Summary};
 use indicatif::HumanCount;
 use messages::CommandError;
 use neardup::Likeness;
+use setup::draft_file::DraftFile;
+use setup::input::unwritable;
 
 use super::fingerprint_distribution::FingerprintDistribution;
 use super::{DedupRun, closing, expected_recall};
-use crate::commands::unwritable;
-use crate::draft_file::DraftFile;
 
 /// Number of bars for resemblances from 0 to 1.
 const BARS: usize = 20;

@@ -11,10 +11,10 @@ use batch::signature_file::{
 use batch::{BatchError, Shard};
 use corpus::{Documents, Oddities, SignedDocument, Skipped};
 use messages::{CommandError, say, usage};
+use setup::input::{unreadable, unwritable};
 
 use super::DedupRun;
 use super::findings::DedupError;
-use crate::commands::{unreadable, unwritable};
 
 /// An iterator over documents in reading order, each with its number.
 pub(super) type NumberedSignatures<'s> =

@@ -6,11 +6,11 @@ use std::path::Path;
 
 use export::{ExportFault, TextRules, Visit, VisitPosition};
 use messages::CommandError;
+use setup::read_again::{ArchivedPages, BATCH};
+use setup::settings::Settings;
 
 use super::destination::Destination;
 use super::links::{self, FailedUrls};
-use crate::read_again::{ArchivedPages, BATCH};
-use crate::settings::Settings;
 
 /// Records made from pages.
 pub(super) enum PageRecords {

@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 use corpus::{MAX_DOCUMENT, exchange, is_visited};
 use crawl::retry::VisitFailure;
 use messages::{CommandError, SlowProgress, fault};
+use setup::crawl_directory;
 use sinks::captures::{Requests, Standing};
 use sinks::originals::DigestText;
 use sinks::warc::{ReadFault, Record, WarcStream, is_foreign, name_of};
 use web::{CanonicalForm, Exchange, PageUrl};
 
 use super::revisits::{Names, Revisit};
-use crate::crawl_directory;
 
 /// Maximum number of seeds from an archive.
 const MAX_SEEDS: usize = 100_000;

@@ -14,6 +14,10 @@ use crawl::{
 use disk::{Disk, SystemDisk};
 use messages::{CommandError, SlowProgress, fault, warn};
 use neardup::{HashKey, PageSignature};
+use setup::crawl_store::runtime;
+use setup::seeds::each_of_crawl;
+use setup::settings::Settings;
+use setup::{archiving, assembly, crawl_directory, features};
 use sinks::ArchiveEnd;
 use store::embedded::record::{Record, RetainedPage};
 use store::embedded::{History, JournalRebuild, RestoredAdmission, RestoredVisit};
@@ -26,10 +30,6 @@ use super::foreign;
 use super::revisits::{Names, Originals, Revisit};
 use super::scratch_index::ScratchIndex;
 use super::visits::{self, Visits};
-use crate::commands::runtime;
-use crate::seeds::each_of_crawl;
-use crate::settings::Settings;
-use crate::{archiving, assembly, crawl_directory, features};
 
 /// A journal that is being written.
 pub(super) struct Rebuilding {

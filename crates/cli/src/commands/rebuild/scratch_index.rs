@@ -7,14 +7,13 @@ use std::sync::Arc;
 
 use messages::{CommandError, fault};
 use neardup::{HashKey, PageSignature};
+use setup::crawl_store::{open_store, runtime};
+use setup::settings::Settings;
+use setup::values::Key;
 use store::embedded::{EarlierCrawls, EmbeddedStore};
 use store::{Frontier, NearDupIndex, Page, Verdict};
 use tokio::runtime::Runtime;
 use web::{Clock, PageUrl};
-
-use crate::commands::{open_store, runtime};
-use crate::settings::Settings;
-use crate::values::Key;
 
 pub(super) struct ScratchIndex {
     store: EmbeddedStore,

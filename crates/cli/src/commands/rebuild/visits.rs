@@ -14,11 +14,10 @@ use std::path::{Path, PathBuf};
 
 use corpus::MAX_DOCUMENT;
 use http::HeaderMap;
+use setup::crawl_directory;
 use sinks::warc::{ReadFault, Record, WarcReader, is_foreign, name_of, next_record_behind};
 use store::ArchivePlace;
 use web::{CanonicalForm, Exchange, PageUrl, Protocol, Timestamp};
-
-use crate::crawl_directory;
 
 /// Bytes of a record that are held in memory; the rest of a body is spooled.
 const HELD: usize = 1 << 20;

@@ -6,14 +6,14 @@ use std::path::Path;
 use comparison::{ComparedPage, Decision, Frames, decide};
 use messages::{CommandError, printable};
 use serde::Serialize;
+use setup::read_again::ArchivedPages;
+use setup::settings::Settings;
 use store::VisitRecord;
 use store::embedded;
 use web::PageUrl;
 
 use super::Hit;
 use crate::commands::frames::learned_frames;
-use crate::read_again::ArchivedPages;
-use crate::settings::Settings;
 
 /// The decision by the texts.
 #[derive(Serialize)]

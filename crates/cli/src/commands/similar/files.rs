@@ -13,6 +13,7 @@ use messages::{CommandError, fault, printable, usage};
 use neardup::tables::MAX_DISTANCE;
 use neardup::{Fingerprint, HashKey, NormalText, Shingles};
 use serde::Serialize;
+use setup::skip_report::SkipReport;
 use web::{CanonicalForm, PageUrl};
 
 use super::by_texts::ByTexts;
@@ -21,7 +22,6 @@ use crate::args::SimilarArgs;
 use crate::json_id::JsonId;
 use crate::named_fingerprints::NamedFingerprints;
 use crate::output::{self, Format};
-use crate::skip_report::SkipReport;
 
 /// A document that is similar to the document in question.
 #[derive(Serialize)]

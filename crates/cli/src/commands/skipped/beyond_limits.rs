@@ -1,12 +1,11 @@
 //! Links beyond the limit per page: archived pages are read again without the limit on links.
 
 use messages::say;
+use setup::limits;
+use setup::read_again::ArchivedPages;
+use setup::settings::Settings;
 use store::{Limit, SkippedBy, Totals, UnreadFormat};
 use web::{LinkKind, LinkKinds, PageUrl, ReadLimits};
-
-use crate::limits;
-use crate::read_again::ArchivedPages;
-use crate::settings::Settings;
 
 /// Maximum number of links per page that are read here. A page of 8 MiB has fewer.
 const MOST_LINKS: usize = 1_000_000;

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use messages::printable;
 use serde::Serialize;
+use setup::assembly;
+use setup::settings::Settings;
+use setup::values::Span;
 use statistics::{CrawlStatistics, HostFigures};
 use web::{Host, Timestamp, WaitReason};
 
-use crate::assembly;
 use crate::output::{self, Format};
-use crate::settings::Settings;
-use crate::values::Span;
 
 /// A line of the output for a host.
 #[derive(Debug, Serialize)]

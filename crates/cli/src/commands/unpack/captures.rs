@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use messages::{CommandError, fault};
+use setup::settings::Settings;
 use sinks::cdxj::{CdxjLine, CdxjReader, DUPLICATE};
 use sinks::originals::{DigestText, OriginalCapture, Originals, Reference};
 use sinks::warc::{WarcStream, date, read_head};
@@ -16,7 +17,6 @@ use web::{CanonicalForm, PageUrl};
 
 use crate::commands::archives::inputs::Input;
 use crate::commands::archives::merged::InputIndex;
-use crate::settings::Settings;
 
 /// Maximum number of redirects and originals followed from a URL. Browsers use the same limit.
 const MAX_STEPS: usize = 20;

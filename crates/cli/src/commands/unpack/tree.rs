@@ -11,10 +11,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use disk::DraftPath;
 use export::draft_of;
 use messages::{CommandError, fault, say, usage};
+use setup::crawl_directory::quarantine_path;
+use setup::input::unwritable;
 use web::Timestamp;
-
-use crate::commands::unwritable;
-use crate::crawl_directory::quarantine_path;
 
 /// Bytes that are copied at a time.
 const PIECE: usize = 64 << 10;

@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 
 use messages::SlowProgress;
 use serde::Serialize;
+use setup::crawl_directory;
 use sinks::ArchiveEnd;
 use sinks::warc::{ReadFault, Record, WarcReader, WarcStream, is_foreign, name_of};
 use store::embedded::record::{Record as JournalRecord, SettledVisit};
@@ -29,7 +30,6 @@ use super::Complaints;
 use super::journal::Journal;
 use super::politeness::{self, Politeness, Request};
 use crate::commands::journal::records;
-use crate::crawl_directory;
 
 /// Maximum bytes of a `warcinfo` record that are read. It contains a few KiB of settings, without a
 /// list of seeds.

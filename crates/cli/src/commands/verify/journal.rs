@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use neardup::keys::SeenKeys;
+use setup::crawl_directory;
 use store::embedded::record::Record;
 use store::{
     ArchivePlace, ArchiveSpan, DiscoveredUrl, FinishedVisit, HOSTS_RULE, QueueEntry, StoreFault,
@@ -14,7 +15,6 @@ use web::{PageUrl, UrlKey};
 
 use super::Complaints;
 use crate::commands::journal::records;
-use crate::crawl_directory;
 
 /// The result of one reading of the journal.
 #[derive(Default)]

@@ -20,6 +20,9 @@ use std::path::Path;
 use messages::CommandError;
 use rayon::prelude::*;
 use serde::Serialize;
+use setup::crawl_store::scope_in_force;
+use setup::read_again::{ArchivedPages, BATCH};
+use setup::settings::Settings;
 use store::embedded::record::Record;
 use store::embedded::revocations;
 use store::{DiscoveredUrl, FinishedVisit, SkippedBy};
@@ -28,9 +31,6 @@ use web::{Document, LinkKind, PageUrl, Scope};
 use super::Complaints;
 use super::journal::Journal;
 use crate::commands::journal::records;
-use crate::commands::scope_in_force;
-use crate::read_again::{ArchivedPages, BATCH};
-use crate::settings::Settings;
 
 /// Counts of links on archived pages.
 #[derive(Clone, Copy, Debug, Default, Serialize)]

@@ -10,6 +10,9 @@ use std::process::ExitCode;
 
 use messages::{CommandError, printable, usage};
 use serde::Serialize;
+use setup::settings::Settings;
+use setup::shared::NodeMirror;
+use setup::{control, crawl_directory};
 use sinks::warc::name_of;
 use store::embedded::DirectoryLock;
 
@@ -17,10 +20,7 @@ use super::archive::{self, Archive};
 use super::journal::Journal;
 use super::politeness::{self, Politeness};
 use super::{Complaints, exit_code, index, write_complaints};
-use crate::commands::shared::NodeMirror;
 use crate::output::{self, Format};
-use crate::settings::Settings;
-use crate::{control, crawl_directory};
 
 #[derive(Serialize)]
 struct Report {

@@ -24,12 +24,12 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use serde::Serialize;
+use setup::settings::Settings;
 use store::VisitRecord;
 use store::embedded::record::Record;
 use web::{Group, Host, Pace, PageUrl, RestartRule, RobotsRules, Timestamp};
 
 use super::Complaints;
-use crate::settings::Settings;
 
 /// Tolerance of comparisons: times are stored in milliseconds, and clocks are occasionally
 /// corrected.
@@ -320,7 +320,7 @@ mod tests {
     use web::GroupBy;
 
     use super::*;
-    use crate::values::Span;
+    use setup::values::Span;
 
     fn url(text: &str) -> PageUrl {
         PageUrl::parse(text, &web::CanonicalForm::default()).unwrap()

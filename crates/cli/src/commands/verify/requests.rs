@@ -10,6 +10,8 @@
 use std::path::PathBuf;
 
 use messages::CommandError;
+use setup::settings::Settings;
+use setup::{control, crawl_directory};
 use sinks::warc::WarcReader;
 use store::embedded::record::{Record, SettledVisit};
 use web_ui::Politeness as Checked;
@@ -17,8 +19,6 @@ use web_ui::Politeness as Checked;
 use super::Complaints;
 use super::archive::MAX_WARCINFO;
 use super::politeness::{Politeness, Request};
-use crate::settings::Settings;
-use crate::{control, crawl_directory};
 
 /// Prefix of complaints in a mixed list.
 const PREFIX: &str = "politeness: ";

@@ -9,10 +9,10 @@ use std::path::Path;
 
 use search::{Finder, IndexFault, RecordLocation};
 use serde::Serialize;
+use setup::{crawl_directory, search_index};
 use store::{StoreFault, VisitRecord, embedded};
 
 use super::Complaints;
-use crate::{crawl_directory, search_index};
 
 /// Positions that are compared at a time.
 const AT_A_TIME: usize = 4_000_000;

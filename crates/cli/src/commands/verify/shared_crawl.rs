@@ -9,13 +9,13 @@ use std::process::ExitCode;
 
 use messages::{CommandError, SlowProgress};
 use serde::Serialize;
+use setup::shared;
 use shared_store::Audit;
 use web_ui::Politeness;
 
 use super::requests::JournalPoliteness;
 use super::{Complaints, exit_code, write_complaints};
 use crate::commands::page_counts::PageCounts;
-use crate::commands::shared;
 use crate::output::{self, Format};
 
 #[derive(Serialize)]

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 use messages::{CommandError, fault, pasted};
 use serde::Serialize;
+use setup::crawl_directory;
+use setup::settings::Settings;
 use sinks::warc::{
     ReadFault, SettledNote, WarcReader, is_foreign, name_of, next_record_behind, settled_behind,
 };
@@ -20,8 +22,6 @@ use web::PageUrl;
 use super::Complaints;
 use super::journal::Journal;
 use crate::commands::rebuild::visits::Visits;
-use crate::crawl_directory;
-use crate::settings::Settings;
 
 /// The records after the journal's end.
 #[derive(Clone, Copy, Debug, Default, Serialize)]

@@ -8,10 +8,10 @@ use std::process::ExitCode;
 
 use messages::{CommandError, SlowProgress, fault, printable};
 use serde::Serialize;
+use setup::input::unreadable;
 use sinks::wacz;
 
 use super::{exit_code, write_complaints};
-use crate::commands::unreadable;
 use crate::output::{self, Format};
 
 #[derive(Serialize)]

@@ -5,13 +5,13 @@ use std::path::Path;
 use corpus::{Document, Documents, InputOptions, Page as Content, Reader};
 use messages::SlowProgress;
 use rayon::prelude::*;
+use setup::machine::usual_temp_dir;
+use setup::read_again::BATCH;
 use sinks::wacz::{Page, WaczFault};
 use sinks::warc::date;
 use web::{Media, Timestamp};
 
 use super::PackError;
-use crate::args::input::usual_temp_dir;
-use crate::read_again::BATCH;
 
 /// A page that was read.
 struct ReadPage {

@@ -1,6 +1,7 @@
 //! The pages of a packed crawl, from its journal.
 
 use messages::SlowProgress;
+use setup::read_again::{ArchivedPages, BATCH};
 use sinks::wacz::{Page, WaczFault};
 use store::VisitRecord;
 use store::embedded::rows;
@@ -9,7 +10,6 @@ use web::Document;
 use super::PackError;
 use crate::commands::archives::extent::{is_page, url};
 use crate::commands::archives::inputs::InputCrawl;
-use crate::read_again::{ArchivedPages, BATCH};
 
 /// Lists the pages of the packed part of a crawl.
 pub(super) fn list(

@@ -1,10 +1,10 @@
 //! Pages that limits cut: a URL without a known link may be beyond these limits.
 
+use setup::settings::Settings;
 use store::{Limit, Totals, VisitRecord};
 use web::PageUrl;
 
 use crate::commands::skipped::beyond_limits::{self, ReadLinks};
-use crate::settings::Settings;
 
 /// Maximum number of pages read again to find a link.
 const MOST_READ: usize = 1_000;

@@ -8,15 +8,14 @@ use std::path::Path;
 
 use messages::CommandError;
 use serde::Serialize;
+use setup::crawl_directory;
+use setup::focus::CrawlTopic;
+use setup::read_again::ArchivedPages;
+use setup::settings::Settings;
 use store::embedded;
 use store::{DiscoveredUrl, VisitRecord};
 use topic::LinkText;
 use web::PageUrl;
-
-use crate::crawl_directory;
-use crate::focus::CrawlTopic;
-use crate::read_again::ArchivedPages;
-use crate::settings::Settings;
 
 /// Maximum number of a link's words that are named.
 const WORDS: usize = 8;

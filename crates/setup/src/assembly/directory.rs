@@ -1,0 +1,83 @@
+//! A crawl's directory: prepared before the crawl, and left ready for the next one.
+
+use std::fs::{DirEntry, File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+use crawl::control_file::CONTROL;
+use disk::Disk;
+use messages::{CommandError, pasted, usage};
+use store::embedded::EmbeddedStore;
+
+use super::long_list::ReadList;
+use crate::disk_space::cannot;
+use crate::seeds::Seeds;
+use crate::settings::{SETTINGS_FILE, Settings};
+use crate::{crawl_directory, search_index};
+
+/// Creates the crawl's directory and opens its log. Refuses a directory with other contents.
+pub fn prepare_directory(settings: &Settings) -> Result<File, CommandError> {
+    let directory = &settings.out;
+    let shown = directory.display();
+    if settings.fresh && directory.exists() {
+        let remedy = "omit --fresh to continue the crawl, or choose another --out";
+        return Err(usage(format!("{shown} exists, and --fresh was given")).with_remedy(remedy));
+    }
+    if !EmbeddedStore::exists(&crawl_directory::state(directory))
+        && std::fs::read_dir(directory).is_ok_and(|mut items| items.any(|item| !is_ours(item)))
+    {
+        let remedy = "choose an empty or a new directory with --out";
+        return Err(usage(format!("{shown} holds other things and no crawl")).with_remedy(remedy));
+    }
+    std::fs::create_dir_all(directory)
+        .map_err(|error| cannot("create", directory, &error, directory))?;
+    let log = directory.join("crawl.log");
+    let opened = OpenOptions::new().create(true).append(true).open(&log);
+    opened.map_err(|error| cannot("write", &log, &error, directory))
+}
+
+/// Returns true for an item that a crawl leaves behind if it ends before its state exists.
+fn is_ours(item: io::Result<DirEntry>) -> bool {
+    let ours = [
+        "crawl.log",
+        SETTINGS_FILE,
+        CONTROL,
+        "state",
+        "archive",
+        search_index::NAME,
+    ];
+    item.is_ok_and(|item| ours.iter().any(|name| item.file_name() == *name))
+}
+
+/// Refuses a directory with an archive but without a journal. With a new journal, the whole archive
+/// would be surplus.
+pub(super) fn refuse_to_forget(directory: &Path) -> Result<(), CommandError> {
+    let archive = crawl_directory::archive(directory);
+    let has_files = std::fs::read_dir(&archive).is_ok_and(|mut items| items.next().is_some());
+    if !has_files {
+        return Ok(());
+    }
+    let remedy = format!(
+        "`crawler rebuild {}` makes it again from the archive; or choose another --out",
+        pasted(directory)
+    );
+    let archive = archive.display();
+    Err(usage(format!("{archive} holds an archive whose state is gone")).with_remedy(remedy))
+}
+
+/// Writes the settings of this run, atomically.
+pub(super) fn keep_settings(
+    settings: &Settings,
+    seeds: &Seeds,
+    list: Option<&ReadList>,
+    disk: &dyn Disk,
+) -> Result<(), CommandError> {
+    let text = match list {
+        None => settings.as_run(seeds.urls.iter().map(ToString::to_string).collect())?,
+        // The seeds are in a separate file.
+        Some(list) => settings.as_run_from(list.unread.clone(), Vec::new())?,
+    };
+    let path = settings.out.join(SETTINGS_FILE);
+    disk.replace(&path, text.as_bytes())
+        .map_err(|error| cannot("write", &path, &error, &settings.out))
+}

@@ -1,0 +1,167 @@
+//! The disk that a crawl writes to, its reserve, and the handling of a full disk.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crawl::{DiskSpace, DiskSpaceRules};
+use disk::{Disk, DiskErrorKind, Reserve, ReservedDisk, SystemDisk};
+use messages::{CommandError, fault, printable, remedy_for, say, usage};
+use tokio::time::Instant;
+
+use crate::crawl_directory;
+use crate::settings::Settings;
+
+/// Target of log records: files of the crawl's log name the program.
+const LOG_TARGET: &str = "crawler::disk_space";
+
+/// Size of the reserve: enough for 64 pages in flight of 128 KiB each, and their journal records.
+const RESERVE_BYTES: u64 = 8 << 20;
+/// Name of the reserve file, below the state directory.
+const RESERVE: &str = "reserve";
+
+/// Takes the reserve of the crawl in `settings.out`. The caller must hold the lock of its state.
+pub fn keep(disk: &ReservedDisk, settings: &Settings) -> Result<Arc<DiskSpace>, CommandError> {
+    let system: Arc<dyn Disk> = Arc::new(SystemDisk);
+    let state = crawl_directory::state(&settings.out);
+    let rules = DiskSpaceRules {
+        least: settings.min_free.0,
+        patience: settings.wait_for_room.0,
+    };
+    let reserve = reserve(&system, &state, rules.least)
+        .map_err(|error| cannot("keep room in reserve in", &state, &error, &settings.out))?;
+    if let Some(reserve) = &reserve {
+        disk.keep(Arc::clone(reserve));
+    }
+    // Either directory may be a link to another file system.
+    let directories = vec![state, crawl_directory::archive(&settings.out)];
+    let space = DiskSpace::new(system, reserve, directories, rules);
+    Ok(Arc::new(space))
+}
+
+/// Takes the reserve. Returns `None` if a file size limit forbids it, because waiting does not help
+/// then.
+fn reserve(disk: &Arc<dyn Disk>, state: &Path, low_water: u64) -> io::Result<Option<Arc<Reserve>>> {
+    let path = state.join(RESERVE);
+    let reserve = Reserve::take(Arc::clone(disk), &path, RESERVE_BYTES, low_water)?;
+    let needed = RESERVE_BYTES.saturating_add(low_water);
+    let limited = reserve.is_spent() && disk.free_room(state).is_some_and(|free| free >= needed);
+    if limited {
+        tracing::info!(target: LOG_TARGET, "files may not grow as large as the reserve: the crawl does without");
+    }
+    Ok((!limited).then(|| Arc::new(reserve)))
+}
+
+/// Minimum growth of the free space, in bytes, that triggers a retry of a step.
+const MORE_ROOM: u64 = 1 << 20;
+/// Maximum time until a step is retried: a quota is not visible in the free space.
+const TRY_AGAIN_AFTER: Duration = Duration::from_secs(60);
+/// Interval between reads of the free space.
+const READ_EVERY: Duration = Duration::from_secs(1);
+
+/// Opens a crawl on a disk that may be full. A step that runs out of disk space waits for more, as
+/// a running crawl does.
+pub struct DiskFullRetry<'s> {
+    settings: &'s Settings,
+    waited: Option<Instant>,
+}
+
+impl<'s> DiskFullRetry<'s> {
+    /// Begins to open the crawl of these settings.
+    pub fn new(settings: &'s Settings) -> Self {
+        Self {
+            settings,
+            waited: None,
+        }
+    }
+
+    /// Runs a step. If the step fails on a full disk, retries it until `--wait-for-room` expires.
+    pub async fn step<T>(
+        &mut self,
+        mut step: impl AsyncFnMut() -> Result<T, CommandError>,
+    ) -> Result<T, CommandError> {
+        loop {
+            match step().await {
+                Err(error) if error.is_disk_full() => self.wait(error).await?,
+                done => return done,
+            }
+        }
+    }
+
+    /// Waits for more disk space. Returns the error once `--wait-for-room` expires.
+    async fn wait(&mut self, error: CommandError) -> Result<(), CommandError> {
+        let patience = self.settings.wait_for_room.0;
+        let free = self.free();
+        if self.waited.is_none() && !patience.is_zero() {
+            error.warn();
+            let out = printable(&self.settings.out.display().to_string());
+            say(&format!(
+                "the disk is full where {out} is: make room, and the crawl starts by itself (it \
+                 waits {patience:?})"
+            ));
+        }
+        let began = *self.waited.get_or_insert_with(Instant::now);
+        let tried = Instant::now();
+        while tried.elapsed() < TRY_AGAIN_AFTER {
+            if began.elapsed() >= patience {
+                return Err(error);
+            }
+            tokio::time::sleep(READ_EVERY.min(patience)).await;
+            if self.free() > free.saturating_add(MORE_ROOM) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn free(&self) -> u64 {
+        SystemDisk.free_room(&self.settings.out).unwrap_or_default()
+    }
+}
+
+/// Returns the error about a file of the crawl in `out`: a usage error if the user chose a wrong
+/// path, a fault if the machine fails.
+pub fn cannot(action: &str, path: &Path, error: &io::Error, out: &Path) -> CommandError {
+    let message = format!("cannot {action} {}: {error}", path.display());
+    match error.kind() {
+        io::ErrorKind::PermissionDenied
+        | io::ErrorKind::NotFound
+        | io::ErrorKind::AlreadyExists
+        | io::ErrorKind::NotADirectory
+        | io::ErrorKind::IsADirectory => usage(message),
+        kind => fault(&io::Error::new(kind, message))
+            .with_remedy(remedy_for(DiskErrorKind::of(error), out)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_of_the_machine_is_a_fault_with_a_remedy() {
+        let out = Path::new("monday");
+        let shown = |number| {
+            let error = io::Error::from_raw_os_error(number);
+            format!(
+                "{:?}",
+                cannot("write", Path::new("monday/crawl.log"), &error, out)
+            )
+        };
+        // ENOSPC, EROFS, EIO, EACCES
+        for (number, code, words) in [
+            (28, "code: 1", "make room"),
+            (30, "code: 1", "mounted for writing"),
+            (5, "code: 1", "mend the disk"),
+            (13, "code: 2", "monday/crawl.log"),
+        ] {
+            let error = shown(number);
+            assert!(
+                error.contains(code) && error.contains(words),
+                "{number}: {error}"
+            );
+            assert!(error.contains("cannot write monday/crawl.log"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Input named by the user: files, standard input, and URLs.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use corpus::{MAX_DOCUMENT, is_standard_input};
+use messages::{CommandError, usage};
+use web::{CanonicalForm, PageUrl};
+
+/// Reads at most `most` bytes of a file, or of standard input.
+///
+/// # Errors
+/// The file cannot be opened or read.
+pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    match is_standard_input(path) {
+        true => io::stdin().lock().take(most).read_to_end(&mut bytes)?,
+        false => File::open(path)?.take(most).read_to_end(&mut bytes)?,
+    };
+    Ok(bytes)
+}
+
+/// Reads a file, or standard input for `-`.
+pub fn read_input(path: &Path) -> Result<Vec<u8>, CommandError> {
+    read(path, MAX_DOCUMENT).map_err(unreadable(path))
+}
+
+/// Returns the error for a named file or directory that cannot be read.
+pub fn unreadable(path: &Path) -> impl Fn(io::Error) -> CommandError + Copy {
+    move |error| usage(format!("cannot read {}: {error}", path.display()))
+}
+
+/// Returns the error for a named file that cannot be written.
+pub fn unwritable(path: &Path) -> impl Fn(io::Error) -> CommandError + Copy {
+    move |error| usage(format!("cannot write {}: {error}", path.display()))
+}
+
+/// Parses a URL argument.
+pub fn parse_url(text: &str, form: &CanonicalForm) -> Result<PageUrl, CommandError> {
+    PageUrl::parse(text, form).map_err(|error| usage(format!("{text:?}: {error}")))
+}

@@ -1,0 +1,380 @@
+//! The search index of a crawl: opened in agreement with the archive, and built from it.
+//!
+//! The archive is authoritative. Entries beyond its settled end are removed, and missing entries
+//! are added by the same code as during a crawl. An unusable index is quarantined, with a warning.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use corpus::{MAX_DOCUMENT, exchange};
+use crawl::{IndexedPages, Policy, archived_text};
+use messages::{CommandError, SlowProgress, fault, pasted, printable, remedy_of, say};
+use search::{IndexFault, IndexOptions, IndexPage, Searchable, Writer};
+use sinks::warc::{ReadFault, Record, WarcReader, WarcStream, is_foreign, locate, name_of};
+use sinks::{ArchiveEnd, Sink};
+use store::Fate;
+use store::embedded::{self, EmbeddedStore};
+use web::{Clock, Exchange};
+
+use crate::crawl_directory;
+use crate::settings::Settings;
+
+/// Directory of the index, below the crawl's directory.
+pub const NAME: &str = "search";
+
+/// Bytes of text between two commits while the index is rebuilt. A kill loses at most this.
+const COMMIT_EVERY: usize = 256 << 20;
+
+/// Bytes of a record that are held in memory; the rest of a body is spooled.
+const HELD: usize = 256 << 10;
+
+/// Returns the directory of the index of a crawl.
+pub fn directory(crawl: &Path) -> PathBuf {
+    crawl.join(NAME)
+}
+
+/// Returns the options for writing the index of a crawl.
+pub fn options(settings: &Settings) -> IndexOptions {
+    let main_content = settings.main_content.is_on();
+    let text = if main_content { "main" } else { "full" };
+    IndexOptions {
+        directory: directory(&settings.out),
+        memory: settings.index_memory.0,
+        rules: format!("{}-{text}", settings.index),
+    }
+}
+
+/// Wraps the archive's sink with the index, unless the index is off. Must be called before the
+/// first write after the archive was opened.
+pub fn over(
+    archive: Arc<dyn Sink>,
+    settings: &Settings,
+    policy: &Policy,
+    store: &EmbeddedStore,
+    clock: &Clock,
+) -> Result<Arc<dyn Sink>, CommandError> {
+    let directory = crawl_directory::archive(&settings.out);
+    let settled = crawl::settled_end(store, &directory).map_err(|error| fault(&error))?;
+    let broken = |error: IndexFault| cli_error_of(&error, &settings.out);
+    let options = options(settings);
+    if settings.no_index && !search::exists(&options.directory) {
+        return Ok(archive);
+    }
+    let mut index = open(&options, settled.as_ref(), clock).map_err(broken)?;
+    if settings.no_index {
+        // New records will take the place of records that were cut off. The entries of the old
+        // records must not stay.
+        let covered = index.covered().cloned();
+        index.close(covered).map_err(broken)?;
+        return Ok(archive);
+    }
+    catch_up(&mut index, &directory, policy, settled)?;
+    Ok(Arc::new(Searchable::over(archive, index, clock.clone())))
+}
+
+/// Opens or creates the index. An unusable index is quarantined.
+fn open(
+    options: &IndexOptions,
+    settled: Option<&ArchiveEnd>,
+    clock: &Clock,
+) -> Result<Writer, IndexFault> {
+    let directory = &options.directory;
+    let cannot = |source| IndexFault::Io {
+        directory: directory.clone(),
+        source,
+    };
+    match Writer::open(options, settled) {
+        Err(IndexFault::Missing { .. }) if !directory.exists() => {}
+        // A kill may leave an index without entries. It contains nothing to lose, so there is no
+        // warning.
+        Err(IndexFault::Missing { .. }) => std::fs::remove_dir_all(directory).map_err(cannot)?,
+        Err(damage @ (IndexFault::Damaged { .. } | IndexFault::OtherFormat { .. })) => {
+            let aside = crawl_directory::quarantine_path(directory, "unusable", clock.now());
+            std::fs::rename(directory, &aside).map_err(cannot)?;
+            say(&format!(
+                "warning: {}; it is made again from the archive, and kept in {}",
+                printable(&damage.to_string()),
+                aside.display()
+            ));
+        }
+        opened => return opened,
+    }
+    Writer::create(options)
+}
+
+/// Indexes the archive after the end of the index, up to `settled` or the archive's end.
+pub fn catch_up(
+    index: &mut Writer,
+    archive: &Path,
+    policy: &Policy,
+    settled: Option<ArchiveEnd>,
+) -> Result<u64, CommandError> {
+    let covered = index.covered().cloned();
+    if settled == covered {
+        return Ok(0);
+    }
+    let mut progress = SlowProgress::new("pages read again for the search index");
+    let (mut pages, mut bytes) = (0, 0);
+    let which = policy.index.unwrap_or_default();
+    let crawl = archive.parent().unwrap_or(archive).to_owned();
+    let broken = |error: IndexFault| cli_error_of(&error, &crawl);
+    let mut end = None;
+    each_page(archive, covered.as_ref(), policy, |page| {
+        end = Some(page.end.clone());
+        if !which.has(page.fate) {
+            return Ok(());
+        }
+        let Some(text) = archived_text(policy, &page.exchange) else {
+            return Ok(());
+        };
+        if bytes > COMMIT_EVERY {
+            bytes = 0;
+            let before = ArchiveEnd {
+                file: page.file.clone(),
+                end: page.offset,
+            };
+            index.commit(Some(before)).map_err(broken)?;
+        }
+        bytes += text.text.len();
+        pages += 1;
+        progress.step();
+        let page = IndexPage {
+            url: page.exchange.url,
+            at: page.exchange.started,
+            file: page.file.as_str().into(),
+            offset: page.offset,
+            text,
+        };
+        index.add(page).map_err(broken)
+    })?;
+    let end = settled.or(end).or(covered);
+    index.commit(end).map_err(broken)?;
+    Ok(pages)
+}
+
+/// An archived page with its payload.
+struct ArchivedPage {
+    exchange: Exchange,
+    fate: Fate,
+    file: String,
+    offset: u64,
+    /// End of its last record seen so far.
+    end: ArchiveEnd,
+    id: String,
+}
+
+/// Calls `each` with the pages of an archive after `after`. A page is a `response` with a status of
+/// 200 to 299; its verdict is in the concurrent `metadata` record.
+fn each_page(
+    directory: &Path,
+    after: Option<&ArchiveEnd>,
+    policy: &Policy,
+    mut each: impl FnMut(ArchivedPage) -> Result<(), CommandError>,
+) -> Result<(), CommandError> {
+    let mut files = crawl_directory::archive_files(directory).map_err(|error| fault(&error))?;
+    let mut from = 0;
+    if let Some(ArchiveEnd { file, end }) = after {
+        from = *end;
+        let mut names = files.iter();
+        let place = names.position(|path| crawl_directory::is_named(path, file));
+        // Entries of a file that is gone are kept. Its place in the order of files is unknown.
+        files.drain(..place.unwrap_or(0));
+        if place.is_none() {
+            from = 0;
+        }
+    }
+    let (foreign, files): (Vec<_>, Vec<_>) = files.into_iter().partition(|path| is_foreign(path));
+    if !foreign.is_empty() {
+        let visits = foreign_visits(directory)?;
+        for path in &foreign {
+            each_page_of_foreign(path, after, policy, &visits, &mut each)?;
+        }
+        // These files come before all of ours.
+        from = 0;
+    }
+    for path in &files {
+        let read = each_page_of(path, from, policy, &mut each)?;
+        if let Err(damage) = read {
+            let torn = matches!(damage, ReadFault::TornTail { .. }) && files.last() == Some(path);
+            if !torn {
+                say(&format!(
+                    "warning: {}; what stands behind that in this file cannot be searched",
+                    printable(&damage.to_string())
+                ));
+            }
+        }
+        from = 0;
+    }
+    Ok(())
+}
+
+fn each_page_of(
+    path: &Path,
+    from: u64,
+    policy: &Policy,
+    each: &mut impl FnMut(ArchivedPage) -> Result<(), CommandError>,
+) -> Result<Result<(), ReadFault>, CommandError> {
+    let file = name_of(path).unwrap_or_default().to_owned();
+    let mut reader = match WarcReader::open_at(path, from) {
+        Ok(reader) => reader.spooling_in(beside(path), MAX_DOCUMENT),
+        Err(damage) => return Ok(Err(damage)),
+    };
+    let mut pending: Option<ArchivedPage> = None;
+    loop {
+        let record = match reader.next_record(HELD) {
+            Ok(Some(record)) => record,
+            ended => {
+                if let Some(page) = pending {
+                    each(page)?;
+                }
+                return Ok(ended.map(|_end| ()));
+            }
+        };
+        let end = record.offset + record.length;
+        match record.kind() {
+            "response" => {
+                let exchange = record.answer(&policy.canonical);
+                let next = exchange.and_then(|exchange| page_with(&record, exchange, &file));
+                if let Some(page) = std::mem::replace(&mut pending, next) {
+                    each(page)?;
+                }
+            }
+            "metadata" => {
+                if let Some(page) = pending.as_mut()
+                    && record.field("WARC-Concurrent-To") == Some(&page.id)
+                {
+                    page.fate = fate(&record.block);
+                    page.end.end = end;
+                }
+            }
+            // The text of a left-out page, which is a separate visit.
+            "conversion" => {}
+            _ => {
+                if let Some(page) = pending.as_mut() {
+                    page.end.end = end;
+                }
+            }
+        }
+    }
+}
+
+/// Fates of the pages in other crawlers' files, by place.
+type ForeignVisits = HashMap<(String, u64), Fate>;
+
+/// Returns the fates of pages in other crawlers' files. These are only in rows, not in the archive.
+fn foreign_visits(archive: &Path) -> Result<ForeignVisits, CommandError> {
+    let state = crawl_directory::state(archive.parent().unwrap_or(archive));
+    let mut visits = HashMap::new();
+    for row in embedded::rows(&state).map_err(|error| fault(&error))? {
+        let row = row.map_err(|error| fault(&error))?;
+        if let (Some(file), Some(offset)) = (row.warc_file, row.warc_offset)
+            && row.fate.is_page()
+            && is_foreign(&locate(archive, &file))
+        {
+            visits.insert((file, offset), row.fate);
+        }
+    }
+    Ok(visits)
+}
+
+/// Calls `each` with the pages of another crawler's file that rows name. Damage in the file was
+/// reported when the rows were made.
+fn each_page_of_foreign(
+    path: &Path,
+    after: Option<&ArchiveEnd>,
+    policy: &Policy,
+    visits: &ForeignVisits,
+    each: &mut impl FnMut(ArchivedPage) -> Result<(), CommandError>,
+) -> Result<(), CommandError> {
+    let file = name_of(path).unwrap_or_default();
+    let from = after
+        .filter(|after| after.file == file)
+        .map_or(0, |after| after.end);
+    let stream = WarcStream::open(path).map_err(|error| fault(&error))?;
+    let mut stream = stream.spooling_in(beside(path), MAX_DOCUMENT);
+    loop {
+        let record = match stream.next_record(HELD) {
+            Ok(Some(record)) => record,
+            Ok(None) => return Ok(()),
+            Err(ReadFault::Broken { .. }) => continue,
+            Err(error) => return Err(fault(&error)),
+        };
+        let fate = visits.get(&(file.to_owned(), record.offset));
+        if let Some(fate) = fate
+            && record.addressable
+            && record.offset >= from
+            && let Some(exchange) = exchange(&record, &policy.canonical)
+            && let Some(page) = page_with(&record, exchange, file)
+        {
+            each(ArchivedPage {
+                fate: *fate,
+                ..page
+            })?;
+        }
+    }
+}
+
+/// Returns the spool directory for a reader of this file.
+fn beside(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new("."))
+}
+
+fn page_with(record: &Record, exchange: Exchange, file: &str) -> Option<ArchivedPage> {
+    (200..300).contains(&exchange.status).then(|| ArchivedPage {
+        exchange,
+        fate: Fate::Unique,
+        file: file.to_owned(),
+        offset: record.offset,
+        end: ArchiveEnd {
+            file: file.to_owned(),
+            end: record.offset + record.length,
+        },
+        id: record.id().to_owned(),
+    })
+}
+
+/// Returns the verdict in a `metadata` record, or `Unique` without a verdict.
+fn fate(block: &[u8]) -> Fate {
+    let text = String::from_utf8_lossy(block);
+    let mut fields = text.lines().filter_map(|line| line.split_once(':'));
+    let verdict = fields.find(|(name, _)| name.eq_ignore_ascii_case("verdict"));
+    let fate = verdict.and_then(|(_, word)| Fate::of_word(word.trim()));
+    fate.unwrap_or(Fate::Unique)
+}
+
+/// Returns true if an index with these rules, as written by [`options`], contains pages with this
+/// fate.
+pub fn has(rules: &str, fate: Fate) -> bool {
+    let which = rules.split('-').next().and_then(|word| word.parse().ok());
+    which.unwrap_or(IndexedPages::Unique).has(fate)
+}
+
+/// Converts the error and adds its remedy.
+pub fn cli_error_of(error: &IndexFault, crawl: &Path) -> CommandError {
+    let shown = pasted(crawl);
+    fault(error).with_remedy(match error {
+        IndexFault::Missing { .. }
+        | IndexFault::OtherFormat { .. }
+        | IndexFault::Damaged { .. } => {
+            format!("`crawler reindex {shown}` makes it again from the archive")
+        }
+        IndexFault::InUse { .. } => "wait until it ends, or interrupt it".to_owned(),
+        IndexFault::Io { .. } => remedy_of(error, crawl),
+    })
+}
+
+/// Returns the end of an archive on disk; `None` for an archive without files.
+pub fn end_of(archive: &Path) -> Result<Option<ArchiveEnd>, CommandError> {
+    let files = crawl_directory::archive_files(archive).map_err(|error| fault(&error))?;
+    let Some((path, file)) = files.last().and_then(|path| Some((path, name_of(path)?))) else {
+        return Ok(None);
+    };
+    let end = std::fs::metadata(path)
+        .map_err(|error| fault(&error))?
+        .len();
+    Ok(Some(ArchiveEnd {
+        file: file.to_owned(),
+        end,
+    }))
+}

@@ -1,0 +1,121 @@
+//! Refuses impossible values, and names the possible ones.
+
+use std::fmt::Display;
+
+use crawl::OffTopic;
+use crawl::values::{check_concurrency, check_factor};
+use messages::{CommandError, fault, usage};
+use neardup::tables::MAX_DISTANCE;
+use web::MainSelectors;
+
+use super::Settings;
+use crate::archiving;
+
+impl Settings {
+    /// Checks that all values are possible together.
+    pub(super) fn check(&self) -> Result<(), CommandError> {
+        // A crawl stores its settings as text, so paths must be UTF-8.
+        toml::Table::try_from(self).map_err(|error| fault(&error))?;
+        let resemblance = self.resemblance.unwrap_or_default();
+        if !(0.0..=1.0).contains(&resemblance) {
+            let range = "a resemblance lies between 0 and 1; without one, it goes by the length \
+                         of the texts";
+            return refuse("resemblance", &resemblance, range);
+        }
+        self.check_topic()?;
+        if self.distance > MAX_DISTANCE {
+            let range = format!(
+                "fingerprints are compared within 0 to {MAX_DISTANCE} bits; 3 is the default"
+            );
+            return refuse("distance", &self.distance, &range);
+        }
+        if let (Some(resemblance), false) = (&self.resemblance, self.verify.is_on()) {
+            let range = "with verify off, fingerprints decide alone: leave one of them out";
+            return refuse("resemblance", resemblance, range);
+        }
+        if let (Some(from), Some(to)) = (&self.sitemap_from, &self.sitemap_to)
+            && from.lastmod.first > to.lastmod.last
+        {
+            let range = format!("it must not be before --sitemap-from {from}");
+            return refuse("sitemap-to", to, &range);
+        }
+        if let Err(range) = check_factor(self.delay_factor) {
+            return refuse("delay-factor", &self.delay_factor, range);
+        }
+        if let Err(range) = check_concurrency(self.concurrency) {
+            return refuse("concurrency", &self.concurrency, range);
+        }
+        let zero = |option, range| refuse(option, &0, &format!("it must be at least 1{range}"));
+        if self.concurrency_per_host == Some(0) {
+            return zero("concurrency-per-host", ", the default");
+        }
+        if self.max_hosts_per_domain == 0 {
+            return zero("max-hosts-per-domain", "; 1000 is the default");
+        }
+        if self.per_cluster == 0 {
+            return zero("per-cluster", ", the default");
+        }
+        if let Err(bad) = MainSelectors::parse(&self.main_selectors()) {
+            let forms = "a CSS selector such as \"article.post\", or HOST=CSS";
+            return Err(usage(format!("--main-selector {bad}")).with_remedy(forms));
+        }
+        if let Err(range) = self.tables.design(self.distance) {
+            return refuse("tables", &self.tables, &range);
+        }
+        if self.client_key.is_some() && self.client_cert.is_none() {
+            let remedy = "--client-cert FILE names the certificate of the key";
+            return Err(usage("--client-key needs --client-cert").with_remedy(remedy));
+        }
+        if self.tries == 0 {
+            return zero("tries", "; 3 is the default");
+        }
+        archiving::check(self)?;
+        if self.timeout.0.is_zero() {
+            return refuse("timeout", &0, "it must be longer than 0, such as 60s");
+        }
+        let user_agent = self.user_agent();
+        if matches!(self.agent_token().as_str(), "" | "*") {
+            let shape = "it must begin with a product token of letters, digits, - and _, which \
+                         robots.txt can name: Name/1.0 (+contact)";
+            return refuse("user-agent", &user_agent, shape);
+        }
+        if !user_agent.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+            let range = "it must be visible ASCII characters (RFC 9110, section 5.5)";
+            return refuse("user-agent", &user_agent, range);
+        }
+        Ok(())
+    }
+}
+
+impl Settings {
+    /// Returns true if the crawl has a topic.
+    pub fn has_topic(&self) -> bool {
+        self.reading().has_topic()
+    }
+
+    /// Checks the options of a focused crawl, which need a topic.
+    fn check_topic(&self) -> Result<(), CommandError> {
+        let threshold = self.topic_threshold.unwrap_or_default();
+        if !(0.0..=1.0).contains(&threshold) {
+            let range = "a relevance lies between 0 and 1; `crawler topic` prints that of files";
+            return refuse("topic-threshold", &threshold, range);
+        }
+        let needy = [
+            ("topic-threshold", self.topic_threshold.is_some()),
+            ("min-harvest", self.min_harvest.is_some()),
+            ("patience", self.patience.is_some()),
+            ("off-topic", self.off_topic != OffTopic::Drop),
+        ];
+        let needy = needy.into_iter().find(|(_, is_given)| *is_given);
+        if let Some((option, _)) = needy.filter(|_| !self.has_topic()) {
+            let remedy = "--topic WORDS, --topic-file FILE or --topic-of-seeds says what the crawl \
+                          looks for";
+            return Err(usage(format!("--{option} needs a topic")).with_remedy(remedy));
+        }
+        Ok(())
+    }
+}
+
+fn refuse(option: &str, value: &dyn Display, range: &str) -> Result<(), CommandError> {
+    Err(usage(format!("--{option} {value} is impossible")).with_remedy(range))
+}

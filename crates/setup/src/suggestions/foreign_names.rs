@@ -1,0 +1,295 @@
+//! Names in other crawlers, and our equivalents.
+//!
+//! Invariant: no row contains one of our names, no name is in two rows, and every option and
+//! command that a row suggests exists (tests of [`super`]).
+
+/// Names of other crawlers' options and settings, and the advice for users who type them.
+pub struct ForeignName {
+    /// The names.
+    pub names: &'static [&'static str],
+    /// The advice.
+    pub advice: &'static str,
+}
+
+/// Returns a row of the table.
+const fn row(names: &'static [&'static str], advice: &'static str) -> ForeignName {
+    ForeignName { names, advice }
+}
+
+/// Options of wget, wget2, Scrapy, HTTrack and Katana that have another name here. Names with one
+/// hyphen match literally. `--name` also matches `-name` and, without hyphens, a key of a
+/// configuration file.
+pub const FOREIGN: &[ForeignName] = &[
+    row(
+        &["--depth", "--level", "--depth-limit", "-d"],
+        "did you mean --max-depth?",
+    ),
+    row(
+        &["--recursive", "-r"],
+        "it is the default: links are followed; --max-depth N limits them",
+    ),
+    row(
+        &["--no-parent", "-np", "--stay-on-same-dir"],
+        "did you mean --scope prefix?",
+    ),
+    row(
+        &["--span-hosts", "-H", "--go-everywhere"],
+        "did you mean --scope any? -H of curl is --header",
+    ),
+    row(
+        &[
+            "--domains",
+            "-D",
+            "--allowed-domains",
+            "--stay-on-same-domain",
+        ],
+        "did you mean --scope domain? Each domain needs a seed",
+    ),
+    row(
+        &["--stay-on-same-address", "--field-scope", "-fs"],
+        "did you mean --scope? It is host, domain, prefix or any",
+    ),
+    row(
+        &[
+            "--accept",
+            "-A",
+            "--accept-regex",
+            "--include-directories",
+            "-I",
+            "--crawl-scope",
+            "-cs",
+        ],
+        "did you mean --include? It takes a regular expression on the URL",
+    ),
+    row(
+        &[
+            "--reject",
+            "-R",
+            "--reject-regex",
+            "--exclude-directories",
+            "-X",
+            "--exclude-domains",
+            "--crawl-out-scope",
+            "-cos",
+            "--deny",
+        ],
+        "did you mean --exclude? It takes a regular expression on the URL",
+    ),
+    row(
+        &[
+            "--wait",
+            "--download-delay",
+            "--rate-delay",
+            "-rd",
+            "--random-wait",
+            "--waitretry",
+        ],
+        "did you mean --delay? Slow hosts and failures lengthen it by themselves",
+    ),
+    row(
+        &["--autothrottle-enabled", "--autothrottle-start-delay"],
+        "it is the default: --delay-factor follows the response time of each host",
+    ),
+    row(
+        &[
+            "--limit-rate",
+            "--max-rate",
+            "--rate-limit",
+            "-rl",
+            "--connection-per-second",
+        ],
+        "did you mean --rate? It limits requests, such as 5/s; bytes have no limit in time",
+    ),
+    row(
+        &[
+            "--max-threads",
+            "--concurrent-requests",
+            "--parallelism",
+            "--sockets",
+            "-c",
+            "-p",
+            "-C",
+        ],
+        "did you mean --concurrency? -p of wget is --page-requisites, -c is the default",
+    ),
+    row(
+        &[
+            "--concurrent-requests-per-domain",
+            "--concurrent-requests-per-ip",
+        ],
+        "did you mean --concurrency-per-host?",
+    ),
+    row(
+        &[
+            "--output-dir",
+            "--output-directory",
+            "--directory-prefix",
+            "--path",
+            "--jobdir",
+            "-P",
+            "-O",
+            "--output-document",
+            "--feeds-uri",
+        ],
+        "did you mean --out DIR? `crawler export DIR` writes tables of a crawl",
+    ),
+    row(
+        &["--jsonl", "-j", "--overwrite-output"],
+        "did you mean `crawler export DIR --format jsonl`? It runs after the crawl, or beside it",
+    ),
+    row(
+        &["--warc-file", "--warc-header", "--warc-cdx"],
+        "it is the default: every crawl writes WARC files; --warc-prefix is their name",
+    ),
+    row(
+        &[
+            "--input-file",
+            "--list",
+            "-list",
+            "--urls",
+            "--start-urls",
+            "--seed",
+            "--url-file",
+        ],
+        "did you mean --seeds FILE? URLs themselves need no option",
+    ),
+    row(
+        &["--url", "-u"],
+        "a URL needs no option: crawler https://example.org/",
+    ),
+    row(
+        &["--closespider-pagecount", "--max-files", "--limit"],
+        "did you mean --max-pages?",
+    ),
+    row(
+        &["--closespider-timeout", "--crawl-duration", "-ct"],
+        "did you mean --max-time?",
+    ),
+    row(&["--quota", "-Q"], "did you mean --max-size?"),
+    row(
+        &[
+            "--max-response-size",
+            "-mrs",
+            "--download-maxsize",
+            "--max-file-size",
+        ],
+        "did you mean --max-body?",
+    ),
+    row(
+        &[
+            "--connect-timeout",
+            "--read-timeout",
+            "--dns-timeout",
+            "--download-timeout",
+            "--max-retry-time",
+        ],
+        "did you mean --timeout? It is for the whole request",
+    ),
+    row(
+        &["--retry", "--retries", "--retry-times", "--max-retries"],
+        "did you mean --tries? It counts the first visit, too",
+    ),
+    row(
+        &["--max-redirect", "--redirect-max-times"],
+        "did you mean --max-redirects?",
+    ),
+    row(
+        &["--robots", "--robotstxt-obey", "--no-robots", "-e"],
+        "robots.txt is obeyed; --ignore-robots is for sites that agreed to it",
+    ),
+    row(
+        &["--follow-sitemaps", "--known-files", "-kf"],
+        "did you mean --sitemaps? It is on",
+    ),
+    row(&["--js-crawl", "-jc"], "did you mean --script-links?"),
+    row(
+        &["--automatic-form-fill", "-aff", "--form-fill"],
+        "did you mean --forms?",
+    ),
+    row(
+        &["--near", "--requisites"],
+        "did you mean --page-requisites?",
+    ),
+    row(
+        &["--timestamping", "-N", "--update"],
+        "did you mean --since DIR? It fetches what has changed since that crawl",
+    ),
+    row(
+        &["--continue", "--resume", "--no-clobber", "-nc", "--persist"],
+        "it is the default: `crawler --out DIR` continues the crawl in DIR",
+    ),
+    row(
+        &[
+            "--convert-links",
+            "-k",
+            "--adjust-extension",
+            "-E",
+            "-nd",
+            "-nH",
+            "-K",
+        ],
+        "pages are archived as they were sent; afterwards, `crawler unpack DIR -o OUT` writes them \
+         as files with converted links",
+    ),
+    row(
+        &["--mirror", "-m", "--archive"],
+        "a crawl archives a whole site by default; --page-requisites adds images and styles",
+    ),
+    row(
+        &["--no-check-certificate", "--insecure"],
+        "did you mean --insecure-host HOST?",
+    ),
+    row(
+        &["--agent", "--useragent"],
+        "did you mean --user-agent? With --contact sites can write to you",
+    ),
+    row(
+        &["--user", "--http-passwd"],
+        "did you mean --http-user and --http-password-file?",
+    ),
+    row(
+        &["--cookie-jar", "--headers"],
+        "did you mean --load-cookies or --header?",
+    ),
+    row(
+        &["--silent", "--no-verbose", "-nv", "--nolog"],
+        "did you mean --quiet (-q)?",
+    ),
+    row(
+        &["--debug", "--loglevel", "-L", "--log-level"],
+        "did you mean --verbose (-v)? crawl.log in the directory of the crawl has everything",
+    ),
+    row(
+        &["--set", "-s", "-a"],
+        "settings are options, such as --delay 2s, or keys of a file for --config",
+    ),
+];
+
+/// Words that users type as commands, and the command or option that they need.
+pub const FOREIGN_COMMANDS: &[(&str, &str)] = &[
+    ("check", "verify"),
+    ("continue", "--out"),
+    ("convert", "export"),
+    ("dedupe", "dedup"),
+    ("diff", "changes"),
+    ("dump", "export"),
+    ("dupes", "duplicates"),
+    ("explain", "why"),
+    ("expand", "unpack"),
+    ("fetch", "crawl"),
+    ("find", "search"),
+    ("grep", "search"),
+    ("info", "status"),
+    ("list", "export"),
+    ("ls", "export"),
+    ("mirror", "crawl"),
+    ("pack", "wacz"),
+    ("repair", "rebuild"),
+    ("resume", "--out"),
+    ("runspider", "crawl"),
+    ("scrape", "crawl"),
+    ("start", "crawl"),
+    ("stats", "status"),
+    ("traps", "patterns"),
+    ("unwarc", "unpack"),
+];
