@@ -17,7 +17,8 @@ pub enum Preset {
 }
 
 impl Preset {
-    const ALL: [Self; 2] = [Self::Archive, Self::Focused];
+    /// All presets.
+    pub const ALL: [Self; 2] = [Self::Archive, Self::Focused];
 
     const fn as_str(self) -> &'static str {
         match self {

@@ -26,7 +26,7 @@ use web::{GroupBy, LanguageFilter, Relations, ScopeKind, TypeFilter};
 
 pub use self::hosts::HostTables;
 pub use self::layers::one_line;
-pub use self::origins::Origins;
+pub use self::origins::{Origin, Origins};
 use crate::preset::Preset;
 use crate::values::{
     CookieKeeping, Date, Key, Rate, Share, SignatureIndexPlace, Size, Span, Switch, Tables,
