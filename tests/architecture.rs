@@ -6,7 +6,7 @@ mod text;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 25] = [
+const CRATES: [&str; 26] = [
     "anybytes",
     "batch",
     "cli",
@@ -18,6 +18,7 @@ const CRATES: [&str; 25] = [
     "disk",
     "export",
     "fetch",
+    "inspect",
     "messages",
     "neardup",
     "python",
@@ -142,14 +143,15 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
         (
             "cli",
             &[
-                "comparison",
                 "batch",
+                "comparison",
                 "corpus",
                 "crawl",
                 "differences",
                 "disk",
                 "export",
                 "fetch",
+                "inspect",
                 "messages",
                 "neardup",
                 "search",
@@ -181,6 +183,30 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
                 "store",
                 "topic",
                 "web",
+            ],
+        ),
+        (
+            "inspect",
+            &[
+                "comparison",
+                "corpus",
+                "crawl",
+                "differences",
+                "disk",
+                "export",
+                "fetch",
+                "messages",
+                "neardup",
+                "search",
+                "setup",
+                "shared-store",
+                "sinks",
+                "statistics",
+                "store",
+                "topic",
+                "unpack",
+                "web",
+                "web-ui",
             ],
         ),
         ("topic", &["neardup", "web"]),

@@ -1,6 +1,5 @@
 //! One file per command, and shared helpers.
 
-mod archives;
 pub(crate) mod canonicalize;
 pub(crate) mod changes;
 pub(crate) mod clean;
@@ -17,13 +16,10 @@ pub(crate) mod frames;
 pub(crate) mod frequencies;
 pub(crate) mod import;
 pub(crate) mod index;
-mod journal;
 pub(crate) mod manual;
 mod membership;
 pub(crate) mod node;
 pub(crate) mod nodes;
-mod page_counts;
-mod pair;
 pub(crate) mod patterns;
 pub(crate) mod plan;
 pub(crate) mod query;

@@ -6,7 +6,6 @@ mod block_diff;
 mod commands;
 mod exit;
 mod json_id;
-mod leftovers;
 mod listener;
 mod log;
 mod log_file;

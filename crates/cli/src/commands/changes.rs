@@ -4,7 +4,6 @@
 //! page at a time, and only for pages that changed. If a page is gone and a new page has its bytes
 //! or its text, the page moved.
 
-mod captures;
 mod line;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -12,11 +11,11 @@ use std::io::{self, Write};
 
 use clap::ValueEnum;
 use differences::RunKind;
+use inspect::captures::{Journals, Side, State};
 use messages::{CommandError, SlowProgress, say};
 use store::{Fate, StoreFault, VisitRecord, embedded};
 use web::{Media, UrlKey};
 
-use self::captures::{Journals, Side, State};
 use self::line::{Change, ChangedText};
 use crate::args::{ChangeKind, ChangesArgs};
 use crate::output::{self, Format};

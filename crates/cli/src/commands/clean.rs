@@ -4,13 +4,13 @@
 use std::io;
 use std::path::Path;
 
+use inspect::leftovers::{self, Leftover};
 use messages::{CommandError, fault, printable};
 use serde::Serialize;
 use setup::{crawl_directory, machine};
 use store::embedded::DirectoryLock;
 
 use crate::args::CleanArgs;
-use crate::leftovers::{self, Leftover};
 use crate::output::{self, Format};
 
 /// The outcome for one leftover file.

@@ -1,30 +1,17 @@
 //! `crawler frames`: the frames of hosts, as the crawl has learned them: blocks that do not count
 //! when pages are compared (`docs/adr/0029`).
-//!
-//! The crawl remembers blocks by their hashes, in a file that it writes when a session ends. The
-//! texts of the blocks come from the host's kept pages in the archive.
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, VecDeque};
 use std::io::{self, Write};
-use std::path::Path;
 
-use comparison::{HostFrame, Role};
-use crawl::LearnedFrames;
-use messages::{CommandError, counted, grouped, pasted, printable, say, usage};
+use comparison::HostFrame;
+use inspect::frames::{self, ShownBlock};
+use messages::{CommandError, counted, grouped, pasted, printable, usage};
 use serde::Serialize;
-use setup::crawl_directory;
-use setup::read_again::ArchivedPages;
-use setup::settings::Settings;
-use store::VisitRecord;
-use store::embedded;
-use web::{Host, PageUrl};
+use web::Host;
 
 use crate::args::FramesArgs;
 use crate::output::{self, Format};
-
-/// Number of a host's last kept pages whose blocks are shown.
-const PAGES: usize = 64;
 
 /// A host with a frame.
 #[derive(Serialize)]
@@ -36,33 +23,9 @@ struct FrameOfHost<'a> {
     changing: usize,
 }
 
-/// A block that does not count.
-#[derive(Serialize)]
-struct ShownBlock {
-    role: &'static str,
-    /// Number of kept pages that contain it. `None` for text in a place that changes on its own.
-    pages: Option<u32>,
-    block: String,
-}
-
 pub(crate) fn run(args: &FramesArgs) -> Result<(), CommandError> {
     let directory = &args.directory;
-    let state = crawl_directory::state_of(directory)?;
-    let learned = LearnedFrames::read(&state).map_err(|error| {
-        usage(format!(
-            "the frames of {} cannot be read: {error}",
-            directory.display()
-        ))
-        .with_remedy("the next session of the crawl begins to learn them again")
-    })?;
-    let frames = learned.hosts;
-    if frames.is_empty() {
-        let message = format!("the crawl in {} has learned no frame", directory.display());
-        let remedy = "frames are written when a session ends, of crawls that compare pages by \
-                      their texts: not with --resemblance, --duplicate-scope, --per-cluster, \
-                      --since or --against";
-        return Err(usage(message).with_remedy(remedy));
-    }
+    let frames = frames::of_crawl(directory)?;
     let format = Format::or_fitting(args.format);
     let Some(host) = &args.host else {
         return list(frames, format);
@@ -73,19 +36,11 @@ pub(crate) fn run(args: &FramesArgs) -> Result<(), CommandError> {
         let remedy = format!("`crawler frames {}` lists the hosts", pasted(directory));
         return Err(usage(message).with_remedy(remedy));
     };
-    let blocks = blocks(directory, &state, host, frame)?;
-    output::to_stdout(|out| blocks.iter().try_for_each(|block| block.write(format, out)))
-}
-
-/// Returns the frames that the crawl with this state has learned. If they cannot be read, prints a
-/// warning, and pages are compared as on an unknown site.
-pub(super) fn learned_frames(state: &Path) -> LearnedFrames {
-    LearnedFrames::read(state).unwrap_or_else(|error| {
-        let error = printable(&error);
-        say(&format!(
-            "warning: compared without the frames of hosts: {error}"
-        ));
-        LearnedFrames::default()
+    let blocks = frames::blocks(directory, host, frame)?;
+    output::to_stdout(|out| {
+        blocks
+            .iter()
+            .try_for_each(|block| write_block(block, format, out))
     })
 }
 
@@ -103,60 +58,6 @@ fn list(mut frames: Vec<(Host, HostFrame)>, format: Format) -> Result<(), Comman
             frame.write(format, out)
         })
     })
-}
-
-/// Returns the blocks that do not count on the last kept pages of a host.
-fn blocks(
-    directory: &Path,
-    state: &Path,
-    host: &Host,
-    frame: &HostFrame,
-) -> Result<Vec<ShownBlock>, CommandError> {
-    let mut rows: VecDeque<VisitRecord> = VecDeque::new();
-    for row in embedded::rows(state)? {
-        let row = row?;
-        if final_url(&row).host() == *host && row.has_page() {
-            rows.push_back(row);
-            if rows.len() > PAGES {
-                rows.pop_front();
-            }
-        }
-    }
-    let archived = ArchivedPages::of(&Settings::of_crawl(directory)?);
-    let main_content = archived.archive.policy.main_content;
-    let mut shown: HashMap<String, Option<u32>> = HashMap::new();
-    archived.read_all(
-        &mut rows.into_iter().collect(),
-        |row| row,
-        |row, document| {
-            let Some(document) = document else {
-                return Ok::<(), CommandError>(());
-            };
-            let url = final_url(&row).as_str();
-            let page = crawl::compared_page(url, &document, main_content);
-            for (block, role) in frame.roles(&page) {
-                let pages = match role {
-                    Role::Frame(pages) => Some(pages),
-                    Role::Changing => None,
-                    Role::Content => continue,
-                };
-                shown.insert(block.text.clone(), pages);
-            }
-            Ok(())
-        },
-    )?;
-    let mut shown: Vec<_> = shown.into_iter().collect();
-    shown.sort_by(|(one, of_one), (other, of_other)| (of_other, one).cmp(&(of_one, other)));
-    let shown = shown.into_iter().map(|(block, pages)| ShownBlock {
-        role: if pages.is_some() { "frame" } else { "changes" },
-        pages,
-        block,
-    });
-    Ok(shown.collect())
-}
-
-fn final_url(row: &VisitRecord) -> &PageUrl {
-    row.final_url.as_ref().unwrap_or(&row.url)
 }
 
 fn places(changing: usize) -> String {
@@ -181,16 +82,14 @@ impl FrameOfHost<'_> {
     }
 }
 
-impl ShownBlock {
-    fn write(&self, format: Format, out: &mut dyn Write) -> io::Result<()> {
-        match format {
-            Format::Json => output::json_line(out, self),
-            Format::Table => {
-                let pages = self
-                    .pages
-                    .map_or_else(|| "changes".to_owned(), |pages| grouped(pages.into()));
-                writeln!(out, "{pages:>8}  {}", printable(&self.block))
-            }
+fn write_block(block: &ShownBlock, format: Format, out: &mut dyn Write) -> io::Result<()> {
+    match format {
+        Format::Json => output::json_line(out, block),
+        Format::Table => {
+            let pages = block
+                .pages
+                .map_or_else(|| "changes".to_owned(), |pages| grouped(pages.into()));
+            writeln!(out, "{pages:>8}  {}", printable(&block.block))
         }
     }
 }

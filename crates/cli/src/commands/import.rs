@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use inspect::journal::{damaged, records};
 use messages::{CommandError, say, usage};
 use setup::seeds::{ReadAhead, Seeds};
 use setup::settings::Settings;
@@ -12,7 +13,6 @@ use setup::{crawl_directory, machine, shared};
 use shared_store::{CrawlSettings, Import, ImportScan};
 use store::embedded::{DirectoryLock, History};
 
-use super::journal::{damaged, records};
 use crate::args::{Arguments, ImportArgs};
 
 /// Time without a heartbeat until a node counts as dead.

@@ -1,15 +1,12 @@
 //! `crawler index`: rebuilds the index of a crawl's archive, or indexes any WARC files.
 
-use std::fs;
-use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use disk::SystemDisk;
-use messages::{CommandError, fault, say, usage, warn};
-use setup::draft_file::DraftFile;
-use setup::input::{unreadable, unwritable};
+use inspect::index;
+use messages::{CommandError, fault, say, warn};
 use setup::{crawl_directory, machine};
 use sinks::SinkFault;
 use sinks::cdxj::{self, IndexingReport};
@@ -19,9 +16,6 @@ use super::exit_code;
 use crate::args::IndexArgs;
 use crate::output;
 
-/// The first bytes of a ZIP file.
-const ZIP: [u8; 4] = *b"PK\x03\x04";
-
 pub(crate) fn run(args: &IndexArgs) -> Result<ExitCode, CommandError> {
     if let ([directory], None) = (args.archives.as_slice(), &args.output)
         && crawl_directory::archive(directory).is_dir()
@@ -30,14 +24,14 @@ pub(crate) fn run(args: &IndexArgs) -> Result<ExitCode, CommandError> {
     }
     let mut files = Vec::new();
     for path in &args.archives {
-        files.extend(files_of(path)?);
+        files.extend(index::files_of(path)?);
     }
     let file = args
         .output
         .as_deref()
         .filter(|path| *path != Path::new("-"));
     let report = match file {
-        Some(path) => to_file(&files, path)?,
+        Some(path) => index::to_file(&files, path)?,
         None => {
             let scratch = args.temp_dir.clone();
             let scratch = scratch.unwrap_or_else(machine::usual_temp_dir);
@@ -51,43 +45,12 @@ pub(crate) fn run(args: &IndexArgs) -> Result<ExitCode, CommandError> {
     for empty in &report.empty {
         warn(&format!("{} holds no record", empty.display()));
     }
-    for remark in remarks(&report) {
+    for remark in index::remarks(&report) {
         say(&remark);
     }
-    Ok(exit_code(is_whole(&report) && report.empty.is_empty()))
-}
-
-/// Describes the records that an index does not contain.
-pub(super) fn remarks(report: &IndexingReport) -> Vec<String> {
-    let counted = [
-        (
-            report.broken,
-            "places could not be read: all else is in the index",
-        ),
-        (
-            report.sharing,
-            "records are not packed one by one: they cannot be found by a place in their file, and \
-             are not in the index",
-        ),
-        (
-            report.unnamed,
-            "captures have no usable URL or date: they are not in the index",
-        ),
-        (
-            report.not_pages,
-            "captures are not in the index, because they stand for no page: answers to HEAD, POST \
-             and the like, and pieces of files",
-        ),
-    ];
-    let counted = counted.into_iter().filter(|(count, _)| *count > 0);
-    counted
-        .map(|(count, text)| format!("{count} {text}"))
-        .collect()
-}
-
-/// Returns true if the index contains all records that belong in it.
-pub(super) const fn is_whole(report: &IndexingReport) -> bool {
-    report.broken == 0 && report.sharing == 0 && report.unnamed == 0
+    Ok(exit_code(
+        index::is_whole(&report) && report.empty.is_empty(),
+    ))
 }
 
 fn make_again(directory: &Path) -> Result<ExitCode, CommandError> {
@@ -107,55 +70,10 @@ fn make_again(directory: &Path) -> Result<ExitCode, CommandError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the file itself, or the archive files of a directory or of the crawl in it.
-fn files_of(path: &Path) -> Result<Vec<PathBuf>, CommandError> {
-    if !path.is_dir() {
-        refuse_unnamed(path)?;
-        return Ok(vec![path.to_owned()]);
-    }
-    let archive = crawl_directory::archive(path);
-    let directory = if archive.is_dir() { &archive } else { path };
-    crawl_directory::warn_of_unread(directory, true).map_err(unreadable(directory))?;
-    let mut files = crawl_directory::arc_files(directory).map_err(unreadable(directory))?;
-    let warcs = crawl_directory::archive_files(directory).map_err(unreadable(directory))?;
-    files.extend(warcs);
-    if files.is_empty() {
-        return Err(usage(format!("{} holds no archive", directory.display()))
-            .with_remedy("archives end in .warc.gz, .warc.zst, .warc, .arc.gz or .arc"));
-    }
-    Ok(files)
-}
-
-/// Refuses standard input, and a WACZ, because our indexes cannot address records within a package.
-fn refuse_unnamed(path: &Path) -> Result<(), CommandError> {
-    if path == Path::new("-") {
-        return Err(
-            usage("an index names files, and standard input has no name")
-                .with_remedy("name the archive; /dev/stdin is a name, too"),
-        );
-    }
-    if !path.is_file() {
-        return Ok(()); // What a pipe has is read once only.
-    }
-    let mut beginning = [0; ZIP.len()];
-    let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut beginning));
-    match read.is_ok() && beginning == ZIP {
-        true => Err(usage(format!(
-            "{} is a package, and not an archive",
-            path.display()
-        ))
-        .with_remedy(
-            "its index is in its indexes/; to make one, unzip it, and name the WARC files in \
-                 its archive/",
-        )),
-        false => Ok(()),
-    }
-}
-
 fn to_stdout(files: &[PathBuf], scratch: &Path) -> Result<IndexingReport, CommandError> {
     let mut report = Ok(IndexingReport::default());
     output::file_to_stdout(|out| {
-        report = gather(files, scratch, out);
+        report = index::gather(files, scratch, out);
         match &mut report {
             Err(SinkFault::Io { path, source, .. }) if path == Path::new("-") => {
                 let source = std::mem::replace(source, std::io::ErrorKind::Other.into());
@@ -166,31 +84,4 @@ fn to_stdout(files: &[PathBuf], scratch: &Path) -> Result<IndexingReport, Comman
         }
     })?;
     report.map_err(|error| fault(&error))
-}
-
-/// Replaces the file with the index in one step.
-fn to_file(files: &[PathBuf], path: &Path) -> Result<IndexingReport, CommandError> {
-    let unwritable = unwritable(path);
-    let mut scratch = path.as_os_str().to_owned();
-    scratch.push(".runs");
-    let mut out = BufWriter::new(DraftFile::begin(path).map_err(unwritable)?);
-    let report = gather(files, Path::new(&scratch), &mut out).map_err(|error| fault(&error))?;
-    let draft = out
-        .into_inner()
-        .map_err(|error| unwritable(error.into_error()))?;
-    draft.complete().map_err(unwritable)?;
-    Ok(report)
-}
-
-fn gather(
-    files: &[PathBuf],
-    scratch: &Path,
-    out: &mut dyn Write,
-) -> Result<IndexingReport, SinkFault> {
-    let report = cdxj::index_files(&SystemDisk, files, scratch, out);
-    if scratch.is_dir() {
-        // It is empty unless something failed, and failures are reported.
-        fs::remove_dir_all(scratch).ok();
-    }
-    report
 }

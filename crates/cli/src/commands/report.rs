@@ -9,6 +9,8 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::path::Path;
 
+use inspect::journal::damaged;
+use inspect::verify::JournalPoliteness;
 use messages::{CommandError, SlowProgress, fault, say};
 use setup::crawl_directory;
 use setup::draft_file::DraftFile;
@@ -21,8 +23,6 @@ use store::StoreFault;
 use store::embedded::JournalFollower;
 use web_ui::{Beside, BrokenLinkCollector, LeastDelays, Report, Setting};
 
-use super::journal::damaged;
-use super::verify::JournalPoliteness;
 use crate::args::{ReportArgs, ReportForm};
 use crate::output;
 use crate::terminal::Escaping;

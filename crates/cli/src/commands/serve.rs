@@ -6,6 +6,7 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
+use inspect::{pair, similar, why};
 use messages::{CommandError, fault, say, usage};
 use setup::read_again::ArchivedPages;
 use setup::settings::Settings;
@@ -18,7 +19,7 @@ use web_ui::{
     WatchedCrawl,
 };
 
-use super::{pair, report, similar, why};
+use super::report;
 use crate::args::ServeArgs;
 use crate::signals;
 

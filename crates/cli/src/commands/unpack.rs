@@ -1,326 +1,39 @@
 //! `crawler unpack`: writes archives as files that a browser opens without a server.
-//!
-//! Pages are written as UTF-8: their links are rewritten as text, and a charset that is only in the
-//! response header would be lost. All other files are the exact bytes that a browser sees, without
-//! content codings.
-
-mod captures;
-mod tree;
 
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::{Mutex, PoisonError};
 
-use bytes::Bytes;
 use bytesize::ByteSize;
-use fetch::Decoding;
-use http::HeaderMap;
-use messages::{CommandError, SlowProgress, usage, warn};
-use rayon::prelude::*;
-use serde::Serialize;
-use setup::machine;
-use sinks::warc::{ReadFault, Record, WarcStream};
-use unpack::{FileKind, LinkCounts, rewrite_css, rewrite_html};
-use web::{Body, page_text, sheet_text};
+use inspect::unpack::{self, Summary};
+use messages::CommandError;
 
-use self::captures::{Targets, UnpackedFile};
-use self::tree::Tree;
-use super::archives::inputs::{self, Input, Purpose};
-use super::archives::merged::{InputIndex, scratch};
 use super::exit_code;
 use crate::args::UnpackArgs;
 use crate::output::{self, Format};
 
-/// Maximum size of a record and of its content, in bytes.
-const MAX_FILE: u64 = 1 << 30;
-
-/// Bytes of a record that are held in memory; the rest is spooled.
-const HELD: usize = 256 << 10;
-
-/// Maximum size of content that all cores may hold in memory at the same time, in bytes per core.
-const SMALL: u64 = 1 << 20;
-
-/// Maximum size of a page or style sheet whose links are converted, in bytes. Larger files are
-/// written unchanged.
-const PAGE: u64 = 16 << 20;
-
-/// Maximum number of unreadable records that are named; the rest are counted.
-const NAMED: u64 = 10;
-
-/// The summary.
-#[derive(Default, Serialize)]
-struct Summary {
-    files: u64,
-    bytes: u64,
-    /// Links to files.
-    links_to_files: u64,
-    /// Links to the web.
-    links_to_web: u64,
-    /// URLs without their own file whose links point to another URL's file: redirects, and pages
-    /// left out as duplicates.
-    redirected: u64,
-    /// Pages whose content is in none of the inputs.
-    without_content: u64,
-    /// Records that cannot be read.
-    unreadable: u64,
-    /// The file of the first page.
-    start: Option<String>,
-}
-
 pub(crate) fn run(args: &UnpackArgs) -> Result<ExitCode, CommandError> {
-    let inputs = inputs::open(&args.inputs, Purpose::Unpack)?;
-    inputs::keep_apart(&inputs, &args.output)?;
-    let tree = Tree::begin(&args.output, args.force)?;
-    let mut index = InputIndex::of(&inputs, &scratch(&args.output), true)?;
-    index.warn();
-    let targets = Targets::of(&inputs, &mut index)?;
-    if targets.files.is_empty() {
-        return Err(usage("the archives have no page").with_remedy(
-            "pages are answers with status 2xx, and resources; `crawler index` lists what there is",
-        ));
-    }
-    let unpacking = Unpacking {
-        targets: &targets,
-        tree: &tree,
-        done: Mutex::new((Summary::default(), SlowProgress::new("files written"))),
-        turn: Mutex::new(()),
-    };
-    let written = targets.files.par_iter();
-    written.try_for_each(|file| unpacking.file(file))?;
-    let done = unpacking.done.into_inner();
-    let (mut summary, progress) = done.unwrap_or_else(PoisonError::into_inner);
-    drop(progress);
-    let (files, bytes) = tree.complete(machine::clock().now())?;
-    summary.files = files;
-    summary.bytes = bytes;
-    summary.redirected = targets.redirected;
-    summary.without_content = targets.without_content;
-    let start = start(&inputs, &targets).map(|file| args.output.join(file));
-    summary.start = start.map(|file| file.display().to_string());
+    let (summary, is_whole) = unpack::unpack(&args.inputs, &args.output, args.force)?;
     output::to_stdout(|out| match Format::or_fitting(args.format) {
         Format::Json => output::json_line(out, &summary),
-        Format::Table => summary.write(out, &args.output),
+        Format::Table => write(&summary, out, &args.output),
     })?;
-    Ok(exit_code(index.is_whole() && summary.unreadable == 0))
+    Ok(exit_code(is_whole))
 }
 
-/// Returns the file of the first seed of a crawl that has one, or of the first page.
-fn start<'t>(inputs: &[Input], targets: &'t Targets) -> Option<&'t str> {
-    let crawls = inputs.iter().filter_map(Input::crawl);
-    let mut seeds = crawls.filter_map(|crawl| crawl.extent.main_page.as_ref());
-    let of_seed = seeds.find_map(|(url, _)| targets.file_of(url));
-    let is_page = |file: &&UnpackedFile| file.kind == FileKind::Html;
-    of_seed.or_else(|| {
-        let page = targets.files.iter().find(is_page)?;
-        targets.names.get(&page.url)
-    })
-}
-
-impl Summary {
-    fn write(&self, out: &mut dyn io::Write, output: &Path) -> io::Result<()> {
-        let size = ByteSize(self.bytes).display().iec();
-        writeln!(out, "{}: {} files, {size}", output.display(), self.files)?;
-        let some = |count: u64| (count > 0).then(|| count.to_string());
-        output::columns(
-            out,
-            &[
-                ("links to files", Some(self.links_to_files.to_string())),
-                ("links to the web", Some(self.links_to_web.to_string())),
-                ("redirects and duplicates", some(self.redirected)),
-                ("without content", some(self.without_content)),
-                ("unreadable", some(self.unreadable)),
-                ("begin at", self.start.clone()),
-            ],
-        )
-    }
-}
-
-/// The work on all files.
-struct Unpacking<'a> {
-    targets: &'a Targets,
-    tree: &'a Tree,
-    done: Mutex<(Summary, SlowProgress)>,
-    /// Lock for large contents: only one is in memory at a time.
-    turn: Mutex<()>,
-}
-
-/// The content of a record, including its content codings.
-struct Content {
-    content_type: Option<String>,
-    headers: HeaderMap,
-    body: Body,
-}
-
-impl Unpacking<'_> {
-    /// Writes a file with its links converted. A record that cannot be read is counted.
-    fn file(&self, file: &UnpackedFile) -> Result<(), CommandError> {
-        let Some(path) = self.targets.names.get(&file.url) else {
-            return Ok(());
-        };
-        let links = match self.content(file) {
-            Ok(content) => self.write(file, path, &content)?,
-            Err(NoContent::Unreadable(trouble)) => Err(trouble),
-            Err(NoContent::NoRoom(source)) => return Err(self.tree.without_room(path, source)),
-        };
-        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
-        let (summary, progress) = &mut *done;
-        progress.step();
-        match links {
-            Ok(links) => {
-                summary.links_to_files += links.inward;
-                summary.links_to_web += links.outward;
-            }
-            Err(trouble) => {
-                summary.unreadable += 1;
-                if summary.unreadable <= NAMED {
-                    warn(&format!("{}: {trouble}", file.url));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes the content of a file without its content codings, and returns the counts of its
-    /// links. Contents of more than [`SMALL`] bytes are processed one at a time. Contents of more
-    /// than [`PAGE`] bytes are written unchanged.
-    fn write(
-        &self,
-        file: &UnpackedFile,
-        path: &str,
-        content: &Content,
-    ) -> Result<Result<LinkCounts, String>, CommandError> {
-        if let Some(decoded) = content.decoded(SMALL) {
-            return self.write_converted(file, path, content, &decoded).map(Ok);
-        }
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(decoded) = content.decoded(PAGE) {
-            return self.write_converted(file, path, content, &decoded).map(Ok);
-        }
-        let mut decoding = Decoding::of(&content.headers, &content.body, MAX_FILE);
-        self.tree.write_from(path, &mut decoding)?;
-        Ok(match decoding.is_truncated() {
-            true => Err(format!(
-                "its content has more than {MAX_FILE} bytes, and is cut"
-            )),
-            false => Ok(LinkCounts::default()),
-        })
-    }
-
-    fn write_converted(
-        &self,
-        file: &UnpackedFile,
-        path: &str,
-        content: &Content,
-        decoded: &Bytes,
-    ) -> Result<LinkCounts, CommandError> {
-        let (bytes, links) = self.converted(file, path, content, decoded);
-        self.tree.write_from(path, &mut &*bytes)?;
-        Ok(links)
-    }
-
-    /// Returns the bytes of a file, and the counts of its links.
-    fn converted(
-        &self,
-        file: &UnpackedFile,
-        path: &str,
-        content: &Content,
-        decoded: &Bytes,
-    ) -> (Bytes, LinkCounts) {
-        let link = |url: &str| self.targets.link(path, url);
-        let content_type = content.content_type.as_deref();
-        let rewritten = match file.kind {
-            FileKind::Html => {
-                let text = page_text(decoded, content_type, tld(&file.url));
-                rewrite_html(&text, &file.url, &link).ok()
-            }
-            FileKind::Css => {
-                let text = sheet_text(decoded, content_type);
-                Some(rewrite_css(&text, &file.url, &link))
-            }
-            FileKind::Svg | FileKind::Other => None,
-        };
-        match rewritten {
-            Some(rewritten) => {
-                let links = rewritten.links;
-                (rewritten.into_bytes().into(), links)
-            }
-            None => (decoded.clone(), LinkCounts::default()),
-        }
-    }
-
-    /// Reads the content of a record.
-    fn content(&self, file: &UnpackedFile) -> Result<Content, NoContent> {
-        let path = &self.targets.paths[file.place.file];
-        let stream = WarcStream::open_at(path, file.place.offset)?;
-        let mut stream = stream.spooling_in(self.tree.draft(), MAX_FILE);
-        let record = stream.next_record(HELD)?;
-        let record = record.ok_or_else(|| "its record is missing".to_owned())?;
-        let block = record.whole_block().ok_or_else(|| {
-            format!(
-                "its record has {} bytes; at most {MAX_FILE} are unpacked",
-                record.block_length
-            )
-        })?;
-        Content::of(&record, block)
-    }
-}
-
-/// The reason why a record's content cannot be written.
-enum NoContent {
-    /// The record cannot be read.
-    Unreadable(String),
-    /// There is not enough disk space for a large record.
-    NoRoom(io::Error),
-}
-
-impl From<String> for NoContent {
-    fn from(trouble: String) -> Self {
-        Self::Unreadable(trouble)
-    }
-}
-
-impl From<ReadFault> for NoContent {
-    fn from(fault: ReadFault) -> Self {
-        match fault {
-            ReadFault::Spool { source, .. } => Self::NoRoom(source),
-            other => Self::Unreadable(other.to_string()),
-        }
-    }
-}
-
-impl Content {
-    fn of(record: &Record, block: Body) -> Result<Self, NoContent> {
-        if record.kind() == "resource" {
-            return Ok(Self {
-                content_type: record.field("Content-Type").map(str::to_owned),
-                headers: HeaderMap::new(),
-                body: block,
-            });
-        }
-        let answer = record.http();
-        let answer = answer.ok_or_else(|| "its record has no answer of HTTP".to_owned())?;
-        let body = answer.payload().map_err(NoContent::NoRoom)?;
-        Ok(Self {
-            content_type: web::content_type(&answer.headers),
-            headers: answer.headers,
-            body,
-        })
-    }
-
-    /// Returns the content without its codings if it has at most `most` bytes.
-    fn decoded(&self, most: u64) -> Option<Bytes> {
-        if self.body.len() > most {
-            return None;
-        }
-        let decoded = fetch::decode(&self.headers, &self.body, most);
-        (!decoded.truncated).then_some(decoded.bytes)
-    }
-}
-
-/// Returns the last label of the host of a URL.
-fn tld(url: &str) -> Option<&str> {
-    let (_, rest) = url.split_once("//")?;
-    let host = rest.split(['/', ':', '?']).next()?;
-    host.rsplit('.').next()
+fn write(summary: &Summary, out: &mut dyn io::Write, output: &Path) -> io::Result<()> {
+    let size = ByteSize(summary.bytes).display().iec();
+    writeln!(out, "{}: {} files, {size}", output.display(), summary.files)?;
+    let some = |count: u64| (count > 0).then(|| count.to_string());
+    output::columns(
+        out,
+        &[
+            ("links to files", Some(summary.links_to_files.to_string())),
+            ("links to the web", Some(summary.links_to_web.to_string())),
+            ("redirects and duplicates", some(summary.redirected)),
+            ("without content", some(summary.without_content)),
+            ("unreadable", some(summary.unreadable)),
+            ("begin at", summary.start.clone()),
+        ],
+    )
 }

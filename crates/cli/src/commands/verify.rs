@@ -1,106 +1,56 @@
 //! `crawler verify`: checks that archive, journal and tables agree. Prints one line and exits with
 //! code 0, or prints the complaints and exits with code 1.
-//!
-//! Seven readings that never write to the crawl:
-//! - `journal`: the internal consistency of the journal, in chronological order;
-//! - `archive`: the journal against the archive, visit by visit, and the times of the requests to
-//!   each host (`politeness`);
-//! - `surplus`: the archive after the journal's end;
-//! - `links`: the links of archived pages against the journal;
-//! - `index`: the archive and its index;
-//! - `search`: the search index against the rows, if there is one;
-//! - `store::embedded::audit`: the tables against the journal.
-//!
-//! A WACZ is checked separately (`wacz`). So is a shared crawl (`shared_crawl`): its archives are
-//! on the nodes, and each node's archive is compared with the store (`node`).
-
-mod archive;
-mod index;
-mod journal;
-mod links;
-mod node;
-mod politeness;
-mod requests;
-mod search;
-mod shared_crawl;
-mod surplus;
-mod wacz;
 
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
+use inspect::verify::{self, node, shared_crawl, wacz};
 use messages::{CommandError, printable, usage};
 use serde::Serialize;
-use setup::settings::Settings;
-use setup::{control, crawl_directory, shared};
-use store::embedded::{self, DirectoryLock};
+use setup::{crawl_directory, shared};
 
-use self::archive::Archive;
-use self::journal::Journal;
-use self::politeness::Politeness;
-pub(in crate::commands) use self::requests::JournalPoliteness;
 use super::exit_code;
-use super::journal::damaged;
-use super::page_counts::PageCounts;
 use crate::args::VerifyArgs;
 use crate::output::{self, Format};
 
 /// Maximum number of complaints printed on a terminal.
 const SHOWN: usize = 20;
-/// Maximum number of complaints whose texts are kept; the rest are counted.
-const KEPT: usize = 1_000;
 
-/// All complaints; the texts of the first [`KEPT`].
-#[derive(Default, Serialize)]
-#[serde(transparent)]
-struct Complaints {
-    texts: Vec<String>,
-    #[serde(skip)]
-    count: u64,
+/// A result of a check.
+trait Checked: Serialize {
+    /// Returns true if there is no complaint.
+    fn agrees(&self) -> bool;
 }
 
-impl Complaints {
-    fn add(&mut self, complaint: impl Into<String>) {
-        self.count += 1;
-        if self.texts.len() < KEPT {
-            self.texts.push(complaint.into());
-        }
+impl Checked for verify::Report {
+    fn agrees(&self) -> bool {
+        self.agrees
     }
 }
 
-#[derive(Serialize)]
-struct Report {
-    agrees: bool,
-    #[serde(flatten)]
-    pages: PageCounts,
-    hosts: u64,
-    queued: u64,
-    /// Queued pages that are set aside because sessions died while visiting them.
-    set_aside: u64,
-    journal_records: u64,
-    urls_seen: u64,
-    /// Revoked rows: their pages were or will be visited again.
-    revoked: u64,
-    #[serde(flatten)]
-    archive: archive::Counts,
-    #[serde(flatten)]
-    behind: surplus::Counts,
-    #[serde(flatten)]
-    links: links::Counts,
-    #[serde(flatten)]
-    index: index::Counts,
-    #[serde(flatten)]
-    search: search::Counts,
-    politeness: politeness::Counts,
-    complaints_in_all: u64,
-    complaints: Complaints,
+impl Checked for node::Report {
+    fn agrees(&self) -> bool {
+        self.agrees
+    }
+}
+
+impl Checked for shared_crawl::Report {
+    fn agrees(&self) -> bool {
+        self.agrees
+    }
+}
+
+impl Checked for wacz::Report {
+    fn agrees(&self) -> bool {
+        self.agrees
+    }
 }
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode, CommandError> {
     let Some(directory) = &args.directory else {
         return match shared::url(args.store.as_ref()) {
-            Some(url) => shared_crawl::run(&url, args.format),
+            Some(url) => print(args.format, &shared_crawl::check(&url)?, write_shared),
             None => Err(usage(shared::NO_CRAWL).with_remedy(
                 "name the directory of the crawl (DIR), a WACZ file, or a shared crawl: --store \
                  postgres://USER@HOST/DATABASE",
@@ -108,145 +58,175 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode, CommandError> {
         };
     };
     if directory.is_file() {
-        return wacz::run(directory, args.format);
+        return print(args.format, &wacz::check(directory)?, |report, out| {
+            write_wacz(report, directory, out)
+        });
     }
     if args.store.is_some() {
         let url = shared::required_url(args.store.as_ref())?;
-        return node::run(directory, &url, args.format);
+        return print(args.format, &node::check(directory, &url)?, write_node);
     }
     if let (Some(_), Some(url)) = (crawl_directory::node_mark(directory)?, shared::url(None)) {
-        return node::run(directory, &url, args.format);
+        return print(args.format, &node::check(directory, &url)?, write_node);
     }
-    let report = check(directory)?;
-    output::to_stdout(|out| match Format::or_fitting(args.format) {
-        Format::Json => output::json_line(out, &report),
-        Format::Table => report.write(out),
+    print(args.format, &verify::check(directory)?, write)
+}
+
+/// Prints a result as JSON, or by `write`.
+fn print<R: Checked>(
+    format: Option<Format>,
+    report: &R,
+    write: impl FnOnce(&R, &mut dyn Write) -> io::Result<()>,
+) -> Result<ExitCode, CommandError> {
+    output::to_stdout(|out| match Format::or_fitting(format) {
+        Format::Json => output::json_line(out, report),
+        Format::Table => write(report, out),
     })?;
-    Ok(exit_code(report.agrees))
+    Ok(exit_code(report.agrees()))
 }
 
-/// Runs all checks of the crawl in `directory`.
-fn check(directory: &Path) -> Result<Report, CommandError> {
-    let state = crawl_directory::state_of(directory)?;
-    // Held until the last reading: the crawl must not change meanwhile.
-    let _lock = DirectoryLock::share(&state)?;
-    let damaged = damaged(directory);
-    let mut complaints = Complaints::default();
-    let journal = Journal::read(&state, &mut complaints).map_err(damaged)?;
-    let settings = Settings::of_crawl(directory)?;
-    let archive_directory = crawl_directory::archive(directory);
-    let politeness = Politeness::new(&settings, control::shortest_delays(&settings.out)?);
-    let form = settings.canonical_form();
-    let mut archive = Archive::new(&archive_directory, form, politeness, &mut complaints);
-    archive.read(&state, &journal).map_err(damaged)?;
-    let (archive, politeness, end) = archive.end();
-    if archive.lost_visits > 0 {
-        complaints.add(format!(
-            "{} settled visits are not in the archive: they were lost before they were on the \
-             disk, as by a power cut, and are made again when the crawl goes on",
-            archive.lost_visits
-        ));
+fn write(report: &verify::Report, out: &mut dyn Write) -> io::Result<()> {
+    if !report.agrees {
+        return write_complaints(out, &report.complaints.texts, report.complaints.count);
     }
-    let behind = surplus::check(&settings, end.as_ref(), &journal, &mut complaints)?;
-    let links = links::check(&state, &settings, &journal, &mut complaints)?;
-    let index = match end.filter(|_| settings.cdxj.is_on()) {
-        Some(end) => index::check(directory, &archive_directory, &end, &mut complaints)?,
-        None => index::Counts::default(),
-    };
-    let search = search::check(directory, &state, &mut complaints).map_err(damaged)?;
-    let audit = embedded::audit(&state).map_err(damaged)?;
-    for complaint in &audit.complaints {
-        complaints.add(format!("tables: {complaint}"));
-    }
-    Ok(Report {
-        agrees: complaints.count == 0,
-        pages: PageCounts::from(&audit.totals),
-        hosts: audit.hosts,
-        queued: audit.queued,
-        set_aside: audit.set_aside,
-        journal_records: journal.records,
-        urls_seen: audit.urls_seen,
-        revoked: journal.revoked,
-        archive,
-        behind,
-        links,
-        index,
-        search,
-        politeness,
-        complaints_in_all: complaints.count,
-        complaints,
-    })
-}
-
-impl Report {
-    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        if !self.agrees {
-            return write_complaints(out, &self.complaints.texts, self.complaints.count);
+    write!(
+        out,
+        "valid and complete: {} pages ({} unique, {} queued), {} journal records, {} archive \
+         records in {} files, all digests hold; {} requests to {} hosts, none too soon",
+        report.pages.pages,
+        report.pages.unique,
+        report.queued,
+        report.journal_records,
+        report.archive.archive_records,
+        report.archive.archive_files,
+        report.politeness.requests,
+        report.politeness.hosts,
+    )?;
+    for (count, text) in remarks(report) {
+        if count > 0 {
+            write!(out, "; {text}")?;
         }
+    }
+    writeln!(out)
+}
+
+/// Returns the remarks on a valid crawl, each with the count that it is about.
+fn remarks(report: &verify::Report) -> [(u64, String); 5] {
+    let (archive, index) = (&report.archive, &report.index);
+    [
+        (
+            index.index_lines,
+            format!("{} lines of the index agree", index.index_lines),
+        ),
+        (
+            index.not_indexed_yet,
+            format!(
+                "{} captures are indexed when it goes on",
+                index.not_indexed_yet
+            ),
+        ),
+        (
+            report.search.indexes_of_other_format,
+            "the search index is of another version and was not compared: `crawler reindex` \
+             makes it again"
+                .to_owned(),
+        ),
+        (
+            archive.foreign_files,
+            format!(
+                "{} records in {} files of other crawlers, in which {} places are broken and \
+                 {} things odd: their pages are where they should be, and how they asked is \
+                 not known",
+                archive.foreign_records,
+                archive.foreign_files,
+                archive.foreign_broken,
+                archive.foreign_oddities,
+            ),
+        ),
+        (
+            archive.unsettled_bytes,
+            format!(
+                "{} bytes behind the last settled visit are cut off when it goes on, and {} \
+                 records in them set aside",
+                archive.unsettled_bytes, report.behind.unsettled_records
+            ),
+        ),
+    ]
+}
+
+fn write_node(report: &node::Report, out: &mut dyn Write) -> io::Result<()> {
+    if !report.agrees {
+        return write_complaints(out, &report.complaints.texts, report.complaints.count);
+    }
+    write!(
+        out,
+        "valid and complete: the {} archive records in {} files of node {} are those of the \
+         store, all digests hold; {} requests to {} hosts, none too soon",
+        report.archive.archive_records,
+        report.archive.archive_files,
+        printable(&report.node),
+        report.politeness.requests,
+        report.politeness.hosts,
+    )?;
+    if report.archive.unsettled_bytes > 0 {
         write!(
             out,
-            "valid and complete: {} pages ({} unique, {} queued), {} journal records, {} archive \
-             records in {} files, all digests hold; {} requests to {} hosts, none too soon",
-            self.pages.pages,
-            self.pages.unique,
-            self.queued,
-            self.journal_records,
-            self.archive.archive_records,
-            self.archive.archive_files,
-            self.politeness.requests,
-            self.politeness.hosts,
+            "; {} bytes behind the last settled visit are cut off when it goes on",
+            report.archive.unsettled_bytes
         )?;
-        for (count, text) in self.remarks() {
-            if count > 0 {
-                write!(out, "; {text}")?;
-            }
-        }
-        writeln!(out)
     }
+    writeln!(out)
+}
 
-    /// Returns the remarks on a valid crawl, each with the count that it is about.
-    fn remarks(&self) -> [(u64, String); 5] {
-        let (archive, index) = (&self.archive, &self.index);
-        [
-            (
-                index.index_lines,
-                format!("{} lines of the index agree", index.index_lines),
-            ),
-            (
-                index.not_indexed_yet,
-                format!(
-                    "{} captures are indexed when it goes on",
-                    index.not_indexed_yet
-                ),
-            ),
-            (
-                self.search.indexes_of_other_format,
-                "the search index is of another version and was not compared: `crawler reindex` \
-                 makes it again"
-                    .to_owned(),
-            ),
-            (
-                archive.foreign_files,
-                format!(
-                    "{} records in {} files of other crawlers, in which {} places are broken and \
-                     {} things odd: their pages are where they should be, and how they asked is \
-                     not known",
-                    archive.foreign_records,
-                    archive.foreign_files,
-                    archive.foreign_broken,
-                    archive.foreign_oddities,
-                ),
-            ),
-            (
-                archive.unsettled_bytes,
-                format!(
-                    "{} bytes behind the last settled visit are cut off when it goes on, and {} \
-                     records in them set aside",
-                    archive.unsettled_bytes, self.behind.unsettled_records
-                ),
-            ),
-        ]
+fn write_shared(report: &shared_crawl::Report, out: &mut dyn Write) -> io::Result<()> {
+    if !report.agrees {
+        return write_complaints(out, &report.complaints.texts, report.complaints.count);
     }
+    write!(
+        out,
+        "valid: {} pages ({} unique), {} rows of the journal, {} admissions, {} terms ({} \
+         live); {} requests to {} hosts, none too soon",
+        report.pages.pages,
+        report.pages.unique,
+        report.journal_rows,
+        report.admission_rows,
+        report.terms,
+        report.live_terms,
+        report.politeness.requests,
+        report.politeness.hosts,
+    )?;
+    if report.links > 0 {
+        write!(
+            out,
+            "; {} URLs are on their way between nodes",
+            report.links
+        )?;
+    }
+    if report.due > 0 {
+        write!(
+            out,
+            "; {} left-out pages are visited again, as their original is gone",
+            report.due
+        )?;
+    }
+    writeln!(out)
+}
+
+fn write_wacz(report: &wacz::Report, path: &Path, out: &mut dyn Write) -> io::Result<()> {
+    if !report.agrees {
+        return write_complaints(out, &report.complaints, report.complaints_in_all);
+    }
+    writeln!(
+        out,
+        "{} is valid and complete: {} files, {} of them archives with {} bytes, all digests \
+         hold; {} lines of the index lead to their records; {} pages",
+        printable(&path.display().to_string()),
+        report.files,
+        report.archive_files,
+        report.archive_bytes,
+        report.index_lines,
+        report.pages,
+    )
 }
 
 /// Writes the first complaints and their number.

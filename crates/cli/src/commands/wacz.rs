@@ -1,205 +1,36 @@
 //! `crawler wacz`: packs crawls and WARC files into one file that replay tools open directly.
-//!
-//! An archive is packed up to the end of the last settled visit. If the crawl was killed, its open
-//! file is packed under its final name. The crawl is locked meanwhile. The crawl's own index is
-//! used; if it is missing or does not cover the settled visits, it is made first. Indexes of
-//! several inputs are merged, and other crawlers' files are indexed by reading them.
 
-mod file_pages;
-mod pages;
-
-use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal, Read, Seek, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, IsTerminal};
+use std::path::Path;
 use std::process::ExitCode;
 
-use corpus::CorpusError;
-use messages::{CommandError, SlowProgress, fault, say, usage};
-use setup::draft_file::DraftFile;
-use setup::input::unwritable;
-use sinks::wacz::{PackageInfo, PackedFile, Packer, Page, WaczFault};
-use store::StoreFault;
+use inspect::wacz::{Options, PackageInputs};
+use messages::{CommandError, usage};
 
-use super::archives::inputs::{self, Input, Purpose};
-use super::archives::merged::{self, InputIndex, scratch, unusable};
 use super::exit_code;
-use super::journal::damaged;
 use crate::args::WaczArgs;
 
-/// Bytes that are read and written at a time.
-const BUFFER: usize = 256 << 10;
-
-/// The inputs of a package, and their merged index.
-struct Packing<'a> {
-    args: &'a WaczArgs,
-    inputs: Vec<Input>,
-    index: InputIndex,
-}
-
 pub(crate) fn run(args: &WaczArgs) -> Result<ExitCode, CommandError> {
-    let inputs = inputs::open(&args.inputs, Purpose::Pack { text: args.text })?;
+    let inputs = PackageInputs::open(Options {
+        inputs: &args.inputs,
+        output: &args.output,
+        title: args.title.as_deref(),
+        description: args.description.as_deref(),
+        text: args.text,
+    })?;
     let to_stdout = args.output == Path::new("-");
     if to_stdout && io::stdout().is_terminal() {
         return Err(
             usage("a WACZ is nothing for a terminal").with_remedy("--output FILE, or a pipe")
         );
     }
-    if args.output.is_dir() {
-        return Err(usage(format!("{} is a directory", args.output.display()))
-            .with_remedy("--output names a file"));
-    }
-    inputs::keep_apart(&inputs, &args.output)?;
-    let is_merged = !matches!(inputs.as_slice(), [Input::Crawl(_)]);
-    let index = InputIndex::of(&inputs, &scratch(&args.output), is_merged)?;
-    index.warn();
-    let is_whole = index.is_whole();
-    let mut packing = Packing {
-        args,
-        inputs,
-        index,
-    };
-    packing.warn();
+    let mut packing = inputs.index()?;
+    let is_whole = packing.is_whole();
     if to_stdout {
-        packing.pack_to_stdout()?;
+        packing.pack_to_stream(io::stdout().lock())?;
     } else {
         packing.pack_to_file(&args.output)?;
     }
-    for crawl in packing.inputs.iter().filter_map(Input::crawl) {
-        if let Some(pages) = &crawl.pages {
-            pages.check_unread("they are packed without their text, everything else is there")?;
-        }
-    }
+    packing.check_pages()?;
     Ok(exit_code(is_whole))
-}
-
-impl Packing<'_> {
-    /// Warns about contents that not all readers support.
-    fn warn(&self) {
-        if self.files().any(|file| file.name.ends_with(".zst")) {
-            say(
-                "warning: the archive is packed with Zstandard, which the WACZ format does not \
-                 have: pywb and others cannot replay it; a crawl with --compression gzip can be \
-                 replayed by all",
-            );
-        }
-    }
-
-    fn files(&self) -> impl Iterator<Item = &PackedFile> {
-        self.inputs.iter().flat_map(Input::files)
-    }
-
-    fn pack_to_stdout(&mut self) -> Result<(), CommandError> {
-        let out = BufWriter::with_capacity(BUFFER, io::stdout().lock());
-        match self.pack(Packer::stream(out, self.index.latest)) {
-            // A reader that went away (`| head`) is not an error.
-            Err(PackError::Wacz(WaczFault::Write(error)))
-                if error.kind() == io::ErrorKind::BrokenPipe =>
-            {
-                Ok(())
-            }
-            Err(error) => Err(error.into_cli_error()),
-            Ok(stream) => stream
-                .into_inner()
-                .into_inner()
-                .flush()
-                .map_err(|error| fault(&error)),
-        }
-    }
-
-    fn pack_to_file(&mut self, path: &Path) -> Result<(), CommandError> {
-        let unwritable = unwritable(path);
-        let draft = DraftFile::begin(path).map_err(unwritable)?;
-        let out = BufWriter::with_capacity(BUFFER, draft);
-        match self.pack(Packer::new(out, self.index.latest)) {
-            Err(PackError::Wacz(WaczFault::Write(error))) => Err(unwritable(error)),
-            Err(error) => Err(error.into_cli_error()),
-            Ok(out) => {
-                let draft = out
-                    .into_inner()
-                    .into_inner()
-                    .map_err(|error| unwritable(error.into_error()))?;
-                draft.complete().map_err(unwritable)
-            }
-        }
-    }
-
-    fn pack<W: Write + Seek>(&mut self, mut packer: Packer<W>) -> Result<W, PackError> {
-        let mut progress = SlowProgress::new("blocks packed");
-        for PackedFile { path, name, length } in self.files() {
-            let file = File::open(path).map_err(|source| reading(path, source))?;
-            packer.archive(name, path, file.take(*length), &mut || progress.step())?;
-        }
-        match (self.index.lines.take(), self.inputs.as_slice()) {
-            (Some(lines), _) => _ = packer.index(Path::new("the merged index"), lines)?,
-            (None, inputs) => {
-                for crawl in inputs.iter().filter_map(Input::crawl) {
-                    let (path, lines) = merged::open(crawl).map_err(PackError::Cli)?;
-                    let packed = packer.index(&path, lines);
-                    packed.map_err(|error| match error {
-                        WaczFault::Index { .. } => PackError::Cli(unusable(crawl, &error)),
-                        error => PackError::Wacz(error),
-                    })?;
-                }
-            }
-        }
-        let crawls = self.inputs.iter().filter_map(Input::crawl);
-        let mut seeds = crawls.map(|crawl| crawl.extent.main_page.clone());
-        let mut main_page = seeds.find_map(|seed| seed);
-        packer.pages(|add| {
-            let mut add = |page: &Page<'_>| {
-                main_page.get_or_insert_with(|| (page.url.to_owned(), page.at));
-                add(page)
-            };
-            for input in &self.inputs {
-                match input {
-                    Input::Crawl(crawl) => pages::list(crawl, &mut progress, &mut add)?,
-                    Input::File(file) => {
-                        file_pages::list(&file.path, self.args.text, &mut progress, &mut add)?;
-                    }
-                }
-            }
-            Ok::<(), PackError>(())
-        })?;
-        let about = PackageInfo {
-            software: concat!("crawler ", env!("CARGO_PKG_VERSION")).to_owned(),
-            title: self.args.title.clone(),
-            description: self.args.description.clone(),
-            main_page,
-        };
-        Ok(packer.finish(&about)?)
-    }
-}
-
-/// An error that ends packing early.
-enum PackError {
-    Wacz(WaczFault),
-    /// The journal of the crawl in this directory cannot be read.
-    Store(PathBuf, StoreFault),
-    /// An error of an input, in words.
-    Cli(CommandError),
-    Corpus(CorpusError),
-}
-
-impl From<WaczFault> for PackError {
-    fn from(fault: WaczFault) -> Self {
-        Self::Wacz(fault)
-    }
-}
-
-impl PackError {
-    fn into_cli_error(self) -> CommandError {
-        match self {
-            Self::Store(directory, error) => damaged(&directory)(error),
-            Self::Cli(error) => error,
-            Self::Corpus(error) => CommandError::of_usage(&error),
-            Self::Wacz(error) => fault(&error),
-        }
-    }
-}
-
-fn reading(path: &Path, source: io::Error) -> WaczFault {
-    WaczFault::Read {
-        path: path.to_owned(),
-        source,
-    }
 }

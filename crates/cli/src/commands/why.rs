@@ -1,59 +1,16 @@
 //! `crawler why`: explains which rule decided on a URL.
-//!
-//! Visited and queued URLs are in the journal. For a URL that was never queued, the rules are
-//! applied again: links out of scope are not stored individually, because their number is
-//! unbounded.
-
-mod cut_pages;
-mod topic;
-
-use std::collections::HashSet;
-use std::path::{Path, PathBuf};
 
 use export::VisitRow;
-use messages::{CommandError, counted};
+use inspect::why::{Explanation, TopicPart};
+use messages::CommandError;
 use serde::Serialize;
-use setup::crawl_store::scope_in_force;
-use setup::input::parse_url;
-use setup::settings::Settings;
 use setup::shared::OpenCrawl;
-use setup::{crawl_directory, machine};
-use store::embedded::record::Record;
-use store::embedded::{self, EmbeddedStore, History};
-use store::{DiscoveredUrl, DomainCounts, Fate, STRIKES_ASIDE, SkippedBy, StoreFault, VisitRecord};
-use web::{CanonicalForm, Host, PageUrl, TrapRules};
+use store::VisitRecord;
 
-use self::cut_pages::CutPages;
-use self::topic::TopicPart;
-use super::skipped::down_hosts::DownHosts;
-use super::skipped::waiting_reason;
-use super::{column, pair};
+use super::column;
 use crate::args::WhyArgs;
 use crate::block_diff::{self, PrintedBlock};
 use crate::output::{self, Format};
-
-/// The history of a URL in the journal.
-#[derive(Default)]
-struct UrlHistory {
-    row: Option<VisitRecord>,
-    /// The page whose redirect reached it.
-    reached_from: Option<PageUrl>,
-    queued: Option<DiscoveredUrl>,
-    /// Its sequence number in the queue, and the number of sessions that died while visiting it.
-    sequence: Option<u64>,
-    deaths: u32,
-    postponed: Option<u32>,
-    /// The reason why it waits, if its host is down.
-    waits_for_host: Option<String>,
-    original: Option<VisitRecord>,
-    adopted: Vec<PageUrl>,
-    /// The rule that classified it as a trap, if a page names it as the example.
-    left_out: Option<String>,
-    /// Hosts of its domain with queued URLs.
-    hosts: HashSet<Host>,
-    /// The pages that a limit cut, which may link to it.
-    cut_pages: CutPages,
-}
 
 #[derive(Serialize)]
 struct Answer<'a> {
@@ -61,13 +18,13 @@ struct Answer<'a> {
     /// `unique`, `exact-duplicate`, … as in the export; `redirect-target`, `queued` or
     /// `not-queued`.
     verdict: &'static str,
-    reason: String,
+    reason: &'a str,
     /// The page's canonical URL, if it differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     canonical: Option<&'a str>,
     /// The topic's part, in a crawl with a topic.
     #[serde(skip_serializing_if = "Option::is_none")]
-    topic: Option<TopicPart>,
+    topic: Option<&'a TopicPart>,
     #[serde(skip_serializing_if = "Option::is_none")]
     page: Option<VisitRow<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,242 +39,32 @@ pub(crate) fn run(args: &WhyArgs) -> Result<(), CommandError> {
     let (first, second) = (args.directory.as_ref(), args.url.as_ref());
     let (directory, url) = args.store.directory_and_name(first, second)?;
     let crawl = OpenCrawl::open(directory.as_deref(), args.store.store.as_ref())?;
-    let state = crawl_directory::state_of(crawl.directory())?;
-    let settings = Settings::of_crawl(crawl.directory())?;
-    let form = settings.canonical_form();
-    let url = parse_url(&url, &form)?;
-    let mut history = UrlHistory::of(&url, &state)?;
-    if let Some(row) = &history.row {
-        history.original = original_of(row, &state, &settings)?;
-    }
-    let (verdict, reason) = history.explain(&url, &settings, &form)?;
-    let row = history.row.as_ref();
-    let blocks = match row.map(|row| row.fate) {
-        Some(Fate::NearDuplicate) => pair::judged(crawl.directory(), url.as_str())?.blocks,
-        _ => None,
-    };
+    let mut explained = Explanation::of(crawl.directory(), &url)?;
+    let blocks = explained.blocks.take();
+    let row = explained.row.as_ref();
     let answer = Answer {
-        url: url.as_str(),
-        verdict,
-        reason,
+        url: explained.url.as_str(),
+        verdict: explained.verdict,
+        reason: &explained.reason,
         canonical: row.and_then(|row| Some(row.canonical.as_ref()?.as_str())),
-        topic: history.topic_part(&settings)?,
+        topic: explained.topic.as_ref(),
         page: row.map(VisitRow),
-        original: history.original.as_ref().map(VisitRow),
+        original: explained.original.as_ref().map(VisitRow),
         blocks: blocks.map(|blocks| block_diff::printed(blocks, false)),
     };
     output::to_stdout(|out| match Format::or_fitting(args.format) {
         Format::Json => output::json_line(out, &answer),
         Format::Table => {
-            output::columns(out, &lines(&answer, &history))?;
+            output::columns(out, &lines(&answer, &explained))?;
             let blocks = answer.blocks.as_deref().unwrap_or_default();
             block_diff::write(blocks, ("the original", "the page"), out)
         }
     })
 }
 
-/// Explains which rule decided on a URL: the verdict, and the reason.
-pub(super) fn explain(directory: &Path, url: &str) -> Result<(&'static str, String), CommandError> {
-    let state = crawl_directory::state_of(directory)?;
-    let settings = Settings::of_crawl(directory)?;
-    let form = settings.canonical_form();
-    let url = parse_url(url, &form)?;
-    UrlHistory::of(&url, &state)?.explain(&url, &settings, &form)
-}
-
-/// Returns the visit of a duplicate's original; `None` if the page is not a duplicate, or if the
-/// earlier crawl with its original is gone.
-fn original_of(
-    row: &VisitRecord,
-    state: &Path,
-    settings: &Settings,
-) -> Result<Option<VisitRecord>, StoreFault> {
-    let Some(url) = &row.duplicate_of else {
-        return Ok(None);
-    };
-    let states: Vec<PathBuf> = if row.of_earlier {
-        let earlier = settings.against.iter();
-        let states = earlier.map(|directory| crawl_directory::state(directory));
-        states
-            .filter(|state| EmbeddedStore::exists(state))
-            .collect()
-    } else {
-        vec![state.to_owned()]
-    };
-    let mut found = None;
-    for state in states {
-        for row in embedded::rows(&state)? {
-            let row = row?;
-            if row.kept && row.url == *url {
-                found = Some(row);
-            }
-        }
-    }
-    Ok(found)
-}
-
-impl UrlHistory {
-    /// Reads the history of a URL from the journal of the store in `state`.
-    fn of(url: &PageUrl, state: &Path) -> Result<Self, StoreFault> {
-        let mut history = Self::default();
-        for record in History::open(state)? {
-            history.apply(record?, url);
-        }
-        if history.row.is_none() && history.queued.is_some() {
-            history.waits_for_host = DownHosts::read(state)?.explain(url);
-        }
-        Ok(history)
-    }
-
-    fn apply(&mut self, record: Record, url: &PageUrl) {
-        match record {
-            Record::Discovered { first, finds } => self.apply_discovered(first, finds, url),
-            Record::Held { finds } => {
-                let own = finds.into_iter().find(|found| found.url == *url);
-                self.queued = own.or(self.queued.take());
-            }
-            Record::Died { sequences }
-                if self.sequence.is_some_and(|own| sequences.contains(&own)) =>
-            {
-                self.deaths += 1;
-            }
-            Record::Revoked { entry, row, .. } if row.url == *url => {
-                self.cut_pages.remove(&row);
-                self.row = None;
-                self.queued = Some(entry.discovered);
-                self.sequence = Some(entry.sequence);
-            }
-            Record::Postponed { entry, .. } if entry.discovered.url == *url => {
-                self.postponed = Some(entry.attempts);
-            }
-            Record::Settled(settled) => {
-                let visit = settled.visit;
-                let mut left_out = visit.left_out.into_iter();
-                if let Some(links) = left_out.find(|links| links.example == *url) {
-                    self.left_out = Some(links.rule);
-                }
-                self.cut_pages.add(&visit.row);
-                self.apply_discovered(settled.first, visit.finds, url);
-                if visit.reached.contains(url) {
-                    self.reached_from = Some(visit.row.url.clone());
-                }
-                if visit.row.url == *url {
-                    self.row = Some(*visit.row);
-                }
-            }
-            Record::SeedAdopted { url } => self.adopted.push(url),
-            // No other record is about a single URL.
-            _ => {}
-        }
-    }
-
-    fn apply_discovered(&mut self, first: u64, discovered: Vec<DiscoveredUrl>, url: &PageUrl) {
-        let domain = url.registrable_domain();
-        let urls = discovered.iter().map(|page| &page.url);
-        let of_domain = urls.filter(|found| found.registrable_domain() == domain);
-        self.hosts.extend(of_domain.map(PageUrl::host));
-        let mut entries = (first..).zip(discovered);
-        if let Some((sequence, page)) = entries.find(|(_, page)| page.url == *url) {
-            self.queued = Some(page);
-            self.sequence = Some(sequence);
-        }
-    }
-
-    /// Returns the topic's part in the decision; `None` in a crawl without a topic.
-    fn topic_part(&self, settings: &Settings) -> Result<Option<TopicPart>, CommandError> {
-        match (&self.row, &self.queued) {
-            (Some(row), _) => Ok(TopicPart::of_page(settings, row)),
-            (None, Some(found)) => TopicPart::of_link(settings, found),
-            (None, None) => Ok(None),
-        }
-    }
-
-    fn explain(
-        &self,
-        url: &PageUrl,
-        settings: &Settings,
-        form: &CanonicalForm,
-    ) -> Result<(&'static str, String), CommandError> {
-        if let Some(row) = &self.row {
-            let kept = || "it says something new, and was kept".to_owned();
-            let mut reason = row.reason_text().unwrap_or_else(kept);
-            if let (Some(SkippedBy::DuplicatesLinks), Some(via)) = (SkippedBy::of(row), &row.via) {
-                reason.push_str(&format!(
-                    "; {via} links to it, which was left out as a duplicate"
-                ));
-            }
-            return Ok((row.fate.as_str(), reason));
-        }
-        if let Some(from) = &self.reached_from {
-            return Ok((
-                "redirect-target",
-                format!("redirected from {from}; see that URL"),
-            ));
-        }
-        if let Some(found) = &self.queued {
-            let DiscoveredUrl { depth, via, .. } = found;
-            let waits = self.waits_for_host.clone();
-            let mut reason = waits.unwrap_or_else(|| waiting_reason(*depth));
-            if let Some(via) = via {
-                reason.push_str(&format!(", found on {via}"));
-            }
-            if let Some(attempts) = self.postponed {
-                let times = counted(attempts.into(), "time");
-                reason.push_str(&format!("; it failed {times} and will be tried again"));
-            }
-            if self.deaths >= STRIKES_ASIDE {
-                reason.push_str(&format!(
-                    "; it is set aside, because {} sessions died while they visited it: it is \
-                     visited when nothing else can be, alone",
-                    self.deaths
-                ));
-            }
-            return Ok(("queued", reason));
-        }
-        let mut scope = scope_in_force(settings, form)?;
-        for seed in &self.adopted {
-            scope.add_seed(seed);
-        }
-        let unlinked = || {
-            "it is in scope, but no page that was read links to it (nofollow and --max-depth aside)"
-                .to_owned()
-        };
-        let reason = match scope.judge(url) {
-            Err(out_of_scope) => out_of_scope.to_string(),
-            Ok(()) => self
-                .trap(url, settings)
-                .or_else(|| self.cut_pages.explain(url, settings))
-                .unwrap_or_else(unlinked),
-        };
-        Ok(("not-queued", reason))
-    }
-
-    /// Returns the trap rule that keeps the URL out.
-    fn trap(&self, url: &PageUrl, settings: &Settings) -> Option<String> {
-        let max = settings.max_hosts_per_domain;
-        let mut domains = DomainCounts::default();
-        self.hosts.iter().for_each(|host| domains.add(host));
-        if !self.hosts.contains(&url.host()) && !domains.has_room(&url.host(), max) {
-            let domain = url.registrable_domain();
-            return Some(format!(
-                "{domain} has as many hosts as are visited (--max-hosts-per-domain {max}; hosts \
-                 below one of its names get at most half of what the others leave)"
-            ));
-        }
-        if !settings.traps.is_on() {
-            return None;
-        }
-        let by_shape = TrapRules::at(machine::clock().now()).judge(url, None);
-        let as_link = |rule| format!("as a link it was taken for a trap (trap rule {rule})");
-        by_shape
-            .map(|trap| trap.to_string())
-            .or_else(|| self.left_out.as_ref().map(as_link))
-    }
-}
-
-fn lines(answer: &Answer<'_>, history: &UrlHistory) -> Vec<(&'static str, Option<String>)> {
-    let of_topic = answer.topic.as_ref().map(TopicPart::lines);
-    let (row, original) = (history.row.as_ref(), history.original.as_ref());
+fn lines(answer: &Answer<'_>, explained: &Explanation) -> Vec<(&'static str, Option<String>)> {
+    let of_topic = answer.topic.map(TopicPart::lines);
+    let (row, original) = (explained.row.as_ref(), explained.original.as_ref());
     let place = |row: &VisitRecord| {
         let (file, offset) = row.warc_file.as_ref().zip(row.warc_offset)?;
         Some(format!("{file} at {offset}"))
@@ -325,7 +72,7 @@ fn lines(answer: &Answer<'_>, history: &UrlHistory) -> Vec<(&'static str, Option
     let mut lines = vec![
         column("url", Some(answer.url)),
         column("verdict", Some(answer.verdict)),
-        column("reason", Some(&answer.reason)),
+        column("reason", Some(answer.reason)),
     ];
     lines.extend(of_topic.into_iter().flatten());
     lines.extend([

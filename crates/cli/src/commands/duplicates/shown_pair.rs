@@ -4,11 +4,12 @@
 use std::path::Path;
 
 use differences::{PageOfPair, PageTextState, VerdictFigures, listed};
+use inspect::pair;
 use messages::CommandError;
 use serde::Serialize;
 
 use crate::block_diff::{self, PrintedBlock};
-use crate::commands::{column, pair};
+use crate::commands::column;
 use crate::output::{self, Format};
 use crate::word_diff::{PrintedDifference, WordDiff};
 

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use batch::{DocumentId, Repository};
 use comparison::{Frames, decide};
 use corpus::{Content, Document, Documents, InputOptions, Reader};
+use inspect::similar::{ByTexts, NEAR, SLACK};
 use messages::{CommandError, fault, printable, usage};
 use neardup::tables::MAX_DISTANCE;
 use neardup::{Fingerprint, HashKey, NormalText, Shingles};
@@ -16,8 +17,7 @@ use serde::Serialize;
 use setup::skip_report::SkipReport;
 use web::{CanonicalForm, PageUrl};
 
-use super::by_texts::ByTexts;
-use super::{NEAR, SLACK, is_url};
+use super::is_url;
 use crate::args::SimilarArgs;
 use crate::json_id::JsonId;
 use crate::named_fingerprints::NamedFingerprints;

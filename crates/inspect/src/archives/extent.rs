@@ -1,0 +1,65 @@
+//! The extent of a crawl according to its journal: the end of its settled archive, the time of its
+//! last request and its first page.
+
+use std::path::Path;
+
+use sinks::ArchiveEnd;
+use store::embedded::Revocation;
+use store::{StoreFault, VisitRecord};
+use web::Timestamp;
+
+use crate::journal::visits;
+
+/// The extent of a crawl.
+#[derive(Default)]
+pub(crate) struct CrawlExtent {
+    /// The end of the last settled visit in the crawl's own files.
+    pub(crate) end: Option<ArchiveEnd>,
+    /// The time of the last request.
+    pub(crate) latest: Timestamp,
+    /// The first page among the seeds.
+    pub(crate) main_page: Option<(String, Timestamp)>,
+}
+
+impl CrawlExtent {
+    /// Reads the journal of the store in `state`.
+    pub(crate) fn of(state: &Path) -> Result<Self, StoreFault> {
+        let mut extent = Self::default();
+        for visit in visits(state)? {
+            let (visit, revocation) = visit?;
+            if revocation == Some(Revocation::Lost) {
+                continue;
+            }
+            let row = visit.row;
+            // A page in another crawler's file has a place but no span.
+            if visit.archived.is_some() || row.warc_file.is_some() {
+                extent.latest = extent.latest.max(row.fetched_at);
+            }
+            if let Some(span) = visit.archived {
+                extent.end = Some(ArchiveEnd {
+                    file: span.file,
+                    end: span.end,
+                });
+            }
+            let is_seed = revocation.is_none() && row.depth == 0;
+            if extent.main_page.is_none() && is_seed && is_page(&row) {
+                extent.main_page = Some((url(&row).to_owned(), row.fetched_at));
+            }
+        }
+        Ok(extent)
+    }
+}
+
+/// Returns true if the archive contains this page and a browser can show it.
+pub(crate) fn is_page(row: &VisitRecord) -> bool {
+    let is_html = matches!(
+        row.content_type.as_deref(),
+        Some("text/html" | "application/xhtml+xml")
+    );
+    row.kept && row.is_page() && row.status == Some(200) && is_html && row.warc_file.is_some()
+}
+
+/// Returns the archived URL.
+pub(crate) fn url(row: &VisitRecord) -> &str {
+    row.final_url.as_ref().unwrap_or(&row.url).as_str()
+}

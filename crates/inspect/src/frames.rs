@@ -1,0 +1,123 @@
+//! The frames of hosts, as the crawl has learned them: blocks that do not count
+//! when pages are compared (`docs/adr/0029`).
+//!
+//! The crawl remembers blocks by their hashes, in a file that it writes when a session ends. The
+//! texts of the blocks come from the host's kept pages in the archive.
+
+use std::collections::{HashMap, VecDeque};
+use std::path::Path;
+
+use comparison::{HostFrame, Role};
+use crawl::LearnedFrames;
+use messages::{CommandError, printable, say, usage};
+use serde::Serialize;
+use setup::crawl_directory;
+use setup::read_again::ArchivedPages;
+use setup::settings::Settings;
+use store::VisitRecord;
+use store::embedded;
+use web::{Host, PageUrl};
+
+/// Number of a host's last kept pages whose blocks are shown.
+const PAGES: usize = 64;
+
+/// A block that does not count.
+#[derive(Serialize)]
+pub struct ShownBlock {
+    /// `frame` or `changes`.
+    pub role: &'static str,
+    /// Number of kept pages that contain it. `None` for text in a place that changes on its own.
+    pub pages: Option<u32>,
+    /// The text of the block.
+    pub block: String,
+}
+
+/// Returns the frames that the crawl in `directory` has learned.
+///
+/// # Errors
+/// They cannot be read, or there are none.
+pub fn of_crawl(directory: &Path) -> Result<Vec<(Host, HostFrame)>, CommandError> {
+    let state = crawl_directory::state_of(directory)?;
+    let learned = LearnedFrames::read(&state).map_err(|error| {
+        usage(format!(
+            "the frames of {} cannot be read: {error}",
+            directory.display()
+        ))
+        .with_remedy("the next session of the crawl begins to learn them again")
+    })?;
+    let frames = learned.hosts;
+    if frames.is_empty() {
+        let message = format!("the crawl in {} has learned no frame", directory.display());
+        let remedy = "frames are written when a session ends, of crawls that compare pages by \
+                      their texts: not with --resemblance, --duplicate-scope, --per-cluster, \
+                      --since or --against";
+        return Err(usage(message).with_remedy(remedy));
+    }
+    Ok(frames)
+}
+
+/// Returns the frames that the crawl with this state has learned. If they cannot be read, prints a
+/// warning, and pages are compared as on an unknown site.
+pub fn learned_frames(state: &Path) -> LearnedFrames {
+    LearnedFrames::read(state).unwrap_or_else(|error| {
+        let error = printable(&error);
+        say(&format!(
+            "warning: compared without the frames of hosts: {error}"
+        ));
+        LearnedFrames::default()
+    })
+}
+
+/// Returns the blocks that do not count on the last kept pages of a host.
+pub fn blocks(
+    directory: &Path,
+    host: &Host,
+    frame: &HostFrame,
+) -> Result<Vec<ShownBlock>, CommandError> {
+    let state = crawl_directory::state_of(directory)?;
+    let mut rows: VecDeque<VisitRecord> = VecDeque::new();
+    for row in embedded::rows(&state)? {
+        let row = row?;
+        if final_url(&row).host() == *host && row.has_page() {
+            rows.push_back(row);
+            if rows.len() > PAGES {
+                rows.pop_front();
+            }
+        }
+    }
+    let archived = ArchivedPages::of(&Settings::of_crawl(directory)?);
+    let main_content = archived.archive.policy.main_content;
+    let mut shown: HashMap<String, Option<u32>> = HashMap::new();
+    archived.read_all(
+        &mut rows.into_iter().collect(),
+        |row| row,
+        |row, document| {
+            let Some(document) = document else {
+                return Ok::<(), CommandError>(());
+            };
+            let url = final_url(&row).as_str();
+            let page = crawl::compared_page(url, &document, main_content);
+            for (block, role) in frame.roles(&page) {
+                let pages = match role {
+                    Role::Frame(pages) => Some(pages),
+                    Role::Changing => None,
+                    Role::Content => continue,
+                };
+                shown.insert(block.text.clone(), pages);
+            }
+            Ok(())
+        },
+    )?;
+    let mut shown: Vec<_> = shown.into_iter().collect();
+    shown.sort_by(|(one, of_one), (other, of_other)| (of_other, one).cmp(&(of_one, other)));
+    let shown = shown.into_iter().map(|(block, pages)| ShownBlock {
+        role: if pages.is_some() { "frame" } else { "changes" },
+        pages,
+        block,
+    });
+    Ok(shown.collect())
+}
+
+fn final_url(row: &VisitRecord) -> &PageUrl {
+    row.final_url.as_ref().unwrap_or(&row.url)
+}

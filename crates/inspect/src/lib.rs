@@ -1,0 +1,20 @@
+//! Every question that can be put to a crawl, as a function from its directory to a value.
+//!
+//! Nothing here knows a terminal: faces print the values.
+
+mod archives;
+pub mod captures;
+pub mod frames;
+pub mod index;
+pub mod journal;
+pub mod leftovers;
+pub mod page_counts;
+pub mod pair;
+pub mod rebuild;
+pub mod similar;
+pub mod skipped;
+pub mod status;
+pub mod unpack;
+pub mod verify;
+pub mod wacz;
+pub mod why;

@@ -1,0 +1,160 @@
+//! Checks that archive, journal and tables agree, for `crawler verify`.
+//!
+//! Seven readings that never write to the crawl:
+//! - `journal`: the internal consistency of the journal, in chronological order;
+//! - `archive`: the journal against the archive, visit by visit, and the times of the requests to
+//!   each host (`politeness`);
+//! - `surplus`: the archive after the journal's end;
+//! - `links`: the links of archived pages against the journal;
+//! - `index`: the archive and its index;
+//! - `search`: the search index against the rows, if there is one;
+//! - `store::embedded::audit`: the tables against the journal.
+//!
+//! A WACZ is checked separately (`wacz`). So is a shared crawl (`shared_crawl`): its archives are
+//! on the nodes, and each node's archive is compared with the store (`node`).
+
+mod archive;
+mod index;
+mod journal;
+mod links;
+pub mod node;
+mod politeness;
+mod requests;
+mod search;
+pub mod shared_crawl;
+mod surplus;
+pub mod wacz;
+
+use std::path::Path;
+
+use messages::CommandError;
+use serde::Serialize;
+use setup::settings::Settings;
+use setup::{control, crawl_directory};
+use store::embedded::{self, DirectoryLock};
+
+use self::archive::Archive;
+use self::journal::Journal;
+use self::politeness::Politeness;
+pub use self::requests::JournalPoliteness;
+use super::journal::damaged;
+use super::page_counts::PageCounts;
+
+/// Maximum number of complaints whose texts are kept; the rest are counted.
+const KEPT: usize = 1_000;
+
+/// All complaints; the texts of the first [`KEPT`].
+#[derive(Default, Serialize)]
+#[serde(transparent)]
+pub struct Complaints {
+    /// The first texts.
+    pub texts: Vec<String>,
+    /// The number of all complaints.
+    #[serde(skip)]
+    pub count: u64,
+}
+
+impl Complaints {
+    fn add(&mut self, complaint: impl Into<String>) {
+        self.count += 1;
+        if self.texts.len() < KEPT {
+            self.texts.push(complaint.into());
+        }
+    }
+}
+
+/// The result of all checks of a crawl.
+#[derive(Serialize)]
+pub struct Report {
+    /// True if there is no complaint.
+    pub agrees: bool,
+    /// Counts of pages.
+    #[serde(flatten)]
+    pub pages: PageCounts,
+    /// Number of hosts.
+    pub hosts: u64,
+    /// Number of queued pages.
+    pub queued: u64,
+    /// Queued pages that are set aside because sessions died while visiting them.
+    pub set_aside: u64,
+    /// Number of records in the journal.
+    pub journal_records: u64,
+    /// Number of URLs that were seen.
+    pub urls_seen: u64,
+    /// Revoked rows: their pages were or will be visited again.
+    pub revoked: u64,
+    /// Counts of the archive.
+    #[serde(flatten)]
+    pub archive: archive::Counts,
+    /// Counts of what the archive has after the journal.
+    #[serde(flatten)]
+    pub behind: surplus::Counts,
+    /// Counts of links.
+    #[serde(flatten)]
+    pub links: links::Counts,
+    /// Counts of the index.
+    #[serde(flatten)]
+    pub index: index::Counts,
+    /// Counts of the search index.
+    #[serde(flatten)]
+    pub search: search::Counts,
+    /// Counts of requests.
+    pub politeness: politeness::Counts,
+    /// Number of complaints.
+    pub complaints_in_all: u64,
+    /// The first complaints.
+    pub complaints: Complaints,
+}
+
+/// Runs all checks of the crawl in `directory`.
+pub fn check(directory: &Path) -> Result<Report, CommandError> {
+    let state = crawl_directory::state_of(directory)?;
+    // Held until the last reading: the crawl must not change meanwhile.
+    let _lock = DirectoryLock::share(&state)?;
+    let damaged = damaged(directory);
+    let mut complaints = Complaints::default();
+    let journal = Journal::read(&state, &mut complaints).map_err(damaged)?;
+    let settings = Settings::of_crawl(directory)?;
+    let archive_directory = crawl_directory::archive(directory);
+    let politeness = Politeness::new(&settings, control::shortest_delays(&settings.out)?);
+    let form = settings.canonical_form();
+    let mut archive = Archive::new(&archive_directory, form, politeness, &mut complaints);
+    archive.read(&state, &journal).map_err(damaged)?;
+    let (archive, politeness, end) = archive.end();
+    if archive.lost_visits > 0 {
+        complaints.add(format!(
+            "{} settled visits are not in the archive: they were lost before they were on the \
+             disk, as by a power cut, and are made again when the crawl goes on",
+            archive.lost_visits
+        ));
+    }
+    let behind = surplus::check(&settings, end.as_ref(), &journal, &mut complaints)?;
+    let links = links::check(&state, &settings, &journal, &mut complaints)?;
+    let index = match end.filter(|_| settings.cdxj.is_on()) {
+        Some(end) => index::check(directory, &archive_directory, &end, &mut complaints)?,
+        None => index::Counts::default(),
+    };
+    let search = search::check(directory, &state, &mut complaints).map_err(damaged)?;
+    let audit = embedded::audit(&state).map_err(damaged)?;
+    for complaint in &audit.complaints {
+        complaints.add(format!("tables: {complaint}"));
+    }
+    Ok(Report {
+        agrees: complaints.count == 0,
+        pages: PageCounts::from(&audit.totals),
+        hosts: audit.hosts,
+        queued: audit.queued,
+        set_aside: audit.set_aside,
+        journal_records: journal.records,
+        urls_seen: audit.urls_seen,
+        revoked: journal.revoked,
+        archive,
+        behind,
+        links,
+        index,
+        search,
+        politeness,
+        complaints_in_all: complaints.count,
+        complaints,
+    })
+}

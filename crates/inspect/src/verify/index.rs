@@ -1,0 +1,65 @@
+//! Compares index and archive: each capture has a line, each line has a record, and the lines are
+//! sorted.
+//!
+//! The archive after the last settled visit is not compared: when the crawl continues, this part is
+//! cut off, and so is its part of the index. Captures that the index does not cover yet, after a
+//! kill, are counted: they are indexed when the crawl continues.
+
+use std::path::Path;
+
+use messages::{CommandError, fault, pasted};
+use serde::Serialize;
+use sinks::ArchiveEnd;
+use sinks::cdxj::{self, Difference};
+
+use super::Complaints;
+
+/// The counts of an index.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Counts {
+    pub index_lines: u64,
+    /// Captures that it does not cover yet.
+    pub not_indexed_yet: u64,
+}
+
+/// Compares the index of the crawl in `directory` with its archive up to `end`.
+pub(super) fn check(
+    directory: &Path,
+    archive: &Path,
+    end: &ArchiveEnd,
+    complaints: &mut Complaints,
+) -> Result<Counts, CommandError> {
+    let found = cdxj::compare(archive, end).map_err(|error| fault(&error))?;
+    for difference in &found.differences {
+        complaints.add(format!("index: {}", describe(difference, archive)));
+    }
+    if !found.differences.is_empty() {
+        complaints.add(format!(
+            "index: `crawler index {}` makes it again from the archive",
+            pasted(directory)
+        ));
+    }
+    Ok(Counts {
+        index_lines: found.lines,
+        not_indexed_yet: found.uncovered,
+    })
+}
+
+fn describe(difference: &Difference, archive: &Path) -> String {
+    match difference {
+        Difference::NoIndex => format!(
+            "{} is not there, or nothing says what it covers",
+            archive.join(cdxj::INDEX).display()
+        ),
+        Difference::NoFile(path) => format!("{} is missing", path.display()),
+        Difference::Touched(path) => format!("{} is not what was written", path.display()),
+        Difference::Unsorted(path, line) => {
+            format!(
+                "{}: line {line} is not in the order of bytes",
+                path.display()
+            )
+        }
+        Difference::NoLine(line) => format!("no line for this capture: {line}"),
+        Difference::NoCapture(line) => format!("no capture for this line: {line}"),
+    }
+}
