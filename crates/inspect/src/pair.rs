@@ -45,7 +45,8 @@ struct PageHistory {
 /// Returns the pair of a page of a crawl and the original that it repeats.
 ///
 /// # Errors
-/// [`CommandError`] if the page was not visited or is not a duplicate, or if the crawl cannot be read.
+/// [`CommandError`] if the page was not visited or is not a duplicate, or if the crawl cannot be
+/// read.
 pub fn judged(directory: &Path, url: &str) -> Result<JudgedPair, CommandError> {
     let state = crawl_directory::state_of(directory)?;
     let settings = Settings::of_crawl(directory)?;

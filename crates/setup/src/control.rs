@@ -174,7 +174,11 @@ impl ControlWatch {
                 continue;
             }
             if let Err(error) = self.carry_out_orders(&context, &store).await {
-                tracing::error!(target: LOG_TARGET, %error, "the orders of {CONTROL} cannot be carried out");
+                tracing::error!(
+                    target: LOG_TARGET,
+                    %error,
+                    "the orders of {CONTROL} cannot be carried out"
+                );
             }
         }
     }
@@ -215,7 +219,10 @@ impl ControlWatch {
             Ok(overrides) => self.apply(context, overrides),
             Err(wrong) => {
                 self.refused = true;
-                tracing::warn!(target: LOG_TARGET, "{CONTROL} is not obeyed, and what was in force stays so: {wrong}");
+                tracing::warn!(
+                    target: LOG_TARGET,
+                    "{CONTROL} is not obeyed, and what was in force stays so: {wrong}"
+                );
             }
         }
         is_right
@@ -250,7 +257,11 @@ impl ControlWatch {
             .replace(text, &context.overrides.current());
         record.carried_out.extend(carried_out);
         if let Err(error) = record.keep(&state, &SystemDisk) {
-            tracing::warn!(target: LOG_TARGET, %error, "what {CONTROL} has changed cannot be kept for other commands");
+            tracing::warn!(
+                target: LOG_TARGET,
+                %error,
+                "what {CONTROL} has changed cannot be kept for other commands"
+            );
         }
     }
 }

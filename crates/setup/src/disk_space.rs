@@ -48,7 +48,10 @@ fn reserve(disk: &Arc<dyn Disk>, state: &Path, low_water: u64) -> io::Result<Opt
     let needed = RESERVE_BYTES.saturating_add(low_water);
     let limited = reserve.is_spent() && disk.free_room(state).is_some_and(|free| free >= needed);
     if limited {
-        tracing::info!(target: LOG_TARGET, "files may not grow as large as the reserve: the crawl does without");
+        tracing::info!(
+            target: LOG_TARGET,
+            "files may not grow as large as the reserve: the crawl does without"
+        );
     }
     Ok((!limited).then(|| Arc::new(reserve)))
 }

@@ -138,7 +138,11 @@ impl SessionClock {
                 }
                 // The disk is most likely full, which is reported elsewhere. The next tick retries.
                 Err(error) => {
-                    tracing::debug!(target: LOG_TARGET, %error, "the clock was set, which cannot be journalled yet");
+                    tracing::debug!(
+                        target: LOG_TARGET,
+                        %error,
+                        "the clock was set, which cannot be journalled yet"
+                    );
                 }
             }
         }
@@ -148,10 +152,14 @@ impl SessionClock {
 fn warn_of(jump: Jump) {
     let by = in_words(Duration::from_millis(jump.by.unsigned_abs()));
     if jump.by < 0 {
-        tracing::warn!(target: LOG_TARGET, "the machine's clock was set back by {by}: waits go on as they were, dates follow it"
+        tracing::warn!(
+            target: LOG_TARGET,
+            "the machine's clock was set back by {by}: waits go on as they were, dates follow it"
         );
     } else {
-        tracing::warn!(target: LOG_TARGET, "the machine's clock went ahead by {by}, or the machine slept: waits go on as they \
+        tracing::warn!(
+            target: LOG_TARGET,
+            "the machine's clock went ahead by {by}, or the machine slept: waits go on as they \
              were, dates follow it"
         );
     }
@@ -176,7 +184,10 @@ pub fn difference(here: Timestamp, there: Timestamp) -> Option<String> {
 pub fn warn_if_behind(by: Duration) {
     if by >= LEAST_JUMP {
         let by = in_words(by);
-        tracing::warn!(target: LOG_TARGET, "the clock is {by} behind the last session's: waits are counted from now");
+        tracing::warn!(
+            target: LOG_TARGET,
+            "the clock is {by} behind the last session's: waits are counted from now"
+        );
     }
 }
 
