@@ -135,6 +135,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
                 "crawl",
                 "disk",
                 "fetch",
+                "messages",
                 "neardup",
                 "sinks",
                 "web",

@@ -28,7 +28,7 @@ pub(crate) use inspect::{
     RebuildArgs, SearchArgs, SimilarArgs, SkippedArgs, StatusArgs, UnpackArgs, VerifyArgs,
     WaczArgs, WhyArgs,
 };
-pub(crate) use node::{NodeArgs, NodeOwnArgs};
+pub(crate) use node::NodeArgs;
 pub(crate) use report::{ReportArgs, ReportForm};
 pub(crate) use retry::RetryArgs;
 pub(crate) use serve::ServeArgs;

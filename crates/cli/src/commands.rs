@@ -17,7 +17,6 @@ pub(crate) mod frequencies;
 pub(crate) mod import;
 pub(crate) mod index;
 pub(crate) mod manual;
-mod membership;
 pub(crate) mod node;
 pub(crate) mod nodes;
 pub(crate) mod patterns;

@@ -4,6 +4,7 @@
 
 mod archives;
 pub mod captures;
+pub mod export;
 pub mod frames;
 pub mod index;
 pub mod journal;

@@ -18,6 +18,7 @@ pub mod input;
 pub mod likeness;
 pub mod limits;
 pub mod machine;
+pub mod membership;
 pub mod preset;
 pub mod read_again;
 pub mod search_index;

@@ -11,6 +11,7 @@ use std::time::Duration;
 use crawl::{CrawlContext, Fault, Finish, Limits, Stop};
 use messages::{CommandError, fault, pasted, remedy_of, say, warn};
 use setup::assembly::{self, AssembledCrawl, Components};
+use setup::membership::Node;
 use setup::secrets::{self, GivenSecrets};
 use setup::seeds::{Seeds, read_ahead};
 use setup::session_clock::SessionClock;
@@ -25,7 +26,6 @@ use web::CanonicalForm;
 
 use self::greeting::{cut_list, greet};
 use self::listening::Listening;
-use super::membership::Node;
 use super::serve;
 use crate::args::Arguments;
 use crate::args::{CrawlArgs, SummaryForm};

@@ -4,9 +4,6 @@
 //! with `--signatures`, a row with its signature. The crate `export` defines and writes the rows;
 //! this module chooses the target.
 
-mod destination;
-mod links;
-mod pages;
 mod target;
 
 use std::io::{self, BufWriter, Write};
@@ -19,6 +16,7 @@ use export::{
     PageSignatureRecord, Parts, SIGNATURES, SKETCHES, TEXTS, Table, TableWriter, TextRules, VISITS,
     Visits, WholeFile, draft_of, linked_so_far,
 };
+use inspect::export::{Destination, FailedUrls, PageBatch, PageRecords};
 use messages::{CommandError, SlowProgress, fault, usage};
 use neardup::HashKey;
 use setup::input::unwritable;
@@ -27,9 +25,6 @@ use setup::{crawl_directory, machine};
 use sinks::warc::{self, ConversionInfo, ConversionWriter};
 use store::embedded::History;
 
-use self::destination::Destination;
-use self::links::FailedUrls;
-use self::pages::{PageBatch, PageRecords};
 use self::target::ExportTarget;
 use crate::args::{ExportArgs, OutputForm};
 use crate::terminal::Escaping;

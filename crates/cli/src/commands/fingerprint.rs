@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use corpus::named_fingerprints::{MAX_NAME, NamedFingerprintWriter};
 use corpus::{Document, Documents, Reader, Skipped, is_standard_input};
 use indicatif::HumanCount;
 use messages::{CommandError, printable, say, usage};
@@ -12,7 +13,6 @@ use neardup::SignatureBuilder;
 use setup::skip_report::SkipReport;
 
 use crate::args::FingerprintArgs;
-use crate::named_fingerprints::{MAX_NAME, NamedFingerprintWriter};
 use crate::output;
 
 pub(crate) fn run(args: &FingerprintArgs) -> Result<(), CommandError> {

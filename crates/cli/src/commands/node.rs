@@ -9,19 +9,26 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use messages::{CommandError, fault, say};
+use setup::membership::{self, ENDED_TERM, NodeOptions};
 use setup::shared;
 use store::StoreFault;
 
 use super::crawl::{self, SessionEnd};
-use super::membership::{self, ENDED_TERM};
-use crate::args::NodeArgs;
+use crate::args::{Arguments, NodeArgs};
 
 /// The program of this process on Linux, even after an upgrade has removed its file.
 const RUNNING: &str = "/proc/self/exe";
 
 pub(crate) fn run(args: &NodeArgs) -> Result<ExitCode, CommandError> {
     let url = shared::required_url(args.own.store.as_ref())?;
-    let node = shared::runtime()?.block_on(membership::prepare(args, url))?;
+    let options = NodeOptions {
+        name: args.own.name.as_deref(),
+        term: args.own.term,
+        flags: &args.crawl.flags,
+        config: args.crawl.run.config.as_deref(),
+        suggest: Arguments::suggest_command,
+    };
+    let node = shared::runtime()?.block_on(membership::prepare(&options, url))?;
     match crawl::run_as(&args.crawl, Some(node))? {
         SessionEnd::Finished(code) => Ok(code),
         SessionEnd::TermEnded(ended) => {

@@ -18,6 +18,8 @@ use batch::{
     BatchError, Control, DocumentId, GroupedMatch, IndexOptions, JoinOptions, Pair, Progress,
     QueryMatch, QueryOptions, Repository, Shard, Step, grouped_query, ordered_pairs, ordered_query,
 };
+use corpus::json_id::JsonId;
+use corpus::named_fingerprints::{NamedFingerprints, NamedIndexWriter, of_batch};
 use indicatif::{HumanBytes, HumanCount, ProgressBar};
 use messages::{CommandError, SlowProgress, fault, printable, say};
 use serde::Serialize;
@@ -25,8 +27,6 @@ use setup::draft_file::DraftFile;
 use setup::input::unwritable;
 
 use crate::args::QueryArgs;
-use crate::json_id::JsonId;
-use crate::named_fingerprints::{NamedFingerprints, NamedIndexWriter, of_batch};
 use crate::output::{self, Format};
 use crate::progress::{self};
 use crate::terminal::Escaping;

@@ -5,6 +5,7 @@ mod files;
 
 use std::path::Path;
 
+use corpus::named_fingerprints::is_named_fingerprints;
 use corpus::{Reader, is_standard_input};
 use inspect::similar::{self, ByTexts, Limits, Wanted};
 use messages::{CommandError, printable, usage};
@@ -15,7 +16,6 @@ use setup::shared::OpenCrawl;
 use store::embedded::EmbeddedStore;
 
 use crate::args::SimilarArgs;
-use crate::named_fingerprints::is_named_fingerprints;
 use crate::output::{self, Format};
 
 pub(crate) fn run(args: &SimilarArgs) -> Result<(), CommandError> {

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use batch::DocumentId;
+use corpus::json_id::JsonId;
 use corpus::{Document, Documents, Reader};
 use messages::{CommandError, printable, usage};
 use serde::Serialize;
@@ -12,7 +13,6 @@ use topic::{Relevance, Topic};
 use web::{CanonicalForm, PageUrl};
 
 use crate::args::TopicArgs;
-use crate::json_id::JsonId;
 use crate::output::{self, Format};
 
 /// Maximum number of words named per document.

@@ -3,13 +3,13 @@
 use std::sync::atomic::AtomicBool;
 
 use batch::{Containment, ContainmentOptions, Control, DocumentId, ShingledDocument};
+use corpus::json_id::JsonId;
 use messages::{CommandError, counted, printable, say, usage};
 use neardup::{HashKey, NormalText, Shingles};
 use serde::Serialize;
 
 use super::DedupRun;
 use super::findings::{DedupError, Findings, Output};
-use crate::json_id::JsonId;
 use crate::output::{self, Format};
 
 /// A document that another one contains.

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use batch::dedup::{Cluster, Finding};
 use batch::{BatchError, DocumentId};
+use corpus::json_id::JsonId;
 use corpus::{IdRanges, ResultTable, TableFormat};
 use indicatif::HumanCount;
 use messages::{CommandError, fault, printable, usage};
@@ -16,7 +17,6 @@ use setup::draft_file::DraftFile;
 use setup::input::unwritable;
 
 use crate::args::{DedupArgs, FindingForm};
-use crate::json_id::JsonId;
 use crate::output::{self, Format};
 use crate::terminal::Escaping;
 

@@ -6,6 +6,7 @@
 //! lines without a word: they are horizontal rules.
 
 use batch::{Control, DocumentId, PartOptions, PartedDocument, RepeatedPart};
+use corpus::json_id::JsonId;
 use corpus::{Content, Documents};
 use indicatif::HumanCount;
 use messages::{CommandError, printable, say, usage};
@@ -17,7 +18,6 @@ use super::DedupRun;
 use super::findings::{DedupError, Findings, Output};
 use super::survivors::{self, RepeatedParts};
 use crate::args::PartUnit;
-use crate::json_id::JsonId;
 use crate::output::{self, Format};
 
 /// A part that repeats an earlier one.

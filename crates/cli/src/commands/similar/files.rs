@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use batch::{DocumentId, Repository};
 use comparison::{Frames, decide};
+use corpus::json_id::JsonId;
+use corpus::named_fingerprints::NamedFingerprints;
 use corpus::{Content, Document, Documents, InputOptions, Reader};
 use inspect::similar::{ByTexts, NEAR, SLACK};
 use messages::{CommandError, fault, printable, usage};
@@ -19,8 +21,6 @@ use web::{CanonicalForm, PageUrl};
 
 use super::is_url;
 use crate::args::SimilarArgs;
-use crate::json_id::JsonId;
-use crate::named_fingerprints::NamedFingerprints;
 use crate::output::{self, Format};
 
 /// A document that is similar to the document in question.

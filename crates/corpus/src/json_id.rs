@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 /// An id in JSON: a number if the document's id is a number, otherwise a string.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct JsonId<I>(pub(crate) I);
+pub struct JsonId<I>(pub I);
 
 impl<I: Borrow<DocumentId>> Serialize for JsonId<I> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

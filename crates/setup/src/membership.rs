@@ -10,19 +10,19 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use clap::ArgMatches;
 use messages::{CommandError, SlowProgress, fault, pasted, printable, say, usage};
 use neardup::HashKey;
-use setup::seeds::{ReadAhead, Seeds};
-use setup::settings::Settings;
-use setup::values::Span;
-use setup::{crawl_directory, earlier, machine, session_clock, shared};
 use shared_store::{
     ConnectError, Connection, CrawlSettings, EarlierError, JoinError, NodeMark, Session,
 };
 use store::embedded::EmbeddedStore;
 use web::Clock;
 
-use crate::args::{Arguments, NodeArgs, NodeOwnArgs};
+use crate::seeds::{ReadAhead, Seeds, Suggest};
+use crate::settings::Settings;
+use crate::values::Span;
+use crate::{crawl_directory, earlier, machine, session_clock, shared};
 
 /// Length of a term, unless the first node is started with another length.
 const DEFAULT_TERM: Duration = Duration::from_secs(10);
@@ -32,22 +32,38 @@ const TERMS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_
 /// Wait between two attempts to reach an unavailable store.
 const AGAIN: Duration = Duration::from_secs(1);
 /// Environment variable that passes the number of the ended term to the next image of the process.
-pub(super) const ENDED_TERM: &str = "CRAWLER_ENDED_TERM";
+pub const ENDED_TERM: &str = "CRAWLER_ENDED_TERM";
 
 /// A node in its term.
-pub(super) struct JoinedNode {
-    pub(super) session: Session,
+pub struct JoinedNode {
+    /// The session of the node.
+    pub session: Session,
     /// The directories of earlier crawls, copied from the store.
-    pub(super) against: Vec<PathBuf>,
+    pub against: Vec<PathBuf>,
     /// The clock of the store.
-    pub(super) clock: Clock,
+    pub clock: Clock,
     /// A warning about the machine's clock.
-    pub(super) warning: Option<String>,
+    pub warning: Option<String>,
+}
+
+/// What a node is started with.
+pub struct NodeOptions<'a> {
+    /// Name of the node.
+    pub name: Option<&'a str>,
+    /// Length of a term.
+    pub term: Option<Span>,
+    /// The flags of the crawl.
+    pub flags: &'a ArgMatches,
+    /// `--config`.
+    pub config: Option<&'a Path>,
+    /// Returns the remedy for a seed that is neither a URL nor a command.
+    pub suggest: Suggest,
 }
 
 /// A node with the settings of its crawl, before its term begins.
-pub(super) struct Node {
-    pub(super) settings: Settings,
+pub struct Node {
+    /// The settings of the crawl, for this node.
+    pub settings: Settings,
     out: PathBuf,
     url: String,
     name: String,
@@ -65,9 +81,9 @@ struct Steps {
 }
 
 /// Connects, and writes or reads the settings of the crawl.
-pub(super) async fn prepare(args: &NodeArgs, url: String) -> Result<Node, CommandError> {
-    let name = name(&args.own)?;
-    let term = term(&args.own)?;
+pub async fn prepare(args: &NodeOptions<'_>, url: String) -> Result<Node, CommandError> {
+    let name = name(args.name)?;
+    let term = term(args.term)?;
     let ended = std::env::var(ENDED_TERM).ok();
     let ended = ended.and_then(|term| term.parse().ok());
     let steps = Steps {
@@ -80,13 +96,13 @@ pub(super) async fn prepare(args: &NodeArgs, url: String) -> Result<Node, Comman
     let found = match found {
         Some(found) => found,
         None => {
-            let mut settings = args.crawl.settings()?;
+            let mut settings = Settings::gather(args.flags, args.config)?;
             settings.refuse_unshared()?;
             seeds = Seeds::gather(
                 &settings,
                 &settings.canonical_form(),
                 ReadAhead::All,
-                Arguments::suggest_command,
+                args.suggest,
             )?;
             earlier::resolve(&mut settings)?;
             let key = match (earlier::load(&settings)?, settings.hash_key) {
@@ -113,11 +129,7 @@ pub(super) async fn prepare(args: &NodeArgs, url: String) -> Result<Node, Comman
             ),
         );
     }
-    let mut settings = Settings::joined(
-        &args.crawl.flags,
-        args.crawl.run.config.as_deref(),
-        &found.text,
-    )?;
+    let mut settings = Settings::joined(args.flags, args.config, &found.text)?;
     settings.refuse_unshared()?;
     // The directory belongs to this node since its earlier term, and the seeds are in the store.
     settings.fresh &= ended.is_none();
@@ -126,7 +138,7 @@ pub(super) async fn prepare(args: &NodeArgs, url: String) -> Result<Node, Comman
             &settings,
             &settings.canonical_form(),
             ReadAhead::All,
-            Arguments::suggest_command,
+            args.suggest,
         )?;
     }
     let earlier = steps
@@ -239,8 +251,8 @@ impl Steps {
 }
 
 /// Returns the name of the node.
-fn name(args: &NodeOwnArgs) -> Result<String, CommandError> {
-    let Some(name) = args.name.clone() else {
+fn name(given: Option<&str>) -> Result<String, CommandError> {
+    let Some(name) = given.map(str::to_owned) else {
         return Err(
             usage("the node has no name").with_remedy("--name n1, another one on each node")
         );
@@ -255,8 +267,8 @@ fn name(args: &NodeOwnArgs) -> Result<String, CommandError> {
 }
 
 /// Returns the length of a term, if given.
-fn term(args: &NodeOwnArgs) -> Result<Option<Duration>, CommandError> {
-    let term = args.term.map(|term| term.0);
+fn term(given: Option<Span>) -> Result<Option<Duration>, CommandError> {
+    let term = given.map(|term| term.0);
     match term {
         Some(term) if !TERMS.contains(&term) => {
             let (least, most) = (Span(*TERMS.start()), Span(*TERMS.end()));
@@ -313,17 +325,17 @@ fn refuse_directory(directory: &Path, mark: &NodeMark) -> Result<(), CommandErro
 
 impl Node {
     /// Returns the seeds that were given to this node.
-    pub(super) fn take_seeds(&mut self) -> Seeds {
+    pub fn take_seeds(&mut self) -> Seeds {
         std::mem::take(&mut self.seeds)
     }
 
     /// Returns the name of the node.
-    pub(super) fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Begins a term.
-    pub(super) async fn join(self) -> Result<JoinedNode, CommandError> {
+    pub async fn join(self) -> Result<JoinedNode, CommandError> {
         // A connection that belongs to this runtime.
         let connection = self
             .steps

@@ -15,11 +15,11 @@ use web::{Link, UrlKey};
 use super::destination::Destination;
 
 /// The URLs that could not be fetched, each with the status of the last response and the reason.
-pub(super) struct FailedUrls(HashMap<UrlKey, (Option<u16>, Option<Arc<str>>)>);
+pub struct FailedUrls(HashMap<UrlKey, (Option<u16>, Option<Arc<str>>)>);
 
 impl FailedUrls {
     /// Reads the journal of the store in `state`. Equal reasons share memory.
-    pub(super) fn of_journal(state: &Path) -> Result<Self, StoreFault> {
+    pub fn of_journal(state: &Path) -> Result<Self, StoreFault> {
         let (mut failed, mut reasons) = (HashMap::new(), HashSet::<Arc<str>>::new());
         for visit in Visits::open(state, false)? {
             let row = visit?.row;

@@ -6,7 +6,7 @@ use export::{ExportFault, ExtractedText, Parts, TableWriter, Value, Visit, Visit
 use sinks::warc::{Conversion, ConversionWriter};
 
 /// The destination of records.
-pub(super) enum Destination<W: Write + Send> {
+pub enum Destination<W: Write + Send> {
     /// A table in one file.
     Table(TableWriter<W>),
     /// A table in several files.
@@ -17,7 +17,7 @@ pub(super) enum Destination<W: Write + Send> {
 
 impl<W: Write + Send> Destination<W> {
     /// Moves to the next visit. Returns `None` if its records are already written.
-    pub(super) fn advance(&mut self, visit: &Visit) -> Result<Option<VisitPosition>, ExportFault> {
+    pub fn advance(&mut self, visit: &Visit) -> Result<Option<VisitPosition>, ExportFault> {
         match self {
             Self::Table(_) | Self::Wet(_) => Ok(Some(VisitPosition::default())),
             Self::Parts(parts) => parts.advance(visit),
@@ -25,7 +25,7 @@ impl<W: Write + Send> Destination<W> {
     }
 
     /// Writes a record of a table. Only [`Destination::write_text`] writes WARC records.
-    pub(super) fn write(&mut self, fields: &[Option<Value<'_>>]) -> Result<(), ExportFault> {
+    pub fn write(&mut self, fields: &[Option<Value<'_>>]) -> Result<(), ExportFault> {
         match self {
             Self::Table(writer) => writer.write(fields),
             Self::Parts(parts) => parts.write(fields),
@@ -34,7 +34,7 @@ impl<W: Write + Send> Destination<W> {
     }
 
     /// Writes the text of a page whose record has the id `record`.
-    pub(super) fn write_text(
+    pub fn write_text(
         &mut self,
         text: &ExtractedText<'_>,
         record: &str,
@@ -55,7 +55,7 @@ impl<W: Write + Send> Destination<W> {
     }
 
     /// Marks all records up to a visit as written.
-    pub(super) fn wrote(&mut self, mark: VisitPosition) -> Result<(), ExportFault> {
+    pub fn wrote(&mut self, mark: VisitPosition) -> Result<(), ExportFault> {
         match self {
             Self::Table(_) | Self::Wet(_) => Ok(()),
             Self::Parts(parts) => parts.wrote(mark),
@@ -63,7 +63,7 @@ impl<W: Write + Send> Destination<W> {
     }
 
     /// Ends the last file.
-    pub(super) fn finish(self) -> Result<(), ExportFault> {
+    pub fn finish(self) -> Result<(), ExportFault> {
         match self {
             Self::Table(writer) => writer.finish().map(drop),
             Self::Parts(parts) => parts.finish(),

@@ -13,7 +13,7 @@ use super::destination::Destination;
 use super::links::{self, FailedUrls};
 
 /// Records made from pages.
-pub(super) enum PageRecords {
+pub enum PageRecords {
     /// One per link.
     Links,
     /// One per link to a URL in this list.
@@ -23,7 +23,7 @@ pub(super) enum PageRecords {
 }
 
 /// The visits whose records are written next, with the pages of the archive.
-pub(super) struct PageBatch {
+pub struct PageBatch {
     pages: ArchivedPages,
     records: PageRecords,
     visits: Vec<(Visit, VisitPosition)>,
@@ -31,7 +31,7 @@ pub(super) struct PageBatch {
 
 impl PageBatch {
     /// Returns an empty batch of visits of the crawl in `directory`.
-    pub(super) fn of_crawl(directory: &Path, records: PageRecords) -> Result<Self, CommandError> {
+    pub fn of_crawl(directory: &Path, records: PageRecords) -> Result<Self, CommandError> {
         let mut pages = ArchivedPages::of(&Settings::of_crawl(directory)?);
         let limits = &mut pages.archive.policy.read;
         match &records {
@@ -46,7 +46,7 @@ impl PageBatch {
     }
 
     /// Adds a visit. Its records are written with the rest of the batch.
-    pub(super) fn add<W: Write + Send>(
+    pub fn add<W: Write + Send>(
         &mut self,
         visit: Visit,
         mark: VisitPosition,
@@ -60,7 +60,7 @@ impl PageBatch {
     }
 
     /// Writes the records of all visits that were added.
-    pub(super) fn write<W: Write + Send>(
+    pub fn write<W: Write + Send>(
         &mut self,
         destination: &mut Destination<W>,
     ) -> Result<(), ExportFault> {
@@ -94,7 +94,7 @@ impl PageBatch {
     }
 
     /// Returns an error if pages are missing.
-    pub(super) fn check_unread(&self) -> Result<(), CommandError> {
+    pub fn check_unread(&self) -> Result<(), CommandError> {
         self.pages.check_unread(match self.records {
             PageRecords::Links | PageRecords::BrokenLinks(_) => {
                 "their links are missing, everything else is there"

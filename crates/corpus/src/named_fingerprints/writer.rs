@@ -17,7 +17,7 @@ use super::{Head, VERSION, names_of, with_suffix};
 
 /// A writer of fingerprints and names. Neither file appears unless [`finish`](Self::finish) is
 /// called.
-pub(crate) struct NamedFingerprintWriter {
+pub struct NamedFingerprintWriter {
     path: PathBuf,
     fingerprints: FingerprintWriter,
     names: BufWriter<File>,
@@ -34,7 +34,7 @@ struct Drafts {
 
 impl NamedFingerprintWriter {
     /// Begins the file at `path` for fingerprints of `builder`.
-    pub(crate) fn create(path: &Path, builder: &SignatureBuilder) -> Result<Self, CommandError> {
+    pub fn create(path: &Path, builder: &SignatureBuilder) -> Result<Self, CommandError> {
         let is_other = path.exists() && !path.is_file();
         if is_other {
             return Err(
@@ -73,11 +73,7 @@ impl NamedFingerprintWriter {
     }
 
     /// Adds a fingerprint and the name of its document.
-    pub(crate) fn push(
-        &mut self,
-        fingerprint: Fingerprint,
-        name: &str,
-    ) -> Result<(), CommandError> {
+    pub fn push(&mut self, fingerprint: Fingerprint, name: &str) -> Result<(), CommandError> {
         let at = self.at;
         self.line(&name)?;
         let pushed = self.fingerprints.push(fingerprint, at);
@@ -85,7 +81,7 @@ impl NamedFingerprintWriter {
     }
 
     /// Syncs both files and gives them their final names. Returns the number of fingerprints.
-    pub(crate) fn finish(mut self) -> Result<u64, CommandError> {
+    pub fn finish(mut self) -> Result<u64, CommandError> {
         let written = self.fingerprints.finish().map_err(|error| fault(&error))?;
         let Drafts {
             fingerprints,

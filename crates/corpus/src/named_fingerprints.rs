@@ -20,12 +20,12 @@ use batch::{BatchError, DocumentId, FingerprintFile, FingerprintIndex, Repositor
 use neardup::SignatureBuilder;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use index::NamedIndexWriter;
+pub use index::NamedIndexWriter;
 use messages::{CommandError, fault, pasted, usage};
-pub(crate) use writer::NamedFingerprintWriter;
+pub use writer::NamedFingerprintWriter;
 
 /// Maximum length of a name in bytes, as JSON. Longer names are refused.
-pub(crate) const MAX_NAME: usize = 1 << 20;
+pub const MAX_NAME: usize = 1 << 20;
 /// Maximum length of the first line, in bytes.
 const MAX_HEAD: usize = 64 << 10;
 /// Bytes that are read first for a name.
@@ -54,8 +54,9 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// Opened fingerprints, with the names of their documents if available.
-pub(crate) struct NamedFingerprints {
-    pub(crate) fingerprints: Repository,
+pub struct NamedFingerprints {
+    /// The fingerprints.
+    pub fingerprints: Repository,
     names: Option<Names>,
 }
 
@@ -68,7 +69,7 @@ struct Names {
 
 /// Returns true if the file begins like a fingerprint file or index. Returns false for unreadable
 /// files.
-pub(crate) fn is_named_fingerprints(path: &Path) -> bool {
+pub fn is_named_fingerprints(path: &Path) -> bool {
     let mut magic = [0; 8];
     let read = File::open(path).and_then(|file| file.read_exact_at(&mut magic, 0));
     read.is_ok() && [FingerprintFile::MAGIC, FingerprintIndex::MAGIC].contains(&magic)
@@ -79,7 +80,7 @@ impl NamedFingerprints {
     ///
     /// # Errors
     /// The file cannot be read, is damaged, or the names belong to other fingerprints.
-    pub(crate) fn open(path: &Path) -> Result<Self, CommandError> {
+    pub fn open(path: &Path) -> Result<Self, CommandError> {
         if path.is_file() && !is_named_fingerprints(path) {
             let message = format!("{} is no file of fingerprints", path.display());
             return Err(usage(message).with_remedy(format!(
@@ -105,7 +106,7 @@ impl NamedFingerprints {
 
     /// Returns an error that names the differing parts if the fingerprints of `other` cannot be
     /// compared with these.
-    pub(crate) fn check_recipe(&self, other: &Self) -> Result<(), CommandError> {
+    pub fn check_recipe(&self, other: &Self) -> Result<(), CommandError> {
         if self.fingerprints.recipe() == other.fingerprints.recipe() {
             return Ok(());
         }
@@ -121,7 +122,7 @@ impl NamedFingerprints {
 
     /// Returns an error that names the differing parts if fingerprints of `builder` cannot be
     /// compared with these.
-    pub(crate) fn check_builder(&self, builder: &SignatureBuilder) -> Result<(), CommandError> {
+    pub fn check_builder(&self, builder: &SignatureBuilder) -> Result<(), CommandError> {
         if self.fingerprints.recipe() == builder.fingerprint_recipe() {
             return Ok(());
         }
@@ -139,7 +140,8 @@ impl NamedFingerprints {
         Err(usage(message).with_remedy("give the options with which the file was made"))
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    /// Returns the path of the fingerprints.
+    pub fn path(&self) -> &Path {
         self.fingerprints.path()
     }
 
@@ -147,7 +149,7 @@ impl NamedFingerprints {
     ///
     /// # Errors
     /// It is an index.
-    pub(crate) fn file(&self) -> Result<&FingerprintFile, CommandError> {
+    pub fn file(&self) -> Result<&FingerprintFile, CommandError> {
         match &self.fingerprints {
             Repository::File(file) => Ok(file),
             Repository::Index(index) => {
@@ -159,13 +161,13 @@ impl NamedFingerprints {
     }
 
     /// Returns a reader of ids, for [`name`](Self::name).
-    pub(crate) fn ids(&self) -> Result<RepositoryIds<'_>, CommandError> {
+    pub fn ids(&self) -> Result<RepositoryIds<'_>, CommandError> {
         self.fingerprints.ids().map_err(|error| fault(&error))
     }
 
     /// Returns all ids, for [`name_among`](Self::name_among): 8 bytes each. The list is empty
     /// without names.
-    pub(crate) fn all_ids(&self) -> Result<Vec<u64>, CommandError> {
+    pub fn all_ids(&self) -> Result<Vec<u64>, CommandError> {
         let mut ids = Vec::new();
         if self.names.is_some() {
             let mut blocks = self.file()?.read().map_err(|error| fault(&error))?;
@@ -177,18 +179,14 @@ impl NamedFingerprints {
     }
 
     /// Returns the name of the fingerprint at `position`, in any order of positions.
-    pub(crate) fn name_among(
-        &self,
-        ids: &[u64],
-        position: u32,
-    ) -> Result<DocumentId, CommandError> {
+    pub fn name_among(&self, ids: &[u64], position: u32) -> Result<DocumentId, CommandError> {
         let id = ids.get(position as usize).copied();
         self.name_of(id, u64::from(position))
     }
 
     /// Returns the name of the fingerprint at `position`, or its position if names are missing.
     /// Reading is fastest in position order.
-    pub(crate) fn name(
+    pub fn name(
         &self,
         ids: &mut RepositoryIds<'_>,
         position: u64,
@@ -201,11 +199,7 @@ impl NamedFingerprints {
     }
 
     /// Returns the name of the fingerprint at `position` with this id.
-    pub(crate) fn name_of(
-        &self,
-        id: Option<u64>,
-        position: u64,
-    ) -> Result<DocumentId, CommandError> {
+    pub fn name_of(&self, id: Option<u64>, position: u64) -> Result<DocumentId, CommandError> {
         let Some(names) = &self.names else {
             return Ok(position.into());
         };
@@ -313,7 +307,7 @@ fn unreadable(path: &Path, error: &io::Error) -> CommandError {
 }
 
 /// Returns the error of a query or a fingerprint file.
-pub(crate) fn of_batch(error: &BatchError) -> CommandError {
+pub fn of_batch(error: &BatchError) -> CommandError {
     match error {
         BatchError::Distance(_) => CommandError::of_usage(error),
         BatchError::Scratch { .. } => {

@@ -16,7 +16,7 @@ use super::{NamedFingerprints, names_of, of_batch, with_suffix};
 
 /// A writer of an index and its names. Neither file appears unless [`write`](Self::write) is
 /// called.
-pub(crate) struct NamedIndexWriter<'s> {
+pub struct NamedIndexWriter<'s> {
     source: &'s NamedFingerprints,
     path: PathBuf,
     file: File,
@@ -25,7 +25,7 @@ pub(crate) struct NamedIndexWriter<'s> {
 
 impl<'s> NamedIndexWriter<'s> {
     /// Begins the index of `source` at `path`.
-    pub(crate) fn create(source: &'s NamedFingerprints, path: &Path) -> Result<Self, CommandError> {
+    pub fn create(source: &'s NamedFingerprints, path: &Path) -> Result<Self, CommandError> {
         if path.exists() && !path.is_file() {
             let message = format!("cannot write {}: it is not a file", path.display());
             return Err(usage(message));
@@ -51,7 +51,7 @@ impl<'s> NamedIndexWriter<'s> {
     }
 
     /// Writes the index and gives both files their final names.
-    pub(crate) fn write(
+    pub fn write(
         self,
         options: &IndexOptions,
         control: Control<'_>,

@@ -1,0 +1,9 @@
+//! The reading part of exports: visits, and the links and texts of archived pages.
+
+mod destination;
+mod links;
+mod pages;
+
+pub use self::destination::Destination;
+pub use self::links::FailedUrls;
+pub use self::pages::{PageBatch, PageRecords};
