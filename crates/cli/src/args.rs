@@ -21,7 +21,7 @@ pub(crate) use dedup::{DedupArgs, FindingForm, PartUnit};
 pub(crate) use export::{ExportArgs, OutputForm};
 pub(crate) use files::{
     CanonicalizeArgs, CompareArgs, ExtractArgs, ExtractForm, FingerprintArgs, FrequenciesArgs,
-    IndexArgs, MeasureKind, PlanArgs, QueryArgs, RobotsArgs, RobotsForm,
+    IndexArgs, PlanArgs, QueryArgs, RobotsArgs, RobotsForm,
 };
 pub(crate) use inspect::{
     ChangeKind, ChangesArgs, CleanArgs, DuplicatesArgs, FramesArgs, InspectArgs, PatternsArgs,

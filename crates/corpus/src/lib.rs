@@ -26,6 +26,7 @@ mod json_lines;
 mod json_object;
 mod keep;
 mod lenient_json;
+pub mod measures;
 mod media;
 pub mod named_fingerprints;
 mod names;

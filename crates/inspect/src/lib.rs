@@ -4,6 +4,7 @@
 
 mod archives;
 pub mod captures;
+pub mod duplicates;
 pub mod export;
 pub mod frames;
 pub mod index;
@@ -12,6 +13,7 @@ pub mod leftovers;
 pub mod page_counts;
 pub mod pair;
 pub mod rebuild;
+pub mod search;
 pub mod similar;
 pub mod skipped;
 pub mod status;

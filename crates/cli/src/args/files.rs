@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use batch::Shard;
 use clap::{Args, ValueEnum};
+use corpus::measures;
 use neardup::Features;
 use setup::likeness::{FeatureArgs, VerdictArgs};
 use setup::values::Count;
@@ -195,6 +196,22 @@ pub(crate) enum MeasureKind {
     SuperShingles,
     /// Differing bits of fingerprints
     Simhash,
+}
+
+impl MeasureKind {
+    /// Returns the kind.
+    pub(crate) const fn kind(self) -> measures::MeasureKind {
+        match self {
+            Self::All => measures::MeasureKind::All,
+            Self::Shingles => measures::MeasureKind::Shingles,
+            Self::Minhash => measures::MeasureKind::Minhash,
+            Self::BBit => measures::MeasureKind::BBit,
+            Self::MinS => measures::MeasureKind::MinS,
+            Self::ModM => measures::MeasureKind::ModM,
+            Self::SuperShingles => measures::MeasureKind::SuperShingles,
+            Self::Simhash => measures::MeasureKind::Simhash,
+        }
+    }
 }
 
 /// Count the documents that have each word, most frequent first: `WORD<TAB>COUNT` a line below the

@@ -4,9 +4,10 @@
 //! hash key is zero, so that fingerprints can be compared between machines. `--diff` shows the
 //! blocks and words that differ.
 
-mod measures;
+use std::io::{self, Write};
 
 use comparison::{ComparedPage, Decision, Frames, Outcome, decide, differing_blocks};
+use corpus::measures::{Measure, MeasuredDocument, Measures};
 use corpus::{Page, Reader};
 use messages::CommandError;
 use neardup::{
@@ -15,7 +16,6 @@ use neardup::{
 use serde::Serialize;
 use web::PageUrl;
 
-use self::measures::{Measure, MeasuredDocument, Measures};
 use super::column;
 use crate::args::CompareArgs;
 use crate::block_diff::{self, PrintedBlock};
@@ -92,7 +92,8 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), CommandError> {
             shingles: shingles(&document.text, args),
             features: signature_builder.weighted_features(&document.text),
         };
-        let measures = Measures::new(&args.measures, args.minima, args.features.bits())?;
+        let kinds: Vec<_> = args.measures.iter().map(|kind| kind.kind()).collect();
+        let measures = Measures::new(&kinds, args.minima, args.features.bits())?;
         comparison.measures = measures.of(&measured(&a), &measured(&b))?;
     }
     let diff = args.diff.then(|| WordDiff::of(&a.written, &b.written));
@@ -107,7 +108,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), CommandError> {
         Format::Json => output::json_line(out, &comparison),
         Format::Table => {
             output::columns(out, &comparison.lines())?;
-            measures::table(out, &comparison.measures)?;
+            measure_table(out, &comparison.measures)?;
             let Some(diff) = &diff else {
                 return Ok(());
             };
@@ -245,4 +246,29 @@ fn reason(
             "titles, headings, the main content or the counted words differ".to_owned()
         }
     }
+}
+
+/// Writes the measures in columns.
+fn measure_table(out: &mut dyn Write, measures: &[Measure]) -> io::Result<()> {
+    if measures.is_empty() {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "\n{:<30} {:<19} {:>9} {:>9} {:>12}",
+        "measure", "of", "value", "exact", "std. error"
+    )?;
+    for measure in measures {
+        let number = |number: Option<f64>| number.map_or("–".to_owned(), |n| format!("{n:.4}"));
+        writeln!(
+            out,
+            "{:<30} {:<19} {:>9} {:>9} {:>12}",
+            measure.measure,
+            measure.quantity.replace('_', " "),
+            number(measure.value),
+            number(Some(measure.exact)),
+            number(measure.standard_error)
+        )?;
+    }
+    Ok(())
 }

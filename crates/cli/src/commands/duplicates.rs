@@ -4,45 +4,23 @@
 
 mod shown_pair;
 
-use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::Path;
 
+use inspect::duplicates::{self, Cluster, Duplicate};
 use messages::{CommandError, pasted, printable, say, usage};
-use serde::Serialize;
 use setup::control::orders::sentence;
 use setup::crawl_directory;
 use setup::crawl_store::order;
 use setup::input::parse_url;
 use setup::settings::Settings;
 use setup::shared::{OpenCrawl, Refused};
+use store::embedded;
 use store::embedded::DistinctOrder;
-use store::{StoreFault, VisitRecord, embedded};
 use web::PageUrl;
 
 use crate::args::DuplicatesArgs;
 use crate::output::{self, Format};
-
-/// A page that repeats another.
-#[derive(Serialize)]
-struct Duplicate<'a> {
-    url: &'a str,
-    /// `exact-duplicate` or `near-duplicate`.
-    verdict: &'static str,
-    duplicate_of: &'a str,
-    distance: Option<u32>,
-    resemblance: Option<f64>,
-    /// True if it was still archived: `--per-cluster`, `--on-duplicate keep`.
-    kept: bool,
-    reason: Option<String>,
-}
-
-/// Pages with the same content.
-#[derive(Serialize)]
-struct Cluster {
-    /// The original, and then its duplicates in the order of their visits.
-    members: Vec<Box<str>>,
-}
 
 pub(crate) fn run(args: &DuplicatesArgs) -> Result<(), CommandError> {
     let crawl = OpenCrawl::open(args.directory.as_deref(), args.store.store.as_ref())?;
@@ -58,8 +36,12 @@ pub(crate) fn run(args: &DuplicatesArgs) -> Result<(), CommandError> {
         return shown_pair::show(directory, url, format);
     }
     if args.clusters {
-        let clusters = clusters(&state)?;
-        return output::to_stdout(|out| clusters.iter().try_for_each(|one| one.write(format, out)));
+        let clusters = duplicates::clusters(&state)?;
+        return output::to_stdout(|out| {
+            clusters
+                .iter()
+                .try_for_each(|one| write_cluster(one, format, out))
+        });
     }
     let mut rows = embedded::rows(&state)?;
     let mut read = Ok(());
@@ -73,7 +55,7 @@ pub(crate) fn run(args: &DuplicatesArgs) -> Result<(), CommandError> {
                 }
             };
             if let Some(duplicate) = Duplicate::of(&row) {
-                duplicate.write(format, out)?;
+                write(&duplicate, format, out)?;
             }
         }
         Ok(())
@@ -111,73 +93,30 @@ fn declare_distinct(directory: &Path, distinct: &[String]) -> Result<(), Command
     }
 }
 
-/// Returns the clusters in the order of their first duplicates. A page that only repeats its own
-/// capture in an earlier crawl does not form a cluster.
-fn clusters(state: &Path) -> Result<Vec<Cluster>, StoreFault> {
-    let (mut clusters, mut places) = (Vec::new(), HashMap::new());
-    for row in embedded::rows(state)? {
-        let row = row?;
-        let Some(original) = row.duplicate_of.as_ref().filter(|url| **url != row.url) else {
-            continue;
-        };
-        let place = *places
-            .entry((original.key(), row.of_earlier))
-            .or_insert_with(|| {
-                clusters.push(Cluster {
-                    members: vec![original.as_str().into()],
-                });
-                clusters.len() - 1
-            });
-        clusters[place].members.push(row.url.as_str().into());
-    }
-    Ok(clusters)
-}
-
-impl Cluster {
-    fn write(&self, format: Format, out: &mut dyn Write) -> io::Result<()> {
-        match format {
-            Format::Json => output::json_line(out, self),
-            Format::Table => {
-                let members: Vec<_> = self.members.iter().map(|url| printable(url)).collect();
-                writeln!(out, "{:>6}  {}", members.len(), members.join("  "))
-            }
+fn write_cluster(cluster: &Cluster, format: Format, out: &mut dyn Write) -> io::Result<()> {
+    match format {
+        Format::Json => output::json_line(out, cluster),
+        Format::Table => {
+            let members: Vec<_> = cluster.members.iter().map(|url| printable(url)).collect();
+            writeln!(out, "{:>6}  {}", members.len(), members.join("  "))
         }
     }
 }
 
-impl<'a> Duplicate<'a> {
-    fn of(row: &'a VisitRecord) -> Option<Self> {
-        // A new version of a page is not a duplicate.
-        let original = row
-            .duplicate_of
-            .as_ref()
-            .filter(|_| row.fate.is_duplicate())?;
-        Some(Self {
-            url: row.url.as_str(),
-            verdict: row.fate.as_str(),
-            duplicate_of: original.as_str(),
-            distance: row.distance,
-            resemblance: row.resemblance,
-            kept: row.kept,
-            reason: row.reason_text(),
-        })
-    }
-
-    fn write(&self, format: Format, out: &mut dyn Write) -> io::Result<()> {
-        match format {
-            Format::Json => output::json_line(out, self),
-            Format::Table => writeln!(
-                out,
-                "{}  is {} {}: {}",
-                printable(self.url),
-                if self.verdict == "exact-duplicate" {
-                    "the same as"
-                } else {
-                    "nearly"
-                },
-                printable(self.duplicate_of),
-                printable(self.reason.as_deref().unwrap_or_default())
-            ),
-        }
+fn write(duplicate: &Duplicate<'_>, format: Format, out: &mut dyn Write) -> io::Result<()> {
+    match format {
+        Format::Json => output::json_line(out, duplicate),
+        Format::Table => writeln!(
+            out,
+            "{}  is {} {}: {}",
+            printable(duplicate.url),
+            if duplicate.verdict == "exact-duplicate" {
+                "the same as"
+            } else {
+                "nearly"
+            },
+            printable(duplicate.duplicate_of),
+            printable(duplicate.reason.as_deref().unwrap_or_default())
+        ),
     }
 }

@@ -1,178 +1,54 @@
 //! `crawler search`: finds pages by words, best first. It reads the index as last committed, so it
 //! works while the crawl runs.
-//!
-//! The text is not in the index: snippets are taken from the archived record. Duplicates of a hit
-//! are journal rows that name it as their original. The journal is only read with `--duplicates`.
 
-use std::collections::HashMap;
 use std::io::{self, Write};
-use std::num::NonZeroUsize;
-use std::path::Path;
-use std::thread::available_parallelism;
 
-use messages::{CommandError, pasted, printable, say, usage};
-use search::{Finder, Hit, IndexFault, MAX_HITS, Query, Snippet, Snippets};
-use serde::Serialize;
-use setup::read_again::ArchivedPages;
-use setup::settings::Settings;
-use setup::{crawl_directory, search_index};
-use store::{StoreFault, embedded};
-use web::UrlKey;
+use inspect::search::{SearchHit, Wanted, hits};
+use messages::{CommandError, printable};
+use search::Snippet;
 
 use crate::args::SearchArgs;
 use crate::output::{self, Format};
 
-/// A page that was found.
-#[derive(Serialize)]
-struct SearchHit {
-    url: String,
-    title: Option<String>,
-    score: f32,
-    date: String,
-    language: Option<String>,
-    /// The part of its text that contains the words.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    snippet: Option<String>,
-    /// Ranges in the snippet, each with its start and end, in characters.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    highlights: Option<Vec<[usize; 2]>>,
-    warc_file: String,
-    warc_offset: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    duplicates: Option<Vec<Duplicate>>,
-    #[serde(skip)]
-    cut: Option<Snippet>,
-}
-
-/// A duplicate of the hit.
-#[derive(Serialize)]
-struct Duplicate {
-    url: String,
-    verdict: &'static str,
-    distance: Option<u32>,
-    resemblance: Option<f64>,
-}
-
 pub(crate) fn run(args: &SearchArgs) -> Result<(), CommandError> {
-    let query = Query::parse(&args.query)
-        .map_err(|error| usage(error.to_string()).with_remedy(error.reason.remedy()))?;
-    if args.limit.saturating_add(args.offset) > MAX_HITS {
-        let (limit, offset) = (args.limit, args.offset);
-        return Err(usage(format!(
-            "--limit {limit} with --offset {offset} is too much"
-        ))
-        .with_remedy(format!("{MAX_HITS} hits can be told at most")));
-    }
-    let state = crawl_directory::any_state_of(&args.directory)?;
-    let threads = available_parallelism().map_or(1, NonZeroUsize::get);
-    let finder = match Finder::open(&search_index::directory(&args.directory)) {
-        Err(missing @ IndexFault::Missing { .. }) => {
-            without_index(&missing, &args.directory)?;
-            None
-        }
-        opened => Some(opened.map_err(|error| broken(&error, args))?),
-    };
-    let hits = match finder {
-        Some(finder) => finder
-            .with_threads(threads)
-            .and_then(|finder| finder.search(&query, args.limit, args.offset))
-            .map_err(|error| broken(&error, args))?,
-        None => Vec::new(),
-    };
-    let hits = hits.into_iter();
-    let mut found: Vec<SearchHit> = hits.map(SearchHit::of).collect();
-    if args.snippets.is_on() {
-        let settings = Settings::of_crawl(&args.directory)?;
-        let archive = ArchivedPages::of(&settings).archive;
-        let snippets = Snippets::of(&query);
-        for hit in &mut found {
-            let text = archive.indexed_text_at(&hit.warc_file, hit.warc_offset);
-            hit.show(snippets.cut(&text.unwrap_or_default()));
-        }
-    }
-    if args.duplicates {
-        add_duplicates(&mut found, &state)?;
-    }
+    let found = hits(&Wanted {
+        directory: &args.directory,
+        query: &args.query,
+        limit: args.limit,
+        offset: args.offset,
+        snippets: args.snippets.is_on(),
+        duplicates: args.duplicates,
+    })?;
     output::to_stdout(|out| match Format::or_fitting(args.format) {
         Format::Json => found.iter().try_for_each(|hit| output::json_line(out, hit)),
         Format::Table if found.is_empty() => writeln!(out, "no page is found"),
         Format::Table => {
             let mut numbered = (args.offset + 1..).zip(&found);
-            numbered.try_for_each(|(number, hit)| hit.write(number, out))
+            numbered.try_for_each(|(number, hit)| write(hit, number, out))
         }
     })
 }
 
-fn broken(error: &IndexFault, args: &SearchArgs) -> CommandError {
-    search_index::cli_error_of(error, &args.directory)
-}
-
-/// Explains why a crawl has no index. If the crawl has not committed a page yet, that is not an
-/// error. Otherwise the crawl ran without an index, or lost it.
-fn without_index(missing: &IndexFault, directory: &Path) -> Result<(), CommandError> {
-    let shown = pasted(directory);
-    let remedy = format!("`crawler reindex {shown}` makes it from the archive");
-    if search::exists(&search_index::directory(directory)) {
-        say(&format!(
-            "nothing committed yet: a crawl commits its search index about once a minute and at \
-             its end; {}",
-            printable(&remedy)
-        ));
-        return Ok(());
+fn write(hit: &SearchHit, number: usize, out: &mut dyn Write) -> io::Result<()> {
+    let title = hit.title.as_deref().unwrap_or("(without a title)");
+    writeln!(out, "{number:>3}. {}", printable(title))?;
+    let language = hit.language.as_deref().unwrap_or("-");
+    let day = hit.date.get(..10).unwrap_or(&hit.date);
+    writeln!(
+        out,
+        "     {}  {day}  {}  {:.2}",
+        printable(&hit.url),
+        printable(language),
+        hit.score
+    )?;
+    if let Some(cut) = hit.cut.as_ref().filter(|cut| !cut.text.is_empty()) {
+        writeln!(out, "     {}", printable(&marked(cut)))?;
     }
-    let reason = match Settings::of_crawl(directory)?.no_index {
-        true => ": the crawl was run with --no-index",
-        false => "",
-    };
-    Err(usage(format!("{missing}{reason}")).with_remedy(remedy))
-}
-
-impl SearchHit {
-    fn of(hit: Hit) -> Self {
-        Self {
-            url: hit.url,
-            title: hit.title,
-            score: hit.score,
-            date: hit.at.to_string(),
-            language: hit.language,
-            snippet: None,
-            highlights: None,
-            warc_file: hit.location.file,
-            warc_offset: hit.location.offset,
-            duplicates: None,
-            cut: None,
-        }
+    for duplicate in hit.duplicates.iter().flatten() {
+        let (verdict, url) = (duplicate.verdict, printable(&duplicate.url));
+        writeln!(out, "     {verdict}: {url}")?;
     }
-
-    fn show(&mut self, cut: Snippet) {
-        let ranges = cut.highlights().into_iter();
-        let ranges = ranges.map(|range| [range.start, range.end]);
-        self.highlights = Some(ranges.collect());
-        self.snippet = Some(cut.text.clone());
-        self.cut = Some(cut);
-    }
-
-    fn write(&self, number: usize, out: &mut dyn Write) -> io::Result<()> {
-        let title = self.title.as_deref().unwrap_or("(without a title)");
-        writeln!(out, "{number:>3}. {}", printable(title))?;
-        let language = self.language.as_deref().unwrap_or("-");
-        let day = self.date.get(..10).unwrap_or(&self.date);
-        writeln!(
-            out,
-            "     {}  {day}  {}  {:.2}",
-            printable(&self.url),
-            printable(language),
-            self.score
-        )?;
-        if let Some(cut) = self.cut.as_ref().filter(|cut| !cut.text.is_empty()) {
-            writeln!(out, "     {}", printable(&marked(cut)))?;
-        }
-        for duplicate in self.duplicates.iter().flatten() {
-            let (verdict, url) = (duplicate.verdict, printable(&duplicate.url));
-            writeln!(out, "     {verdict}: {url}")?;
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 /// Marks the matches of a snippet with brackets. Colours would need control characters, which are
@@ -192,37 +68,4 @@ fn marked(cut: &Snippet) -> String {
         text.push_str(" …");
     }
     text
-}
-
-/// Adds the duplicates of the hits from the journal. In the journal, an original precedes its
-/// duplicates.
-fn add_duplicates(found: &mut [SearchHit], state: &Path) -> Result<(), StoreFault> {
-    let mut by_place = HashMap::new();
-    for (number, hit) in found.iter_mut().enumerate() {
-        hit.duplicates = Some(Vec::new());
-        by_place.insert((hit.warc_file.clone(), hit.warc_offset), number);
-    }
-    let mut by_page: HashMap<UrlKey, usize> = HashMap::new();
-    for row in embedded::rows(state)? {
-        let row = row?;
-        if let Some(place) = row.warc_file.clone().zip(row.warc_offset)
-            && let Some(number) = by_place.get(&place)
-        {
-            by_page.insert(row.url.key(), *number);
-        }
-        let original = row
-            .duplicate_of
-            .as_ref()
-            .filter(|url| **url != row.url && !row.of_earlier);
-        let hit = original.and_then(|url| by_page.get(&url.key()));
-        if let Some(known) = hit.and_then(|number| found[*number].duplicates.as_mut()) {
-            known.push(Duplicate {
-                url: row.url.to_string(),
-                verdict: row.fate.as_str(),
-                distance: row.distance,
-                resemblance: row.resemblance,
-            });
-        }
-    }
-    Ok(())
 }

@@ -4,15 +4,32 @@
 //! Both texts are available, so the true resemblance and the true cosine are known. For 19 of 20
 //! pairs, an estimate should be within two standard errors of the true value.
 
-use std::io::{self, Write};
-
 use messages::CommandError;
 use neardup::minhash::{BitsKept, Family, Grouping, MinHash, MinHasher};
 use neardup::samples::{MinS, ModM, Sketch1997};
 use neardup::{FingerprintBits, Shingles, Sketch, WeightedFeatures};
 use serde::Serialize;
 
-use crate::args::MeasureKind;
+/// A family of measures of likeness.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MeasureKind {
+    /// All of them
+    All,
+    /// Exact resemblance and containment
+    Shingles,
+    /// Minima under permutations
+    Minhash,
+    /// Some bits of each minimum
+    BBit,
+    /// The least hashes
+    MinS,
+    /// The hashes that a number divides
+    ModM,
+    /// Groups of minima
+    SuperShingles,
+    /// Differing bits of fingerprints
+    Simhash,
+}
 
 /// Default number of minima.
 const MINIMA: usize = 128;
@@ -22,29 +39,31 @@ const GROUPS_OF_NEAR_DUPLICATES: usize = 2;
 
 /// An estimate of one quantity by one measure.
 #[derive(Debug, Serialize)]
-pub(super) struct Measure {
+pub struct Measure {
     /// Name of the measure with its parameters, such as `minhash 128`.
-    measure: String,
+    pub measure: String,
     /// Quantity that it estimates: `count_a`, `count_b` (shingles), `resemblance`,
     /// `containment_a_in_b`, `containment_b_in_a`, `cosine`, `distance` (bits), `agreeing_groups`
     /// or `two_groups_agree`.
-    quantity: &'static str,
+    pub quantity: &'static str,
     /// Absent if the sample is empty.
-    value: Option<f64>,
+    pub value: Option<f64>,
     /// True value of the quantity. For counts, the expected value.
-    exact: f64,
+    pub exact: f64,
     /// Standard error of the estimate. 0 for exact measures, absent for yes-or-no measures.
-    standard_error: Option<f64>,
+    pub standard_error: Option<f64>,
 }
 
 /// Sets and vectors of a document that are measured.
-pub(super) struct MeasuredDocument {
-    pub(super) shingles: Shingles,
-    pub(super) features: WeightedFeatures,
+pub struct MeasuredDocument {
+    /// Its shingles.
+    pub shingles: Shingles,
+    /// Its weighted features.
+    pub features: WeightedFeatures,
 }
 
 /// The requested measures.
-pub(super) struct Measures<'a> {
+pub struct Measures<'a> {
     kinds: &'a [MeasureKind],
     minima: usize,
     bits: FingerprintBits,
@@ -64,7 +83,7 @@ struct MeasuredPair<'a> {
 
 impl<'a> Measures<'a> {
     /// Creates measures of these kinds with the given number of minima and of fingerprint bits.
-    pub(super) fn new(
+    pub fn new(
         kinds: &'a [MeasureKind],
         minima: Option<usize>,
         bits: FingerprintBits,
@@ -81,7 +100,7 @@ impl<'a> Measures<'a> {
     }
 
     /// Returns the estimates for two documents.
-    pub(super) fn of(
+    pub fn of(
         &self,
         a: &MeasuredDocument,
         b: &MeasuredDocument,
@@ -321,29 +340,4 @@ impl MeasuredPair<'_> {
 /// Returns the error for a sample that cannot be made or compared.
 fn refused<E: std::error::Error>(error: E) -> CommandError {
     CommandError::of_usage(&error)
-}
-
-/// Writes the measures in columns.
-pub(super) fn table(out: &mut dyn Write, measures: &[Measure]) -> io::Result<()> {
-    if measures.is_empty() {
-        return Ok(());
-    }
-    writeln!(
-        out,
-        "\n{:<30} {:<19} {:>9} {:>9} {:>12}",
-        "measure", "of", "value", "exact", "std. error"
-    )?;
-    for measure in measures {
-        let number = |number: Option<f64>| number.map_or("–".to_owned(), |n| format!("{n:.4}"));
-        writeln!(
-            out,
-            "{:<30} {:<19} {:>9} {:>9} {:>12}",
-            measure.measure,
-            measure.quantity.replace('_', " "),
-            number(measure.value),
-            number(Some(measure.exact)),
-            number(measure.standard_error)
-        )?;
-    }
-    Ok(())
 }
