@@ -6,12 +6,13 @@
 
 mod line;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
 use clap::ValueEnum;
 use differences::RunKind;
-use inspect::captures::{Journals, Side, State};
+use inspect::captures::{Side, State};
+use inspect::moves::Moves;
 use messages::{CommandError, SlowProgress, say};
 use store::{Fate, StoreFault, VisitRecord, embedded};
 use web::{Media, UrlKey};
@@ -27,13 +28,8 @@ struct Changes<'a> {
     format: Format,
     /// True if the output has colours.
     has_colours: bool,
-    journals: Journals,
-    /// The old URL of each moved page, by its new URL.
-    moved: HashMap<UrlKey, UrlKey>,
-    /// Spelling of these old URLs, by key.
-    moved_from: HashMap<UrlKey, String>,
-    /// Pages of the earlier crawl that the later one does not have.
-    gone: HashSet<UrlKey>,
+    /// Which pages moved, and which are gone.
+    moves: Moves,
     /// The later crawl's reasons why these pages are gone.
     gone_because: HashMap<UrlKey, String>,
     counts: BTreeMap<ChangeKind, u64>,
@@ -44,15 +40,10 @@ pub(crate) fn run(args: &ChangesArgs) -> Result<(), CommandError> {
         args,
         format: Format::or_fitting(args.format),
         has_colours: false,
-        journals: Journals::read(&args.old, &args.new)?,
-        moved: HashMap::new(),
-        moved_from: HashMap::new(),
-        gone: HashSet::new(),
+        moves: Moves::between(&args.old, &args.new)?,
         gone_because: HashMap::new(),
         counts: BTreeMap::new(),
     };
-    changes.match_moved();
-    changes.name_moved()?;
     let mut written = Ok(());
     output::coloured_to_stdout(changes.format, |out, has_colours| {
         changes.has_colours = has_colours;
@@ -65,64 +56,12 @@ pub(crate) fn run(args: &ChangesArgs) -> Result<(), CommandError> {
 }
 
 impl Changes<'_> {
-    /// Finds pages that are gone, and pairs them with new pages that have their bytes or their
-    /// text.
-    fn match_moved(&mut self) {
-        let journals = &self.journals;
-        let is_page = |side, url| journals.state(side, url).is_some_and(State::is_page);
-        let mut progress = SlowProgress::new("pages looked for under another URL");
-        let (mut by_content, mut by_text) = (HashMap::new(), HashMap::new());
-        let gone = journals.pages(Side::Old).into_iter();
-        for url in gone.filter(|url| !is_page(Side::New, *url)) {
-            self.gone.insert(url);
-            progress.step();
-            let identity = journals.identity(Side::Old, url);
-            if let Some(body) = identity.body {
-                by_content.entry(body.content).or_insert(url);
-            }
-            if let Some(text) = identity.text {
-                by_text.entry(text).or_insert(url);
-            }
-        }
-        if self.gone.is_empty() {
-            return;
-        }
-        let mut taken = HashSet::new();
-        let new = journals.pages(Side::New).into_iter();
-        for url in new.filter(|url| !is_page(Side::Old, *url)) {
-            progress.step();
-            let identity = journals.identity(Side::New, url);
-            let same_bytes = identity.body.and_then(|body| by_content.get(&body.content));
-            let same_text = || identity.text.and_then(|text| by_text.get(&text));
-            let from = same_bytes.or_else(same_text);
-            if let Some(from) = from.filter(|from| taken.insert(**from)) {
-                self.moved.insert(url, *from);
-            }
-        }
-        self.gone.retain(|url| !taken.contains(url));
-    }
-
-    /// Looks up the old URLs of moved pages: so far only their keys are known.
-    fn name_moved(&mut self) -> Result<(), StoreFault> {
-        if self.moved.is_empty() {
-            return Ok(());
-        }
-        let wanted: HashSet<UrlKey> = self.moved.values().copied().collect();
-        for row in embedded::rows(&self.journals.state_directory(Side::Old))? {
-            let url = row?.url;
-            if wanted.contains(&url.key()) {
-                self.moved_from.insert(url.key(), url.to_string());
-            }
-        }
-        Ok(())
-    }
-
     /// Writes a line per page: first the pages of the later crawl in the order of its visits, then
     /// the pages that are gone. The inner error comes from reading a journal.
     fn write(&mut self, out: &mut dyn Write) -> io::Result<Result<(), StoreFault>> {
         let mut progress = SlowProgress::new("pages compared");
         for side in [Side::New, Side::Old] {
-            let state = self.journals.state_directory(side);
+            let state = self.moves.journals.state_directory(side);
             let rows = match embedded::rows(&state) {
                 Ok(rows) => rows,
                 Err(error) => return Ok(Err(error)),
@@ -143,17 +82,19 @@ impl Changes<'_> {
     fn write_new(&mut self, row: &VisitRecord, out: &mut dyn Write) -> io::Result<()> {
         let url = row.url.key();
         if !row.fate.is_page() {
-            if self.gone.contains(&url) {
+            if self.moves.gone.contains(&url) {
                 let fate = || row.fate.as_str().to_owned();
                 let reason = row.reason_text().unwrap_or_else(fate);
                 self.gone_because.insert(url, reason);
             }
             return Ok(());
         }
-        let known = self.journals.state(Side::Old, url);
+        let known = self.moves.journals.state(Side::Old, url);
         if !known.is_some_and(State::is_page) {
-            let from = self.moved.get(&url);
-            let from = from.and_then(|from| self.moved_from.get(from)).cloned();
+            let from = self.moves.moved.get(&url);
+            let from = from
+                .and_then(|from| self.moves.moved_from.get(from))
+                .cloned();
             let kind = from.as_ref().map_or(ChangeKind::New, |_| ChangeKind::Moved);
             let change = Change {
                 from: from.as_deref(),
@@ -161,7 +102,7 @@ impl Changes<'_> {
             };
             return self.write_change(kind, &change, out);
         }
-        match self.journals.is_unchanged(url) {
+        match self.moves.journals.is_unchanged(url) {
             Some(true) => {
                 let change = Change::of(ChangeKind::Unchanged, row);
                 self.write_change(ChangeKind::Unchanged, &change, out)
@@ -180,10 +121,10 @@ impl Changes<'_> {
     /// Writes the change of a page of the earlier crawl that the later one does not have.
     fn write_old(&mut self, row: &VisitRecord, out: &mut dyn Write) -> io::Result<()> {
         let url = row.url.key();
-        if !row.fate.is_page() || !self.gone.contains(&url) {
+        if !row.fate.is_page() || !self.moves.gone.contains(&url) {
             return Ok(());
         }
-        let (kind, reason) = match self.journals.state(Side::New, url) {
+        let (kind, reason) = match self.moves.journals.state(Side::New, url) {
             Some(State::Waiting) => {
                 let reason = "it waits to be visited in the later crawl";
                 (ChangeKind::Unknown, reason.to_owned())
@@ -244,14 +185,14 @@ impl Changes<'_> {
             reason: Some(reason),
             ..Change::of(ChangeKind::Changed, row)
         };
-        let capture = |side| self.journals.capture(side, row.url.key());
+        let capture = |side| self.moves.journals.capture(side, row.url.key());
         let Some((old, new)) = capture(Side::Old).zip(capture(Side::New)) else {
             let reason = "other bytes; one of the crawls left it out as a near-duplicate, so its \
                           text is not archived";
             return without_text(reason.to_owned());
         };
-        let old = self.journals.document(&old);
-        let documents = old.and_then(|old| Ok((old, self.journals.document(&new)?)));
+        let old = self.moves.journals.document(&old);
+        let documents = old.and_then(|old| Ok((old, self.moves.journals.document(&new)?)));
         let (old, new) = match documents {
             Ok(documents) => documents,
             Err(trouble) => return without_text(format!("its text cannot be read: {trouble}")),

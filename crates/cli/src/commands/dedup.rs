@@ -10,7 +10,6 @@
 
 mod containment;
 mod findings;
-mod fingerprint_distribution;
 mod index;
 mod labels;
 mod parts;
@@ -28,14 +27,15 @@ use std::thread::available_parallelism;
 use batch::dedup::{self, Document, Finding, FindingKind, Options, Summary, Verification};
 use batch::signature_file::{Extent, MergedShards, SignatureHeader};
 use batch::{BatchError, Control};
-use corpus::{FileTexts, InputOptions, KeptSummary, Oddities, Reader, Tally};
+use corpus::{
+    FileTexts, FingerprintDistribution, InputOptions, KeptSummary, Oddities, Reader, Tally,
+};
 use indicatif::{HumanBytes, HumanCount};
 use messages::{CommandError, fault, say};
 use neardup::{BandDesign, SignatureBuilder, Sketch};
 use setup::skip_report::SkipReport;
 
 use self::findings::{DedupError, Findings};
-use self::fingerprint_distribution::FingerprintDistribution;
 use self::index::IndexDraft;
 use self::progress::DedupProgress;
 use self::report::Report;

@@ -2,29 +2,13 @@
 
 use std::io::{self, Write};
 
+use inspect::nodes::Node;
 use messages::{CommandError, printable};
-use serde::Serialize;
 use setup::shared;
-use shared_store::{NodeState, TermState, Unowned};
+use shared_store::Unowned;
 
 use crate::args::NodesArgs;
 use crate::output::{self, Format};
-
-/// A row of the list.
-#[derive(Serialize)]
-struct Node {
-    node: String,
-    /// `live`, `silent`, `left` or `lapsed`.
-    state: &'static str,
-    term: u64,
-    buckets: u64,
-    pages: u64,
-    /// Over the term.
-    pages_per_second: f64,
-    waiting: u64,
-    /// Seconds since the last heartbeat.
-    heard: f64,
-}
 
 pub(crate) fn run(args: &NodesArgs) -> Result<(), CommandError> {
     let url = shared::required_url(args.store.as_ref())?;
@@ -41,39 +25,6 @@ pub(crate) fn run(args: &NodesArgs) -> Result<(), CommandError> {
             .try_for_each(|node| output::json_line(out, node)),
         Format::Table => table(&nodes, unowned, out),
     })
-}
-
-impl Node {
-    fn of(state: &NodeState) -> Self {
-        let lasted = state.lasted.as_secs_f64();
-        let rate = match lasted > 0.0 {
-            true => page_count(state.pages_of_term) / lasted,
-            false => 0.0,
-        };
-        Self {
-            node: state.name.clone(),
-            state: match state.state {
-                TermState::Live => "live",
-                TermState::Silent => "silent",
-                TermState::Left => "left",
-                TermState::Lapsed => "lapsed",
-            },
-            term: state.term,
-            buckets: state.buckets,
-            pages: state.pages,
-            pages_per_second: (rate * 10.0).round() / 10.0,
-            waiting: state.waiting,
-            heard: (state.silent_for.as_secs_f64() * 10.0).round() / 10.0,
-        }
-    }
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "a rate needs no more than 15 digits"
-)]
-fn page_count(pages: u64) -> f64 {
-    pages as f64
 }
 
 fn table(nodes: &[Node], unowned: Unowned, out: &mut dyn Write) -> io::Result<()> {

@@ -6,7 +6,7 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
-use inspect::{pair, similar, why};
+use inspect::{pair, report, similar, why};
 use messages::{CommandError, fault, say, usage};
 use setup::read_again::ArchivedPages;
 use setup::settings::Settings;
@@ -19,7 +19,6 @@ use web_ui::{
     WatchedCrawl,
 };
 
-use super::report;
 use crate::args::ServeArgs;
 use crate::signals;
 

@@ -12,13 +12,13 @@ use std::path::Path;
 
 use batch::BatchError;
 use batch::dedup::{Cluster, Finding, FindingKind, Summary};
+use corpus::FingerprintDistribution;
 use indicatif::HumanCount;
 use messages::CommandError;
 use neardup::Likeness;
 use setup::draft_file::DraftFile;
 use setup::input::unwritable;
 
-use super::fingerprint_distribution::FingerprintDistribution;
 use super::{DedupRun, closing, expected_recall};
 
 /// Number of bars for resemblances from 0 to 1.

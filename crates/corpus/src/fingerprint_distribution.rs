@@ -10,7 +10,7 @@ use neardup::{Fingerprint, FingerprintBits, PageSignature};
 const BUCKETS: usize = 128;
 
 /// Number of fingerprints by their number of ones, and by their highest bits.
-pub(super) struct FingerprintDistribution {
+pub struct FingerprintDistribution {
     bits: FingerprintBits,
     ones: [u64; 65],
     buckets: [u64; BUCKETS],
@@ -18,7 +18,7 @@ pub(super) struct FingerprintDistribution {
 
 impl FingerprintDistribution {
     /// Creates an empty distribution for fingerprints with this number of bits.
-    pub(super) fn new(bits: FingerprintBits) -> Self {
+    pub fn new(bits: FingerprintBits) -> Self {
         Self {
             bits,
             ones: [0; 65],
@@ -27,7 +27,7 @@ impl FingerprintDistribution {
     }
 
     /// Counts the fingerprint of a document. A document without words has no fingerprint.
-    pub(super) fn add(&mut self, signature: &PageSignature) {
+    pub fn add(&mut self, signature: &PageSignature) {
         if let Some(text) = signature.text.as_deref() {
             self.count(text.fingerprint);
         }
@@ -40,13 +40,13 @@ impl FingerprintDistribution {
     }
 
     /// Returns the number of fingerprints for each number of ones.
-    pub(super) fn by_ones(&self) -> impl Iterator<Item = (String, u64)> {
+    pub fn by_ones(&self) -> impl Iterator<Item = (String, u64)> {
         let ones = self.ones.iter().enumerate();
         ones.map(|(ones, count)| (ones.to_string(), *count))
     }
 
     /// Returns the number of fingerprints for each value of the highest seven bits.
-    pub(super) fn by_first_bits(&self) -> impl Iterator<Item = (String, u64)> {
+    pub fn by_first_bits(&self) -> impl Iterator<Item = (String, u64)> {
         let buckets = self.buckets.iter().enumerate();
         buckets.map(|(first, count)| (format!("{first:07b}"), *count))
     }

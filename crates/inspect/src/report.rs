@@ -1,0 +1,197 @@
+//! One file that shows a crawl, made from its journal and its settings, for `crawler report`. Works
+//! while the crawl runs.
+//!
+//! The journal is read once: its records go to the statistics, the list of broken links and the
+//! politeness check. If the journal is damaged, the report shows the part before the damage, and
+//! the command exits with code 1.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use messages::{CommandError, SlowProgress, fault};
+use setup::crawl_directory;
+use setup::seeds::each_of_crawl;
+use setup::settings::Settings;
+use setup::shared::OpenCrawl;
+use statistics::CrawlStatistics;
+use store::StoreFault;
+use store::embedded::JournalFollower;
+use web_ui::{Beside, BrokenLinkCollector, LeastDelays, Report, Setting};
+
+use crate::journal::damaged;
+use crate::verify::JournalPoliteness;
+
+/// Settings that are omitted: the first is a path on this machine, irrelevant to the crawl; the
+/// second is never set in a crawl's file.
+const LEFT_OUT: [&str; 2] = ["out", "fresh"];
+
+/// Reports on a crawl. If its journal is damaged, the report is about the part before the damage,
+/// which is returned, too.
+pub fn of_crawl(crawl: &OpenCrawl) -> Result<(Report, Option<StoreFault>), CommandError> {
+    let state = crawl_directory::state_of(crawl.directory())?;
+    let settings = Settings::of_crawl(crawl.directory())?;
+    let damaged = damaged(crawl.directory());
+    loop {
+        let mut reading = Reading::begin(&state, &settings, crawl.is_mirror())?;
+        let damage = reading.read().err();
+        // A journal that `crawler rebuild` replaced meanwhile is read again from the beginning.
+        if !reading.follower.is_replaced().map_err(damaged)? {
+            return Ok((reading.end(&settings, damage.as_ref())?, damage));
+        }
+    }
+}
+
+/// A journal that is being read, and everything computed from it.
+struct Reading {
+    follower: JournalFollower,
+    statistics: CrawlStatistics,
+    broken_links: BrokenLinkCollector,
+    politeness: JournalPoliteness,
+}
+
+impl Reading {
+    /// Begins to read. A mirror of a shared crawl has no archive.
+    fn begin(state: &Path, settings: &Settings, is_mirror: bool) -> Result<Self, CommandError> {
+        let damaged = damaged(&settings.out);
+        Ok(Self {
+            follower: JournalFollower::open(state).map_err(damaged)?,
+            statistics: CrawlStatistics::new(),
+            broken_links: BrokenLinkCollector::default(),
+            politeness: match is_mirror {
+                true => JournalPoliteness::without_archive(settings),
+                false => JournalPoliteness::new(settings)?,
+            },
+        })
+    }
+
+    /// Reads to the current end of the journal, or to the damage.
+    fn read(&mut self) -> Result<(), StoreFault> {
+        let mut progress = SlowProgress::new("records");
+        let read = self.follower.apply_rest(|position, record| {
+            progress.step();
+            self.statistics.apply(position, record);
+            self.broken_links.apply(record);
+            self.politeness.apply(record);
+        });
+        read.map(drop)
+    }
+
+    /// Makes the report.
+    fn end(self, settings: &Settings, damage: Option<&StoreFault>) -> Result<Report, CommandError> {
+        let notices = damage.map(|damage| {
+            format!(
+                "{damage}. The figures are those of the {} bytes before.",
+                self.follower.position()
+            )
+        });
+        let beside = Beside {
+            title: title(settings),
+            notices: notices.into_iter().collect(),
+            settings: shown_settings(settings)?,
+            least_delays: least_delays(settings),
+            broken_links: self.broken_links.links(),
+            politeness: self.politeness.end(),
+        };
+        Ok(Report::of(&self.statistics, beside))
+    }
+}
+
+/// Returns the shortest waits of hosts.
+pub fn least_delays(settings: &Settings) -> LeastDelays {
+    let own = settings.resolved_hosts().into_iter();
+    LeastDelays {
+        of_all: settings.delay.0,
+        of_hosts: own
+            .filter_map(|(pattern, own)| Some((pattern, own.delay?.0)))
+            .collect(),
+    }
+}
+
+/// Names the crawl by the hosts of its seeds.
+pub fn title(settings: &Settings) -> String {
+    let form = settings.canonical_form();
+    let (mut hosts, mut first) = (HashSet::new(), Vec::new());
+    let read = each_of_crawl(settings, &form, |seed| {
+        let host = seed.host();
+        if first.len() < 2 && !hosts.contains(&host) {
+            first.push(host.clone());
+        }
+        hosts.insert(host);
+    });
+    match (&first[..], hosts.len(), read) {
+        (_, _, Err(_)) => "a crawl whose seeds cannot be read".to_owned(),
+        ([], ..) => "a crawl without seeds".to_owned(),
+        ([one], ..) => one.as_str().to_owned(),
+        ([one, two, ..], 2, _) => format!("{one} and {two}"),
+        ([one, ..], hosts, _) => format!("{one} and {} more hosts", hosts - 1),
+    }
+}
+
+/// Returns the settings as `crawler.toml` keeps them: without secrets.
+pub fn shown_settings(settings: &Settings) -> Result<Vec<Setting>, CommandError> {
+    let table = table_of(settings)?;
+    let defaults = table_of(&Settings::default())?;
+    let shown = table
+        .iter()
+        .filter(|(name, _)| !LEFT_OUT.contains(&name.as_str()));
+    let shown = shown.map(|(name, value)| Setting {
+        name: name.clone(),
+        value: value.to_string(),
+        is_changed: defaults.get(name) != Some(value),
+    });
+    Ok(shown.collect())
+}
+
+fn table_of(settings: &Settings) -> Result<toml::Table, CommandError> {
+    let text = settings.as_run(settings.url.clone())?;
+    toml::from_str(&text).map_err(|error| fault(&error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crawl_is_named_by_the_hosts_of_its_seeds() {
+        for (seeds, expected) in [
+            (&[][..], "a crawl without seeds"),
+            (&["http://a.test/", "http://a.test/x"], "a.test"),
+            (&["http://a.test/", "http://b.test/"], "a.test and b.test"),
+            (
+                &[
+                    "http://a.test/",
+                    "no URL",
+                    "http://b.test/",
+                    "http://c.test/",
+                ],
+                "a.test and 2 more hosts",
+            ),
+        ] {
+            let settings = Settings {
+                url: seeds.iter().map(|seed| (*seed).to_owned()).collect(),
+                ..Settings::default()
+            };
+            assert_eq!(title(&settings), expected);
+        }
+    }
+
+    #[test]
+    fn settings_are_shown_without_secrets_and_changed_ones_are_marked() {
+        let settings = Settings {
+            proxy: Some("http://user:opensesame@proxy.test:3128".to_owned()),
+            hash_key: Some("0123456789abcdef".parse().unwrap()),
+            tries: 7,
+            ..Settings::default()
+        };
+        let shown = shown_settings(&settings).unwrap();
+        let text = format!("{shown:?}");
+        assert!(
+            !text.contains("opensesame") && !text.contains("0123456789abcdef"),
+            "{text}"
+        );
+        assert!(shown.iter().all(|setting| setting.name != "out"));
+        let changed = shown.iter().filter(|setting| setting.is_changed);
+        let changed: Vec<&str> = changed.map(|setting| setting.name.as_str()).collect();
+        assert_eq!(changed, ["proxy", "tries"]);
+    }
+}
