@@ -14,6 +14,7 @@ pub mod moves;
 pub mod nodes;
 pub mod page_counts;
 pub mod pair;
+pub mod patterns;
 pub mod rebuild;
 pub mod report;
 pub mod search;

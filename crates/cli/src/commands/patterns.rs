@@ -3,51 +3,19 @@
 //! the crawl runs; reopening a pattern needs exclusive access to the crawl, or a line in its
 //! control.toml.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
+use inspect::patterns::{Pattern, Rule, TrapsFound};
 use messages::{CommandError, pasted, printable, say, usage};
 use serde::Serialize;
 use setup::crawl_directory;
 use setup::crawl_store::order;
 use setup::shared::{OpenCrawl, Refused};
-use store::embedded::History;
-use store::embedded::record::Record;
-use store::{Example, LeftOut, PatternName, PatternReport, PatternState, Patterns};
+use store::{Example, PatternName, PatternReport, PatternState};
 
 use crate::args::PatternsArgs;
 use crate::output::{self, Format};
-
-/// Maximum number of examples per rule.
-const EXAMPLES: usize = 3;
-
-/// A pattern of URLs.
-#[derive(Serialize)]
-struct Pattern<'a> {
-    pattern: String,
-    state: &'static str,
-    visited: u64,
-    new: u64,
-    repeated: u64,
-    /// Pages that were gone, or left out after they were fetched.
-    nothing: u64,
-    /// Pages off topic in a focused crawl.
-    #[serde(skip_serializing_if = "is_zero")]
-    off_topic: u64,
-    /// URLs left out unvisited.
-    left_out: u64,
-    examples: &'a [Example],
-}
-
-/// A rule that classified links as traps.
-#[derive(Default, Serialize)]
-struct Rule {
-    /// Number of links that it left out.
-    links: u64,
-    /// Some of these links.
-    examples: Vec<String>,
-}
 
 #[derive(Serialize)]
 struct TrapLine<'a> {
@@ -64,16 +32,7 @@ pub(crate) fn run(args: &PatternsArgs) -> Result<(), CommandError> {
         crawl.refuse_for_mirror("--reopen", Refused::Writes)?;
         return reopen(crawl.directory(), name);
     }
-    let (mut patterns, mut rules) = (Patterns::default(), BTreeMap::<String, Rule>::new());
-    for record in History::open(&state)? {
-        let record = record?;
-        patterns.apply(&record);
-        if let Record::Settled(settled) = record {
-            for links in settled.visit.left_out {
-                rules.entry(links.rule.clone()).or_default().add(&links);
-            }
-        }
-    }
+    let TrapsFound { patterns, rules } = TrapsFound::read(&state)?;
     let mut reports: Vec<PatternReport<'_>> = patterns.reports().collect();
     reports.sort_by_key(|report| {
         let state = match report.state {
@@ -86,10 +45,10 @@ pub(crate) fn run(args: &PatternsArgs) -> Result<(), CommandError> {
     let format = Format::or_fitting(args.format);
     output::to_stdout(|out| {
         for report in &reports {
-            Pattern::of(report).write(format, out)?;
+            write_pattern(&Pattern::of(report), format, out)?;
         }
         for (name, rule) in &rules {
-            rule.write(name, format, out)?;
+            write_rule(rule, name, format, out)?;
         }
         Ok(())
     })
@@ -116,84 +75,46 @@ fn reopen(directory: &Path, name: &str) -> Result<(), CommandError> {
     Ok(())
 }
 
-impl Rule {
-    fn add(&mut self, left_out: &LeftOut) {
-        self.links += left_out.links;
-        let example = left_out.example.to_string();
-        if self.examples.len() < EXAMPLES && !self.examples.contains(&example) {
-            self.examples.push(example);
-        }
+fn write_rule(rule: &Rule, name: &str, format: Format, out: &mut dyn Write) -> io::Result<()> {
+    if format == Format::Json {
+        let line = TrapLine { trap: name, rule };
+        return output::json_line(out, &line);
     }
-
-    fn write(&self, name: &str, format: Format, out: &mut dyn Write) -> io::Result<()> {
-        if format == Format::Json {
-            let line = TrapLine {
-                trap: name,
-                rule: self,
-            };
-            return output::json_line(out, &line);
-        }
-        let (name, links) = (printable(name), self.links);
-        writeln!(out, "trap    {name}: {links} links left out")?;
-        for example in &self.examples {
-            writeln!(out, "          {}", printable(example))?;
-        }
-        Ok(())
+    let (name, links) = (printable(name), rule.links);
+    writeln!(out, "trap    {name}: {links} links left out")?;
+    for example in &rule.examples {
+        writeln!(out, "          {}", printable(example))?;
     }
+    Ok(())
 }
 
-/// Returns true for a zero count, which is omitted: the crawl has no topic.
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde gives the field by reference"
-)]
-const fn is_zero(count: &u64) -> bool {
-    *count == 0
-}
-
-impl<'a> Pattern<'a> {
-    fn of(report: &'a PatternReport<'a>) -> Self {
-        Self {
-            pattern: format!("{}{}", report.host, report.pattern.as_str()),
-            state: report.state.as_str(),
-            visited: report.visited,
-            new: report.new,
-            repeated: report.repeated,
-            nothing: report.nothing,
-            off_topic: report.off_topic,
-            left_out: report.left_out,
-            examples: report.examples,
-        }
+fn write_pattern(pattern: &Pattern<'_>, format: Format, out: &mut dyn Write) -> io::Result<()> {
+    if format == Format::Json {
+        return output::json_line(out, pattern);
     }
-
-    fn write(&self, format: Format, out: &mut dyn Write) -> io::Result<()> {
-        if format == Format::Json {
-            return output::json_line(out, self);
-        }
-        let some = |count: u64, what: &str| match count {
-            0 => String::new(),
-            count => format!(", {count} {what}"),
-        };
-        let off_topic = some(self.off_topic, "off topic");
-        let left_out = some(self.left_out, "left out");
-        writeln!(
-            out,
-            "{:<6}  {}: {} visited, {} new{off_topic}{left_out}",
-            self.state,
-            printable(&self.pattern),
-            self.visited,
-            self.new
-        )?;
-        if self.state == PatternState::Open.as_str() {
-            return Ok(());
-        }
-        for Example { url, original } in self.examples {
-            write!(out, "          {}", printable(url))?;
-            if let Some(original) = original {
-                write!(out, "  repeats {}", printable(original))?;
-            }
-            writeln!(out)?;
-        }
-        Ok(())
+    let some = |count: u64, what: &str| match count {
+        0 => String::new(),
+        count => format!(", {count} {what}"),
+    };
+    let off_topic = some(pattern.off_topic, "off topic");
+    let left_out = some(pattern.left_out, "left out");
+    writeln!(
+        out,
+        "{:<6}  {}: {} visited, {} new{off_topic}{left_out}",
+        pattern.state,
+        printable(&pattern.pattern),
+        pattern.visited,
+        pattern.new
+    )?;
+    if pattern.state == PatternState::Open.as_str() {
+        return Ok(());
     }
+    for Example { url, original } in pattern.examples {
+        write!(out, "          {}", printable(url))?;
+        if let Some(original) = original {
+            write!(out, "  repeats {}", printable(original))?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
 }

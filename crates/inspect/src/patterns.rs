@@ -1,0 +1,107 @@
+//! The URL patterns of a crawl, and links classified as traps, for `crawler patterns`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use messages::CommandError;
+use serde::Serialize;
+use store::embedded::History;
+use store::embedded::record::Record;
+use store::{Example, LeftOut, PatternReport, Patterns};
+
+/// Maximum number of examples per rule.
+const EXAMPLES: usize = 3;
+
+/// A pattern of URLs.
+#[derive(Serialize)]
+pub struct Pattern<'a> {
+    /// The pattern.
+    pub pattern: String,
+    /// `open`, `poor` or `closed`.
+    pub state: &'static str,
+    /// Number of visits.
+    pub visited: u64,
+    /// Number of new pages.
+    pub new: u64,
+    /// Number of pages that repeat others.
+    pub repeated: u64,
+    /// Pages that were gone, or left out after they were fetched.
+    pub nothing: u64,
+    /// Pages off topic in a focused crawl.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub off_topic: u64,
+    /// URLs left out unvisited.
+    pub left_out: u64,
+    /// Examples of its URLs.
+    pub examples: &'a [Example],
+}
+
+/// A rule that classified links as traps.
+#[derive(Default, Serialize)]
+pub struct Rule {
+    /// Number of links that it left out.
+    pub links: u64,
+    /// Some of these links.
+    pub examples: Vec<String>,
+}
+
+/// The patterns of a crawl, and its rules that found traps.
+pub struct TrapsFound {
+    /// The patterns.
+    pub patterns: Patterns,
+    /// The rules, by name.
+    pub rules: BTreeMap<String, Rule>,
+}
+
+impl TrapsFound {
+    /// Reads the journal of the store in `state`.
+    pub fn read(state: &Path) -> Result<Self, CommandError> {
+        let (mut patterns, mut rules) = (Patterns::default(), BTreeMap::<String, Rule>::new());
+        for record in History::open(state)? {
+            let record = record?;
+            patterns.apply(&record);
+            if let Record::Settled(settled) = record {
+                for links in settled.visit.left_out {
+                    rules.entry(links.rule.clone()).or_default().add(&links);
+                }
+            }
+        }
+        Ok(Self { patterns, rules })
+    }
+}
+
+impl Rule {
+    fn add(&mut self, left_out: &LeftOut) {
+        self.links += left_out.links;
+        let example = left_out.example.to_string();
+        if self.examples.len() < EXAMPLES && !self.examples.contains(&example) {
+            self.examples.push(example);
+        }
+    }
+}
+
+/// Returns true for a zero count, which is omitted: the crawl has no topic.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde gives the field by reference"
+)]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+impl<'a> Pattern<'a> {
+    /// Returns the pattern that a report is about.
+    pub fn of(report: &'a PatternReport<'a>) -> Self {
+        Self {
+            pattern: format!("{}{}", report.host, report.pattern.as_str()),
+            state: report.state.as_str(),
+            visited: report.visited,
+            new: report.new,
+            repeated: report.repeated,
+            nothing: report.nothing,
+            off_topic: report.off_topic,
+            left_out: report.left_out,
+            examples: report.examples,
+        }
+    }
+}
