@@ -7,6 +7,7 @@ pub mod captures;
 pub mod duplicates;
 pub mod export;
 pub mod frames;
+pub mod import;
 pub mod index;
 pub mod journal;
 pub mod leftovers;

@@ -1,76 +1,20 @@
 //! `crawler import`: moves a crawl into a shared store.
-//!
-//! The journal is read twice. The crawl is locked, so that no other process continues or imports it
-//! meanwhile. The archive stays in place.
 
 use std::path::Path;
 
-use inspect::journal::{damaged, records};
-use messages::{CommandError, say, usage};
-use setup::seeds::{ReadAhead, Seeds};
-use setup::settings::Settings;
-use setup::{crawl_directory, machine, shared};
-use shared_store::{CrawlSettings, Import, ImportScan};
-use store::embedded::{DirectoryLock, History};
+use inspect::import::import;
+use messages::{CommandError, say};
+use setup::crawl_directory;
 
 use crate::args::{Arguments, ImportArgs};
 
-/// Time without a heartbeat until a node counts as dead.
-const TERM: std::time::Duration = std::time::Duration::from_secs(10);
-
 pub(crate) fn run(args: &ImportArgs) -> Result<(), CommandError> {
-    let directory = &args.directory;
-    let state = crawl_directory::state_of(directory)?;
-    let url = shared::required_url(args.store.as_ref())?;
-    let settings = Settings::of_crawl(directory)?;
-    settings.refuse_unshared()?;
-    let lock = DirectoryLock::take(&state, machine::clock().now());
-    let _lock = lock.map_err(|error| CommandError::of_store(&error))?;
-    crawl_directory::refuse_a_short_journal(directory)?;
-    let damaged = damaged(directory);
-    let Some(key) = History::open(&state).map_err(damaged)?.key() else {
-        let shown = directory.display();
-        return Err(usage(format!("{shown} holds a crawl that never began"))
-            .with_remedy("begin it by nodes"));
-    };
-    let seeds = Seeds::gather(
-        &settings,
-        &settings.canonical_form(),
-        ReadAhead::All,
+    let imported = import(
+        &args.directory,
+        args.store.as_ref(),
         Arguments::suggest_command,
-    )?
-    .urls;
-    let crawl = CrawlSettings {
-        key,
-        text: settings.shared_text()?,
-        term: TERM,
-    };
-    let import_error = |error| shared::import_error(error, directory);
-    let mut scan = ImportScan::default();
-    for record in records(&state, "records read").map_err(damaged)? {
-        scan.apply(&record.map_err(damaged)?)
-            .map_err(import_error)?;
-    }
-    let imported = shared::runtime()?.block_on(async {
-        let import = Import::begin(&url, &crawl, settings.distance, scan).await;
-        let Some(mut import) = import.map_err(import_error)? else {
-            return Ok(None);
-        };
-        seeds.iter().for_each(|seed| import.add_seed(seed));
-        let before = import.done_before();
-        let mut records_read = 0_u64;
-        for record in records(&state, "records imported").map_err(damaged)? {
-            import
-                .add(&record.map_err(damaged)?)
-                .await
-                .map_err(import_error)?;
-            records_read += 1;
-        }
-        import.finish().await.map_err(import_error)?;
-        Ok::<_, CommandError>(Some((records_read, before)))
-    })?;
-    let archive = crawl_directory::archive(directory);
-    close(imported, &archive);
+    )?;
+    close(imported, &crawl_directory::archive(&args.directory));
     Ok(())
 }
 
