@@ -302,7 +302,7 @@ impl Journals {
     }
 
     /// Returns the body and the text of a page.
-    pub fn identity(&self, side: Side, url: UrlKey) -> Identity {
+    pub(crate) fn identity(&self, side: Side, url: UrlKey) -> Identity {
         let text = self
             .capture(side, url)
             .and_then(|capture| match self.share_digests() {

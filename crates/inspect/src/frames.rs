@@ -58,7 +58,7 @@ pub fn of_crawl(directory: &Path) -> Result<Vec<(Host, HostFrame)>, CommandError
 
 /// Returns the frames that the crawl with this state has learned. If they cannot be read, prints a
 /// warning, and pages are compared as on an unknown site.
-pub fn learned_frames(state: &Path) -> LearnedFrames {
+pub(crate) fn learned_frames(state: &Path) -> LearnedFrames {
     LearnedFrames::read(state).unwrap_or_else(|error| {
         let error = printable(&error);
         say(&format!(

@@ -149,7 +149,7 @@ pub fn rebuild(directory: &Path) -> String {
 }
 
 /// Returns the remedy for a journal that ends before its archive.
-pub fn rebuild_from_archive(directory: &Path) -> String {
+pub(crate) fn rebuild_from_archive(directory: &Path) -> String {
     let directory = pasted(directory);
     format!(
         "nothing was changed; put back the journal that belongs to this archive, or `crawler \

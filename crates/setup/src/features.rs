@@ -61,13 +61,13 @@ impl FeatureSettings {
     }
 
     /// Returns true if the weights need document frequencies and none were given.
-    pub fn has_to_learn(&self) -> bool {
+    pub(crate) fn has_to_learn(&self) -> bool {
         self.features.weights.needs_frequencies() && self.frequencies.is_none()
     }
 
     /// Learns document frequencies from these documents if the weights need them. In that case
     /// standard input is spooled, because it is read twice.
-    pub fn learned_from(
+    pub(crate) fn learned_from(
         self,
         paths: &[PathBuf],
         input: &mut InputOptions,

@@ -42,7 +42,7 @@ pub fn unread_in_words(formats: &BTreeMap<&'static str, u64>) -> Option<String> 
 }
 
 /// Returns a limit with its value, as `max-links-per-page 50000`.
-pub fn with_value(limit: Limit, policy: &Policy) -> String {
+pub(crate) fn with_value(limit: Limit, policy: &Policy) -> String {
     match (limit, policy.limit(limit)) {
         (_, None) => limit.to_string(),
         (Limit::PageBytes | Limit::Text | Limit::UrlBytes | Limit::SitemapBytes, Some(bytes)) => {

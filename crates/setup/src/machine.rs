@@ -19,7 +19,7 @@ pub fn cores() -> usize {
 }
 
 /// Returns the default of `--memory`, in bytes.
-pub fn memory_for_content() -> u64 {
+pub(crate) fn memory_for_content() -> u64 {
     share_of(cores() as u64, memory())
 }
 
@@ -111,7 +111,7 @@ pub fn raise_file_limit() {}
 /// Returns the number of files that this process may still open. Files that are already open, such
 /// as files inherited from its parent, are not included.
 #[cfg(unix)]
-pub fn file_limit() -> u64 {
+pub(crate) fn file_limit() -> u64 {
     let limit = limit_of_files().map_or(OPEN_MAX, |limit| limit.rlim_cur);
     limit.saturating_sub(open_files()).min(MAX_FILES)
 }
@@ -124,7 +124,7 @@ fn open_files() -> u64 {
 }
 
 #[cfg(not(unix))]
-pub fn file_limit() -> u64 {
+pub(crate) fn file_limit() -> u64 {
     MAX_FILES
 }
 

@@ -81,7 +81,7 @@ impl ArchivedPages {
 
     /// Passes on the result of `make` for the response of each visit, in the order of the visits,
     /// like [`ArchivedPages::make_all`].
-    pub fn make_of_answers<M: Send, E>(
+    pub(crate) fn make_of_answers<M: Send, E>(
         &self,
         rows: &mut Vec<VisitRecord>,
         make: impl Fn(&VisitRecord, Exchange) -> M + Sync,

@@ -309,7 +309,7 @@ pub fn missing(before: &[String], now: &[String]) -> Option<String> {
 }
 
 /// Refuses secrets in a settings file, because copies of it are kept.
-pub fn refuse_in(table: &toml::Table, path: &Path) -> Result<(), CommandError> {
+pub(crate) fn refuse_in(table: &toml::Table, path: &Path) -> Result<(), CommandError> {
     match OPTIONS.iter().find(|option| table.contains_key(**option)) {
         Some(option) => {
             let path = path.display();

@@ -181,7 +181,7 @@ pub fn difference(here: Timestamp, there: Timestamp) -> Option<String> {
 }
 
 /// Warns if the clock is behind the clock of an earlier session.
-pub fn warn_if_behind(by: Duration) {
+pub(crate) fn warn_if_behind(by: Duration) {
     if by >= LEAST_JUMP {
         let by = in_words(by);
         tracing::warn!(

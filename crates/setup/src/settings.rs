@@ -25,7 +25,7 @@ use store::DuplicateScope;
 use web::{GroupBy, LanguageFilter, Relations, ScopeKind, TypeFilter};
 
 pub use self::hosts::HostTables;
-pub use self::layers::one_line;
+pub(crate) use self::layers::one_line;
 pub use self::origins::{Origin, Origins};
 use crate::preset::Preset;
 use crate::values::{

@@ -329,7 +329,7 @@ pub fn connect_error(error: &ConnectError) -> CommandError {
 }
 
 /// Returns the error of a crawl that cannot be joined or read.
-pub fn join_error(error: &JoinError) -> CommandError {
+pub(crate) fn join_error(error: &JoinError) -> CommandError {
     match error {
         JoinError::NameInUse { .. } => {
             CommandError::of_usage(error).with_remedy("give each node a name of its own")

@@ -55,7 +55,7 @@ pub fn topic_of(
 ///
 /// # Errors
 /// The given words do not count, a file cannot be read, or a file does not contain an example.
-pub fn growing_topic_of(
+pub(crate) fn growing_topic_of(
     words: Option<&str>,
     files: &[PathBuf],
     frequencies: Option<&Path>,
@@ -69,7 +69,9 @@ pub fn growing_topic_of(
 ///
 /// # Errors
 /// The file cannot be read, or counts other features.
-pub fn frequencies_of(path: Option<&Path>) -> Result<Option<DocumentFrequencies>, CommandError> {
+pub(crate) fn frequencies_of(
+    path: Option<&Path>,
+) -> Result<Option<DocumentFrequencies>, CommandError> {
     let frequencies = path.map(features::read).transpose()?;
     if let Some(counted) = &frequencies
         && counted.unit() != Unit::Words(Width::ONE)

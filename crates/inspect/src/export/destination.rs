@@ -34,7 +34,7 @@ impl<W: Write + Send> Destination<W> {
     }
 
     /// Writes the text of a page whose record has the id `record`.
-    pub fn write_text(
+    pub(crate) fn write_text(
         &mut self,
         text: &ExtractedText<'_>,
         record: &str,

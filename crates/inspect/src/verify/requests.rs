@@ -50,7 +50,7 @@ impl JournalPoliteness {
     }
 
     /// Begins a check of a shared crawl. Its archives are on the nodes, so only its settings count.
-    pub fn without_archive(settings: &Settings) -> Self {
+    pub(crate) fn without_archive(settings: &Settings) -> Self {
         Self {
             politeness: Politeness::new(settings, (None, None)),
             complaints: Complaints::default(),
@@ -60,7 +60,7 @@ impl JournalPoliteness {
     }
 
     /// Applies the next record of the journal.
-    pub fn apply(&mut self, record: &Record) {
+    pub(crate) fn apply(&mut self, record: &Record) {
         if let Record::Settled(settled) = record {
             self.check(settled);
         }

@@ -136,7 +136,7 @@ pub fn policy(settings: &Settings, canonical: CanonicalForm) -> Policy {
 }
 
 /// Returns the store options of a crawl.
-pub fn store_options(
+pub(crate) fn store_options(
     settings: &Settings,
     earlier: Option<Arc<EarlierCrawls>>,
     clock: &Clock,

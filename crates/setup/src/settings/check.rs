@@ -89,7 +89,7 @@ impl Settings {
 
 impl Settings {
     /// Returns true if the crawl has a topic.
-    pub fn has_topic(&self) -> bool {
+    pub(crate) fn has_topic(&self) -> bool {
         self.reading().has_topic()
     }
 

@@ -22,7 +22,7 @@ impl Settings {
     /// Returns the maximum number of pages in flight per host: one, or `IMPOLITE_PER_HOST` if
     /// politeness is turned off altogether. This number keeps a host busy without hundreds of
     /// connections.
-    pub fn per_host(&self) -> usize {
+    pub(crate) fn per_host(&self) -> usize {
         let impolite = self.delay.0.is_zero() && self.delay_factor == 0.0;
         self.concurrency_per_host
             .unwrap_or(if impolite { IMPOLITE_PER_HOST } else { 1 })
@@ -35,7 +35,7 @@ impl Settings {
 
     /// Returns the bound of an address over all its hosts. Hosts that share a pace by address do
     /// not need another bound. Hosts that were explicitly given their own pace are not bounded.
-    pub fn address_bound(&self) -> AddressBound {
+    pub(crate) fn address_bound(&self) -> AddressBound {
         match (&self.address_rate, self.group_by) {
             (Some(rate), _) => AddressBound::Rate(rate.0),
             (None, Some(GroupBy::Host | GroupBy::Address)) => AddressBound::Unbounded,
@@ -71,7 +71,7 @@ impl Settings {
     }
 
     /// Returns the relations of links that are not followed.
-    pub fn skip_relations(&self) -> Relations {
+    pub(crate) fn skip_relations(&self) -> Relations {
         if self.ignore_robots {
             Relations::NONE
         } else {
@@ -136,12 +136,12 @@ impl Settings {
     }
 
     /// Returns the `--resolve` rules.
-    pub fn resolve_rules(&self) -> Result<Vec<ResolveRule>, CommandError> {
+    pub(crate) fn resolve_rules(&self) -> Result<Vec<ResolveRule>, CommandError> {
         parse_each("resolve", &self.resolve)
     }
 
     /// Returns the `--insecure-host`s.
-    pub fn insecure_hosts(&self) -> Result<Vec<InsecureHost>, CommandError> {
+    pub(crate) fn insecure_hosts(&self) -> Result<Vec<InsecureHost>, CommandError> {
         parse_each("insecure-host", &self.insecure_host)
     }
 

@@ -151,7 +151,7 @@ impl Settings {
     }
 
     /// Returns the settings of single hosts by host.
-    pub fn host_table(&self) -> HostTable<HostSettings> {
+    pub(crate) fn host_table(&self) -> HostTable<HostSettings> {
         self.resolved_hosts().into_iter().collect()
     }
 
@@ -170,7 +170,7 @@ impl Settings {
     }
 
     /// Returns the client certificates, bound to these seeds and to single hosts.
-    pub fn client_certificates(&self, seeds: &[PageUrl]) -> ClientCertificates {
+    pub(crate) fn client_certificates(&self, seeds: &[PageUrl]) -> ClientCertificates {
         let of = |certificate: Option<PathBuf>, key: Option<PathBuf>| {
             certificate.map(|certificate| ClientCertificate {
                 key: key.unwrap_or_else(|| certificate.clone()),
@@ -190,7 +190,7 @@ impl Settings {
 
     /// Returns the selectors of main content: first the selectors of single hosts, most specific
     /// first, and then the selectors of all hosts.
-    pub fn main_selectors(&self) -> Vec<String> {
+    pub(crate) fn main_selectors(&self) -> Vec<String> {
         self.reading().main_selectors()
     }
 }

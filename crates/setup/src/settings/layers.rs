@@ -120,7 +120,7 @@ impl Settings {
     }
 
     /// Returns the same file with a seeds file that was not read to its end.
-    pub fn as_run_from(
+    pub(crate) fn as_run_from(
         &self,
         unread: Option<PathBuf>,
         seeds: Vec<String>,
@@ -188,7 +188,7 @@ fn read_file(path: &Path) -> Result<(toml::Table, Option<Preset>), CommandError>
 }
 
 /// Describes an error in a file and its position in one line.
-pub fn one_line(error: &toml::de::Error) -> String {
+pub(crate) fn one_line(error: &toml::de::Error) -> String {
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();
     let place = first.strip_prefix("TOML parse error ");
