@@ -1,5 +1,7 @@
-//! `crawler report`: writes one file that shows a crawl. If the journal is damaged, the report shows
-//! the part before the damage, and the command exits with code 1.
+//! `crawler report`: writes one file that shows a crawl.
+//!
+//! If the journal is damaged, the report shows the part before the damage, and the command exits
+//! with code 1.
 
 use std::io::Write;
 
