@@ -18,7 +18,7 @@ use neardup::{Features, HashKey, PageText, SignatureBuilder};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use store::embedded::{JournalRebuild, RestoredAdmission, RestoredVisit};
-use store::{ArchivePlace, Fate, VisitRecord};
+use store::{ArchivePlace, Fate, Reason, VisitRecord};
 use testkit::Random;
 use tokio::time::Instant;
 use web::{CanonicalForm, PageUrl, Timestamp};
@@ -167,7 +167,7 @@ fn row(number: u64, random: &mut Random) -> VisitRecord {
         distance: is_duplicate.then_some(2),
         resemblance: is_duplicate.then_some(0.921_875),
         fingerprint: None,
-        reason: is_duplicate.then(|| "near duplicate: resemblance 0.92".to_owned()),
+        reason: is_duplicate.then(|| Reason::said("near duplicate: resemblance 0.92")),
         warc_file: Some(format!("crawl-{:05}.warc.gz", number / 100_000)),
         warc_offset: Some(number * 9_000),
         kept: !is_duplicate,

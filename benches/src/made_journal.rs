@@ -11,7 +11,7 @@ use neardup::{
 };
 use store::embedded::journal::{Journal, SEGMENT_BYTES};
 use store::embedded::record::{Record, SettledVisit};
-use store::{DiscoveredUrl, Fate, FinishedVisit, VisitRecord};
+use store::{DiscoveredUrl, Fate, FinishedVisit, Reason, VisitRecord};
 use web::{CanonicalForm, Pace, PageUrl, Timestamp};
 
 type Failure = Box<dyn Error>;
@@ -101,7 +101,7 @@ fn row(found: DiscoveredUrl, page: u64, at: Timestamp, hosts: u64) -> Result<Vis
     row.content_type = Some("text/html".to_owned());
     row.bytes = 20_000 + page % 1_000;
     if fate == Fate::Failed {
-        row.reason = Some("HTTP status 404".to_owned());
+        row.reason = Some(Reason::said("HTTP status 404"));
         return Ok(row);
     }
     row.charset = Some("utf-8".to_owned());
@@ -114,7 +114,7 @@ fn row(found: DiscoveredUrl, page: u64, at: Timestamp, hosts: u64) -> Result<Vis
         row.duplicate_of = Some(url(page * page % 50_000, hosts)?);
         row.distance = Some((page % 4) as u32);
         row.resemblance = Some(0.8 + (page % 20) as f64 / 100.0);
-        row.reason = Some("resemblance 0.91, 2 bits apart".to_owned());
+        row.reason = Some(Reason::said("resemblance 0.91, 2 bits apart"));
     }
     Ok(row)
 }

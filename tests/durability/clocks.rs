@@ -49,7 +49,7 @@ async fn session(crawl: &Crawl, now: Timestamp, page: &str, wait: Duration, in_o
         };
         let again = Settlement::Again {
             at: now + 2 * wait,
-            reason: "no answer".to_owned(),
+            reason: store::Reason::said("no answer"),
             counts: true,
         };
         store.settle(lease, again, pace).await.unwrap();

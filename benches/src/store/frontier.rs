@@ -15,7 +15,7 @@ use neardup::{Features, HashKey};
 use store::embedded::{EmbeddedStore, StoreOptions};
 use store::{
     DiscoveredUrl, Fate, FinishedVisit, Frontier, FrontierRules, LeaseFilter, LikenessRules,
-    Settlement, Supply, VisitRecord,
+    Reason, Settlement, Supply, VisitRecord,
 };
 use web::{CanonicalForm, PageUrl, Timestamp};
 
@@ -84,7 +84,7 @@ async fn frontier(options: &Options, directory: &Path) -> Result<(), Failure> {
             let settlement = if popped % 100 == 0 && lease.entry.attempts == 0 {
                 Settlement::Again {
                     at: now,
-                    reason: "no answer".to_owned(),
+                    reason: Reason::said("no answer"),
                     counts: true,
                 }
             } else {

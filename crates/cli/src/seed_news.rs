@@ -156,7 +156,7 @@ impl FailedInJournal {
             self.first.push(FailedSeed {
                 url: row.url.clone(),
                 failure: None,
-                cause: row.reason.clone().unwrap_or_default(),
+                cause: row.reason_text().unwrap_or_default(),
             });
         }
     }

@@ -37,7 +37,7 @@ pub fn link(text: &str, depth: u32) -> DiscoveredUrl {
 /// Returns the settlement of a visit that failed and is repeated at this time.
 #[must_use]
 pub fn again(at: Timestamp) -> Settlement {
-    let reason = "no answer".to_owned();
+    let reason = store::Reason::said("no answer");
     Settlement::Again {
         at,
         reason,
@@ -149,7 +149,7 @@ pub async fn visit_pages(
     most: usize,
     mut is_new: impl FnMut(&str) -> bool,
     links: impl Fn(&str) -> Vec<DiscoveredUrl>,
-) -> Vec<(String, Option<String>)> {
+) -> Vec<(String, Option<store::Reason>)> {
     let mut leased = Vec::new();
     while leased.len() < most
         && let Some(lease) = leases(frontier, 0, 1).await.pop()

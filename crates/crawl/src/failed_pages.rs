@@ -61,7 +61,8 @@ impl FailedPages {
         }
         let is_in = |status| self.statuses.iter().any(|range| range.0.contains(&status));
         let is_status = self.statuses.is_empty() || row.status.is_some_and(is_in);
-        let reason = row.reason.as_deref().unwrap_or_default().to_lowercase();
+        let reason = row.reason.as_ref().map(ToString::to_string);
+        let reason = reason.unwrap_or_default().to_lowercase();
         let part = self.reason.as_deref().unwrap_or_default().to_lowercase();
         is_status && reason.contains(&part)
     }
@@ -178,7 +179,7 @@ mod tests {
         let url = PageUrl::parse("http://a.test/1", &CanonicalForm::default()).unwrap();
         VisitRecord {
             status,
-            reason: Some(reason.to_owned()),
+            reason: Some(store::Reason::said(reason)),
             ..VisitRecord::new(DiscoveredUrl::new(url, 1, None), fate, Timestamp::default())
         }
     }

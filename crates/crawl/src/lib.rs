@@ -53,7 +53,9 @@ pub use runtime::seed_reports::{
     FailedSeed, MAX_SEED_REPORTS, MovedScope, SeedCounts, SeedFailure, SeedReport, SeedReports,
 };
 pub use runtime::shortest_ways::ShortestWays;
-pub use runtime::telemetry::{Counts, MAX_TYPES, OTHER_TYPES, Reasons, Responses, Telemetry};
+pub use runtime::telemetry::{
+    Counts, MAX_TYPES, OTHER_TYPES, ReasonCount, Reasons, Responses, Telemetry,
+};
 pub use runtime::topic_of_seeds::TopicOfSeeds;
 pub use runtime::unvisited_urls::DistinctUrls;
 pub use steps::duplicate_links::DuplicateLinks;

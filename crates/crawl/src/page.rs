@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use sinks::{Archived, Keeping, MetadataField, Visit};
-use store::{ArchiveSpan, Fate, FinishedVisit, Lease, Settlement, VisitRecord};
+use store::{ArchiveSpan, Fate, FinishedVisit, Lease, Reason, Settlement, VisitRecord};
 use web::{Exchange, PageUrl};
 
 use crate::context::CrawlContext;
@@ -125,10 +125,12 @@ async fn retry_or_fail(
         cause,
         until,
     } = failed;
-    seed_moves::report_failure(context, &lease, failure, &cause);
+    seed_moves::report_failure(context, &lease, failure, &cause.to_string());
     let health = politeness::health_of(context, &lease, &chain.asked_last(lease.url()));
     if health.is_down {
-        context.telemetry.note_down(&lease.url().host(), &reason);
+        context
+            .telemetry
+            .note_down(&lease.url().host(), &reason.to_string());
     }
     let attempts = lease.entry.attempts;
     let tries = if health.is_hopeless {
@@ -141,7 +143,7 @@ async fn retry_or_fail(
     let Decision::Again { wait, counts } = decision else {
         return settle_without_page(context, lease, chain, Fate::Failed, reason).await;
     };
-    tracing::info!(url = %lease.url(), reason, ?wait, counts, "will be tried again");
+    tracing::info!(url = %lease.url(), %reason, ?wait, counts, "will be tried again");
     let at = until.max(context.clock.now() + wait).max(health.ready);
     let again = Settlement::Again { at, reason, counts };
     politeness::settle(context, lease, again).await?;
@@ -155,7 +157,7 @@ async fn settle_without_page(
     lease: Lease,
     chain: RedirectChain,
     fate: Fate,
-    reason: String,
+    reason: Reason,
 ) -> Result<Outcome, Fault> {
     context.index.forget(lease.url().key()).await?;
     let (found, now) = (lease.discovered().clone(), context.clock.date());

@@ -13,7 +13,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use neardup::{Likeness, PageSignature};
-use store::{Cut, DiscoveredUrl, Fate, UnreadFormat, Verdict, VisitDetails, VisitRecord};
+use store::{Cut, DiscoveredUrl, Fate, Reason, UnreadFormat, Verdict, VisitDetails, VisitRecord};
 use web::{CanonicalForm, Exchange, PageUrl, RobotsRules, Scope, Timestamp};
 
 use self::archived_links::ArchivedLinks;
@@ -222,6 +222,14 @@ impl<'a> Notes<'a> {
         self.text(name)?.parse().ok()
     }
 
+    /// Returns the reason: its data, or its text where the archive has no more.
+    fn reason(self) -> Option<Reason> {
+        let data = self.text(visit_record::REASON_DATA);
+        let data = data.and_then(|data| serde_json::from_str(data).ok());
+        let text = || self.text("reason").filter(|text| !text.is_empty());
+        data.or_else(|| text().map(Reason::said))
+    }
+
     fn url(self, name: &str) -> Option<PageUrl> {
         PageUrl::parse(self.text(name)?, self.form).ok()
     }
@@ -259,13 +267,11 @@ fn archived_record(
 ) -> VisitRecord {
     let fate = notes.text("verdict").and_then(Fate::of_word);
     let fate = fate.unwrap_or(Fate::Unique);
-    let row = visit_record::without_page(page, exchanges, at, fate, String::new());
+    let row = visit_record::without_page(page, exchanges, at, fate, Reason::said(""));
     let matched_by = notes.text(visit_record::MATCHED_BY);
     let fetch_time = notes.parsed("fetchTimeMs").map(Duration::from_millis);
     VisitRecord {
-        reason: notes
-            .parsed("reason")
-            .filter(|reason: &String| !reason.is_empty()),
+        reason: notes.reason(),
         of_earlier: notes.text("duplicate-of-earlier-crawl").is_some(),
         duplicate_of: notes.url("duplicate-of"),
         distance: notes.parsed("distance"),

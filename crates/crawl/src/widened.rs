@@ -6,7 +6,7 @@
 //! has a visit record: [`RuleChange::lets_in`] says which of these are void. Fetched pages stay as
 //! they are: duplicates, failures and truncated bodies are not fetched again.
 
-use store::{DiscoveredUrl, Fate, Relevance, SkippedBy, StoreFault, VisitRecord};
+use store::{DiscoveredUrl, Fate, Reason, Relevance, SkippedBy, StoreFault, VisitRecord};
 use web::{Exchange, PageUrl, RobotsRules, Scope};
 
 use crate::context::CrawlContext;
@@ -20,7 +20,6 @@ use crate::steps::link_rules::LinkRules;
 use crate::steps::listings;
 use crate::steps::promise::PageWitness;
 use crate::steps::reading::{Kind, Reader};
-use crate::steps::redirects::{COOKIE_CIRCLE_REASON, LONG_CHAIN_REASON};
 use crate::steps::unvisited::LinkTally;
 
 /// The rules of the session before and of this one.
@@ -66,7 +65,8 @@ impl RuleChange<'_> {
     /// Returns true if the URL that the scope excluded is let in now: the target of a redirect, or
     /// the page itself. A requisite may be let in from elsewhere.
     fn is_in_scope_now(&self, row: &VisitRecord, form: &web::CanonicalForm) -> bool {
-        let target = SkippedBy::redirect_target(row).and_then(|url| PageUrl::parse(url, form).ok());
+        let target = row.reason.as_ref().and_then(Reason::redirects_to);
+        let target = target.and_then(|url| PageUrl::parse(url, form).ok());
         let url = target.as_ref().unwrap_or(&row.url);
         let let_in = |policy: &Policy, scope: &Scope| {
             let is_let_in_as_requisite = || policy.page_requisites.let_in(scope, url);
@@ -78,10 +78,12 @@ impl RuleChange<'_> {
 
     /// Returns true if a chain of redirects that was given up is followed further now.
     fn follows_further(&self, row: &VisitRecord) -> bool {
-        let reason = row.reason.as_deref().unwrap_or_default();
         let [before, now] = self.policies;
-        let is_longer = now.redirects > before.redirects && reason.ends_with(LONG_CHAIN_REASON);
-        is_longer || (self.sends_cookies && reason.starts_with(COOKIE_CIRCLE_REASON))
+        match row.reason {
+            Some(Reason::LongChain { .. }) => now.redirects > before.redirects,
+            Some(Reason::CookieCircle) => self.sends_cookies,
+            _ => false,
+        }
     }
 }
 

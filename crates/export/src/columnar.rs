@@ -310,6 +310,9 @@ impl Values {
                 ends.push(bytes.len());
                 Some(text.len() + size_of::<usize>())
             }
+            (values @ Self::Text(..), Value::Reason(reason)) => {
+                values.push(Value::Text(&reason.to_string()))
+            }
             (Self::Fixed(bytes, length), Value::Bytes(value)) if value.len() == *length => {
                 bytes.extend_from_slice(value);
                 Some(value.len())

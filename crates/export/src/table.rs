@@ -1,6 +1,7 @@
 //! Tables, columns and values, independent of the output form.
 
 use neardup::Fingerprint;
+use store::Reason;
 use web::Timestamp;
 
 /// The type of a column.
@@ -72,6 +73,8 @@ pub struct Table {
 pub enum Value<'a> {
     /// [`Kind::Text`].
     Text(&'a str),
+    /// [`Kind::Text`].
+    Reason(&'a Reason),
     /// [`Kind::U16`], [`Kind::U32`], [`Kind::U64`].
     Number(u64),
     /// [`Kind::Real`].

@@ -22,6 +22,7 @@ impl Serialize for Json<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
             Value::Text(text) => serializer.serialize_str(text),
+            Value::Reason(reason) => serializer.collect_str(reason),
             Value::Number(number) => serializer.serialize_u64(number),
             Value::Real(share) => serializer.serialize_f64(share),
             Value::Time(at) => serializer.collect_str(&at),
@@ -105,6 +106,8 @@ impl<W: Write> Csv<W> {
                     self.writer.write_field(text)?;
                     continue;
                 }
+                // No reason begins like a formula.
+                Some(Value::Reason(reason)) => write!(self.field, "{reason}")?,
                 Some(Value::Number(number)) => write!(self.field, "{number}")?,
                 // As in JSON: the shortest digits that are read back as the same value.
                 Some(Value::Real(share)) => {

@@ -112,7 +112,7 @@ fn fields<'a>(
         row.distance.map(|bits| Value::Number(bits.into())),
         row.resemblance.map(Value::Real),
         row.fingerprint.map(Value::Fingerprint),
-        text(&row.reason),
+        row.reason.as_ref().map(Value::Reason),
         text(&row.warc_file),
         row.warc_offset.map(Value::Number),
         Some(Value::Text(row.kind())),

@@ -7,8 +7,8 @@ use std::path::Path;
 use store::embedded::record::{Record, SettledVisit};
 use store::embedded::{JournalFollower, Position};
 use store::{
-    DiscoveredUrl, ExcludedBy, Fate, LeftOut, Patterns, STRIKES_ASIDE, SkippedBy, StoreFault,
-    Totals, VisitRecord,
+    DiscoveredUrl, ExcludedBy, Fate, LeftOut, Patterns, Reason, STRIKES_ASIDE, SkippedBy,
+    StoreFault, Totals, VisitRecord,
 };
 use web::{Host, Pace, PageUrl};
 
@@ -18,11 +18,13 @@ use crate::hosts::{HostFigures, Hosts};
 use crate::limits::{MAX_DIED, MAX_NAMES};
 use crate::name_counts::NameCounts;
 use crate::newest::{Newest, NewestVisits, RecentVisit};
-use crate::reasons::{self, REDIRECTED};
 use crate::timeline::{Timeline, TimelinePoint};
 use crate::under_way::{UnderWay, VisitUnderWay};
 use crate::verdicts::{VerdictRules, Verdicts};
 use crate::visit_index::VisitIndex;
+
+/// The name of URLs that redirect to a page of the crawl.
+pub const REDIRECTED: &str = "redirects to pages of this crawl";
 
 /// The figures of a crawl: a function of the records of its journal, whether they are read at once
 /// or in pieces. Revoked visits are taken back from every figure, except for the links that their
@@ -142,8 +144,8 @@ impl CrawlStatistics {
             } => {
                 let host = host_of(&entry.discovered.url);
                 self.hosts.pace(host, *pace);
-                if reason.is_some() {
-                    self.hosts.of(host).fail(reason.as_deref());
+                if let Some(reason) = reason {
+                    self.hosts.of(host).fail(Some(reason));
                 }
             }
             Record::Paced { host, pace } | Record::Returned { host, pace, .. } => {
@@ -273,13 +275,16 @@ impl CrawlStatistics {
         if let Some(language) = row.language.as_ref().filter(|_| row.is_page()) {
             change(&mut self.languages, language);
         }
-        let reason = row.reason.as_deref().unwrap_or_default();
+        let name = || {
+            let reason = row.reason.as_ref();
+            reason.map_or_else(|| "without a reason".to_owned(), Reason::name)
+        };
         match row.fate {
-            Fate::Failed => change(&mut self.failure_kinds, &reasons::name_of(reason)),
+            Fate::Failed => change(&mut self.failure_kinds, &name()),
             Fate::Excluded if ExcludedBy::of(row) == ExcludedBy::Redirect => {
                 change(&mut self.exclusion_reasons, REDIRECTED);
             }
-            Fate::Excluded => change(&mut self.exclusion_reasons, &reasons::name_of(reason)),
+            Fate::Excluded => change(&mut self.exclusion_reasons, &name()),
             Fate::Unique
             | Fate::Changed
             | Fate::ExactDuplicate

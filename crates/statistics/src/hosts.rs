@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use store::{Fate, VisitRecord};
+use store::{Fate, Reason, VisitRecord};
 use web::{Host, Pace};
 
 use crate::limits::{MAX_FAILURE_CHARACTERS, MAX_HOSTS};
@@ -25,8 +25,9 @@ pub struct HostFigures {
 
 impl HostFigures {
     /// Records a failure.
-    pub(crate) fn fail(&mut self, reason: Option<&str>) {
-        self.last_failure = reason.map(|reason| cut(reason, MAX_FAILURE_CHARACTERS).into());
+    pub(crate) fn fail(&mut self, reason: Option<&Reason>) {
+        let cut = |reason: &Reason| cut(&reason.to_string(), MAX_FAILURE_CHARACTERS).into();
+        self.last_failure = reason.map(cut);
     }
 }
 
@@ -87,7 +88,7 @@ impl Hosts {
         let had_pages = figures.sums.pages > 0;
         figures.sums.count(row);
         if row.fate == Fate::Failed {
-            figures.fail(row.reason.as_deref());
+            figures.fail(row.reason.as_ref());
         }
         let has_pages = figures.sums.pages > 0;
         self.note(host, had_pages, has_pages);

@@ -83,7 +83,7 @@ impl RecentVisit {
             duplicate_of: row.duplicate_of.as_ref().map(|url| short(url.as_str())),
             distance: row.distance,
             resemblance: row.resemblance,
-            reason: row.reason.as_deref().map(short),
+            reason: row.reason_text().as_deref().map(short),
             is_requisite: row.requisite > 0,
             kept: row.kept,
         }

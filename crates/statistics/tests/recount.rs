@@ -16,8 +16,8 @@ use store::embedded::journal::Journal;
 use store::embedded::record::{Record, SettledVisit};
 use store::embedded::{self, JournalFollower, Position};
 use store::{
-    DiscoveredUrl, Fate, FinishedVisit, LeftOut, PatternName, QueueEntry, STRIKES_ASIDE,
-    VisitRecord,
+    DiscoveredUrl, DuplicateRule, Fate, FinishedVisit, LeftOut, PatternName, QueueEntry, Reason,
+    STRIKES_ASIDE, VisitRecord,
 };
 use web::{CanonicalForm, Generality, Pace, PageUrl, RestartRule, Timestamp, UrlPattern};
 
@@ -30,14 +30,24 @@ const FATES: [Fate; 7] = [
     Fate::Failed,
     Fate::Excluded,
 ];
-const REASONS: [&str; 6] = [
-    "the same bytes",
-    "the same text",
-    "resemblance 0.91, 2 bits apart",
-    "resemblance 0.75 with the page that it calls canonical, 9 bits apart",
-    "robots.txt: Disallow: /x (line 2)",
-    "HTTP status 404",
-];
+const REASONS: usize = 4;
+/// The number of the reason of pages with the same text.
+const SAME_TEXT: usize = 1;
+
+fn reason(number: usize) -> Reason {
+    match number {
+        0 => Reason::said("the same bytes"),
+        SAME_TEXT => Reason::said("the same text"),
+        2 => Reason::Robots {
+            rule: "Disallow: /x (line 2)".to_owned(),
+        },
+        _ => Reason::Status {
+            status: 404,
+            login: String::new(),
+        },
+    }
+}
+
 /// Pages of the generated web.
 const PAGES: u8 = 24;
 
@@ -77,7 +87,7 @@ enum Event {
 fn events() -> impl Strategy<Value = Vec<Event>> {
     let page = || 0..PAGES;
     let visit = (
-        (page(), 0..FATES.len(), 0..REASONS.len(), 0..4_000_u64),
+        (page(), 0..FATES.len(), 0..REASONS, 0..4_000_u64),
         (0..9_000_u64, page(), 0..70_u32, 0..=100_u32),
         (any::<u8>(), 0..4_u8),
     );
@@ -300,7 +310,10 @@ fn row(visit: &Visit) -> VisitRecord {
     row.content_type = has(5).then(|| "text/html".to_owned());
     row.language = has(6).then(|| "en".to_owned());
     row.bytes = visit.bytes;
-    row.reason = Some(REASONS[visit.reason].to_owned());
+    row.reason = Some(reason(visit.reason));
+    if fate == Fate::ExactDuplicate && visit.reason == SAME_TEXT {
+        row.details.rule = Some(DuplicateRule::SameText);
+    }
     (row.warc_file, row.warc_offset) = (Some("a.warc.gz".to_owned()), Some(7));
     if fate.is_duplicate() {
         row.duplicate_of = Some(url(visit.original));
@@ -405,7 +418,7 @@ fn compare_verdicts(statistics: &CrawlStatistics, rows: &[VisitRecord]) {
     let same_text = |row: &VisitRecord| {
         row.requisite == 0
             && row.fate == Fate::ExactDuplicate
-            && row.reason.as_deref() == Some("the same text")
+            && row.details.rule == Some(DuplicateRule::SameText)
     };
     assert_eq!(rules.same_text, count(rows, same_text));
     assert_eq!(rules.kept, count(rows, |row| duplicates(row) && row.kept));

@@ -46,7 +46,7 @@ pub(crate) fn link(text: &str, depth: u32) -> DiscoveredUrl {
 
 /// Returns the settlement of a visit that failed and is repeated at this time.
 pub(crate) fn again(at: Timestamp) -> Settlement {
-    let reason = "no answer".to_owned();
+    let reason = crate::Reason::said("no answer");
     Settlement::Again {
         at,
         reason,

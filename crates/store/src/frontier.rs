@@ -13,6 +13,7 @@ use crate::discovered_url::DiscoveredUrl;
 use crate::fault::StoreFault;
 use crate::harvest::UrlHarvest;
 use crate::host_memory::HostMemory;
+use crate::reason::Reason;
 use crate::totals::Totals;
 use crate::visit_record::VisitRecord;
 
@@ -65,7 +66,7 @@ pub struct Lease {
     /// The pacing state of its host, as last recorded; possibly by an earlier session.
     pub pace: Pace,
     /// The reason to leave the URL out unvisited, if its pattern is closed or has had its pages.
-    pub barred: Option<String>,
+    pub barred: Option<Reason>,
 }
 
 impl Lease {
@@ -199,7 +200,7 @@ pub enum Settlement {
         /// The earliest time of the next visit.
         at: Timestamp,
         /// The failure.
-        reason: String,
+        reason: Reason,
         /// True if the visit counts as an attempt; false if the page is not to blame.
         counts: bool,
     },

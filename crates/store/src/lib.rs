@@ -25,8 +25,10 @@ mod limit;
 pub mod memory;
 mod near_dup;
 mod patterns;
+mod reason;
 mod rules;
 mod skipped;
+mod skipped_by;
 mod totals;
 mod unread_format;
 mod visit_details;
@@ -48,10 +50,10 @@ pub use host_memory::{HostMemory, Robots};
 pub use limit::{Cut, CutSum, Limit};
 pub use near_dup::{EarlierCapture, NearDupIndex, Original, Page, RetainedDuplicate, Verdict};
 pub use patterns::{Example, PatternName, PatternReport, PatternState, Patterns};
+pub use reason::Reason;
 pub use rules::{DuplicateScope, LikenessRules, UnknownScope};
-pub use skipped::{
-    ExcludedBy, PAGE_REASON, ROBOTS_REASON, SkippedBy, TARGET_HAS_VISIT, UnknownKind,
-};
+pub use skipped::ExcludedBy;
+pub use skipped_by::{SkippedBy, UnknownKind};
 pub use topic::Relevance;
 pub use totals::Totals;
 pub use unread_format::UnreadFormat;

@@ -36,12 +36,12 @@ use crate::discovered_url::DiscoveredUrl;
 use crate::embedded::journal::record::Record;
 use crate::frontier::FrontierRules;
 use crate::harvest::{Harvest, UrlHarvest};
-use crate::visit_record::VisitRecord;
+use crate::reason::Reason;
+use crate::visit_record::{Fate, VisitRecord};
 
 pub(crate) use self::left::LeftRows;
 use self::left::MAX_LEFT_ROWS;
 pub use self::name::PatternName;
-use self::name::{CLOSED, SPENT};
 pub use self::pattern::{Example, PatternState};
 use self::pattern::{Pattern, Visit};
 use self::probes::Probes;
@@ -140,7 +140,7 @@ impl Patterns {
             return;
         }
         let place = place.filter(|_| self.left_rows < MAX_LEFT_ROWS);
-        let left_out = PatternName::that_left_out(row);
+        let left_out = row.pattern_that_left_out().cloned();
         if let Some(folder) = left_out.as_ref().filter(|name| Probes::names(name)) {
             let remembered = self.probes.left_out(folder, row.url.key(), place);
             self.left_rows += usize::from(remembered);
@@ -155,8 +155,12 @@ impl Patterns {
             self.probes.count(visit, row);
         }
         // The URLs that a budget left out come back only if the user reopens the pattern.
-        let reason = row.reason.as_deref().unwrap_or_default();
-        let place = place.filter(|_| reason.starts_with(CLOSED) && left_out.is_some());
+        let is_closed = row.fate == Fate::Excluded
+            && row
+                .reason
+                .as_ref()
+                .is_some_and(Reason::is_of_closed_pattern);
+        let place = place.filter(|_| is_closed);
         let Some(name) = left_out.or_else(|| self.name_to_count(&row.url)) else {
             return;
         };
@@ -195,7 +199,7 @@ impl Patterns {
 
     /// Takes back a row that is void: its URL is no longer left out.
     pub(crate) fn revoked(&mut self, row: &VisitRecord) {
-        let Some(name) = PatternName::that_left_out(row) else {
+        let Some(name) = row.pattern_that_left_out().cloned() else {
             return;
         };
         let page = row.url.key();
@@ -331,7 +335,7 @@ impl Patterns {
         url: &PageUrl,
         priority: u8,
         rules: &FrontierRules,
-    ) -> Option<String> {
+    ) -> Option<Reason> {
         if priority >= DiscoveredUrl::PROBED {
             if !rules.probes {
                 return Some(Probes::unfollowed(url));
@@ -349,7 +353,7 @@ impl Patterns {
         self.bar_by_parameter(url)
     }
 
-    fn bar_by_pattern(&mut self, url: &PageUrl, rules: &FrontierRules) -> Option<String> {
+    fn bar_by_pattern(&mut self, url: &PageUrl, rules: &FrontierRules) -> Option<Reason> {
         let max_pages = rules.max_pages_per_pattern;
         if self.troubled == 0 && max_pages.is_none() {
             return None;
@@ -361,12 +365,11 @@ impl Patterns {
         };
         let pattern = self.get_mut(&name)?;
         if rules.closes_patterns && pattern.state() == PatternState::Closed {
-            return (!pattern.probe()).then(|| format!("{CLOSED}{name}: {}", pattern.why_closed()));
+            let because = pattern.why_closed();
+            return (!pattern.probe()).then(|| Reason::PatternClosed { name, because });
         }
-        let max = max_pages.filter(|max| pattern.pages() >= *max)?;
-        Some(format!(
-            "{SPENT}{name}: it had its {max} pages (--max-pages-per-pattern)"
-        ))
+        let most = max_pages.filter(|most| pattern.pages() >= *most)?;
+        Some(Reason::PatternSpent { name, most })
     }
 
     /// Returns the harvests around these URLs, in their order.

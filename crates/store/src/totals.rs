@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::limit::{CutSum, Limit};
-use crate::skipped::SkippedBy;
+use crate::skipped_by::SkippedBy;
 use crate::unread_format::UnreadFormat;
 use crate::visit_record::{Fate, VisitRecord};
 

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use web::{PageUrl, Timestamp};
 
 use crate::discovered_url::DiscoveredUrl;
-use crate::duplicate_rule::{DuplicateRule, OF_CANONICAL, SAME_TEXT};
+use crate::duplicate_rule::DuplicateRule;
 use crate::near_dup::Page;
+use crate::reason::Reason;
 use crate::visit_details::VisitDetails;
 
 /// The outcome of a URL.
@@ -115,7 +116,7 @@ pub struct VisitRecord {
     /// The text's fingerprint.
     pub fingerprint: Option<Fingerprint>,
     /// The rule or failure that decided.
-    pub reason: Option<String>,
+    pub reason: Option<Reason>,
     /// The archive file with the page, or with the record of why it was left out.
     pub warc_file: Option<String>,
     /// The offset in that file.
@@ -178,6 +179,12 @@ impl VisitRecord {
         self.details.content.or(self.payload)
     }
 
+    /// Returns the text of the reason, for people.
+    #[must_use]
+    pub fn reason_text(&self) -> Option<String> {
+        self.reason.as_ref().map(ToString::to_string)
+    }
+
     /// Returns true if the last response had a page, whatever was done with it.
     #[must_use]
     pub fn has_page_status(&self) -> bool {
@@ -211,24 +218,15 @@ impl VisitRecord {
         self.of_earlier && self.duplicate_of.as_ref() == Some(&self.url)
     }
 
-    /// Returns the rule by which the page repeats another; none if it repeats none.
+    /// Returns the rule by which the page repeats another; none if it repeats none. Rebuilt from an
+    /// archive without the rule, it has the usual one.
     #[must_use]
     pub fn duplicate_rule(&self) -> Option<DuplicateRule> {
-        self.details.rule.or_else(|| self.rule_of_reason())
-    }
-
-    /// Returns the rule that the reason of a record without details begins with.
-    fn rule_of_reason(&self) -> Option<DuplicateRule> {
-        let reason = self.reason.as_deref().unwrap_or_default();
-        match self.fate {
-            Fate::ExactDuplicate if reason.starts_with(SAME_TEXT) => Some(DuplicateRule::SameText),
+        self.details.rule.or(match self.fate {
             Fate::ExactDuplicate => Some(DuplicateRule::SameBytes),
-            Fate::NearDuplicate if reason.contains(OF_CANONICAL) => {
-                Some(DuplicateRule::ByCanonical)
-            }
             Fate::NearDuplicate => Some(DuplicateRule::Near),
             Fate::Unique | Fate::Changed | Fate::OffTopic | Fate::Failed | Fate::Excluded => None,
-        }
+        })
     }
 
     /// Returns the kind of the URL: `page`, `requisite`, `sitemap`, or `robots` for a robots.txt
@@ -253,52 +251,6 @@ impl VisitRecord {
             url: self.url.clone(),
             final_url: self.final_url.clone().unwrap_or_else(|| self.url.clone()),
             at: self.fetched_at,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use web::{CanonicalForm, PageUrl, Timestamp};
-
-    use super::*;
-
-    #[test]
-    fn a_rule_is_recognised_by_the_fate_and_the_reason() {
-        let url = PageUrl::parse("http://a.test/1", &CanonicalForm::default()).unwrap();
-        for (fate, reason, rule) in [
-            (
-                Fate::ExactDuplicate,
-                "the same bytes; let through: 2 of 3 of its kind",
-                Some(DuplicateRule::SameBytes),
-            ),
-            (
-                Fate::ExactDuplicate,
-                "not modified since 2026-11-23; it repeats itself in an earlier crawl",
-                Some(DuplicateRule::SameBytes),
-            ),
-            (
-                Fate::ExactDuplicate,
-                "the same text; the original is in an earlier crawl",
-                Some(DuplicateRule::SameText),
-            ),
-            (
-                Fate::NearDuplicate,
-                "resemblance 0.91, 2 bits apart",
-                Some(DuplicateRule::Near),
-            ),
-            (
-                Fate::NearDuplicate,
-                "resemblance 0.75 with the page that it calls canonical, 9 bits apart",
-                Some(DuplicateRule::ByCanonical),
-            ),
-            (Fate::Unique, "the same bytes", None),
-            (Fate::Changed, "other bytes; the same text", None),
-        ] {
-            let found = DiscoveredUrl::new(url.clone(), 0, None);
-            let mut row = VisitRecord::new(found, fate, Timestamp::default());
-            row.reason = Some(reason.to_owned());
-            assert_eq!(row.duplicate_rule(), rule, "{reason}");
         }
     }
 }

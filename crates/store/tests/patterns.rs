@@ -42,12 +42,12 @@ fn agree(directory: &TempDir) {
 
 /// Visits up to `most` pages; those of the trap repeat one another. Returns the leased URLs with
 /// the reasons to leave them out.
-async fn visit_some(frontier: &dyn Frontier, most: usize) -> Vec<(String, Option<String>)> {
+async fn visit_some(frontier: &dyn Frontier, most: usize) -> Vec<(String, Option<store::Reason>)> {
     let is_new = |url: &str| !url.contains("/item/");
     visit_pages(frontier, most, is_new, |_| Vec::new()).await
 }
 
-fn is_any_barred(leased: &[(String, Option<String>)]) -> bool {
+fn is_any_barred(leased: &[(String, Option<store::Reason>)]) -> bool {
     leased.iter().any(|(_, barred)| barred.is_some())
 }
 

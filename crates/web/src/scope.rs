@@ -90,7 +90,7 @@ pub struct ScopeError {
 }
 
 /// The rule that excludes a page from the crawl; its text is one clause.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum OutOfScope {
     /// The host differs ([`ScopeKind::Host`]).
     #[error("its host is not the host of a seed (scope host)")]
@@ -118,23 +118,17 @@ pub enum OutOfScope {
     },
 }
 
-/// The beginnings of all reasons.
-const BEGINNINGS: [&str; 6] = [
-    "its host is not the host of a seed",
-    "its domain is not the domain of a seed",
-    "it is not below the path of a seed",
-    "no include expression matches it",
-    "the exclude expression ",
-    "excluded by control.toml: ",
-];
-
 impl OutOfScope {
-    /// Returns true if the text is a printed reason of this type.
+    /// Returns the name under which it is counted: the rule without the option that sets it.
     #[must_use]
-    pub fn has_said(text: &str) -> bool {
-        BEGINNINGS
-            .iter()
-            .any(|beginning| text.starts_with(beginning))
+    pub fn name(&self) -> String {
+        match self {
+            Self::OtherHost => "its host is not the host of a seed".to_owned(),
+            Self::OtherDomain => "its domain is not the domain of a seed".to_owned(),
+            Self::OtherPrefix => "it is not below the path of a seed".to_owned(),
+            Self::NotIncluded | Self::Excluded { .. } => self.to_string(),
+            Self::ExcludedNow { .. } => "excluded by control.toml".to_owned(),
+        }
     }
 
     /// Returns true if an expression excludes the page, so that nothing else can include it.

@@ -147,7 +147,7 @@ impl Changes<'_> {
         if !row.fate.is_page() {
             if self.gone.contains(&url) {
                 let fate = || row.fate.as_str().to_owned();
-                let reason = row.reason.clone().unwrap_or_else(fate);
+                let reason = row.reason_text().unwrap_or_else(fate);
                 self.gone_because.insert(url, reason);
             }
             return Ok(());

@@ -34,7 +34,7 @@ struct Duplicate<'a> {
     resemblance: Option<f64>,
     /// True if it was archived all the same: `--per-cluster`, `--on-duplicate keep`.
     kept: bool,
-    reason: Option<&'a str>,
+    reason: Option<String>,
 }
 
 /// Pages that say the same.
@@ -159,7 +159,7 @@ impl<'a> Duplicate<'a> {
             distance: row.distance,
             resemblance: row.resemblance,
             kept: row.kept,
-            reason: row.reason.as_deref(),
+            reason: row.reason_text(),
         })
     }
 
@@ -176,7 +176,7 @@ impl<'a> Duplicate<'a> {
                     "nearly"
                 },
                 printable(self.duplicate_of),
-                printable(self.reason.unwrap_or_default())
+                printable(self.reason.as_deref().unwrap_or_default())
             ),
         }
     }

@@ -257,7 +257,8 @@ impl JournalScan {
                 format!("`crawler why {directory} {url}` says more")
             }
         };
-        let reason = row.reason.as_deref().unwrap_or(row.fate.as_str());
+        let fate = || row.fate.as_str().to_owned();
+        let reason = row.reason_text().unwrap_or_else(fate);
         Err(usage(format!(
             "{url} was not kept, so its signature is not stored: {reason}"
         ))

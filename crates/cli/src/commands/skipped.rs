@@ -280,7 +280,7 @@ fn settle(row: &VisitRecord, ledger: &mut Ledger) -> io::Result<()> {
     let skipped = Skipped {
         url: row.url.as_str().to_owned(),
         kind: kind as u8,
-        reason: row.reason.clone().unwrap_or_default(),
+        reason: row.reason_text().unwrap_or_default(),
         via: row.via.as_ref().map(ToString::to_string),
         waits: false,
     };

@@ -239,7 +239,7 @@ impl UrlHistory {
     ) -> Result<(&'static str, String), CliError> {
         if let Some(row) = &self.row {
             let kept = || "it says something new, and was kept".to_owned();
-            let mut reason = row.reason.clone().unwrap_or_else(kept);
+            let mut reason = row.reason_text().unwrap_or_else(kept);
             if let (Some(SkippedBy::DuplicatesLinks), Some(via)) = (SkippedBy::of(row), &row.via) {
                 reason.push_str(&format!(
                     "; {via} links to it, which was left out as a duplicate"

@@ -5,7 +5,6 @@ use std::io::{self, Write};
 
 use bytesize::ByteSize;
 use crawl::{Policy, RECENT_PAGES, Reasons};
-use fetch::Consequence;
 use store::{Limit, SkippedBy};
 
 use super::{CrawlPlace, Summary};
@@ -214,14 +213,14 @@ impl Summary {
 
     /// Returns the reasons of an outcome by count. Those of earlier runs are not known one by one.
     fn of(&self, reasons: &Reasons, all: u64) -> String {
-        let known: u64 = reasons.0.values().map(|(count, _)| count).sum();
+        let known: u64 = reasons.0.values().map(|one| one.count).sum();
         let mut sorted: Vec<(&str, u64)> = Vec::new();
-        for (reason, (count, _)) in &reasons.0 {
-            sorted.push((reason, *count));
+        for (reason, one) in &reasons.0 {
+            sorted.push((reason, one.count));
         }
         sorted.sort_by_key(|(reason, count)| (std::cmp::Reverse(*count), *reason));
         if let ([(reason, 1)], 1) = (&sorted[..], all) {
-            let url = reasons.0.values().next().map(|(_, url)| url.as_str());
+            let url = reasons.0.values().next().map(|one| one.first.as_str());
             return format!("{reason}: {}", url.unwrap_or_default());
         }
         let mut parts: Vec<String> = sorted
@@ -388,7 +387,7 @@ impl Summary {
         if let Some(kind) = most {
             writeln!(out, "List them: crawler skipped {crawl} --why {kind}")?;
         }
-        if self.failed_by.0.keys().any(|reason| may_pass(reason)) {
+        if self.failed_by.0.values().any(|failed| failed.may_pass) {
             writeln!(out, "Request failed pages again: crawler retry {crawl}")?;
         }
         let of_host = self.limit_per_host(settings);
@@ -427,13 +426,6 @@ impl Summary {
         let links = self.limits.get(Limit::Links.as_str());
         links.is_some_and(|sum| sum.lost > 0)
     }
-}
-
-/// Returns true if the failure may have passed since: there was no answer, or a status that is not
-/// final.
-fn may_pass(reason: &str) -> bool {
-    let status = reason.get(..3).and_then(|digits| digits.parse().ok());
-    status.is_none_or(|status| Consequence::of_status(status).may_pass())
 }
 
 const PRIVATE: &str = "private, loopback or link-local addresses (--allow-private), in this run";

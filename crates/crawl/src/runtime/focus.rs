@@ -21,7 +21,7 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use neardup::{HashedText, PageText};
-use store::{Fate, Relevance, VisitRecord};
+use store::{Fate, Reason, Relevance, VisitRecord};
 use topic::{Judged, Topic};
 use web::PageUrl;
 
@@ -321,10 +321,12 @@ impl JudgedPage {
     }
 
     /// Returns the reason for which it is off topic, if it is.
-    pub(crate) fn off_topic(&self) -> Option<String> {
+    pub(crate) fn off_topic(&self) -> Option<Reason> {
         let (relevance, threshold) = (self.relevance, self.threshold);
-        (!self.is_on_topic())
-            .then(|| format!("off topic: relevance {relevance}, below {threshold}"))
+        (!self.is_on_topic()).then(|| {
+            let detail = format!(": relevance {relevance}, below {threshold}");
+            Reason::with_detail("off topic", detail)
+        })
     }
 }
 

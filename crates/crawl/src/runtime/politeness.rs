@@ -16,7 +16,7 @@
 
 use fetch::{Answer, AnswerKind, FetchFailure};
 use http::HeaderMap;
-use store::{Lease, Settlement, StoreFault};
+use store::{Lease, Reason, Settlement, StoreFault};
 use web::{Exchange, Host, Pace, Timestamp, Validators, WaitReason};
 
 use crate::context::CrawlContext;
@@ -27,10 +27,10 @@ use crate::context::CrawlContext;
 const MAX_CRASHES: u32 = 8;
 
 /// Returns the reason to give up a page that has crashed the crawler too often.
-pub(crate) fn too_many_crashes(lease: &Lease) -> Option<String> {
+pub(crate) fn too_many_crashes(lease: &Lease) -> Option<Reason> {
     let crashes = lease.entry.strikes;
-    (crashes >= MAX_CRASHES)
-        .then(|| format!("the crawler died {crashes} times while it visited this page"))
+    let text = || format!("the crawler died {crashes} times while it visited this page");
+    (crashes >= MAX_CRASHES).then(|| Reason::said(text()))
 }
 
 /// Returns true if the hosts that share their pace with the lease's host allow a request now. If

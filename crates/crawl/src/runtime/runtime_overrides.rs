@@ -18,7 +18,7 @@ use std::time::Duration;
 use fetch::PacingRules;
 use store::PatternName;
 use tokio::sync::watch;
-use web::{Exclusions, Host, PageUrl};
+use web::{Exclusions, Host, OutOfScope, PageUrl};
 
 use crate::failed_pages::FailedPages;
 
@@ -125,9 +125,8 @@ impl ActiveOverrides {
 
     /// Returns the reason why a page that was in scope when it was found is not visited now, if
     /// there is one.
-    pub(crate) fn exclusion(&self, url: &PageUrl) -> Option<String> {
-        let judged = self.0.borrow().exclude.judge(url);
-        judged.err().map(|excluded| excluded.to_string())
+    pub(crate) fn exclusion(&self, url: &PageUrl) -> Option<OutOfScope> {
+        self.0.borrow().exclude.judge(url).err()
     }
 }
 

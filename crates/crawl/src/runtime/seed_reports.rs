@@ -167,8 +167,8 @@ impl SeedReports {
         // Failures are reported when they happen, since the visit may be repeated.
         if record.fate == Fate::Excluded {
             let kind = SeedFailure::Excluded(SkippedBy::of_exclusion(record));
-            let cause = record.reason.as_deref().unwrap_or_default();
-            self.add_failure(&record.url, kind, cause);
+            let cause = record.reason.as_ref().map(ToString::to_string);
+            self.add_failure(&record.url, kind, &cause.unwrap_or_default());
         }
     }
 
@@ -220,7 +220,7 @@ mod tests {
         let found = DiscoveredUrl::new(url(&format!("http://a.test/{path}")), 0, None);
         VisitRecord {
             status,
-            reason: Some(reason.to_owned()),
+            reason: Some(store::Reason::said(reason)),
             ..VisitRecord::new(found, fate, Timestamp::default())
         }
     }

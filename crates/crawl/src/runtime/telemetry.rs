@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use http::StatusCode;
-use store::{ExcludedBy, Fate, SkippedBy, VisitRecord};
+use store::{ExcludedBy, Fate, Reason, SkippedBy, VisitRecord};
 use web::{Host, PageUrl, UrlKey};
 
+use super::retry::VisitFailure;
 use super::seed_reports::SeedReports;
 use super::unvisited_urls::{DistinctUrls, UnvisitedUrls};
 
@@ -63,7 +64,18 @@ pub struct Responses {
 /// Visits by reason, each with its number and the first URL; beyond 64 reasons, new ones count as
 /// `other reasons`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reasons(pub BTreeMap<String, (u64, PageUrl)>);
+pub struct Reasons(pub BTreeMap<String, ReasonCount>);
+
+/// The visits with one reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReasonCount {
+    /// Their number.
+    pub count: u64,
+    /// The URL of the first one.
+    pub first: PageUrl,
+    /// True if another visit may end otherwise.
+    pub may_pass: bool,
+}
 
 /// Maximum number of reasons that are counted one by one: servers choose some words of them.
 const MAX_REASONS: usize = 64;
@@ -72,14 +84,21 @@ const MAX_REASONS: usize = 64;
 const OTHER_REASONS: &str = "other reasons";
 
 impl Reasons {
-    fn count(&mut self, reason: String, url: &PageUrl) {
+    fn count(&mut self, reason: String, url: &PageUrl, may_pass: bool) {
         let is_room = self.0.len() < MAX_REASONS || self.0.contains_key(&reason);
         let name = if is_room {
             reason
         } else {
             OTHER_REASONS.to_owned()
         };
-        self.0.entry(name).or_insert_with(|| (0, url.clone())).0 += 1;
+        let begun = || ReasonCount {
+            count: 0,
+            first: url.clone(),
+            may_pass: false,
+        };
+        let counted = self.0.entry(name).or_insert_with(begun);
+        counted.count += 1;
+        counted.may_pass |= may_pass;
     }
 }
 
@@ -95,10 +114,10 @@ fn status_in_words(status: u16) -> String {
 /// Returns the reason of a failed visit without the target of its redirects, which differs from URL
 /// to URL: `redirects: cannot connect: connection refused`.
 fn reason_of_failure(record: &VisitRecord) -> String {
-    let reason = record.reason.as_deref().unwrap_or_default();
-    match SkippedBy::redirect_target(record) {
-        Some(target) => reason.replacen(&format!(" to {target}"), "", 1),
-        None => reason.to_owned(),
+    match &record.reason {
+        Some(Reason::Redirect { because, .. }) => format!("redirects: {because}"),
+        Some(reason) => reason.to_string(),
+        None => String::new(),
     }
 }
 
@@ -113,18 +132,26 @@ pub const OTHER_TYPES: &str = "other";
 
 impl Responses {
     fn count(&mut self, record: &VisitRecord) {
-        let reason = || record.reason.clone().unwrap_or_default();
+        let reason = || {
+            record
+                .reason
+                .as_ref()
+                .map(ToString::to_string)
+                .unwrap_or_default()
+        };
         match record.fate {
             _ if record.requisite > 0 => {}
             Fate::Failed => {
                 let status = record.status.filter(|status| *status >= 400);
                 let reason = status.map_or_else(|| reason_of_failure(record), status_in_words);
-                self.failed.count(reason, &record.url);
+                let consequence = |status| VisitFailure::Status(status).consequence();
+                let may_pass = status.is_none_or(|status| consequence(status).may_pass());
+                self.failed.count(reason, &record.url, may_pass);
             }
             Fate::Excluded if SkippedBy::of(record).is_none() => {
                 let kind = ExcludedBy::of(record);
                 let reason = kind.words().map_or_else(reason, str::to_owned);
-                self.excluded.count(reason, &record.url);
+                self.excluded.count(reason, &record.url, false);
             }
             _ => {}
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use neardup::Likeness;
 use sinks::Keeping;
 use store::{
-    Fate, Lease, Original, PAGE_REASON, Page, RetainedDuplicate, SAME_BYTES, StoreFault, Verdict,
+    Fate, Lease, Original, Page, Reason, RetainedDuplicate, SAME_BYTES, StoreFault, Verdict,
 };
 use web::{Exchange, PageUrl};
 
@@ -27,7 +27,7 @@ pub(crate) struct Admission {
     /// The fate of a page without a verdict.
     pub(crate) unjudged: Fate,
     /// The rule that decided, if it was not likeness.
-    pub(crate) reason: Option<String>,
+    pub(crate) reason: Option<Reason>,
     /// The part of the page that the archive gets.
     pub(crate) keeping: Keeping,
     /// The way in which its links are queued.
@@ -62,7 +62,7 @@ impl Admission {
     }
 
     /// Returns the admission of a page that is not archived, for this reason.
-    fn excluded(reason: String, following: Following) -> Self {
+    fn excluded(reason: Reason, following: Following) -> Self {
         Self {
             verdict: None,
             unjudged: Fate::Excluded,
@@ -79,7 +79,7 @@ impl Admission {
 
     /// Returns the admission of a page off topic: it is not compared with others, and archived only
     /// where `is_kept`.
-    fn off_topic(reason: String, is_kept: bool, following: Following) -> Self {
+    fn off_topic(reason: Reason, is_kept: bool, following: Following) -> Self {
         let keeping = match is_kept {
             true => Keeping::Whole,
             false => Keeping::LeftOut,
@@ -110,7 +110,7 @@ impl Admission {
             by_canonical: false,
         }));
         Self {
-            reason: Some(reason),
+            reason: Some(Reason::said(reason)),
             keeping,
             ..Self::whole(verdict, following)
         }
@@ -124,7 +124,7 @@ impl Admission {
             evidence.as_str()
         );
         Self {
-            reason: Some(reason),
+            reason: Some(Reason::said(reason)),
             ..Self::whole(Verdict::Unique, following)
         }
     }
@@ -156,8 +156,7 @@ pub(crate) async fn admit(
     let following = Following::all_if(may_follow);
     if obeys && directives.noarchive {
         // Never admitted: a page that is not kept must not exclude a like page that may be.
-        let reason = format!("{PAGE_REASON} not to be archived (robots: noarchive)");
-        return Ok(Admission::excluded(reason, following));
+        return Ok(Admission::excluded(Reason::NoArchive, following));
     }
     if let Some(reason) = content_filter::excluded(context, lease, exchange, reading) {
         // A visit before this one may have admitted it: it did not end, or had other filters.
@@ -250,7 +249,7 @@ pub(crate) async fn admit(
 struct Judged {
     verdict: Verdict,
     /// The reason, if the texts decided.
-    reason: Option<String>,
+    reason: Option<Reason>,
     /// True if the texts say that it is a repeat.
     is_by_texts: bool,
     /// Kept pages whose content is part of the page's.
@@ -270,9 +269,9 @@ async fn judge(
         context.index.forget(page.key()).await?;
         return Ok(Judged {
             verdict: Verdict::Duplicate(Box::new(original)),
-            reason: Some(format!(
+            reason: Some(Reason::said(format!(
                 "{SAME_BYTES}, compressed differently; it repeats itself in an earlier crawl"
-            )),
+            ))),
             is_by_texts: false,
             contains: Vec::new(),
         });

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use comparison::{Decision, Frames, Keys, Outcome, decide};
 use neardup::{HashKey, Likeness};
 use sinks::Archived;
-use store::{CONTAINED_IN, Lease, Original, Page, SAME_CONTENT};
+use store::{CONTAINED_IN, Lease, Original, Page, Reason, SAME_CONTENT};
 use web::{Document, Exchange, Media, PageUrl, UrlKey};
 
 use crate::context::CrawlContext;
@@ -40,7 +40,7 @@ pub(crate) struct Findings {
 /// A repeat that the texts found.
 pub(crate) struct Repeat {
     pub(crate) original: Original,
-    pub(crate) reason: String,
+    pub(crate) reason: Reason,
 }
 
 /// Returns a page as it is compared, when it is its turn; none for what is no page of text, or
@@ -132,7 +132,7 @@ pub(crate) async fn find(
             Outcome::Distinct | Outcome::Undecided => continue,
         };
         let original = original(&other, likeness(page, &other));
-        let reason = format!("{said} {}", original.page.url);
+        let reason = Reason::said(format!("{said} {}", original.page.url));
         findings.repeat = Some(Repeat { original, reason });
         return findings;
     }
@@ -145,7 +145,7 @@ pub(crate) async fn distinct(
     context: &Arc<CrawlContext>,
     compared: &Compared,
     original: &Original,
-) -> Option<String> {
+) -> Option<Reason> {
     if original.earlier || original.likeness == Likeness::SamePayload {
         return None;
     }
@@ -154,7 +154,8 @@ pub(crate) async fn distinct(
     let decision = decision(kept, &compared.page, &other);
     learn(kept, &compared.page, &decision);
     let reason = decision.reason?;
-    Some(format!("much like {}, and kept: {reason}", other.url))
+    let reason = format!("much like {}, and kept: {reason}", other.url);
+    Some(Reason::said(reason))
 }
 
 /// Returns the text of a kept page: one of the last that were compared, or read from the archive.

@@ -7,7 +7,7 @@
 //! A page whose language is unknown is wanted: short and mixed texts have none.
 
 use http::HeaderMap;
-use store::{Lease, VisitRecord};
+use store::{Lease, Reason, VisitRecord};
 use web::Exchange;
 
 use crate::context::CrawlContext;
@@ -38,7 +38,7 @@ pub(crate) fn excluded(
     lease: &Lease,
     exchange: &Exchange,
     reading: &Reading,
-) -> Option<String> {
+) -> Option<Reason> {
     if is_beyond(context, lease) || reading.listing.is_some() {
         return None;
     }
@@ -50,25 +50,22 @@ pub(crate) fn excluded(
         (None, None) => "application/octet-stream".to_owned(),
     };
     if !types.admits(&essence) {
-        return Some(format!(
-            "{TYPE_REASON}{essence}, which --types {types} leaves out"
-        ));
+        let types = types.to_string();
+        return Some(Reason::Type { essence, types });
     }
     let language = document.and_then(|document| document.language.as_deref())?;
-    (!languages.admits(language))
-        .then(|| format!("{LANGUAGE_REASON}{language}, which --languages {languages} leaves out"))
+    (!languages.admits(language)).then(|| Reason::Language {
+        language: language.to_owned(),
+        languages: languages.to_string(),
+    })
 }
-
-/// The beginnings of the reasons of this filter.
-const TYPE_REASON: &str = "its type is ";
-const LANGUAGE_REASON: &str = "its language is ";
 
 /// Returns true if this filter excluded the page of a visit record, and would by `policy`.
 pub(crate) fn excluded_by(policy: &Policy, row: &VisitRecord) -> bool {
-    let reason = row.reason.as_deref().unwrap_or_default();
-    let is_ours = [TYPE_REASON, LANGUAGE_REASON]
-        .iter()
-        .any(|beginning| reason.starts_with(beginning));
+    let is_ours = matches!(
+        row.reason,
+        Some(Reason::Type { .. } | Reason::Language { .. })
+    );
     let (essence, language) = (row.content_type.as_deref(), row.language.as_deref());
     let admits_type = essence.is_none_or(|essence| policy.types.admits(essence));
     let admits_language = language.is_none_or(|language| policy.languages.admits(language));

@@ -3,7 +3,7 @@
 //! The frontier remembers the rules, so each robots.txt is fetched once a day, over all sessions.
 
 use fetch::{RobotsAnswer, RobotsError, RobotsText};
-use store::{Lease, ROBOTS_REASON, Robots, StoreFault};
+use store::{Lease, Reason, Robots, StoreFault};
 use web::{OutOfScope, PageUrl, Timestamp};
 
 use crate::context::CrawlContext;
@@ -18,7 +18,7 @@ pub(crate) enum Permission {
     /// group come first: the host is not ready for the page itself.
     NotYet,
     /// This rule forbids the page.
-    Forbidden(String),
+    Forbidden(Reason),
     /// robots.txt is unavailable, which forbids everything (section 2.3.1.4).
     Unknown(RobotsOutage),
 }
@@ -33,14 +33,15 @@ pub(crate) struct RobotsOutage {
 
 /// Returns the expression that excludes a page: one that came into force after the page was found,
 /// or, for a seed, one of the scope, since seeds are queued without a check.
-pub(crate) fn exclusion(context: &CrawlContext, lease: &Lease) -> Option<String> {
+pub(crate) fn exclusion(context: &CrawlContext, lease: &Lease) -> Option<Reason> {
     let of_seed = || {
         let judged = context.scope().judge(lease.url());
         let excluded = judged.err().filter(OutOfScope::is_exclusion);
-        excluded.map(|excluded| excluded.to_string())
+        excluded
     };
     let now = context.overrides.exclusion(lease.url());
-    now.or_else(|| lease.is_seed().then(of_seed).flatten())
+    let excluded = now.or_else(|| lease.is_seed().then(of_seed).flatten());
+    excluded.map(Reason::OutOfScope)
 }
 
 /// Checks a page whose host is leased.
@@ -155,8 +156,9 @@ fn evaluate(answer: &RobotsAnswer, url: &PageUrl) -> Permission {
         return Permission::Granted(url.clone());
     }
     let grounds = verdict.grounds;
-    Permission::Forbidden(match url.is_spelled_otherwise() {
-        true => format!("{ROBOTS_REASON}{grounds} (requested as {})", url.request()),
-        false => format!("{ROBOTS_REASON}{grounds}"),
-    })
+    let rule = match url.is_spelled_otherwise() {
+        true => format!("{grounds} (requested as {})", url.request()),
+        false => grounds.to_string(),
+    };
+    Permission::Forbidden(Reason::Robots { rule })
 }

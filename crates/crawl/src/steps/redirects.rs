@@ -15,7 +15,7 @@ use std::sync::Arc;
 use fetch::FetchFailure;
 use http::header::{SET_COOKIE, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue};
-use store::{DiscoveredUrl, Lease, Page, StoreFault, TARGET_HAS_VISIT};
+use store::{DiscoveredUrl, Lease, Page, Reason, StoreFault};
 use web::{CanonicalForm, Exchange, Host, PageUrl, Timestamp, UrlError, Validators};
 
 use crate::context::CrawlContext;
@@ -26,13 +26,6 @@ use crate::runtime::seed_reports::MovedScope;
 use crate::steps::earlier_archives::{NOT_MODIFIED, UnmodifiedPage};
 use crate::steps::permission::{self, Permission, RobotsOutage};
 use crate::steps::{conditional, content_filter, listings, requisites, seed_moves};
-
-/// The end of the reason not to follow a long chain.
-pub(crate) const LONG_CHAIN_REASON: &str = " redirects in a row";
-
-/// The reason not to follow a circle that cookies may end.
-pub(crate) const COOKIE_CIRCLE_REASON: &str =
-    "redirects to itself after setting a cookie; --cookies session may help";
 
 /// The requests from a leased URL to its page.
 #[derive(Default)]
@@ -80,7 +73,7 @@ enum StopReason {
     /// The next hop was not answered.
     Unanswered(FetchFailure),
     /// A rule forbids the next hop.
-    Barred(String),
+    Barred(Reason),
     /// The robots.txt of the next hop is unavailable.
     NoRobots(RobotsOutage),
 }
@@ -90,7 +83,7 @@ pub(crate) enum ChainEnd<'a> {
     /// A page to read.
     Page(&'a Exchange),
     /// The rule that forbids a hop.
-    Barred(String),
+    Barred(Reason),
     /// A failure, after which the page may be tried again.
     Failed(FailedChain),
 }
@@ -98,17 +91,17 @@ pub(crate) enum ChainEnd<'a> {
 /// A chain that ended without a page.
 pub(crate) struct FailedChain {
     pub(crate) failure: VisitFailure,
-    /// The failure as a clause.
-    pub(crate) reason: String,
+    /// The failure.
+    pub(crate) reason: Reason,
     /// Its cause, without what follows from it.
-    pub(crate) cause: String,
+    pub(crate) cause: Reason,
     /// The page is not tried again before this time.
     pub(crate) until: Timestamp,
 }
 
 impl RedirectChain {
     /// Returns a chain without a request, because this rule forbids it.
-    pub(crate) fn barred(rule: String) -> Self {
+    pub(crate) fn barred(rule: Reason) -> Self {
         Self {
             stopped_by: StopReason::Barred(rule),
             ..Self::default()
@@ -125,7 +118,7 @@ impl RedirectChain {
 
     /// Returns the result.
     pub(crate) fn end(&self) -> ChainEnd<'_> {
-        let failed = |failure, reason: String, until| {
+        let failed = |failure, reason: Reason, until| {
             let reason = self.blamed(reason);
             ChainEnd::Failed(FailedChain {
                 failure,
@@ -138,35 +131,38 @@ impl RedirectChain {
         match &self.stopped_by {
             StopReason::Barred(reason) => ChainEnd::Barred(reason.clone()),
             StopReason::NoRobots(RobotsOutage { until, error, .. }) => {
-                let reason =
-                    format!("robots.txt is unavailable ({error}), which forbids everything");
+                let reason = Reason::with_detail(
+                    "robots.txt is unavailable",
+                    format!(" ({error}), which forbids everything"),
+                );
                 ChainEnd::Failed(FailedChain {
                     failure: VisitFailure::of_robots(error),
                     reason: self.blamed(reason),
-                    cause: self.blamed(error.to_string()),
+                    cause: self.blamed(Reason::said(error.to_string())),
                     until: *until,
                 })
             }
             StopReason::Unanswered(failure) => failed(
                 VisitFailure::Fetch(failure.kind()),
-                failure.to_string(),
+                reason_of(failure),
                 soon,
             ),
             StopReason::NotModified(unmodified) => ChainEnd::Page(&unmodified.exchange),
             StopReason::Arrived => match self.exchanges.last() {
                 Some(page) if is_document(page) => ChainEnd::Page(page),
                 Some(refusal) => {
-                    let reason = format!("HTTP status {}{}", refusal.status, login_clause(refusal));
-                    failed(VisitFailure::Status(refusal.status), reason, soon)
+                    let (status, login) = (refusal.status, login_clause(refusal));
+                    let reason = Reason::Status { status, login };
+                    failed(VisitFailure::Status(status), reason, soon)
                 }
-                None => ChainEnd::Barred("nothing was requested".to_owned()),
+                None => ChainEnd::Barred(Reason::said("nothing was requested")),
             },
         }
     }
 
     /// Returns the cause of a failure, after the target of the redirects that it concerns: nothing
     /// is wrong with the leased URL then.
-    fn blamed(&self, cause: String) -> String {
+    fn blamed(&self, cause: Reason) -> Reason {
         let target = match &self.stopped_by {
             StopReason::NoRobots(outage) => outage.target.as_ref(),
             StopReason::Unanswered(_) => self.reached.last(),
@@ -177,7 +173,7 @@ impl RedirectChain {
             }
         };
         match target {
-            Some(target) => format!("redirects to {}: {cause}", target.request()),
+            Some(target) => Reason::of_redirect(&target.request(), cause),
             None => cause,
         }
     }
@@ -207,12 +203,12 @@ impl RedirectChain {
     }
 
     /// Returns the reason not to send a request that was sent before.
-    fn circle(&self, next: &SentRequest) -> Option<&'static str> {
+    fn circle(&self, next: &SentRequest) -> Option<Reason> {
         let first = self.sent.iter().position(|sent| sent.repeats(next))?;
         let sets_cookie = self.sent[first..].iter().any(|sent| sent.sets_cookie);
         Some(match sets_cookie && next.cookies.is_none() {
-            true => COOKIE_CIRCLE_REASON,
-            false => "redirects in a circle",
+            true => Reason::CookieCircle,
+            false => Reason::said("redirects in a circle"),
         })
     }
 }
@@ -264,7 +260,8 @@ pub(crate) async fn follow(
             None if is_own => return chain.stop(StopReason::Arrived),
             None => return chain.stop(StopReason::Barred(visited_for_itself(&url))),
             Some(Err(error)) => {
-                let reason = format!("redirects to an invalid URL: {error}");
+                let detail = format!(": {error}");
+                let reason = Reason::with_detail("redirects to an invalid URL", detail);
                 return chain.stop(StopReason::Barred(reason));
             }
             Some(Ok(next)) => next,
@@ -328,6 +325,22 @@ fn login_clause(refusal: &Exchange) -> String {
         }
         _ => String::new(),
     }
+}
+
+/// Returns a failure as a reason, which is counted without what differs from server to server.
+fn reason_of(failure: &FetchFailure) -> Reason {
+    let (name, detail) = match failure {
+        FetchFailure::PrivateAddress { address, refusal } => {
+            let (address, kind) = (address.to_string(), refusal.to_string());
+            return Reason::Address { address, kind };
+        }
+        FetchFailure::Connect(kind) => ("cannot connect", kind.to_string()),
+        FetchFailure::Tls { cause } => ("TLS", cause.to_string()),
+        FetchFailure::Proxy { cause } => ("the proxy", cause.to_string()),
+        FetchFailure::Spool(kind) => ("the body cannot be kept on disk", kind.to_string()),
+        other => return Reason::said(other.to_string()),
+    };
+    Reason::with_detail(name, format!(": {detail}"))
 }
 
 /// Returns the schemes of the challenges in a field: of each element, the first word that is no
@@ -411,13 +424,14 @@ async fn hop(
     chain: &RedirectChain,
     next: &PageUrl,
 ) -> Result<Hop, StoreFault> {
-    let barred = |reason: String| Ok(Hop::Barred(StopReason::Barred(reason)));
+    let barred = |reason: Reason| Ok(Hop::Barred(StopReason::Barred(reason)));
     let most = context.policy.redirects;
     if chain.sent.len() > most {
-        return barred(format!("more than {most}{LONG_CHAIN_REASON}"));
+        let most = u32::try_from(most).unwrap_or(u32::MAX);
+        return barred(Reason::LongChain { most });
     }
     if let Some(circle) = chain.circle(&SentRequest::now(context, next)) {
-        return barred(circle.to_owned());
+        return barred(circle);
     }
     let judged = context.scope().judge(next);
     if let Err(out_of_scope) = judged
@@ -425,7 +439,8 @@ async fn hop(
     {
         let is_seed = lease.is_seed();
         if out_of_scope.is_exclusion() || !(is_seed || listings::may_move(context, lease, next)) {
-            return barred(format!("redirects to {}: {out_of_scope}", next.request()));
+            let because = Reason::OutOfScope(out_of_scope);
+            return barred(Reason::of_redirect(&next.request(), because));
         }
         if is_seed {
             seed_moves::follow(context, lease, next).await?;
@@ -441,7 +456,7 @@ async fn hop(
     match permission::check_hop(context, lease, next).await? {
         Permission::Granted(_) | Permission::NotYet => {}
         Permission::Forbidden(reason) => {
-            return barred(format!("redirects to {}: {reason}", next.request()));
+            return barred(Reason::of_redirect(&next.request(), reason));
         }
         Permission::Unknown(outage) => {
             let target = Some(next.clone());
@@ -479,8 +494,9 @@ async fn visit_apart(
     context.frontier.discover(vec![found]).await.map(drop)
 }
 
-fn visited_for_itself(url: &PageUrl) -> String {
-    format!("redirects to {url}{TARGET_HAS_VISIT}")
+fn visited_for_itself(url: &PageUrl) -> Reason {
+    let to = url.to_string();
+    Reason::VisitedForItself { to }
 }
 
 /// True if a requisite of a page may be at `url`.

@@ -7,7 +7,7 @@ use neardup::Likeness;
 use sinks::{Keeping, MetadataField};
 use store::{
     Cut, DiscoveredUrl, DuplicateRule, EarlierCapture, Fate, Lease, Limit, OF_CANONICAL, Original,
-    RetainedDuplicate, SAME_BYTES, SAME_TEXT, Verdict, VisitDetails, VisitRecord,
+    Reason, RetainedDuplicate, SAME_BYTES, SAME_TEXT, Verdict, VisitDetails, VisitRecord,
 };
 use web::{Document, Exchange, ListingKind, PageUrl, Timestamp, Warning};
 
@@ -21,7 +21,7 @@ pub(crate) fn without_page(
     exchanges: &[Exchange],
     now: Timestamp,
     fate: Fate,
-    reason: String,
+    reason: Reason,
 ) -> VisitRecord {
     let last = exchanges.last();
     let final_url = last
@@ -63,7 +63,7 @@ pub(crate) fn with_page(
     admission: &Admission,
 ) -> VisitRecord {
     let (found, never) = (lease.discovered().clone(), Timestamp::default());
-    let mut row = without_page(found, exchanges, never, Fate::Excluded, String::new());
+    let mut row = without_page(found, exchanges, never, Fate::Excluded, Reason::said(""));
     row.reason.clone_from(&admission.reason);
     row.content_type = page.content_type().map(|field| web::essence(&field));
     row.kept = admission.keeping == Keeping::Whole;
@@ -80,8 +80,7 @@ pub(crate) fn with_page(
         row.details.rule = Some(DuplicateRule::SameContent);
     }
     if let (Some(reason), Some(evidence)) = (&mut row.reason, admission.evidence) {
-        reason.push_str("; kept all the same: ");
-        reason.push_str(evidence.as_str());
+        reason.append(&format!("; kept all the same: {}", evidence.as_str()));
     }
     row
 }
@@ -114,10 +113,10 @@ fn record_change(row: &mut VisitRecord, capture: &EarlierCapture) {
         (None, Some(distance)) => format!("; {} apart", bits(distance)),
         (_, None) => String::new(),
     };
-    row.reason = Some(format!(
+    row.reason = Some(Reason::said(format!(
         "other bytes than an earlier crawl archived on {}{nearness}",
         capture.page.at
-    ));
+    )));
 }
 
 /// Records that the page repeats another.
@@ -140,7 +139,7 @@ fn record_duplicate(
     row.distance = Some(distance);
     row.resemblance = Some(resemblance);
     if row.reason.is_none() {
-        row.reason = Some(reason(row, original, retained));
+        row.reason = Some(Reason::said(reason(row, original, retained)));
     }
 }
 
@@ -291,6 +290,9 @@ pub(crate) const CLUSTER_RANK: &str = "cluster-rank";
 /// A field with a limit that cut the visit, and the number of links that it cost.
 pub(crate) const CUT_BY: &str = "cut-by";
 
+/// The field with the data of a reason, as JSON, unless its text says all.
+pub(crate) const REASON_DATA: &str = "reason-data";
+
 /// The field with the format of a document whose text and links are not read.
 pub(crate) const UNREAD: &str = "not-read";
 
@@ -352,7 +354,8 @@ pub(crate) fn metadata(row: &VisitRecord, more: Vec<MetadataField>) -> Vec<Metad
     let fetch_time = row.details.duration.map(|span| span.as_millis());
     let fields = [
         ("verdict", text(Some(row.fate.as_str()))),
-        ("reason", row.reason.clone()),
+        ("reason", text(row.reason.as_ref())),
+        (REASON_DATA, row.reason.as_ref().and_then(reason_data)),
         ("duplicate-of", text(row.duplicate_of.as_ref())),
         ("canonical", text(row.canonical.as_ref())),
         ("distance", text(row.distance)),
@@ -392,6 +395,14 @@ pub(crate) fn metadata(row: &VisitRecord, more: Vec<MetadataField>) -> Vec<Metad
         .collect()
 }
 
+/// Returns the data of a reason as JSON; none if its text says all.
+fn reason_data(reason: &Reason) -> Option<String> {
+    match reason {
+        Reason::Said { detail, .. } if detail.is_empty() => None,
+        reason => serde_json::to_string(reason).ok(),
+    }
+}
+
 fn text(value: Option<impl ToString>) -> Option<String> {
     value.map(|value| value.to_string())
 }
@@ -403,7 +414,7 @@ pub(crate) fn announce(context: &CrawlContext, record: &VisitRecord) {
     tracing::info!(
         url = %record.url, fate = record.fate.as_str(), status = record.status,
         content_type = record.content_type, bytes = record.bytes, duration_ms = millis,
-        via = record.via.as_ref().map(PageUrl::as_str), reason = record.reason,
+        via = record.via.as_ref().map(PageUrl::as_str), reason = text(record.reason.as_ref()),
         truncated = record.details.truncated_by(),
         "visited"
     );

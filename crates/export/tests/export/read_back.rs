@@ -27,6 +27,7 @@ pub(crate) fn record_text(fields: &[Option<Value<'_>>]) -> RecordText {
         .map(|field| {
             field.map(|value| match value {
                 Value::Text(text) => text.to_owned(),
+                Value::Reason(reason) => reason.to_string(),
                 Value::Number(number) => number.to_string(),
                 Value::Real(share) => format!("{:016x}", share.to_bits()),
                 Value::Time(at) => at.as_millis().to_string(),
@@ -234,7 +235,8 @@ pub(crate) fn visits() -> impl Strategy<Value = Visit> {
             (row.fate, row.duplicate_of, row.distance) = (second.4, second.5, second.6);
             row.resemblance = third.0;
             row.fingerprint = third.1.map(Fingerprint::new);
-            (row.reason, row.warc_file, row.warc_offset) = (third.2, third.3, third.4);
+            (row.warc_file, row.warc_offset) = (third.3, third.4);
+            row.reason = third.2.map(store::Reason::said);
             visit.sketch = third
                 .5
                 .map(|bytes| std::array::from_fn(|at| bytes[at % 32] ^ at as u8));

@@ -53,8 +53,7 @@ impl EmbeddedStore {
         let Some(in_queue) = self.queue().reopen(&self.journal, name)? else {
             return Ok(None);
         };
-        let is_of_pattern =
-            |row: &VisitRecord| PatternName::that_left_out(row).as_ref() == Some(name);
+        let is_of_pattern = |row: &VisitRecord| row.pattern_that_left_out() == Some(name);
         let left_out = self.queue_excluded(is_of_pattern).await?;
         Ok(Some(in_queue + left_out))
     }

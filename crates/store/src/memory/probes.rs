@@ -4,7 +4,7 @@ use web::UrlKey;
 
 use super::queue::Queue;
 use crate::discovered_url::DiscoveredUrl;
-use crate::patterns::PatternName;
+use crate::reason::Reason;
 use crate::visit_record::VisitRecord;
 
 impl Queue {
@@ -34,9 +34,8 @@ impl Queue {
 
     /// Queues a URL again that was left out unvisited.
     pub(super) fn revoke_left_out(&mut self, discovered: DiscoveredUrl) {
-        let is_its = |row: &VisitRecord| {
-            row.url == discovered.url && PatternName::that_left_out(row).is_some()
-        };
+        let is_its =
+            |row: &VisitRecord| row.url == discovered.url && row.pattern_that_left_out().is_some();
         let row = self.rows.iter().rposition(is_its);
         let row = self.rows.remove(row.expect("a left-out URL has a row"));
         self.totals.uncount(&row);
@@ -61,7 +60,7 @@ impl Queue {
             let pages: Vec<UrlKey> = rows.iter().map(|(page, _)| page).collect();
             for page in pages {
                 let is_its = |row: &&VisitRecord| {
-                    row.url.key() == page && PatternName::that_left_out(row).is_some()
+                    row.url.key() == page && row.pattern_that_left_out().is_some()
                 };
                 let row = self.rows.iter().rfind(is_its);
                 let row = row.expect("a left-out URL has a row");
@@ -75,7 +74,7 @@ impl Queue {
     }
 
     /// Returns the reason to leave out an entry that comes up for lease.
-    pub(super) fn bar(&mut self, index: usize) -> Option<String> {
+    pub(super) fn bar(&mut self, index: usize) -> Option<Reason> {
         let entry = &self.entries[index].entry;
         let found = &entry.discovered;
         if found.is_probed() {

@@ -11,7 +11,7 @@ use crate::frontier::{
     FinishedVisit, FrontierRules, Lease, QueueEntry, STRIKES_ASIDE, Settlement, Standing,
 };
 use crate::host_memory::Robots;
-use crate::patterns::{PatternName, Patterns};
+use crate::patterns::Patterns;
 use crate::totals::Totals;
 use crate::visit_record::VisitRecord;
 
@@ -252,7 +252,7 @@ impl Queue {
         let dry_spell = self.dry_spells.entry(row.url.host()).or_default();
         dry_spell.count(&row);
         self.patterns.settled(&row, &new_finds, priority, Some(0));
-        let was_visited = PatternName::that_left_out(&row).is_none();
+        let was_visited = row.pattern_that_left_out().is_none();
         if priority >= DiscoveredUrl::PROBED && row.requisite == 0 && was_visited {
             self.seen.insert(row.url.clone());
         }

@@ -27,7 +27,7 @@ struct Site {
 
 impl Site {
     /// Visits the next list with these parameters, or leaves it out. Returns the reason for that.
-    fn visit(&mut self, parameters: &str, brings: Brings) -> Option<String> {
+    fn visit(&mut self, parameters: &str, brings: Brings) -> Option<Reason> {
         let query = parameters.replace('&', "=1&");
         let address = format!("http://a.test/list{}?{query}=1", self.addresses + 1);
         let finds = match brings {
@@ -42,7 +42,7 @@ impl Site {
         address: &str,
         is_new: bool,
         finds: &[DiscoveredUrl],
-    ) -> Option<String> {
+    ) -> Option<Reason> {
         self.addresses += 1;
         let rules = FrontierRules::default();
         let barred = self.patterns.bar(&url(address), 0, &rules);
@@ -116,6 +116,7 @@ fn a_parameter_whose_pages_repeat_and_lead_nowhere_is_closed_in_all_its_combinat
     // Sixteen of each, and probes.
     assert!((240..340).contains(&shop.fetched), "{}", shop.fetched);
     let reason = shop.visit("look&sort", Nothing).unwrap();
+    let reason = reason.to_string();
     assert!(
         reason.starts_with("pattern closed: a.test/{name}?look&**: ")
             && reason.ends_with(" pages said something new, and none led to an unknown one"),

@@ -18,9 +18,10 @@
 use web::{Generality, Host, PageUrl, UrlPattern};
 
 use super::Patterns;
-use super::name::{CLOSED, PatternName};
+use super::name::PatternName;
 use super::pattern::{PARAMETER, Pattern, PatternState, Visit};
 use crate::discovered_url::DiscoveredUrl;
+use crate::reason::Reason;
 use crate::visit_record::VisitRecord;
 
 /// Parameters of a host.
@@ -114,7 +115,7 @@ impl Patterns {
 
     /// Returns the reason to leave out a URL that comes up for lease: one of its parameters is
     /// closed. Now and then a URL is let through as a probe.
-    pub(super) fn bar_by_parameter(&mut self, url: &PageUrl) -> Option<String> {
+    pub(super) fn bar_by_parameter(&mut self, url: &PageUrl) -> Option<Reason> {
         let exact = UrlPattern::of(url, Generality::Exact);
         if self.is_decided_alone(url, &exact) {
             return None;
@@ -125,7 +126,8 @@ impl Patterns {
         };
         let name = names(url, &exact).find(is_closed)?;
         let parameter = self.get_mut(&name)?;
-        (!parameter.probe()).then(|| format!("{CLOSED}{name}: {}", parameter.why_closed()))
+        let because = parameter.why_closed();
+        (!parameter.probe()).then(|| Reason::PatternClosed { name, because })
     }
 
     /// Returns the place of the row of a URL that a parameter left out.

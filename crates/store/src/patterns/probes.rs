@@ -30,9 +30,10 @@ use web::{Host, PageUrl, UrlKey, UrlPattern};
 
 use super::closed::{Closed, LastLook};
 use super::left::LeftRows;
-use super::name::{OF_DUPLICATES, PatternName};
+use super::name::PatternName;
 use super::pattern::{Example, PatternState, Visit};
 use super::{PatternReport, set_member};
+use crate::reason::Reason;
 use crate::visit_record::VisitRecord;
 
 /// Fruitless visits in a row that close a folder.
@@ -118,7 +119,7 @@ impl Probes {
 
     /// Returns the reason to leave out a URL that comes up for lease, if its folder is closed. Now
     /// and then one is let through.
-    pub(super) fn bar(&mut self, url: &PageUrl) -> Option<String> {
+    pub(super) fn bar(&mut self, url: &PageUrl) -> Option<Reason> {
         if self.closed == 0 {
             return None;
         }
@@ -128,14 +129,15 @@ impl Probes {
             return None;
         }
         let visits = folder.in_a_row;
-        let reason = format!("none of its last {visits} pages said something new");
-        Some(format!("{OF_DUPLICATES}{name}: {reason}"))
+        let because = format!("none of its last {visits} pages said something new");
+        Some(Reason::LinksOfDuplicates { name, because })
     }
 
     /// Returns the reason to leave out a URL where such links are not followed at all.
-    pub(super) fn unfollowed(url: &PageUrl) -> String {
+    pub(super) fn unfollowed(url: &PageUrl) -> Reason {
         let name = folder_name(url.host(), "/");
-        format!("{OF_DUPLICATES}{name}: not followed (--duplicate-links none)")
+        let because = "not followed (--duplicate-links none)".to_owned();
+        Reason::LinksOfDuplicates { name, because }
     }
 
     /// Returns the place of the row of a URL that was left out here.

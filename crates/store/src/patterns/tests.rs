@@ -22,7 +22,7 @@ pub(super) fn visit(
     number: u64,
     fate: Fate,
     max: Option<u64>,
-) -> Option<String> {
+) -> Option<Reason> {
     let address = format!("http://a.test/item/{}", number + 10_000);
     let rules = FrontierRules {
         max_pages_per_pattern: max,
@@ -83,7 +83,7 @@ fn a_pattern_that_brings_nothing_new_becomes_poor_and_then_closed_with_a_reason(
     assert_eq!(state(&patterns), PatternState::Closed);
     let reason = visit(&mut patterns, 100, Fate::Unique, None).unwrap();
     assert_eq!(
-        reason,
+        reason.to_string(),
         "pattern closed: a.test/item/{n}: 1 of its last 100 pages said something new"
     );
     let report = patterns.reports().next().unwrap();
@@ -278,7 +278,7 @@ fn a_pattern_has_its_budget_of_pages() {
     }
     let reason = visit(&mut patterns, 5, Fate::Unique, Some(5)).unwrap();
     assert_eq!(
-        reason,
+        reason.to_string(),
         "pattern budget: a.test/item/{n}: it had its 5 pages (--max-pages-per-pattern)"
     );
     assert_eq!(visit(&mut patterns, 6, Fate::Unique, Some(6)), None);
@@ -354,22 +354,27 @@ fn the_longest_idle_patterns_are_forgotten_first_and_closed_ones_last() {
 
 #[test]
 fn a_row_names_the_pattern_that_left_it_out() {
-    let mut left_out = row("http://a.test/item/1", Fate::Excluded, 200);
+    let because = || "1 of: its last".to_owned();
+    let closed = || Reason::PatternClosed {
+        name: name(),
+        because: because(),
+    };
+    let spent = Reason::PatternSpent {
+        name: name(),
+        most: 5,
+    };
     for (reason, pattern) in [
-        (
-            Some("pattern closed: a.test/item/{n}: 1 of: its last"),
-            Some(name()),
-        ),
-        (
-            Some("pattern budget: a.test/item/{n}: it had"),
-            Some(name()),
-        ),
-        (Some("pattern closed: "), None),
-        (Some("robots.txt: pattern closed: a.test/item/{n}: x"), None),
+        (Some(closed()), Some(name())),
+        (Some(spent), Some(name())),
+        (Some(Reason::of_redirect(&"http://b.test/", closed())), None),
+        (Some(Reason::said(closed().to_string())), None),
         (None, None),
     ] {
-        left_out.reason = reason.map(str::to_owned);
-        assert_eq!(PatternName::that_left_out(&left_out), pattern, "{reason:?}");
+        let mut left_out = row("http://a.test/item/1", Fate::Excluded, 200);
+        left_out.reason = reason;
+        assert_eq!(left_out.pattern_that_left_out(), pattern.as_ref());
+        left_out.fate = Fate::Failed;
+        assert_eq!(left_out.pattern_that_left_out(), None);
     }
 }
 
@@ -471,7 +476,7 @@ fn a_pattern_is_not_closed_again_before_its_last_look_has_ended() {
 }
 
 /// Visits the next page of the pattern with a relevance, as a focused crawl does.
-fn judge(patterns: &mut Patterns, number: u64, is_on_topic: bool) -> Option<String> {
+fn judge(patterns: &mut Patterns, number: u64, is_on_topic: bool) -> Option<Reason> {
     let address = format!("http://a.test/item/{}", number + 10_000);
     let barred = patterns.bar(&url(&address), 0, &FrontierRules::default());
     let mut row = match is_on_topic {

@@ -89,7 +89,7 @@ fn page(frame: Frame, judged: &JudgedPair) -> DifferencePage {
         linked: true,
         url: cut(&member.url, caps::ADDRESS),
         verdict: row.fate.as_str(),
-        reason: cut(row.reason.as_deref().unwrap_or_default(), caps::REASON),
+        reason: cut(&row.reason_text().unwrap_or_default(), caps::REASON),
         may_be_distinct: is_left_out(row),
         figures: figures(judged),
         blocks: blocks(&judged.blocks),

@@ -143,7 +143,7 @@ fn visited(
     let kept = place.filter(|_| row.kept);
     let text = kept
         .and_then(|(file, offset)| (dashboard.crawl.queries.text)(archived_name(file)?, offset));
-    let reason = row.reason.as_deref();
+    let reason = row.reason_text();
     let page = PagePage {
         frame: found.frame,
         linked: true,
@@ -151,7 +151,9 @@ fn visited(
         explanation: Explanation {
             verdict: row.fate.as_str().to_owned(),
             reason: cut(
-                reason.unwrap_or("it says something new, and was kept"),
+                reason
+                    .as_deref()
+                    .unwrap_or("it says something new, and was kept"),
                 caps::REASON,
             ),
         },

@@ -370,6 +370,6 @@ fn broken_link(row: &VisitRecord) -> BrokenLink {
         url: cut(row.url.as_str(), caps::URL),
         via: row.via.as_ref().map(|via| cut(via.as_str(), caps::URL)),
         status: row.status,
-        reason: cut(row.reason.as_deref().unwrap_or_default(), caps::TEXT),
+        reason: cut(&row.reason_text().unwrap_or_default(), caps::TEXT),
     }
 }

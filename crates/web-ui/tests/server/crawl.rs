@@ -11,7 +11,7 @@ use disk::SystemDisk;
 use neardup::{Fingerprint, HashKey, Thresholds};
 use store::embedded::journal::{Journal, SEGMENT_BYTES};
 use store::embedded::record::{Record, SettledVisit};
-use store::{DiscoveredUrl, Fate, FinishedVisit, LeftOut, QueueEntry, VisitRecord};
+use store::{DiscoveredUrl, Fate, FinishedVisit, LeftOut, QueueEntry, Reason, VisitRecord};
 use tempfile::TempDir;
 use web::{CanonicalForm, Pace, PageUrl, Timestamp};
 use web_ui::{
@@ -131,7 +131,7 @@ impl CrawlFixture {
         let string = || Some(self.string.clone());
         row.status = Some(200);
         row.bytes = 1_000;
-        (row.title, row.reason) = (string(), string());
+        (row.title, row.reason) = (string(), string().map(Reason::said));
         (row.content_type, row.charset, row.language) = (string(), string(), string());
         row.fingerprint = Some(Fingerprint::new(sequence));
         (row.warc_file, row.warc_offset) = (Some(self.file.clone()), Some(0));
@@ -224,7 +224,7 @@ fn judged(string: &str) -> JudgedPair {
     let url = PageUrl::parse("http://a.test/copy", &CanonicalForm::default()).unwrap();
     let found = DiscoveredUrl::new(url, 0, None);
     let mut row = VisitRecord::new(found, Fate::NearDuplicate, Timestamp::default());
-    row.reason = Some(string.to_owned());
+    row.reason = Some(Reason::said(string));
     JudgedPair {
         pair: Pair::of(page, member, &Thresholds::default(), false),
         row,

@@ -17,7 +17,7 @@ struct ShownPair<'a> {
     original: ShownPage<'a>,
     page: ShownPage<'a>,
     verdict: &'static str,
-    reason: Option<&'a str>,
+    reason: Option<String>,
     figures: &'a VerdictFigures,
     /// Absent if a text is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,7 +52,7 @@ pub(super) fn show(directory: &Path, url: &str, format: Format) -> Result<(), Cl
             "it was left out, and its text was not kept: crawl with --duplicate-text on",
         ),
         verdict: judged.row.fate.as_str(),
-        reason: judged.row.reason.as_deref(),
+        reason: judged.row.reason_text(),
         figures: &judged.pair.figures,
         diff: diff
             .as_ref()
@@ -104,7 +104,7 @@ impl ShownPair<'_> {
             column("page", Some(self.page.url)),
             column("original", Some(self.original.url)),
             column("verdict", Some(self.verdict)),
-            column("reason", self.reason),
+            column("reason", self.reason.as_deref()),
             column("fingerprint", figures.fingerprint_b),
             column("its original's", figures.fingerprint_a),
             column(

@@ -26,8 +26,8 @@ impl FailedUrls {
             if row.fate != Fate::Failed {
                 continue;
             }
-            let reason = row.reason.as_deref().map(|reason| {
-                let known = reasons.get(reason).cloned();
+            let reason = row.reason_text().map(|reason| {
+                let known = reasons.get(&*reason).cloned();
                 known.unwrap_or_else(|| {
                     let reason: Arc<str> = reason.into();
                     reasons.insert(Arc::clone(&reason));

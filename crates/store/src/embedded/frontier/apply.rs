@@ -14,7 +14,6 @@ use super::{Queue, Tries};
 use crate::discovered_url::DiscoveredUrl;
 use crate::fault::StoreFault;
 use crate::frontier::{ArchiveSpan, QueueEntry};
-use crate::patterns::PatternName;
 
 impl Queue {
     /// Applies a record; `span` is its frame in the journal.
@@ -48,7 +47,11 @@ impl Queue {
                 self.postpone(entry, *at);
             }
             Record::Settled(settled) => {
-                let row_place = PatternName::that_left_out(&settled.visit.row).map(|_| span.start);
+                let row_place = settled
+                    .visit
+                    .row
+                    .pattern_that_left_out()
+                    .map(|_| span.start);
                 self.apply_settled(settled);
                 self.state.patterns.apply_at(record, row_place);
                 self.queue(settled.first, &settled.visit.finds);

@@ -19,7 +19,6 @@ use super::{Queue, broken};
 use crate::discovered_url::DiscoveredUrl;
 use crate::fault::StoreFault;
 use crate::frontier::Lease;
-use crate::patterns::PatternName;
 use crate::visit_record::VisitRecord;
 
 /// The bits that distinguish the key of a URL found on left-out pages only. They are on disk, so
@@ -42,7 +41,7 @@ pub(in super::super) fn seen_as(discovered: &DiscoveredUrl) -> UrlKey {
 
 /// Returns the key of a visited probe, which needs no other place.
 pub(in super::super) fn settled_probe(row: &VisitRecord, priority: u8) -> Option<UrlKey> {
-    let was_visited = PatternName::that_left_out(row).is_none();
+    let was_visited = row.pattern_that_left_out().is_none();
     (priority >= DiscoveredUrl::PROBED && row.requisite == 0 && was_visited).then(|| row.url.key())
 }
 

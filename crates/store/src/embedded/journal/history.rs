@@ -12,6 +12,7 @@ use super::record::Record;
 use super::segment::Replay;
 use crate::duplicate_rule::{CONTAINED_IN, DuplicateRule};
 use crate::fault::StoreFault;
+use crate::reason::Reason;
 use crate::visit_record::{Fate, VisitRecord};
 
 /// The records of a store in the order in which they happened. Takes no lock: records written
@@ -156,7 +157,8 @@ impl Revocations {
         if let Some(whole) = self.contained.get(&url.key()) {
             row.fate = Fate::NearDuplicate;
             row.details.rule = Some(DuplicateRule::SameContent);
-            row.reason = Some(format!("{CONTAINED_IN} {whole}, which was found later"));
+            let reason = format!("{CONTAINED_IN} {whole}, which was found later");
+            row.reason = Some(Reason::said(reason));
             row.duplicate_of = Some(whole.clone());
             row.of_earlier = false;
         }

@@ -15,6 +15,7 @@ use crate::frontier::{ArchiveSpan, FinishedVisit, QueueEntry};
 use crate::host_memory::Robots;
 use crate::near_dup::Page;
 use crate::patterns::name::PatternName;
+use crate::reason::Reason;
 use crate::visit_record::VisitRecord;
 
 /// A visit record on disk with its details behind it.
@@ -83,7 +84,7 @@ pub enum Record {
         /// The pace of its host.
         pace: Pace,
         /// The failure.
-        reason: Option<String>,
+        reason: Option<Reason>,
     },
     /// A visit ended.
     Settled(SettledVisit),

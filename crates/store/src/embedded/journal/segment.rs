@@ -30,7 +30,7 @@ use super::record::{self, Record};
 use crate::fault::StoreFault;
 
 /// The format version of this module, of frames, and of [`Record`].
-pub const FORMAT: u16 = 13;
+pub const FORMAT: u16 = 14;
 /// The longest record in bytes; a longer length field is damage.
 const MAX_RECORD_BYTES: u32 = 128 << 20;
 const MAGIC: &[u8; 8] = b"CRWLJRNL";

@@ -583,7 +583,7 @@ fn records_with_details() -> Vec<Record> {
             entry: crate::QueueEntry::new(6, found.clone()),
             at: at(7),
             pace: Pace::default(),
-            reason: Some("no answer within 60s".to_owned()),
+            reason: Some(crate::Reason::said("no answer within 60s")),
         },
         Record::Distinct(DistinctPages {
             page: found.url,
