@@ -1,14 +1,15 @@
-//! Containment among many documents: whose shingles are, for the most part, another's as well.
+//! Containment among many documents: finds documents whose shingles mostly occur in another
+//! document.
 //!
 //! The containment of A in B is |S(A) ∩ S(B)| / |S(A)| (Broder, "On the resemblance and containment
 //! of documents", 1997). It is not symmetric, so findings are ordered pairs. A block of documents
 //! that fits in memory becomes an inverted index, and every document is looked up in it, block
-//! after block. Who contains `need` of n shingles contains one of any n - `need` + 1 of them: the
-//! rarest ones propose candidates, and the others are counted for candidates only (prefix
-//! filtering: Chaudhuri, Ganti and Kaushik, ICDE 2006).
+//! after block. A document with `need` of n shingles contains at least one of any n - `need` + 1 of
+//! the shingles. So the rarest n - `need` + 1 shingles propose candidates, and the rest are counted
+//! for candidates only (prefix filtering: Chaudhuri, Ganti and Kaushik, ICDE 2006).
 //!
-//! Invariant: nothing is estimated. The findings are those of a program that compares all pairs,
-//! whatever the memory.
+//! Invariant: nothing is estimated. The findings equal the result of comparing all pairs,
+//! regardless of the memory budget.
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -42,7 +43,7 @@ pub struct Containment<'a> {
     pub document: &'a DocumentId,
     /// The id of the document that contains it.
     pub contained_in: &'a DocumentId,
-    /// The share of the first one's shingles that the second one has, above 0 to 1.
+    /// The share of the first document's shingles that the second contains, above 0 to 1.
     pub containment: f64,
 }
 
@@ -75,7 +76,7 @@ const FINDING: usize = 3 * 4;
 /// The number of documents that a thread takes at once.
 const AT_ONCE: u64 = 64;
 
-/// Hands each ordered pair of `documents` whose containment is at least that of `options` to
+/// Passes each ordered pair of `documents` whose containment reaches the minimum of `options` to
 /// `found`, in the order of the contained documents, then of the containing ones.
 ///
 /// # Errors
@@ -167,7 +168,7 @@ impl<'s> StoredSets<'s> {
         Ok(())
     }
 
-    /// Returns the first hash of a set and their number.
+    /// Returns the position of the first hash of a set, and the number of its hashes.
     fn place(&self, number: u32) -> Result<(u64, u64), BatchError> {
         let mut end = [0; 8];
         self.ends.read_at(u64::from(number) * 8, &mut end)?;
@@ -217,8 +218,8 @@ impl Block {
         })
     }
 
-    /// Returns the documents of the block that contain one of `numbers`. `shared` is zero for each
-    /// document of the block, before and after.
+    /// Returns the documents of the block that contain a document with one of these `numbers`.
+    /// `shared` is zero for each document of the block, before and after.
     fn containing(
         &self,
         sets: &StoredSets<'_>,
@@ -294,10 +295,11 @@ impl Block {
     }
 }
 
-/// The length of a list for each candidate up to which it is read whole.
+/// Maximum length of a list per candidate for reading the list as a whole.
 const FEW: usize = 8;
 
-/// Returns the least number of `len` shingles whose share of them is at least `least`; at least 1.
+/// Returns the minimum number of shingles that is at least the share `least` of `len` shingles; at
+/// least 1.
 fn needed(len: usize, least: f64) -> usize {
     let is_enough = |count: usize| count as f64 / len as f64 >= least;
     let about = (least * len as f64) as usize;

@@ -1,12 +1,12 @@
 //! Duplicates among many documents.
 //!
-//! [`run`] takes signatures in order and hands over [`Finding`]s of the kind that was asked for:
-//! duplicates of earlier documents, similar pairs, or clusters.
+//! [`run`] takes signatures in the order of the documents and hands over [`Finding`]s of the
+//! requested kind: duplicates of earlier documents, similar pairs, or clusters.
 //!
-//! **Equality comes first.** A document with the payload or the text of an earlier one counts as
-//! that one: its signature is not compared again (Broder et al. 1997, section 4: equal documents
-//! are removed before anything is compared). So a million equal documents cost a million look-ups,
-//! not their square.
+//! **Equality comes first.** A document with the payload or the text of an earlier document counts
+//! as the earlier one: its signature is not compared again (Broder et al. 1997, section 4: equal
+//! documents are removed before anything is compared). So a million equal documents cost a million
+//! look-ups, not their square.
 
 mod candidates;
 mod comparison;
@@ -40,8 +40,8 @@ pub struct Document {
     /// The name of the document in findings. It need not be unique: documents are distinguished by
     /// their order.
     pub id: DocumentId,
-    /// The signature by which it is compared. All documents of one run must have the same features
-    /// and key, and bands of [`Options::bands`].
+    /// The signature that is compared. All documents of one run must have the same features and
+    /// key, and bands of [`Options::bands`].
     pub signature: BandedSignature,
 }
 
@@ -50,7 +50,7 @@ pub struct Document {
 pub enum FindingKind {
     /// Each document that repeats an earlier original, once.
     ///
-    /// A document is compared with originals only, so there are no chains: its original is the
+    /// A document is compared with originals only, so chains do not occur: its original is the
     /// first with the same payload or text, else the most similar one, the earliest of equals.
     /// Findings come in the order of the documents.
     Duplicates,
@@ -58,7 +58,7 @@ pub enum FindingKind {
     ///
     /// Candidates are documents whose fingerprints are within the distance or whose sketches share
     /// a band. Pairs come ordered by the first document of each of the two texts; without equal
-    /// documents that is the order of the pairs themselves. For *n* equal documents all n(n-1)/2
+    /// documents, this is the order of the pairs themselves. For *n* equal documents all n(n-1)/2
     /// pairs are streamed.
     Pairs,
     /// Every cluster of at least two documents, in the order of their first members, each in the
@@ -81,18 +81,18 @@ pub struct Options {
     pub verification: Verification,
     /// The texts that decide about candidates, before their signatures do.
     pub texts: Option<Arc<dyn DocumentTexts>>,
-    /// The bands by which documents become candidates, beside near fingerprints.
+    /// The bands that make documents candidates, in addition to near fingerprints.
     pub bands: BandDesign,
-    /// Hand over each original as well, before its duplicates: those of the reference first. Only
-    /// for [`FindingKind::Duplicates`].
+    /// Hand over each original as well, before its duplicates, beginning with the originals of the
+    /// reference. Only for [`FindingKind::Duplicates`].
     pub originals: bool,
-    /// The approximate memory budget in bytes; up to 48 bytes a document come on top. At least
+    /// The approximate memory budget in bytes; up to 48 bytes per document come on top. At least
     /// [`LEAST_MEMORY`](crate::LEAST_MEMORY) are used.
     pub memory: usize,
     /// The number of threads that compare.
     pub workers: NonZeroUsize,
-    /// The directory for data that exceed the memory, in files without names. Nothing is written
-    /// while everything fits.
+    /// The directory for data that exceed the memory, in files without names. It stays empty as
+    /// long as the data fit in memory.
     pub scratch: PathBuf,
 }
 
@@ -103,9 +103,9 @@ pub enum Verification {
     /// pairs exactly at a threshold half are found.
     Sketches,
     /// The exact resemblance of documents that have their [shingles](BandedSignature::shingles);
-    /// sketches decide about others, and where the threshold
-    /// [depends on the length](neardup::Thresholds::resemblance). Documents take four bytes a
-    /// shingle, which go to temporary files where memory does not suffice.
+    /// sketches decide about other documents, and where the threshold [depends on the
+    /// length](neardup::Thresholds::resemblance). Documents take four bytes per shingle, which go
+    /// to temporary files where memory does not suffice.
     Shingles,
 }
 
@@ -159,8 +159,8 @@ pub struct Summary {
     pub spilled: u64,
 }
 
-/// Compares `documents` and hands each finding to `found`. The first error of either of them, or of
-/// its own, ends the run.
+/// Compares `documents` and hands each finding to `found`. The first error of `documents`, of
+/// `found` or of the comparison ends the run.
 ///
 /// ```
 /// use batch::dedup::{Document, Finding, FindingKind, Options, run};

@@ -18,7 +18,7 @@ const PART: usize = 8;
 type Record = [u8; 24];
 
 /// Calls `run` with the documents. If two documents have the same id, an error follows the last
-/// one. Only documents with a number are checked.
+/// document. Only documents with a number are checked.
 pub fn with_distinct_ids<R>(
     documents: impl Iterator<Item = (Option<u64>, Document)>,
     options: &Options,

@@ -21,8 +21,8 @@ pub struct DocumentId {
 }
 
 impl DocumentId {
-    /// Returns the id that a whole number in decimal digits is: a string if it does not fit in 64
-    /// bits, with or without a sign.
+    /// Returns the id for a whole number in decimal digits: a number if it fits in 64 bits, with or
+    /// without a sign, else a string.
     #[must_use]
     pub fn of_digits(digits: String) -> Self {
         let range = i128::from(i64::MIN)..=i128::from(u64::MAX);
@@ -40,7 +40,7 @@ impl DocumentId {
         }
     }
 
-    /// Returns the number, of 64 bits with or without a sign; none for a string.
+    /// Returns the number, of 64 bits with or without a sign; `None` for a string.
     #[must_use]
     pub fn number(&self) -> Option<i128> {
         self.text.parse().ok().filter(|_| self.is_number)

@@ -1,4 +1,4 @@
-//! Fingerprints with their numbers, and all pairs of them that lie within a distance.
+//! Fingerprints with their numbers, and all their pairs within a distance.
 //!
 //! For each table of the [`Pigeonholes`] the entries are split by the bits that the table compares,
 //! first into pieces that fit a core's cache and then into buckets of about one entry; within a
@@ -65,16 +65,16 @@ pub(crate) const COSTS: Costs = Costs {
 /// The number of entries of a piece as a power of two: 12 bytes each in cache, and a bucket count
 /// of four each.
 const PIECE_BITS: u32 = 13;
-/// The number of pairs that are handed over together.
+/// The number of pairs that are passed on together.
 const AT_ONCE: usize = 4_096;
-/// The size from which buckets are searched for equal fingerprints before any are compared.
+/// Minimum size of buckets that are searched for equal fingerprints before any are compared.
 const LARGE: usize = 64;
 
 /// A join of entries with themselves, or across a border.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Join<'a> {
     pub(crate) entries: &'a [Entry],
-    /// If given, only pairs of one entry before it and one from it on are reported.
+    /// If given, only pairs across it are reported: one entry before it, the other at or after it.
     pub(crate) border: Option<usize>,
     pub(crate) holes: &'a Pigeonholes,
     pub(crate) workers: NonZeroUsize,
@@ -83,14 +83,14 @@ pub(crate) struct Join<'a> {
 /// The pairs that a worker found in a few pieces.
 #[derive(Default)]
 struct JoinBatch {
-    /// The number of entries joined for them.
+    /// The number of entries joined for these pairs.
     joined: u64,
     pairs: Vec<Pair>,
 }
 
 impl Join<'_> {
-    /// Gives every pair within the distance to `visit` of which one of the given tables is the
-    /// first to report it.
+    /// Passes every pair within the distance to `visit` if one of the given tables is the first to
+    /// report the pair.
     pub(crate) fn run<E: From<BatchError>>(
         &self,
         tables: Range<usize>,

@@ -1,4 +1,4 @@
-//! The reasons for which a batch cannot be finished.
+//! Errors that end a batch.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use neardup::tables::MAX_DISTANCE;
 
 use crate::signature_bytes::MAX_ID;
 
-/// The reasons for which a batch cannot be finished.
+/// Errors that end a batch.
 #[derive(Debug, thiserror::Error)]
 pub enum BatchError {
     /// The caller cancelled the work.
@@ -35,10 +35,10 @@ pub enum BatchError {
         /// The number of the second document.
         second: u64,
     },
-    /// A distance for which candidates cannot be found.
+    /// A distance that is too large for the search for candidates.
     #[error("distance must be between 0 and {MAX_DISTANCE} bits, got {0}")]
     Distance(u32),
-    /// A document whose bands are not those of the options.
+    /// A document whose number of bands differs from the options.
     #[error("a document must have {expected} bands as the options say, got {got}")]
     OtherBands {
         /// The number of bands in the options.
@@ -93,13 +93,13 @@ pub enum BatchError {
         /// The algorithm of the file.
         algorithm: u16,
     },
-    /// A signature file that an interrupted run has left.
+    /// A signature file that an interrupted run left.
     #[error("{} is not finished: run the command that writes it again", .path.display())]
     Unfinished {
         /// The file.
         path: PathBuf,
     },
-    /// Signatures that are not comparable with those of the run.
+    /// Signatures that are not comparable with the run's signatures.
     #[error("the signatures in {} were made with other {what}", .path.display())]
     OtherSignatures {
         /// The file.

@@ -1,9 +1,9 @@
-//! Fields of fixed size in byte strings, and the checksums of blocks of them.
+//! Fields of fixed size in byte strings, and the checksums of blocks.
 
 use neardup::HashKey;
 
-/// Splits the next `N` bytes off `rest`, which has as many: what is read was written by the same
-/// program, or its length is checked before.
+/// Splits the next `N` bytes off `rest`, which is long enough: the bytes were written by the same
+/// program, or their length was checked before.
 pub(crate) fn take<const N: usize>(rest: &mut &[u8]) -> [u8; N] {
     let (taken, left) = rest
         .split_first_chunk()

@@ -119,7 +119,7 @@ impl FingerprintFile {
         self.len
     }
 
-    /// Returns true if the file has no fingerprints.
+    /// Returns true if the file contains no fingerprints.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -145,7 +145,7 @@ impl FingerprintFile {
         self.read_shard(Shard::WHOLE)
     }
 
-    /// Returns a reader of a shard of the file: so many whole blocks.
+    /// Returns a reader of a shard of the file, which consists of whole blocks.
     ///
     /// # Errors
     /// [`BatchError::Read`] if the file cannot be opened.
@@ -203,7 +203,7 @@ impl FingerprintFile {
     }
 }
 
-/// Returns the positions of a shard of `len` fingerprints: so many whole blocks.
+/// Returns the positions of a shard of `len` fingerprints, which consists of whole blocks.
 pub(crate) fn positions(shard: Shard, len: u64) -> Range<u64> {
     let Range { start, end } = shard.range(len.div_ceil(BLOCK as u64));
     let before = |blocks: u64| len.min(blocks.saturating_mul(BLOCK as u64));
@@ -231,12 +231,12 @@ pub struct Block<'r> {
     pub position: u64,
     /// The bits of the fingerprints.
     pub bits: &'r [u64],
-    /// The id of each; empty if the file has none.
+    /// The id of each fingerprint; empty if the file lacks ids.
     pub ids: &'r [u64],
 }
 
 impl FingerprintReader<'_> {
-    /// Returns the next block, or none at the end.
+    /// Returns the next block, or `None` at the end.
     ///
     /// # Errors
     /// [`BatchError::Read`], or [`BatchError::Damaged`] if the block does not match its checksum.
@@ -282,8 +282,8 @@ pub struct IdReader<'f> {
 }
 
 impl IdReader<'_> {
-    /// Returns the id of the fingerprint at `position`; none past the end, and none if the file has
-    /// no ids.
+    /// Returns the id of the fingerprint at `position`; `None` past the end, or if the file lacks
+    /// ids.
     ///
     /// # Errors
     /// [`BatchError::Read`], or [`BatchError::Damaged`] if the block does not match its checksum.
@@ -341,7 +341,8 @@ impl FingerprintWriter {
         }
     }
 
-    /// Does the same with the new file at `path`, which is open already.
+    /// Writes to the new file at `path`, which is open already; otherwise like
+    /// [`FingerprintWriter::create`].
     ///
     /// # Errors
     /// As [`FingerprintWriter::create`].

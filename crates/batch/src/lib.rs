@@ -1,21 +1,21 @@
 //! Near-duplicate detection among files larger than memory.
 //!
 //! Calls block, work on threads of their own, and stay within a budget of memory: larger data go to
-//! unnamed files in a directory that the caller names, which vanish with the process. There is no
-//! clock and no terminal here; a [`Progress`] follows the work.
+//! unnamed files in a directory that the caller names, which vanish with the process. They use
+//! neither clock nor terminal; a [`Progress`] follows the work.
 //!
 //! - [`dedup::run`]: finds duplicates among documents: single duplicates, pairs or clusters.
 //! - [`signature_file`]: signatures on disk, as shards, indexes and the progress of a run.
 //! - [`with_distinct_ids()`]: checks on the way that no two documents have one id.
 //! - [`repeated_parts()`]: finds lines or paragraphs that occurred before.
-//! - [`containments()`]: finds documents whose shingles are part of another's.
+//! - [`containments()`]: finds documents whose shingles are part of another document's.
 //! - [`query()`]: finds the fingerprints of a large file that are near one of many queries;
-//!   [`ordered_query()`] gives them in order, also for a [`Shard`] of the file on each machine, and
-//!   [`grouped_query()`] by query.
-//! - [`self_join()`]: finds all pairs of near fingerprints in a file; [`ordered_pairs()`] gives
-//!   them in order.
-//! - [`FingerprintFile`]: the input of these two. A [`FingerprintIndex`] of one is probed with each
-//!   query instead of being streamed past all of them.
+//!   [`ordered_query()`] sorts them by position, also for a [`Shard`] of the file on each machine,
+//!   and [`grouped_query()`] by query.
+//! - [`self_join()`]: finds all pairs of near fingerprints in a file; [`ordered_pairs()`] sorts
+//!   them by position.
+//! - [`FingerprintFile`]: the input of queries and joins. A [`FingerprintIndex`] of such a file is
+//!   probed with each query instead of being streamed past all queries.
 
 mod containment;
 mod control;
@@ -63,7 +63,7 @@ pub use repository::{Repository, RepositoryIds};
 pub use self_join::{JoinOptions, JoinSummary, self_join};
 pub use shard::{InvalidShard, MAX_SHARDS, Shard};
 
-/// The least memory that is used, whatever the caller asks for: 64 KiB.
+/// The minimum memory that is used, even if the caller asks for less: 64 KiB.
 pub const LEAST_MEMORY: usize = 64 << 10;
 
 /// The examples of the README, which are run as tests.

@@ -1,7 +1,7 @@
-//! All near pairs of a file in order.
+//! All near pairs of a file, sorted.
 //!
-//! [`self_join()`](crate::self_join()) finds pairs table by table; here they are sorted by their
-//! first and then by their second position, outside memory if need be.
+//! [`self_join()`](crate::self_join()) finds pairs table by table; this function sorts them by
+//! their first and then by their second position, outside memory if need be.
 
 use neardup::tables::Pair;
 
@@ -16,11 +16,11 @@ use crate::sorter::Sorter;
 /// The size of a pair that is sorted: two positions and the distance.
 const RECORD: usize = 4 + 4 + 1;
 
-/// Gives every pair of fingerprints in `file` within the distance to `visit`, each once, in the
-/// order of the first and then of the second. Half of the memory is for sorting.
+/// Passes every pair of fingerprints in `file` within the distance to `visit`, each once, in the
+/// order of the first and then of the second position. Half of the memory is for sorting.
 ///
 /// # Errors
-/// Those of [`self_join()`](crate::self_join()).
+/// The errors of [`self_join()`](crate::self_join()).
 pub fn ordered_pairs<E: From<BatchError>>(
     file: &FingerprintFile,
     options: &JoinOptions,

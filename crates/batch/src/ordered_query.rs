@@ -1,10 +1,11 @@
-//! Queries whose matches come in order: the REDUCE of the paper.
+//! Queries with sorted matches: the REDUCE of the paper.
 //!
 //! (Manku, Jain and Das Sarma, WWW 2007, section 4: each shard of the repository is searched for
 //! all queries (MAP), and the results make one sorted file without duplicates (REDUCE).) Matches
 //! are sorted by their position in the repository and then by the number of the query, outside
 //! memory if need be. No pair is found twice, and shards are ranges of positions, so that the
-//! results of the shards, concatenated in the order of the shards, are exactly those of one run.
+//! results of the shards, concatenated in the order of the shards, are exactly the results of one
+//! run.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -23,11 +24,11 @@ use crate::sorter::Sorter;
 /// The options of a query.
 #[derive(Clone, Debug)]
 pub struct QueryOptions {
-    /// The distance within which fingerprints match, 0 to [`neardup::tables::MAX_DISTANCE`].
+    /// Maximum distance of a match, 0 to [`neardup::tables::MAX_DISTANCE`].
     pub distance: u32,
     /// The part of the repository that is searched.
     pub shard: Shard,
-    /// The approximate memory budget for matches in bytes, beside the index of the queries. At
+    /// The approximate memory budget for matches in bytes, without the index of the queries. At
     /// least [`LEAST_MEMORY`] are used.
     pub memory: usize,
     /// The number of threads that search.
@@ -50,7 +51,7 @@ pub struct QuerySummary {
 /// The size of a match that is sorted: position, query and distance.
 const RECORD: usize = 8 + 4 + 1;
 
-/// Gives every match of `queries` in a shard of `repository` to `visit`, each pair once, in the
+/// Passes every match of `queries` in a shard of `repository` to `visit`, each pair once, in the
 /// order of the repository, and for one position in the order of the queries.
 ///
 /// # Errors
@@ -96,19 +97,19 @@ pub fn ordered_query<E: From<BatchError>>(
 pub struct GroupedMatch {
     /// The match.
     pub found: QueryMatch,
-    /// The id; none if the repository has no ids.
+    /// The id; `None` if the repository lacks ids.
     pub id: Option<u64>,
 }
 
 /// The size of a match that is sorted by its query: query, distance, position, a flag and an id.
 const GROUPED: usize = 4 + 1 + 8 + 1 + 8;
 
-/// Gives every match of `queries` in a shard of `repository` to `visit`, each pair once, in the
+/// Passes every match of `queries` in a shard of `repository` to `visit`, each pair once, in the
 /// order of the queries, and for one query the nearest first, equally near ones in the order of the
 /// repository.
 ///
 /// # Errors
-/// Those of [`ordered_query`].
+/// The errors of [`ordered_query`].
 pub fn grouped_query<E: From<BatchError>>(
     queries: &FingerprintFile,
     repository: &Repository,

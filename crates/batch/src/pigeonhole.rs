@@ -56,7 +56,7 @@ pub(crate) struct Costs {
 }
 
 impl Pigeonholes {
-    /// Creates the tables of least work for one fingerprint among `count`.
+    /// Creates the tables that minimise the work for one fingerprint among `count`.
     pub(crate) fn for_count(distance: u32, count: u64, costs: Costs) -> Self {
         let work = |blocks: u32| {
             let halves = errors(distance)
@@ -119,7 +119,8 @@ impl Pigeonholes {
     }
 
     /// Returns true if a pair with these different bits agrees under the mask of this table and of
-    /// none before it. Meeting in a bucket is not enough: others fall into it as well.
+    /// no earlier table. Meeting in a bucket is not enough: other fingerprints fall into it as
+    /// well.
     #[inline]
     pub(crate) fn is_first(&self, table: usize, difference: u64) -> bool {
         difference & self.tables[table].mask == 0

@@ -2,9 +2,9 @@
 //!
 //! The queries are indexed, and the repository is streamed past them (Manku, Jain and Das Sarma,
 //! WWW 2007, section 4). For each table of the [`Pigeonholes`] the queries lie in buckets, and a
-//! bit map says which of sixteen times as many values of the compared bits occur among them: nearly
-//! every fingerprint of the repository costs one look at each map, which fits a core's cache, and
-//! no look at a bucket.
+//! bit map records which values of the compared bits occur in the queries, of sixteen times as many
+//! possible values: nearly every fingerprint of the repository costs one look at each map, which
+//! fits a core's cache, without a look at a bucket.
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -42,7 +42,7 @@ pub struct QueryMatch {
     pub query: u32,
     /// The position in the repository.
     pub position: u64,
-    /// The number of bits in which they differ.
+    /// The number of bits that differ.
     pub distance: u32,
 }
 
@@ -82,7 +82,7 @@ impl Queries {
         self.tables.iter().map(Buckets::memory).sum()
     }
 
-    /// Gives every fingerprint of `repository` near a query to `visit`, each pair once, in no
+    /// Passes every fingerprint of `repository` near a query to `visit`, each pair once, in no
     /// particular order; `workers` threads search. Returns the number of fingerprints of the
     /// repository.
     ///
@@ -98,11 +98,11 @@ impl Queries {
         self.run_shard(repository, Shard::WHOLE, workers, control, visit)
     }
 
-    /// Searches a shard of `repository` as [`run`](Self::run) does the whole. Returns the number of
+    /// Searches a shard of `repository`; otherwise like [`run`](Self::run). Returns the number of
     /// fingerprints in the shard.
     ///
     /// # Errors
-    /// Those of [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     pub fn run_shard<E: From<BatchError>>(
         &self,
         repository: &FingerprintFile,
@@ -239,7 +239,8 @@ impl Queries {
 /// ```
 ///
 /// # Errors
-/// [`BatchError::OtherRecipe`] for fingerprints that cannot be compared, and those of [`Queries`].
+/// [`BatchError::OtherRecipe`] for fingerprints that cannot be compared, and the errors of
+/// [`Queries`].
 pub fn query<E: From<BatchError>>(
     queries: &FingerprintFile,
     repository: &FingerprintFile,
@@ -251,8 +252,7 @@ pub fn query<E: From<BatchError>>(
     index(queries, repository, distance, control)?.run(repository, workers, control, visit)
 }
 
-/// Reads and indexes all fingerprints of `queries`, in order to compare them with those of
-/// `repository`.
+/// Reads and indexes all fingerprints of `queries`, to compare them with `repository`.
 pub(crate) fn index<E: From<BatchError>>(
     queries: &FingerprintFile,
     repository: &FingerprintFile,
@@ -263,8 +263,8 @@ pub(crate) fn index<E: From<BatchError>>(
     Ok(Queries::new(&fingerprints, distance)?)
 }
 
-/// Reads all fingerprints of `queries`, in order to compare them with those of this recipe at
-/// `path`.
+/// Reads all fingerprints of `queries`, to compare them with the file at `path`, which has this
+/// recipe.
 pub(crate) fn read_all(
     queries: &FingerprintFile,
     recipe: Recipe,
@@ -294,7 +294,7 @@ struct Part {
 }
 
 /// Reads the next [`AT_ONCE`] fingerprints or a few more into `bits`, fewer at the end; returns
-/// their position, or none after the end.
+/// their position, or `None` after the end.
 fn copy_blocks(
     reader: &mut FingerprintReader<'_>,
     bits: &mut Vec<u64>,
@@ -314,7 +314,7 @@ fn copy_blocks(
 /// The queries by the bits that one table compares.
 #[derive(Clone, Debug)]
 struct Buckets {
-    /// A bit for each value of the bucket's bits and a few more: set if any query has it.
+    /// A bit for each value of the bucket's bits and a few more: set if any query has the value.
     map: Vec<u64>,
     map_bits: u32,
     bucket_bits: u32,

@@ -5,8 +5,8 @@
 //! are compared by digests, which are sorted outside memory: first by digest, which brings copies
 //! together, then by document.
 //!
-//! Invariant: the first part with a digest, in the order of the documents, is no repetition, and
-//! every later one is, whatever the memory.
+//! Invariant: regardless of the memory budget, the first part with a digest, in the order of the
+//! documents, is not a repetition, and every later one is.
 
 use std::path::PathBuf;
 
@@ -23,8 +23,8 @@ use crate::sorter::Sorter;
 pub struct PartedDocument {
     /// The name of the document in findings.
     pub id: DocumentId,
-    /// The digest of each part, such as [`HashKey::digest`](neardup::HashKey::digest) of its
-    /// words; none for parts that do not count, like blank lines.
+    /// The digest of each part, such as [`HashKey::digest`](neardup::HashKey::digest) of its words;
+    /// `None` for parts that do not count, like blank lines.
     pub parts: Vec<Option<u128>>,
 }
 
@@ -37,7 +37,7 @@ pub struct RepeatedPart<'a> {
     pub document: &'a DocumentId,
     /// The number of the part in its document, from 0.
     pub part: u32,
-    /// The id of the document that has the part first.
+    /// The id of the first document with the part.
     pub duplicate_of: &'a DocumentId,
     /// The number of the part in that document, from 0.
     pub part_of: u32,
@@ -70,7 +70,7 @@ const BY_DIGEST: usize = 16 + 4 + 4;
 /// The size of a repetition by its document: document, part, first document, its part.
 const BY_DOCUMENT: usize = 4 * 4;
 
-/// Hands each part of `documents` that occurred before, in `reference` or in `documents`, to
+/// Passes each part of `documents` that occurred before, in `reference` or in `documents`, to
 /// `found`, in the order of the documents and of their parts.
 ///
 /// # Errors

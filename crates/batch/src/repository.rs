@@ -23,7 +23,7 @@ impl Repository {
     /// Opens a file of fingerprints or an index, by its first bytes.
     ///
     /// # Errors
-    /// Those of [`FingerprintFile::open`] and [`FingerprintIndex::open`].
+    /// The errors of [`FingerprintFile::open`] and [`FingerprintIndex::open`].
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, BatchError> {
         let path = path.into();
         let mut magic = [0; 8];
@@ -52,7 +52,7 @@ impl Repository {
         }
     }
 
-    /// Returns true if there are no fingerprints.
+    /// Returns true if the repository is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -90,12 +90,11 @@ enum Ids<'r> {
 }
 
 impl RepositoryIds<'_> {
-    /// Returns the id of the fingerprint at `position`; none past the end, and none if there are no
-    /// ids.
+    /// Returns the id of the fingerprint at `position`; `None` past the end, or if the repository
+    /// lacks ids.
     ///
     /// # Errors
-    /// [`BatchError::Read`], or [`BatchError::Damaged`] if what is read does not match its
-    /// checksum.
+    /// [`BatchError::Read`], or [`BatchError::Damaged`] if the block does not match its checksum.
     pub fn id(&mut self, position: u64) -> Result<Option<u64>, BatchError> {
         match &mut self.0 {
             Ids::File(reader) => reader.id(position),

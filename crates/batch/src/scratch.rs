@@ -125,7 +125,7 @@ impl<'s> SpillBuffer<'s> {
         Ok(())
     }
 
-    /// Reads `bytes` from position `at` on; all of them must have been appended.
+    /// Reads `bytes` from position `at` on; they must have been appended.
     pub(crate) fn read_at(&self, at: u64, bytes: &mut [u8]) -> Result<(), BatchError> {
         let in_file = self.filed().saturating_sub(at).min(bytes.len() as u64) as usize;
         let (from_file, from_tail) = bytes.split_at_mut(in_file);

@@ -1,12 +1,12 @@
-//! All pairs of fingerprints within a few bits, of more fingerprints than memory holds.
+//! All pairs of fingerprints within a few bits, even if the fingerprints exceed the memory.
 //!
-//! While they fit, they are joined in memory. Beyond that they go to a file, and once for each
+//! Fingerprints that fit in memory are joined there. Otherwise they go to a file, and once for each
 //! block that leads a table they are split by that block (Broder et al. 1997, section 4: divide,
 //! compute, merge): fingerprints that agree on it come into the same part, and parts fit into
-//! memory. A part that does not, because one value is too frequent, is joined chunk by chunk with
+//! memory. A part that does not fit because one value is too frequent is joined chunk by chunk with
 //! itself.
 //!
-//! Invariant: each pair is reported once, whatever the memory.
+//! Invariant: each pair is reported once, regardless of the memory budget.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ use crate::scratch::{Scratch, SpillFile};
 /// The options of a join.
 #[derive(Clone, Debug)]
 pub struct JoinOptions {
-    /// The distance within which fingerprints make a pair, 0 to [`neardup::tables::MAX_DISTANCE`].
+    /// Maximum distance of a pair, 0 to [`neardup::tables::MAX_DISTANCE`].
     pub distance: u32,
     /// The approximate memory budget in bytes. At least [`LEAST_MEMORY`](crate::LEAST_MEMORY) are
     /// used.
@@ -45,7 +45,7 @@ pub struct JoinSummary {
     pub spilled: u64,
 }
 
-/// Gives every pair of fingerprints in `file` within the distance to `visit`, each once, in no
+/// Passes every pair of fingerprints in `file` within the distance to `visit`, each once, in no
 /// particular order. A fingerprint's number is its position in the file.
 ///
 /// ```
@@ -113,7 +113,7 @@ pub fn self_join<E: From<BatchError>>(
 /// The memory that an entry takes while it is joined: itself, its copy in pieces, and a little for
 /// buckets.
 const IN_MEMORY: usize = 2 * ENTRY_BYTES + 2;
-/// The most parts of a split.
+/// Maximum number of parts of a split.
 const MAX_PARTS: usize = 4_096;
 
 /// A join that collects fingerprints, then reports pairs.
@@ -177,7 +177,7 @@ impl<'s> SelfJoin<'s> {
         Ok(())
     }
 
-    /// Gives each pair to `visit`, once.
+    /// Passes each pair to `visit`, once.
     pub(crate) fn finish<E: From<BatchError>>(
         mut self,
         control: Control<'_>,
@@ -267,7 +267,7 @@ impl<'s> SelfJoin<'s> {
             parts.read(part, 0, count, &mut entries)?;
             return join(&entries, None, gauge, visit);
         }
-        // One chunk stays in memory while the others are read.
+        // One chunk stays in memory while the rest is read.
         let chunk = self.at_once() / 2;
         for start in (0..count).step_by(chunk) {
             let mut entries = Vec::with_capacity(2 * chunk);
@@ -340,7 +340,7 @@ impl Parts {
         self.counts[part]
     }
 
-    /// Appends `count` entries from `start` on, or as many as there are, to `entries`.
+    /// Appends up to `count` entries from `start` on to `entries`.
     fn read(
         &self,
         part: usize,

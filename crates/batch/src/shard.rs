@@ -1,10 +1,10 @@
 //! Shards: the same work split over machines.
 //!
-//! A file of fingerprints is cut into ranges, each of which is searched for all queries (Manku,
+//! A file of fingerprints is cut into ranges, and each range is searched for all queries (Manku,
 //! Jain and Das Sarma, WWW 2007, section 4): shard 1 of n begins with the file and shard n ends
-//! with it, so that results in the order of the file are those of the whole when they are
-//! concatenated in the order of the shards. Documents, whose number is not known before they are
-//! read, are dealt out in turn. Invariant: every part belongs to exactly one of n shards.
+//! with it, so that results in the order of the file, concatenated in the order of the shards,
+//! equal the results of the whole file. Documents are dealt out in turn, because their number is
+//! unknown before they are read. Invariant: every part belongs to exactly one of n shards.
 
 use std::fmt;
 use std::ops::Range;
@@ -32,7 +32,7 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// The only shard of what is not split.
+    /// The only shard of unsplit work.
     pub const WHOLE: Shard = Shard { number: 1, of: 1 };
 
     /// Creates shard `number` of `of`, counted from 1.

@@ -8,10 +8,10 @@ use neardup::{
     Subject, TextSignature,
 };
 
-/// The most bytes of a document's id in a signature file: 1 MiB.
+/// Maximum bytes of a document's id in a signature file: 1 MiB.
 pub const MAX_ID: usize = 1 << 20;
 
-/// The most bytes of an encoded signature.
+/// Maximum bytes of an encoded signature.
 pub(crate) const MAX_SIGNATURE_BYTES: usize =
     16 + 1 + 16 + 4 + 1 + 16 + 8 + 1 + SKETCH_BYTES + 1 + BAG_BYTES + 1 + MAX_SUBJECT_BYTES;
 
@@ -46,7 +46,7 @@ pub(crate) fn encode(signature: &PageSignature, bytes: &mut Vec<u8>) {
     bytes.extend(subject);
 }
 
-/// Splits the next signature off `rest`; none if `rest` is too short.
+/// Splits the next signature off `rest`; `None` if `rest` is too short.
 pub(crate) fn decode(rest: &mut &[u8]) -> Option<PageSignature> {
     let payload = u128::from_le_bytes(next(rest)?);
     if next(rest)? == [0] {

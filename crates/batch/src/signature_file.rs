@@ -1,9 +1,9 @@
-//! Files of signatures: what is known of documents, without the documents.
+//! Files of signatures, which represent documents in comparisons.
 //!
 //! A signature file is the output of one part of a corpus, the index of an earlier run, or the
 //! progress of a run that was interrupted: with the same signatures a run reaches the same
-//! decisions. A header of 64 bytes, then blocks, the last of which is empty. All numbers are
-//! little-endian:
+//! decisions. A header of 64 bytes comes first, then blocks; the last block is empty. All numbers
+//! are little-endian:
 //!
 //! | bytes | header | | bytes | block |
 //! |---|---|---|---|---|
@@ -20,11 +20,11 @@
 //! The checksum of a block is seeded with its number. A record is the document's number in reading
 //! order (8 bytes), the length of its id (4; the highest bit is set for a whole number, in decimal
 //! digits), the id, the signature (`signature_bytes.rs`), the number of its bands (2) and their
-//! keys (4 each); in a file with shingles then their number (4; 2³² - 1 if the document has come
-//! without them) and the shingles (4 each).
+//! keys (4 each); in a file with shingles then their number (4; 2³² - 1 if the document was given
+//! without shingles) and the shingles (4 each).
 //!
 //! Invariant: the format is stable for ever (`golden/signatures.hex`). A file without its last
-//! block is unfinished: it can be continued, and nothing else accepts it.
+//! block is unfinished: it can be continued, but is not accepted otherwise.
 
 mod merge;
 mod reader;
@@ -54,27 +54,27 @@ const WITH_SHINGLES: u32 = 2;
 /// The bit of an id's length that tells numbers from strings.
 const IS_NUMBER: u32 = 1 << 31;
 
-/// The number of shingles of a document that has come without them.
+/// The number of shingles of a document that was given without shingles.
 const NO_SHINGLES: u32 = u32::MAX;
 
-/// The most bytes of a block's records: a full block, and one record of the greatest length.
+/// Maximum bytes of a block's records: a full block, and one record of the greatest length.
 const MAX_BLOCK: usize = BLOCK + MAX_ID + ShortShingles::MAX_BYTES + (1 << 16);
 
-/// The number of bytes of records after which a block is written.
+/// The number of bytes of records that fill a block.
 const BLOCK: usize = 1 << 20;
 
-/// The documents of a run of which a file has the signatures.
+/// The documents of a run whose signatures a file contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Extent {
-    /// All of them.
+    /// All documents.
     All,
-    /// Those that repeat no earlier one: an index for later runs.
+    /// Documents that do not repeat an earlier one: an index for later runs.
     Originals,
-    /// Every n-th of them: one shard of n.
+    /// Every n-th document: one shard of n.
     Shard(Shard),
 }
 
-/// The header of a signature file: what its signatures are, and of which documents.
+/// The header of a signature file: the kind of its signatures, and the extent of its documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SignatureHeader {
     /// The recipe of the signatures.
@@ -151,8 +151,8 @@ impl SignatureHeader {
         })
     }
 
-    /// Checks that the signatures of a file can be compared with those of `wanted`, if only by
-    /// their sketches.
+    /// Checks that the signatures of a file can be compared with signatures of the header `wanted`,
+    /// if only by their sketches.
     ///
     /// # Errors
     /// [`BatchError::OtherSignatures`] names the difference.
@@ -179,7 +179,8 @@ impl SignatureHeader {
         Ok(())
     }
 
-    /// Checks that the signatures of a file are those that a run with `wanted` makes itself.
+    /// Checks that the signatures of a file equal the signatures that a run with `wanted` would
+    /// make.
     ///
     /// # Errors
     /// [`BatchError::OtherSignatures`] names the difference.

@@ -2,9 +2,9 @@
 //!
 //! Records are byte strings of one length in the order of their bytes, so numbers in them are
 //! big-endian. Records that fill the memory are sorted there, on all cores, and written as a run;
-//! 64 runs of one level are merged into one of the next, and what is left at the end (Knuth, volume
-//! 3, section 5.4.1). So a record is written once for each level: two levels hold 4,096 times the
-//! memory.
+//! 64 runs of one level are merged into one of the next level, and the remaining runs at the end
+//! (Knuth, volume 3, section 5.4.1). So a record is written once for each level: two levels hold
+//! 4,096 times the memory.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,9 +17,9 @@ use crate::scratch::{Scratch, SpillFile};
 
 /// The number of runs that are merged at once.
 const FAN: usize = 64;
-/// The least number of bytes of a run that are read at once.
+/// Minimum number of bytes of a run that are read at once.
 const LEAST_PIECE: usize = 4_096;
-/// The number of records after which progress is reported.
+/// The number of records per progress report.
 const REPORTED: u64 = 1 << 12;
 
 /// A sorter that takes records in any order.
@@ -28,7 +28,7 @@ pub(crate) struct Sorter<'s, const N: usize> {
     scratch: &'s Scratch,
     memory: usize,
     records: Vec<[u8; N]>,
-    /// Fewer than [`FAN`] runs each; those of a level are merged [`FAN`] of the level before it.
+    /// Fewer than [`FAN`] runs each; a run is merged from [`FAN`] runs of the previous level.
     levels: Vec<Vec<SpillFile>>,
 }
 
@@ -73,7 +73,7 @@ impl<'s, const N: usize> Sorter<'s, N> {
         self.add_run(level + 1, merged.finish()?)
     }
 
-    /// Gives all records, of which there are `count`, to `visit` in order, and reports progress.
+    /// Passes all `count` records to `visit`, sorted, and reports progress.
     pub(crate) fn visit_in_order<E: From<BatchError>>(
         self,
         count: u64,
@@ -93,7 +93,7 @@ impl<'s, const N: usize> Sorter<'s, N> {
         Ok(())
     }
 
-    /// Returns all records in order.
+    /// Returns all records, sorted.
     pub(crate) fn finish(mut self) -> Sorted<N> {
         self.records.par_sort_unstable();
         let runs = std::mem::take(&mut self.levels).into_iter().flatten();

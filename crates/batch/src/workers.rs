@@ -18,10 +18,10 @@ impl<T> ResultSender<T> {
     }
 }
 
-/// Runs `work` on `workers` threads and gives the results that they send to `take` on this one. The
-/// first error of `take` ends the work.
+/// Runs `work` on `workers` threads and passes the results that they send to `take` on this thread.
+/// The first error of `take` ends the work.
 ///
-/// The queue between them holds two results a worker, so that workers wait when `take` is slow.
+/// The queue between them holds two results per worker, so that workers wait when `take` is slow.
 pub(crate) fn work<T: Send, E>(
     workers: NonZeroUsize,
     work: impl Fn(&ResultSender<T>) -> Result<(), Disconnected> + Sync,

@@ -1,4 +1,4 @@
-//! The options of a crawl's archive, by its settings.
+//! Archive options, derived from a crawl's settings.
 
 use sinks::ArchiveOptions;
 use sinks::warc::{Compression, Dictionary, Packing, is_prefix};

@@ -1,8 +1,8 @@
-//! The assembly of a crawl from its settings: the one place that puts the parts together.
+//! Assembles a crawl from its settings. No other module puts the parts together.
 //!
-//! [`Components`] are the parts that write nothing. [`assemble`] opens the others in the order in
-//! which they need each other: the store, the archive and its indexes. `rules.rs` turns settings
-//! into the options of the parts.
+//! [`Components`] are the parts that write nothing. [`assemble`] opens all other parts in the order
+//! of their dependencies: the store, the archive and its indexes. `rules.rs` turns settings into
+//! the options of the parts.
 
 mod archive;
 mod directory;
@@ -45,7 +45,7 @@ use crate::{
     session_clock,
 };
 
-/// Origins whose robots.txt is remembered.
+/// Maximum number of origins whose robots.txt is remembered.
 const ROBOTS_REMEMBERED: usize = 100_000;
 
 /// A crawl that is ready to run.
@@ -56,7 +56,7 @@ pub(crate) struct AssembledCrawl {
     pub(crate) store: Arc<EmbeddedStore>,
     /// The store that carries out orders.
     pub(crate) ordered: OrderedStore,
-    /// The settings that let in more than those of the last session.
+    /// Settings that admit more URLs than in the last session.
     pub(crate) widened: Option<Widened>,
     /// The rest of a long list of seeds, which was read into the queue.
     pub(crate) list: Option<ReadList>,
@@ -83,9 +83,9 @@ impl OpenStore {
         }
     }
 
-    /// Queues failed seeds again: those whose failure may have passed, those that were not seeds
-    /// when they failed, and all of them while the crawl has no page. The user may have added a
-    /// login, for example.
+    /// Requeues failed seeds whose failure may have passed, or that were not seeds when they
+    /// failed. If the crawl has fetched no page yet, requeues all failed seeds: the user may have
+    /// added a login, for example.
     async fn retry_seeds(&self, seeds: &Seeds) -> Result<u64, StoreFault> {
         // The journal is read only if anything failed.
         let totals = self.frontier().standing().totals;
@@ -106,7 +106,7 @@ impl OpenStore {
         }
     }
 
-    /// Widens the scope by the seeds, and by the targets of their redirects.
+    /// Widens the scope by the seeds and the targets of their redirects.
     fn widen(&self, scope: &RwLock<Scope>, seeds: &[PageUrl]) {
         if let Some(shared) = &self.shared {
             shared.share_seeds(seeds);
@@ -117,8 +117,7 @@ impl OpenStore {
     }
 }
 
-/// The components that write nothing. Creating them finds wrong settings before the directory
-/// exists.
+/// Components that write nothing. Creating them detects wrong settings before the directory exists.
 pub(crate) struct Components {
     scope: Scope,
     fetch: Arc<dyn Fetch>,
@@ -180,7 +179,7 @@ impl Components {
     }
 }
 
-/// Puts the parts together, and queues the seeds. With a `session`, the crawl is a shared one.
+/// Puts the parts together, and queues the seeds. With a `session`, the crawl is shared.
 ///
 /// `listen` returns the request to stop; it is called once reading can be stopped.
 pub(crate) async fn assemble(
@@ -195,7 +194,7 @@ pub(crate) async fn assemble(
     let state = crawl_directory::state(&settings.out);
     if session.is_none() {
         if !EmbeddedStore::exists(&state) {
-            // Before a new journal begins, which would pass for the lost one.
+            // Checked before a new journal begins, since it would be mistaken for the lost one.
             directory::refuse_to_forget(&settings.out)?;
         }
         crawl_directory::refuse_a_short_journal(&settings.out)?;
@@ -227,7 +226,7 @@ pub(crate) async fn assemble(
         directory::refuse_to_forget(&settings.out)?;
     }
     opened.widen(&scope, &seeds.urls);
-    // The nodes of a shared crawl all have the settings of the first.
+    // All nodes of a shared crawl have the settings of the first node.
     let before = match opened.shared {
         None => Before::read(settings, &store)?,
         Some(_) => None,
@@ -408,7 +407,7 @@ fn open_store(
     })
 }
 
-/// Resumes the pauses that an earlier session left.
+/// Resumes the pauses that remain from an earlier session.
 fn resume_pacing(pacer: &Pacer, store: &EmbeddedStore, settings: &Settings, clock: &Clock) {
     session_clock::warn_if_behind(store.clock_behind());
     if store.after_a_death() {
@@ -434,7 +433,7 @@ async fn queue(
     queued.map_err(|error| with_disk_remedy(&error, settings))
 }
 
-/// Adds the remedy for a fault that is most likely the machine's.
+/// Adds the remedy for a fault that the machine most likely caused.
 fn with_disk_remedy(error: &(dyn Error + 'static), settings: &Settings) -> CliError {
     fault(error).with_remedy(disk_error::remedy_of(error, &settings.out))
 }

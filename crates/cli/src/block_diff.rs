@@ -1,5 +1,5 @@
-//! Blocks that differ between two pages, as `--diff` and `why` print them. Those that count
-//! decided.
+//! Blocks that differ between two pages, as `--diff` and `why` print them. Blocks that count
+//! decided the verdict.
 
 use std::io::{self, Write};
 
@@ -8,12 +8,12 @@ use serde::{Serialize, Serializer};
 
 use crate::terminal::printable;
 
-/// Blocks that people see. Programs get all.
+/// Maximum number of blocks in text output. JSON output contains all blocks.
 const SHOWN: usize = 40;
-/// The longest text of a block that people see, in characters.
+/// Maximum length of a block in text output, in characters.
 const LONGEST: usize = 160;
 
-/// A block that differs, for programs.
+/// A differing block in JSON output.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct PrintedBlock {
     /// `counts`, or the reason why it does not: `frame`, `changes`, `same-words` or `aside`.
@@ -30,7 +30,7 @@ fn by_name<S: Serializer>(weight: &BlockWeight, serializer: S) -> Result<S::Ok, 
     serializer.serialize_str(weight.as_str())
 }
 
-/// Returns the blocks for programs. `a` is the page if `is_page_first`, otherwise the original.
+/// Returns the blocks for JSON output. `a` is the page if `is_page_first`, otherwise the original.
 pub(crate) fn printed(blocks: Vec<DifferingBlock>, is_page_first: bool) -> Vec<PrintedBlock> {
     let blocks = blocks.into_iter();
     let printed = blocks.map(|block| {
@@ -47,7 +47,7 @@ pub(crate) fn printed(blocks: Vec<DifferingBlock>, is_page_first: bool) -> Vec<P
     printed.collect()
 }
 
-/// Writes the blocks for people, those that count first, under the names of both texts.
+/// Writes the blocks as text under the names of both texts. Blocks that count come first.
 pub(crate) fn write(
     blocks: &[PrintedBlock],
     (a, b): (&str, &str),

@@ -1,4 +1,4 @@
-//! Errors of commands: one line that names the cause, and one with the remedy.
+//! Errors of commands: a line that names the cause, and a line with the remedy.
 
 use std::error::Error;
 use std::fmt;
@@ -16,7 +16,7 @@ pub(crate) struct CliError {
     is_disk_full: bool,
 }
 
-/// Returns a usage error: options, files or values that cannot be right. Code 2.
+/// Returns a usage error, for wrong options, files or values. Exit code 2.
 pub(crate) fn usage(message: impl fmt::Display) -> CliError {
     CliError {
         code: 2,
@@ -26,7 +26,7 @@ pub(crate) fn usage(message: impl fmt::Display) -> CliError {
     }
 }
 
-/// Returns a fault of the crawler or of the machine. Code 1.
+/// Returns a fault of the crawler or the machine. Exit code 1.
 pub(crate) fn fault(error: &(dyn Error + 'static)) -> CliError {
     CliError {
         code: 1,
@@ -68,7 +68,7 @@ impl CliError {
         error.with_remedy(remedy.unwrap_or("`crawler --help` explains every option and command"))
     }
 
-    /// Returns true if a full disk is the cause: with more room, the same may succeed.
+    /// Returns true if a full disk is the cause: with more disk space, a retry may succeed.
     pub(crate) const fn is_disk_full(&self) -> bool {
         self.is_disk_full
     }
@@ -79,7 +79,7 @@ impl CliError {
         self
     }
 
-    /// Returns it as one line, for a page.
+    /// Returns the error as one line, for a web page.
     pub(crate) fn in_one_line(&self) -> String {
         match &self.remedy {
             Some(remedy) => format!("{} ({remedy})", self.message),
@@ -87,12 +87,12 @@ impl CliError {
         }
     }
 
-    /// Prints it as a warning.
+    /// Prints the error as a warning.
     pub(crate) fn warn(&self) {
         say(&format!("warning: {}", printable(&self.message)));
     }
 
-    /// Prints it and returns the exit code.
+    /// Prints the error and returns the exit code.
     pub(crate) fn report(&self) -> ExitCode {
         say(&format!("error: {}", printable(&self.message)));
         if let Some(remedy) = &self.remedy {

@@ -1,4 +1,4 @@
-//! One file a command, and what several of them share.
+//! One file per command, and shared helpers.
 
 mod archives;
 pub(crate) mod canonicalize;
@@ -69,12 +69,12 @@ fn read_input(path: &Path) -> Result<Vec<u8>, CliError> {
     input::read(path, MAX_DOCUMENT).map_err(unreadable(path))
 }
 
-/// Returns the error of a named file or directory that cannot be read.
+/// Returns the error for a named file or directory that cannot be read.
 fn unreadable(path: &Path) -> impl Fn(io::Error) -> CliError + Copy {
     move |error| usage(format!("cannot read {}: {error}", path.display()))
 }
 
-/// Returns the error of a named file that cannot be written.
+/// Returns the error for a named file that cannot be written.
 fn unwritable(path: &Path) -> impl Fn(io::Error) -> CliError + Copy {
     move |error| usage(format!("cannot write {}: {error}", path.display()))
 }
@@ -94,7 +94,7 @@ fn column(label: &'static str, value: Option<impl ToString>) -> (&'static str, O
     (label, value.map(|value| value.to_string()))
 }
 
-/// Returns exit code 0 for a check that found nothing wrong, else 1.
+/// Returns exit code 0 if a check found nothing wrong, otherwise 1.
 fn exit_code(is_right: bool) -> ExitCode {
     match is_right {
         true => ExitCode::SUCCESS,
@@ -102,7 +102,7 @@ fn exit_code(is_right: bool) -> ExitCode {
     }
 }
 
-/// Returns the scope of a crawl with its seeds and with the exclusions in force.
+/// Returns the scope of a crawl with its seeds and the exclusions in effect.
 fn scope_in_force(settings: &Settings, form: &CanonicalForm) -> Result<Scope, CliError> {
     let mut scope = assembly::scope(settings)?;
     if let Some(in_force) = last_in_force(&settings.out)? {
@@ -114,7 +114,7 @@ fn scope_in_force(settings: &Settings, form: &CanonicalForm) -> Result<Scope, Cl
     Ok(scope)
 }
 
-/// Opens the store in `state` with nobody beside.
+/// Opens the store in `state` for exclusive use.
 fn open_store(
     settings: &Settings,
     earlier: Option<Arc<EarlierCrawls>>,
@@ -152,7 +152,7 @@ fn order<T>(
     })
 }
 
-/// Returns a runtime for asynchronous calls of a command that has none.
+/// Returns a runtime for a command that needs one for asynchronous calls.
 fn runtime() -> Result<Runtime, CliError> {
     let runtime = tokio::runtime::Builder::new_current_thread().build();
     runtime.map_err(|error| fault(&error))

@@ -1,12 +1,12 @@
-//! The watch over `DIR/control.toml`, which changes a running crawl.
+//! Watches `DIR/control.toml`, which changes a running crawl.
 //!
-//! The file is read before the first page is requested, and once a second from then on. Its content
-//! takes effect when two reads in a row find the same, so that a half-written file is not applied.
-//! A node of a shared crawl obeys the file in its directory, and where there is none the text that
-//! `crawler control` wrote into the store. An invalid file changes nothing. Each change and each
+//! The file is read before the first page is requested, and then once per second. Its content takes
+//! effect after two identical reads in a row, so that a half-written file is not applied. A node of
+//! a shared crawl applies the file in its directory, or, if the file does not exist, the text that
+//! `crawler control` wrote to the store. An invalid file changes nothing. Each change and each
 //! mistake is reported once, in crawl.log and on standard error. `DIR/state/control.json` records
-//! what is in force, for `status`, `why` and `verify`. [`crawl::control_file`] knows the keys;
-//! `orders.rs` carries out the orders.
+//! the control file in effect, for `status`, `why` and `verify`. [`crawl::control_file`] defines
+//! the keys; `orders.rs` carries out the orders.
 
 pub(crate) mod orders;
 
@@ -28,18 +28,18 @@ use crate::cli_error::{CliError, fault, usage};
 use crate::crawl_directory;
 use crate::settings::one_line;
 
-/// The interval at which the file is read.
+/// Interval between reads of the file.
 const READ_EVERY: Duration = Duration::from_secs(1);
 
-/// The control file in force in a crawl, or when it last ran.
+/// The control file that is in effect in a crawl, or was when it last ran.
 pub(crate) struct ControlInForce {
-    /// The keys of the file.
+    /// Keys of the file.
     pub(crate) table: toml::Table,
-    /// The overrides that it stands for.
+    /// Overrides defined by the file.
     pub(crate) overrides: RuntimeOverrides,
 }
 
-/// Returns the control file that was last in force in the crawl in `directory`, if there was one.
+/// Returns the last control file in effect in the crawl in `directory`, if any.
 pub(crate) fn last_in_force(directory: &Path) -> Result<Option<ControlInForce>, CliError> {
     let state = crawl_directory::state(directory);
     let record = ControlRecord::of(&state).map_err(|error| fault(&error))?;
@@ -56,8 +56,8 @@ pub(crate) fn last_in_force(directory: &Path) -> Result<Option<ControlInForce>, 
     Ok(Some(ControlInForce { table, overrides }))
 }
 
-/// Returns the shortest delay and the shortest ceiling of delays that were ever in force in the
-/// crawl in `directory` by a control file.
+/// Returns the shortest delay and the shortest delay ceiling that a control file ever set in the
+/// crawl in `directory`.
 pub(crate) fn shortest_delays(
     directory: &Path,
 ) -> Result<(Option<Duration>, Option<Duration>), CliError> {
@@ -70,7 +70,7 @@ pub(crate) fn shortest_delays(
 enum FileState {
     Missing,
     Text(String),
-    /// It cannot be read, for this reason.
+    /// The file cannot be read, for this reason.
     Unreadable(String),
 }
 
@@ -86,7 +86,7 @@ impl FileState {
         }
     }
 
-    /// Returns the file of a node: its own, or that of the crawl's store.
+    /// Returns the control file of a node: its own file, or the text in the crawl's store.
     fn or_of(self, store: &OrderedStore) -> Self {
         let OrderedStore::Shared(shared) = store else {
             return self;
@@ -111,9 +111,9 @@ impl FileState {
 pub(crate) struct ControlWatch {
     directory: PathBuf,
     settings: PacingRules,
-    /// The state of the file at the last read.
+    /// State of the file at the last read.
     seen: FileState,
-    /// The state of the file that was last applied or refused, and true if it was refused.
+    /// State of the file that was last applied or refused, and true if it was refused.
     acted_on: FileState,
     refused: bool,
 }
@@ -122,7 +122,7 @@ impl ControlWatch {
     /// Reads the file for the first time. `settings` are the pacing rules without it.
     ///
     /// # Errors
-    /// The file is invalid, so that it is unclear what should be in force.
+    /// The file is invalid, so it is unclear which overrides should be in effect.
     pub(crate) fn open(directory: &Path, settings: PacingRules) -> Result<Self, CliError> {
         let path = directory.join(CONTROL);
         let found = FileState::of(&path);
@@ -150,7 +150,8 @@ impl ControlWatch {
     ) -> Result<(), StoreFault> {
         self.seen = self.seen.clone().or_of(store);
         self.acted_on = self.seen.clone();
-        // `open` refuses an invalid file, and `crawler control` one for the store.
+        // `open` refuses an invalid file, and `crawler control` does not write invalid text to the
+        // store.
         let overrides = self.seen.overrides().unwrap_or_default();
         self.apply(context, overrides);
         self.carry_out_orders(context, store).await
@@ -175,7 +176,7 @@ impl ControlWatch {
         }
     }
 
-    /// Carries out the orders in force that were not carried out before.
+    /// Carries out the orders in the file that are not carried out yet.
     async fn carry_out_orders(
         &self,
         context: &CrawlContext,
@@ -191,13 +192,13 @@ impl ControlWatch {
             tracing::warn!("{CONTROL}: {effect}");
         }
         self.keep(context, carried_out.done);
-        // The queue may have been empty: the leasing loop looks again.
+        // The queue may have been empty; this makes the leasing loop check it again.
         context.apply((*overrides).clone(), &self.settings);
         Ok(())
     }
 
-    /// Applies the file if it differs from what was acted on, and two reads found the same. Returns
-    /// true if it was applied.
+    /// Applies the file if it differs from the file that was last acted on, and two reads were
+    /// identical. Returns true if it was applied.
     fn follow(&mut self, found: FileState, context: &CrawlContext) -> bool {
         let is_settled = found == self.seen;
         self.seen = found;
@@ -229,8 +230,8 @@ impl ControlWatch {
         }
     }
 
-    /// Stores what is in force, for other commands, and the orders that were carried out now. If it
-    /// cannot be written, the crawl continues.
+    /// Records the control file in effect for other commands, and the orders that were just carried
+    /// out. If the record cannot be written, the crawl continues.
     fn keep(&self, context: &CrawlContext, carried_out: BTreeSet<String>) {
         let text = match &self.seen {
             FileState::Text(text) => Some(text.as_str()),
@@ -240,7 +241,7 @@ impl ControlWatch {
         if text.is_none() && !ControlRecord::path(&state).exists() {
             return;
         }
-        // An unreadable record is replaced by a new one.
+        // A new record replaces an unreadable one.
         let mut record = ControlRecord::of(&state)
             .unwrap_or_default()
             .replace(text, &context.overrides.current());

@@ -22,7 +22,7 @@ pub(crate) fn archive(directory: &Path) -> PathBuf {
     directory.join("archive")
 }
 
-/// Returns the node of a shared crawl to which the directory belongs, if it does.
+/// Returns the node of a shared crawl that owns the directory, if any.
 pub(crate) fn node_mark(directory: &Path) -> Result<Option<NodeMark>, CliError> {
     NodeMark::read(&state(directory)).map_err(|error| {
         let shown = directory.display();
@@ -33,9 +33,8 @@ pub(crate) fn node_mark(directory: &Path) -> Result<Option<NodeMark>, CliError> 
     })
 }
 
-/// Returns the archive's files in the order in which they were written: the number at the end of
-/// each name counts. The last one may still be open, with another name: [`is_named`] compares
-/// names.
+/// Returns the archive's files in writing order, by the number at the end of each name. The last
+/// file may still be open under a temporary name: [`is_named`] compares names.
 pub(crate) fn archive_files(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for item in std::fs::read_dir(directory)? {
@@ -61,8 +60,8 @@ pub(crate) fn arc_files(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Warns about files in the directory of an archive that are archives by their names, and that the
-/// command does not read there; returns true if there are any.
+/// Warns about files in an archive's directory that have names of archives but that the command
+/// does not read there. Returns true if there are any.
 pub(crate) fn warn_of_unread(directory: &Path, reads_arc: bool) -> std::io::Result<bool> {
     let mut unread = Vec::new();
     for item in std::fs::read_dir(directory)? {
@@ -117,12 +116,12 @@ fn unread_reason(path: &Path) -> Option<&'static str> {
     }
 }
 
-/// Returns true if the archive file at `path` is the one that the journal calls `name`.
+/// Returns true if the journal refers to the archive file at `path` as `name`.
 pub(crate) fn is_named(path: &Path, name: &str) -> bool {
     name_of(path) == Some(name)
 }
 
-/// Returns the number at the end of the name of an archive file; none in the names of others.
+/// Returns the number at the end of an archive file's name; `None` for the names of other files.
 pub(crate) fn file_number(name: &str) -> Option<u64> {
     let mut suffixes = Packing::ALL.into_iter().map(Packing::suffix);
     let stem = suffixes.find_map(|suffix| name.strip_suffix(suffix))?;
@@ -130,8 +129,8 @@ pub(crate) fn file_number(name: &str) -> Option<u64> {
     number.parse().ok()
 }
 
-/// Returns the path to which a directory is moved when another replaces it: beside it, its name
-/// with `what` and the time, and a number if that path exists.
+/// Returns the path that a directory is moved to when another directory replaces it: next to it,
+/// its name with `what` and the time, and a number if that path exists.
 pub(crate) fn quarantine_path(path: &Path, what: &str, now: Timestamp) -> PathBuf {
     let name = format!("{what}-{}", now.digits());
     let mut free = path.with_extension(&name);
@@ -161,8 +160,8 @@ pub(crate) fn rebuild_from_archive(directory: &Path) -> String {
     )
 }
 
-/// Returns the number of bytes missing at the end of the journal of the crawl in `directory`, by
-/// the note in its archive.
+/// Returns the number of bytes missing at the end of the journal of the crawl in `directory`,
+/// according to the note in its archive.
 pub(crate) fn missing_journal(directory: &Path) -> Result<u64, CliError> {
     let noted = Settled::read(&archive(directory)).map_err(|error| fault(&error))?;
     let SettledNote::Settled(settled) = noted else {
@@ -172,7 +171,7 @@ pub(crate) fn missing_journal(directory: &Path) -> Result<u64, CliError> {
     Ok(settled.journal.saturating_sub(length))
 }
 
-/// Refuses a journal that was longer before, so that nothing is appended to it.
+/// Refuses a journal that has become shorter, to prevent appends to it.
 pub(crate) fn refuse_a_short_journal(directory: &Path) -> Result<(), CliError> {
     let state = state(directory);
     let missing = match EmbeddedStore::exists(&state) {
@@ -190,7 +189,7 @@ pub(crate) fn refuse_a_short_journal(directory: &Path) -> Result<(), CliError> {
     Err(fault(&error).with_remedy(rebuild_from_archive(directory)))
 }
 
-/// Converts a store's error: wrong usage if it is in use, else a fault.
+/// Converts a store's error: a usage error if the store is in use, otherwise a fault.
 pub(crate) fn cli_error(error: &StoreFault) -> CliError {
     match error {
         StoreFault::InUse { .. } => in_use(error),
@@ -241,7 +240,7 @@ pub(crate) fn refuse_node(directory: &Path) -> Result<(), CliError> {
     )))
 }
 
-/// Returns the path of the state of a crawl, or of a node of a shared one.
+/// Returns the path of the state of a crawl, or of a node in a shared crawl.
 pub(crate) fn any_state_of(directory: &Path) -> Result<PathBuf, CliError> {
     let state = state(directory);
     if EmbeddedStore::exists(&state) {

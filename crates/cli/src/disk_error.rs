@@ -1,4 +1,4 @@
-//! Disk errors: the error of the operating system behind a fault, and the remedy for it.
+//! Disk errors: the operating system error behind a fault, and its remedy.
 
 use std::error::Error;
 use std::io;
@@ -8,13 +8,14 @@ use disk::DiskErrorKind;
 
 use crate::terminal::pasted;
 
-/// Returns the remedy for a fault, by the error of the operating system behind it.
+/// Returns the remedy for a fault, based on the operating system error behind it.
 pub(crate) fn remedy_of(error: &(dyn Error + 'static), out: &Path) -> String {
     let kind = io_error_in(error).map_or(DiskErrorKind::Broken, DiskErrorKind::of);
     remedy_for(kind, out)
 }
 
-/// Returns true if a full disk is behind an error. If files may not grow (EFBIG), no waiting helps.
+/// Returns true if a full disk caused an error. EFBIG does not count: waiting does not help against
+/// a file size limit.
 pub(crate) fn is_full(error: &(dyn Error + 'static)) -> bool {
     let kind = io_error_in(error).map(io::Error::kind);
     kind.is_some_and(|kind| {
@@ -22,7 +23,7 @@ pub(crate) fn is_full(error: &(dyn Error + 'static)) -> bool {
     })
 }
 
-/// Returns the error of the operating system in the chain of causes.
+/// Returns the operating system error in the chain of causes.
 fn io_error_in<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e io::Error> {
     let mut causes = std::iter::successors(Some(error), |&error| error.source());
     causes.find_map(|cause| cause.downcast_ref())

@@ -1,4 +1,4 @@
-//! The disk that a crawl writes to, with its reserve, and the remedies for a full disk.
+//! The disk that a crawl writes to, its reserve, and the handling of a full disk.
 
 use std::io;
 use std::path::Path;
@@ -15,9 +15,9 @@ use crate::disk_error::remedy_for;
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
 
-/// The size of the reserve: 64 pages under way of 128 KiB each, and their journal.
+/// Size of the reserve: enough for 64 pages in flight of 128 KiB each, and their journal records.
 const RESERVE_BYTES: u64 = 8 << 20;
-/// Its name, below the state.
+/// Name of the reserve file, below the state directory.
 const RESERVE: &str = "reserve";
 
 /// Takes the reserve of the crawl in `settings.out`. The caller must hold the lock of its state.
@@ -33,13 +33,14 @@ pub(crate) fn keep(disk: &ReservedDisk, settings: &Settings) -> Result<Arc<DiskS
     if let Some(reserve) = &reserve {
         disk.keep(Arc::clone(reserve));
     }
-    // One of them may be a link to another file system.
+    // Either directory may be a link to another file system.
     let directories = vec![state, crawl_directory::archive(&settings.out)];
     let space = DiskSpace::new(system, reserve, directories, rules);
     Ok(Arc::new(space))
 }
 
-/// Takes the reserve; none if a limit of file sizes forbids it, because waiting does not help then.
+/// Takes the reserve. Returns `None` if a file size limit forbids it, because waiting does not help
+/// then.
 fn reserve(disk: &Arc<dyn Disk>, state: &Path, low_water: u64) -> io::Result<Option<Arc<Reserve>>> {
     let path = state.join(RESERVE);
     let reserve = Reserve::take(Arc::clone(disk), &path, RESERVE_BYTES, low_water)?;
@@ -51,14 +52,14 @@ fn reserve(disk: &Arc<dyn Disk>, state: &Path, low_water: u64) -> io::Result<Opt
     Ok((!limited).then(|| Arc::new(reserve)))
 }
 
-/// Growth of the free space after which a step is tried again, in bytes.
+/// Minimum growth of the free space, in bytes, that triggers a retry of a step.
 const MORE_ROOM: u64 = 1 << 20;
-/// The time after which a step is tried again in any case: free space does not show a quota.
+/// Maximum time until a step is retried: a quota is not visible in the free space.
 const TRY_AGAIN_AFTER: Duration = Duration::from_secs(60);
-/// The interval at which the free space is read.
+/// Interval between reads of the free space.
 const READ_EVERY: Duration = Duration::from_secs(1);
 
-/// The opening of a crawl on a disk that may be full. A step that finds no room waits for some, as
+/// Opens a crawl on a disk that may be full. A step that runs out of disk space waits for more, as
 /// a running crawl does.
 pub(crate) struct DiskFullRetry<'s> {
     settings: &'s Settings,
@@ -73,8 +74,7 @@ impl<'s> DiskFullRetry<'s> {
         }
     }
 
-    /// Takes a step, and takes it again while it fails for want of room and the user's patience
-    /// lasts.
+    /// Runs a step. If the step fails on a full disk, retries it until `--wait-for-room` expires.
     pub(crate) async fn step<T>(
         &mut self,
         mut step: impl AsyncFnMut() -> Result<T, CliError>,
@@ -87,7 +87,7 @@ impl<'s> DiskFullRetry<'s> {
         }
     }
 
-    /// Waits for more room. Returns the error once the user's patience ends.
+    /// Waits for more disk space. Returns the error once `--wait-for-room` expires.
     async fn wait(&mut self, error: CliError) -> Result<(), CliError> {
         let patience = self.settings.wait_for_room.0;
         let free = self.free();
@@ -118,8 +118,8 @@ impl<'s> DiskFullRetry<'s> {
     }
 }
 
-/// Returns the error about a file of the crawl in `out`: a usage error if the user's choice of the
-/// path is wrong, a fault if the machine fails.
+/// Returns the error about a file of the crawl in `out`: a usage error if the user chose a wrong
+/// path, a fault if the machine fails.
 pub(crate) fn cannot(action: &str, path: &Path, error: &io::Error, out: &Path) -> CliError {
     let message = format!("cannot {action} {}: {error}", path.display());
     match error.kind() {

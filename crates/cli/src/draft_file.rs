@@ -1,7 +1,9 @@
-//! A file that gets its name only when it is complete, and is removed otherwise, also by a signal.
+//! A file that gets its final name only once it is complete. Otherwise it is removed, even if a
+//! signal ends the process.
 //!
-//! `export::WholeFile` does the same for files that only grow, and can continue one. A ZIP seeks
-//! back to write the lengths of its members, and an index is written at once.
+//! `export::WholeFile` does the same for append-only files, and can continue an incomplete file.
+//! This type also allows seeking: a ZIP writer seeks back to write the lengths of members. An index
+//! is written all at once.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -18,7 +20,7 @@ pub(crate) struct DraftFile {
 }
 
 impl DraftFile {
-    /// Creates the draft of the file at `path`, or at the target of a link there.
+    /// Creates the draft of the file at `path`, or at its target if `path` is a link.
     pub(crate) fn begin(path: &Path) -> io::Result<Self> {
         let path = match path.canonicalize() {
             Ok(target) if path.is_symlink() => target,
@@ -31,7 +33,7 @@ impl DraftFile {
         Ok(Self { file, path, draft })
     }
 
-    /// Syncs the file and gives it its name.
+    /// Syncs the file and gives it its final name.
     pub(crate) fn complete(self) -> io::Result<()> {
         self.file.sync_all()?;
         self.draft.complete(&self.path)?;

@@ -1,5 +1,5 @@
-//! `--against` and `--since`: earlier crawls whose pages count as seen, and archives of earlier
-//! crawls that unchanged pages are read from.
+//! `--against` and `--since`: earlier crawls whose pages count as seen, and the archives that
+//! unchanged pages are read from.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -14,9 +14,9 @@ use crate::cli_error::{CliError, usage};
 use crate::crawl_directory;
 use crate::settings::Settings;
 
-/// Makes the paths in `--since` and `--against` absolute, each once. Before each path come those
-/// that its crawl was run against itself, which have the pages that it found unchanged. All paths
-/// of `since` are added to `against`.
+/// Makes the paths in `--since` and `--against` absolute and unique. Each path is preceded by the
+/// crawls that its own crawl was run against, because they contain the pages that it found
+/// unchanged. All paths of `since` are added to `against`.
 pub(crate) fn resolve(settings: &mut Settings) -> Result<(), CliError> {
     let (mut since, mut against) = (Vec::new(), Vec::new());
     for (option, directories, found) in [
@@ -36,8 +36,8 @@ pub(crate) fn resolve(settings: &mut Settings) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Adds a crawl, behind those that it was run against. `path` are the crawls on the way here, so
-/// that a crawl that was run against itself by a detour is added once.
+/// Adds a crawl after the crawls that it was run against. `path` contains the crawls on the current
+/// path, so a crawl that was indirectly run against itself is added once.
 fn add(
     directory: &Path,
     option: &str,
@@ -66,7 +66,7 @@ fn add(
         return Err(error.with_remedy(format!("--main-content {theirs}")));
     }
     path.push(absolute.clone());
-    // After a run, `against` has all of `since`. In a file written by hand, it may not.
+    // After a run, `against` includes all of `since`. In a file written by hand, it may not.
     for deeper in theirs.against.iter().chain(&theirs.since) {
         add(deeper, option, settings, path, found)?;
     }
@@ -75,8 +75,8 @@ fn add(
     Ok(())
 }
 
-/// Returns the archives of the earlier crawls, for the pages that `load` found. Only those in
-/// `--since` may be read; all of their files must exist.
+/// Returns the archives of the earlier crawls, for the pages that `load` found. Only the archives
+/// of crawls in `--since` may be read; all of their files must exist.
 pub(crate) fn archives(
     settings: &Settings,
     pages: Option<&Arc<EarlierCrawls>>,
@@ -115,7 +115,7 @@ pub(crate) fn states(settings: &Settings) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Returns the pages of the crawls in `--against`; reads all of their journals.
+/// Returns the pages of the crawls in `--against`. Reads all of their journals.
 pub(crate) fn load(settings: &Settings) -> Result<Option<EarlierCrawls>, CliError> {
     let states = states(settings);
     let features = settings.feature_settings_name();

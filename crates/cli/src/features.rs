@@ -16,16 +16,16 @@ use neardup::{
 use crate::cli_error::{CliError, fault, usage};
 use crate::draft_file::DraftFile;
 
-/// The name of the file of learned document frequencies, in the state directory of a crawl.
+/// Name of the file with learned document frequencies, in a crawl's state directory.
 const LEARNED: &str = "frequencies.txt";
 
-/// The features that fingerprints are made of.
+/// Features that fingerprints are computed from.
 #[derive(Clone, Debug)]
 pub(crate) struct FeatureSettings {
     features: Features,
     stop_words: Option<Arc<StopWords>>,
-    /// The given document frequencies. If the weights need some and none are given, they are
-    /// learned.
+    /// The given document frequencies. If the weights need frequencies and the user gives no file,
+    /// they are learned.
     frequencies: Option<Arc<DocumentFrequencies>>,
     ties: Ties,
 }
@@ -34,7 +34,8 @@ impl FeatureSettings {
     /// Creates the features. `stop_words` is a language, `frequencies` a file.
     ///
     /// # Errors
-    /// The language has no stop words, or the file cannot be read or does not fit the features.
+    /// No list of stop words exists for the language, or the file cannot be read or does not fit
+    /// the features.
     pub(crate) fn new(
         features: Features,
         stop_words: Option<&str>,
@@ -64,8 +65,8 @@ impl FeatureSettings {
         self.features.weights.needs_frequencies() && self.frequencies.is_none()
     }
 
-    /// Learns document frequencies from these documents if the weights need them.
-    /// Standard input is spooled then, because it is read twice.
+    /// Learns document frequencies from these documents if the weights need them. In that case
+    /// standard input is spooled, because it is read twice.
     pub(crate) fn learned_from(
         self,
         paths: &[PathBuf],
@@ -77,7 +78,7 @@ impl FeatureSettings {
         }
         let spooled = input.spool(paths);
         spooled.map_err(|error| CliError::of_usage(&error))?;
-        // What cannot be read is reported by the second reading.
+        // The second reading reports unreadable documents.
         let frequencies = self.count(paths, input, reader, |_skipped| ())?;
         Ok(Self {
             frequencies: Some(Arc::new(frequencies)),
@@ -85,8 +86,8 @@ impl FeatureSettings {
         })
     }
 
-    /// Counts the documents that have each feature. Unreadable ones do not count; `skip` is told
-    /// of them.
+    /// Counts the documents that contain each feature. Unreadable documents do not count; they are
+    /// passed to `skip`.
     pub(crate) fn count(
         &self,
         paths: &[PathBuf],
@@ -134,7 +135,7 @@ impl FeatureSettings {
             return Ok(AdaptiveSignatures::new(builder));
         }
         if self.features.weights == Weights::PlainTfIdf {
-            // Of the first pages every word would weigh nothing.
+            // In the first pages, every word would have weight 0.
             let error = usage("plain-tf-idf needs the documents before the first page");
             return Err(error.with_remedy(
                 "name their word counts with --frequencies, or take tf-idf, which learns",
@@ -167,8 +168,8 @@ impl FeatureSettings {
     }
 }
 
-/// Writes the learned frequencies. A kill loses those of its session: later pages are weighted
-/// without them, and their duplicates are still found by sketches.
+/// Writes the learned frequencies. A kill loses the session's frequencies: later pages are weighted
+/// without them, and sketches still find their duplicates.
 pub(crate) fn keep(adaptive_signatures: &AdaptiveSignatures, state: &Path) -> Result<(), CliError> {
     let Some(frequencies) = adaptive_signatures.frequencies() else {
         return Ok(());
@@ -192,7 +193,7 @@ pub(crate) fn write(
     let Some(path) = output.filter(|path| !is_standard_input(path)) else {
         return crate::output::file_to_stdout(|out| frequencies.write(out));
     };
-    // A device or a pipe is written as it is.
+    // A device or a pipe is written directly.
     let written = match path.exists() && !path.is_file() {
         true => File::options()
             .write(true)
@@ -214,7 +215,7 @@ fn write_to<W: Write>(frequencies: &DocumentFrequencies, out: W) -> io::Result<W
 /// Reads a file of frequencies.
 ///
 /// # Errors
-/// The file cannot be read, or has another form.
+/// The file cannot be read, or has another format.
 pub(crate) fn read(path: &Path) -> Result<DocumentFrequencies, CliError> {
     let unreadable =
         |error: &dyn std::fmt::Display| usage(format!("cannot read {}: {error}", path.display()));

@@ -1,10 +1,11 @@
-//! The topic of a focused crawl: from its settings when it begins, from its directory afterwards.
+//! The topic of a focused crawl: read from its settings at the start, and from its directory
+//! afterwards.
 //!
-//! `state/topic.json` has the topic as it was begun with, so that examples are read once and a
-//! crawl is continued with the same weights even where the files are gone. A topic of the seeds
-//! grows, so it has a file of its own, `state/topic-seeds.json`, with the words of each example.
-//! `state/topic-words.json` has the number of pages off topic with each word of the topic, as
-//! learned so far.
+//! `state/topic.json` contains the initial topic, so that examples are read only once, and a crawl
+//! continues with the same weights even if the example files are gone. A topic of the seeds grows,
+//! so it has a separate file, `state/topic-seeds.json`, with the words of each example.
+//! `state/topic-words.json` contains the learned number of pages off topic for each word of the
+//! topic.
 
 use std::collections::HashSet;
 use std::io;
@@ -28,23 +29,23 @@ use crate::settings::Settings;
 use crate::terminal::{printable, say};
 use crate::topic_of::{frequencies_of, growing_topic_of, topic_of};
 
-/// The files of a topic, below the state directory of a crawl.
+/// Files of a topic, below a crawl's state directory.
 const TOPIC: &str = "topic.json";
 const SEEDS: &str = "topic-seeds.json";
 const WORDS: &str = "topic-words.json";
 
-/// The warning for a crawl that is rebuilt without its topic.
+/// Warning for a crawl that is rebuilt without its topic.
 const WITHOUT_TOPIC: &str = "warning: without its topic, the links of archived pages go first, in \
                              the order in which they were found";
 
-/// The topic that a crawl was begun with; a topic of the seeds by those that were read so far.
+/// The topic that a crawl began with. A topic of the seeds is made from the seeds read so far.
 #[derive(Debug)]
 pub(crate) struct CrawlTopic {
     choice: TopicChoice,
     source: TopicSource,
 }
 
-/// The options that define the topic, as they were given.
+/// The options that define the topic, as given.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct TopicChoice {
     words: Option<String>,
@@ -60,12 +61,12 @@ enum TopicSource {
     OfSeeds(GrowingTopic),
 }
 
-/// The form of [`TOPIC`].
+/// The content of [`TOPIC`].
 #[derive(Debug, Serialize, Deserialize)]
 struct StoredTopic {
     #[serde(flatten)]
     choice: TopicChoice,
-    /// None for a topic of the seeds.
+    /// `None` for a topic of the seeds.
     topic: Option<Topic>,
 }
 
@@ -94,11 +95,11 @@ impl TopicChoice {
 }
 
 impl CrawlTopic {
-    /// Returns the topic of a crawl that is to begin or to continue; none if it has none. Examples
-    /// are read where it begins only.
+    /// Returns the topic of a crawl that begins or continues; `None` for a crawl without a topic.
+    /// Examples are only read when the crawl begins.
     ///
     /// # Errors
-    /// The topic has no words, an example cannot be read, or the crawl was begun with another
+    /// The topic is without words, an example cannot be read, or the crawl was begun with another
     /// topic.
     pub(crate) fn of(settings: &Settings) -> Result<Option<Self>, CliError> {
         let state = crawl_directory::state(&settings.out);
@@ -107,7 +108,8 @@ impl CrawlTopic {
         if begun.is_none() && !EmbeddedStore::exists(&state) {
             return Self::new(choice, settings);
         }
-        // Without the file, as after `crawler rebuild`, the crawl's settings name its topic.
+        // Without the file, for example after `crawler rebuild`, the crawl's settings define its
+        // topic.
         let was = match &begun {
             Some(begun) => begun.choice.clone(),
             None => TopicChoice::of(&Settings::of_crawl(&settings.out)?),
@@ -121,7 +123,7 @@ impl CrawlTopic {
         }
     }
 
-    /// Returns the topic of the crawl in `directory`; none if it has none.
+    /// Returns the topic of the crawl in `directory`; `None` for a crawl without a topic.
     pub(crate) fn of_crawl(directory: &Path) -> Result<Option<Self>, CliError> {
         let state = crawl_directory::state(directory);
         let Some(stored) = read::<StoredTopic>(&state.join(TOPIC))? else {
@@ -137,9 +139,9 @@ impl CrawlTopic {
         }))
     }
 
-    /// Returns the topic by which the links of a crawl are promised again when it is rebuilt: the
-    /// one that it keeps, or else that of its settings. Warns if it had one and neither can be
-    /// read: the links of archived pages then have no promise.
+    /// Returns the topic for the promises of links when a crawl is rebuilt: the stored topic, or
+    /// else the topic in its settings. Warns if the crawl had a topic but neither can be read; then
+    /// the links of archived pages get no promise.
     pub(crate) fn to_rebuild(settings: &Settings) -> Option<Self> {
         let of_settings = || Self::new(TopicChoice::of(settings), settings);
         let found = match Self::of_crawl(&settings.out) {
@@ -157,9 +159,9 @@ impl CrawlTopic {
         })
     }
 
-    /// Keeps the topic in the new `state` of a crawl that is rebuilt, with the words that the crawl
-    /// has learned. Returns it with their weights; warns and returns none for a topic of seeds that
-    /// have to be read again.
+    /// Stores the topic and the learned words in the new `state` of a crawl that is rebuilt.
+    /// Returns the topic with the learned weights. Warns and returns `None` for a topic of the
+    /// seeds whose seeds must be read again.
     ///
     /// # Errors
     /// A file cannot be written.
@@ -185,8 +187,8 @@ impl CrawlTopic {
         Ok(topic.map(|topic| topic.with_threshold(threshold(settings))))
     }
 
-    /// Returns the topic with the weights that the crawl in `directory` has learned; none for a
-    /// topic of the seeds before the first is read.
+    /// Returns the topic with the weights that the crawl in `directory` has learned. Returns `None`
+    /// for a topic of the seeds before the first seed is read.
     pub(crate) fn weighed(&self, directory: &Path) -> Result<Option<Topic>, CliError> {
         let path = crawl_directory::state(directory).join(WORDS);
         Ok(self.weighed_by(read(&path)?.unwrap_or_default()))
@@ -215,7 +217,7 @@ impl CrawlTopic {
         Ok(Some(Self { choice, source }))
     }
 
-    /// Returns the topic of a crawl that continues: one that still grows needs the frequencies.
+    /// Returns the topic of a crawl that continues. A topic that still grows needs the frequencies.
     fn resumed(self, settings: &Settings) -> Result<Self, CliError> {
         let source = match self.source {
             TopicSource::OfSeeds(growing) if !growing.is_complete() => {
@@ -227,8 +229,8 @@ impl CrawlTopic {
         Ok(Self { source, ..self })
     }
 
-    /// Writes the topic where the crawl begins, and returns its focus. `key` is that of the crawl's
-    /// signatures.
+    /// Writes the topic when the crawl begins, and returns its focus. `key` is the key of the
+    /// crawl's signatures.
     pub(crate) fn focus(
         mut self,
         settings: &Settings,
@@ -261,14 +263,14 @@ impl CrawlTopic {
         Ok(focus.kept_by(move |words| write(&*disk, &path, words)))
     }
 
-    /// Writes the topic into this state directory, unless it has one.
+    /// Writes the topic to this state directory, unless it already contains one.
     fn store(&self, state: &Path, settings: &Settings, disk: &dyn Disk) -> Result<(), CliError> {
         let cannot_write =
             |path: &Path, error: io::Error| cannot("write", path, &error, &settings.out);
         let topic = match &self.source {
             TopicSource::Fixed(topic) => Some(topic.clone()),
             TopicSource::OfSeeds(growing) => {
-                // Before the other file, which says that it is there.
+                // Written before the other file, whose existence implies that this file exists.
                 let path = state.join(SEEDS);
                 let written = write(disk, &path, growing);
                 written.map_err(|error| cannot_write(&path, error))?;
@@ -285,15 +287,15 @@ impl CrawlTopic {
     }
 }
 
-/// Writes a file of the topic, in one step.
+/// Writes a file of the topic atomically.
 fn write(disk: &dyn Disk, path: &Path, content: &impl Serialize) -> io::Result<()> {
     let text = serde_json::to_vec(content).map_err(io::Error::other)?;
     disk.replace(path, &text)
 }
 
-/// Returns the number of seeds whose visits have not ended. Adds those that have ended and are no
-/// examples, as far as the archive has their pages: all of them after `crawler rebuild` without the
-/// old state, and otherwise none but pages without words.
+/// Returns the number of seeds whose visits have not ended. Adds visited seeds that are not
+/// examples yet, if their pages are archived. After `crawler rebuild` without the old state, these
+/// are all visited seeds; otherwise, only seeds whose pages are without words.
 fn catch_up(
     growing: &mut GrowingTopic,
     settings: &Settings,
@@ -344,7 +346,7 @@ fn refuse_change(directory: &Path, was: &TopicChoice) -> CliError {
     usage(format!("the crawl in {shown} was begun {was}")).with_remedy(remedy)
 }
 
-/// Reads a file of the topic; none if there is no such file.
+/// Reads a file of the topic; `None` if the file does not exist.
 fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<T>, CliError> {
     let text = match std::fs::read(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

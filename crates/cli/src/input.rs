@@ -1,4 +1,4 @@
-//! Files that the user names, and standard input.
+//! Input from files named by the user, and from standard input.
 
 use std::fs::File;
 use std::io::{self, Read};

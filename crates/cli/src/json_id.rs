@@ -5,7 +5,7 @@ use std::borrow::Borrow;
 use batch::DocumentId;
 use serde::{Serialize, Serializer};
 
-/// An id in JSON: a number if the document has one, otherwise a string.
+/// An id in JSON: a number if the document's id is a number, otherwise a string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct JsonId<I>(pub(crate) I);
 

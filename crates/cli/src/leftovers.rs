@@ -10,12 +10,12 @@
 //! | `search.new` | an interrupted `reindex` |
 //! | `archive/index/NNNNNN.cdxj` | an interrupted `index`: runs that no index names |
 //! | `report.html.part` | an interrupted `report` |
-//! | `FILE.new` beside a file that is replaced in one step, `state/probe` | a process that died |
+//! | `FILE.new` next to a file that is replaced atomically, `state/probe` | a process that died |
 //! | `archive/*.cut-N`, `state/journal/*.cut-N` | opening: bytes that a reader may still want |
 //!
-//! Invariant: the crawl can be continued without anything in the table. List it while no process
-//! has the crawl open: temporary files of a running process match too. The last line of the table
-//! is removed only on request.
+//! Invariant: a crawl can be continued without any of these files. List them only while no process
+//! has the crawl open: temporary files of a running process match, too. Files of the table's last
+//! line are removed only on request.
 
 use std::fs;
 use std::io;
@@ -30,18 +30,18 @@ use crate::crawl_directory;
 /// A leftover file or directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Leftover {
-    /// The path below the directory of the crawl.
+    /// Path below the crawl's directory.
     pub(crate) path: PathBuf,
-    /// The length of all its files.
+    /// Total length of its files.
     pub(crate) bytes: u64,
-    /// Its origin.
+    /// Origin of the file.
     pub(crate) why: &'static str,
-    /// True if it was cut off an archive or a journal.
+    /// True if it was cut off from an archive or a journal.
     pub(crate) is_cut: bool,
 }
 
-/// Paths below the crawl's directory, and their origins. `*` stands for any characters, and `N` in
-/// `*.cut-N` for digits.
+/// Paths below the crawl's directory, and their origins. `*` matches any characters, and `N` in
+/// `*.cut-N` matches digits.
 const KINDS: [(&str, &str); 12] = [
     ("state.old-*", "the state before a rebuild"),
     ("state.new", "an interrupted rebuild"),
@@ -94,7 +94,7 @@ pub(crate) fn find(directory: &Path) -> io::Result<Vec<Leftover>> {
         let (below, pattern) = path.rsplit_once('/').unwrap_or(("", path));
         let below = directory.join(below);
         for name in names(&below)? {
-            // A copy of the tables may be the only one: it is judged below.
+            // A copy of the tables may be the only copy left: see below.
             if is_match(&name, pattern) && name != "sled.new" {
                 add(below.join(&name), why, path.ends_with(".cut-N"))?;
             }
@@ -116,7 +116,7 @@ pub(crate) fn find(directory: &Path) -> io::Result<Vec<Leftover>> {
     Ok(found)
 }
 
-/// Returns the names in a directory, sorted; none if it does not exist.
+/// Returns the names in a directory, sorted; no names if it does not exist.
 fn names(directory: &Path) -> io::Result<Vec<String>> {
     let listed = match fs::read_dir(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -144,10 +144,10 @@ fn bytes_of(path: &Path) -> io::Result<u64> {
 }
 
 impl Leftover {
-    /// Removes it from the crawl's directory.
+    /// Removes the leftover from the crawl's directory.
     ///
     /// # Errors
-    /// The disk refuses it.
+    /// The file cannot be removed.
     pub(crate) fn remove(&self, directory: &Path) -> io::Result<()> {
         let path = directory.join(&self.path);
         // A link is removed, not its target.
@@ -157,14 +157,14 @@ impl Leftover {
         }
     }
 
-    /// Returns its size, its path and its origin, in columns.
+    /// Returns the size, path and origin, in columns.
     pub(crate) fn line(&self) -> String {
         let size = ByteSize(self.bytes).display().iec().to_string();
         format!("{size:>10}  {}  ({})", self.path.display(), self.why)
     }
 }
 
-/// Describes their number and total size.
+/// Describes the number and total size of leftovers.
 pub(crate) fn total(left: &[Leftover]) -> String {
     let bytes = left.iter().map(|item| item.bytes).sum();
     let noun = if left.len() == 1 { "item" } else { "items" };

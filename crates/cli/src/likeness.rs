@@ -1,9 +1,9 @@
-//! The options that say when two documents are near duplicates: what their fingerprints are made
-//! of, and what decides.
+//! Options that define near-duplicates: the features of fingerprints, and the criterion that
+//! decides.
 //!
-//! Invariant: what is asked for decides. Without an option a crawl's features, shingles and
-//! thresholds apply; `--features` sets the shingles of resemblance as well, and then a resemblance
-//! of 0.80 replaces thresholds that are tuned to runs of five words.
+//! Invariant: an option that is given decides. Without options, a crawl's features, shingles and
+//! thresholds apply. `--features` also sets the shingles of resemblance; then a resemblance of 0.80
+//! replaces thresholds that are tuned to runs of five words.
 
 use std::path::PathBuf;
 
@@ -48,8 +48,8 @@ pub(crate) struct FeatureArgs {
 }
 
 impl FeatureArgs {
-    /// Returns the builder of signatures for these documents, under the zero key. Reads all of them
-    /// first if words are weighted by their frequency in them.
+    /// Returns the builder of signatures for these documents, under the zero key. If words are
+    /// weighted by document frequency, reads all documents first.
     pub(crate) fn signature_builder(
         &self,
         paths: &[PathBuf],
@@ -74,7 +74,7 @@ impl FeatureArgs {
         Ok(builder.shingled_by(self.shingles()).bits(self.bits))
     }
 
-    /// Returns true if any of these options is given.
+    /// Returns true if any feature option is given.
     pub(crate) fn is_given(&self) -> bool {
         self.features.is_some()
             || self.weights.is_some()
@@ -122,7 +122,7 @@ pub(crate) struct VerdictArgs {
     pub(crate) least_words: Option<usize>,
 }
 
-/// The resemblance of near duplicates where the shingles are not those of a crawl.
+/// Minimum resemblance of near-duplicates if the shingles differ from a crawl's.
 const OF_OTHER_SHINGLES: f64 = 0.8;
 
 impl VerdictArgs {
@@ -140,14 +140,14 @@ impl VerdictArgs {
         criterion.map_err(|error| CliError::of_usage(&error))
     }
 
-    /// Returns the resemblance that decides; none if the thresholds of a crawl do.
+    /// Returns the resemblance that decides; `None` if a crawl's thresholds decide.
     pub(crate) fn asked_resemblance(&self, features: &FeatureArgs) -> Option<f64> {
         self.resemblance
             .or_else(|| features.features.map(|_| OF_OTHER_SHINGLES))
     }
 
-    /// Returns the figure that decides about candidates: the exact resemblance where one is asked
-    /// for, unless `exact` is off.
+    /// Returns the measure that decides about candidates. This is the exact resemblance if a
+    /// resemblance is given, unless `exact` is off.
     pub(crate) fn verification(
         &self,
         features: &FeatureArgs,
@@ -169,8 +169,8 @@ impl VerdictArgs {
         self.verify.is_none_or(Switch::is_on)
     }
 
-    /// Returns the bands by which candidates are found, and the resemblance for which they are
-    /// chosen; those of a crawl if its thresholds decide.
+    /// Returns the bands that find candidates, and the resemblance that they are designed for. If a
+    /// crawl's thresholds decide, these are the bands of a crawl.
     pub(crate) fn bands(
         &self,
         features: &FeatureArgs,
@@ -186,5 +186,5 @@ impl VerdictArgs {
     }
 }
 
-/// The least resemblance of long near duplicates in a crawl.
+/// Minimum resemblance of long near-duplicates in a crawl.
 const OF_LONG_TEXTS: f64 = 0.8;

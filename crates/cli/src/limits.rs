@@ -1,4 +1,4 @@
-//! The register of limits ([`store::Limit`]) as commands print it.
+//! Output of the register of limits ([`store::Limit`]) for commands.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub(crate) fn by_name(totals: &Totals) -> BTreeMap<&'static str, CutSum> {
     limits.map(|(limit, sum)| (limit.as_str(), sum)).collect()
 }
 
-/// Returns the numbers of documents that are not read, by format.
+/// Returns the number of documents that are not read, by format.
 pub(crate) fn unread_by_name(totals: &Totals) -> BTreeMap<&'static str, u64> {
     let formats = totals.unread_formats();
     formats
@@ -22,7 +22,7 @@ pub(crate) fn unread_by_name(totals: &Totals) -> BTreeMap<&'static str, u64> {
         .collect()
 }
 
-/// Describes the limits on one line; none if no visit was cut.
+/// Describes the limits on one line; `None` if no visit was cut.
 pub(crate) fn in_words(limits: &BTreeMap<&'static str, CutSum>) -> Option<String> {
     let limits = limits.iter().map(|(limit, sum)| match sum.lost {
         0 => format!("{} by {limit}", sum.visits),
@@ -32,7 +32,7 @@ pub(crate) fn in_words(limits: &BTreeMap<&'static str, CutSum>) -> Option<String
     (!limits.is_empty()).then(|| limits.join(", "))
 }
 
-/// Describes the documents that are not read on one line; none if there are none.
+/// Describes the documents that are not read on one line; `None` without such documents.
 pub(crate) fn unread_in_words(formats: &BTreeMap<&'static str, u64>) -> Option<String> {
     let formats = formats.iter().map(|(format, count)| {
         let noun = UnreadFormat::of_word(format).map_or(*format, |format| format.noun(*count));
@@ -53,8 +53,8 @@ pub(crate) fn with_value(limit: Limit, policy: &Policy) -> String {
     }
 }
 
-/// Returns the outcomes of the summary: one for each limit that cut visits, and one for each format
-/// that is not read.
+/// Returns the outcomes for the summary: one per limit that cut visits, and one per format that is
+/// not read.
 pub(crate) fn outcomes(
     limits: &BTreeMap<&'static str, CutSum>,
     unread: &BTreeMap<&'static str, u64>,
@@ -77,8 +77,7 @@ pub(crate) fn outcomes(
     cut.chain(unread).collect()
 }
 
-/// Returns the reservation of a crawl that visited everything that it saw, if a limit kept it from
-/// seeing all.
+/// Returns the caveat for a crawl that visited all known URLs, if limits hid further links.
 pub(crate) fn reservation(limits: &BTreeMap<&'static str, CutSum>) -> Option<String> {
     let (mut links, mut parts) = (0, 0);
     for (limit, sum) in limits {

@@ -1,5 +1,5 @@
-//! `crawl.log`: the events of a crawl, one JSON object a line. A part of them is shown to the user,
-//! too: how much, [`Verbosity`] decides. The file always has the same.
+//! `crawl.log`: the events of a crawl, one JSON object per line. [`Verbosity`] decides which events
+//! the user also sees. It does not affect the file.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -17,7 +17,7 @@ use web::Clock;
 use crate::log_file::{LogFile, LostLines};
 use crate::terminal::{printable, say};
 
-/// The crates of this project; of others only warnings are logged.
+/// The crates of this project. For other crates, only warnings are logged.
 const OURS: [&str; 7] = [
     "crawler",
     "crawl",
@@ -28,23 +28,23 @@ const OURS: [&str; 7] = [
     "web",
 ];
 
-/// The part of the events that a terminal shows (`-v`, `-q`).
+/// Selection of events that are shown on a terminal (`-v`, `-q`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verbosity {
-    /// Errors alone, and no summary unless one is asked for.
+    /// Errors only; no summary unless requested.
     Silent,
-    /// Errors, and the summary.
+    /// Errors and the summary.
     Quiet,
-    /// Progress and warnings, too.
+    /// Also progress and warnings.
     Normal,
-    /// Each visit, too.
+    /// Also each visit.
     Visits,
-    /// Details, too.
+    /// Also details.
     Details,
 }
 
 impl Verbosity {
-    /// Returns the verbosity of `-v` and `-q`, each given this number of times.
+    /// Returns the verbosity for these numbers of `-v` and `-q` flags.
     pub(crate) const fn of_flags(verbose: u8, quiet: u8) -> Self {
         match (verbose, quiet) {
             (_, 2..) => Self::Silent,
@@ -60,7 +60,7 @@ impl Verbosity {
         self <= Self::Quiet
     }
 
-    /// Returns the least level of the events that are shown.
+    /// Returns the minimum level of events that are shown.
     const fn level(self) -> Level {
         match self {
             Self::Silent | Self::Quiet => Level::ERROR,
@@ -71,8 +71,8 @@ impl Verbosity {
     }
 }
 
-/// Sends log records to `file`, and those that the user wants past `bar` to standard error. Returns
-/// the count of lost lines.
+/// Sends log records to `file`, and the records that the user wants to see to standard error,
+/// without disturbing `bar`. Returns the count of lost lines.
 pub(crate) fn begin(
     file: File,
     bar: &ProgressBar,
@@ -92,7 +92,7 @@ pub(crate) fn begin(
         .with_timer(LogTimer(clock))
         .with_writer(Mutex::new(file))
         .with_filter(detailed);
-    // Warnings of libraries are for the log only.
+    // Warnings of libraries only go to the log.
     let seen = Targets::new().with_targets(OURS.map(|name| (name, verbosity.level())));
     let bar = bar.clone();
     let shown = tracing_subscriber::fmt::layer()
@@ -120,7 +120,7 @@ impl FormatTime for LogTimer {
 struct StderrLine(ProgressBar);
 
 impl Write for StderrLine {
-    /// Prints one line, which may have any text in a field.
+    /// Prints one line, whose fields may contain any text.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(bytes);
         let line = printable(text.strip_suffix('\n').unwrap_or(&text));

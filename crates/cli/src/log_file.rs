@@ -1,9 +1,9 @@
-//! The file behind `crawl.log`. If the disk is full, a crawl must neither end because of its log
-//! nor fill the user's screen with warnings.
+//! The file behind `crawl.log`. If the disk is full, the log must neither end the crawl nor fill
+//! the user's screen with warnings.
 //!
 //! A line that cannot be written is lost, and counted. When lines can be written again, the first
-//! one reports the number of lost lines. A partly written line is ended before it, so that every
-//! other line is still one JSON object. Control characters are escaped, for readers on a terminal.
+//! line reports the number of lost lines. A partly written line is ended first, so that every other
+//! line is still one JSON object. Control characters are escaped, for readers on a terminal.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::terminal::Escaping;
 pub(crate) struct LogFile<W> {
     file: W,
     clock: Clock,
-    /// Lines lost since the last one that was written.
+    /// Lines lost since the last written line.
     lost: u64,
     broken_off: bool,
     losses: LostLines,
@@ -92,7 +92,7 @@ impl<W: Write> Write for LogFile<W> {
                 self.losses.0.fetch_add(1, Ordering::Relaxed);
                 let reported = !before.is_empty() && written >= before.len();
                 self.lost = if reported { 1 } else { self.lost + 1 };
-                // If nothing was written, the line before may still be a partial one.
+                // If nothing was written, the previous line may still be incomplete.
                 if written > 0 {
                     self.broken_off = written != before.len();
                 }

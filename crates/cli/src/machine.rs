@@ -1,4 +1,4 @@
-//! The machine that a crawl runs on: its processors, its memory, and how memory is handed out.
+//! The machine that a crawl runs on: its processors, its memory, and the memory allocator.
 
 use std::fs;
 use std::thread::available_parallelism;
@@ -7,13 +7,13 @@ use web::{Clock, Timestamp};
 
 use crate::cli_error::{CliError, fault};
 
-/// Memory for bodies, for each processor: pages are read on all processors at a time.
+/// Memory for bodies per processor: pages are read on all processors at the same time.
 const MEMORY_EACH: u64 = 32 << 20;
 
-/// The divisor of the machine's memory that bounds the default.
+/// Divisor of the machine's memory; the default is at most this share.
 const MEMORY_SHARE: u64 = 8;
 
-/// Returns the number of threads that compute.
+/// Returns the number of compute threads.
 pub(crate) fn cores() -> usize {
     available_parallelism().map_or(2, std::num::NonZeroUsize::get)
 }
@@ -28,8 +28,8 @@ fn share_of(cores: u64, memory: Option<u64>) -> u64 {
     memory.map_or(wanted, |memory| wanted.min(memory / MEMORY_SHARE))
 }
 
-/// Returns the memory that this process may take, in bytes: that of the machine, or less if its
-/// control group has less; none if the system does not report it.
+/// Returns the memory available to this process, in bytes: the machine's memory, or the limit of
+/// its control group if that is lower. Returns `None` if the system does not report it.
 fn memory() -> Option<u64> {
     let read = |path| fs::read_to_string(path).unwrap_or_default();
     let machine = total(&read("/proc/meminfo"));
@@ -48,17 +48,17 @@ fn total(meminfo: &str) -> Option<u64> {
 /// Limits the memory that the allocator keeps after it is freed. Must be called before threads
 /// exist.
 ///
-/// Pages are read on many threads, one after another on each. By default glibc gives every thread
-/// an arena of its own, up to eight for each processor, and none returns what a large page needed
-/// once: a crawl of pages with 10,000 links held 66 MiB more for that, and 42 MiB with two arenas
-/// (mallopt(3), `M_ARENA_MAX`).
+/// Pages are read on many threads, one after another on each. By default, glibc gives every thread
+/// its own arena, up to eight per processor, and an arena does not return the memory that a large
+/// page once needed. In a crawl of pages with 10,000 links, this cost 66 MiB, and 42 MiB with two
+/// arenas (mallopt(3), `M_ARENA_MAX`).
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) fn keep_memory_small() {
     const ARENAS: libc::c_int = 2;
-    /// The size in bytes from which an allocation is mapped by itself, and unmapped when it is
-    /// freed.
+    /// Minimum size, in bytes, of an allocation that gets its own mapping, which is unmapped when
+    /// it is freed.
     const MAPPED_FROM: libc::c_int = 1 << 20;
-    /// Bytes at the end of the heap that are kept for the next page.
+    /// Free bytes at the end of the heap that are kept for the next page.
     const KEPT: libc::c_int = 2 << 20;
     for (parameter, value) in [
         (libc::M_ARENA_MAX, ARENAS),
@@ -79,14 +79,15 @@ pub(crate) fn keep_memory_small() {
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub(crate) fn keep_memory_small() {}
 
-/// Raises the limit of open files as far as the system lets a process do so (POSIX, getrlimit()):
-/// each connection is a file, and the usual soft limit is 1,024. Does nothing if that is refused.
+/// Raises the limit on open files to the maximum that the system allows a process (POSIX,
+/// getrlimit()): each connection is a file, and the usual soft limit is 1,024. Does nothing if the
+/// system refuses.
 #[cfg(unix)]
 pub(crate) fn raise_file_limit() {
     let Some(limit) = limit_of_files() else {
         return;
     };
-    // macOS refuses more than OPEN_MAX, even where it names no hard limit.
+    // macOS refuses more than OPEN_MAX, even if it reports no hard limit.
     for files in [limit.rlim_max.min(MAX_FILES), OPEN_MAX] {
         if limit.rlim_cur >= files {
             return;
@@ -107,15 +108,15 @@ pub(crate) fn raise_file_limit() {
 #[cfg(not(unix))]
 pub(crate) fn raise_file_limit() {}
 
-/// Returns the number of files that this process may open in addition to those that are open, such
-/// as files inherited from its parent.
+/// Returns the number of files that this process may still open. Files that are already open, such
+/// as files inherited from its parent, are not included.
 #[cfg(unix)]
 pub(crate) fn file_limit() -> u64 {
     let limit = limit_of_files().map_or(OPEN_MAX, |limit| limit.rlim_cur);
     limit.saturating_sub(open_files()).min(MAX_FILES)
 }
 
-/// Returns the number of open files of this process; 0 if the system does not list them.
+/// Returns the number of open files of this process, or 0 if the system does not list them.
 #[cfg(unix)]
 fn open_files() -> u64 {
     let listed = fs::read_dir("/proc/self/fd").or_else(|_none| fs::read_dir("/dev/fd"));
@@ -139,13 +140,14 @@ fn limit_of_files() -> Option<libc::rlimit> {
     (refused == 0).then_some(limit)
 }
 
-/// Maximum number of open files that is asked for: more than any crawl needs.
+/// Maximum number of open files that is requested: more than any crawl needs.
 const MAX_FILES: u64 = 1 << 20;
 #[cfg(unix)]
 const OPEN_MAX: u64 = 10_240;
 
-/// Returns the machine's clock. Nothing else reads it. A crawl uses a
-/// [`SessionClock`](crate::session_clock::SessionClock), which is not affected when it is set.
+/// Returns the machine's clock. No other code reads it. A crawl uses a
+/// [`SessionClock`](crate::session_clock::SessionClock), which is not affected when the machine's
+/// clock is set.
 pub(crate) fn clock() -> Clock {
     Clock::new(|| {
         #[expect(

@@ -1,4 +1,4 @@
-//! The binary `crawler`: arguments become settings, settings become a context, and the context
+//! The `crawler` binary: arguments become settings, settings become a context, and the context
 //! crawls.
 
 mod archiving;
@@ -69,7 +69,7 @@ fn main() -> ExitCode {
     done.unwrap_or_else(|error| error.report())
 }
 
-/// Returns the error of arguments that the parser refused.
+/// Returns the error for arguments that the parser refused.
 fn refuse(mistake: &clap::Error) -> CliError {
     let words: Vec<_> = std::env::args_os().skip(1).collect();
     let mut command = Arguments::command();

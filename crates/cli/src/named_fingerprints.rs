@@ -1,12 +1,12 @@
-//! A file of fingerprints or an index of one, and the names of the documents in the file beside it.
+//! A fingerprint file or index, and the document names in the accompanying file.
 //!
 //! `FILE` is a [`FingerprintFile`] or a [`FingerprintIndex`] whose ids are positions in
 //! `FILE.names`: a line of JSON that says what the fingerprints are made of, then the name of each
-//! document as a JSON string on a line of its own (docs/formats/fingerprints.md). Both files get
-//! their names when they are complete.
+//! document as a JSON string on its own line (docs/formats/fingerprints.md). Both files get their
+//! final names once they are complete.
 //!
-//! Invariant: a name begins at the position that the id says, and the last one ends the file, so
-//! that names of other fingerprints are noticed.
+//! Invariant: a name begins at the position in its id, and the last name ends the file. So names of
+//! other fingerprints are detected.
 
 mod index;
 mod writer;
@@ -26,21 +26,21 @@ use crate::terminal::pasted;
 pub(crate) use index::NamedIndexWriter;
 pub(crate) use writer::NamedFingerprintWriter;
 
-/// The longest name in bytes, as JSON. Longer ones are refused.
+/// Maximum length of a name in bytes, as JSON. Longer names are refused.
 pub(crate) const MAX_NAME: usize = 1 << 20;
-/// The most bytes of the first line.
+/// Maximum length of the first line, in bytes.
 const MAX_HEAD: usize = 64 << 10;
-/// The bytes that are read at first for a name.
+/// Bytes that are read first for a name.
 const USUAL_NAME: usize = 512;
 
-/// The version of the file of names.
+/// Format version of the file of names.
 const VERSION: u32 = 1;
 
 /// The first line of a file of names.
 #[derive(Debug, Serialize, Deserialize)]
 struct Head {
     version: u32,
-    /// The parts of the recipe: name and value.
+    /// Parts of the recipe: name and value.
     recipe: Vec<(String, String)>,
 }
 
@@ -55,7 +55,7 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Opened fingerprints, with the names of their documents if they are there.
+/// Opened fingerprints, with the names of their documents if available.
 pub(crate) struct NamedFingerprints {
     pub(crate) fingerprints: Repository,
     names: Option<Names>,
@@ -68,8 +68,8 @@ struct Names {
     recipe: Vec<(String, String)>,
 }
 
-/// Returns true if the file begins like one of fingerprints or like an index of them. Unreadable
-/// files do not.
+/// Returns true if the file begins like a fingerprint file or index. Returns false for unreadable
+/// files.
 pub(crate) fn is_named_fingerprints(path: &Path) -> bool {
     let mut magic = [0; 8];
     let read = File::open(path).and_then(|file| file.read_exact_at(&mut magic, 0));
@@ -80,7 +80,7 @@ impl NamedFingerprints {
     /// Opens fingerprints and their names.
     ///
     /// # Errors
-    /// The file cannot be read, is damaged, or the names are those of other fingerprints.
+    /// The file cannot be read, is damaged, or the names belong to other fingerprints.
     pub(crate) fn open(path: &Path) -> Result<Self, CliError> {
         if path.is_file() && !is_named_fingerprints(path) {
             let message = format!("{} is no file of fingerprints", path.display());
@@ -144,7 +144,7 @@ impl NamedFingerprints {
         self.fingerprints.path()
     }
 
-    /// Returns the file of fingerprints.
+    /// Returns the fingerprint file.
     ///
     /// # Errors
     /// It is an index.
@@ -164,8 +164,8 @@ impl NamedFingerprints {
         self.fingerprints.ids().map_err(|error| fault(&error))
     }
 
-    /// Returns all ids, for [`name_among`](Self::name_among): 8 bytes each. None if there are no
-    /// names.
+    /// Returns all ids, for [`name_among`](Self::name_among): 8 bytes each. The list is empty
+    /// without names.
     pub(crate) fn all_ids(&self) -> Result<Vec<u64>, CliError> {
         let mut ids = Vec::new();
         if self.names.is_some() {
@@ -183,8 +183,8 @@ impl NamedFingerprints {
         self.name_of(id, u64::from(position))
     }
 
-    /// Returns the name of the fingerprint at `position`, or its position if there are no names.
-    /// Names in the order of positions are read fastest.
+    /// Returns the name of the fingerprint at `position`, or its position if names are missing.
+    /// Reading is fastest in position order.
     pub(crate) fn name(
         &self,
         ids: &mut RepositoryIds<'_>,
@@ -197,7 +197,7 @@ impl NamedFingerprints {
         self.name_of(id, position)
     }
 
-    /// Returns the name of the fingerprint at `position`, which has this id.
+    /// Returns the name of the fingerprint at `position` with this id.
     pub(crate) fn name_of(&self, id: Option<u64>, position: u64) -> Result<DocumentId, CliError> {
         let Some(names) = &self.names else {
             return Ok(position.into());
@@ -228,7 +228,7 @@ impl NamedFingerprints {
     }
 }
 
-/// Returns the parts in which two recipes differ, with both values.
+/// Returns the differing parts of two recipes, with both values.
 fn differences(one: &[(String, String)], two: &[(String, String)]) -> String {
     let value = |recipe: &[(String, String)], name: &str| {
         let found = recipe.iter().find(|(held, _)| held == name);
@@ -260,7 +260,7 @@ impl Names {
         Ok(names)
     }
 
-    /// Returns the name at a position, and the position behind its line.
+    /// Returns the name at a position, and the position after its line.
     fn at(&self, at: u64) -> Result<(String, u64), CliError> {
         let mut before = [0];
         let read = at
@@ -274,7 +274,7 @@ impl Names {
         Ok((name, end))
     }
 
-    /// Returns the line at a position without its end, and the position behind it.
+    /// Returns the line at a position without its line end, and the position after it.
     fn line(&self, at: u64, most: usize) -> Result<(Vec<u8>, u64), CliError> {
         let mut line = vec![0; USUAL_NAME];
         loop {
@@ -305,7 +305,7 @@ fn unreadable(path: &Path, error: &io::Error) -> CliError {
     usage(format!("cannot read {}: {error}", path.display()))
 }
 
-/// Returns the error of a query or a file of fingerprints.
+/// Returns the error of a query or a fingerprint file.
 pub(crate) fn of_batch(error: &BatchError) -> CliError {
     match error {
         BatchError::Distance(_) => CliError::of_usage(error),

@@ -1,13 +1,13 @@
 //! `--on-finish`: a command that runs after a crawl.
 //!
-//! It is no setting, because crawls are continued with the settings in their directories: one that
-//! came from elsewhere must not run commands here.
+//! The command is not a setting, because a crawl is continued with the settings in its directory: a
+//! crawl that was copied from elsewhere must not run commands here.
 
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
-/// Runs a command by `sh -c`, with `input` on standard input, and waits for its end. What it prints
+/// Runs a command with `sh -c`, with `input` on standard input, and waits for its end. Its output
 /// goes to standard error, because the summary of the crawl is on standard output.
 ///
 /// # Errors

@@ -1,5 +1,5 @@
-//! Results on standard output: JSON for programs, columns for people. Both are escaped for
-//! terminals (see [`crate::terminal`]).
+//! Results on standard output, as JSON or as columns of text. Both are escaped for terminals (see
+//! [`crate::terminal`]).
 
 use std::io::{self, IsTerminal, Write};
 
@@ -28,13 +28,13 @@ impl Format {
     }
 }
 
-/// Writes one JSON object on one line.
+/// Writes a JSON object on one line.
 pub(crate) fn json_line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
     serde_json::to_writer(&mut *out, value)?;
     out.write_all(b"\n")
 }
 
-/// Writes names and values in two columns, without those that have no value.
+/// Writes names and values in two columns. Skips names without a value.
 pub(crate) fn columns(out: &mut dyn Write, lines: &[(&str, Option<String>)]) -> io::Result<()> {
     let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     for (name, value) in lines {
@@ -53,8 +53,8 @@ pub(crate) fn to_stdout(
     write_and_flush(&mut Escaping::new(out), write)
 }
 
-/// Writes to standard output like [`to_stdout`]. Our own colours pass if the format is for people
-/// and standard output has colours; the second argument of `write` is true then.
+/// Writes to standard output like [`to_stdout`]. If the format is a table and standard output
+/// supports colours, our own colours pass, and the second argument of `write` is true.
 pub(crate) fn coloured_to_stdout(
     format: Format,
     write: impl FnOnce(&mut dyn Write, bool) -> io::Result<()>,
@@ -66,7 +66,7 @@ pub(crate) fn coloured_to_stdout(
     write_and_flush(&mut Escaping::with_colours(out), |out| write(out, true))
 }
 
-/// Like [`to_stdout`] for a file that is read again: escaped on a terminal only.
+/// Writes like [`to_stdout`], for content that may become a file: escaped only on a terminal.
 pub(crate) fn file_to_stdout(
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), CliError> {
@@ -93,7 +93,7 @@ pub(crate) fn counted(count: u64, noun: &str) -> String {
     }
 }
 
-/// Returns a number with commas between its thousands.
+/// Returns a number with commas as thousands separators.
 pub(crate) fn grouped(number: u64) -> String {
     indicatif::HumanCount(number).to_string()
 }

@@ -1,5 +1,5 @@
-//! `--preset`: lists of settings that belong together. A preset only changes defaults: the file and
-//! the flags win over it.
+//! `--preset`: named groups of settings. A preset only changes defaults: the file and the flags
+//! override it.
 //!
 //! The settings of a preset are listed here, in `--help` and in `config/default.toml`. A test
 //! compares the three.
@@ -7,12 +7,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A list of settings with a name.
+/// A named list of settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Preset {
-    /// Only the same bytes are left out.
+    /// Only pages with the same bytes are left out.
     Archive,
-    /// Each text once, and nothing but pages.
+    /// Each text once, and only pages.
     Focused,
 }
 
@@ -26,7 +26,7 @@ impl Preset {
         }
     }
 
-    /// Returns the settings that it changes, as a file of settings has them.
+    /// Returns the settings that the preset changes, in the form of a settings file.
     pub(crate) fn table(self) -> toml::Table {
         let (links, body, duplicates, requisites) = match self {
             Self::Archive => ("follow", "1GiB", "keep", "scope"),

@@ -1,8 +1,8 @@
-//! The progress of a running crawl: one line on a terminal, a plain line now and then otherwise.
+//! The progress of a running crawl: one line on a terminal, otherwise an occasional plain line.
 //!
-//! The line is made anew for the width that the terminal has at that moment: [`PARTS`] decides
-//! which parts of it stay. Invariant: it is shorter than the terminal is wide, so it never wraps,
-//! and can be cleared whole for a message.
+//! The line is rebuilt for the current width of the terminal: [`PARTS`] decides which parts stay.
+//! Invariant: the line is narrower than the terminal, so it never wraps, and can be cleared
+//! completely for a message.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ const REFRESH: Duration = Duration::from_millis(250);
 /// The interval between plain lines, without a terminal.
 pub(crate) const PLAIN_LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// Returns the line of a crawl, hidden without a terminal or if the user wants quiet.
+/// Returns the line of a crawl. It is hidden without a terminal, or if `quiet` is true.
 pub(crate) fn line(quiet: bool) -> ProgressBar {
     bar_of("{msg}", quiet, None)
 }
@@ -46,7 +46,7 @@ fn bar_of(template: &str, quiet: bool, length: Option<u64>) -> ProgressBar {
     ProgressBar::with_draw_target(length, target).with_style(style)
 }
 
-/// The time after which progress is shown.
+/// Delay until progress is shown.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A progress display that appears after two seconds, on a terminal.
@@ -57,7 +57,7 @@ pub(crate) struct SlowProgress {
 }
 
 impl SlowProgress {
-    /// Creates it hidden; `what` names the counted items.
+    /// Creates a hidden display. `what` names the counted items.
     pub(crate) fn new(what: &'static str) -> Self {
         let bar = counting_bar(true);
         bar.set_message(what);
@@ -87,7 +87,7 @@ impl SlowProgress {
         self.bar.set_position(items);
     }
 
-    /// Names other items.
+    /// Changes the name of the counted items.
     pub(crate) fn name(&self, what: &'static str) {
         self.bar.set_message(what);
     }
@@ -138,8 +138,8 @@ struct Progress {
 /// A part of the line, empty if there is nothing to report.
 type Part = fn(&Progress) -> String;
 
-/// The parts of the line, in their order. If there is no room for all, those with the highest rank
-/// are dropped first; those with 0 stay.
+/// Parts of the line, from left to right. If the line is too long, parts with the highest rank are
+/// dropped first; parts with rank 0 always stay.
 const PARTS: [(u8, Part); 13] = [
     (3, Progress::time),
     (8, Progress::bar),
@@ -230,7 +230,8 @@ impl Progress {
         }
     }
 
-    /// The share of pages on topic; nothing without a topic, whose pages are not judged.
+    /// Returns the share of pages on topic; empty without a topic, because then pages are not
+    /// judged.
     fn harvest(&self) -> String {
         match self.standing.totals.harvest() {
             Some(share) => format!("{:.0} % on topic", share * 100.0),
@@ -270,7 +271,8 @@ impl Progress {
         format!("{} queued", self.standing.queued)
     }
 
-    /// A crawl of dead hosts alone reports what it waits for.
+    /// Returns the number of postponed URLs, so that a crawl that only waits for dead hosts shows
+    /// what it waits for.
     fn postponed(&self) -> String {
         unless_none(self.standing.postponed, "to be tried again")
     }

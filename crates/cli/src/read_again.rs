@@ -1,6 +1,6 @@
-//! Archived pages that are read again, for their links or their text.
+//! Reads archived pages again, for their links or their text.
 //!
-//! A page that cannot be read any more is counted and ends no command before its end.
+//! An unreadable page is counted, and does not end a command early.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,11 +15,11 @@ use crate::crawl_directory;
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
 
-/// Pages that are read at a time: their documents are in memory.
+/// Number of pages that are read at a time, with their documents in memory.
 pub(crate) const BATCH: usize = 64;
-/// The records of a page from its answer to its metadata.
+/// Maximum number of records of a page, from its response to its metadata.
 const RECORDS_OF_A_PAGE: usize = 4;
-/// Unreadable pages that are named; more are counted.
+/// Maximum number of unreadable pages that are named; the rest are counted.
 const NAMED: u64 = 10;
 
 /// The pages of a crawl's archive.
@@ -30,7 +30,7 @@ pub(crate) struct ArchivedPages {
 
 /// The text of a page that was left out.
 pub(crate) struct DuplicateText {
-    /// The text by which it was judged.
+    /// The text that was judged.
     pub(crate) text: String,
     /// Its first heading.
     pub(crate) heading: Option<String>,
@@ -53,8 +53,9 @@ impl ArchivedPages {
         }
     }
 
-    /// Reads the pages of `items` on all cores, and gives each item in its order with its document:
-    /// none if the archive does not have the page's text, or if it cannot be read any more.
+    /// Reads the pages of `items` on all cores, and passes on each item with its document, in the
+    /// order of `items`. The document is `None` if the page's text is not archived or cannot be
+    /// read.
     pub(crate) fn read_all<T: Send, E>(
         &self,
         items: &mut Vec<T>,
@@ -65,8 +66,8 @@ impl ArchivedPages {
         self.make_all(items, |item| Some(row(item)), document, give)
     }
 
-    /// Does the same with what `make` makes of each page, on all cores. Items without a row are
-    /// not read.
+    /// Does the same with the result of `make` for each page, computed on all cores. Items without
+    /// a row are not read.
     pub(crate) fn make_all<T: Send, M: Send, E>(
         &self,
         items: &mut Vec<T>,
@@ -78,8 +79,8 @@ impl ArchivedPages {
         self.read_each(items, row, read, give)
     }
 
-    /// Gives what `make` makes of the answers of these visits, in their order, as
-    /// [`ArchivedPages::make_all`] does.
+    /// Passes on the result of `make` for the response of each visit, in the order of the visits,
+    /// like [`ArchivedPages::make_all`].
     pub(crate) fn make_of_answers<M: Send, E>(
         &self,
         rows: &mut Vec<VisitRecord>,
@@ -131,7 +132,7 @@ impl ArchivedPages {
         self.archive.page_at(file, offset)
     }
 
-    /// Reads the answer of a visit.
+    /// Reads the response of a visit.
     fn answer(&self, row: &VisitRecord) -> Result<Exchange, String> {
         let (file, offset) = place_of(row)?;
         self.archive.answer_at(file, offset)
@@ -142,8 +143,8 @@ impl ArchivedPages {
         self.archive.page_at(file, offset).map(|page| page.document)
     }
 
-    /// Returns the text and the heading of a page that was left out by a crawl with
-    /// `--duplicate-text on`; none if they were not kept.
+    /// Returns the text and the heading of a page that a crawl with `--duplicate-text on` left out;
+    /// `None` if they were not kept.
     pub(crate) fn duplicate_text(
         &self,
         row: &VisitRecord,
@@ -170,12 +171,12 @@ impl ArchivedPages {
         }))
     }
 
-    /// Returns the topic's words on a page of a focused crawl, as the archive notes them; none if
-    /// it notes none, or cannot be read.
+    /// Returns the topic's words on a page of a focused crawl, from the notes in the archive;
+    /// `None` if the notes are missing or cannot be read.
     pub(crate) fn topic_words(&self, row: &VisitRecord) -> Option<String> {
         let (file, offset) = row.warc_file.as_ref().zip(row.warc_offset)?;
         let mut reader = self.archive.open_at(file, offset).ok()?;
-        // The page's answer and its request come first.
+        // The page's response and its request come first.
         for _ in 0..RECORDS_OF_A_PAGE {
             let record = next_record(&mut reader).ok()??;
             if record.kind() == "metadata" {
@@ -188,14 +189,14 @@ impl ArchivedPages {
         None
     }
 
-    /// Counts a page that cannot be read any more, and names it.
+    /// Counts an unreadable page, and names it.
     pub(crate) fn count_unread(&self, row: &VisitRecord, trouble: &str) {
         if self.unread.fetch_add(1, Ordering::Relaxed) < NAMED {
             say(&format!("warning: {}: {}", row.url, printable(trouble)));
         }
     }
 
-    /// Returns an error with its consequence if pages could not be read.
+    /// Returns an error that names `consequence` if pages could not be read.
     pub(crate) fn check_unread(&self, consequence: &'static str) -> Result<(), CliError> {
         match self.unread.load(Ordering::Relaxed) {
             0 => Ok(()),

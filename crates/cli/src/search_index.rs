@@ -1,7 +1,7 @@
-//! The search index of a crawl: opened in line with the archive, and made from it.
+//! The search index of a crawl: opened in agreement with the archive, and built from it.
 //!
-//! The archive is the truth. Entries beyond its settled end are removed, and missing ones are added
-//! by the code that adds them during a crawl. An unusable index is quarantined, with a warning.
+//! The archive is authoritative. Entries beyond its settled end are removed, and missing entries
+//! are added by the same code as during a crawl. An unusable index is quarantined, with a warning.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -23,10 +23,10 @@ use crate::progress::SlowProgress;
 use crate::settings::Settings;
 use crate::terminal::{pasted, printable, say};
 
-/// The directory of the index, below that of the crawl.
+/// Directory of the index, below the crawl's directory.
 pub(crate) const NAME: &str = "search";
 
-/// Bytes of text between two commits while the index is made again: what a kill costs at most.
+/// Bytes of text between two commits while the index is rebuilt. A kill loses at most this.
 const COMMIT_EVERY: usize = 256 << 20;
 
 /// Bytes of a record that are held in memory; the rest of a body is spooled.
@@ -37,7 +37,7 @@ pub(crate) fn directory(crawl: &Path) -> PathBuf {
     crawl.join(NAME)
 }
 
-/// Returns the options with which the index of a crawl is written.
+/// Returns the options for writing the index of a crawl.
 pub(crate) fn options(settings: &Settings) -> IndexOptions {
     let main_content = settings.main_content.is_on();
     let text = if main_content { "main" } else { "full" };
@@ -48,8 +48,8 @@ pub(crate) fn options(settings: &Settings) -> IndexOptions {
     }
 }
 
-/// Wraps the archive's sink with the index, if there is to be one. Nothing may have been written
-/// since the archive was opened.
+/// Wraps the archive's sink with the index, unless the index is off. Must be called before the
+/// first write after the archive was opened.
 pub(crate) fn over(
     archive: Arc<dyn Sink>,
     settings: &Settings,
@@ -66,7 +66,8 @@ pub(crate) fn over(
     }
     let mut index = open(&options, settled.as_ref(), clock).map_err(broken)?;
     if settings.no_index {
-        // New records take the place of those that were cut off, whose entries must not stay.
+        // New records will take the place of records that were cut off. The entries of the old
+        // records must not stay.
         let covered = index.covered().cloned();
         index.close(covered).map_err(broken)?;
         return Ok(archive);
@@ -75,7 +76,7 @@ pub(crate) fn over(
     Ok(Arc::new(Searchable::over(archive, index, clock.clone())))
 }
 
-/// Opens the index, or creates one; an unusable index is quarantined.
+/// Opens or creates the index. An unusable index is quarantined.
 fn open(
     options: &IndexOptions,
     settled: Option<&ArchiveEnd>,
@@ -88,7 +89,8 @@ fn open(
     };
     match Writer::open(options, settled) {
         Err(IndexFault::Missing { .. }) if !directory.exists() => {}
-        // A kill may leave an index without any entry. Nothing is lost with it: no warning.
+        // A kill may leave an index without entries. It contains nothing to lose, so there is no
+        // warning.
         Err(IndexFault::Missing { .. }) => std::fs::remove_dir_all(directory).map_err(cannot)?,
         Err(damage @ (IndexFault::Damaged { .. } | IndexFault::OtherFormat { .. })) => {
             let aside = crawl_directory::quarantine_path(directory, "unusable", clock.now());
@@ -104,7 +106,7 @@ fn open(
     Writer::create(options)
 }
 
-/// Indexes the archive behind the end of the index, up to `settled` or its own end.
+/// Indexes the archive after the end of the index, up to `settled` or the archive's end.
 pub(crate) fn catch_up(
     index: &mut Writer,
     archive: &Path,
@@ -160,13 +162,13 @@ struct ArchivedPage {
     fate: Fate,
     file: String,
     offset: u64,
-    /// The end of the last of its records seen so far.
+    /// End of its last record seen so far.
     end: ArchiveEnd,
     id: String,
 }
 
-/// Calls `each` with the pages of an archive behind `after`. A page is a `response` with a status
-/// of 200 to 299; its verdict is in the `metadata` record that is concurrent to it.
+/// Calls `each` with the pages of an archive after `after`. A page is a `response` with a status of
+/// 200 to 299; its verdict is in the concurrent `metadata` record.
 fn each_page(
     directory: &Path,
     after: Option<&ArchiveEnd>,
@@ -179,7 +181,7 @@ fn each_page(
         from = *end;
         let mut names = files.iter();
         let place = names.position(|path| crawl_directory::is_named(path, file));
-        // Entries of a file that is gone stay. Its place among the files is unknown.
+        // Entries of a file that is gone are kept. Its place in the order of files is unknown.
         files.drain(..place.unwrap_or(0));
         if place.is_none() {
             from = 0;
@@ -191,7 +193,7 @@ fn each_page(
         for path in &foreign {
             each_page_of_foreign(path, after, policy, &visits, &mut each)?;
         }
-        // They come before all of ours.
+        // These files come before all of ours.
         from = 0;
     }
     for path in &files {
@@ -249,7 +251,7 @@ fn each_page_of(
                     page.end.end = end;
                 }
             }
-            // The text of a page that was left out, in a visit of its own.
+            // The text of a left-out page, which is a separate visit.
             "conversion" => {}
             _ => {
                 if let Some(page) = pending.as_mut() {
@@ -260,11 +262,10 @@ fn each_page_of(
     }
 }
 
-/// The fates of the pages in files of other crawlers, by place.
+/// Fates of the pages in other crawlers' files, by place.
 type ForeignVisits = HashMap<(String, u64), Fate>;
 
-/// Returns the fates of pages in files of other crawlers. They are in rows only, not in the
-/// archive.
+/// Returns the fates of pages in other crawlers' files. These are only in rows, not in the archive.
 fn foreign_visits(archive: &Path) -> Result<ForeignVisits, CliError> {
     let state = crawl_directory::state(archive.parent().unwrap_or(archive));
     let mut visits = HashMap::new();
@@ -280,8 +281,8 @@ fn foreign_visits(archive: &Path) -> Result<ForeignVisits, CliError> {
     Ok(visits)
 }
 
-/// Calls `each` with the pages of another crawler's file that rows name. Damage in it was reported
-/// when the rows were made.
+/// Calls `each` with the pages of another crawler's file that rows name. Damage in the file was
+/// reported when the rows were made.
 fn each_page_of_foreign(
     path: &Path,
     after: Option<&ArchiveEnd>,
@@ -317,7 +318,7 @@ fn each_page_of_foreign(
     }
 }
 
-/// Returns the directory for the spools of a reader of this file.
+/// Returns the spool directory for a reader of this file.
 fn beside(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new("."))
 }
@@ -336,7 +337,7 @@ fn page_with(record: &Record, exchange: Exchange, file: &str) -> Option<Archived
     })
 }
 
-/// Returns the verdict in a `metadata` record; `Unique` if it has none.
+/// Returns the verdict in a `metadata` record, or `Unique` without a verdict.
 fn fate(block: &[u8]) -> Fate {
     let text = String::from_utf8_lossy(block);
     let mut fields = text.lines().filter_map(|line| line.split_once(':'));
@@ -345,7 +346,8 @@ fn fate(block: &[u8]) -> Fate {
     fate.unwrap_or(Fate::Unique)
 }
 
-/// Returns true if an index by these rules, as [`options`] writes them, has pages of this fate.
+/// Returns true if an index with these rules, as written by [`options`], contains pages with this
+/// fate.
 pub(crate) fn has(rules: &str, fate: Fate) -> bool {
     let which = rules.split('-').next().and_then(|word| word.parse().ok());
     which.unwrap_or(IndexedPages::Unique).has(fate)
@@ -365,7 +367,7 @@ pub(crate) fn cli_error_of(error: &IndexFault, crawl: &Path) -> CliError {
     })
 }
 
-/// Returns the end of an archive on the disk; none if it has no file.
+/// Returns the end of an archive on disk; `None` for an archive without files.
 pub(crate) fn end_of(archive: &Path) -> Result<Option<ArchiveEnd>, CliError> {
     let files = crawl_directory::archive_files(archive).map_err(|error| fault(&error))?;
     let Some((path, file)) = files.last().and_then(|path| Some((path, name_of(path)?))) else {

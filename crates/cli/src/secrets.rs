@@ -1,7 +1,7 @@
-//! Secrets that are sent to some servers only: read before anything else, bound to the seeds, and
-//! written to no file.
+//! Secrets that are sent to some servers only. They are read first, bound to the seeds, and never
+//! written to a file.
 //!
-//! No error or warning of this file repeats a value, or a line that it could not read.
+//! No error or warning in this file repeats a value or an unreadable line.
 
 mod options;
 
@@ -18,7 +18,7 @@ use crate::cli_error::{CliError, usage};
 use crate::input;
 use crate::settings::Settings;
 
-/// The names of the options, as `crawler.toml` keeps them.
+/// Names of the options, as stored in `crawler.toml`.
 pub(crate) const OPTIONS: [&str; 6] = [
     "header",
     "http-user",
@@ -28,12 +28,12 @@ pub(crate) const OPTIONS: [&str; 6] = [
     "netrc",
 ];
 
-/// The largest file of fields or passwords, and of cookies.
+/// Maximum size of a file of fields or passwords, and of a file of cookies.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 const MAX_COOKIES_BYTES: u64 = 64 << 20;
-/// The largest number of header fields: more than any server takes.
+/// Maximum number of header fields: more than any server accepts.
 const MAX_FIELDS: usize = 64;
-/// Bad lines of a file of cookies that are listed one by one.
+/// Maximum number of bad lines in a cookie file that are listed individually.
 const MAX_LISTED: usize = 10;
 
 /// The secrets that were given, not yet bound to seeds.
@@ -75,7 +75,7 @@ impl GivenSecrets {
         Ok(given)
     }
 
-    /// Reads the header fields of single hosts in the settings, and the files that they name.
+    /// Reads the header fields of single hosts from the settings and the files that these name.
     pub(crate) fn add_hosts(&mut self, settings: &Settings) -> Result<(), CliError> {
         for (pattern, own) in settings.resolved_hosts() {
             let place = format!("[host.\"{pattern}\"] headers");
@@ -98,7 +98,8 @@ impl GivenSecrets {
                 )));
             }
             if !fields.is_empty() {
-                // Not a header option: the file has them, and the copy in the crawl does not.
+                // Not a header option: the settings file contains these fields, but the crawl's
+                // copy does not.
                 self.used("config");
                 self.of_hosts.push((pattern, fields));
             }
@@ -255,7 +256,7 @@ fn parsed(text: &str, place: &str) -> Result<SecretField, CliError> {
     SecretField::parse(text).map_err(|error| usage(format!("{place}: {error}")))
 }
 
-/// Reads a file of header fields, one a line; blank lines and # comments are ignored.
+/// Reads a file of header fields, one per line. Blank lines and # comments are ignored.
 fn read_fields(file: &Path, option: &str) -> Result<Vec<SecretField>, CliError> {
     let text = read_text(file, option)?;
     let lines = text.lines().enumerate();
@@ -267,14 +268,14 @@ fn read_fields(file: &Path, option: &str) -> Result<Vec<SecretField>, CliError> 
     fields.map(parse).collect()
 }
 
-/// Adds logins to the fields of single hosts. A host whose fields log in keeps these.
+/// Adds logins to the fields of single hosts. A host keeps its own fields if they contain a login.
 fn with_logins(
     of_hosts: Vec<(HostPattern, Vec<SecretField>)>,
     logins: Vec<(HostPattern, SecretField)>,
 ) -> HostTable<Vec<SecretField>> {
     let known: HostTable<_> = of_hosts.iter().cloned().collect();
     let added = logins.into_iter().map(|(pattern, login)| {
-        // The pattern is a host, and this table of it would hide the one that it has.
+        // The pattern is a host, and its new table would hide the table that the host already has.
         let mut fields = known
             .get(&Host::new(&pattern.to_string()))
             .cloned()
@@ -291,7 +292,7 @@ fn with_logins(
 const ONE_PASSWORD: &str = "give the password once: after a colon (USER:PASSWORD), or in \
                             --http-password-file, or in --http-password";
 
-/// Returns a warning about the options for secrets that an earlier run had and this one lacks.
+/// Returns a warning about secret options that an earlier run had but this run lacks.
 pub(crate) fn missing(before: &[String], now: &[String]) -> Option<String> {
     let missing: Vec<String> = before
         .iter()
@@ -307,7 +308,7 @@ pub(crate) fn missing(before: &[String], now: &[String]) -> Option<String> {
     })
 }
 
-/// Refuses secrets in a file of settings, of which copies are kept.
+/// Refuses secrets in a settings file, because copies of it are kept.
 pub(crate) fn refuse_in(table: &toml::Table, path: &Path) -> Result<(), CliError> {
     match OPTIONS.iter().find(|option| table.contains_key(**option)) {
         Some(option) => {

@@ -1,4 +1,4 @@
-//! Messages about seeds: those that fail, with the remedy, and those that have moved.
+//! Messages about seeds that fail, with the remedy, and about seeds that have moved.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +14,8 @@ use crate::progress::say_above;
 use crate::summary::Summary;
 use crate::terminal::{pasted, printable, word_of_shell};
 
-/// Prints the reports about seeds until the task is aborted. [`say_new`] prints the last ones.
+/// Prints the reports about seeds until the task is aborted. [`say_new`] prints the remaining
+/// reports.
 pub(crate) fn show(context: &Arc<CrawlContext>, bar: ProgressBar, out: &Path) -> JoinHandle<()> {
     let (context, out) = (Arc::clone(context), out.to_owned());
     tokio::spawn(async move {
@@ -25,7 +26,7 @@ pub(crate) fn show(context: &Arc<CrawlContext>, bar: ProgressBar, out: &Path) ->
     })
 }
 
-/// Prints the reports that have come since.
+/// Prints the reports that arrived since.
 pub(crate) fn say_new(context: &CrawlContext, bar: &ProgressBar, out: &Path) {
     for report in context.telemetry.seeds().take() {
         say_above(bar, &printable(&in_words(context, &report, out)));
@@ -35,7 +36,7 @@ pub(crate) fn say_new(context: &CrawlContext, bar: &ProgressBar, out: &Path) {
 fn in_words(context: &CrawlContext, report: &SeedReport, out: &Path) -> String {
     match report {
         SeedReport::Failed(seed) => {
-            // Some causes name the options themselves.
+            // Some causes already name the option.
             let is_named = seed.cause.contains("--ca-certificate");
             let remedy = seed.failure.filter(|_| !is_named).and_then(remedy);
             let remedy = remedy.map_or_else(String::new, |remedy| format!(" ({remedy})"));
@@ -59,7 +60,7 @@ fn in_words(context: &CrawlContext, report: &SeedReport, out: &Path) -> String {
     }
 }
 
-/// Returns the remedy for a failure, if the user has one.
+/// Returns the remedy for a failure, if there is one for the user.
 const fn remedy(failure: SeedFailure) -> Option<&'static str> {
     match failure {
         SeedFailure::Fetch(FailureKind::Dns) => Some("check the spelling of the host"),
@@ -87,8 +88,8 @@ const fn remedy(failure: SeedFailure) -> Option<&'static str> {
     }
 }
 
-/// Completes the summary of an exhausted crawl if none of its seeds could be fetched. `state` has
-/// the journal of a crawl of one machine, which knows the failures of earlier sessions.
+/// Completes the summary of an exhausted crawl if none of its seeds could be fetched. `state` is
+/// the state of a crawl on one machine: its journal contains the failures of earlier sessions.
 pub(crate) fn complete(
     summary: &mut Summary,
     context: &CrawlContext,
@@ -120,7 +121,7 @@ pub(crate) fn complete(
     Ok(())
 }
 
-/// Seeds that the summary lists; the rest is counted.
+/// Maximum number of seeds that the summary lists; the rest are counted.
 const LISTED: usize = 10;
 
 /// The seeds in a journal.

@@ -1,9 +1,9 @@
 //! The seeds of a crawl: the seeds file and the URLs on the command line.
 //!
-//! A list may have millions of seeds. The first ones are read before the crawl begins, so that
-//! wrong usage ends the program before it writes anything; the rest is read in parts into the queue
-//! (`assembly/long_list.rs`). A crawl with a short list keeps its seeds in its settings, and one
-//! with a long list in a file of its own ([`SEEDS_FILE`]).
+//! A list may contain millions of seeds. The first seeds are read before the crawl begins, so that
+//! wrong usage ends the program before it writes anything. The rest is read into the queue in parts
+//! (`assembly/long_list.rs`). A short list is stored in the crawl's settings, a long list in a
+//! separate file ([`SEEDS_FILE`]).
 
 mod lines;
 
@@ -20,20 +20,21 @@ use crate::settings::{SETTINGS_FILE, Settings};
 use crate::suggestions;
 use crate::terminal::pasted;
 
-/// The name of the file with the seeds of a crawl that has too many for its settings, below its
-/// directory: one canonical URL per line.
+/// Name of the file for seeds that are too many for the settings, below the crawl's directory: one
+/// canonical URL per line.
 pub(crate) const SEEDS_FILE: &str = "crawler.seeds";
 
-/// The number of seeds that are kept in the settings, and read before the crawl begins.
+/// Maximum number of seeds that are stored in the settings, and read before the crawl begins.
 const SHORT_LIST: usize = 10_000;
 
-/// Warnings about lines that are printed; more are counted.
+/// Maximum number of warnings about lines that are printed; the rest are counted.
 const MAX_WARNINGS: usize = 20;
 
-/// The seeds of a crawl, in order and without repetition, and the warnings about their lines.
+/// The seeds of a crawl, in the given order and without repetition, and the warnings about their
+/// lines.
 #[derive(Default)]
 pub(crate) struct Seeds {
-    /// The first seeds; all of them if nothing is left to read.
+    /// The first seeds, or all seeds if the whole list was read.
     pub(crate) urls: Vec<PageUrl>,
     pub(crate) warnings: SeedWarnings,
     /// The rest of a long list.
@@ -43,14 +44,14 @@ pub(crate) struct Seeds {
 /// The part of the seeds that is read before the crawl begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReadAhead {
-    /// The first of a long list.
+    /// The first seeds of a long list.
     First,
-    /// All, because something needs to know them.
+    /// All seeds, because other settings depend on the complete list.
     All,
 }
 
 impl Seeds {
-    /// Reads the file and the arguments. No seed at all is wrong usage.
+    /// Reads the file and the arguments. An empty list of seeds is a usage error.
     pub(crate) fn gather(
         settings: &Settings,
         form: &CanonicalForm,
@@ -85,7 +86,7 @@ impl Seeds {
         })
     }
 
-    /// Returns the reader of the seeds that follow the first ones, once.
+    /// Returns the reader of the seeds after the first ones. Only the first call returns it.
     pub(crate) fn take_rest(&mut self) -> Option<SeedReader> {
         self.rest.take()
     }
@@ -104,7 +105,7 @@ pub(crate) fn read_ahead(settings: &Settings, has_secrets: bool) -> ReadAhead {
     }
 }
 
-/// Calls `give` with every seed of a crawl that was run.
+/// Calls `give` with each seed of a crawl that has run.
 pub(crate) fn each_of_crawl(
     settings: &Settings,
     form: &CanonicalForm,
@@ -121,7 +122,7 @@ pub(crate) fn each_of_crawl(
     Ok(())
 }
 
-/// The first warnings about lines, and the number of all.
+/// The first warnings about lines, and their total number.
 #[derive(Default)]
 pub(crate) struct SeedWarnings {
     pub(crate) first: Vec<String>,
@@ -146,18 +147,18 @@ impl SeedWarnings {
 
 /// A list that seeds are read from.
 enum Source {
-    /// The file of the crawl's own.
+    /// The crawl's own seeds file.
     Kept(PathBuf),
-    /// A file that the user names, or standard input.
+    /// A file named by the user, or standard input.
     File(PathBuf),
     Arguments(Vec<String>),
 }
 
-/// A reader of the seeds of all sources, in order.
+/// A reader of the seeds of all sources, one source after another.
 pub(crate) struct SeedReader {
     form: CanonicalForm,
     sources: VecDeque<Source>,
-    /// The file that is being read, and the number of its last line that was read.
+    /// The file that is being read, and the number of the last line read.
     open: Option<(Lines, usize)>,
     pub(crate) warnings: SeedWarnings,
 }
@@ -216,7 +217,7 @@ impl SeedReader {
     }
 }
 
-/// Calls `give` with the number and the text of up to `most` lines; returns true at the end.
+/// Calls `give` with the number and text of up to `most` lines. Returns true at the end.
 fn read_lines(
     open: &mut Option<(Lines, usize)>,
     path: &Path,
@@ -241,7 +242,7 @@ fn read_lines(
     Ok(false)
 }
 
-/// Reads an argument: one URL, or a line of several words if white space is inside.
+/// Reads an argument: one URL, or a line of several words if it contains white space.
 fn line_of(argument: &str, form: &CanonicalForm) -> SeedLine {
     match argument.trim().contains(char::is_whitespace) {
         true => SeedLine::parse(argument, form),
@@ -249,7 +250,7 @@ fn line_of(argument: &str, form: &CanonicalForm) -> SeedLine {
     }
 }
 
-/// Takes the seeds and the warning of a line.
+/// Adds the seeds and the warning of a line.
 fn take(
     line: SeedLine,
     source: &str,
@@ -266,7 +267,7 @@ fn take(
     }
 }
 
-/// Returns the error of a crawl without a seed.
+/// Returns the error for a crawl without seeds.
 fn nothing(settings: &Settings, warnings: &SeedWarnings) -> CliError {
     let shape = "one URL per line, such as https://example.org/";
     match (&settings.seeds, warnings.first.first()) {
@@ -277,8 +278,8 @@ fn nothing(settings: &Settings, warnings: &SeedWarnings) -> CliError {
     }
 }
 
-/// Returns the error of an argument that cannot be meant as a URL: a file, a directory of a crawl,
-/// or a misspelt command.
+/// Returns the error for an argument that is clearly not a URL: a file, a crawl's directory, or a
+/// misspelt command.
 fn not_a_url(argument: &str) -> Option<CliError> {
     if argument.contains("://") {
         return None;

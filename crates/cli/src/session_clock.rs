@@ -1,21 +1,22 @@
-//! The clock of a crawl: it runs evenly from its start, even if the machine's clock is set.
+//! The clock of a crawl: it runs evenly, even if the machine's clock is set.
 //!
-//! A crawl stores the times until which hosts and pages wait. By the machine's clock, it would stop
-//! for a day if the clock is set back by a day, and would not wait at all if it is set ahead. So a
-//! [`Clock`] has two readings:
+//! A crawl stores when the waits of hosts and pages end. With the machine's clock, it would stop
+//! for a day if the clock is set back by a day, and would not wait at all if the clock is set
+//! ahead. So a [`Clock`] has two readings:
 //!
 //! | reading | is | used for |
 //! |---|---|---|
 //! | `now` | the machine's clock at the start, and the monotonic time since | waits, the journal |
 //! | `date` | the same, moved when the clock was set | WARC-Date, `fetched_at`, `crawl.log` |
 //!
-//! Once a second the date is compared with the machine's clock. If the two differ by [`LEAST_JUMP`]
+//! Once per second, the date is compared with the machine's clock. If they differ by [`LEAST_JUMP`]
 //! or more, the clock was set, or the machine slept: the jump is journalled (`crawler verify`
 //! compares dates with waits), the date follows, and one warning reports it. Small corrections,
-//! such as those of NTP, reach the monotonic time too, and the rest of them is below that bound.
+//! such as by NTP, also affect the monotonic time, and the remaining difference is below that
+//! bound.
 //!
-//! The nodes of a shared crawl write times that others read: a host waits where its bucket is. So
-//! they take the clock of the store in place of the machine's ([`moved`]).
+//! The nodes of a shared crawl write times that other nodes read: the waits of a host move with its
+//! bucket. So nodes use the clock of the store instead of the machine's clock ([`moved`]).
 //!
 //! Invariant: `now` never goes back while the process lives. The store handles the clock of the
 //! next session ([`EmbeddedStore::clock_behind`]).
@@ -28,9 +29,9 @@ use store::embedded::EmbeddedStore;
 use tokio::time::{Instant, MissedTickBehavior};
 use web::{Clock, Timestamp};
 
-/// The smallest difference that counts as a jump.
+/// Minimum difference that counts as a jump.
 const LEAST_JUMP: Duration = Duration::from_secs(5);
-/// The interval at which the machine's clock is read.
+/// Interval between reads of the machine's clock.
 const READ_EVERY: Duration = Duration::from_secs(1);
 
 /// The clock of one process.
@@ -41,10 +42,10 @@ pub(crate) struct SessionClock {
     state: Arc<ClockState>,
 }
 
-/// The start of the session and the offset of its dates.
+/// Start of the session, and offset of its dates.
 struct ClockState {
     begun: Timestamp,
-    /// Milliseconds by which dates are ahead of waits.
+    /// Offset of dates from waits, in milliseconds; positive if dates are ahead.
     ahead: AtomicI64,
 }
 
@@ -52,9 +53,11 @@ struct ClockState {
 /// measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Jump {
-    /// Milliseconds by which the machine's clock is ahead of the dates.
+    /// Offset of the machine's clock from the dates, in milliseconds; positive if the clock is
+    /// ahead.
     by: i64,
-    /// Milliseconds by which it is ahead of the waits.
+    /// Offset of the machine's clock from the waits, in milliseconds; positive if the clock is
+    /// ahead.
     ahead: i64,
 }
 
@@ -77,8 +80,7 @@ impl ClockState {
         }
     }
 
-    /// Returns the jump of the machine's clock since the last one that was followed, if there is
-    /// one.
+    /// Returns the jump of the machine's clock since the last followed jump, if any.
     fn jump(&self, elapsed: Duration, machine: Timestamp) -> Option<Jump> {
         let by = millis_between(self.date(elapsed), machine);
         let ahead = millis_between(self.now(elapsed), machine);
@@ -92,7 +94,7 @@ impl ClockState {
 }
 
 impl SessionClock {
-    /// Starts a clock at the time of `machine`, the machine's clock or that of a shared store.
+    /// Starts a clock at the time of `machine`, the machine's clock or the clock of a shared store.
     pub(crate) fn start(machine: Clock) -> Self {
         let state = Arc::new(ClockState::new(machine.now()));
         Self {
@@ -124,13 +126,14 @@ impl SessionClock {
             };
             let span = |millis: i64| Duration::from_millis(u64::try_from(millis).unwrap_or(0));
             let (ahead, behind) = (span(jump.ahead), span(-jump.ahead));
-            // Journalled first: without the jump, `crawler verify` would take the dates for haste.
+            // Journalled first: without the jump, `crawler verify` would report the dates as
+            // impolite.
             match store.note_clock_set(self.state.now(elapsed), ahead, behind) {
                 Ok(()) => {
                     self.state.follow(jump);
                     warn_of(jump);
                 }
-                // Most likely the disk is full, which is reported elsewhere. The next tick retries.
+                // The disk is most likely full, which is reported elsewhere. The next tick retries.
                 Err(error) => {
                     tracing::debug!(%error, "the clock was set, which cannot be journalled yet");
                 }
@@ -153,12 +156,12 @@ fn warn_of(jump: Jump) {
     }
 }
 
-/// Returns a clock that is as far ahead of another, or behind it, as `there` is of `here`.
+/// Returns a clock that is shifted from `clock` by the difference between `there` and `here`.
 pub(crate) fn moved(clock: Clock, here: Timestamp, there: Timestamp) -> Clock {
     Clock::new(move || (clock.now() + there.since(here)).before(here.since(there)))
 }
 
-/// Returns a warning if the clock that nodes share differs from the machine's.
+/// Returns a warning if the shared clock of the nodes differs from the machine's clock.
 pub(crate) fn difference(here: Timestamp, there: Timestamp) -> Option<String> {
     let by = here.since(there).max(there.since(here));
     let side = if here < there { "behind" } else { "ahead of" };
@@ -168,7 +171,7 @@ pub(crate) fn difference(here: Timestamp, there: Timestamp) -> Option<String> {
     })
 }
 
-/// Warns if the clock is behind that of an earlier session.
+/// Warns if the clock is behind the clock of an earlier session.
 pub(crate) fn warn_if_behind(by: Duration) {
     if by >= LEAST_JUMP {
         let by = in_words(by);
@@ -183,7 +186,7 @@ fn millis_between(from: Timestamp, to: Timestamp) -> i64 {
     ahead - behind
 }
 
-/// Spells a duration by its two largest units: `23 h 59 min`.
+/// Formats a duration with its two largest units, such as `23 h 59 min`.
 fn in_words(duration: Duration) -> String {
     let seconds = duration.as_secs();
     let units = [

@@ -1,8 +1,8 @@
 //! The settings of a crawl: defaults < preset < file < flags.
 //!
 //! A setting is a field of [`Settings`]. Its name is the key in the configuration file and the long
-//! option, and its comment is the option's help. `defaults.rs` has the defaults, `preset.rs` the
-//! presets; `layers.rs` lays them, the file and the flags over each other, and `check.rs` refuses
+//! option, and its comment is the option's help. `defaults.rs` contains the defaults, `preset.rs`
+//! the presets. `layers.rs` merges them with the file and the flags, and `check.rs` refuses
 //! impossible values.
 
 mod check;
@@ -35,10 +35,10 @@ use crate::values::{
     maybe_word, word,
 };
 
-/// The name of the file that keeps a crawl's settings, below its directory.
+/// Name of the file with a crawl's settings, below its directory.
 pub(crate) const SETTINGS_FILE: &str = "crawler.toml";
 
-/// The settings with which a crawl is run.
+/// Settings of a crawl.
 #[derive(Clone, Debug, PartialEq, Args, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Settings {

@@ -1,6 +1,6 @@
-//! The signals that end a command, and the removal of its unfinished files.
+//! Handles signals that end a command, and removes its unfinished files.
 //!
-//! A crawl and a dashboard end by themselves when they are asked to (`commands/crawl.rs`,
+//! A crawl and a dashboard handle signals themselves and end gracefully (`commands/crawl.rs`,
 //! `commands/serve.rs`). Every other command ends at once: a thread waits for the signal, removes
 //! the drafts of the process ([`disk::end_drafts`]) and exits with 128 and the number of the
 //! signal, as a shell reports it.
@@ -14,15 +14,15 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::terminal::say;
 
-/// The signals by which a user, a service manager or a terminal ends a command.
+/// The signals that a user, a service manager or a terminal sends to end a command.
 struct EndSignals {
     interrupt: Option<Signal>,
     terminate: Option<Signal>,
     hangup: Option<Signal>,
 }
 
-/// Lets a signal that ends the process remove its unfinished files first. If the system refuses a
-/// thread or a handler, a signal ends the process as it does without one.
+/// Makes signals that end the process remove its unfinished files first. If the system refuses the
+/// thread or a handler, signals end the process as usual.
 pub(crate) fn remove_drafts_at_end() {
     let Ok(runtime) = Builder::new_current_thread().enable_io().build() else {
         return;
@@ -65,8 +65,8 @@ pub(crate) fn unless_ignored(kind: SignalKind) -> Option<Signal> {
     signal(kind).ok()
 }
 
-/// Returns true if the process was started with a signal ignored, or if the system does not say, so
-/// that the disposition stays as it was found.
+/// Returns true if the process was started with a signal ignored. Also returns true if the system
+/// does not report this, so that the disposition is left unchanged.
 fn is_ignored(kind: SignalKind) -> bool {
     let Ok(status) = std::fs::read_to_string("/proc/self/status") else {
         return true;

@@ -6,14 +6,14 @@ use crate::cli_error::{CliError, usage};
 use crate::output::counted;
 use crate::terminal::{printable, say};
 
-/// Skipped documents that are printed one by one; the rest are counted.
+/// Maximum number of skipped documents that are printed; the rest are counted.
 const ONE_BY_ONE: u64 = 20;
 
-/// The number of skipped documents; the first are printed.
+/// Number of skipped documents. The first ones are printed.
 #[derive(Default)]
 pub(crate) struct SkipReport {
     count: u64,
-    /// Those that may have been documents.
+    /// Skipped files that may have been documents.
     losses: u64,
     first: Option<Skipped>,
 }
@@ -36,11 +36,11 @@ impl SkipReport {
         self.count
     }
 
-    /// Returns the error of a command whose result lacks a part of the input. Files that are no
-    /// documents, such as pictures, are none.
+    /// Returns an error if the result of a command lacks a part of the input. Files other than
+    /// documents, such as pictures, do not count.
     ///
     /// # Errors
-    /// Something was lost.
+    /// A part of the input was lost.
     pub(crate) fn check_complete(&self) -> Result<(), CliError> {
         match self.losses {
             0 => Ok(()),
@@ -51,7 +51,7 @@ impl SkipReport {
         }
     }
 
-    /// Returns the error of a command without a document, with the first reason.
+    /// Returns the error for a command that found no document, with the first reason.
     pub(crate) fn no_document(&self, wanted: &str) -> CliError {
         let error = match &self.first {
             Some(skipped) => usage(format!("there is no document {wanted}: {skipped}")),

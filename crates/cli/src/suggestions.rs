@@ -1,7 +1,7 @@
-//! Suggestions for names that do not exist: commands, options and settings that are misspelt, and
-//! the names that other crawlers have for ours.
+//! Suggestions for unknown names: misspelt commands, options and settings, and the names that other
+//! crawlers use.
 //!
-//! A name is looked up in the tables of `foreign_names` first, then compared with ours.
+//! A name is first looked up in the tables of `foreign_names`, and then compared with our names.
 
 mod foreign_names;
 
@@ -12,7 +12,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use self::foreign_names::{FOREIGN, FOREIGN_COMMANDS};
 
-/// Returns the remedy for arguments of `command` that it refused, if there is one.
+/// Returns the remedy for arguments that `command` refused, if any.
 pub(crate) fn for_arguments(
     mistake: &clap::Error,
     arguments: &[OsString],
@@ -63,13 +63,13 @@ pub(crate) fn for_arguments(
         mistake.get(ContextKind::Suggested),
         mistake.get(ContextKind::TrailingArg),
     ) {
-        // "to pass it as a value": no option of ours is meant as a value.
+        // "to pass it as a value": none of our options is meant as a value.
         (Some(ContextValue::StyledStrs(tips)), None) => tips.first().map(ToString::to_string),
         _ => None,
     }
 }
 
-/// Returns the option of a crawl that a word names with one hyphen, as in Katana.
+/// Returns the crawl option that a word names with one hyphen, as in Katana.
 fn with_one_hyphen(word: &str, command: &Command) -> Option<String> {
     let name = word.strip_prefix('-').filter(|name| name.len() > 2)?;
     let mut options = command
@@ -81,8 +81,8 @@ fn with_one_hyphen(word: &str, command: &Command) -> Option<String> {
 }
 
 /// Returns the advice for a word of the command line that is another crawler's option. `culprit` is
-/// the option that the parser names; without one, only options that the parser takes for something
-/// else are recognised.
+/// the option that the parser names. Without it, only options that the parser mistakes for
+/// something else are recognised.
 fn for_option(word: &str, culprit: Option<&str>) -> Option<&'static str> {
     let name = word.split_once('=').map_or(word, |(name, _)| name);
     let culprit = match culprit {
@@ -108,12 +108,12 @@ fn foreign(name: &str) -> Option<&'static str> {
     Some(row.advice)
 }
 
-/// Returns the advice for a key that another crawler's configuration has.
+/// Returns the advice for a key of another crawler's configuration.
 fn for_setting(key: &str) -> Option<&'static str> {
     foreign(&format!("--{}", key.to_lowercase().replace('_', "-")))
 }
 
-/// Returns the remedy for a key of a configuration file that is none of `keys`.
+/// Returns the remedy for a configuration key that is not in `keys`.
 pub(crate) fn for_key(key: &str, keys: &[String]) -> Option<String> {
     let hyphened = key.to_lowercase().replace('_', "-");
     let similar = nearest(&hyphened, keys.iter().map(String::as_str));
@@ -121,7 +121,7 @@ pub(crate) fn for_key(key: &str, keys: &[String]) -> Option<String> {
     meant.or_else(|| for_setting(key).map(str::to_owned))
 }
 
-/// Returns the remedy for a word that is no subcommand of `command`.
+/// Returns the remedy for a word that is not a subcommand of `command`.
 pub(crate) fn for_command(word: &str, command: &Command) -> Option<String> {
     let known = FOREIGN_COMMANDS.iter().find(|(name, _)| *name == word);
     if let Some((_, ours)) = known {
@@ -134,14 +134,14 @@ pub(crate) fn for_command(word: &str, command: &Command) -> Option<String> {
     nearest(word, names).map(|name| format!("did you mean `crawler {name}`?"))
 }
 
-/// Returns the name that differs in the fewest letters, if these are at most a third of it.
+/// Returns the name that differs in the fewest letters, if at most a third of its letters differ.
 fn nearest<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
     let distances = names.map(|name| (strsim::damerau_levenshtein(word, name), name));
     let (_, name) = distances.min()?;
     is_near(word, name).then(|| name.to_owned())
 }
 
-/// Returns true if a third of the name's letters at most are wrong. Hyphens before it do not count.
+/// Returns true if at most a third of the name's letters are wrong. Leading hyphens are ignored.
 fn is_near(word: &str, name: &str) -> bool {
     let [word, name] = [word, name].map(|word| word.trim_start_matches('-'));
     strsim::damerau_levenshtein(word, name) * 3 <= name.len().max(3)

@@ -15,10 +15,10 @@ use store::{CutSum, SkippedBy, Standing};
 use crate::limits;
 use crate::terminal::{pasted, printable};
 
-/// The summary; the names are the contract of `--summary json`.
+/// The summary. Its field names are the public format of `--summary json`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Summary {
-    /// The reason for the end: `exhausted`, `max-pages`, `max-time`, `max-size`, `min-harvest`,
+    /// Reason for the end: `exhausted`, `max-pages`, `max-time`, `max-size`, `min-harvest`,
     /// `interrupted` or `fault`.
     pub(crate) finished: &'static str,
     pub(crate) pages: u64,
@@ -30,60 +30,60 @@ pub(crate) struct Summary {
     pub(crate) near_duplicates: u64,
     pub(crate) failed: u64,
     pub(crate) excluded: u64,
-    /// Pages off topic; none without a topic.
+    /// Pages off topic; `None` without a topic.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) off_topic: Option<u64>,
-    /// The share of pages on topic among those that were judged by it, 0 to 1.
+    /// Share of judged pages that are on topic, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) harvest: Option<f64>,
-    /// The same of the last 500 pages of this session.
+    /// The same share for the last 500 pages of this session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) recent_harvest: Option<f64>,
     pub(crate) bytes: u64,
     pub(crate) hosts: u64,
-    /// Requisites that were fetched; none if the crawl fetches no requisites. Of the counts above,
-    /// only the bytes include them.
+    /// Requisites that were fetched; `None` if the crawl does not fetch requisites. Of the counts
+    /// above, only the bytes include requisites.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) requisites: Option<u64>,
     /// Requisites that could not be fetched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) requisites_missing: Option<u64>,
-    /// Different URLs that were seen and not visited, by [`SkippedBy`]. Those of links that were
-    /// never queued are counted in this session only.
+    /// Distinct URLs that were seen but not visited, by [`SkippedBy`]. URLs of links that were
+    /// never queued are only counted for this session.
     pub(crate) skipped: BTreeMap<&'static str, u64>,
-    /// The kinds among them whose count is a lower bound.
+    /// Kinds in `skipped` whose count is a lower bound.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) skipped_at_least: Vec<&'static str>,
-    /// Visits that a limit cut, and the links that it cost, by the limit's name.
+    /// Visits that a limit cut, and the links that it cost, by name of the limit.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) limits: BTreeMap<&'static str, CutSum>,
     /// Archived documents whose text and links are not read, by format.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) not_read: BTreeMap<&'static str, u64>,
-    /// Pages that repeat another and were kept all the same.
+    /// Duplicates that were still kept.
     pub(crate) kept_duplicates: u64,
-    /// URLs that are not visited yet.
+    /// URLs not visited yet.
     pub(crate) queued: u64,
-    /// URLs among them of hosts that are down: the crawl did not wait for them any longer, and the
-    /// same command requests them again.
+    /// Queued URLs of hosts that are down: the crawl stopped waiting for these hosts, and the same
+    /// command requests the URLs again.
     pub(crate) unreachable: u64,
-    /// These hosts, with the last failure in this session; a thousand at most.
+    /// Hosts that are down, with the last failure in this session; at most a thousand.
     pub(crate) unreachable_hosts: BTreeMap<String, String>,
-    /// Of this session; the counts above are of the whole crawl.
+    /// Duration of this session. The counts above are for the whole crawl.
     pub(crate) seconds: f64,
-    /// Of this session.
+    /// For this session.
     pub(crate) pages_per_second: f64,
-    /// Of this session.
+    /// For this session.
     #[serde(flatten, serialize_with = "write_counts")]
     pub(crate) counts: Counts,
-    /// The visits of this session by the status of their last response.
+    /// Visits of this session by the status of their last response.
     pub(crate) statuses: BTreeMap<u16, u64>,
-    /// The visits of this session by media type.
+    /// Visits of this session by media type.
     pub(crate) types: BTreeMap<String, u64>,
-    /// True if no seed could be fetched, in this session or before, and nothing is left to try.
+    /// True if no seed could be fetched, in this session or before, and no URL is left to try.
     #[serde(skip)]
     pub(crate) no_seed_fetched: bool,
-    /// The first seeds that failed, with their causes; of a crawl without a page only.
+    /// The first failed seeds with their causes; only for a crawl without pages.
     #[serde(skip)]
     failed_seeds: Vec<(String, String)>,
     #[serde(skip)]
@@ -102,11 +102,12 @@ pub(crate) struct Summary {
     excluded_by: Reasons,
 }
 
-/// The place of a crawl, as commands name it.
+/// Location of a crawl, as named in commands.
 pub(crate) enum CrawlPlace {
-    /// A directory has all of it.
+    /// A directory contains the whole crawl.
     Directory(PathBuf),
-    /// A store has its state, and the directories of its nodes their archives; this is one of them.
+    /// A store contains its state, and the directory of each node an archive. This is a node's
+    /// directory.
     Store(PathBuf),
 }
 
@@ -126,7 +127,7 @@ impl fmt::Display for CrawlPlace {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Directory(directory) => formatter.write_str(&pasted(directory)),
-            // The URL may have a password.
+            // The URL may contain a password.
             Self::Store(_) => formatter.write_str("--store URL"),
         }
     }
@@ -137,7 +138,7 @@ fn shown(directory: &Path) -> String {
 }
 
 impl Summary {
-    /// Sums up a session that found the crawl as it stood `before`.
+    /// Summarizes a session, given the crawl's standing `before` it.
     pub(crate) fn new(
         finished: &'static str,
         before: &Standing,
@@ -198,7 +199,7 @@ impl Summary {
         }
     }
 
-    /// Records that no seed could be fetched, with the first seeds and the number of all.
+    /// Records that no seed could be fetched, with the first seeds and the total number.
     pub(crate) fn set_failed_seeds(&mut self, first: Vec<(String, String)>, all: u64) {
         self.no_seed_fetched = true;
         self.more_failed_seeds = all.saturating_sub(first.len() as u64);
@@ -206,7 +207,7 @@ impl Summary {
     }
 }
 
-/// Serializes those counts of a session that the text shows.
+/// Serializes the counts of a session that the text shows.
 fn write_counts<S: Serializer>(counts: &Counts, serializer: S) -> Result<S::Ok, S::Error> {
     let fields = [
         ("not_modified", counts.not_modified),
@@ -223,7 +224,8 @@ fn write_counts<S: Serializer>(counts: &Counts, serializer: S) -> Result<S::Ok, 
     map.end()
 }
 
-/// Counts the URLs that were seen and not visited, and names the kinds of which there may be more.
+/// Counts the URLs that were seen but not visited, and names the kinds whose count is a lower
+/// bound.
 fn skipped(
     after: &Standing,
     telemetry: &Telemetry,
@@ -247,7 +249,7 @@ fn skipped(
     (counts, at_least)
 }
 
-/// Returns the hosts that are past their last chance now, with the last failure.
+/// Returns the hosts that the crawl has given up on, with the last failure.
 fn unreachable_hosts(context: &CrawlContext) -> BTreeMap<String, String> {
     let down = context.telemetry.down().into_iter();
     down.filter(|(host, _)| context.pacer.pace(host).is_past_last_chance(false))
@@ -255,7 +257,7 @@ fn unreachable_hosts(context: &CrawlContext) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Returns the URLs of the queue that count as skipped by this kind.
+/// Returns the number of queued URLs that count as skipped by this kind.
 fn queued_of(kind: SkippedBy, queued: u64) -> u64 {
     match kind {
         SkippedBy::Limit => queued,

@@ -1,11 +1,12 @@
 //! Output to a terminal: lines on standard error, and escaped text from the web.
 //!
-//! Terminals obey control characters, which pages can put into their titles: `web::printable` has
-//! the table of them, with its sources.
+//! Terminals obey control characters, which pages can put into their titles. `web::printable`
+//! contains the table of these characters, with its sources.
 //!
-//! Invariant: of these characters, only line ends and tabs reach standard output and standard
-//! error. Each value is made [`printable`], and all output passes [`Escaping`] besides. A command
-//! that marks words by colours lets three fixed sequences pass, [`RED`], [`GREEN`] and [`PLAIN`].
+//! Invariant: the only control characters that reach standard output and standard error are line
+//! ends and tabs. Each value is made [`printable`], and all output also passes through
+//! [`Escaping`]. A command that marks words with colours lets three fixed sequences pass: [`RED`],
+//! [`GREEN`] and [`PLAIN`].
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
@@ -58,25 +59,25 @@ pub(crate) fn say_panics() {
 
 /// The sequence that makes the following text red (ECMA-48, section 8.3.117).
 pub(crate) const RED: &str = "\u{1b}[31m";
-/// The sequence that makes it green.
+/// The sequence that makes the following text green.
 pub(crate) const GREEN: &str = "\u{1b}[32m";
 /// The sequence that ends a colour.
 pub(crate) const PLAIN: &str = "\u{1b}[m";
 
-/// Returns true if standard output is a terminal with colours, or is to be taken for one
+/// Returns true if standard output is a terminal with colours, or should be treated like one
 /// (`NO_COLOR`, `CLICOLOR`, `CLICOLOR_FORCE`; bixense.com/clicolors).
 pub(crate) fn has_colours() -> bool {
     console::colors_enabled()
 }
 
-/// Greatest number of printed characters of a panic's message.
+/// Maximum number of characters printed of a panic's message.
 const MAX_PANIC: usize = 2_000;
 
 /// A writer of UTF-8 that escapes all characters that command a terminal, except line ends and
 /// tabs. It escapes like JSON (`\u001b`), so that JSON stays JSON with the same value.
 pub(crate) struct Escaping<W> {
     inner: W,
-    /// The first bytes of a character whose end comes with the next call: at most two.
+    /// The first bytes, at most two, of a character that continues in the next call.
     begun: Vec<u8>,
     /// True if our colours pass. A write must not cut them.
     has_colours: bool,
@@ -99,7 +100,7 @@ impl<W: Write> Escaping<W> {
         }
     }
 
-    /// Returns the bytes behind one of our colours; none if they do not begin with one.
+    /// Returns the bytes after one of our colours; `None` if they do not begin with a colour.
     fn after_colour<'b>(&self, bytes: &'b [u8]) -> Option<&'b [u8]> {
         let mut colours = [RED, GREEN, PLAIN].iter().filter(|_| self.has_colours);
         colours.find_map(|colour| bytes.strip_prefix(colour.as_bytes()))
@@ -125,7 +126,7 @@ impl<W: Write> Escaping<W> {
                     write!(self.inner, "\\u{:04x}", u32::from(character))?;
                     bytes = &bytes[length..];
                 }
-                // The first byte of another character, or of none, is harmless.
+                // The first byte of another character, or an invalid byte, is harmless.
                 _ => {
                     self.inner.write_all(&bytes[..1])?;
                     bytes = &bytes[1..];

@@ -1,7 +1,7 @@
 //! The topic of `--topic`, `--topic-file` and `--frequencies`, for a crawl and for `crawler topic`.
 //!
-//! Each `--topic-file` has to bring an example. Of a directory or an archive, documents without a
-//! text are skipped, and named.
+//! Each `--topic-file` must provide an example. In a directory or an archive, documents without
+//! text are skipped and named.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ const EXAMPLE_REMEDY: &str = "an example is a page about the topic: text, HTML, 
 /// Parses a threshold.
 ///
 /// # Errors
-/// It is no number from 0 to 1.
+/// The text is not a number from 0 to 1.
 pub(crate) fn threshold(text: &str) -> Result<Relevance, String> {
     match text.parse::<f64>() {
         Ok(share) if (0.0..=1.0).contains(&share) => Ok(Relevance::from_share(share)),
@@ -33,10 +33,10 @@ pub(crate) fn threshold(text: &str) -> Result<Relevance, String> {
     }
 }
 
-/// Returns the topic of these words, examples and frequencies. Warnings are printed.
+/// Returns the topic made from the given words, examples and frequencies. Prints warnings.
 ///
 /// # Errors
-/// No word counts, a file cannot be read, or it has no example.
+/// No word counts, a file cannot be read, or a file does not contain an example.
 pub(crate) fn topic_of(
     words: Option<&str>,
     files: &[PathBuf],
@@ -51,10 +51,11 @@ pub(crate) fn topic_of(
     Ok(topic)
 }
 
-/// Returns the topic of these words, examples and frequencies, if any, to which seeds are added.
+/// Returns a topic that grows with the seeds. It starts with the words, examples and frequencies,
+/// if any.
 ///
 /// # Errors
-/// The words that are given do not count, a file cannot be read, or it has no example.
+/// The given words do not count, a file cannot be read, or a file does not contain an example.
 pub(crate) fn growing_topic_of(
     words: Option<&str>,
     files: &[PathBuf],
@@ -98,7 +99,7 @@ fn builder_of<'a>(
     Ok(builder)
 }
 
-/// Returns the error of words that make no topic.
+/// Returns the error for words that do not make a topic.
 fn refused(error: &TopicError) -> CliError {
     CliError::of_usage(error).with_remedy(match error {
         TopicError::NoWord { .. } | TopicError::TooManyWords { .. } => WORDS_REMEDY,
@@ -136,7 +137,7 @@ fn add_examples(
         };
         match reason {
             None => added += 1,
-            // The only reason is the error of the command, and is not printed twice.
+            // A single reason becomes the command's error, and is not printed twice.
             Some(reason) if added == 0 && skipped.is_empty() => skipped.push(reason),
             Some(reason) => report.add(&reason),
         }

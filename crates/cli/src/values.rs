@@ -1,5 +1,5 @@
-//! Values as people write them: `2h`, `50MiB`, `3/s`, `on`. Flags and the configuration file have
-//! the same words.
+//! Values as users write them: `2h`, `50MiB`, `3/s`, `on`. Flags and the configuration file use the
+//! same syntax.
 
 use std::fmt;
 use std::str::FromStr;
@@ -78,20 +78,21 @@ pub(crate) enum SignatureIndexPlace {
     Disk,
 }
 
-/// The key under which a crawl hashes, as 16 hexadecimal digits.
+/// Hash key of a crawl, as 16 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key(pub(crate) HashKey);
 
 /// The number of permuted tables of fingerprints on disk: `auto`, or a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tables {
-    /// Four, each led by a quarter of the fingerprint. They serve every distance.
+    /// Four tables; the keys of each begin with a different quarter of the fingerprint. They
+    /// support every distance.
     Auto,
-    /// This number, for the distance of the crawl.
+    /// This number of tables, for the distance of the crawl.
     Count(usize),
 }
 
-/// A date with one of the precisions that sitemaps have, as it was written.
+/// A date as written, with one of the precisions that sitemaps allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Date {
     text: String,
@@ -113,17 +114,17 @@ impl fmt::Display for Date {
     }
 }
 
-/// More pages than any crawl has, so that no design is left out for having too few tables.
+/// More pages than any crawl has, so that no design is excluded for having too few tables.
 const ANY_NUMBER_OF_PAGES: u64 = 1 << 40;
 
-/// The largest number of tables on a disk.
+/// Maximum number of tables on disk.
 const MOST_TABLES: usize = 128;
 
 impl Tables {
-    /// Returns the design with this number of tables; none for the usual one.
+    /// Returns the design with this number of tables; `None` for the default design.
     ///
     /// # Errors
-    /// No design for this distance has this number. The text lists the possible numbers.
+    /// No design for this distance has this number of tables. The text lists the possible numbers.
     pub(crate) fn design(self, distance: u32) -> Result<Option<TableDesign>, String> {
         let Self::Count(count) = self else {
             return Ok(None);
@@ -182,7 +183,7 @@ impl FromStr for Size {
 
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Exact, because the text is read again.
+        // Exact, because the text will be parsed again.
         for (unit, name) in [(1_u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")] {
             if self.0 > 0 && self.0.is_multiple_of(unit) {
                 return write!(f, "{}{name}", self.0 / unit);

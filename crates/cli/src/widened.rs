@@ -1,11 +1,11 @@
-//! A continued crawl whose settings let in more than those of the session before.
+//! Continues a crawl whose settings admit more than in the previous session.
 //!
-//! `state/settings.toml` has the settings by which the crawl has queued all that they let in. If
-//! a session has wider settings or a seed in a new place, the crawl catches up before its first
-//! request: URLs that a rule excluded which holds no longer are queued, and the links of archived
-//! pages are offered again. Then the file is replaced. The pass may be repeated, so a session after
-//! an interrupt begins it again and compares with the same settings. `DIR/crawler.toml` does not
-//! serve, because people edit it.
+//! `state/settings.toml` contains the settings that the crawl has caught up with: all URLs that
+//! they admit are queued. If a session has wider settings or a seed in a new place, the crawl
+//! catches up before its first request. It queues URLs whose excluding rule no longer applies, and
+//! offers the links of archived pages again. Then the file is replaced. The pass may be repeated,
+//! so a session after an interrupt restarts it and compares with the same settings.
+//! `DIR/crawler.toml` is unsuitable for this, because users edit it.
 
 mod settings;
 
@@ -31,10 +31,10 @@ use crate::read_again::{ArchivedPages, BATCH};
 use crate::seeds::{self, Seeds};
 use crate::settings::{SETTINGS_FILE, Settings};
 
-/// The name of the file with the settings that the crawl has caught up with, in its state.
+/// Name of the file in the state directory with the settings that the crawl has caught up with.
 const CAUGHT_UP_WITH: &str = "settings.toml";
 
-/// Origins whose robots.txt is looked at for sitemaps.
+/// Maximum number of origins whose robots.txt is searched for sitemaps.
 const MOST_ORIGINS: usize = 100_000;
 
 /// The settings that a crawl has caught up with, and their scope with its seeds.
@@ -43,12 +43,12 @@ pub(crate) struct Before {
     scope: Scope,
 }
 
-/// The settings that let in more than before.
+/// Settings that admit more than before.
 pub(crate) struct Widened {
     before: Arc<Before>,
-    /// The names of these settings.
+    /// Names of these settings.
     names: Vec<&'static str>,
-    /// The settings of this session, as the file will have them.
+    /// Settings of this session, as they will be in the file.
     text: String,
 }
 
@@ -57,13 +57,13 @@ pub(crate) struct CaughtUp {
     names: Vec<&'static str>,
     links: u64,
     excluded: u64,
-    /// The end of the session if that cut it short: the next session begins again.
+    /// End of the session, if it cut the pass short: the next session starts the pass again.
     cut_by: Option<Finish>,
 }
 
 impl Before {
-    /// Reads the settings of an earlier session; none if there was no session. Call it before a
-    /// long list of seeds is read, which replaces the crawl's file of seeds.
+    /// Reads the settings of an earlier session; `None` if this is the first session. Must be
+    /// called before a long list of seeds is read, because that replaces the crawl's seeds file.
     pub(crate) fn read(
         now: &Settings,
         store: &EmbeddedStore,
@@ -76,7 +76,7 @@ impl Before {
 
     fn of_file(file: &Path, out: &Path, store: &EmbeddedStore) -> Result<Self, CliError> {
         let settings = Settings {
-            // The directory may have another name since.
+            // The directory may have been renamed since.
             out: out.to_owned(),
             ..Settings::of_file(file)?
         };
@@ -90,8 +90,8 @@ impl Before {
         Ok(Self { settings, scope })
     }
 
-    /// Returns true if a seed spans a place that no seed spanned before. `is_long` is true if the
-    /// list is in the crawl's file of seeds.
+    /// Returns true if a seed covers a place that no earlier seed covered. `is_long` is true if the
+    /// list is in the crawl's seeds file.
     fn has_new_place(
         &self,
         now: &Settings,
@@ -110,8 +110,8 @@ impl Before {
 }
 
 impl Widened {
-    /// Compares the settings and seeds of a session with those that the crawl has caught up with.
-    /// Returns none if they let in no more. `is_long` is true for a long list of seeds.
+    /// Compares the settings and seeds of a session with the state that the crawl has caught up
+    /// with. Returns `None` if they do not admit more. `is_long` is true for a long list of seeds.
     pub(crate) fn note(
         before: Option<&Arc<Before>>,
         now: &Settings,
@@ -137,8 +137,8 @@ impl Widened {
         write(now, &text, disk).map(|()| None)
     }
 
-    /// Queues what the settings let in now, off the reactor, until that is done, a stop is
-    /// requested or the time of the session, its `end`, has come.
+    /// Queues the URLs that the settings admit now, off the reactor. Stops when the pass is done, a
+    /// stop is requested or the session's `end` is reached.
     pub(crate) async fn catch_up(
         self,
         now: &Settings,
@@ -170,12 +170,12 @@ impl Widened {
 }
 
 impl CaughtUp {
-    /// Returns the end of the session if that cut the pass short.
+    /// Returns the end of the session, if it cut the pass short.
     pub(crate) const fn cut_by(&self) -> Option<Finish> {
         self.cut_by
     }
 
-    /// Describes what was queued.
+    /// Describes the queued URLs.
     pub(crate) fn in_words(&self) -> String {
         let names = self.names.join(", ");
         if self.cut_by.is_some() {
@@ -191,7 +191,7 @@ impl CaughtUp {
     }
 }
 
-/// Returns true if a seed is in no place that the seeds of a scope span.
+/// Returns true if a seed is outside all places that the seeds of a scope cover.
 fn is_outside(scope: &Scope, seed: &PageUrl) -> bool {
     let judged = scope.judge(seed);
     matches!(
@@ -219,7 +219,7 @@ struct Pass {
     context: Arc<CrawlContext>,
     store: Arc<EmbeddedStore>,
     stop: Stop,
-    /// The end of the session's time.
+    /// Time limit of the session.
     end: Option<Instant>,
 }
 
@@ -238,7 +238,7 @@ impl Pass {
         })
     }
 
-    /// Returns the end of the session, if it has come.
+    /// Returns the end of the session, if it is reached.
     fn cut_by(&self) -> Option<Finish> {
         let is_late = self.end.is_some_and(|end| Instant::now() >= end);
         match self.stop.is_asked() {
@@ -294,7 +294,7 @@ impl Pass {
             }
         }
         queued += self.offer(&mut batch, &pages, runtime)?;
-        // Pages that cannot be read were named; the crawl goes on without their links.
+        // Unreadable pages were named; the crawl continues without their links.
         Ok(queued)
     }
 
@@ -316,7 +316,7 @@ impl Pass {
     }
 }
 
-/// Returns false for visits whose content has no links that a crawl follows.
+/// Returns false for visits whose content cannot contain links that a crawl follows.
 fn may_have_links(row: &VisitRecord) -> bool {
     let media = row.content_type.as_deref().unwrap_or_default();
     let is_media = ["image/", "video/", "audio/", "font/"]

@@ -1,9 +1,9 @@
-//! The difference of two texts as commands print it: with the marks of `git diff --word-diff` for
-//! people, as runs for programs.
+//! The difference of two texts in command output: as text with the marks of `git diff --word-diff`,
+//! or as runs in JSON.
 //!
 //! Words come from pages, so each piece is made [`printable`] line by line; only line ends and our
-//! own marks and colours are added. On a terminal with colours the marks cannot be forged by a page
-//! that has `{+` in its text, and JSON has none.
+//! own marks and colours are added. A page with `{+` in its text cannot forge the marks on a
+//! terminal with colours, and JSON does not contain marks.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::terminal::{GREEN, PLAIN, RED, printable};
 
-/// Unchanged words that are shown before and behind a change.
+/// Number of unchanged words shown before and after a change.
 const CONTEXT: usize = 12;
 
 /// Two texts and their difference.
@@ -23,12 +23,12 @@ pub(crate) struct WordDiff<'a> {
     difference: Difference,
 }
 
-/// A difference for programs.
+/// A difference in JSON output.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct PrintedDifference {
     #[serde(flatten)]
     figures: Figures,
-    /// Bytes of each text that were compared, if one of them was cut.
+    /// Bytes of each text that were compared, if either text was cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     compared_bytes: Option<(usize, usize)>,
     runs: Vec<PrintedRun>,
@@ -51,7 +51,7 @@ impl<'a> WordDiff<'a> {
         Self::with(a, b, Difference::of(a, b))
     }
 
-    /// Returns two texts that were compared.
+    /// Wraps two texts that are already compared.
     pub(crate) fn with(a: &'a str, b: &'a str, difference: Difference) -> Self {
         Self { a, b, difference }
     }
@@ -60,7 +60,7 @@ impl<'a> WordDiff<'a> {
         &self.difference
     }
 
-    /// Returns the words of the runs of a kind, a string for each run.
+    /// Returns the words of all runs of a kind, one string per run.
     pub(crate) fn words_of(&self, kind: RunKind) -> Vec<String> {
         let runs = self.difference.runs().iter();
         let of_kind = runs.filter(|run| run.kind == kind && run.words > 0);
@@ -72,7 +72,7 @@ impl<'a> WordDiff<'a> {
             .collect()
     }
 
-    /// Returns the difference for programs.
+    /// Returns the difference for JSON output.
     pub(crate) fn printed(&self) -> PrintedDifference {
         let run = |run: &Run| PrintedRun {
             run: run.kind,
@@ -87,7 +87,7 @@ impl<'a> WordDiff<'a> {
         }
     }
 
-    /// Writes the numbers of words and shingles for people, under the names of both texts.
+    /// Writes the numbers of words and shingles as text, under the names of both texts.
     pub(crate) fn write_figures(&self, out: &mut dyn Write, a: &str, b: &str) -> io::Result<()> {
         let figures = self.difference.figures();
         writeln!(
@@ -105,8 +105,8 @@ impl<'a> WordDiff<'a> {
         )
     }
 
-    /// Returns each change for people, with the words around it. `has_colours` must only be true
-    /// for an output that lets colours pass.
+    /// Returns each change as text, with the words around it. `has_colours` must only be true if
+    /// the output lets colours pass.
     pub(crate) fn shown(&self, has_colours: bool) -> String {
         let mut shown = String::new();
         if let Some((a, b)) = self.difference.cut() {
@@ -145,8 +145,8 @@ impl Hunk {
         }
     }
 
-    /// Begins a hunk at a run, unless one has begun: with its first line in either text, counted
-    /// from 1 as in `diff -u`.
+    /// Begins a hunk at a run, unless a hunk has begun. The hunk starts with its first line numbers
+    /// in both texts, counted from 1 as in `diff -u`.
     fn open(&mut self, a: &str, b: &str, run: &Run, line_a: usize, line_b: usize) {
         if self.text.is_empty() {
             let line_a = line_a + leading_line_ends(&a[run.a.clone()]);
@@ -155,7 +155,7 @@ impl Hunk {
         }
     }
 
-    /// Adds a run. Unchanged words are printed as the second text has them.
+    /// Adds a run. Unchanged words are printed as in the second text.
     fn add(&mut self, a: &str, b: &str, run: &Run) {
         match run.kind {
             RunKind::Same => {
@@ -164,7 +164,7 @@ impl Hunk {
                 self.add_lines(if is_first { text.trim_start() } else { text }, None);
             }
             RunKind::OnlyA => {
-                // In the second text nothing may be between the words around it.
+                // In the second text, there may be no space between the words around it.
                 let is_apart = a[..run.a.start].ends_with(char::is_whitespace);
                 if is_apart && !self.text.ends_with(char::is_whitespace) {
                     self.text.push(' ');
@@ -175,7 +175,7 @@ impl Hunk {
         }
     }
 
-    /// Adds text, each line of it between marks: colour, beginning and end.
+    /// Adds text, and puts each line between marks: colour, beginning and end.
     fn add_lines(&mut self, text: &str, marks: Option<(&str, &str, &str)>) {
         for (number, line) in text.split('\n').enumerate() {
             if number > 0 {
@@ -193,7 +193,7 @@ impl Hunk {
         }
     }
 
-    /// Appends the hunk, if one has begun, and ends it.
+    /// Appends the current hunk, if any, and ends it.
     fn end(&mut self, shown: &mut String) {
         if !self.text.is_empty() {
             shown.push_str(self.text.trim_end());
@@ -207,7 +207,7 @@ fn line_ends(text: &str, range: &Range<usize>) -> usize {
     text[range.clone()].matches('\n').count()
 }
 
-/// Returns the number of line ends in the white space at the start.
+/// Returns the number of line ends in the leading white space.
 fn leading_line_ends(text: &str) -> usize {
     let white = text.len() - text.trim_start().len();
     text[..white].matches('\n').count()

@@ -1,4 +1,4 @@
-//! The differences within blocks that are alike: names, numbers and signs.
+//! Differences within similar blocks: names, numbers and signs.
 
 use std::ops::Range;
 
@@ -12,56 +12,57 @@ use crate::blocks::{
 use crate::parts::Left;
 use crate::reason::Reason;
 
-/// Maximum words of a run that is compared for its numbers.
+/// Maximum words of a run whose numbers are compared.
 const SHORT_RUN: usize = 8;
-/// Minimum number of places where a word replaces the same other word to count as a name.
+/// Minimum number of places where a word replaces the same other word, to count as a name.
 const LEAST_TIMES: usize = 2;
-/// Signs that separate words. Pages of one site use different ones without meaning.
+/// Signs that separate words. Pages of one site vary them without meaning.
 const SEPARATORS: [&str; 10] = ["|", "·", "•", "–", "—", "-", "»", "›", "/", ">"];
 /// Maximum length of a name, in words.
 const NAME: usize = 4;
-/// Words and marks on each side of a number that may belong to one date with it.
+/// Maximum words and marks on each side of a number that may belong to the same date.
 const MOST_AROUND: usize = 4;
-/// Numbers of a page that are seen to change by themselves at a time: a counter, a time and a date.
+/// Maximum numbers of a page that may change on their own at a time: a counter, a time and a date.
 pub(crate) const MOST_NUMBERS: usize = 3;
-/// Numbers that two pages share, and that are looked at.
+/// Maximum number of shared numbers that are examined.
 const MOST_EQUAL: usize = 32;
-/// The length of the text before and behind a run that is looked at for its place, in bytes.
+/// Length of the text before and after a run that identifies its place, in bytes.
 const NEAR: usize = 160;
 
-/// The differences within blocks that are alike.
+/// Differences within similar blocks.
 #[derive(Default)]
 pub(crate) struct Differences<'a> {
-    /// The pages that are compared.
+    /// The two pages that are compared.
     pages: Option<(&'a ComparedPage, &'a ComparedPage)>,
-    /// Words in place of others, with the number of times. An empty side: words that are added.
+    /// Words in place of others, with the number of times. For added words, one side is empty.
     names: HashMap<(String, String), usize>,
     pub(crate) number: Option<Reason>,
     /// True if signs may be markup.
     pub(crate) ignores_signs: bool,
     sign: Option<Reason>,
     heading: Option<Reason>,
-    /// Words of alike blocks that both pages have.
+    /// Words that both pages have in similar blocks.
     pub(crate) shared: usize,
     pub(crate) ours: usize,
     pub(crate) theirs: usize,
-    /// The part of `ours` and `theirs` in sentences.
+    /// Part of `ours` and `theirs` that is in sentences.
     pub(crate) ours_in_sentences: usize,
     pub(crate) theirs_in_sentences: usize,
-    /// Words on both sides of numbers and dates that differ.
+    /// Words of differing numbers and dates, on both sides.
     pub(crate) of_numbers: usize,
-    /// Words that stand in place of others.
+    /// Words that replace others.
     pub(crate) replaced: usize,
-    /// Places of numbers that differ in blocks that are equal otherwise, with a value of the page.
+    /// Places of numbers that differ in otherwise equal blocks, each with a hash of the page's
+    /// value.
     pub(crate) places: Vec<(u64, u64)>,
-    /// Places of other words that stand in place of each other.
+    /// Places where other words replace each other, each with a hash of the page's words.
     pub(crate) names_at: Vec<(u64, u64)>,
-    /// True if a number differs in another place.
+    /// True if a number differs in any other place.
     pub(crate) has_other_number: bool,
 }
 
 impl<'a> Differences<'a> {
-    /// Returns no differences yet of two pages.
+    /// Creates an empty set of differences between two pages.
     pub(crate) fn of(page: &'a ComparedPage, original: &'a ComparedPage) -> Self {
         Self {
             ignores_signs: page.is_plain || original.is_plain,
@@ -70,13 +71,13 @@ impl<'a> Differences<'a> {
         }
     }
 
-    /// Returns true for numbers that stand in the URLs of their pages: `Item 4711` at `/item/4711`.
+    /// Returns true for numbers that occur in the URLs of their pages: `Item 4711` at `/item/4711`.
     fn is_name_of_pages(&self, ours: &str, theirs: &str) -> bool {
         self.pages
             .is_some_and(|(page, original)| page.is_named_by(ours) && original.is_named_by(theirs))
     }
 
-    /// Compares titles and headings. A name counts once for both.
+    /// Compares titles and headings. A name that differs in both counts once.
     pub(crate) fn headings(&mut self, page: &ComparedPage, original: &ComparedPage) {
         let mut both = Self {
             pages: self.pages,
@@ -102,7 +103,7 @@ impl<'a> Differences<'a> {
         self.sign = self.sign.take().or(other.sign);
     }
 
-    /// Compares two blocks that are alike.
+    /// Compares two similar blocks.
     pub(crate) fn pair(
         &mut self,
         ours: &Left<'_>,
@@ -136,7 +137,7 @@ impl<'a> Differences<'a> {
         if !is_main || is_frame {
             return;
         }
-        // The same few words in another order say the same: `By wren, 5 May`. A name may be added.
+        // The same few words in another order mean the same: `By wren, 5 May`. A name may be added.
         if ours.block.words.max(theirs.block.words) < LONG {
             let (one, other) = (bag_of(&ours.block.text), bag_of(&theirs.block.text));
             if is_within(&one, &other) || is_within(&other, &one) {
@@ -162,7 +163,7 @@ impl<'a> Differences<'a> {
         }
     }
 
-    /// Notes an operator that replaces another next to the same words, as in an index.
+    /// Records an operator that replaces another next to the same words, as in an index.
     fn operator(&mut self, ours: &str, theirs: &str) {
         let (one, other) = (operators_of(ours), operators_of(theirs));
         let is_separator = |operator: &&str| SEPARATORS.contains(operator);
@@ -185,7 +186,7 @@ impl<'a> Differences<'a> {
         let words = |kind| difference.runs().iter().filter(move |run| run.kind == kind);
         let same: usize = words(RunKind::Same).map(|run| run.words).sum();
         let all: usize = difference.runs().iter().map(|run| run.words).sum();
-        // Other words in the same place again and again are names only in a text that is the same.
+        // Repeated replacements of a word are names only if most of the text is equal.
         let has_names = is_heading || all < LONG || 2 * same > all;
         let mut runs = difference.runs().iter().peekable();
         while let Some(run) = runs.next() {
@@ -252,7 +253,7 @@ impl<'a> Differences<'a> {
         }
     }
 
-    /// Notes the numbers that differ between two short passages. Returns true if some do.
+    /// Records the numbers that differ between two short passages. Returns true if there are any.
     fn number_in(&mut self, ours: &str, theirs: &str, place: Option<u64>) -> bool {
         let words = |passage: &str| passage.split_whitespace().count();
         let (one, other) = (numbers_of(ours), numbers_of(theirs));
@@ -270,7 +271,7 @@ impl<'a> Differences<'a> {
         differ
     }
 
-    /// Returns true if blocks differ in something that counts.
+    /// Returns true if the blocks differ in something that counts.
     pub(crate) fn has_some(&self) -> bool {
         let has_fact = self.number.is_some() || self.sign.is_some() || !self.names.is_empty();
         has_fact || self.ours + self.theirs + self.replaced > 0
@@ -289,8 +290,8 @@ impl<'a> Differences<'a> {
     }
 }
 
-/// Returns the parts that differ between two names: `Lazy` and `Strict` for `Control.Monad.Lazy`
-/// and `Control.Monad.Strict`.
+/// Returns the differing parts of two names: `Lazy` and `Strict` for `Control.Monad.Lazy` and
+/// `Control.Monad.Strict`.
 fn distinguishing(one: &str, other: &str) -> (String, String) {
     let parts = |name: &str| -> Vec<String> {
         let parts = name.split(|c: char| !c.is_alphanumeric());
@@ -307,14 +308,14 @@ fn distinguishing(one: &str, other: &str) -> (String, String) {
     (joined(ours), joined(theirs))
 }
 
-/// Returns the place of a run that differs, by what stands before and behind it; none if that
-/// differs, too, or tells nothing.
+/// Returns the place of a differing run, from the text before and after it; `None` if this text
+/// differs, too, or has too few letters.
 fn place_of_run(one: &str, at: &Range<usize>, other: &str, by: &Range<usize>) -> Option<u64> {
     let place = Surroundings::of(one, at).place((0, 0));
     place.filter(|_| place == Surroundings::of(other, by).place((0, 0)))
 }
 
-/// Returns true for a part of a run that changes by itself: the day in `updated on 5 May 2024`,
+/// Returns true for a part of a run that changes on its own: the day in `updated on 5 May 2024`,
 /// where whole dates differ in other pairs.
 fn is_in_changing_run(
     text: &str,
@@ -324,7 +325,7 @@ fn is_in_changing_run(
     places_around(text, at).any(|place| is_changing(Some(place)))
 }
 
-/// Returns the places of the runs that a part of a text may belong to.
+/// Returns the places of all runs that a part of a text may belong to.
 fn places_around<'a>(text: &'a str, at: &Range<usize>) -> impl Iterator<Item = u64> + use<'a> {
     let surroundings = Surroundings::of(text, at);
     let around =
@@ -332,7 +333,7 @@ fn places_around<'a>(text: &'a str, at: &Range<usize>) -> impl Iterator<Item = u
     around.filter_map(move |wider| surroundings.place(wider))
 }
 
-/// Returns the places of the numbers in blocks that both pages have, as far as they are known.
+/// Returns the known places of the numbers in blocks that both pages have.
 pub(crate) fn places_of_numbers(blocks: &[&Block], is_known: impl Fn(u64) -> bool) -> HashSet<u64> {
     let values = blocks
         .iter()
@@ -344,7 +345,7 @@ pub(crate) fn places_of_numbers(blocks: &[&Block], is_known: impl Fn(u64) -> boo
     places.filter(|place| is_known(*place)).collect()
 }
 
-/// The words and marks around a part of a text, the nearest first.
+/// Words and marks around a part of a text, the nearest first.
 struct Surroundings<'a> {
     before: Vec<&'a str>,
     behind: Vec<&'a str>,
@@ -360,8 +361,9 @@ impl<'a> Surroundings<'a> {
         Self { before, behind }
     }
 
-    /// Returns the place of the part that is wider by so many words and marks on each side: by the
-    /// two before it and the two behind it, whatever their digits are. None if these tell nothing.
+    /// Returns the place of the part, widened by `left` words and marks before it and `right` after
+    /// it. Only the next two words or marks on each side matter, with any digits. `None` if they
+    /// have too few letters.
     fn place(&self, (left, right): (usize, usize)) -> Option<u64> {
         let (before, behind) = (two(&self.before, left), two(&self.behind, right));
         let letters = before.chars().chain(behind.chars());
@@ -370,7 +372,7 @@ impl<'a> Surroundings<'a> {
     }
 }
 
-/// Returns two words or marks behind so many, each number as 0.
+/// Skips words or marks and returns the next two, with each number as 0.
 fn two(tokens: &[&str], skipped: usize) -> String {
     let two = tokens.iter().skip(skipped).take(2);
     let masked = two.map(|token| match token.contains(char::is_numeric) {
@@ -393,16 +395,16 @@ fn tokens(text: &str) -> Vec<&str> {
     tokens
 }
 
-/// Returns true if nothing but a letter of a script without blanks differs: a slip of the pen. An
-/// ideograph in place of another one is another word: 左 and 右.
+/// Returns true if only a letter of a script without spaces differs: a typo. An ideograph in place
+/// of another is another word: 左 and 右.
 fn is_letter(ours: &str, theirs: &str) -> bool {
     let is_one = |text: &str| text.chars().nth(1).is_none() && text.chars().all(is_unspaced);
     let is_word = |text: &str| text.chars().any(is_ideograph);
     is_one(ours) && is_one(theirs) && !(is_word(ours) && is_word(theirs))
 }
 
-/// Returns true for what ends a number or a name in code: white space, or a character of a script
-/// without blanks.
+/// Returns true for a character that ends a number or a name in code: white space, or a character
+/// of a script without spaces.
 fn is_end(c: char) -> bool {
     c.is_whitespace() || is_unspaced(c)
 }
@@ -415,7 +417,7 @@ fn whole_words(text: &str, part: Range<usize>) -> &str {
     text[start..end.map_or(text.len(), |at| part.end + at)].trim()
 }
 
-/// Returns true if a multiset, which ascends, is a part of another.
+/// Returns true if an ascending multiset is contained in another.
 fn is_within(one: &[u64], other: &[u64]) -> bool {
     let mut rest = other.iter();
     one.iter().all(|word| rest.any(|theirs| theirs == word))
@@ -428,8 +430,8 @@ fn numbers_of(run: &str) -> Vec<&str> {
     with_digits.map(bare).collect()
 }
 
-/// Returns the parts with digits of words, each with the letters that it has: `i386` of
-/// `debian-i386-netinst`. A slip of the pen beside one is no other number.
+/// Returns the parts of words that contain digits, each with its letters: `i386` of
+/// `debian-i386-netinst`. A typo next to it does not make another number.
 fn values_of<'a>(words: &[&'a str]) -> Vec<&'a str> {
     let parts = words
         .iter()
@@ -448,7 +450,7 @@ fn operators_of(text: &str) -> Vec<&str> {
 }
 
 /// Returns the meaningful signs of a passage: arithmetic, currency and operator signs, and a minus
-/// before a number, without punctuation, quotation marks and title separators.
+/// before a number, but not punctuation, quotation marks and title separators.
 fn signs_of(passage: &str) -> Vec<char> {
     const MEANING: &str = "+±×÷=<>≤≥≠&^~%‰#@−";
     let mut signs = Vec::new();
@@ -467,7 +469,7 @@ fn signs_of(passage: &str) -> Vec<char> {
     signs
 }
 
-/// Returns the beginning of a passage, for people.
+/// Returns the beginning of a passage, for display.
 fn shown(passage: &str) -> String {
     const SHOWN: usize = 40;
     let passage = passage.trim();

@@ -12,63 +12,63 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 pub(crate) const LONG: usize = 10;
 /// Minimum words of a sentence; shorter lines are bylines and labels.
 pub(crate) const SENTENCE: usize = 6;
-/// Minimum words of a text that count as one without sentences …
+/// Minimum words of a sentence; shorter lines are bylines and labels.
 const LEAST_WORDS_WITHOUT_SENTENCES: usize = 25;
-/// … if at most one word in this many has a capital or a mark behind it.
+/// … if at most one word in this many has a capital or ends with a mark.
 const MARKED_PART: usize = 50;
-/// The longest heading, in words. A text without lines is none.
+/// Maximum words of a heading. A text without lines is not a heading.
 const LONGEST_HEADING: usize = 50;
-/// A number in a shape, and an address.
+/// Placeholders of a number and of an address in a shape.
 const NUMBER: char = '\u{0}';
 const ADDRESS: &str = "\u{1}";
 
-/// The texts of a page, as its reader gives them.
+/// The texts of a page, as its reader extracts them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PageParts<'a> {
-    /// Its URL; empty for a file. A number in it is the name of the page and no fact.
+    /// URL of the page; empty for a file. A number in it names the page and is not a fact.
     pub url: &'a str,
-    /// The title.
+    /// Title of the page.
     pub title: Option<&'a str>,
-    /// The first heading.
+    /// First heading of the page.
     pub heading: Option<&'a str>,
-    /// The main content, a block a line.
+    /// Main content, one block per line.
     pub main: &'a str,
-    /// The judged text, a block a line: everything outside the frame that the page declares.
+    /// Judged text, one block per line: everything outside the frame that the page declares.
     pub judged: &'a str,
-    /// True if the text is a part of what the page has.
+    /// True if the text is only a part of the page.
     pub is_partial: bool,
     /// True for plain text, such as the source of a page: its signs may be markup.
     pub is_plain: bool,
 }
 
-/// A page that is compared.
+/// A page to compare.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ComparedPage {
     pub(crate) title: String,
     pub(crate) heading: String,
-    /// The blocks of the judged text, in order.
+    /// Blocks of the judged text, in page order.
     pub(crate) blocks: Vec<Block>,
-    /// The numbers in its URL, without leading zeros.
+    /// Numbers in the page's URL, without leading zeros.
     pub(crate) numbers_of_url: HashSet<String>,
     pub(crate) is_partial: bool,
     pub(crate) is_plain: bool,
-    /// True for words without sentences, which somebody has folded or stemmed: what a number or a
-    /// name in them belongs to cannot be told.
+    /// True for words without sentences, folded or stemmed before: nobody can know what a number or
+    /// a name in them belongs to.
     pub(crate) lacks_sentences: bool,
-    /// The hashes of its words, ascending, once they are asked for.
+    /// Hashes of the page's words, ascending; computed on first use.
     words: OnceLock<Vec<u64>>,
 }
 
 /// A block of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Its text, with folded white space.
+    /// Text of the block, with folded white space.
     pub text: String,
-    /// A hash of that text, character by character.
+    /// Hash of the text, character by character.
     pub hash: u64,
-    /// A hash of that text with any number in place of each, and any address.
+    /// Hash of the text with a placeholder for each number and each address.
     pub shape: u64,
-    /// The number of its words.
+    /// Number of words.
     pub words: usize,
     /// True for a block of the main content.
     pub is_main: bool,
@@ -78,13 +78,13 @@ impl ComparedPage {
     /// Returns a page as a list of blocks.
     #[must_use]
     pub fn of(parts: &PageParts<'_>) -> Self {
-        // Where they are equal, the texts are not taken apart twice.
+        // If the two texts are equal, one is enough.
         let main: Option<HashSet<u64>> = (parts.main != parts.judged)
             .then(|| lines(parts.main).map(|line| hash_of(&line)).collect());
         let mut blocks: Vec<Block> = lines(parts.judged)
             .map(|text| Block::of(text.into_owned(), main.as_ref()))
             .collect();
-        // What stands within the main content belongs to it: the price below a heading.
+        // Blocks within the main content belong to it: the price below a heading.
         let first = blocks.iter().position(|block| block.is_main);
         let last = blocks
             .iter()
@@ -119,7 +119,7 @@ impl ComparedPage {
         }
     }
 
-    /// Returns true if a word with this hash stands anywhere in it.
+    /// Returns true if any block contains a word with this hash.
     pub(crate) fn has_word(&self, word: u64) -> bool {
         let words = self.words.get_or_init(|| {
             let blocks = self.blocks.iter();
@@ -132,7 +132,8 @@ impl ComparedPage {
         words.binary_search(&word).is_ok()
     }
 
-    /// Returns true if each number of a text is in the page's URL, and it has nothing but numbers.
+    /// Returns true if a text has numbers but no letters, and all its numbers are in the page's
+    /// URL.
     pub(crate) fn is_named_by(&self, text: &str) -> bool {
         !text.chars().any(char::is_alphabetic)
             && numbers_in(text).next().is_some()
@@ -145,7 +146,7 @@ impl ComparedPage {
         self.is_plain
     }
 
-    /// Returns the most bytes that it takes in memory, about.
+    /// Returns an upper estimate of the page's memory, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let of_block =
@@ -153,14 +154,14 @@ impl ComparedPage {
         size_of::<Self>() + self.blocks.iter().map(of_block).sum::<usize>()
     }
 
-    /// Returns its blocks, in order.
+    /// Returns the blocks in page order.
     #[must_use]
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
     }
 
-    /// Returns a hash of what names it: the words of its heading, or of its title. A name of signs
-    /// alone counts as it is.
+    /// Returns a hash of the page's name: the words of its heading, or of its title. A name that
+    /// consists of signs counts as it is.
     #[must_use]
     pub fn content(&self) -> u64 {
         let name = match self.heading.is_empty() {
@@ -178,7 +179,7 @@ impl ComparedPage {
 }
 
 impl Block {
-    /// Returns a block. `main` has the hashes of the main content, unless all blocks belong to it.
+    /// Creates a block. `main` has the hashes of the main content, unless all blocks belong to it.
     fn of(text: String, main: Option<&HashSet<u64>>) -> Self {
         let hash = hash_of(&text);
         Self {
@@ -193,7 +194,7 @@ impl Block {
         }
     }
 
-    /// Returns a hash of its words, without signs and case.
+    /// Returns a hash of the block's words, without signs and case.
     pub(crate) fn words_hash(&self) -> u64 {
         bag_of(&self.text)
             .into_iter()
@@ -202,17 +203,17 @@ impl Block {
             })
     }
 
-    /// Returns true if there is a number or an address in it.
+    /// Returns true if the block contains a number or an address.
     pub(crate) fn has_values(&self) -> bool {
         self.shape != self.hash
     }
 
-    /// Returns true if there is an address in it.
+    /// Returns true if the block contains an address.
     pub(crate) fn has_address(&self) -> bool {
         self.text.split(' ').any(is_address)
     }
 
-    /// Returns the numbers and addresses in the block, in order.
+    /// Returns the numbers and addresses in the block, in text order.
     pub(crate) fn values(&self) -> Vec<Value<'_>> {
         let mut values = Vec::new();
         let mut start = 0;
@@ -246,31 +247,31 @@ impl Block {
     }
 }
 
-/// A number or an address in a block: what its shape leaves open.
+/// A number or an address in a block, which the block's shape leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Value<'a> {
-    /// Its place in the block, in bytes.
+    /// Position in the block, in bytes.
     pub(crate) start: usize,
     pub(crate) text: &'a str,
     pub(crate) is_address: bool,
-    /// A hash of the words directly before and behind it; none if they tell nothing.
+    /// Hash of the words directly before and after the value; `None` if these are too short.
     pub(crate) context: Option<u64>,
 }
 
 impl Value<'_> {
-    /// Returns its place in pages with this block.
+    /// Returns the value's place in pages with this block.
     pub(crate) fn place(&self, block: &Block) -> u64 {
         place_of_value(self.context.unwrap_or(block.shape))
     }
 
-    /// Returns its place in the block, in bytes.
+    /// Returns the value's byte range in the block.
     pub(crate) fn range(&self) -> Range<usize> {
         self.start..self.start + self.text.len()
     }
 }
 
-/// Returns a hash of the words directly before and behind these bytes of a text; none if there is
-/// no word that tells what stands there.
+/// Returns a hash of the words directly before and after a byte range of a text; `None` if neither
+/// has at least three letters.
 fn context(text: &str, start: usize, end: usize) -> Option<u64> {
     let is_break = |c: char| c == ' ' || c.is_numeric();
     let before = text[..start].trim_end();
@@ -297,8 +298,8 @@ fn lines(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     text.lines().map(folded).filter(|line| !line.is_empty())
 }
 
-/// Returns a text with each run of white space as one space, in Unicode's form NFC: editors write
-/// one letter in several ways.
+/// Returns a text with each run of white space as one space, in Unicode's form NFC: editors encode
+/// the same letter in several ways.
 fn folded(text: &str) -> Cow<'_, str> {
     if !text.is_ascii() && is_nfc_quick(text.chars()) != IsNormalized::Yes {
         let composed: String = text.nfc().collect();
@@ -327,7 +328,7 @@ pub(crate) fn bare(run: &str) -> &str {
     run.trim_matches(|c: char| !c.is_alphanumeric())
 }
 
-/// Returns false for a text that has no number and no address, and so is its own shape.
+/// Returns true for a text that contains a number or an address; otherwise it is its own shape.
 fn has_values(text: &str) -> bool {
     let has_number = match text.is_ascii() {
         true => count_of(text.as_bytes(), |byte| byte.is_ascii_digit()) > 0,
@@ -354,8 +355,8 @@ fn shape_of(text: &str) -> String {
     shape
 }
 
-/// Returns true for a text that was folded: it has no title and no heading, nearly no capitals and
-/// nearly no marks behind words, in a script that has both. In prose every tenth word has a mark.
+/// Returns true for a folded text: without title and heading, with nearly no capitals and nearly no
+/// marks after words, in a script with both. In prose, every tenth word has a mark.
 fn lacks_sentences(parts: &PageParts<'_>) -> bool {
     if parts.title.is_some() || parts.heading.is_some() {
         return false;
@@ -372,7 +373,7 @@ fn lacks_sentences(parts: &PageParts<'_>) -> bool {
 }
 
 /// Returns the number of words: runs without white space, or the characters of a script without
-/// blanks. A count for weights, in a single pass.
+/// spaces. Counts in a single pass, for weights.
 pub(crate) fn words_in(text: &str) -> usize {
     if text.is_ascii() {
         return ascii_words_in(text.as_bytes());
@@ -395,7 +396,7 @@ pub(crate) fn words_in(text: &str) -> usize {
     words
 }
 
-/// Returns the number of runs without white space that have a letter or digit.
+/// Returns the number of runs without white space that contain a letter or digit.
 fn ascii_words_in(bytes: &[u8]) -> usize {
     // Plain comparisons vectorize; sets of characters do not.
     let is_space = |byte: u8| byte <= b' ';
@@ -413,7 +414,7 @@ fn ascii_words_in(bytes: &[u8]) -> usize {
         let end = bytes.len().min(start + PIECE);
         let piece = &bytes[start - 1..end];
         words += count_of_pairs(piece, begins);
-        // Few runs begin with a sign, and most of these have a letter behind it.
+        // Few runs begin with a sign, and most of these continue with a letter.
         if count_of_pairs(piece, is_odd) > 0 {
             let odd = (start..end).filter(|at| is_odd(bytes[at - 1], bytes[*at]));
             words -= odd.filter(|at| has_none(*at)).count();
@@ -425,14 +426,14 @@ fn ascii_words_in(bytes: &[u8]) -> usize {
 /// Bytes counted at a time: the count fits a `u8`, so that the loop vectorizes.
 const PIECE: usize = u8::MAX as usize;
 
-/// Returns the number of bytes that are so.
+/// Returns the number of bytes that satisfy `is_so`.
 fn count_of(bytes: &[u8], is_so: impl Fn(u8) -> bool) -> usize {
     let pieces = bytes.chunks(PIECE);
     let counts = pieces.map(|piece| piece.iter().map(|byte| u8::from(is_so(*byte))).sum::<u8>());
     counts.map(usize::from).sum()
 }
 
-/// Returns the number of bytes that are so with the byte before them.
+/// Returns the number of bytes that satisfy `are_so` together with the byte before.
 fn count_of_pairs(bytes: &[u8], are_so: impl Fn(u8, u8) -> bool) -> usize {
     let behind = bytes.get(1..).unwrap_or_default();
     let pieces = bytes.chunks(PIECE).zip(behind.chunks(PIECE));
@@ -445,13 +446,13 @@ fn count_of_pairs(bytes: &[u8], are_so: impl Fn(u8, u8) -> bool) -> usize {
     counts.map(usize::from).sum()
 }
 
-/// Returns true for a character of a script that has no blanks between words.
+/// Returns true for a character of a script without spaces between words.
 pub(crate) fn is_unspaced(c: char) -> bool {
     matches!(u32::from(c), 0x0e00..=0x0eff | 0x1000..=0x109f | 0x1780..=0x17ff | 0x3040..=0x30ff)
         || is_ideograph(c)
 }
 
-/// Returns true for a character that is a word by itself.
+/// Returns true for a character that forms a word alone.
 pub(crate) fn is_ideograph(c: char) -> bool {
     matches!(u32::from(c), 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0x2_0000..=0x3_ffff)
 }
@@ -460,7 +461,7 @@ pub(crate) fn hash_of(text: &str) -> u64 {
     HashKey::ZERO.digest(text.as_bytes()) as u64
 }
 
-/// Returns the place of a number or an address with this before and behind it.
+/// Returns the place of a number or an address with this context.
 pub(crate) fn place_of_value(context: u64) -> u64 {
     spread(context.wrapping_add(2))
 }

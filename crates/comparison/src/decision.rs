@@ -8,37 +8,37 @@ use crate::frame::{Changes, Frames};
 use crate::parts::{Left, Parts};
 use crate::reason::Reason;
 
-/// Minimum shared words of two pages with one content.
+/// Minimum shared words of two pages with the same content.
 const LEAST_SHARED: usize = 15;
-/// The least number of shared words of texts that may differ by a word added within a block.
+/// Minimum shared words of texts that may differ by a word added within a block.
 const LEAST_EDITED: usize = 100;
-/// Maximum rest of two repeats: one part in so many of the shared words.
+/// Maximum rest of two repeats: one word per this many shared words.
 const PART_OF_REPEAT: usize = 20;
 /// Maximum rest of a page and its source, in the same unit: markup contains words, too.
 const PART_OF_SOURCE: usize = 8;
-/// The longest line with an address that has no weight: where a page was printed from.
+/// Maximum words of a line that gives the address a page was printed from. It has no weight.
 const LINE_OF_ORIGIN: usize = 25;
-/// The longest block that the frame of an edition may have, in words.
+/// Maximum words of a block in the frame of an edition.
 const LONGEST_OF_FRAME: usize = 15;
-/// A page has more than the other one if it has more than so many times the blocks of its own.
+/// A page has more than the other if it has over this many times as many blocks of its own.
 const MORE_BLOCKS: usize = 4;
-/// The least number of words of a paragraph. A saying that is drawn at random has fewer.
+/// Minimum words of a paragraph. A saying that is picked at random is shorter.
 const PARAGRAPH: usize = 25;
-/// The least confidence in the language of a few words.
+/// Minimum confidence in the detected language of a few words.
 const LEAST_CONFIDENCE: f64 = 0.3;
 
-/// The outcome of a comparison.
+/// Outcome of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Nothing of weight differs.
+    /// No difference has weight.
     Repeat,
-    /// All that the page says stands in the original.
+    /// The original contains everything that the page says.
     View,
-    /// All that the original says stands in the page.
+    /// The page contains everything that the original says.
     ViewOfPage,
     /// A reader needs both.
     Distinct,
-    /// The texts are neither; their resemblance decides.
+    /// None of the above; the resemblance of the texts decides.
     Undecided,
 }
 
@@ -61,9 +61,9 @@ impl Outcome {
 pub struct Decision {
     /// The outcome.
     pub outcome: Outcome,
-    /// The difference that made them distinct.
+    /// The difference that makes the pages distinct.
     pub reason: Option<Reason>,
-    /// Places that changed or did not, for [`crate::HostFrame::learn_changes`].
+    /// Places that changed or stayed the same, for [`crate::HostFrame::learn_changes`].
     pub changes: Changes,
 }
 
@@ -84,8 +84,8 @@ impl Decision {
     }
 }
 
-/// Decides on a page and its likely original. Set `is_canonical` if one page names the other as its
-/// canonical page, or both name the same one.
+/// Decides on a page and its likely original. Set `is_canonical` if one page declares the other as
+/// its canonical page, or both declare the same page.
 #[must_use]
 pub fn decide(
     page: &ComparedPage,
@@ -129,7 +129,7 @@ pub fn decide(
     decision
 }
 
-/// Weights of two pages of one subject without a fact that differs, in words.
+/// Weights, in words, of two pages with one subject and no differing fact.
 struct Weighed {
     /// Words that both pages have.
     shared: usize,
@@ -149,8 +149,8 @@ impl Weighed {
         is_changing: &impl Fn(Option<u64>) -> bool,
     ) -> Outcome {
         let Self { shared, .. } = *self;
-        // In a short text every word counts, unless one page has more blocks and the other nothing
-        // but a few of a frame, as a print view has the terms of sale.
+        // In a short text every word counts, unless one page has more blocks and the other has only
+        // a few frame blocks, as a print view has the terms of sale.
         let is_edited = differences.ours + differences.theirs > 0;
         let has_more = |more: &[Left<'_>], words: usize, less: &[Left<'_>]| {
             let has_own = less.iter().any(|left| !left.is_frame);
@@ -178,7 +178,7 @@ impl Weighed {
         };
         let is_next_to_nothing = |words: usize| words <= shared / part;
         let is_list = parts.is_list();
-        // An item that only one of two lists has is no small rest, however short it is.
+        // An item that only one of two lists has is not a small rest, however short it is.
         let has_items = |left: &[Left<'_>]| {
             let mut own = left
                 .iter()
@@ -193,8 +193,9 @@ impl Weighed {
             has_nothing = is_next_to_nothing(differences.ours);
             lacks_nothing = is_next_to_nothing(differences.theirs);
         }
-        // A view has the whole prose, without the frame. A part that is missing in its midst makes
-        // another edition of it, and so do words that are missing in its sentences, and a part of a
+        // A view has the whole prose, without the frame. A page is another edition if a part is
+        // missing in the middle, if words are missing in sentences, or if it is part of a page
+        // without a frame. A list may be shown without the texts of its items.
         // page without a frame. A list may be shown without the texts of its items.
         let is_whole = |more: &[Left<'_>], in_sentences: usize, has_frame: bool| {
             let within = more
@@ -223,7 +224,7 @@ impl Weighed {
     }
 }
 
-/// Returns what the pair says about places, if the pages are equal otherwise.
+/// Returns what the pair shows about places, if the pages are otherwise equal.
 fn changes(
     parts: &Parts<'_>,
     differences: &Differences<'_>,
@@ -235,8 +236,8 @@ fn changes(
         |left: &[Left<'_>]| -> HashSet<u64> { left.iter().filter_map(|left| left.place).collect() };
     let (ours, theirs) = (of(&parts.only_page), of(&parts.only_original));
     let mut both: HashSet<u64> = ours.intersection(&theirs).copied().collect();
-    // Most of what a page is about does not change by itself: in its main content, the smaller part
-    // may, and blocks that are alike are another state of one thing.
+    // Most of the content does not change on its own. In the main content, only the smaller part
+    // may, and similar blocks are another state of the same thing.
     let is_of_content = |left: &&Left<'_>| left.block.is_main && !left.is_frame;
     let pairs = parts.pairs.iter().flat_map(|(ours, theirs)| [ours, theirs]);
     for place in pairs.filter(is_of_content).filter_map(|left| left.place) {
@@ -256,9 +257,9 @@ fn changes(
         }
     }
     both.retain(|place| words.get(place).is_none_or(|words| 2 * words <= shared));
-    // What changes by itself is drawn anew for each page, from what the site has if it is long. A
-    // paragraph that no other page has, or that several pages of one content have, is edited: it is
-    // a part of an article and of its old revisions.
+    // A site picks changing text again for each page, and long text from a stock. A paragraph that
+    // no other page has, or that several pages of one content have, is edited instead: it belongs
+    // to an article and its old revisions.
     let content = page.content();
     let is_part_of_text = |left: &Left<'_>| {
         let is_prose = is_of_content(&left) && left.block.words >= PARAGRAPH;
@@ -274,13 +275,13 @@ fn changes(
     let [ours_rest, theirs_rest] = [(&parts.only_page, original), (&parts.only_original, page)]
         .map(|(left, other)| weight(left, other, &in_both));
     let of_pairs = differences.ours + differences.theirs - differences.of_numbers;
-    // One side may have more: views differ in what changes by itself as repeats do.
+    // One side may have more: views, like repeats, differ in text that changes on its own.
     let most = shared / PART_OF_REPEAT;
     if ours_rest.min(theirs_rest) + of_pairs > most || differences.has_other_number {
         return Changes::default();
     }
-    // A site makes its views anew, so what stays the same in them is a fact. A copy keeps the date
-    // of its page as it keeps a price, and lists have one item in common or another.
+    // A site regenerates its views, so text that stays the same in them is a fact. A copy keeps the
+    // date of its page as it keeps a price, and lists share some item or other.
     let is_view = ours_rest.max(theirs_rest) > most && !parts.is_list();
     let numbers = match differences.places.len() <= MOST_NUMBERS {
         true => differences.places.clone(),
@@ -305,9 +306,9 @@ fn changes(
     }
 }
 
-/// Returns the number of words that count in blocks that only one page has: those of the main
-/// content, and those of long blocks beside it. Words of short blocks that stand anywhere in the
-/// other page do not count.
+/// Returns the number of weighted words in blocks that only one page has: blocks of the main
+/// content, and long blocks outside it. In short blocks, words that occur anywhere in the other
+/// page do not count.
 fn weight(
     left: &[Left<'_>],
     other: &ComparedPage,
@@ -325,15 +326,15 @@ fn weight(
     .sum()
 }
 
-/// Returns true for a block of the main content, or a long one beside it, that is not the line with
-/// the address from which a page was printed.
+/// Returns true for a block of the main content, or a long block outside it, except a line with the
+/// address that the page was printed from.
 pub(crate) fn counts(block: &Block) -> bool {
     let is_of_origin = block.words <= LINE_OF_ORIGIN && block.has_address();
     (block.is_main || block.words >= LONG) && !is_of_origin
 }
 
-/// Returns true for one text in the frames of two editions: what only one of the pages has are
-/// short blocks, in another language than the rest, and each page's in a language of its own.
+/// Returns true for one text in the frames of two editions: the blocks that only one page has are
+/// short, in another language than the rest, and each page has a different language.
 fn is_edition(parts: &Parts<'_>, page: &ComparedPage) -> bool {
     let is_short = |left: &Left<'_>| left.block.words <= LONGEST_OF_FRAME;
     let both_have_some = !parts.only_page.is_empty() && !parts.only_original.is_empty();
@@ -364,9 +365,9 @@ fn is_edition(parts: &Parts<'_>, page: &ComparedPage) -> bool {
     }
 }
 
-/// Returns true for pages with one heading that names them, or with one title.
+/// Returns true for pages with the same heading that names them, or with the same title.
 ///
-/// A heading names a page if the title has it, too: `Documentation` heads every page of a manual.
+/// A heading names a page if the title contains it: `Documentation` heads every page of a manual.
 fn same_subject(page: &ComparedPage, original: &ComparedPage) -> bool {
     let is_named = |page: &ComparedPage| page.title.contains(&page.heading);
     match page.heading.is_empty() && original.heading.is_empty() {

@@ -1,4 +1,4 @@
-//! Blocks that differ between two pages, with the weight of each in the decision, for users.
+//! Blocks that differ between two pages, with their weight in the decision, for users.
 
 use crate::alike::Differences;
 use crate::blocks::ComparedPage;
@@ -6,29 +6,29 @@ use crate::decision::counts;
 use crate::frame::Frames;
 use crate::parts::{Left, Parts};
 
-/// A block that only one of two pages has, or one that differs between them.
+/// A block that only one of two pages has, or that differs between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DifferingBlock {
-    /// The text of the page, if it has the block.
+    /// Text of the page, if it has the block.
     pub page: Option<String>,
-    /// The text of the original, if it has the block.
+    /// Text of the original, if it has the block.
     pub original: Option<String>,
-    /// The weight of the difference.
+    /// Weight of the difference.
     pub weight: BlockWeight,
 }
 
-/// The weight of a difference in the decision on two pages.
+/// Weight of a difference in the decision on two pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockWeight {
     /// It counts.
     Counts,
     /// It does not count: the block is part of the site's frame.
     Frame,
-    /// It does not count: what it says changes by itself.
+    /// It does not count: its text changes on its own.
     Changing,
     /// It does not count: only capitals, punctuation or the order of the words differ.
     SameWords,
-    /// It does not count: it is short and outside the main content, or names the page's address.
+    /// It does not count: it is short and outside the main content, or gives the page's address.
     Aside,
 }
 
@@ -46,8 +46,8 @@ impl BlockWeight {
     }
 }
 
-/// Returns the blocks that differ between two pages: first pairs that are alike, then blocks of the
-/// page alone, then blocks of the original alone, each in order.
+/// Returns the blocks that differ between two pages: first similar pairs, then blocks of only the
+/// page, then blocks of only the original, each group in page order.
 #[must_use]
 pub fn differing_blocks(
     page: &ComparedPage,

@@ -1,83 +1,85 @@
-//! The frame of a host: blocks that its pages share, and parts of pages that change by themselves.
+//! Frame of a host: blocks that its pages share, and parts of pages that change on their own.
 
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::blocks::{Block, ComparedPage, LONG, spread};
 
-/// Blocks of a host that are counted at most. Beyond, those that were seen least are forgotten.
+/// Maximum number of counted blocks per host. Beyond it, the least frequent blocks are forgotten.
 const MAX_BLOCKS: usize = 4_096;
-/// Places of a host that are known to change at most.
+/// Maximum number of places per host that are known to change.
 const MAX_PLACES: usize = 256;
-/// A block is a part of the frame if it stands under so many headings. The name of an article
-/// stands on all pages of a list, and these have one heading …
+/// Minimum number of headings that a frame block occurs under. An article's name may occur on all
+/// pages of a list, but these share one heading. A frame block must also occur …
 const LEAST_CONTENTS_OF_BLOCK: u32 = 8;
-/// … and on this part of all kept pages, …
+/// … on at least one in this many of all kept pages, …
 const PART_OF_PAGES: u32 = 10;
-/// … or on this one if it is long: the text of a product stands on the pages of its colours, too.
+/// … or, if it is long, on one in this many: a product's text also occurs on the pages of its
+/// colours; …
 const PART_OF_PAGES_IF_LONG: u32 = 100;
-/// … or on this part if it is in their main content.
+/// … but on one in this many if it is in their main content.
 const PART_OF_CONTENT: u32 = 2;
-/// A place changes by itself if it did in pairs of so many contents that were equal otherwise …
+/// A place changes on its own if it changed in otherwise equal pairs of at least this many
+/// contents, …
 const LEAST_CONTENTS: usize = 3;
-/// … or, whatever their content, if a number or a place beside the main content did in so many
-/// pairs …
+/// … or, for a number or a place outside the main content, in at least this many pairs of any
+/// content; …
 const OFTEN: u32 = 32;
-/// … and a name in so many. Doorway pages have one text for every town.
+/// … for a name, in at least this many pairs. Doorway pages have the same text for every town.
 const OFTEN_FOR_NAME: u32 = 40;
-/// A number that changes by itself has so many values, …
+/// Minimum number of values of a number that changes on its own, …
 const LEAST_VALUES: usize = 5;
-/// … and a name so many. A size or a register has one of a few.
+/// … and of a name. A size or a register has one of a few values.
 const LEAST_VALUES_OF_NAME: usize = 32;
-/// A place in the main content needs so many contents.
+/// Minimum number of contents for a place in the main content.
 const LEAST_CONTENTS_OF_MAIN: usize = 5;
 
-/// The frame of a host, learned from its kept pages in the order of their visits.
+/// Frame of a host, learned from its kept pages in the order of their visits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostFrame {
-    /// Kept pages.
+    /// Number of kept pages.
     pages: u32,
-    /// By the shape of a block, and by its hash if that is another.
+    /// Blocks by shape, and also by hash if that differs.
     blocks: HashMap<u64, FrameBlock>,
-    /// By place.
+    /// Changes by place.
     changes: HashMap<u64, Change>,
 }
 
-/// The frames of the hosts of two pages, as far as they are known.
+/// Frames of the hosts of two pages, where known.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Frames<'a> {
-    /// That of the page's host.
+    /// Frame of the page's host.
     pub page: Option<&'a HostFrame>,
-    /// That of the original's host.
+    /// Frame of the original's host.
     pub original: Option<&'a HostFrame>,
-    /// Numbers that change by themselves on several hosts, learned with
-    /// [`HostFrame::learn_changes`] where hosts stand for contents.
+    /// Numbers that change on their own on several hosts, learned with
+    /// [`HostFrame::learn_changes`]; each host counts as a content.
     pub common: Option<&'a HostFrame>,
 }
 
 impl Frames<'_> {
-    /// Returns true for a place that changed once, here or on another host.
+    /// Returns true for a place that changed at least once, here or on another host.
     pub(crate) fn changed(&self, place: u64) -> bool {
         let frames = [self.page, self.common].into_iter().flatten();
         let mut changes = frames.map(|frame| &frame.changes);
         changes.any(|changes| changes.contains_key(&place))
     }
 
-    /// Returns true for a block, with these numbers, that a page of another content has as well.
+    /// Returns true for a block that, with these numbers, a page of another content has as well.
     pub(crate) fn has_elsewhere(&self, block: &Block, content: u64) -> bool {
         let known = self.page.and_then(|frame| frame.blocks.get(&block.hash));
         known.is_some_and(|known| known.contents & !bit_of(content) != 0)
     }
 
-    /// Returns true for a block, with these numbers, that several pages of this content have, and
-    /// no page of another one.
+    /// Returns true for a block that, with these numbers, several pages of this content have, and
+    /// no page of another.
     pub(crate) fn is_owned(&self, block: &Block, content: u64) -> bool {
         let known = self.page.and_then(|frame| frame.blocks.get(&block.hash));
         known.is_some_and(|known| known.pages > 1 && known.contents == bit_of(content))
     }
 
-    /// Returns true if what stands in a place changes by itself: on the page's host, or, for a
-    /// number or date, on several others. Sites of one software have the same words beside it.
+    /// Returns true if a place changes on its own: on the page's host or, for a number or date, on
+    /// several others. Sites that run the same software put the same words next to it.
     pub(crate) fn change_by_themselves(&self, place: u64) -> bool {
         self.page
             .is_some_and(|frame| frame.changes_by_itself(place))
@@ -92,23 +94,23 @@ impl Frames<'_> {
     }
 }
 
-/// Places that changed or did not in a pair that is equal otherwise.
+/// Places that changed or stayed the same in an otherwise equal pair.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// Places beside the main content in which they differ.
+    /// Places outside the main content that differ.
     pub beside: Vec<u64>,
     /// Places of numbers and dates that differ, each with a hash of a value.
     pub numbers: Vec<(u64, u64)>,
-    /// Places in the main content in which they differ.
+    /// Places in the main content that differ.
     pub of_content: Vec<u64>,
     /// Places of names that differ, each with a hash of a value.
     pub names: Vec<(u64, u64)>,
-    /// Places in which both have the same.
+    /// Places that are equal in both pages.
     pub stable: Vec<u64>,
 }
 
 impl Changes {
-    /// Returns true if the pair says nothing.
+    /// Returns true if the pair shows nothing about places.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let places = [&self.beside, &self.of_content, &self.stable];
@@ -121,21 +123,21 @@ impl Changes {
 /// A place that changed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Change {
-    /// The contents in pairs of which it changed, up to [`LEAST_CONTENTS_OF_MAIN`].
+    /// Contents whose pairs changed here, up to [`LEAST_CONTENTS_OF_MAIN`].
     contents: Vec<u64>,
-    /// The number of pairs in which it changed.
+    /// Number of pairs that changed here.
     changed: u32,
-    /// The number of pairs in which it did not.
+    /// Number of pairs that did not change here.
     stable: u32,
     kind: ChangeKind,
-    /// Different values of a number or name, up to [`LEAST_VALUES_OF_NAME`].
+    /// Distinct values of a number or name, up to [`LEAST_VALUES_OF_NAME`].
     values: Vec<u64>,
 }
 
-/// The kind of a place, which says how many pairs it takes.
+/// Kind of a place, which determines how many pairs are needed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 enum ChangeKind {
-    /// A place beside the main content.
+    /// A place outside the main content.
     #[default]
     Beside,
     /// A number or a date.
@@ -149,18 +151,18 @@ enum ChangeKind {
 /// A block of a host's pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FrameBlock {
-    /// The number of kept pages that have it.
+    /// Number of kept pages that have the block.
     pub pages: u32,
-    /// The number of those that have it in their main content.
+    /// Number of kept pages that have the block in their main content.
     of_content: u32,
-    /// The contents that have it: a bit for each, by its hash.
+    /// Contents that have the block: one bit per content, chosen by its hash.
     contents: u64,
-    /// True if it has many words.
+    /// True if the block has many words.
     pub is_long: bool,
 }
 
 impl HostFrame {
-    /// Learns from a page that is kept.
+    /// Learns from a kept page.
     pub fn learn(&mut self, page: &ComparedPage) {
         self.pages += 1;
         let content = bit_of(page.content());
@@ -189,7 +191,7 @@ impl HostFrame {
         }
     }
 
-    /// Learns from a pair that is equal otherwise; `content` tells pairs apart.
+    /// Learns from an otherwise equal pair; `content` distinguishes pairs.
     pub fn learn_changes(&mut self, changes: &Changes, content: u64) {
         let beside = changes
             .beside
@@ -235,13 +237,13 @@ impl HostFrame {
         }
     }
 
-    /// Returns the number of kept pages from which it was learned.
+    /// Returns the number of kept pages that the frame was learned from.
     #[must_use]
     pub fn pages(&self) -> u32 {
         self.pages
     }
 
-    /// Returns the number of places that change by themselves.
+    /// Returns the number of places that change on their own.
     #[must_use]
     pub fn changing_places(&self) -> usize {
         let places = self.changes.keys();
@@ -250,13 +252,13 @@ impl HostFrame {
             .count()
     }
 
-    /// Returns the count of a block, if it is a part of the frame, whatever its numbers are.
+    /// Returns the counts of a block if it is part of the frame, with any numbers.
     #[must_use]
     pub fn part(&self, block: &Block) -> Option<FrameBlock> {
         self.known(block.shape)
     }
 
-    /// Returns true if the block is a part of the frame with just these numbers.
+    /// Returns true if the block is part of the frame with exactly these numbers.
     pub(crate) fn has(&self, block: &Block) -> bool {
         self.known(block.hash).is_some()
     }
@@ -268,8 +270,8 @@ impl HostFrame {
         (has_contents && (is_boilerplate || self.is_common(known))).then_some(known)
     }
 
-    /// Returns true for a block on a tenth of the pages, or on half of them if it is in the main
-    /// content: `Size: 1 word` is on many pages, and is a fact on each.
+    /// Returns true for a block on a tenth of the pages, or on half of them if it is mostly in the
+    /// main content: `Size: 1 word` is on many pages, but is a fact on each.
     pub(crate) fn is_common(&self, block: FrameBlock) -> bool {
         let part = match 2 * block.of_content > block.pages {
             true => PART_OF_CONTENT,
@@ -278,8 +280,8 @@ impl HostFrame {
         block.pages >= self.pages / part
     }
 
-    /// Returns true if what stands in a place changes by itself: it did in pairs of several
-    /// contents, and in most pairs.
+    /// Returns true if a place changes on its own: it changed in pairs of several contents, and in
+    /// most pairs.
     #[must_use]
     pub fn changes_by_itself(&self, place: u64) -> bool {
         self.changes.get(&place).is_some_and(|change| {
@@ -296,7 +298,7 @@ impl HostFrame {
 }
 
 impl Change {
-    /// Returns true if it changed in most pairs, with enough values.
+    /// Returns true if the place changed in most pairs, with enough values.
     fn has_most_pairs(&self) -> bool {
         let values = match self.kind {
             ChangeKind::Number => LEAST_VALUES,
@@ -307,12 +309,12 @@ impl Change {
     }
 }
 
-/// Returns the bit of a content among those of a block.
+/// Returns the bit of a content in `FrameBlock::contents`.
 fn bit_of(content: u64) -> u64 {
     1 << (content % u64::from(u64::BITS))
 }
 
-/// Returns the place behind a block of the frame.
+/// Returns the place after a block of the frame.
 pub(crate) fn place_behind(shape: u64) -> u64 {
     spread(shape.wrapping_add(1))
 }

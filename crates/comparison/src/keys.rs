@@ -1,4 +1,4 @@
-//! Keys by which a page with the same content is found.
+//! Lookup keys for pages with the same content.
 
 use std::cmp::Reverse;
 
@@ -6,10 +6,10 @@ use crate::blocks::{Block, ComparedPage, spread};
 use crate::frame::HostFrame;
 use crate::parts::own_blocks;
 
-/// The least number of words of a block by which pages are found.
+/// Minimum words of a block that serves as a key.
 const LEAST_WORDS_OF_KEY: usize = 5;
 
-/// The lookup keys of a page.
+/// Lookup keys of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keys {
     /// Hashes of the longest blocks, the longest first.
@@ -23,12 +23,12 @@ pub struct Keys {
 }
 
 impl ComparedPage {
-    /// Returns the lookup keys of the page, at most so many by length and so many of the sample.
-    /// Blocks of the main content count, without the frame and what changes by itself.
+    /// Returns the lookup keys of the page: at most `longest` hashes by length and `sampled` hashes
+    /// of the sample. Only blocks of the main content count, without the frame and changing places.
     ///
-    /// A page that contains the other one's content has its longest blocks. Pages with many short
-    /// blocks, such as lists, have a part of the sample in common: the blocks with the least hashes
-    /// (Broder, "On the resemblance and containment of documents", 1997).
+    /// A page that contains the other page's content has its longest blocks. Pages with many short
+    /// blocks, such as lists, share a part of the sample: the blocks with the least hashes (Broder,
+    /// "On the resemblance and containment of documents", 1997).
     #[must_use]
     pub fn keys(&self, longest: usize, sampled: usize, frame: &HostFrame) -> Keys {
         let hashes = |blocks: &[&Block], most: usize| -> Vec<u64> {
@@ -49,15 +49,14 @@ impl ComparedPage {
         }
     }
 
-    /// Returns a hash of its heading and of the blocks of its main content in any order, without
-    /// the frame and what changes by itself: pages with one such hash differ in what stands beside
-    /// it.
+    /// Returns a hash of the heading and of the blocks of the main content in any order, without
+    /// the frame and changing places. Pages with equal hashes differ only outside the main content.
     #[must_use]
     pub fn content_hash(&self, frame: &HostFrame) -> u64 {
         self.hash_with(&own_blocks(self, frame).collect::<Vec<_>>())
     }
 
-    /// Returns a hash of its heading and these blocks.
+    /// Returns a hash of the heading and these blocks.
     fn hash_with(&self, blocks: &[&Block]) -> u64 {
         let hashes = blocks.iter().map(|block| spread(block.hash));
         hashes.fold(0, u64::wrapping_add) ^ self.content()

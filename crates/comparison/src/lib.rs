@@ -1,20 +1,19 @@
-//! The decision on a page and its likely original, by their texts.
+//! Decision on a page and its likely original, by comparing their texts.
 //!
-//! Signatures find candidates. They do not see a name, a sign or a number, and they see the frame
-//! of a site: so the two texts decide (`docs/adr/0029`). Both are lists of blocks, one a line, as
-//! the reader of pages gives them. Blocks of the site's frame are left out, equal blocks are
-//! matched wherever they stand, and what is left is judged:
-//!
+//! Signatures find candidates. They do not see a name, a sign or a number, but they see the frame
+//! of a site, so the two texts decide (`docs/adr/0029`). Each text is a list of blocks, one per
+//! line, as extracted by the reader of pages. Blocks of the site's frame are left out, equal blocks
+//! are matched anywhere, and the rest is judged:
 //! | what is left | outcome |
 //! |---|---|
-//! | a number, a name or a sign that differs in blocks that are alike otherwise | distinct |
-//! | one of the pages was read in part only | distinct |
+//! | a number, a name or a sign that differs in otherwise similar blocks | distinct |
+//! | a page that was read only in part | distinct |
 //! | next to nothing on either side | a repeat |
 //! | next to nothing on one side, under one heading | a view: the other page has all of it |
 //! | anything else | undecided: the resemblance of the signatures counts |
 //!
-//! A [`HostFrame`] learns the frame of a host from the pages that are kept, and the parts of pages
-//! that change by themselves from pairs that are equal otherwise.
+//! A [`HostFrame`] learns the frame of a host from kept pages, and the parts of pages that change
+//! on their own from otherwise equal pairs.
 //!
 //! Pure: no clock, no disk, no threads.
 

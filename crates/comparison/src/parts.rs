@@ -1,5 +1,4 @@
-//! Two pages, taken apart: the blocks that they share, blocks that are alike, and what only one
-//! has.
+//! Two pages, split into shared blocks, similar blocks, and blocks that only one page has.
 
 use std::ops::Range;
 
@@ -9,12 +8,11 @@ use crate::blocks::{Block, ComparedPage, LONG, bag_of};
 use crate::frame::{FrameBlock, Frames, HostFrame, place_behind};
 use crate::reason::Reason;
 
-/// Blocks of one page that are looked at for an alike block in the other, of those that are not
-/// equal.
+/// Maximum number of unmatched blocks per page. With more, blocks are not paired by their words.
 const MAX_PAIRED: usize = 128;
-/// Blocks are alike if they share this part of their words (Dice's coefficient).
+/// Minimum similarity of the words of similar blocks (Dice's coefficient).
 const ALIKE: f64 = 0.6;
-/// Short blocks with a label in common are alike, too: `Date: 4 May`.
+/// The minimum for short blocks, which may share only a label: `Date: 4 May`.
 const ALIKE_SHORT: f64 = 0.5;
 const SHORT: usize = 4;
 
@@ -22,42 +20,42 @@ const SHORT: usize = 4;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Left<'a> {
     pub(crate) block: &'a Block,
-    /// The place behind the block of the frame before it.
+    /// Place after the preceding block of the frame.
     pub(crate) place: Option<u64>,
-    /// True for a block of the frame, which has other numbers or addresses in the other page. It
-    /// has no weight.
+    /// True for a block of the frame that has other numbers or addresses on the other page. It has
+    /// no weight.
     pub(crate) is_frame: bool,
-    /// True if it has the same numbers on other pages, too.
+    /// True if other pages have the block with the same numbers.
     is_constant: bool,
-    /// True if shared blocks of the content stand before it and behind it.
+    /// True if shared blocks of the content come before and after the block.
     pub(crate) is_within: bool,
 }
 
-/// The parts of two pages.
+/// Parts of two pages.
 #[derive(Debug, Default)]
 pub(crate) struct Parts<'a> {
-    /// Words of blocks that both have, outside the frame.
+    /// Words of blocks that both pages have, outside the frame.
     pub(crate) shared: usize,
-    /// Words of the long ones among them.
+    /// Part of `shared` that is in long blocks.
     pub(crate) shared_long: usize,
     /// True if the page has blocks of the frame, or no frame is known.
     pub(crate) page_has_frame: bool,
     /// True if the original has blocks of the frame, or no frame is known.
     pub(crate) original_has_frame: bool,
-    /// Blocks that are alike and not equal: the page's, and the original's.
+    /// Blocks that are similar but not equal: the page's, and the original's.
     pub(crate) pairs: Vec<(Left<'a>, Left<'a>)>,
     /// Blocks that only the page has.
     pub(crate) only_page: Vec<Left<'a>>,
     /// Blocks that only the original has.
     pub(crate) only_original: Vec<Left<'a>>,
-    /// Places in which both pages have an equal block outside the frame.
+    /// Places where both pages have an equal block outside the frame.
     pub(crate) places: HashSet<u64>,
     /// Blocks with numbers or addresses that both pages have.
     pub(crate) numbered: Vec<&'a Block>,
 }
 
 impl<'a> Parts<'a> {
-    /// Takes two pages apart.
+    /// Splits two pages into parts.
     pub(crate) fn of(
         page: &'a ComparedPage,
         original: &'a ComparedPage,
@@ -93,7 +91,7 @@ impl<'a> Parts<'a> {
         }
         within.mark(&mut parts.only_page);
         let mut within = Within::default();
-        // The last ones of equal blocks are left.
+        // Of equal blocks, the last ones remain.
         for (at, left) in theirs.iter().enumerate().rev() {
             match held.get_mut(&key(left)).filter(|times| **times > 0) {
                 Some(times) => {
@@ -126,7 +124,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Pairs blocks that are alike: first those that differ in numbers only, then by their words.
+    /// Pairs similar blocks: first blocks that differ only in numbers, then by their words.
     fn pair(&mut self) {
         let same_shape = |one: &Left<'_>, other: &Left<'_>| {
             f64::from(u8::from(one.block.shape == other.block.shape))
@@ -146,7 +144,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Pairs each block of the page with the block of the original that is most like it.
+    /// Pairs each block of the page with the most similar block of the original.
     fn pair_by(&mut self, least: f64, likeness: impl Fn(&Left<'_>, &Left<'_>) -> f64) {
         let mut left = Vec::new();
         for ours in std::mem::take(&mut self.only_page) {
@@ -169,12 +167,12 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The stretch of a page between its first and its last long block of the content that the other
-/// page has, too.
+/// The stretch of a page between the first and the last long content block that the other page also
+/// has.
 #[derive(Default)]
 struct Within {
     shared: Option<(usize, usize)>,
-    /// The positions of blocks that are left.
+    /// Positions of the unmatched blocks.
     left: Vec<usize>,
 }
 
@@ -191,7 +189,7 @@ impl Within {
         left
     }
 
-    /// Marks the blocks that are left within the stretch.
+    /// Marks the unmatched blocks within the stretch.
     fn mark(&self, left: &mut [Left<'_>]) {
         if let Some((first, last)) = self.shared {
             for (left, at) in left.iter_mut().zip(&self.left) {
@@ -203,7 +201,7 @@ impl Within {
 
 /// Returns the blocks of a page, with their places.
 pub(crate) fn placed<'a>(page: &'a ComparedPage, frame: Option<&HostFrame>) -> Vec<Left<'a>> {
-    // A block that a page repeats, as the button of each of its goods, is no place.
+    // A block that a page repeats, such as the button of each product, does not begin a place.
     let mut times: HashMap<u64, u32> = HashMap::new();
     for block in &page.blocks {
         *times.entry(block.shape).or_default() += 1;
@@ -216,7 +214,8 @@ pub(crate) fn placed<'a>(page: &'a ComparedPage, frame: Option<&HostFrame>) -> V
             && times[&block.shape] == 1
             && frame.is_common(part)
         {
-            // What changes may be a block of the frame, too. It is less common than what ends it.
+            // A changing place may contain blocks of the frame. They are less common than the block
+            // that ends the place.
             let is_within = place.is_some_and(|(place, start)| {
                 frame.changes_by_itself(place) && part.pages < start.pages / 2
             });
@@ -237,7 +236,7 @@ pub(crate) fn placed<'a>(page: &'a ComparedPage, frame: Option<&HostFrame>) -> V
     placed
 }
 
-/// Returns the blocks of the main content of a page, without the frame and what changes by itself.
+/// Returns the blocks of a page's main content, without the frame and changing places.
 pub(crate) fn own_blocks<'a>(
     page: &'a ComparedPage,
     frame: &HostFrame,
@@ -251,18 +250,18 @@ pub(crate) fn own_blocks<'a>(
     own.map(|left| left.block)
 }
 
-/// A number or an address in which two blocks of one shape differ.
+/// A number or an address that differs between two blocks of one shape.
 pub(crate) struct Differing<'a> {
     pub(crate) place: u64,
     pub(crate) ours: &'a str,
     pub(crate) theirs: &'a str,
-    /// Its place in the text of our block, in bytes.
+    /// Position in the text of our block, in bytes.
     pub(crate) at: Range<usize>,
     is_address: bool,
 }
 
 impl Differing<'_> {
-    /// Returns the reason that it is, if it does not change by itself.
+    /// Returns the difference as a reason. It is one only if the place does not change on its own.
     pub(crate) fn reason(&self) -> Reason {
         let (ours, theirs) = (self.ours.to_owned(), self.theirs.to_owned());
         match self.is_address {
@@ -273,7 +272,7 @@ impl Differing<'_> {
 }
 
 impl<'a> Left<'a> {
-    /// Returns the numbers and addresses in which two blocks of one shape differ.
+    /// Returns the numbers and addresses that differ between two blocks of one shape.
     pub(crate) fn values_that_differ(&self, other: &Self) -> Vec<Differing<'a>> {
         let (ours, theirs) = (self.block.values(), other.block.values());
         let pairs = ours.into_iter().zip(theirs);
@@ -292,9 +291,9 @@ impl<'a> Left<'a> {
 
 /// The words of a block.
 struct Bag {
-    /// Hashes of its words, ascending.
+    /// Hashes of the words, ascending.
     words: Vec<u64>,
-    /// A bit for each word.
+    /// One bit per word.
     sample: u64,
 }
 
@@ -308,11 +307,11 @@ impl Bag {
         Self { words, sample }
     }
 
-    /// Returns Dice's coefficient of two bags; 0 if they are not alike.
+    /// Returns Dice's coefficient of two bags; 0 if they are not similar.
     fn likeness(&self, other: &Self) -> f64 {
         let longer = self.words.len().max(other.words.len());
         let least = if longer <= SHORT { ALIKE_SHORT } else { ALIKE };
-        // Each bit that only one has is a word, or several, that the other lacks.
+        // Each bit that only one bag has means at least one word that the other bag lacks.
         let may_share = |one: &Self, other: &Self| {
             one.words.len() - (one.sample & !other.sample).count_ones() as usize
         };
@@ -324,13 +323,14 @@ impl Bag {
     }
 }
 
-/// Returns the number of words that two multisets must share for this value of Dice's coefficient.
+/// Returns the number of words that two multisets must share to reach a value of Dice's
+/// coefficient.
 fn needed(least: f64, one: &[u64], other: &[u64]) -> usize {
     (least * (one.len() + other.len()) as f64 / 2.0).ceil() as usize
 }
 
-/// Returns Dice's coefficient of two multisets, which ascend; 0 if it is less than `least`, which
-/// most pairs of blocks show before their ends.
+/// Returns Dice's coefficient of two ascending multisets; 0 if it is less than `least`. For most
+/// pairs, this shows before their ends.
 fn dice_at_least(least: f64, one: &[u64], other: &[u64]) -> f64 {
     let sum = one.len() + other.len();
     let needed = needed(least, one, other);

@@ -5,17 +5,17 @@ use std::fmt;
 /// The difference that makes two pages distinct.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// A page was read in part only.
+    /// A page was read only in part.
     PartlyRead,
-    /// A number of the page, and the one in its place in the original.
+    /// A number of the page, and the original's number in its place.
     Number(String, String),
-    /// An address of the page, and the one in its place in the original.
+    /// An address of the page, and the original's address in its place.
     Address(String, String),
-    /// A name of the page, and the one in its place in the original.
+    /// A name of the page, and the original's name in its place.
     Name(String, String),
-    /// A passage of the page, and the one of the original with the same words and other signs.
+    /// A passage of the page, and the original's passage with the same words but other signs.
     Sign(String, String),
-    /// A heading of the page, and that of the original.
+    /// A heading of the page, and the original's heading.
     Heading(String, String),
 }
 

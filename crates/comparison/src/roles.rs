@@ -1,22 +1,22 @@
-//! The blocks of a page as a comparison counts them, to be shown to a user.
+//! Blocks of a page as a comparison counts them, for display.
 
 use crate::blocks::{Block, ComparedPage};
 use crate::frame::HostFrame;
 use crate::parts::placed;
 
-/// The role of a block in comparisons.
+/// Role of a block in comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// It is a part of the frame, and does not count. So many kept pages have it.
+    /// Part of the frame, which does not count; with the number of kept pages that have the block.
     Frame(u32),
-    /// It stands where pages change by themselves, and does not count.
+    /// In a place that changes on its own, which does not count.
     Changing,
-    /// It counts.
+    /// Content, which counts.
     Content,
 }
 
 impl HostFrame {
-    /// Returns the blocks of a page with their roles, in order.
+    /// Returns the blocks of a page in page order, with their roles.
     #[must_use]
     pub fn roles<'page>(&self, page: &'page ComparedPage) -> Vec<(&'page Block, Role)> {
         let placed = placed(page, Some(self)).into_iter();

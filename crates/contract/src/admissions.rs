@@ -1,4 +1,4 @@
-//! Pages that are admitted to a near-duplicate index, and verdicts in words.
+//! Admission of pages to a near-duplicate index, and verdicts in words.
 
 use neardup::{Features, HashKey, PageSignature, PageText, SignatureBuilder};
 use store::{LikenessRules, NearDupIndex, Original, Page, Verdict};
@@ -6,7 +6,7 @@ use store::{LikenessRules, NearDupIndex, Original, Page, Verdict};
 use crate::backend::{Backend, Session, Setup};
 use crate::fixtures::{at, url};
 
-/// Opens a new crawl with these rules of likeness.
+/// Opens a new crawl with these likeness rules.
 pub(crate) async fn alike_by(backend: &dyn Backend, likeness: LikenessRules) -> Box<dyn Session> {
     backend.open(&Setup::with_likeness(likeness)).await
 }
@@ -34,7 +34,7 @@ pub(crate) fn about(topic: &str, payload: u128) -> PageSignature {
     signature(payload, &prose(topic))
 }
 
-/// Returns the text about tea without its first words: near the whole, with other bytes.
+/// Returns the text about tea without its first words: similar to the whole text, with other bytes.
 pub(crate) fn nearly(cut: usize) -> PageSignature {
     let text = prose("tea");
     let kept = text.split_inclusive(' ').skip(cut).collect::<String>();
@@ -89,7 +89,7 @@ pub(crate) async fn check(session: &dyn Session, pages: &[(&str, &PageSignature,
     }
 }
 
-/// Admits a page that is a duplicate, and returns its original.
+/// Admits a duplicate page, and returns its original.
 pub(crate) async fn original_of(
     session: &dyn Session,
     url: &str,

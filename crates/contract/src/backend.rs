@@ -8,10 +8,10 @@ use store::embedded::EarlierCrawls;
 use store::{Frontier, FrontierRules, LikenessRules, NearDupIndex};
 use web::Timestamp;
 
-/// A kind of store. Each test opens crawls of its own, and many tests run at a time.
+/// A kind of store. Each test opens its own crawls, and many tests run concurrently.
 #[async_trait]
 pub trait Backend: Send + Sync {
-    /// Returns the name that begins the names of its tests.
+    /// Returns the prefix of the names of its tests.
     fn name(&self) -> &'static str;
 
     /// Returns the promises that this kind of store does not make.
@@ -29,7 +29,7 @@ pub trait Backend: Send + Sync {
     async fn open(&self, setup: &Setup) -> Box<dyn Session>;
 }
 
-/// A session of a crawl: the time from the opening of its store to the end of the process.
+/// A session of a crawl, from the opening of its store to the end of the process.
 ///
 /// A test that clones one of the `Arc`s drops its clone before the session ends.
 #[async_trait]
@@ -40,23 +40,23 @@ pub trait Session: Send + Sync {
     /// Returns the same store as its near-duplicate index.
     fn index(&self) -> &Arc<dyn NearDupIndex>;
 
-    /// Writes to its tables what the store has not written yet. Nothing that a user of the store
-    /// sees changes. A store without tables to write does nothing.
+    /// Writes pending changes of the store to its tables. A user of the store does not see any
+    /// change. A store without tables does nothing.
     async fn flush(&self) {}
 
-    /// Ends this session, and opens the next one of the same crawl at the time `now`, which may be
-    /// before the last one. The rest of the setup stays.
+    /// Ends this session, and opens the next session of the same crawl at the time `now`, which may
+    /// be before the last one. The rest of the setup stays.
     async fn reopen(self: Box<Self>, end: End, now: Timestamp) -> Box<dyn Session>;
 
-    /// Ends the session by a death, and returns the differences between the parts of the store that
-    /// must agree, for example between a journal and tables. A store in one part has none.
+    /// Ends the session by a death, and returns the differences between parts of the store that
+    /// must agree, for example between a journal and tables. A store with only one part has none.
     async fn differences(self: Box<Self>) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// The options under which a store is opened. The default is a crawl with the default rules that
-/// follows no other, at time 0.
+/// The options for opening a store. The default is a crawl with the default rules and without
+/// earlier crawls, at time 0.
 #[derive(Clone, Debug, Default)]
 pub struct Setup {
     /// The rules of the frontier.
@@ -64,7 +64,7 @@ pub struct Setup {
     /// The rules of the near-duplicate index.
     pub likeness: LikenessRules,
     /// Earlier crawls whose pages count as admitted. The crawl has their key; without earlier
-    /// crawls its key is `HashKey::ZERO`.
+    /// crawls, its key is `HashKey::ZERO`.
     pub earlier: Option<Arc<EarlierCrawls>>,
     /// The time of the opening.
     pub now: Timestamp,
@@ -95,16 +95,16 @@ impl Setup {
 pub enum End {
     /// The session is closed ([`Frontier::close`]).
     InOrder,
-    /// The process dies, and nothing is lost that it handed to the operating system.
+    /// The process dies, but loses nothing that it handed to the operating system.
     Death,
-    /// The process dies while the store writes its tables. Each bit that is set names a part of
-    /// them that is not written; the store decides what a part is. The same as [`End::Death`] for a
+    /// The process dies while the store writes its tables. Each set bit names a part of the tables
+    /// that is not written; the store decides what a part is. Equivalent to [`End::Death`] for a
     /// store that writes all its tables in one step.
     DeathInFlush(u8),
 }
 
 impl End {
-    /// Returns true if the next session finds that this one ended in order.
+    /// Returns true if the next session sees a clean end of this one.
     #[must_use]
     pub const fn is_in_order(self) -> bool {
         matches!(self, Self::InOrder)
@@ -114,17 +114,18 @@ impl End {
 /// A promise that a store may lack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Promise {
-    /// Hosts take turns in the order in which they became ready, over the whole crawl. A store of
-    /// several nodes may keep this order within each node only.
+    /// Hosts take turns in the order in which they became ready, across the whole crawl. A store
+    /// with several nodes may keep this order only within each node.
     HostOrder,
     /// Hosts keep their turns, and queue entries their numbers, from one session to the next.
     OrderOverSessions,
-    /// [`Frontier::discover`] counts new URLs exactly, also while others discover some.
+    /// [`Frontier::discover`] counts new URLs exactly, even if other callers discover URLs
+    /// concurrently.
     NewCount,
-    /// A page that two sessions died with is leased alone, and nothing else is out anywhere.
+    /// A page that two sessions died with is leased alone, and no other lease is out anywhere.
     SetAsideAlone,
-    /// The standing counts the hosts that are down of the whole crawl. A store of several nodes may
-    /// count those of each node only.
+    /// The standing counts the hosts of the whole crawl that are down. A store with several nodes
+    /// may count only the hosts of each node.
     HostsDown,
     /// A later session continues an earlier one.
     Sessions,

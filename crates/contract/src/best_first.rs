@@ -1,4 +1,4 @@
-//! Promises of links: the order of a host's URLs by them, and that of hosts.
+//! Promises of links: they determine the order of a host's URLs, and the order of hosts.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -53,7 +53,7 @@ fn promising(text: &str, depth: u32, promise: u8) -> DiscoveredUrl {
     link(&format!("http://{text}"), depth).promising(promise)
 }
 
-/// Leases everything that is ready, and returns its URLs without their scheme.
+/// Leases everything that is ready, and returns the URLs without their scheme.
 async fn names(session: &dyn Session, now: u64, want: usize) -> Vec<String> {
     let out = leases(session.frontier().as_ref(), now, want).await;
     let name = |url: &&str| url.trim_start_matches("http://").to_owned();
@@ -124,7 +124,7 @@ async fn of_ready_hosts_the_one_with_the_best_page_goes_first(backend: &dyn Back
         promising("b.test/1", 1, 12).put_behind(),
         promising("c.test/1", 5, 3),
         promising("d.test/1", 1, 30),
-        // A better page of a host that is known.
+        // A better page of a known host.
         promising("d.test/2", 2, 4),
     ];
     discover(frontier, found).await;
@@ -196,7 +196,7 @@ async fn the_promises_of_a_host_in_a_dry_spell_are_worse_until_it_brings_a_page_
     let first = lease(frontier, 0).await;
     assert_eq!(first.url().as_str(), "http://dry.test/1", "three pages");
     judge(frontier, first, false, 0).await;
-    // A level is four promises.
+    // One level is four promises.
     let found = [promising("dry.test/2", 1, 4), promising("dry.test/3", 1, 6)];
     discover(frontier, found).await;
     let second = lease(frontier, 0).await;
@@ -242,7 +242,7 @@ async fn a_dry_spell_outlasts_a_flush_and_a_death(backend: &dyn Backend) {
     agree(session).await;
 }
 
-/// Asserts that nothing is leased at `now`, and that the next time to ask is `next`.
+/// Asserts that nothing is leased at `now`, and that the next time to try is `next`.
 async fn nothing_before(session: &dyn Session, now: u64, next: u64) {
     let supply = session.frontier().lease(at(now), 9, LeaseFilter::All);
     assert_eq!(supply.await.unwrap(), Supply::NothingBefore(at(next)));
@@ -261,7 +261,7 @@ async fn a_slot_waits_for_a_better_page_of_a_host_that_rests_within_the_patience
     discover(frontier, [promising("c.test/1", 1, 20)]).await;
     // The better page is too far away.
     assert_eq!(names(&*session, 49, 1).await, ["b.test/1"]);
-    // The host that was asked is not waited for after 99.
+    // The leased host is not awaited after 99.
     nothing_before(&*session, 50, 99).await;
     discover(frontier, [promising("d.test/1", 1, 8)]).await;
     assert_eq!(
@@ -367,7 +367,7 @@ async fn without_best_first_promises_do_not_change_the_turns_of_hosts(backend: &
 
 async fn the_best_host_goes_first_after_a_flush_and_after_a_death(backend: &dyn Backend) {
     let mut session = begin(backend, BEST_FIRST()).await;
-    // The promises of the pages that wait at each host. All differ.
+    // The promises of the pages waiting at each host. All differ.
     let mut waiting = vec![BTreeSet::new(); 4];
     for round in 0..7_u8 {
         let found = (0..4).map(|host: u8| {

@@ -25,8 +25,8 @@ pub(crate) const AFTER_OTHERS: &[Sentence] = &scenarios!(
     a_canonical_page_of_an_earlier_crawl_counts_too,
 );
 
-/// The article with 31 words of its own behind its 120: a resemblance of .79, too little for texts
-/// of this length (.86) and enough for a canonical page (.76).
+/// The article of 120 words, followed by 31 words of its own: a resemblance of .79, too little for
+/// texts of this length (.86) and enough for a canonical page (.76).
 fn printed(number: u128) -> PageSignature {
     let others: String = (0..31)
         .map(|word| format!("print{number}x{word} "))
@@ -34,7 +34,7 @@ fn printed(number: u128) -> PageSignature {
     signature(1_000 + number, &format!("{} {others}", prose("tea")))
 }
 
-/// Opens a crawl in which one article is known.
+/// Opens a crawl with one known article.
 async fn with_article(backend: &dyn Backend, rules: LikenessRules) -> Box<dyn Session> {
     let session = alike_by(backend, rules).await;
     let verdict = admitted(session.index().as_ref(), ARTICLE, &about("tea", 1)).await;
@@ -113,8 +113,8 @@ async fn a_page_that_is_like_another_page_anyway_is_a_duplicate_of_that_one(back
     assert_eq!(verdict, "duplicate of http://a.test/print");
 }
 
-/// Each page calls the one before it canonical. All but the first were dropped because of it, and
-/// none because of another one.
+/// Each page calls the previous one canonical. All except the first were dropped because of the
+/// first page, and none because of another page.
 async fn a_duplicate_is_no_original_so_canonical_claims_form_no_chain(backend: &dyn Backend) {
     let session = with_article(backend, LikenessRules::default()).await;
     let index = session.index().as_ref();

@@ -1,8 +1,9 @@
-//! Claims of redirects: a URL that is discovered while it is claimed is visited once, however the
-//! claim ends.
+//! Claims of redirects: a URL that is discovered while it is claimed is visited once, regardless of
+//! how the claim ends.
 //!
-//! Links to a claimed URL were once dropped. A page whose redirector answered otherwise after a 503
-//! or a kill was lost for good: one interrupt lost 27 of 60 pages, and `verify` agreed.
+//! Links to a claimed URL were once dropped. If the redirecting page responded differently after a
+//! 503 or a kill, the target was lost for good: one interrupt lost 27 of 60 pages, and `verify`
+//! agreed.
 
 use store::{
     DiscoveredUrl, Fate, FinishedVisit, Frontier, FrontierRules, Lease, Settlement, Supply,
@@ -40,7 +41,7 @@ fn discoveries() -> [Vec<DiscoveredUrl>; 4] {
     ]
 }
 
-/// Leases a page, whose redirect claims the target.
+/// Leases a page whose redirect claims the target.
 async fn claiming(frontier: &dyn Frontier) -> Lease {
     seed(frontier, [MOVED]).await;
     let moved = lease(frontier, 0).await;

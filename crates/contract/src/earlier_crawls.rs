@@ -27,7 +27,7 @@ pub(crate) const SENTENCES: &[Sentence] = &scenarios!(
     each_of_several_earlier_crawls_counts,
 );
 
-/// Admits and visits these pages in a store of its own, which becomes an earlier crawl.
+/// Admits and visits these pages in a separate store, which becomes an earlier crawl.
 pub(crate) async fn crawled_before(pages: &[(&str, PageSignature)], per_cluster: u32) -> TempDir {
     let directory = tempfile::tempdir().unwrap();
     let options = StoreOptions {

@@ -1,7 +1,7 @@
-//! Pages, visits and steps of a crawl that the sentences are made of. Tests of one store use them
-//! too.
+//! Pages, visits and steps of a crawl, the building blocks of the sentences. Tests of a single
+//! store use them too.
 //!
-//! Functions panic where a store fails: a test that meets a fault has failed.
+//! Functions panic if a store fails: a test that encounters a fault has failed.
 
 use store::{
     ArchiveSpan, DiscoveredUrl, Fate, FinishedVisit, Frontier, FrontierRules, Lease, LeaseFilter,
@@ -16,13 +16,13 @@ pub(crate) async fn begin(backend: &dyn Backend, rules: FrontierRules) -> Box<dy
     backend.open(&Setup::with_rules(rules)).await
 }
 
-/// Returns the time that many milliseconds after the epoch.
+/// Returns the time `millis` milliseconds after the epoch.
 #[must_use]
 pub fn at(millis: u64) -> Timestamp {
     Timestamp::from_millis(millis)
 }
 
-/// Returns the URL that this text writes.
+/// Returns the URL in this text.
 #[must_use]
 pub fn url(text: &str) -> PageUrl {
     PageUrl::parse(text, &CanonicalForm::default()).unwrap()
@@ -34,7 +34,7 @@ pub fn link(text: &str, depth: u32) -> DiscoveredUrl {
     DiscoveredUrl::new(url(text), depth, None)
 }
 
-/// Returns the settlement of a visit that failed and is repeated at this time.
+/// Returns the settlement of a failed visit that is repeated at this time.
 #[must_use]
 pub fn again(at: Timestamp) -> Settlement {
     let reason = store::Reason::said("no answer");
@@ -62,7 +62,7 @@ pub fn done(lease: &Lease) -> Settlement {
     done_with(lease, None, Vec::new())
 }
 
-/// Returns the end of a visit that is archived under `ticket`, and found these links.
+/// Returns the end of a visit that is archived under `ticket` and found these links.
 #[must_use]
 pub fn done_with(lease: &Lease, ticket: Option<u64>, links: Vec<DiscoveredUrl>) -> Settlement {
     let archived = ticket.map(|ticket| ArchiveSpan {
@@ -77,7 +77,7 @@ pub fn done_with(lease: &Lease, ticket: Option<u64>, links: Vec<DiscoveredUrl>) 
     })
 }
 
-/// Returns the record of a visit with this fate, or of a URL that is left out.
+/// Returns the record of a visit with this fate, or of a left-out URL.
 fn end_of(lease: &Lease, fate: Fate) -> VisitRecord {
     if lease.barred.is_none() {
         return row(lease, fate);
@@ -91,7 +91,7 @@ fn end_of(lease: &Lease, fate: Fate) -> VisitRecord {
     }
 }
 
-/// Queues URLs and returns the number of new ones.
+/// Queues URLs and returns the number of new URLs.
 pub async fn discover(
     frontier: &dyn Frontier,
     urls: impl IntoIterator<Item = DiscoveredUrl>,
@@ -100,17 +100,17 @@ pub async fn discover(
     frontier.discover(urls).await.unwrap()
 }
 
-/// Queues seeds and returns the number of new ones.
+/// Queues seeds and returns the number of new seeds.
 pub async fn seed<const N: usize>(frontier: &dyn Frontier, urls: [&str; N]) -> usize {
     discover(frontier, urls.map(|url| link(url, 0))).await
 }
 
-/// Asks for up to nine leases.
+/// Requests up to nine leases.
 pub(crate) async fn supply(frontier: &dyn Frontier, now: u64) -> Supply {
     supply_of(frontier, now, LeaseFilter::All).await
 }
 
-/// Asks for up to nine leases of these kinds.
+/// Requests up to nine leases of these kinds.
 pub(crate) async fn supply_of(frontier: &dyn Frontier, now: u64, filter: LeaseFilter) -> Supply {
     frontier.lease(at(now), 9, filter).await.unwrap()
 }
@@ -141,9 +141,9 @@ pub async fn visit(frontier: &dyn Frontier, lease: Lease, ready: u64) {
     settle(frontier, lease, settlement, ready).await;
 }
 
-/// Visits up to `most` pages, one at a time. `is_new` selects those that say something new; all
-/// others are near-duplicates. Every page leads to the links that `links` returns for it. Returns
-/// the leased URLs with the reasons to leave them out.
+/// Visits up to `most` pages, one at a time. `is_new` selects the pages that bring something new;
+/// all others are near-duplicates. The links of every page are the URLs that `links` returns for
+/// it. Returns the leased URLs with the reasons to leave them out.
 pub async fn visit_pages(
     frontier: &dyn Frontier,
     most: usize,
@@ -179,7 +179,7 @@ pub(crate) async fn agree(session: Box<dyn Session>) {
     assert_eq!(session.differences().await, Vec::<String>::new());
 }
 
-/// Ends the session by a death: in two of three rounds during a flush, otherwise behind one.
+/// Ends the session by a death: in two of three rounds during a flush, otherwise after a flush.
 pub(crate) async fn die(session: Box<dyn Session>, round: u8) -> Box<dyn Session> {
     let end = match round % 3 {
         0 => {

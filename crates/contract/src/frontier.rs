@@ -1,4 +1,4 @@
-//! The queue of URLs: order, politeness, repeated attempts, limits and claims.
+//! The queue of URLs: order, politeness, retries, limits and claims.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

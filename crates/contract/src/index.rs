@@ -1,5 +1,5 @@
-//! Admissions: of like pages one is new, whatever happens at the same time, and the first of its
-//! duplicates are retained.
+//! Admissions: of several like pages, exactly one is new, even if they are admitted concurrently,
+//! and the first of its duplicates are retained.
 
 use std::sync::Arc;
 
@@ -157,9 +157,9 @@ async fn the_first_duplicates_of_a_cluster_are_retained_and_keep_their_ranks(
     check(&*session, &pages).await;
     check(&*session, &pages).await;
     let pages = [
-        // Whatever its text is now.
+        // Regardless of its text now.
         ("http://a.test/near", &coffee, "2 of 3 of http://a.test/"),
-        // Nothing is compared with retained duplicates.
+        // Pages are not compared with retained duplicates.
         ("http://a.test/coffee", &coffee, "unique"),
     ];
     check(&*session, &pages).await;
@@ -240,10 +240,10 @@ async fn separated_pages_are_never_duplicates_of_each_other(backend: &dyn Backen
         ("http://e.test/", &tea, "duplicate of http://a.test/"),
     ];
     check(&*session, &pages).await;
-    // The original was not archived after all: it is not compared with the page either.
+    // The original was not archived in the end, so it is not compared with the page either.
     session.index().forget(url(first).key()).await.unwrap();
     check(&*session, &[(first, &nearly(1), "unique")]).await;
-    // A page may still repeat a third one.
+    // A page may still repeat a third page.
     session.index().forget(url(second).key()).await.unwrap();
     check(&*session, &[(second, &mate, "duplicate of http://c.test/")]).await;
 }

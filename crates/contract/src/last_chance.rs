@@ -1,4 +1,5 @@
-//! Hosts that had their last chance: nothing waits for them, and nothing of theirs is lost.
+//! Hosts that have had their last chance: the crawl does not wait for them, and does not lose any
+//! of their URLs.
 
 use std::time::Duration;
 
@@ -29,7 +30,7 @@ pub(crate) const OVER_SESSIONS: &[Sentence] = &scenarios!(
     the_next_session_gives_a_host_another_chance,
 );
 
-/// The pace of a host that failed nine times, and rests for ten minutes.
+/// The pace of a host that failed nine times and rests for ten minutes.
 fn down(ready: u64) -> Pace {
     Pace {
         failures: 9,
@@ -53,7 +54,7 @@ async fn fail(frontier: &dyn Frontier, lease: Lease, ready: u64, counts: bool) {
         .unwrap();
 }
 
-/// A crawl whose host went down waited for it for ever, or gave all of its pages up.
+/// A crawl whose host went down used to wait for it forever, or to give up all of its pages.
 async fn a_crawl_ends_when_only_hosts_past_their_last_chance_have_urls(backend: &dyn Backend) {
     let session = begin(backend, FrontierRules::default()).await;
     let frontier = session.frontier().as_ref();
@@ -101,7 +102,7 @@ async fn a_visit_that_does_not_count_leaves_the_attempts_of_its_page(backend: &d
     }
 }
 
-/// A crawl whose host was down at the start said "Complete" for ever.
+/// A crawl whose host was down at the start used to say "Complete" forever.
 async fn the_next_session_gives_a_host_another_chance(backend: &dyn Backend) {
     for end in [End::InOrder, End::Death] {
         let mut session = begin(backend, FrontierRules::default()).await;

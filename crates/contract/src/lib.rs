@@ -1,5 +1,5 @@
 //! The contract of a store: every sentence of [`store::Frontier`], [`store::HostMemory`] and
-//! [`store::NearDupIndex`], as a test of any store that claims to keep it.
+//! [`store::NearDupIndex`], as a test of any store that claims to fulfil it.
 //!
 //! A store has an integration test without the usual harness, which implements [`Backend`] and
 //! calls [`run`]:
@@ -10,13 +10,13 @@
 //! harness = false
 //! ```
 //!
-//! [`run`] shows each sentence as one test of each backend and takes the options of `cargo test`
+//! [`run`] shows each sentence as one test per backend and takes the options of `cargo test`
 //! (filters, `--list`, `--test-threads`). A new store is done when all sentences pass. A store that
-//! promises less says so in [`Backend::lacks`]; sentences about these [`Promise`]s are not held
-//! against it, and [`run`] reports them.
+//! promises less lists the missing promises in [`Backend::lacks`]. Sentences about these
+//! [`Promise`]s are not held against it, and [`run`] reports them.
 //!
-//! Invariant: a sentence uses nothing but the traits and this crate, so that it cannot know which
-//! store it tests. A function that no list names is a warning of the compiler, so that no sentence
+//! Invariant: a sentence uses only the traits and this crate, so that it cannot know which store it
+//! tests. The compiler warns about a function that is missing from all lists, so that no sentence
 //! is forgotten.
 
 #![expect(

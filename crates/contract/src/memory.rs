@@ -1,4 +1,4 @@
-//! The store in memory: a backend like the others, and the oracle that they are compared with.
+//! The store in memory: a backend like any other, and the oracle for all of them.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A random user cannot distinguish a store from the one in memory, and is handed every page.
+//! A random user cannot distinguish a store from the store in memory, and receives every page.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -94,8 +94,7 @@ async fn visit_all(frontier: &dyn Frontier, steps: &[Vec<Link>]) -> Vec<PageUrl>
             Supply::Exhausted => return visited,
             Supply::NothingBefore(time) => {
                 now = time;
-                // A store gives this answer again and again while it waits for its own tasks. Let
-                // them run.
+                // A store repeats this answer while it waits for its own tasks. Let them run.
                 tokio::task::yield_now().await;
                 continue;
             }

@@ -27,15 +27,15 @@ pub(crate) const OVER_SESSIONS: &[Sentence] = &scenarios!(
     harvests_outlast_the_process,
 );
 
-/// A trap: a number of pages of one pattern, and one page outside it.
+/// A trap: `pages` pages of one pattern, and one page outside it.
 fn trap(pages: u64) -> Vec<DiscoveredUrl> {
     let items =
         (0..pages).map(|number| link(&format!("http://a.test/item/{}", number + 10_000), 1));
     items.chain([link("http://a.test/about", 9)]).collect()
 }
 
-/// Visits up to `most` pages; those of the pattern repeat one another. Returns the leased URLs with
-/// the reasons to leave them out.
+/// Visits up to `most` pages; the pages of the pattern repeat one another. Returns the leased URLs
+/// with the reasons to leave them out.
 async fn visit_some(frontier: &dyn Frontier, most: usize) -> Vec<(String, Option<store::Reason>)> {
     let is_new = |url: &str| !url.contains("/item/");
     visit_pages(frontier, most, is_new, |_| Vec::new()).await
@@ -84,7 +84,7 @@ async fn urls_of_a_closed_pattern_are_left_out_with_the_reason_and_a_few_are_vis
     let all = 0..leased.len();
     let places: Vec<usize> = all.filter(|place| leased[*place].1.is_some()).collect();
     assert_eq!(places, (100..110).collect::<Vec<_>>());
-    // When nothing else is left to do, ten pages cost less than they may be worth.
+    // When the crawl is otherwise finished, ten pages cost less than they may be worth.
     let left_out: HashSet<&String> = leased[100..110].iter().map(|(url, _)| url).collect();
     let visited: HashSet<&String> = leased[111..].iter().map(|(url, _)| url).collect();
     assert_eq!(left_out, visited);
@@ -152,7 +152,7 @@ async fn a_domain_has_its_budget_of_hosts_which_seeds_may_exceed(backend: &dyn B
     }
 }
 
-/// One user of a platform with wildcard names shut out a hundred other users.
+/// One user of a platform with wildcard names used to crowd out a hundred other users.
 async fn a_name_of_a_domain_leaves_half_of_the_hosts_to_others(backend: &dyn Backend) {
     let rules = FrontierRules {
         max_hosts_per_domain: Some(20),
@@ -194,7 +194,7 @@ async fn patterns_outlast_the_process(backend: &dyn Backend) {
     agree(session).await;
 }
 
-/// Visits up to `most` pages and returns the URLs of those that were not left out.
+/// Visits up to `most` pages and returns the URLs that were not left out.
 async fn judge_some(
     frontier: &dyn Frontier,
     most: usize,

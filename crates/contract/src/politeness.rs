@@ -1,8 +1,8 @@
-//! A frontier of which only the documentation is known: a random user writes down what was promised
-//! for each URL and each host, and finds every promise kept.
+//! A frontier that is known only from its documentation: a random user records the promises for
+//! each URL and each host, and checks that every promise is kept.
 //!
-//! Unlike the comparison with the store in memory this assumes no order between hosts, so it holds
-//! for a store of several nodes too.
+//! Unlike the comparison with the store in memory, this does not assume an order between hosts, so
+//! it also holds for a store with several nodes.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -27,7 +27,7 @@ pub(crate) const PROPERTIES: &[Sentence] = &properties!(
 #[derive(Clone, Debug)]
 enum Step {
     Discover(Vec<(u8, u8, u32)>),
-    /// Asks for leases of these kinds.
+    /// Requests leases of these kinds.
     Lease(usize, LeaseFilter),
     Settle {
         which: usize,
@@ -36,7 +36,7 @@ enum Step {
         wait: u64,
         links: Vec<(u8, u8, u32)>,
     },
-    /// Another page was redirected to a host, which must rest for so long.
+    /// Another page was redirected to a host, which must rest for this long.
     Redirected(u8, u64),
     Wait(u64),
 }
@@ -98,7 +98,7 @@ impl Known {
     }
 }
 
-/// The promises so far.
+/// The promises made so far.
 struct Ledger {
     rules: FrontierRules,
     urls: BTreeMap<PageUrl, Known>,
@@ -118,7 +118,7 @@ impl Ledger {
         }
     }
 
-    /// Writes down discovered URLs and returns the number of new ones.
+    /// Records discovered URLs and returns the number of new URLs.
     fn discover(&mut self, links: &[DiscoveredUrl]) -> usize {
         let before = self.urls.len();
         for found in links {
@@ -137,7 +137,7 @@ impl Ledger {
         self.ready.get(host).copied().unwrap_or(at(0))
     }
 
-    /// Writes down the pace of a host: no wait becomes shorter.
+    /// Records the pace of a host: no wait becomes shorter.
     fn rest(&mut self, host: Host, until: Timestamp) {
         let ready = self.ready.entry(host).or_insert(until);
         *ready = (*ready).max(until);
@@ -149,7 +149,7 @@ impl Ledger {
             .filter(move |known| known.found.url.host() == *host)
     }
 
-    /// Returns true if the host may have one more of its pages, or of its requisites, out.
+    /// Returns true if the host may have one more page, or one more requisite, out on lease.
     fn has_room(&self, host: &Host, is_page: bool) -> bool {
         let out = self.of_host(host).filter(|known| known.state == State::Out);
         let had = self.of_host(host).filter(|known| {
@@ -159,7 +159,7 @@ impl Ledger {
         out.count() < self.rules.leases_of(host) && max.is_none_or(|max| (had.count() as u64) < max)
     }
 
-    /// Returns the time from which a URL may be leased, as far as time is the only hindrance.
+    /// Returns the earliest time at which a URL may be leased; `None` if waiting is not enough.
     fn may_go(&self, known: &Known, filter: LeaseFilter) -> Option<Timestamp> {
         let State::Queued { due } = known.state else {
             return None;

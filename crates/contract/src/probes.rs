@@ -1,4 +1,4 @@
-//! Probes, URLs found on left-out pages only: a sample of them is visited, and a probe becomes an
+//! Probes, URLs found only on left-out pages: a sample of them is visited, and a probe becomes an
 //! ordinary URL as soon as a kept page links to it.
 
 use store::{DiscoveredUrl, Frontier, FrontierRules, Lease, Supply};
@@ -32,13 +32,13 @@ fn probe(text: &str) -> DiscoveredUrl {
     link(text, 3).probed()
 }
 
-/// Returns probes in a number of folders of one host.
+/// Returns `count` probes in `folders` folders of one host.
 fn probes(count: u32, folders: u32) -> impl Iterator<Item = DiscoveredUrl> {
     (0..count).map(move |n| probe(&format!("http://a.test/f{}/{n}", n % folders)))
 }
 
-/// Visits everything; `is_new` selects the pages that say something new. Returns the visited URLs
-/// and those left out.
+/// Visits everything; `is_new` selects the pages that bring something new. Returns the visited URLs
+/// and the left-out URLs.
 async fn visit_all(
     frontier: &dyn Frontier,
     is_new: impl FnMut(&str) -> bool,
@@ -69,9 +69,9 @@ async fn a_probe_waits_behind_everything_else_of_its_host_and_is_queued_once(
     assert_eq!(new, 0, "it was visited");
 }
 
-/// The links of duplicates waited for the whole crawl: a site of a thousand pages was idle until a
-/// site of a million pages was at its end, and a long crawl came down from 900 pages a second to
-/// 270.
+/// The links of duplicates used to wait for the whole crawl: a site of a thousand pages was idle
+/// until a site of a million pages was finished, and a long crawl slowed down from 900 pages per
+/// second to 270.
 async fn a_probe_waits_behind_everything_else_of_its_domain_and_nothing_of_another_delays_it(
     backend: &dyn Backend,
 ) {
@@ -183,7 +183,7 @@ async fn a_folder_that_brings_something_new_after_all_reopens_with_what_it_left_
     let session = begin(backend, FrontierRules::default()).await;
     let frontier = session.frontier().as_ref();
     discover(frontier, probes(600, 30)).await;
-    // The first 161 visits say nothing new, whichever URLs these are.
+    // The first 161 visits bring nothing new, regardless of their URLs.
     let mut count = 0;
     let is_new = |_: &str| {
         count += 1;

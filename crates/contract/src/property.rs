@@ -6,7 +6,7 @@ use proptest::test_runner::{Config, TestCaseResult, TestRunner};
 use crate::backend::Backend;
 
 /// Runs `test` with `usual` random values, or as many as the backend can afford. Values of earlier
-/// failures come first: they are kept beside `source`, the caller's file, in
+/// failures go first: they are stored next to `source`, the caller's file, in
 /// `proptest-regressions/`.
 pub(crate) fn holds<S: Strategy>(
     backend: &dyn Backend,

@@ -1,4 +1,4 @@
-//! Random crawls of a web whose redirects change their targets: kills, interrupts, failures and
+//! Random crawls of a web with redirects that change their targets: kills, interrupts, failures and
 //! returns lose no URL, and no URL is visited twice.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,11 +18,11 @@ pub(crate) const PROPERTIES: &[Sentence] = &properties!(
     no_url_is_lost_or_visited_twice_by_redirects_that_change,
 );
 
-/// The number of stories, for a store that can afford them.
+/// Number of stories, for a store that can afford them.
 const STORIES: u32 = 1_000;
 
-/// A page of the random web, by its number. All hosts are of one domain: a redirect to another one
-/// is not a part of a visit in every store.
+/// A page of the random web, by its number. All hosts are of one domain, because a redirect to
+/// another domain is not part of a visit in every store.
 fn page(number: u8) -> PageUrl {
     url(&format!("http://h{}.a.test/{number}", number % 3))
 }
@@ -34,7 +34,7 @@ type Link = (u8, bool);
 enum Event {
     Discover(Vec<Link>),
     Lease(usize),
-    /// A visit under way is redirected to this page.
+    /// A visit in progress is redirected to this page.
     Redirect(usize, u8),
     End {
         which: usize,
@@ -51,9 +51,9 @@ enum Event {
 enum Ending {
     Again,
     Returned,
-    /// The page is recorded at once, with all that its redirects reached.
+    /// The page is recorded immediately, with everything that its redirects reached.
     Ended,
-    /// The page is archived. If true, it is settled after the one that is archived next.
+    /// The page is archived. If true, it is settled after the next archived page.
     Archived(bool),
 }
 
@@ -79,13 +79,13 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
     proptest::collection::vec(event, 1..40)
 }
 
-/// A visit under way, and the pages that its redirects reached.
+/// A visit in progress, and the pages that its redirects reached.
 struct Visit {
     lease: Lease,
     reached: Vec<PageUrl>,
 }
 
-/// A crawl, and what is known of it.
+/// A crawl, and the expectations about it.
 struct Story {
     session: Box<dyn Session>,
     under_way: Vec<Visit>,
@@ -93,9 +93,9 @@ struct Story {
     late: Option<(Visit, Vec<Link>, u64)>,
     tickets: u64,
     discovered: BTreeSet<PageUrl>,
-    /// Pages that need no visit any more.
+    /// Pages that do not need another visit.
     done: BTreeSet<PageUrl>,
-    /// Archived visits that are settled and wait for those before them.
+    /// Archived visits that are settled and wait for earlier visits.
     early: BTreeMap<u64, Vec<PageUrl>>,
     recorded: u64,
 }
@@ -173,7 +173,7 @@ impl Story {
         }
     }
 
-    /// Follows a redirect; one to a page that needs a visit of its own ends the visit.
+    /// Follows a redirect; a redirect to a page that needs its own visit ends the visit.
     async fn redirect(&mut self, which: usize, target: &PageUrl) {
         if self.under_way.is_empty() {
             return;
@@ -245,7 +245,7 @@ impl Story {
         settle(self.session.frontier().as_ref(), lease, settlement, 0).await;
     }
 
-    /// Visits everything that waits. No page redirects any more.
+    /// Visits everything that is waiting. Pages do not redirect any more.
     async fn visit_rest(&mut self) {
         loop {
             self.lease(1).await;

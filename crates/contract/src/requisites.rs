@@ -1,4 +1,4 @@
-//! Requisites: before the pages, and beside their limits.
+//! Requisites: they go before the pages, and do not count towards limits on pages.
 
 use store::{DiscoveredUrl, FrontierRules, LeaseFilter, Supply};
 use web::Timestamp;

@@ -1,4 +1,4 @@
-//! Sessions that end in order, die, or die in a flush: the next one continues like the store in
+//! Sessions that end cleanly, die, or die in a flush: the next session continues like the store in
 //! memory, and nothing is lost.
 
 use std::collections::HashSet;
@@ -35,15 +35,16 @@ enum Event {
     Step(Step),
     /// The tables are written, which changes nothing.
     Flush,
-    /// The session ends in order.
+    /// The session ends cleanly.
     Close,
     /// The process dies.
     Die,
-    /// The process dies while a flush is written: these parts of it are in the tables.
+    /// The process dies while a flush is being written: each set bit is a part that is not written.
     DieFlushing(u8),
-    /// The session ends, in order or by a death, and the next one's clock is behind by so much.
+    /// The session ends, cleanly or by a death, and the next session's clock is behind by this
+    /// amount.
     SetBack(bool, u64),
-    /// The clock is ahead by a day from here on.
+    /// The clock is ahead by a day from now on.
     Leap,
 }
 
@@ -131,7 +132,7 @@ fn sessions_continue_like_those_in_memory(backend: &dyn Backend, runtime: &Runti
     );
 }
 
-/// However often the process dies, every page is visited in the end.
+/// Even if the process dies many times, every page is visited in the end.
 fn no_page_is_lost_by_sessions_that_die(backend: &dyn Backend, runtime: &Runtime) {
     holds(backend, 48, file!(), &events(), |events| {
         let (visited, wanted) = runtime.block_on(visit_all(backend, &events));
@@ -140,8 +141,8 @@ fn no_page_is_lost_by_sessions_that_die(backend: &dyn Backend, runtime: &Runtime
     });
 }
 
-/// Plays the events, then visits everything that waits. Returns the visited URLs and those
-/// discovered.
+/// Plays the events, then visits everything that is waiting. Returns the visited URLs and the
+/// discovered URLs.
 async fn visit_all(
     backend: &dyn Backend,
     events: &[Event],
@@ -157,7 +158,7 @@ async fn visit_all(
                 discover(frontier, discovered).await;
             }
             Event::Step(_) => {
-                // One of two is settled, the other is under way when the process dies.
+                // One of two is settled, the other is in progress when the process dies.
                 let mut out = leases(frontier, 0, 2).await;
                 if let Some(lease) = out.pop() {
                     visited.insert(lease.url().clone());

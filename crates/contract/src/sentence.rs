@@ -7,7 +7,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::backend::{Backend, Promise};
 
-/// A sentence that a store keeps.
+/// A sentence that a store must fulfil.
 pub(crate) struct Sentence {
     /// The path of its function.
     pub(crate) name: &'static str,
@@ -16,14 +16,14 @@ pub(crate) struct Sentence {
     pub(crate) check: Check,
 }
 
-/// The course of a scenario with a backend.
+/// The execution of a scenario with a backend.
 type Course<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
 
-/// The function that holds a sentence against a backend. It panics if the sentence is broken.
+/// The function that checks a sentence against a backend. It panics if the sentence is broken.
 pub(crate) enum Check {
     /// One scenario.
     Scenario(for<'a> fn(&'a dyn Backend) -> Course<'a>),
-    /// A property of many random scenarios, each of which runs to its end in this runtime.
+    /// A property of many random scenarios; each runs to completion in this runtime.
     Property(fn(&dyn Backend, &Runtime)),
 }
 
@@ -52,14 +52,14 @@ macro_rules! properties {
 pub(crate) use {properties, scenarios};
 
 impl Sentence {
-    /// Returns its name without that of this crate.
+    /// Returns its name without the name of this crate.
     pub(crate) fn title(&self) -> &'static str {
         self.name
             .split_once("::")
             .map_or(self.name, |(_, name)| name)
     }
 
-    /// Returns the first promise that the sentence is about and the backend lacks.
+    /// Returns the first promise of the sentence that the backend lacks.
     pub(crate) fn beyond(&self, backend: &dyn Backend) -> Option<Promise> {
         let lacks = backend.lacks();
         self.about

@@ -1,4 +1,4 @@
-//! What one session did, as the next one finds it: leases, settlements, claims, hosts, admissions.
+//! The effects of one session as seen by the next: leases, settlements, claims, hosts, admissions.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ pub(crate) const ALONE: &[Sentence] = &scenarios!(
     a_page_that_two_sessions_died_with_is_leased_alone_when_nothing_else_can_be,
 );
 
-/// All ends of a session; the last two write a part of the tables only.
+/// All ends of a session; the last two write only a part of the tables.
 const ENDS: [End; 4] = [
     End::InOrder,
     End::Death,
@@ -185,7 +185,8 @@ async fn a_claim_lasts_if_a_settlement_names_it(backend: &dyn Backend) {
         seed(frontier, ["http://a.test/", "http://b.test/"]).await;
         let mut out = leases(frontier, 0, 9).await;
         let (cut_off, ended) = (out.remove(1), out.remove(0));
-        // Each page is redirected within its host: to another one a redirect may not be followed.
+        // Each page is redirected within its host, because a redirect to another host may not be
+        // followed.
         let (named, unnamed) = (url("http://a.test/named"), url("http://b.test/unnamed"));
         assert!(frontier.claim(&ended, &named).await.unwrap());
         assert!(frontier.claim(&cut_off, &unnamed).await.unwrap());

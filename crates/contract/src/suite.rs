@@ -1,4 +1,4 @@
-//! All sentences of the contract, and the program that holds them against stores.
+//! All sentences of the contract, and the program that checks them against stores.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -51,8 +51,8 @@ fn sentences() -> impl Iterator<Item = &'static Sentence> {
     modules.into_iter().flatten()
 }
 
-/// Holds every sentence against every backend, as the options on the command line say. Reports the
-/// number of sentences that a backend does not promise on standard error.
+/// Checks every sentence against every backend, according to the options on the command line.
+/// Reports on standard error the number of sentences that a backend does not promise.
 #[must_use]
 pub fn run(backends: impl IntoIterator<Item = Arc<dyn Backend>>) -> ExitCode {
     let arguments = Arguments::from_args();

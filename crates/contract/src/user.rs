@@ -11,7 +11,7 @@ use web::{Pace, PageUrl};
 
 use crate::fixtures::{again, at, discover, done_with, link};
 
-/// A URL of a random web: the numbers of its host and its page, and its depth.
+/// A URL of a random web: the number of its host, the number of its page, and its depth.
 pub(crate) type Link = (u8, u8, u32);
 
 /// A step of a random user of a frontier.
@@ -26,7 +26,7 @@ pub(crate) enum Step {
         ready: u64,
         links: Vec<Link>,
     },
-    /// A redirect of a leased page leads to this link.
+    /// A leased page redirects to this link.
     Claim(usize, Link),
     Wait(u64),
 }
@@ -64,10 +64,10 @@ pub(crate) fn host_name(host: u8) -> String {
     }
 }
 
-/// Returns these links as a page leads to them.
+/// Returns these links as discovered on a page.
 pub(crate) fn discovered(links: &[Link]) -> Vec<DiscoveredUrl> {
     let discovered = links.iter().map(|(host, page, depth)| {
-        // Some are found on left-out pages only, and some are requisites.
+        // Some are found only on left-out pages, and some are requisites.
         if let Some(page) = page.checked_sub(12) {
             let found = link(&format!("http://{}/{page}", host_name(*host)), *depth);
             return match page {
@@ -80,8 +80,8 @@ pub(crate) fn discovered(links: &[Link]) -> Vec<DiscoveredUrl> {
     discovered.collect()
 }
 
-/// Returns a link to a page or, from 8 on, to a requisite. Pages but for every fourth have a
-/// promise, which differs with the depth.
+/// Returns a link to a page or, from 8, to a requisite. Three of four pages have a promise, which
+/// depends on the depth.
 pub(crate) fn page_or_requisite(host: u8, page: u8, depth: u32) -> DiscoveredUrl {
     let found = link(&format!("http://{}/{page}", host_name(host)), depth);
     if page >= 8 {
@@ -95,7 +95,7 @@ pub(crate) fn page_or_requisite(host: u8, page: u8, depth: u32) -> DiscoveredUrl
 }
 
 /// Returns the end of a visit whose page was compared with a topic, if its link had a promise: one
-/// page of a host is on topic, so that hosts come into dry spells and out of them.
+/// page of a host is on topic, so that hosts enter and leave dry spells.
 fn judged(lease: &Lease, mut settlement: Settlement) -> Settlement {
     let is_judged = lease.discovered().promise().is_some() && lease.barred.is_none();
     if let Settlement::Done(visit) = &mut settlement
@@ -126,7 +126,7 @@ pub(crate) struct User {
 }
 
 impl User {
-    /// Begins the next session, in which no lease of the last one is out.
+    /// Begins the next session, without the leases of the last one.
     pub(crate) fn begin_session(&mut self, standing: Standing) {
         self.out.clear();
         self.reached.clear();
@@ -147,7 +147,7 @@ impl User {
         }
     }
 
-    /// Takes a step and notes everything that can be seen.
+    /// Takes a step and records everything that can be seen.
     pub(crate) async fn take(&mut self, frontier: &dyn Frontier, step: &Step) {
         match step {
             Step::Discover(links) => {

@@ -1,5 +1,5 @@
-//! A random crawl cannot distinguish a near-duplicate index from the one in memory, over any number
-//! of sessions.
+//! A random crawl cannot distinguish a near-duplicate index from the index in memory, across any
+//! number of sessions.
 
 use neardup::PageSignature;
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ pub(crate) const PROPERTIES: &[Sentence] = &properties!(
 #[derive(Clone, Debug)]
 struct Text {
     topic: u8,
-    /// Words that the version leaves out at the beginning, or is made of instead.
+    /// Number of leading words that the version leaves out.
     cut: usize,
     payload: u8,
 }
@@ -74,7 +74,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 1..60)
 }
 
-/// Returns the URL of a page: of three hosts in two domains.
+/// Returns the URL of a page on one of three hosts in two domains.
 fn name(page: u8) -> String {
     format!("http://h{}.one{}.test/{page}", page % 3, page % 2)
 }

@@ -1,4 +1,4 @@
-//! The documents of any archive: responses that stand for a page, and texts made from pages.
+//! The documents of any archive: responses that represent a page, and texts made from pages.
 
 use std::collections::VecDeque;
 use std::io;
@@ -22,41 +22,41 @@ use crate::oddities::{Oddities, Oddity};
 /// (`urn:pageinfo:`, `metadata:`).
 const SCHEMES: [&str; 4] = ["http:", "https:", "ftp:", "file:"];
 
-/// Bytes that are read of a record's content, as many as a crawl reads of a page. A record can
-/// unpack to any length.
+/// Maximum bytes of a record's content that are read, the same limit as for a page of a crawl. A
+/// record can unpack to any length.
 const MAX_CONTENT: u64 = 8 << 20;
 
-/// Bytes that are read of the head of a response, besides.
+/// Additional bytes that are read for the head of a response.
 const MAX_HEAD: u64 = 64 << 10;
 
-/// Bytes that are read of a record's block.
+/// Maximum bytes of a record's block that are read.
 const MAX_BLOCK: usize = (MAX_CONTENT + MAX_HEAD) as usize;
 
-/// Bytes of content that wait until the method of their request is known, at most.
+/// Maximum bytes of content that wait until the method of their request is known.
 const MAX_HELD: usize = 64 << 20;
 
-/// The documents in an archive. Responses with content that stand for a page, and resources are
-/// documents as they are, conversions (Common Crawl's WET files) are texts. Other records and
-/// robots.txt files are not documents. Of an answer that is not read whole, the beginning is the
-/// document, which equals nothing but the same whole. A broken record is an error, and the records
-/// behind it follow.
+/// The documents in an archive. Resources and responses with content that represent a page are
+/// documents as they are; conversions (Common Crawl's WET files) are texts. Other records and
+/// robots.txt files are not documents. If an answer is not read whole, its beginning is the
+/// document, which equals only documents with the same whole. A broken record is an error, and the
+/// records after it follow.
 pub(crate) struct ArchiveDocuments {
     records: JudgedRecords<()>,
     oddities: Oddities,
 }
 
 /// The records of an archive in their order, each with the document in it. A document of a capture
-/// that stands for no page ([`sinks::captures`]) is [`Found::NoPage`]; in both readings of a file,
-/// the same ones are.
+/// that does not represent a page ([`sinks::captures`]) is [`Found::NoPage`], consistently in both
+/// readings of a file.
 pub(crate) struct JudgedRecords<T> {
     stream: WarcStream,
     requests: Requests<Judged<T>>,
-    /// Bytes of content among them.
+    /// Bytes of content in the waiting records.
     held: usize,
     is_read: bool,
 }
 
-/// A record: what the caller wants to know about it, and what was found in it.
+/// A record: the caller's information about it, and the document found in it.
 pub(crate) struct Judged<T> {
     pub(crate) about: T,
     pub(crate) found: Found,
@@ -172,7 +172,8 @@ impl Iterator for ArchiveDocuments {
     }
 }
 
-/// The WARC files in a WACZ, one after the other, each read where it lies: nothing is unpacked.
+/// The WARC files in a WACZ, one after the other, each read in place, without unpacking the
+/// package.
 pub(crate) struct WaczStreams {
     path: PathBuf,
     parts: VecDeque<ArchivePart>,
@@ -182,7 +183,7 @@ impl WaczStreams {
     /// Opens a WACZ file and reads its directory.
     ///
     /// # Errors
-    /// The file cannot be read or is no WACZ.
+    /// The file cannot be read or is not a WACZ.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let parts = wacz::archives(path).map_err(io::Error::other)?;
         Ok(Self {
@@ -191,7 +192,7 @@ impl WaczStreams {
         })
     }
 
-    /// Returns the documents in all of them.
+    /// Returns the documents in all WARC files.
     pub(crate) fn documents(
         self,
         oddities: Oddities,
@@ -218,11 +219,11 @@ impl Iterator for WaczStreams {
 
 /// The result of looking for a document in a record.
 pub(crate) enum Found {
-    /// A document, and what is odd about it.
+    /// A document, and its oddity, if any.
     Document(Document, Option<Oddity>),
     /// The answer of a web server whose head cannot be read, with its URL.
     Headless(String),
-    /// A capture that stands for no page, with its URL.
+    /// A capture that does not represent a page, with its URL.
     NoPage(String),
     /// Something else.
     Nothing,
@@ -271,8 +272,8 @@ fn document(record: &Record) -> Found {
     Found::Document(document, oddity)
 }
 
-/// Returns a digest of the whole of a document of which only the beginning was read. If the rest is
-/// not in the archive, or cannot be decoded, the document equals nothing but this capture.
+/// Returns a digest of a whole document although only its beginning was read. If the rest is not in
+/// the archive, or cannot be decoded, the document equals only this capture.
 fn whole(record: &Record, oddity: Oddity) -> u128 {
     let digest = |text: &str| HashKey::ZERO.digest(text.as_bytes());
     match record.whole_payload().filter(|_| oddity == Oddity::Cut) {
@@ -285,8 +286,8 @@ fn whole(record: &Record, oddity: Oddity) -> u128 {
     }
 }
 
-/// Returns the answer in a record of another crawler, if it is one to a visit. That of a `revisit`
-/// has no body.
+/// Returns the answer in a record of another crawler, if it answers a visit. The answer of a
+/// `revisit` lacks a body.
 pub fn exchange(record: &Record, form: &CanonicalForm) -> Option<Exchange> {
     if !is_visited(record.target().unwrap_or_default()) {
         return None;
@@ -328,7 +329,7 @@ pub fn is_visited(target: &str) -> bool {
     is_page(target) && !is_for_robots(target)
 }
 
-/// Returns true if the scheme is one that a crawl visits, and not that of a crawler's note.
+/// Returns true if a crawl visits URLs of this scheme; notes of crawlers have other schemes.
 fn is_page(target: &str) -> bool {
     SCHEMES.iter().any(|scheme| {
         let begin = target.get(..scheme.len()).unwrap_or_default();

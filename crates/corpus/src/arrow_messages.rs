@@ -1,10 +1,12 @@
 //! Batches of Arrow IPC, message by message, with strings as bytes.
 //!
-//! A reader that knows a column as strings checks all of them, and one bad cell costs a whole
-//! batch, which may be the file; and the readers of the library allocate whatever length a damaged
-//! file states, which ends the process. So messages are read here, and decoded by the library.
+//! A reader that treats a column as strings checks every cell, and one bad cell costs a whole
+//! batch, which may be the file. The readers of the library also allocate any length that a damaged
+//! file states, which ends the process. So this module reads the messages, and the library decodes
+//! them.
 //!
-//! Invariant: no more memory is taken than the file has bytes, or than the system grants.
+//! Invariant: memory is bounded by the number of bytes in the file, and by the amount that the
+//! system grants.
 //!
 //! Source: <https://arrow.apache.org/docs/format/Columnar.html>, "Serialization and Interprocess
 //! Communication (IPC)".
@@ -21,7 +23,7 @@ use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, Schema
 
 use crate::projection::Projection;
 
-/// The marker before the length of a message; streams before Arrow 0.15 have none.
+/// The marker before the length of a message; streams before Arrow 0.15 lack it.
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
 /// Memory reserved at a time, in bytes. A damaged file may state any length.
@@ -244,7 +246,7 @@ fn message_of(message: &[u8], head: i32) -> Result<arrow_ipc::Message<'_>, Arrow
     root_as_message(head.get(4..).ok_or_else(cut)?).map_err(damaged)
 }
 
-/// Returns a message whose lengths of unpacked buffers the system can grant, all at a time.
+/// Returns a message after checking that the system can grant its unpacked buffers, all at a time.
 fn checked(message: Vec<u8>, head: usize) -> Result<Buffer, ArrowError> {
     let mut unpacked: usize = 0;
     {

@@ -1,8 +1,8 @@
 //! Compressed files, recognised by their first bytes.
 //!
-//! Invariant: the memory of a decompressor has a bound that no file can exceed: 64 KiB (gzip),
-//! 4 MiB (bzip2), [`MAX_WINDOW`] (Zstandard) and [`MAX_XZ_KIB`] (xz). Readers bound the length of
-//! one document; a stream of many documents has no bound in all.
+//! Invariant: the memory of a decompressor has a bound that no file can exceed: 64 KiB (gzip), 4
+//! MiB (bzip2), [`MAX_WINDOW`] (Zstandard) and [`MAX_XZ_KIB`] (xz). Readers bound the length of one
+//! document; the total length of a stream of many documents is unbounded.
 //!
 //! Sources: RFC 1952 (gzip), RFC 8878 (Zstandard), the .xz file format 1.2.1, section 2.1.1.1.
 
@@ -38,7 +38,8 @@ pub(crate) enum Compression {
 impl Compression {
     /// Recognises compressed bytes by their beginning.
     pub(crate) fn of(beginning: &[u8]) -> Option<Self> {
-        // A block of bzip2 begins with the digits of pi, an empty stream with those of its root.
+        // A block of bzip2 begins with the digits of pi, an empty stream with the digits of its
+        // square root.
         let is_bzip2 = |bytes: &[u8]| {
             matches!(bytes, [b'B', b'Z', b'h', b'1'..=b'9', block @ ..]
                 if block.starts_with(b"1AY&SY") || block.starts_with(b"\x17rE8P\x90"))
@@ -67,7 +68,7 @@ impl Compression {
     /// Returns the unpacked bytes of `input`.
     ///
     /// # Errors
-    /// The system has no memory for the decoder.
+    /// The system lacks memory for the decoder.
     pub(crate) fn unpack(
         self,
         input: Box<dyn BufRead + Send>,
@@ -85,7 +86,7 @@ impl Compression {
     }
 }
 
-/// The members of a gzip file, one after the other. Zeros behind them are a pad, as of tapes.
+/// The members of a gzip file, one after the other. Zeros after them are padding, as on tapes.
 struct GzipMembers(Option<GzDecoder<Box<dyn BufRead + Send>>>);
 
 impl Read for GzipMembers {

@@ -6,20 +6,21 @@ use std::path::Path;
 use batch::DocumentId;
 use neardup::HashKey;
 
-/// Bytes that are read of an uncompressed file.
+/// Maximum bytes of an uncompressed file that are read.
 pub const MAX_DOCUMENT: u64 = 1 << 30;
 
-/// Bytes that are read of a compressed file, which can unpack to a thousand times its length.
+/// Maximum unpacked bytes of a compressed file that are read: it can unpack to a thousand times its
+/// length.
 pub(crate) const MAX_UNPACKED: u64 = 64 << 20;
 
-/// Something that is not a document, with the reason. The next one follows.
+/// A part of an input that is not a document, with the reason. The next document follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skipped {
     /// The file, and the place in it.
     pub culprit: String,
     /// The reason.
     pub reason: String,
-    /// True if a document may be lost; false for a file that is none, such as a picture.
+    /// True if a document may be lost; false for a file that is not a document, such as a picture.
     pub is_loss: bool,
 }
 
@@ -38,7 +39,7 @@ impl Skipped {
     }
 }
 
-/// The reason for which a file is not read.
+/// The reason why a file is not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) reason: String,
@@ -100,7 +101,7 @@ pub enum Content {
         /// The media type, with a charset if one is known.
         content_type: String,
         /// A digest of the whole, if these bytes are only its beginning. Such a document is
-        /// compared by it alone.
+        /// compared by this digest alone.
         part_of: Option<u128>,
     },
     /// Text as such, with its title and first heading.
@@ -115,7 +116,7 @@ pub enum Content {
 }
 
 impl Content {
-    /// Returns its bytes; those of a text are UTF-8.
+    /// Returns its bytes; a text is in UTF-8.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         match self {

@@ -39,7 +39,7 @@ impl Tally {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a document: the digest becomes that of the last one, the id and the content.
+    /// Adds a document: the new digest covers the last digest, the id and the content.
     pub(crate) fn add(&self, document: &Document) {
         let mut tally = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (count, digest) = *tally;
@@ -121,7 +121,7 @@ impl Iterator for Documents {
 /// Returns the single document of a path.
 ///
 /// # Errors
-/// The path cannot be read, or has no document or several.
+/// The path cannot be read, or does not contain exactly one document.
 pub fn only_document(path: &Path, options: &InputOptions) -> Result<Document, CorpusError> {
     let mut documents = Documents::below(&[path.to_owned()], options)?;
     let first = documents.next();

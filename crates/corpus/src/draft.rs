@@ -1,9 +1,9 @@
 //! A file that gets its name once it is complete.
 //!
 //! Until then it is called `NAME.part`, and it is removed if it is not completed: a full disk or an
-//! interrupt leaves nothing half ([`DraftPath`]), and a killed process leaves a draft that the next
-//! one replaces. An earlier file of that name stays until the end, so a file can be read and
-//! replaced by what was made from it.
+//! interrupt never leaves an incomplete file ([`DraftPath`]), and a killed process leaves a draft
+//! that the next process replaces. An earlier file of that name stays until the end, so a file can
+//! be read and replaced by its own result.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -20,7 +20,7 @@ pub(crate) struct Draft {
     file: File,
     /// The name that it gets.
     pub(crate) path: PathBuf,
-    /// The path until it is complete; none for a device or a pipe, and once it is complete.
+    /// The path until it is complete; `None` for a device or a pipe, and once it is complete.
     draft: Option<DraftPath>,
     /// The number of bytes written.
     pub(crate) written: u64,
@@ -38,8 +38,8 @@ pub(crate) struct DraftError {
 }
 
 impl Draft {
-    /// Begins a file that will be at `path`. What is not a file, such as a pipe, is written as it
-    /// is; `-` is standard output.
+    /// Begins a file that will be at `path`. Other targets, such as a pipe, are written directly;
+    /// `-` is standard output.
     pub(crate) fn begin(path: &Path) -> Result<Self, DraftError> {
         let is_special = path.metadata().is_ok_and(|about| !about.is_file());
         let begun = if is_standard_input(path) {
@@ -66,7 +66,7 @@ impl Draft {
         })
     }
 
-    /// Gives the file its name and returns its length in bytes.
+    /// Renames the file to its final name and returns its length in bytes.
     pub(crate) fn complete(&mut self) -> Result<u64, DraftError> {
         let path = self.path.clone();
         let named = self.draft.take().map_or(Ok(()), |draft| {

@@ -2,15 +2,15 @@
 
 use crate::input_options::InputOptions;
 
-/// Fields that a message about an absent one names, at most.
+/// Maximum number of fields that a message about an absent field names.
 const NAMED: usize = 20;
 
-/// A field: its name, and the same as a way into nested objects.
+/// A field: its name, and its path into nested objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Field {
-    /// The name as given. A field that is called so precedes a nested one.
+    /// The name as given. A field of exactly this name precedes a nested one.
     pub(crate) name: String,
-    /// The parts between the dots; one if there is no dot.
+    /// The parts between the dots; a name without dots has one part.
     pub(crate) parts: Vec<String>,
 }
 
@@ -21,7 +21,7 @@ pub(crate) struct FieldNames {
     pub(crate) text: Vec<Field>,
     /// The field with the id.
     pub(crate) id: Field,
-    /// True if every document must have the field of the id, because it was asked for.
+    /// True if every document must have the field of the id, because it was requested.
     pub(crate) is_id_wanted: bool,
     /// The field with the title.
     pub(crate) title: Field,

@@ -1,7 +1,8 @@
 //! The texts of documents that are a file each: their ids are its path, so they are read again to
 //! be compared block by block, as a crawl compares pages with its archive.
 //!
-//! Invariant: a text counts only if its file has the bytes of which the signature was made.
+//! Invariant: a text counts only if its file still contains the bytes that the signature was made
+//! from.
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -29,7 +30,7 @@ pub struct FileTexts {
     texts: Mutex<Texts>,
 }
 
-/// The texts that were asked for last, by payload; none for a document without a text.
+/// The most recently used texts, by payload; `None` for a document without a text.
 #[derive(Debug)]
 struct Texts {
     by_payload: LruCache<u128, Option<Arc<ComparedPage>>>,
@@ -76,7 +77,7 @@ impl FileTexts {
 }
 
 impl Texts {
-    /// Adds a text in the place of those that were not asked for longest.
+    /// Adds a text, and removes the least recently used texts if they exceed the memory.
     fn insert(&mut self, payload: u128, text: Option<Arc<ComparedPage>>) {
         let bytes = |text: &Option<Arc<ComparedPage>>| text.as_ref().map_or(0, |text| text.bytes());
         self.bytes += bytes(&text);

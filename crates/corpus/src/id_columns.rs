@@ -11,7 +11,8 @@ use arrow_schema::DataType;
 use batch::DocumentId;
 use batch::dedup::FindingKind;
 
-/// The ids of a comparison, as far as the types of their columns depend on them. Clones share it.
+/// The ranges of the ids of a comparison, which determine the types of their columns. Clones share
+/// them.
 #[derive(Clone, Debug, Default)]
 pub struct IdRanges(Arc<Mutex<Ranges>>);
 
@@ -33,8 +34,8 @@ struct Range {
 /// The types of the ids of findings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdTypes {
-    /// The type of the first id: that of documents, or of documents and reference if pairs within
-    /// the reference are found too.
+    /// The type of the first id. It fits the ids of the documents, and of the reference too if
+    /// pairs within the reference are found.
     pub one: DataType,
     /// The type of the second id, and of the members of clusters.
     pub two: DataType,
@@ -107,7 +108,7 @@ impl Range {
     }
 }
 
-/// Returns ids as a column of `data_type`, which must be able to hold each of them.
+/// Returns ids as a column of `data_type`, which must be able to hold each id.
 #[must_use]
 pub fn id_column<'a>(ids: impl Iterator<Item = &'a DocumentId>, data_type: &DataType) -> ArrayRef {
     match data_type {
@@ -124,7 +125,7 @@ pub fn id_column<'a>(ids: impl Iterator<Item = &'a DocumentId>, data_type: &Data
     }
 }
 
-/// Returns a column of numbers. An id that is none would be null, which the schema refuses.
+/// Returns a column of numbers. An id that is not a number would be null, which the schema refuses.
 fn numbers<'a, T>(ids: impl Iterator<Item = &'a DocumentId>) -> ArrayRef
 where
     T: ArrowPrimitiveType<Native: TryFrom<i128>>,

@@ -14,15 +14,15 @@ use crate::document::{Document, Skipped};
 /// Bytes in a batch; the last document may exceed them.
 const BATCH_BYTES: usize = 16 << 20;
 
-/// Documents in a batch, at most.
+/// Maximum number of documents in a batch.
 const BATCH_DOCUMENTS: usize = 512;
 
-/// Returns what `compute` makes of each document, in order. What was skipped before stays in its
-/// place.
+/// Returns the results of `compute` in the order of the documents. Documents that were skipped
+/// before stay in their place.
 ///
-/// A batch is computed while the caller takes the results of the one before it and the next one is
-/// read, so at most three are in memory; `len` measures a document in bytes. If the iterator is
-/// dropped, the batch under way is computed to its end in vain.
+/// A batch is computed while the caller takes the results of the previous batch and the next batch
+/// is read, so at most three are in memory; `len` measures a document in bytes. If the iterator is
+/// dropped, the batch in progress is still computed to its end.
 pub(crate) fn in_batches<D: Send + 'static, T: Send + 'static>(
     documents: impl Iterator<Item = Result<D, Skipped>>,
     len: impl Fn(&D) -> usize,
@@ -71,7 +71,7 @@ impl<T: Send + 'static> BatchUnderWay<T> {
         Self(receiver)
     }
 
-    /// Waits for the results. A panic of `compute` is one of the caller's.
+    /// Waits for the results. A panic of `compute` is resumed in the caller.
     fn finish(self) -> VecDeque<Result<T, Skipped>> {
         let computed = self.0.recv().expect("the results are always sent");
         computed.unwrap_or_else(|panic| resume_unwind(panic))
@@ -95,8 +95,8 @@ fn read<D>(
     batch
 }
 
-/// Returns what `compute` makes of each document, with its id, in order. A document
-/// that makes a library panic is skipped with the reason.
+/// Returns the result of `compute` for each document, with its id, in the order of the documents. A
+/// document that makes a library panic is skipped with the reason.
 pub fn computed<T: Send + 'static>(
     documents: impl Iterator<Item = Result<Document, Skipped>>,
     compute: impl Fn(&Document) -> T + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! The options by which files become documents.
+//! The options for turning files into documents.
 
 use std::fs::File;
 use std::io;
@@ -12,10 +12,10 @@ use crate::positioned_file::PositionedFile;
 #[derive(Clone, Debug)]
 pub struct InputOptions {
     /// The field of JSON lines, or the column of a table, with the text. Without a name,
-    /// `judged_text` precedes `text`. A dot leads into an object: `page.text`.
+    /// `judged_text` precedes `text`. A dot selects a field within an object: `page.text`.
     pub text_field: Option<String>,
     /// The field or column with the id. Without a name it is `id`, and a document without one is
-    /// named by its file and the number of its line or row. A dot leads into an object.
+    /// named by its file and the number of its line or row. A dot selects a field within an object.
     pub id_field: Option<String>,
     /// The directory for standard input if it is a format that is not read from front to back.
     pub temp_dir: PathBuf,

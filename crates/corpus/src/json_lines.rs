@@ -1,5 +1,4 @@
-//! Documents as JSON lines: `{"id": "…", "text": "…"}`, one a line, the usual form of
-//! corpora.
+//! Documents as JSON lines: `{"id": "…", "text": "…"}`, one per line, the usual form of corpora.
 //!
 //! `title` and `heading`, if they are strings, determine the subject of the document. `judged_text`
 //! has precedence over `text`: with these members a page that was extracted elsewhere is judged as
@@ -34,7 +33,7 @@ pub struct JsonDocument {
     pub heading: Option<String>,
 }
 
-/// The reasons for which a line is not a document, or no more lines can be read.
+/// The reason why a line is not a document, or why no more lines can be read.
 #[derive(Debug, thiserror::Error)]
 pub enum BadLine {
     /// The line is not a document.
@@ -61,7 +60,7 @@ pub enum BadLine {
     },
 }
 
-/// A reader of the documents of a file, in order.
+/// A sequential reader of the documents of a file.
 ///
 /// ```
 /// use corpus::JsonLines;
@@ -98,8 +97,8 @@ impl<R: BufRead> JsonLines<R> {
         }
     }
 
-    /// Returns the next document, or the reason for which a line is none, and the bytes of the line
-    /// without its end.
+    /// Returns the next document, or the reason why a line is not a document, and the bytes of the
+    /// line without its end.
     pub(crate) fn next_with_bytes(&mut self) -> Option<(Result<JsonDocument, BadLine>, Vec<u8>)> {
         while !self.ended {
             self.line += 1;
@@ -117,7 +116,8 @@ impl<R: BufRead> JsonLines<R> {
         None
     }
 
-    /// Returns a line without its end, or the beginning of one that is too long; none at the end.
+    /// Returns a line without its end, or the beginning of a line that is too long; `None` at the
+    /// end.
     fn next_line(&mut self) -> io::Result<Option<Vec<u8>>> {
         let mut bytes = Vec::new();
         // One byte more than a line may have, and its end.

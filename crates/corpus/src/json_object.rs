@@ -1,7 +1,8 @@
-//! The fields of one JSON object, picked while it is parsed: nothing else of it is kept.
+//! The fields of one JSON object, picked while it is parsed: the rest of it is dropped.
 //!
-//! Python's `json.dumps` writes `NaN`, `Infinity` and halves of surrogate pairs, which are no JSON.
-//! A line with them is read as if they were values of no use, and U+FFFD ([`lenient_json`]).
+//! Python's `json.dumps` writes `NaN`, `Infinity` and halves of surrogate pairs, which are not
+//! JSON. A line with them is read as if the numbers were unused values and each half were U+FFFD
+//! ([`lenient_json`]).
 
 use std::fmt;
 use std::ops::Range;
@@ -29,7 +30,7 @@ const MAX_OTHER_ID: usize = 1 << 10;
 /// Reads a document from a JSON object.
 ///
 /// # Errors
-/// The reason for which it is none, as the rest of a sentence about its line.
+/// The reason why it is not a document, as the rest of a sentence about its line.
 pub(crate) fn read(bytes: &[u8], names: &FieldNames) -> Result<JsonObject, String> {
     let wanted: Vec<&Field> = names.all().collect();
     match parse(bytes, Picking(&wanted)) {
@@ -47,8 +48,8 @@ pub(crate) fn read(bytes: &[u8], names: &FieldNames) -> Result<JsonObject, Strin
     }
 }
 
-/// Returns the reason for which bytes are no JSON object. The line is one of many, so only its
-/// column says where.
+/// Returns the reason why bytes are not a JSON object. The line is one of many, so the reason names
+/// only the column.
 fn is_none(error: &serde_json::Error) -> String {
     let (line, column) = (error.line(), error.column());
     let message = error.to_string();
@@ -119,7 +120,7 @@ fn other_id(bytes: &[u8], place: Option<Range<usize>>) -> Option<DocumentId> {
     })
 }
 
-/// Returns the place of the text in the bytes of a document; none if they are no document.
+/// Returns the place of the text in the bytes of a document; `None` if they are not a document.
 pub(crate) fn place_of_text(bytes: &[u8], names: &FieldNames) -> Option<Range<usize>> {
     let start = bytes.iter().position(|byte| *byte == b'{')?;
     let object = &bytes[start..];
@@ -134,7 +135,7 @@ fn place_of(object: &[u8], field: &Field) -> Option<Range<usize>> {
     value.or_else(|| place(object, &field.parts))
 }
 
-/// Returns true if a field is there, and null.
+/// Returns true if a field is present and null.
 fn is_null(object: &[u8], field: &Field) -> bool {
     let mut inner = object;
     for (number, part) in field.parts.iter().enumerate() {
@@ -147,7 +148,8 @@ fn is_null(object: &[u8], field: &Field) -> bool {
     false
 }
 
-/// Returns the place of the value that is not null behind these names, each within the one before.
+/// Returns the place of the value behind these names, each within the previous one, unless it is
+/// null.
 fn place(object: &[u8], names: &[String]) -> Option<Range<usize>> {
     let (name, inner) = names.split_first()?;
     let value = parse(object, RawValueOf(name)).ok()??.get().as_bytes();
@@ -200,7 +202,7 @@ fn parse<'de, S: DeserializeSeed<'de>>(
     Ok(parsed)
 }
 
-/// A value as far as documents need it. Null counts as absent.
+/// A value, reduced to the needs of documents. Null counts as absent.
 enum Scalar {
     Text(String),
     /// A whole number, in decimal digits.
@@ -228,7 +230,7 @@ impl<'de> Visitor<'de> for Picking<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Self::Value, A::Error> {
         let mut values: Vec<Option<Scalar>> = self.0.iter().map(|_| None).collect();
-        // A field that is called so precedes a nested one, whichever comes first.
+        // A field of exactly this name precedes a nested one, whichever comes first.
         let mut is_exact = vec![false; values.len()];
         while let Some(key) = object.next_key::<String>()? {
             let is_in = |field: &Field| field.name == key || field.parts[0] == key;

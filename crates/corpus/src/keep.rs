@@ -1,10 +1,10 @@
-//! Chosen documents of files, in the format and the order of these files.
+//! Chosen documents of files, in the format and the order of the files.
 //!
 //! The files are read a second time, and the chosen documents are copied: lines of JSON byte by
 //! byte, rows of tables with all columns, records of archives as they are packed, files as files.
 //!
 //! Invariant: the output is written only if both readings found the same documents ([`Tally`]).
-//! Otherwise, or if the disk is full, nothing is left of it.
+//! Otherwise, or if the disk is full, no partial output remains.
 
 mod error;
 mod files;
@@ -64,12 +64,12 @@ pub struct KeptDocuments {
     paths: Vec<PathBuf>,
     options: InputOptions,
     output: PathBuf,
-    /// The format of the inputs; none if no file of them can be read.
+    /// The format of the inputs; `None` if no input file can be read.
     format: Option<Format>,
     tables: rows::Tables,
 }
 
-/// What is written of a document.
+/// The part of a document that is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kept {
     /// Nothing.
@@ -112,7 +112,7 @@ impl KeptDocuments {
     ///
     /// Lines, tables and archives go into one file. `output` is compressed if its name ends with
     /// `.gz` or `.zst`. Files of text are copied if `output` is a directory or ends with a slash;
-    /// otherwise their paths are listed, one a line.
+    /// otherwise their paths are listed, one per line.
     ///
     /// # Errors
     /// [`KeepError`], with the files that do not fit.
@@ -133,7 +133,7 @@ impl KeptDocuments {
         let mut first: Option<(PathBuf, Format)> = None;
         let mut tables = rows::Tables::default();
         for path in Files::below(paths)?.flatten() {
-            // What cannot be read is skipped by both readings.
+            // Both readings skip an unreadable file.
             let Ok(open) = open_file::open(&path, options) else {
                 continue;
             };
@@ -180,15 +180,15 @@ impl KeptDocuments {
         })
     }
 
-    /// Reads the inputs again and writes the documents for which `survives` returns true. It is
-    /// called with the number of each document, from 0, in order.
+    /// Reads the inputs again and writes the documents that `survives` returns true for. It is
+    /// called with the number of each document, ascending from 0.
     ///
     /// `seen` is the tally of the [`Documents`](crate::Documents) with the same paths and options,
     /// read to their end.
     ///
     /// # Errors
-    /// [`KeepError::Changed`] if the inputs are not those of the first reading, and the errors of
-    /// reading and writing. Nothing is left of the output then.
+    /// [`KeepError::Changed`] if the inputs have changed since the first reading, and the errors of
+    /// reading and writing. No partial output remains then.
     pub fn write(
         &self,
         seen: &Tally,
@@ -200,8 +200,8 @@ impl KeptDocuments {
         })
     }
 
-    /// Reads the inputs again and writes documents as `choose` says, as [`write`](Self::write)
-    /// does. Only lines and rows can have another text.
+    /// Reads the inputs again and writes the part of each document that `choose` returns; otherwise
+    /// like [`write`](Self::write). Only lines and rows can get another text.
     ///
     /// # Errors
     /// As [`write`](Self::write), [`KeepError::Unsupported`] for an archive or for files, and
@@ -272,7 +272,7 @@ impl KeptDocuments {
     }
 }
 
-/// A function that says what is written of the document with this number.
+/// A function that decides what is written of the document with this number.
 type Choice<'a> = Box<dyn FnMut(u64, &Document) -> io::Result<Kept> + 'a>;
 
 /// The second reading of the documents.
@@ -289,12 +289,12 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    /// Adds the next document; returns true if it is to be written as it is.
+    /// Adds the next document; returns true if it should be written as it is.
     fn survives(&mut self, document: &Document) -> bool {
         self.choose(document) == Kept::Whole
     }
 
-    /// Adds the next document; returns what is to be written of it.
+    /// Adds the next document; returns the part to write.
     fn choose(&mut self, document: &Document) -> Kept {
         let (number, _) = self.tally.total();
         self.tally.add(document);
@@ -311,7 +311,7 @@ impl Pass<'_> {
         kept
     }
 
-    /// Checks that the documents were those of the first reading, and that each was chosen.
+    /// Checks that both readings found the same documents, and that `choose` did not fail.
     fn check(&mut self) -> Result<(), KeepError> {
         if let Some(source) = self.failure.take() {
             return Err(KeepError::Choice { source });

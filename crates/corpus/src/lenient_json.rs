@@ -1,18 +1,18 @@
-//! Values that programs write although JSON has none of them: `NaN`, `Infinity`, and halves of
+//! Values that programs write although they are not JSON: `NaN`, `Infinity`, and halves of
 //! surrogate pairs.
 //!
-//! Python's `json.dumps` writes all of them by default.
+//! Python's `json.dumps` writes them all by default.
 //!
-//! Invariant: mended bytes have the length of the original ones, so that places in them are places
-//! in the original.
+//! Invariant: mended bytes have the length of the original ones, so that positions stay valid in
+//! the original.
 
 use std::ops::Range;
 
 /// An escape of one UTF-16 code unit: `\\uXXXX`.
 const ESCAPE: usize = 6;
 
-/// Returns bytes without such values: numbers that are none become empty arrays, and halves of
-/// surrogate pairs the replacement character. None if there is nothing to mend.
+/// Returns bytes without such values: numbers such as `NaN` become empty arrays, and halves of
+/// surrogate pairs the replacement character. Returns `None` if the bytes contain no such value.
 pub(crate) fn mended(json: &[u8]) -> Option<Vec<u8>> {
     let mut mended = json.to_owned();
     let mut at = 0;
@@ -45,8 +45,8 @@ fn empty_array(bytes: &mut [u8], place: Range<usize>) {
     bytes[place.end - 1] = b']';
 }
 
-/// Returns the length of the string that begins here, with its quotes; up to the end if it has
-/// none.
+/// Returns the length of the string that begins here, with its quotes; up to the end if the closing
+/// quote is missing.
 fn string_length(bytes: &[u8]) -> usize {
     let mut at = 1;
     while at < bytes.len() {

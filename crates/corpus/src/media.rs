@@ -1,9 +1,9 @@
 //! Recognition of a file's format by its first bytes and its name.
 //!
-//! Bytes decide wherever they can: JSON lines come as `part-00000`, `items.jl` and `/dev/fd/63`.
-//! Names decide between text and HTML, and point out JSON lines and archives whose beginning is
-//! damaged. A format that is no text is refused by its name, because a picture or a table of
-//! commas that is compared as text is found equal to nothing and counted all the same.
+//! Bytes decide if possible: JSON lines come as `part-00000`, `items.jl` and `/dev/fd/63`. Names
+//! decide between text and HTML, and point out JSON lines and archives whose beginning is damaged.
+//! A format other than text is refused by its name, because a picture or a comma-separated table
+//! compared as text would match nothing and still be counted.
 //!
 //! Sources: MIME Sniffing standard, sections 5.2 and 6; Parquet file format; Arrow columnar format,
 //! "IPC File Format" and "Encapsulated message format".
@@ -19,7 +19,8 @@ use crate::names::{is_named, is_wacz};
 /// Bytes of a file that decide on its format.
 pub(crate) const PEEKED_BYTES: u64 = 64 << 10;
 
-/// Bytes in which a zero byte marks a binary file (MIME Sniffing standard, section 5.2).
+/// Number of bytes that are searched for a zero byte, the mark of a binary file (MIME Sniffing
+/// standard, section 5.2).
 const SNIFFED_BYTES: usize = 1445;
 
 /// Lines that are tried as JSON objects.
@@ -31,7 +32,7 @@ const MARKUP: [&str; 3] = ["html", "htm", "xhtml"];
 /// The marker before each message of an Arrow stream.
 const ARROW_CONTINUATION: &[u8] = &[0xff; 4];
 
-/// The longest schema message by which an Arrow stream is recognised, in bytes.
+/// Maximum length of a schema message that is recognised as an Arrow stream, in bytes.
 const MAX_ARROW_SCHEMA: u32 = 16 << 20;
 
 /// A format of files.
@@ -41,7 +42,7 @@ pub(crate) enum Format {
     JsonLines,
     /// A WARC file, also WET and WAT.
     Warc,
-    /// An ARC file, whose records are read as those of WARC.
+    /// An ARC file, whose records are read like WARC records.
     Arc,
     /// A package of WARC files.
     Wacz,
@@ -55,8 +56,8 @@ pub(crate) enum Format {
     Document(&'static str),
 }
 
-/// Signatures of binary formats: the offset, the bytes, and the name in messages. They are not the
-/// beginning of any sensible text.
+/// Signatures of binary formats: the offset, the bytes, and the name in messages. No sensible text
+/// begins with them.
 const SIGNATURES: [(usize, &[u8], &str); 34] = [
     (0, b"\x89PNG\r\n\x1a\n", "a PNG image"),
     (0, b"\xff\xd8\xff", "a JPEG image"),
@@ -98,7 +99,7 @@ impl Format {
     /// Recognises a file by its name and its unpacked first [`PEEKED_BYTES`].
     ///
     /// # Errors
-    /// The reason for which it cannot be read.
+    /// The reason why it cannot be read.
     pub(crate) fn of(path: &Path, beginning: &[u8]) -> Result<Self, Refusal> {
         if is_wacz(path) {
             return Ok(Self::Wacz);
@@ -160,7 +161,7 @@ fn begins_arrow_stream(beginning: &[u8]) -> bool {
     length > 0 && length <= MAX_ARROW_SCHEMA
 }
 
-/// Returns the name of a binary format, or of none in particular; nothing for a text.
+/// Returns the name of a binary format, or a general name for an unknown one; `None` for a text.
 fn binary(beginning: &[u8]) -> Option<&'static str> {
     let known = SIGNATURES.iter().find(|(offset, bytes, _)| {
         let rest = beginning.get(*offset..);
@@ -208,7 +209,7 @@ fn is_json_lines(path: &Path, beginning: &[u8]) -> Result<bool, String> {
     Err(remedy.to_owned())
 }
 
-/// Returns true for what can hardly be anything but JSON: an object with a name, or an array of
+/// Returns true for a text that is almost certainly JSON: an object with a name, or an array of
 /// objects.
 fn is_json(text: &[u8]) -> bool {
     let is_in_utf16 = matches!(text, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]);
@@ -220,7 +221,7 @@ fn is_json(text: &[u8]) -> bool {
 }
 
 /// Returns true if a text begins with an object, and one of its first lines is a JSON object; with
-/// `least` lines at least. A line that is longer than what is known of the text may be one.
+/// `least` lines at least. A line that is longer than the known beginning of the text may be one.
 fn has_objects(text: &[u8], least: usize) -> bool {
     if !text.starts_with(b"{") {
         return false;

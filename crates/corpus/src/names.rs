@@ -1,8 +1,8 @@
-//! The names of files, as far as they decide on anything.
+//! Names of files that have a meaning.
 
 use std::path::Path;
 
-/// Returns true for `-`, which stands for standard input.
+/// Returns true for `-`, which means standard input.
 #[must_use]
 pub fn is_standard_input(path: &Path) -> bool {
     path == Path::new("-")
@@ -24,8 +24,8 @@ pub(crate) fn is_wacz(path: &Path) -> bool {
     extension.eq_ignore_ascii_case("wacz")
 }
 
-/// Returns true if a file has one of these extensions, with or without that of a compression behind
-/// it.
+/// Returns true if a file has one of these extensions, alone or before the extension of a
+/// compression.
 pub(crate) fn is_named(path: &Path, extensions: &[&str]) -> bool {
     let ends_with = |path: &Path, extensions: &[&str]| {
         let extension = path.extension().unwrap_or_default();

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sinks::warc::Deviations;
 
-/// Names that a description gives for each kind, at most.
+/// Maximum number of names that a description gives per kind.
 const NAMED: usize = 5;
 
 /// The oddities of the documents that were read, reported once all are read. Clones share them.
@@ -18,20 +18,20 @@ struct Seen {
     documents: [Named; Oddity::ALL.len()],
 }
 
-/// A way in which a document can be odd.
+/// A kind of oddity of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Oddity {
-    /// Longer than what is read of a document.
+    /// Longer than the part of a document that is read.
     Cut,
     /// Cut by its archiver, or by the server.
     Truncated,
     /// Its content coding breaks off or is damaged.
     Undecoded,
-    /// An answer whose HTTP head cannot be read: it is no document.
+    /// An answer whose HTTP head cannot be read: it is not a document.
     Headless,
-    /// An answer that stands for no page: it is no document.
+    /// An answer that does not represent a page: it is not a document.
     NoPage,
-    /// A file in a directory whose name means that it is no data.
+    /// A file in a directory whose name means that it is not data.
     PassedOver,
     /// The text could not be extracted.
     Unextracted,
@@ -85,7 +85,7 @@ struct Named {
 }
 
 impl Oddities {
-    /// Describes the oddities, each kind in a line; none if there are none.
+    /// Describes the oddities, one kind per line; `None` without oddities.
     pub fn describe(&self) -> Option<String> {
         let seen = self.locked();
         let deviations: Vec<String> = seen

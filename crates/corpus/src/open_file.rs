@@ -27,7 +27,7 @@ const CHUNK: usize = 64 << 10;
 /// Unpacked bytes.
 pub(crate) type Input = Box<dyn BufRead + Send>;
 
-/// The documents of a file, or the reasons for which parts of it are none.
+/// The documents of a file, or the reasons why parts of it are not documents.
 pub(crate) type FileDocuments = Box<dyn Iterator<Item = Result<Document, String>> + Send>;
 
 /// A file by its format.
@@ -50,7 +50,7 @@ pub(crate) enum OpenFile {
         input: Input,
         /// Its media type.
         media_type: &'static str,
-        /// Bytes that are read of it, at most.
+        /// Maximum number of its bytes that are read.
         most: u64,
     },
 }
@@ -67,7 +67,7 @@ struct Source {
 /// Opens the file at `path`.
 ///
 /// # Errors
-/// The reason for which it cannot be read.
+/// The reason why it cannot be read.
 pub(crate) fn open(path: &Path, options: &InputOptions) -> Result<OpenFile, Refusal> {
     // A package is read from its end.
     if is_wacz(path) {
@@ -97,8 +97,8 @@ pub(crate) fn open(path: &Path, options: &InputOptions) -> Result<OpenFile, Refu
             OpenFile::Archive(
                 known,
                 Box::new(match options.file(path) {
-                    // A file is opened once more: unlike a stream, it can be read again from behind
-                    // a broken record.
+                    // A file is opened once more: unlike a stream, it can be read again after a
+                    // broken record.
                     None if compression.is_none_or(is_of_archives) && !is_read_once(path) => {
                         WarcStream::open(path).map_err(|fault| fault.to_string())?
                     }
@@ -167,8 +167,8 @@ fn buffered(input: impl Read + Send + 'static) -> Input {
     Box::new(BufReader::with_capacity(CHUNK, input))
 }
 
-/// Returns the first [`PEEKED_BYTES`], and all bytes. What can be read before an error is read, and
-/// the error comes behind it.
+/// Returns the first [`PEEKED_BYTES`], and all bytes. The bytes before an error can be read, and
+/// the error follows them.
 fn peek(mut input: Input) -> io::Result<(Vec<u8>, Input)> {
     let mut beginning = Vec::new();
     let read = (&mut input).take(PEEKED_BYTES).read_to_end(&mut beginning);
@@ -229,7 +229,7 @@ impl OpenFile {
     /// Returns the documents in the file, which is called `name`.
     ///
     /// # Errors
-    /// The reason for which it cannot be read.
+    /// The reason why it cannot be read.
     pub(crate) fn documents(
         self,
         name: &str,
@@ -265,7 +265,7 @@ impl OpenFile {
                 read.map_err(|error| error.to_string())?;
                 let mut part_of = None;
                 if bytes.len() as u64 > most {
-                    // Nothing is known of the rest.
+                    // The rest is unknown.
                     part_of = Some(HashKey::ZERO.digest(name.as_bytes()));
                     bytes.truncate(usize::try_from(most).unwrap_or(usize::MAX));
                     oddities.add(Oddity::Cut, name.to_owned());
@@ -284,7 +284,7 @@ impl OpenFile {
     }
 }
 
-/// Returns the document of a line. Without an id of its own it is called after file and line.
+/// Returns the document of a line. Without an id of its own, it is named by file and line.
 pub(crate) fn of_a_line(
     line: Result<JsonDocument, BadLine>,
     file: &str,

@@ -1,4 +1,4 @@
-//! A draft that is compressed as its name says.
+//! A draft that is compressed according to its name.
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::compression::Compression;
 use crate::draft::{Draft, DraftError};
 use crate::names::is_named;
 
-/// The level of Zstandard: that of its command.
+/// The level of Zstandard, the default of its command.
 const ZSTD_LEVEL: i32 = 3;
 
 /// A compressed file in progress.
@@ -39,7 +39,7 @@ impl PackedDraft {
         Self::packed(path, compression_by_name(path))
     }
 
-    /// Begins a file that is compressed so; bzip2 and xz are not written.
+    /// Begins a file with this compression; bzip2 and xz are not written.
     pub(crate) fn packed(
         path: &Path,
         compression: Option<Compression>,

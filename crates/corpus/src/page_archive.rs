@@ -18,7 +18,7 @@ const MAX_RECORD: usize = 64 << 20;
 /// Bytes of a record that are held in memory; the rest of a body is spooled.
 const HELD: usize = 256 << 10;
 
-/// The archive of a crawl, and the rules by which its pages are read.
+/// The archive of a crawl, and the rules for reading its pages.
 #[derive(Clone, Debug)]
 pub struct PageArchive {
     /// The directory of its files.
@@ -42,7 +42,7 @@ impl PageArchive {
     /// Reads the page in the record at `offset` of an archive file.
     ///
     /// # Errors
-    /// Why it cannot be read.
+    /// The reason why it cannot be read.
     pub fn page_at(&self, file: &str, offset: u64) -> Result<ArchivedPage, String> {
         let (answer, record) = self.answer_and_record(file, offset)?;
         let document = crawl::document_here(&self.policy, &answer)
@@ -58,14 +58,13 @@ impl PageArchive {
     /// Reads the answer in the record at `offset` of an archive file.
     ///
     /// # Errors
-    /// Why it cannot be read.
+    /// The reason why it cannot be read.
     pub fn answer_at(&self, file: &str, offset: u64) -> Result<Exchange, String> {
         let (answer, _) = self.answer_and_record(file, offset)?;
         Ok(answer)
     }
 
-    /// Returns the text in which the search index finds the page of this record; `None` if it
-    /// cannot be read.
+    /// Returns the text of this record's page for the search index; `None` if it cannot be read.
     #[must_use]
     pub fn indexed_text_at(&self, file: &str, offset: u64) -> Option<String> {
         let stream = WarcStream::open_at(&warc::locate(&self.directory, file), offset).ok()?;
@@ -78,7 +77,7 @@ impl PageArchive {
     /// Opens an archive file at `offset`.
     ///
     /// # Errors
-    /// Why it cannot be read.
+    /// The reason why it cannot be read.
     pub fn open_at(&self, file: &str, offset: u64) -> Result<WarcStream, String> {
         let open = || WarcStream::open_at(&warc::locate(&self.directory, file), offset);
         // The crawl may be about to close the file, which changes its name.
@@ -105,7 +104,7 @@ impl PageArchive {
 /// Reads the next record of an archive file, unless it is larger than a page can be.
 ///
 /// # Errors
-/// Why it cannot be read.
+/// The reason why it cannot be read.
 pub fn next_record(reader: &mut WarcStream) -> Result<Option<Record>, String> {
     reader
         .next_record(MAX_RECORD)

@@ -1,9 +1,9 @@
 //! The files below given paths, in a fixed order.
 //!
-//! In a directory, links to files are read like files. Left out are names that begin with `_` or
-//! `.`, as by Spark, pyarrow and DuckDB, and what lies beside data without being data: indexes of
-//! archives, the descriptions of a data set, and what the command itself is writing. A path that is
-//! named is always read.
+//! In a directory, links to files are read like files. Names that begin with `_` or `.` are left
+//! out, as by Spark, pyarrow and DuckDB. So are files next to data that are not data: indexes of
+//! archives, the descriptions of a data set, and the output of the command itself. An explicitly
+//! named path is always read.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -42,7 +42,7 @@ const DATA_SET: [&str; 4] = [
     "state.json",
 ];
 
-/// Beginnings of the names of files that describe the data beside them.
+/// Beginnings of the names of files that describe adjacent data.
 const ABOUT: [&str; 5] = ["readme", "license", "licence", "notice", "changelog"];
 
 /// An iterator over the files below some paths: in the order of the paths, and in a directory in
@@ -128,8 +128,8 @@ impl Iterator for Files {
     }
 }
 
-/// Returns an entry of a directory, or the reason for which it is not read: a link may lead back
-/// into the directory, and a pipe may never have a writer.
+/// Returns an entry of a directory, or the reason why it is not read: a link may point back into
+/// the directory, and a pipe may never have a writer.
 fn of_directory(entry: PathBuf) -> Result<PathBuf, Skipped> {
     if entry.is_symlink() && entry.is_dir() {
         return Err(Skipped::at(
@@ -158,8 +158,8 @@ fn is_index(entry: &Path) -> bool {
         || sinks::warc::is_beside(entry)
 }
 
-/// Returns true for what a program writes beside its data, and for texts about the data beside
-/// them.
+/// Returns true for files that a program writes next to its data, and for texts about adjacent
+/// data.
 fn is_description(entry: &Path, has_data: bool) -> bool {
     let name = name_of(entry);
     let is_about = |name: &str| ABOUT.iter().any(|about| name.starts_with(about));

@@ -1,8 +1,8 @@
 //! The schema of a Parquet file without the meaning of its bytes.
 //!
-//! A reader that knows a column as strings checks all of them, and one bad cell costs a whole
-//! batch; one that knows a column as intervals drops their months. Read as bytes, each cell is
-//! there as it was written.
+//! A reader that treats a column as strings checks every cell, and one bad cell costs a whole
+//! batch. A reader that treats a column as intervals drops their months. Read as bytes, each cell
+//! stays as it was written.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{FileMetaData, ParquetMetaData};
 use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 
-/// Returns metadata in which strings and intervals are bytes.
+/// Returns metadata with strings and intervals as bytes.
 ///
 /// # Errors
-/// The schema is none.
+/// The schema is invalid.
 pub(crate) fn without_meaning(metadata: &ParquetMetaData) -> Result<ParquetMetaData, ParquetError> {
     let file = metadata.file_metadata();
     let root = bytes_of(&file.schema_descr().root_schema_ptr())?;
@@ -29,10 +29,10 @@ pub(crate) fn without_meaning(metadata: &ParquetMetaData) -> Result<ParquetMetaD
     Ok(ParquetMetaData::new(file, metadata.row_groups().to_vec()))
 }
 
-/// Returns a schema in which those of the columns that `is_nullable` names may have nulls.
+/// Returns a schema that allows nulls in the columns that `is_nullable` selects.
 ///
 /// # Errors
-/// The schema is none.
+/// The schema is invalid.
 pub(crate) fn with_nulls(
     schema: &SchemaDescriptor,
     is_nullable: impl Fn(&str) -> bool,
@@ -93,8 +93,8 @@ fn is_always_null(column: &Type) -> bool {
     column.get_basic_info().logical_type_ref() == Some(&LogicalType::Unknown)
 }
 
-/// Returns a field with another repetition; a column of bytes also with another converted type,
-/// and without a logical type if that is none.
+/// Returns a field with another repetition; a column of bytes also with another converted type, and
+/// without a logical type if the converted type changes.
 fn rebuilt(
     field: &TypePtr,
     repetition: Option<Repetition>,

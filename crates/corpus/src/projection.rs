@@ -7,9 +7,9 @@ use crate::fields::FieldNames;
 /// The columns that a reader of a table wants.
 #[derive(Clone, Copy)]
 pub(crate) enum Projection<'a> {
-    /// All of them.
+    /// All columns.
     All,
-    /// Those with fields of documents.
+    /// The columns with fields of documents.
     Documents(&'a FieldNames),
 }
 

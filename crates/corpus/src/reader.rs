@@ -23,7 +23,7 @@ pub enum Page<'a> {
     Text(PageText<'a>),
     /// A page, or a text in some charset.
     Document(Box<web::Document>),
-    /// Neither: it has nothing but its bytes.
+    /// Neither: only its bytes count.
     Other,
 }
 
@@ -73,7 +73,7 @@ impl Reader {
         }
     }
 
-    /// Returns the text by which a document is judged; none if it is judged by its bytes alone.
+    /// Returns the text that a document is judged by; `None` if it is judged by its bytes alone.
     #[must_use]
     pub fn text<'a>(&self, page: &'a Page<'_>) -> Option<PageText<'a>> {
         match page {
@@ -83,7 +83,7 @@ impl Reader {
         }
     }
 
-    /// Returns a document as it is compared with another, block by block; none if it is judged by
+    /// Returns a document as it is compared with another, block by block; `None` if it is judged by
     /// its bytes alone.
     #[must_use]
     pub fn compared(&self, page: &Page<'_>) -> Option<ComparedPage> {
@@ -102,7 +102,7 @@ impl Reader {
         }
     }
 
-    /// Returns the words by which a document is judged; none if it is judged by its bytes alone.
+    /// Returns the words that a document is judged by; empty if it is judged by its bytes alone.
     #[must_use]
     pub fn normal_text(&self, content: &Content) -> NormalText {
         let page = self.read(content);
@@ -110,7 +110,7 @@ impl Reader {
         NormalText::of(text.unwrap_or_default())
     }
 
-    /// Returns the fingerprint of a document; 0, that of no words, if it has no text.
+    /// Returns the fingerprint of a document; without a text it is 0, as for an empty text.
     #[must_use]
     pub fn fingerprint(
         &self,
@@ -121,8 +121,8 @@ impl Reader {
         signature_builder.fingerprint(self.text(&page).map_or("", |page| page.text))
     }
 
-    /// Returns the signature of a document under the zero key. Of a document that was not read
-    /// whole, only the bytes count: half a text proves no likeness.
+    /// Returns the signature of a document under the zero key. If a document was not read whole,
+    /// only its bytes count: half a text does not prove likeness.
     #[must_use]
     pub fn signature(
         &self,

@@ -21,10 +21,10 @@ use parquet::file::properties::WriterProperties;
 use crate::draft::Draft;
 use crate::id_columns::{IdRanges, IdTypes, id_column};
 
-/// Rows of a batch.
+/// Maximum number of rows in a batch.
 const BATCH_ROWS: usize = 8192;
 
-/// Bytes of names that end a batch before.
+/// Bytes of names that end a batch early.
 const BATCH_BYTES: usize = 8 << 20;
 
 /// Encoded bytes that end a row group of Parquet.
@@ -40,7 +40,7 @@ pub enum TableFormat {
 }
 
 /// A table of findings in progress. The file gets its name when it is [finished](Self::finish);
-/// without that, nothing is left of it.
+/// otherwise, no partial file remains.
 ///
 /// The columns are `document` and `duplicate_of`, or `a` and `b`, with `distance` (bits),
 /// `resemblance` (0 to 1) and `measure`; for clusters `cluster` (a number from 0) and `document`.
@@ -266,7 +266,7 @@ impl Writer {
             Self::Parquet(mut writer) => {
                 let finished = writer.finish();
                 finished.map_err(|error| failure(writer.inner(), error))?;
-                // It cannot be taken apart once it is finished.
+                // The writer cannot be taken apart once it is finished.
                 writer.inner_mut().complete()
             }
             Self::Arrow(mut writer) => {
@@ -281,7 +281,7 @@ impl Writer {
     }
 }
 
-/// Returns the error of the system, if one made a write fail; otherwise that of the library.
+/// Returns the error of the system, if one made a write fail; otherwise the error of the library.
 fn failure(draft: &Draft, error: impl Into<Box<dyn Error + Send + Sync>>) -> io::Error {
     let failure = draft.failure().map(|failure| failure.source);
     failure.unwrap_or_else(|| io::Error::other(error))

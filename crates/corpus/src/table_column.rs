@@ -1,4 +1,4 @@
-//! Columns of Arrow data as texts and ids, read where they lie.
+//! Columns of Arrow data as texts and ids, read in place.
 //!
 //! Texts are strings or UTF-8 in binary, also of a dictionary (categories), and `doc.text` is the
 //! field `text` within `doc`. Files and the Python package are read with this.
@@ -19,7 +19,7 @@ use arrow_schema::DataType::{self, FixedSizeBinary};
 use arrow_schema::Fields;
 use batch::DocumentId;
 
-/// The most bytes of a string in a view itself.
+/// Maximum bytes of a string in a view itself.
 const MAX_INLINE: usize = 12;
 
 /// A cell that cannot be read.
@@ -72,7 +72,7 @@ impl Column {
         })
     }
 
-    /// Returns the column of arrays that are no tables.
+    /// Returns the column of arrays that are not tables.
     #[must_use]
     pub fn alone(name: &str, data_type: &DataType) -> Self {
         Self {
@@ -82,7 +82,7 @@ impl Column {
         }
     }
 
-    /// Returns the type of its values, without that of the keys of a dictionary.
+    /// Returns the type of its values; for a dictionary, without the type of its keys.
     #[must_use]
     pub fn value_type(&self) -> &DataType {
         match &self.data_type {
@@ -150,9 +150,9 @@ impl Column {
 /// The values of a column in a batch.
 #[derive(Clone, Debug)]
 pub struct Values {
-    /// The structs around the column: its value is null where one of them is.
+    /// The structs around the column: its value is null if any struct is.
     around: Vec<ArrayRef>,
-    /// The values, or those of its dictionary.
+    /// The values, or the values of its dictionary.
     array: ArrayRef,
     /// The dictionary array, and the number of each row's value.
     keys: Option<(ArrayRef, Vec<usize>)>,
@@ -180,7 +180,7 @@ impl Values {
         self.array.is_valid(row).then_some(row)
     }
 
-    /// Returns the bytes of a row's string; `None` if it is null, or no string.
+    /// Returns the bytes of a row's string; `None` if it is null, or not a string.
     ///
     /// # Errors
     /// [`BadCell::Outside`].
@@ -212,7 +212,8 @@ impl Values {
         Ok(bytes.map(std::str::from_utf8).transpose()?)
     }
 
-    /// Returns the whole number of a row; `None` if it is null, or the column has none.
+    /// Returns the whole number of a row; `None` if it is null, or the column does not contain
+    /// whole numbers.
     #[must_use]
     pub fn integer(&self, row: usize) -> Option<i128> {
         let (place, array) = (self.place(row)?, &*self.array);
@@ -230,7 +231,7 @@ impl Values {
         }
     }
 
-    /// Returns the value of a row as an id; none if it is null.
+    /// Returns the value of a row as an id; `None` if it is null.
     pub(crate) fn id(&self, row: usize) -> Option<DocumentId> {
         if let Ok(Some(bytes)) = self.bytes(row) {
             let text = std::str::from_utf8(bytes).ok();
@@ -291,7 +292,7 @@ fn real(value: f64) -> Option<DocumentId> {
     })
 }
 
-/// Returns bytes in hexadecimal digits; sixteen of them as a UUID.
+/// Returns bytes in hexadecimal digits; sixteen bytes as a UUID.
 fn hexadecimal(bytes: &[u8]) -> String {
     let mut digits = String::with_capacity(2 * bytes.len() + 4);
     for (number, byte) in bytes.iter().enumerate() {

@@ -1,8 +1,9 @@
-//! Documents in tables, a row each.
+//! Documents in tables, one per row.
 //!
 //! The text of a document is a column of strings, also of a dictionary, or of UTF-8 in binary; its
-//! id is such a column, or one of numbers or UUIDs. A column `id` of another type, for which nobody
-//! has asked, is none. A row without a text, or with one that is not UTF-8, is no document.
+//! id is such a column, or a column of numbers or UUIDs. A column `id` of another type is ignored
+//! unless it was requested. A row without a text, or with a text that is not UTF-8, is not a
+//! document.
 
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use crate::fields::{Field, FieldNames};
 use crate::table_column::{Column, Values};
 use crate::tables::Table;
 
-/// The documents of a table, a row each.
+/// The documents of a table, one per row.
 pub(crate) struct TableDocuments {
     columns: Columns,
     batches: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>,
@@ -30,7 +31,7 @@ impl TableDocuments {
     /// Returns the documents in `table`, which is called `name`.
     ///
     /// # Errors
-    /// It has no column with a text.
+    /// It lacks a column with a text.
     pub(crate) fn of(table: Table, name: &str, fields: &FieldNames) -> Result<Self, String> {
         Ok(Self {
             columns: Columns::of(&table, name, fields)?,
@@ -81,7 +82,7 @@ impl Columns {
     /// Finds the columns of documents.
     ///
     /// # Errors
-    /// There is no column with a text, or one of another type.
+    /// A column with a text or a requested id is missing, or has another type.
     pub(crate) fn of(table: &Table, name: &str, fields: &FieldNames) -> Result<Self, String> {
         let all = table.declared.fields();
         let names = || all.iter().map(|column| column.name().as_str());
@@ -141,7 +142,7 @@ impl Columns {
     /// Returns a batch with other texts in the rows that have one in `texts`.
     ///
     /// # Errors
-    /// The text lies within a struct, or is no plain string.
+    /// The text is within a struct, or is not a plain string.
     pub(crate) fn with_texts(
         &self,
         batch: &RecordBatch,

@@ -1,11 +1,11 @@
 //! Tables in files: Parquet, and Arrow IPC in the file format (Feather 2) and the streaming format.
 //!
-//! A reader of documents ([`table_rows`](crate::table_rows)) has only their columns read; a copy of
-//! rows has all. Strings are read as bytes ([`physical`],
-//! [`arrow_messages`](crate::arrow_messages)): a cell that is not UTF-8 costs its row and no other.
+//! A reader of documents ([`table_rows`](crate::table_rows)) reads only their columns; a copy of
+//! rows reads all columns. Strings are read as bytes ([`physical`],
+//! [`arrow_messages`](crate::arrow_messages)): a cell that is not UTF-8 costs only its row.
 //!
-//! Invariant: a batch of a Parquet file has about [`BATCH_BYTES`] or one row, whatever the length
-//! of a row group. Record batches of Arrow are read whole, as they are written.
+//! Invariant: a batch of a Parquet file has about [`BATCH_BYTES`] or one row, regardless of the
+//! length of a row group. Record batches of Arrow are read whole, as they are written.
 //!
 //! Sources: <https://parquet.apache.org/docs/file-format/>,
 //! <https://arrow.apache.org/docs/format/Columnar.html>.
@@ -30,7 +30,7 @@ use crate::projection::Projection;
 /// Bytes of a batch of a Parquet file.
 const BATCH_BYTES: i64 = 16 << 20;
 
-/// Rows of a batch of a Parquet file, at most.
+/// Maximum number of rows in a batch of a Parquet file.
 const BATCH_ROWS: i64 = 1024;
 
 /// A table that is open for reading.
@@ -120,7 +120,7 @@ impl Table {
         batches: impl Iterator<Item = Result<RecordBatch, ArrowError>> + Send + 'static,
     ) -> Self {
         let mut batches = Some(batches);
-        // A damaged table may make a library panic. Nothing more is read of it then.
+        // A damaged table may make a library panic. Reading ends then.
         let batches = std::iter::from_fn(move || {
             let mut reading = batches.take()?;
             let next = guarded(|| Ok((reading.next().transpose()?, reading)));
@@ -141,7 +141,7 @@ impl Table {
     }
 }
 
-/// Returns a schema in which strings are views. A value of a dictionary that many rows share is in
+/// Returns a schema with strings as views. A value of a dictionary that many rows share is in
 /// memory once, and no batch is too long for the offsets of a string array.
 fn as_views(schema: &Schema) -> SchemaRef {
     let as_view = |column: &FieldRef| match column.data_type() {

@@ -11,7 +11,7 @@ pub struct UnknownChoice {
     choices: String,
 }
 
-/// Returns the one of these choices that displays as `word`.
+/// Returns the choice that displays as `word`.
 pub(crate) fn parse<T: Display, const N: usize>(
     word: &str,
     choices: [T; N],

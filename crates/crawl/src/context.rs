@@ -33,13 +33,13 @@ pub struct CrawlContext {
     pub frontier: Arc<dyn Frontier>,
     /// The near-duplicate index of the pages so far.
     pub index: Arc<dyn NearDupIndex>,
-    /// The kept pages as the comparison of texts needs them; none if signatures alone decide.
+    /// The kept pages for the comparison of texts; `None` if signatures alone decide.
     pub kept_pages: Option<KeptPages>,
     /// The archive, and the indexes derived from it.
     pub sink: Arc<dyn Sink>,
-    /// The archives of earlier crawls: pages in there are fetched only if they were modified.
+    /// The archives of earlier crawls: their pages are fetched only if they were modified.
     pub earlier: Option<Arc<EarlierArchives>>,
-    /// The file systems that all of these write to.
+    /// The file systems that the crawl writes to.
     pub disk_space: Arc<DiskSpace>,
     /// The scope of the crawl; redirects of seeds widen it.
     pub scope: Arc<RwLock<Scope>>,
@@ -51,11 +51,11 @@ pub struct CrawlContext {
     pub robots_files: RobotsFiles,
     /// The builder of page signatures.
     pub adaptive_signatures: AdaptiveSignatures,
-    /// The topic of a focused crawl; none if all pages are wanted alike.
+    /// The topic of a focused crawl; `None` if all pages are equally wanted.
     pub focus: Option<Focus>,
     /// The rules of this crawl.
     pub policy: Policy,
-    /// The overrides of these rules, which may change while the crawl runs: see
+    /// The overrides of this policy, which may change while the crawl runs: see
     /// [`CrawlContext::apply`].
     pub overrides: ActiveOverrides,
     /// The counts of this session.
@@ -113,8 +113,8 @@ impl CrawlContext {
         }
     }
 
-    /// Applies these overrides from now on, in place of those in force. `settings` are the pacing
-    /// rules that hold without overrides.
+    /// Applies these overrides from now on and replaces the previous ones. `settings` are the
+    /// pacing rules that hold without overrides.
     pub fn apply(&self, overrides: RuntimeOverrides, settings: &PacingRules) {
         self.pacer
             .change(overrides.pacing(settings), &overrides.host_delays);

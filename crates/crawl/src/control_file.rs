@@ -1,11 +1,11 @@
 //! `DIR/control.toml`: changes to a running crawl, as text.
 //!
-//! [`read`] checks a whole text and returns the overrides that it stands for, so that a text can be
-//! checked before it is written. [`describe`] puts overrides into words. `record.rs` has the record
-//! of the file in force.
+//! [`read`] checks a whole text and returns its overrides, so that a text can be checked before it
+//! is written. [`describe`] puts overrides into words. `record.rs` contains the record of the file
+//! in force.
 //!
-//! A key of the file is a field of `Control` (of `HostControl` for one host); `read` checks it,
-//! with the line of a mistake, and [`RuntimeOverrides`] has its value. `config/control.toml`
+//! A key of the file is a field of `Control` (of `HostControl` for one host). `read` checks it and
+//! reports the line of a mistake; [`RuntimeOverrides`] contains its value. `config/control.toml`
 //! documents the keys; a test compares it with `read`.
 
 mod record;
@@ -31,7 +31,7 @@ pub const CONTROL: &str = "control.toml";
 /// The longest file that is read, in bytes.
 pub const MAX_BYTES: u64 = 1 << 20;
 
-/// A mistake in a control file, with its place. Nothing of the file takes effect.
+/// A mistake in a control file, with its place. The whole file is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ControlError {
     /// A value, a key or the syntax is wrong.
@@ -39,7 +39,7 @@ pub enum ControlError {
     Wrong {
         /// The line, counted from 1.
         line: usize,
-        /// The character in the line, counted from 1, if it says more than the line.
+        /// The character in the line, counted from 1, if it is more precise than the line.
         column: Option<usize>,
         /// The rule and the value.
         what: String,

@@ -1,8 +1,8 @@
 //! Failed pages that a user wants requested again: `crawler retry`, and `retry` in `control.toml`.
 //!
-//! A selection has a text, in which every part narrows it: `status=404,5xx host=example.org
-//! reason=timed out`. Without a status and a reason it has the pages whose failure may have passed
-//! ([`fetch::Consequence`]); that alone is `temporary`.
+//! A selection is written as text, and every part narrows it: `status=404,5xx host=example.org
+//! reason=timed out`. Without a status and a reason it selects the pages whose failure may have
+//! passed ([`fetch::Consequence`]); an empty selection is written `temporary`.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -18,11 +18,11 @@ use crate::values::host_named;
 /// A selection of failed pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FailedPages {
-    /// Any of these statuses.
+    /// The statuses to select.
     pub statuses: Vec<StatusRange>,
-    /// Any of these hosts.
+    /// The hosts to select.
     pub hosts: Vec<Host>,
-    /// A part of the reason, in any case.
+    /// A part of the reason; case is ignored.
     pub reason: Option<String>,
 }
 
@@ -67,10 +67,10 @@ impl FailedPages {
         is_status && reason.contains(&part)
     }
 
-    /// Returns the hosts that are named in this list, separated by commas.
+    /// Returns the hosts in this list, separated by commas.
     ///
     /// # Errors
-    /// One of them is not a host.
+    /// A name in the list is not a host.
     pub fn hosts_in(list: &str) -> Result<Vec<Host>, FailedPagesError> {
         let host =
             |name: &str| host_named(name).ok_or_else(|| FailedPagesError::Host(name.to_owned()));
@@ -80,7 +80,7 @@ impl FailedPages {
     /// Returns the statuses in this list, separated by commas.
     ///
     /// # Errors
-    /// One of them is not a status.
+    /// A part of the list is not a status.
     pub fn statuses_in(list: &str) -> Result<Vec<StatusRange>, FailedPagesError> {
         list.split(',').map(str::parse).collect()
     }

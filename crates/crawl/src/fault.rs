@@ -9,7 +9,7 @@ use bytesize::ByteSize;
 use sinks::SinkFault;
 use store::StoreFault;
 
-/// A failure of our own machinery. Nothing is lost: leased pages are leased again by the next run.
+/// A failure of our own machinery. No page is lost: the next run leases the leased pages again.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
     /// The store failed.
@@ -51,7 +51,7 @@ pub enum Fault {
 pub struct Shortage {
     /// A directory on the file system that is full.
     pub path: PathBuf,
-    /// The bytes that are free there; none if that is unknown.
+    /// The bytes that are free there; `None` if unknown.
     pub free: Option<u64>,
     /// The bytes that must be free there before the crawl continues.
     pub needed: u64,

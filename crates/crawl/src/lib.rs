@@ -1,9 +1,9 @@
 //! A crawl, from the first lease to the closed archive.
 //!
 //! [`visit`] is the life of one page, from lease to settlement. [`run()`] runs many visits at a
-//! time until nothing is left or a limit is reached. Everything they need stands in a
-//! [`CrawlContext`]: the four seams (`Fetch`, `Frontier`, `NearDupIndex`, `Sink`) and the rules of
-//! the crawl.
+//! time until the frontier is exhausted or a limit is reached. A [`CrawlContext`] contains
+//! everything that visits need: the four seams (`Fetch`, `Frontier`, `NearDupIndex`, `Sink`) and
+//! the rules of the crawl.
 //!
 //! A failure of a page is a value, its [`Outcome`]; a failure of our own machinery is a [`Fault`]
 //! and ends the crawl.

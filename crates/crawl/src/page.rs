@@ -1,8 +1,8 @@
 //! The life of a page.
 //!
 //! [`visit`] is that life from top to bottom. Every step before the last may run twice: a crash in
-//! between costs a second fetch and nothing else, because the index recognizes the page as its own
-//! and the archive cuts off an unsettled visit.
+//! between only costs a second fetch, because the index recognizes the page as its own and the
+//! archive cuts off an unsettled visit.
 
 use std::sync::Arc;
 

@@ -24,13 +24,13 @@ pub struct Policy {
     pub duplicate_text: bool,
     /// The treatment of the links of such a page.
     pub duplicate_links: DuplicateLinks,
-    /// The greatest number of links from a seed.
+    /// Maximum number of links from a seed.
     pub max_depth: Option<u32>,
     /// The requisites (pictures, styles, scripts, films) that are fetched with a page.
     pub page_requisites: Requisites,
-    /// The greatest number of visits to a page that fails in a way that may pass.
+    /// Maximum number of visits to a page that fails temporarily.
     pub tries: u32,
-    /// The greatest number of redirects in a row.
+    /// Maximum number of redirects in a row.
     pub redirects: usize,
     /// True if robots.txt, meta robots and X-Robots-Tag are ignored.
     pub ignore_robots: bool,
@@ -44,11 +44,11 @@ pub struct Policy {
     pub main_content: bool,
     /// Selectors of the main content of pages, `CSS` or `HOST=CSS`; the first that matches counts.
     pub main_selectors: MainSelectors,
-    /// The product token by which robots rules name this crawler.
+    /// The product token of this crawler in robots rules.
     pub agent: String,
-    /// The greatest number of bytes of a decoded body that are read.
+    /// Maximum number of bytes that are read of a decoded body.
     pub max_decoded: u64,
-    /// The pages that the search index gets; none if there is no index.
+    /// The pages that go into the search index; `None` without an index.
     pub index: Option<IndexedPages>,
     /// The digest of payloads in the archive.
     pub digest: DigestAlgorithm,
@@ -60,17 +60,17 @@ pub struct Policy {
     pub listings: ListingRules,
     /// The canonical form of URLs, with the query parameters that are dropped.
     pub canonical: CanonicalForm,
-    /// The rules for crawler traps; none if traps are followed.
+    /// The rules for crawler traps; `None` if traps are followed.
     pub traps: Option<TrapRules>,
 }
 
 impl Policy {
-    /// Returns true if the links of a page at this depth lead too far from a seed.
+    /// Returns true if the links of a page at this depth are too far from a seed.
     pub(crate) fn is_deepest(&self, depth: u32) -> bool {
         self.max_depth.is_some_and(|max| depth >= max)
     }
 
-    /// Returns the rule by which a link of a page is taken for a trap, if there is one.
+    /// Returns the trap rule that a link of a page matches, if there is one.
     pub(crate) fn trap(&self, page: &PageUrl, link: &PageUrl) -> Option<Trap> {
         self.traps.as_ref()?.judge(link, Some(page))
     }
@@ -109,7 +109,7 @@ impl FromStr for OnDuplicate {
 /// The archived pages that can be searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IndexedPages {
-    /// Pages that repeat none, and new versions of pages that an earlier crawl archived.
+    /// Pages that do not repeat another, and new versions of pages that an earlier crawl archived.
     #[default]
     Unique,
     /// Pages that repeat an earlier one, too.

@@ -1,7 +1,8 @@
-//! Settings by which the archived pages of a crawl are read again.
+//! Settings for reading the archived pages of a crawl again.
 //!
-//! The commands and the Python package build their [`Policy`] from these, so both read a page as
-//! it was read when it was visited. `crawler.toml` of a crawl that has begun has all of them.
+//! The commands and the Python package build their [`Policy`] from these settings, so both read a
+//! page as it was read when it was visited. Once a crawl has begun, its `crawler.toml` contains all
+//! these settings.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -21,7 +22,7 @@ use crate::steps::requisites::Requisites;
 /// Bytes of a decoded document that are read.
 const MAX_DECODED: u64 = 8 << 20;
 
-/// The settings that decide how a page is read. Their names are those of the configuration file.
+/// The settings that decide how a page is read, named as in the configuration file.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct ReadingSettings {
@@ -56,7 +57,7 @@ pub struct ReadingSettings {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct HostReading {
-    /// A selector that is tried before those of all hosts.
+    /// A selector that is tried before the selectors for all hosts.
     pub main_selector: Option<String>,
 }
 
@@ -83,7 +84,7 @@ impl ReadingSettings {
     /// Reads the settings in a configuration file; other settings in it are ignored.
     ///
     /// # Errors
-    /// The file is no TOML, or a value is not possible.
+    /// The file is not TOML, or a value is not allowed.
     pub fn parse(file: &str) -> Result<Self, toml::de::Error> {
         toml::from_str(file)
     }
@@ -100,7 +101,7 @@ impl ReadingSettings {
         wanted.fold(LinkKinds::PAGES, |kinds, (kind, _)| kinds.with(kind))
     }
 
-    /// Returns the form in which URLs are compared.
+    /// Returns the canonical form for comparing URLs.
     #[must_use]
     pub fn canonical_form(&self) -> CanonicalForm {
         CanonicalForm::new(&self.drop_parameters).sort_parameters(self.sort_parameters)
@@ -112,8 +113,8 @@ impl ReadingSettings {
         self.topic.is_some() || !self.topic_file.is_empty() || self.topic_of_seeds
     }
 
-    /// Returns the selectors of main content: those of single hosts, the most specific first, and
-    /// then those of all hosts.
+    /// Returns the selectors of main content: first the selectors of single hosts, the most
+    /// specific first, then the selectors for all hosts.
     #[must_use]
     pub fn main_selectors(&self) -> Vec<String> {
         // Of two patterns that match one host, the longer one is more specific.

@@ -1,10 +1,10 @@
 //! Rebuilds a visit from the archive; `crawler rebuild` makes a journal of such visits.
 //!
-//! The archive's verdict stands and is not given anew. The signature and the links of a page are
-//! read from the archived page by the code that visited it; so are the sitemaps that a robots.txt
-//! names. A page that was left out has no text in the archive, so its links are lost if they were
-//! followed; of a page off topic, the notes name those that were queued. The links of a page that
-//! repeats itself in an earlier crawl are followed again if that crawl's archive is still there.
+//! The archive's verdict is kept, not recomputed. The signature and the links of a page are read
+//! from the archived page by the code that visited it; so are the sitemaps that a robots.txt names.
+//! A page that was left out has no text in the archive, so its links are lost if they were
+//! followed; for a page off topic, the notes name the links that were queued. The links of a page
+//! that repeats itself in an earlier crawl are followed again if that crawl's archive still exists.
 //! Links get their promise from the topic as they do in a crawl.
 
 pub(crate) mod archived_links;
@@ -28,18 +28,18 @@ use crate::steps::reading::{Kind, Reader, Reading};
 use crate::steps::unvisited::LinkTally;
 use crate::steps::{admission, listings, seed_moves, visit_record};
 
-/// A visit as an archive has it.
+/// A visit as recorded in an archive.
 #[derive(Debug)]
 pub struct ArchivedVisit {
     /// The page as it was queued.
     pub page: DiscoveredUrl,
     /// The start of the visit.
     pub at: Timestamp,
-    /// The exchanges in order. A payload that was not kept leaves its exchange without a body.
+    /// The exchanges, from first to last. An exchange without a kept payload has no body.
     pub exchanges: Vec<Exchange>,
     /// True if the last exchange has its body.
     pub kept: bool,
-    /// The fields of the `metadata` record, in order.
+    /// The fields of the `metadata` record, in record order.
     pub notes: Vec<(String, String)>,
     /// The robots.txt files that were fetched on the page's behalf: URL and content.
     pub robots: Vec<(PageUrl, Vec<u8>)>,
@@ -57,17 +57,17 @@ pub struct RebuiltVisit {
     pub record: VisitRecord,
     /// The page's signature, if the archive has the page.
     pub signature: Option<PageSignature>,
-    /// The match with the original, if the page was retained beside one.
+    /// The match with the original, if the page was retained as a duplicate.
     pub retained: Option<RetainedMatch>,
     /// The sitemaps that were queued before the page was requested.
     pub sitemaps: Vec<DiscoveredUrl>,
-    /// The links that are to be visited.
+    /// The links to visit.
     pub discovered: Vec<DiscoveredUrl>,
-    /// Further links that were queued, of which the archive has the number only.
+    /// Number of further links that were queued, whose URLs the archive omits.
     pub links_not_told: u64,
     /// The targets of the redirects that were followed.
     pub reached: Vec<PageUrl>,
-    /// The targets among them that widened the scope.
+    /// The targets that widened the scope, a subset of `reached`.
     pub adopted: Vec<PageUrl>,
 }
 
@@ -82,7 +82,7 @@ pub struct RetainedMatch {
     pub by_canonical: bool,
 }
 
-/// The rules by which visits are rebuilt.
+/// The rules for rebuilding visits.
 #[derive(Clone, Copy)]
 pub struct RebuildRules<'a> {
     /// The rules of the crawl.
@@ -91,7 +91,7 @@ pub struct RebuildRules<'a> {
     pub adaptive_signatures: &'a AdaptiveSignatures,
     /// The count of each host's listings over all visits.
     pub quota: &'a ListingQuota,
-    /// The topic of a focused crawl; without one, links have no promise.
+    /// The topic of a focused crawl; `None` if links get no promise.
     pub promises: Option<Promises<'a>>,
 }
 
@@ -222,7 +222,7 @@ impl<'a> Notes<'a> {
         self.text(name)?.parse().ok()
     }
 
-    /// Returns the reason: its data, or its text where the archive has no more.
+    /// Returns the reason: its data, or its text if the archive lacks the data.
     fn reason(self) -> Option<Reason> {
         let data = self.text(visit_record::REASON_DATA);
         let data = data.and_then(|data| serde_json::from_str(data).ok());
@@ -258,7 +258,7 @@ impl<'a> Notes<'a> {
     }
 }
 
-/// Returns the record of a visit as far as the verdict in its notes goes.
+/// Returns the record of a visit from its exchanges and notes, without the page's content.
 fn archived_record(
     page: DiscoveredUrl,
     exchanges: &[Exchange],
@@ -293,7 +293,7 @@ fn archived_record(
     }
 }
 
-/// Returns the match of a page that was retained beside its original.
+/// Returns the match of a page with its original if the page was retained.
 fn retained_match(record: &VisitRecord, notes: Notes<'_>) -> Option<RetainedMatch> {
     let matched_by = notes.text(visit_record::MATCHED_BY)?;
     Some(RetainedMatch {
@@ -303,8 +303,8 @@ fn retained_match(record: &VisitRecord, notes: Notes<'_>) -> Option<RetainedMatc
     })
 }
 
-/// Returns the URL for which a robots.txt was fetched: one of the page's chain and of the file's
-/// origin. If the file had moved to another origin, it was most likely the queued page.
+/// Returns the URL that a robots.txt was fetched for: a URL of the page's chain with the file's
+/// origin. If the file had moved to another origin, it was most likely fetched for the queued page.
 fn asked_for<'a>(page: &'a PageUrl, reached: &'a [PageUrl], file: &PageUrl) -> &'a PageUrl {
     let mut asked = std::iter::once(page).chain(reached);
     asked
@@ -353,7 +353,7 @@ fn record_notes(record: &mut VisitRecord, notes: Notes<'_>) {
     record.details.content = name(visit_record::CONTENT);
 }
 
-/// Returns the way in which the links of a page were queued, as `admission.rs` decided then.
+/// Returns how the links of a page were queued, as `admission.rs` decided then.
 pub(crate) fn following(
     policy: &Policy,
     record: &VisitRecord,
@@ -378,7 +378,7 @@ pub(crate) fn following(
         .of_duplicate(is_seed(record), is_mirror(record))
 }
 
-/// Returns true for a copy of a page that another domain has in this crawl.
+/// Returns true for a copy of a page of another domain in this crawl.
 fn is_mirror(record: &VisitRecord) -> bool {
     let original = record.duplicate_of.as_ref().filter(|_| !record.of_earlier);
     original.is_some_and(|of| of.registrable_domain() != record.url.registrable_domain())

@@ -1,9 +1,9 @@
 //! The loop that runs many visits at a time.
 //!
-//! A slot comes first, then a lease: as many visits are active as there are slots, and no lease
-//! waits for one. Reaching a limit ends the leasing; active visits are finished, unless the user
-//! asks twice. Leasing pauses while the disk is full, and while an override says so
-//! ([`RuntimeOverrides`]).
+//! A visit takes a slot before its lease: as many visits are active as there are slots, and no
+//! lease waits for a slot. Reaching a limit ends the leasing; active visits are finished, unless
+//! the user asks twice. Leasing pauses while the disk is full, and while an override demands a
+//! pause ([`RuntimeOverrides`]).
 //!
 //! [`RuntimeOverrides`]: crate::RuntimeOverrides
 
@@ -22,11 +22,11 @@ use crate::page::{Outcome, visit};
 use crate::runtime::disk_space::{CHECK_EVERY, DiskSpaceMonitor};
 use crate::steps::reading::Kind;
 
-/// The interval at which settled visits are made durable.
+/// The interval for making settled visits durable.
 const SAVE_EVERY: Duration = Duration::from_secs(5);
 
-/// Payload bytes after which they are made durable without waiting for the interval. They bound the
-/// work that a crash repeats.
+/// Payload bytes that are made durable without waiting for the interval. This bounds the work that
+/// a crash repeats.
 const SAVE_EVERY_BYTES: u64 = 64 << 20;
 
 /// The limits of a crawl.
@@ -34,12 +34,12 @@ const SAVE_EVERY_BYTES: u64 = 64 << 20;
 pub struct Limits {
     /// Visits at a time, at least 1.
     pub concurrency: usize,
-    /// Pages fetched and judged, over all sessions; never exceeded. Their requisites do not count,
+    /// Pages fetched and judged, over all sessions; never exceeded. Page requisites do not count,
     /// and are fetched even after the last page.
     pub pages: Option<u64>,
     /// Payload bytes received, over all sessions; active visits may exceed it.
     pub bytes: Option<u64>,
-    /// The least share of pages on topic among the last [`RECENT_PAGES`] of this session, in a
+    /// Minimum share of pages on topic among the last [`RECENT_PAGES`] of this session, in a
     /// crawl with a topic.
     ///
     /// [`RECENT_PAGES`]: crate::RECENT_PAGES
@@ -58,7 +58,7 @@ const STALLED_BESIDE: usize = 3;
 /// The reason why a crawl ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finish {
-    /// Nothing is left to visit.
+    /// No URL is left to visit.
     Exhausted,
     /// [`Limits::pages`] was reached.
     MaxPages,
@@ -130,8 +130,8 @@ impl Stop {
     }
 }
 
-/// Visits pages until nothing is left, a limit is reached or a stop is requested. Settled visits
-/// are durable afterwards and the archive is closed, even if the disk was full for too long
+/// Visits pages until the frontier is exhausted, a limit is reached or a stop is requested. Settled
+/// visits are durable afterwards and the archive is closed, even if the disk was full for too long
 /// ([`Fault::NoRoom`]).
 ///
 /// # Errors
@@ -292,7 +292,7 @@ async fn out_of_time(limit: Option<Duration>, started: Instant) {
 /// The active visits.
 struct ActiveVisits {
     under_way: JoinSet<(Kind, Result<Outcome, Fault>)>,
-    /// The visits to requisites among them.
+    /// The active visits to requisites.
     requisites: usize,
     /// The pages judged so far.
     pages: u64,

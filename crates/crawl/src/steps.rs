@@ -1,4 +1,4 @@
-//! The steps of a visit, in the order in which `page.rs` takes them.
+//! The steps of a visit, in the order that `page.rs` takes them.
 
 pub(crate) mod permission;
 

@@ -11,11 +11,11 @@ use std::time::Duration;
 use serde::{Deserializer, Serialize, Serializer, de};
 use web::{CanonicalForm, Host, PageUrl};
 
-/// A time span: `500ms`, `1s`, `2h 30m`; a bare number is seconds, as wget has it.
+/// A time span: `500ms`, `1s`, `2h 30m`; a bare number is seconds, as in wget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span(pub Duration);
 
-/// A number of requests in a time: `3/s`, `30/m`; a bare number is per second. Kept as requests a
+/// A number of requests per time: `3/s`, `30/m`; a bare number is per second. Kept as requests per
 /// second, rounded up to one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate(pub NonZeroU32);
@@ -56,14 +56,14 @@ impl fmt::Display for Rate {
     }
 }
 
-/// A value that is written as one word, in flags and files alike.
+/// A value that is written as one word, both in flags and in files.
 pub mod word {
     use super::*;
 
     /// Writes the value as its text.
     ///
     /// # Errors
-    /// Those of the serializer.
+    /// Errors of the serializer.
     pub fn serialize<T: fmt::Display, S: Serializer>(
         value: &T,
         serializer: S,
@@ -74,7 +74,7 @@ pub mod word {
     /// Reads the value from its text.
     ///
     /// # Errors
-    /// The text is no value, or a number has no unit: the error says how it is written.
+    /// The text is not a valid value, or a number lacks a unit: the error shows the right spelling.
     pub fn deserialize<'de, T, D>(deserializer: D) -> Result<T, D::Error>
     where
         T: FromStr<Err: fmt::Display>,
@@ -84,8 +84,8 @@ pub mod word {
     }
 }
 
-/// Reads a value that is written as one word. For a number without quotes, which has no unit, the
-/// error says how it is written.
+/// Reads a value that is written as one word. For a number without quotes, and thus without a unit,
+/// the error shows the right spelling.
 struct OneWord<T>(PhantomData<T>);
 
 impl<T: FromStr<Err: fmt::Display>> OneWord<T> {
@@ -125,14 +125,14 @@ impl<T: FromStr<Err: fmt::Display>> de::Visitor<'_> for OneWord<T> {
     }
 }
 
-/// [`word`] for what may be absent.
+/// [`word`] for an optional value.
 pub mod maybe_word {
     use super::*;
 
     /// Writes the value as its text, if there is one.
     ///
     /// # Errors
-    /// Those of the serializer.
+    /// Errors of the serializer.
     pub fn serialize<T: fmt::Display, S: Serializer>(
         value: &Option<T>,
         serializer: S,
@@ -143,7 +143,7 @@ pub mod maybe_word {
     /// Reads the value from its text.
     ///
     /// # Errors
-    /// As [`word::deserialize`].
+    /// The same errors as [`word::deserialize`].
     pub fn deserialize<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
     where
         T: FromStr<Err: fmt::Display>,
@@ -157,7 +157,7 @@ pub mod maybe_word {
 /// Checks the delay factor.
 ///
 /// # Errors
-/// The possible factors, if this is not one of them.
+/// The allowed range, if the factor is outside it.
 pub fn check_factor(factor: f64) -> Result<(), &'static str> {
     let is_possible = (0.0..=1000.0).contains(&factor);
     is_possible
@@ -165,10 +165,10 @@ pub fn check_factor(factor: f64) -> Result<(), &'static str> {
         .ok_or("it must be from 0 to 1000; 5 is the default")
 }
 
-/// Checks the number of pages under way.
+/// Checks the number of pages in flight.
 ///
 /// # Errors
-/// The possible numbers, if this is not one of them.
+/// The allowed range, if the number is outside it.
 pub fn check_concurrency(pages: usize) -> Result<(), &'static str> {
     let is_possible = (1..=10_000).contains(&pages);
     is_possible

@@ -1,10 +1,10 @@
-//! Rules that let in more than those of an earlier session, and what that changes of its visits.
+//! Rules that let in more than in an earlier session, and what this changes about its visits.
 //!
 //! A crawl forgets the links that its rules keep out. When a continued crawl has wider rules, its
 //! archived pages are read once more, and their links are offered to the frontier, which drops
-//! those that it knows ([`links_of_archived`]). A URL that waited and was then excluded by a rule
-//! has a visit record: [`RuleChange::lets_in`] says which of these are void. Fetched pages stay as
-//! they are: duplicates, failures and truncated bodies are not fetched again.
+//! known URLs ([`links_of_archived`]). A URL that waited and was then excluded by a rule has a
+//! visit record: [`RuleChange::lets_in`] decides which of these records are void. Fetched pages
+//! stay as they are: duplicates, failures and truncated bodies are not fetched again.
 
 use store::{DiscoveredUrl, Fate, Reason, Relevance, SkippedBy, StoreFault, VisitRecord};
 use web::{Exchange, PageUrl, RobotsRules, Scope};
@@ -111,7 +111,7 @@ pub async fn offer_sitemaps(
 }
 
 /// Returns the links of an archived page that the rules of this session follow. `before` is the
-/// policy by which the page was archived. Reads the page on this thread.
+/// policy when the page was archived. Reads the page on this thread.
 #[must_use]
 pub fn links_of_archived(
     context: &CrawlContext,

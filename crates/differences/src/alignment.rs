@@ -1,33 +1,33 @@
-//! The words that two texts have in common, in order.
+//! Alignment of two texts: the words that they share, in the same sequence.
 //!
-//! Any algorithm takes quadratic time for some pair of texts, and texts come from strangers. So
-//! long texts are cut: at words that occur once in each (the anchors of Bram Cohen's patience
-//! diff), and where there are none, in the middle. Windows of at most [`WINDOW`] words are compared
-//! by imara-diff: a histogram diff, or Myers's algorithm ("An O(ND) Difference Algorithm", 1986) if
-//! their words repeat much. The time is linear in the number of words, and the recursion shallow.
+//! Every algorithm takes quadratic time for some pair of texts, and texts come from strangers. Long
+//! texts are therefore cut at words that occur once in each (the anchors of Bram Cohen's patience
+//! diff) or, without such words, in the middle. Windows of at most [`WINDOW`] words are compared by
+//! imara-diff: a histogram diff, or Myers's algorithm ("An O(ND) Difference Algorithm", 1986) if
+//! their words repeat often. The time is linear in the number of words, and the recursion is
+//! shallow.
 //!
-//! Single words that two rewritten passages share by chance ("the", "of") tell a reader nothing and
-//! cut the passages into confetti, so [`joined`] makes one change of both.
+//! Single words that two rewritten passages share by chance ("the", "of") mean nothing to a reader
+//! and cut the passages into confetti, so [`joined`] merges such changes.
 
 use std::ops::Range;
 
 use imara_diff::{Algorithm, Diff, InternedInput, NoSliderHeuristic, Token};
 use neardup::NormalText;
 
-/// The number of words of a window. Two windows of two words by chance, the worst that is known,
-/// take some ten milliseconds.
+/// Number of words of a window. The worst known case, two windows of two words in random order,
+/// takes some ten milliseconds.
 const WINDOW: usize = 2048;
 
-/// The number of times that a stretch is cut at anchors: words that are frequent in the text may
-/// occur once in a stretch.
+/// Number of times that a stretch is cut at anchors: words that are frequent in the text may occur
+/// once in a stretch.
 const CUTS: u32 = 3;
 
 /// A change is joined with the next if both are at least this many times as long as the words
 /// between them.
 const CONFETTI: usize = 4;
 
-/// A place where two texts differ: words of one, of the other or of both. Ranges are numbers of
-/// words.
+/// A place where two texts differ: words of one text, of the other or of both. Ranges count words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     pub(crate) a: Range<usize>,
@@ -40,7 +40,7 @@ impl Change {
     }
 }
 
-/// Returns the changes that make the words of `b` of those of `a`, in order and apart.
+/// Returns the changes that turn the words of `a` into the words of `b`, ascending and separate.
 pub(crate) fn changes(a: &NormalText, b: &NormalText) -> Vec<Change> {
     let mut input = InternedInput::default();
     input.update_before(a.words());
@@ -61,7 +61,7 @@ pub(crate) fn changes(a: &NormalText, b: &NormalText) -> Vec<Change> {
 struct Met {
     times_in_a: u32,
     times_in_b: u32,
-    /// The place of the last one in the second stretch.
+    /// Last position of the word in the second stretch.
     in_b: usize,
 }
 
@@ -69,9 +69,9 @@ struct Met {
 struct Alignment<'a> {
     a: &'a [Token],
     b: &'a [Token],
-    /// By word; all zero between two stretches.
+    /// Occurrences by word; all zero between two stretches.
     met: Vec<Met>,
-    /// The changes so far, in order.
+    /// Changes found so far, ascending.
     changes: Vec<Change>,
 }
 
@@ -114,8 +114,8 @@ impl Alignment<'_> {
         self.align(a, b, cuts - 1);
     }
 
-    /// Returns the places of words that occur once in each stretch, as many as are in the same
-    /// order in both.
+    /// Returns the positions of words that occur once in each stretch: the longest selection that
+    /// has the same order in both.
     fn anchors(&mut self, a: &Range<usize>, b: &Range<usize>) -> Vec<(usize, usize)> {
         for word in &self.a[a.clone()] {
             self.met[word.0 as usize].times_in_a += 1;
@@ -138,7 +138,7 @@ impl Alignment<'_> {
 
     /// Adds the changes of two windows.
     fn compare(&mut self, a: Range<usize>, b: Range<usize>) {
-        // The words of the windows are numbered anew, because a histogram has a place for each.
+        // The words of the windows get new numbers, because a histogram has an entry for each.
         let mut words = 0;
         let mut renumbered = |window: &[Token], met: &mut [Met]| -> Vec<Token> {
             let numbers = window.iter().map(|word| {
@@ -165,7 +165,7 @@ impl Alignment<'_> {
         }));
     }
 
-    /// Makes the words of two stretches unmet.
+    /// Resets the occurrences of the words of two stretches.
     fn forget(&mut self, a: &Range<usize>, b: &Range<usize>) {
         for word in self.a[a.clone()].iter().chain(&self.b[b.clone()]) {
             self.met[word.0 as usize] = Met::default();
@@ -173,12 +173,12 @@ impl Alignment<'_> {
     }
 }
 
-/// Returns the longest subsequence of pairs, which ascend in their first part, that ascends in the
-/// second, too. The second parts differ. Patience sorting: each pair goes onto the first pile whose
-/// top is greater.
+/// Returns the longest subsequence of pairs that also ascends in the second part. The pairs ascend
+/// in the first part; their second parts are distinct. Patience sorting: each pair goes onto the
+/// first pile whose top is greater.
 fn longest_ascending(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     let mut tops: Vec<usize> = Vec::new();
-    // The top of the pile before, when a pair was put onto its pile.
+    // The top of the previous pile at the time when a pair was put onto its pile.
     let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
     for (place, pair) in pairs.iter().enumerate() {
         let pile = tops.partition_point(|&top| pairs[top].1 < pair.1);
@@ -198,7 +198,7 @@ fn longest_ascending(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     longest
 }
 
-/// Joins changes that have few words between them compared with their own.
+/// Joins changes that have few words between them, relative to their own length.
 fn joined(changes: Vec<Change>) -> Vec<Change> {
     let mut joined: Vec<Change> = Vec::with_capacity(changes.len());
     for change in changes {

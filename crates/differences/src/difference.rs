@@ -1,7 +1,7 @@
-//! Runs of words that two texts share, and runs that only one of them has.
+//! Runs of words that two texts share, and runs that occur in only one text.
 //!
 //! Invariants (property tests): the runs tile both texts; a shared run has equal words on both
-//! sides; the runs of one text, joined, are that text as far as it was compared.
+//! sides; the runs of one text, joined, are the compared part of that text.
 
 use std::ops::Range;
 
@@ -11,10 +11,10 @@ use crate::alignment::{self, Change};
 use crate::figures::Figures;
 use crate::side::{PartOfSide, Side};
 
-/// The number of bytes of a text that are compared: 8 MiB. The rest is ignored.
+/// Number of bytes of a text that are compared: 8 MiB. The rest is ignored.
 pub const MAX_TEXT: usize = 8 << 20;
 
-/// The number of words of a text that are compared: 262,144, some 1.5 MiB of English. The rest is
+/// Number of words of a text that are compared: 262,144, some 1.5 MiB of English. The rest is
 /// ignored.
 pub const MAX_WORDS: usize = 1 << 18;
 
@@ -33,17 +33,19 @@ pub enum RunKind {
 /// A run of words, with the text around them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// Its kind.
+    /// Kind of the run.
     pub kind: RunKind,
-    /// Its bytes in the first text; empty, at its place, if only the second has it.
+    /// Bytes in the first text; an empty range at the run's position if only the second text has
+    /// it.
     pub a: Range<usize>,
-    /// Its bytes in the second text; empty, at its place, if only the first has it.
+    /// Bytes in the second text; an empty range at the run's position if only the first text has
+    /// it.
     pub b: Range<usize>,
-    /// The number of words; 0 for a text without words.
+    /// Number of words; 0 for a text without words.
     pub words: usize,
 }
 
-/// A part of a difference as it is shown: unchanged words far from any change are folded away.
+/// A part of a difference as shown: unchanged words far from any change are folded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stretch {
     /// Shown.
@@ -85,7 +87,7 @@ impl Difference {
         difference
     }
 
-    /// Returns the runs in order; of a change, those of the first text come first.
+    /// Returns the runs in text order. In a change, the runs of the first text come first.
     #[must_use]
     pub fn runs(&self) -> &[Run] {
         &self.runs
@@ -97,21 +99,20 @@ impl Difference {
         &self.figures
     }
 
-    /// Returns true if both texts have the same words in the same order, as far as they were
-    /// compared.
+    /// Returns true if the compared parts of both texts have the same words in the same order.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.runs.iter().all(|run| run.kind == RunKind::Same)
     }
 
-    /// Returns the number of bytes of each text that were compared, if one of them was cut.
+    /// Returns the number of compared bytes of each text, if at least one text was cut.
     #[must_use]
     pub fn cut(&self) -> Option<(usize, usize)> {
         (self.a.is_cut || self.b.is_cut).then_some((self.a.length, self.b.length))
     }
 
-    /// Returns the runs with at most `context` unchanged words before and behind each change; the
-    /// other unchanged words are folded. Stretches tile both texts as runs do.
+    /// Returns the runs with at most `context` unchanged words before and after each change; other
+    /// unchanged words are folded. Stretches tile both texts, as runs do.
     #[must_use]
     pub fn folded(&self, context: usize) -> Vec<Stretch> {
         let mut stretches = Vec::new();
@@ -120,7 +121,7 @@ impl Difference {
             let is_last = place + 1 == self.runs.len();
             let head = if is_first { 0 } else { context };
             let tail = if is_last { 0 } else { context };
-            // Two words are not worth a fold.
+            // Folding one or two words is not worth it.
             if run.kind != RunKind::Same || run.words <= head + tail + 2 {
                 stretches.push(Stretch::Shown(run.clone()));
                 continue;
@@ -134,9 +135,10 @@ impl Difference {
         stretches
     }
 
-    /// Splits a run of common words, of which `first` are the first, before these words of it.
+    /// Splits a run of common words before its words `from` and `to`. The run starts at the words
+    /// `first` of the two texts.
     fn split(&self, run: &Run, first: (usize, usize), from: usize, to: usize) -> [Run; 3] {
-        // At the end of a word, so that what is shown ends with it and what is folded has the rest.
+        // Cut at the end of a word: the shown part ends with it, and the folded part gets the rest.
         let head_of = |side: &Side, first: usize, all: &Range<usize>| match from {
             0 => all.start,
             _ => side.place(first + from - 1).end,
@@ -166,7 +168,7 @@ impl Difference {
         ]
     }
 
-    /// Makes runs of the changes and of the words between them.
+    /// Creates runs from the changes and the words between them.
     fn tile(&mut self, a: &str, b: &str, changes: &[Change]) {
         let parts = self.parts(changes);
         let of_a = parts
@@ -190,7 +192,7 @@ impl Difference {
         }
     }
 
-    /// Returns the runs in words. A text without words is a run, too, of which there is one.
+    /// Returns the runs, in words. A pair of texts without words yields a single run.
     fn parts(&self, changes: &[Change]) -> Vec<Part> {
         let (words_a, words_b) = (self.a.words(), self.b.words());
         let mut parts = Vec::with_capacity(3 * changes.len() + 1);
@@ -223,7 +225,8 @@ struct Part {
 }
 
 impl Part {
-    /// Returns the part in the text that has words of this kind: `first` is its first word there.
+    /// Returns the part in the text whose own words have kind `own`: `first` is its first word
+    /// there.
     fn on_side(&self, own: RunKind, first: usize) -> Option<PartOfSide> {
         let is_shared = self.kind == RunKind::Same;
         (is_shared || self.kind == own).then_some(PartOfSide { first, is_shared })

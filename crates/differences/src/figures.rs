@@ -1,12 +1,12 @@
-//! The numbers of a difference: words, shingles, and the likeness that follows from them.
+//! Figures of a difference: words, shingles, and the resemblance computed from them.
 
 use neardup::{HashKey, NormalText, Shingles, Width};
 use serde::Serialize;
 
 use crate::alignment::Change;
 
-/// The numbers of a difference. Shingles are the runs of five words by which near duplicates are
-/// judged, each counted once (Broder 1997).
+/// The numbers of a difference. Shingles are runs of five words, each counted once (Broder 1997),
+/// as in the near-duplicate verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Figures {
     /// Words of the first text.

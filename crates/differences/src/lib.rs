@@ -1,8 +1,8 @@
 //! The difference of two texts, word by word, for people to read.
 //!
-//! Words are those of `neardup`, so that a difference shows what decided on a near duplicate:
-//! capitals, punctuation and white space make none. Words are compared by imara-diff; a reader sees
-//! the texts as they were written.
+//! Words are defined as in `neardup`, so that a difference shows what decided on a near duplicate:
+//! capitals, punctuation and white space are not differences. imara-diff compares the words; a
+//! reader sees the texts as they were written.
 //!
 //! ```
 //! use differences::{Difference, RunKind};

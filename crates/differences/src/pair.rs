@@ -1,4 +1,4 @@
-//! A page that repeats another, and its original, as they are shown side by side.
+//! A page that repeats another and its original, as shown side by side.
 
 use neardup::{Fingerprint, TextSignature, Thresholds};
 use serde::Serialize;
@@ -9,23 +9,23 @@ use crate::verdict::VerdictFigures;
 /// One of the two pages.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PageOfPair {
-    /// Its URL.
+    /// URL of the page.
     pub url: String,
-    /// Its title.
+    /// Title of the page.
     pub title: Option<String>,
-    /// Its first heading.
+    /// First heading of the page.
     pub heading: Option<String>,
-    /// The URL that it names as its canonical page.
+    /// URL that the page declares as its canonical page.
     pub canonical: Option<String>,
-    /// Its fingerprint, if it has text.
+    /// Fingerprint of the page, if it has text.
     pub fingerprint: Option<Fingerprint>,
-    /// The signature of its text, if that is known.
+    /// Signature of the page's text, if known.
     pub signature: Option<TextSignature>,
-    /// The text by which it was judged.
+    /// Judged text of the page.
     pub text: PageTextState,
 }
 
-/// The text of a page, or the reason why it is not there.
+/// Text of a page, or the reason why it is missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PageTextState {
@@ -34,12 +34,12 @@ pub enum PageTextState {
     /// The page was left out, and its text was not kept.
     #[default]
     NotKept,
-    /// The archive has it, and it cannot be read.
+    /// The text is in the archive but cannot be read.
     Unreadable(String),
 }
 
 impl PageTextState {
-    /// Returns the text, if it is known.
+    /// Returns the text, if known.
     #[must_use]
     pub fn known(&self) -> Option<&str> {
         match self {
@@ -58,13 +58,13 @@ pub struct Pair {
     pub member: PageOfPair,
     /// The figures of the verdict.
     pub figures: VerdictFigures,
-    /// The difference of their texts; none if one of them is not known.
+    /// Difference of the two texts; `None` if either text is unknown.
     pub difference: Option<Difference>,
 }
 
 impl Pair {
-    /// Compares two pages. `by_canonical` is true if the member was near enough only to the page
-    /// that it calls canonical.
+    /// Compares two pages. `by_canonical` is true if only the lower threshold for a page and its
+    /// declared canonical page was met.
     #[must_use]
     pub fn of(
         original: PageOfPair,

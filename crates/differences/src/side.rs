@@ -1,4 +1,4 @@
-//! One of the two texts: its words, their places, and the bytes of runs of them.
+//! One of the two texts: its words, their positions, and the bytes of runs of words.
 
 use std::ops::Range;
 
@@ -7,29 +7,29 @@ use neardup::{NormalText, word_ranges};
 /// A run of words of one text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PartOfSide {
-    /// The number of its first word.
+    /// Number of the first word.
     pub(crate) first: usize,
-    /// True if the other text has the words, too.
+    /// True if the other text also has the words.
     pub(crate) is_shared: bool,
 }
 
 /// A text that is compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Side {
-    /// The bytes that are compared: all of the text, unless it is cut.
+    /// Number of compared bytes: the whole text, unless it is cut.
     pub(crate) length: usize,
-    /// True if the text goes on.
+    /// True if the text continues.
     pub(crate) is_cut: bool,
-    /// The bytes of each word.
+    /// Byte range of each word.
     places: Vec<Range<usize>>,
 }
 
 impl Side {
-    /// Reads a text up to `bytes` bytes and `words` words; returns its words, too.
+    /// Reads a text up to `bytes` bytes and `words` words. Also returns the words.
     pub(crate) fn read(text: &str, bytes: usize, words: usize) -> (Self, NormalText) {
         let mut length = text.floor_char_boundary(bytes);
         if length < text.len() {
-            // A word that the limit cuts in two is none of the text's words.
+            // A word that the limit cuts in two does not count as a word of the text.
             let white = text[..length].rfind(char::is_whitespace);
             length = white.unwrap_or(length);
         }
@@ -51,8 +51,8 @@ impl Side {
         self.places.len()
     }
 
-    /// Returns the bytes of each part of the text: none for a part that only the other text has.
-    /// Shared parts and others take turns.
+    /// Returns the byte range of each part of the text; an empty range for a part that only the
+    /// other text has. Shared and unshared parts alternate.
     pub(crate) fn tile(
         &self,
         text: &str,
@@ -68,8 +68,8 @@ impl Side {
         ranges
     }
 
-    /// Returns the byte at which a part begins. Marks that touch a word stay with it; white space
-    /// stays with the shared words, so that a change begins and ends with what changed.
+    /// Returns the first byte of a part. Marks that touch a word stay with it. White space stays
+    /// with the shared words, so that a change begins and ends with changed text.
     fn start_of(&self, text: &str, part: PartOfSide) -> usize {
         if part.first == 0 {
             return 0;
@@ -85,7 +85,7 @@ impl Side {
         }
     }
 
-    /// Returns the bounds of this word.
+    /// Returns the byte range of a word.
     pub(crate) fn place(&self, word: usize) -> Range<usize> {
         self.places[word].clone()
     }

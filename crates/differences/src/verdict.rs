@@ -1,51 +1,52 @@
-//! The figures from which a near-duplicate index decides on two pages.
+//! Figures that a near-duplicate index uses to decide on two pages.
 //!
 //! An index finds candidates by two kinds of keys, quarters of the fingerprint and bands of the
-//! sketch, and compares their sketches and bags of words with thresholds (`neardup`'s
-//! `Thresholds`). This module only repeats these steps with their figures; it decides nothing.
+//! sketch. It then compares the sketches and the bags of words with thresholds (`neardup`'s
+//! `Thresholds`). This module only repeats these steps and returns their figures; it decides
+//! nothing.
 
 use std::fmt::Display;
 
 use neardup::{Fingerprint, Subject, TextSignature, Thresholds};
 use serde::Serialize;
 
-/// The number of blocks of a fingerprint by which candidates within 3 bits are found (Manku, Jain
+/// Number of blocks of a fingerprint that are used to find candidates within 3 bits (Manku, Jain
 /// and Das Sarma, WWW 2007, section 3).
 const QUARTERS: u32 = 4;
 
-/// The figures of two pages. Those of a page without a text, or of a text that is too short to
-/// resemble others, are absent.
+/// Figures of two pages. They are absent for a page without text, or with a text that is too short
+/// to resemble others.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct VerdictFigures {
-    /// The fingerprint of the first page.
+    /// Fingerprint of the first page.
     pub fingerprint_a: Option<Fingerprint>,
-    /// The fingerprint of the second page.
+    /// Fingerprint of the second page.
     pub fingerprint_b: Option<Fingerprint>,
-    /// The bits in which they differ, 0 is the lowest.
+    /// Bits that differ between the fingerprints; 0 is the lowest.
     pub differing_bits: Option<Vec<u32>>,
-    /// The equal quarters, of 16 bits each, 0 is the lowest. One suffices for a candidate within
-    /// three bits.
+    /// Equal quarters, of 16 bits each; 0 is the lowest. One equal quarter is enough for a
+    /// candidate within three bits.
     pub equal_quarters: Option<Vec<u32>>,
-    /// The equal bands of the two sketches, of 8. One suffices for a candidate.
+    /// Equal bands of the two sketches, of 8. One equal band makes a candidate.
     pub equal_bands: Option<Vec<usize>>,
-    /// The resemblance of the word 5-shingles as the sketches estimate it, 0 to 1.
+    /// Resemblance of the word 5-shingles, estimated from the sketches, 0 to 1.
     pub estimated_resemblance: Option<f64>,
-    /// The standard error of that estimate.
+    /// Standard error of the estimated resemblance.
     pub standard_error: Option<f64>,
-    /// The words of the shorter text, on which the threshold depends.
+    /// Number of words of the shorter text, which determines the threshold.
     pub words: Option<u32>,
-    /// The least resemblance of near duplicates of this length, 0 to 1.
+    /// Least resemblance of near duplicates of this length, 0 to 1.
     pub least_resemblance: Option<f64>,
-    /// True if the threshold is the lower one for a page and the page that it calls canonical.
+    /// True if the lower threshold applies, for a page and the page that it declares canonical.
     pub is_canonical: bool,
-    /// The resemblance of the multisets of words, 0 to 1, which decides beside the shingles.
+    /// Resemblance of the multisets of words, 0 to 1. It decides together with the shingles.
     pub resemblance_of_words: Option<f64>,
-    /// True if the pages have different subjects, and are therefore no near duplicates.
+    /// True if the pages have different subjects, and are therefore not near duplicates.
     pub subjects_differ: Option<bool>,
 }
 
 impl VerdictFigures {
-    /// Returns the figures of two fingerprints alone.
+    /// Returns the figures of two fingerprints only.
     #[must_use]
     pub fn of_fingerprints(a: Option<Fingerprint>, b: Option<Fingerprint>) -> Self {
         let both = a.zip(b).map(|(a, b)| a.as_u64() ^ b.as_u64());
@@ -70,8 +71,8 @@ impl VerdictFigures {
         }
     }
 
-    /// Returns the figures of two texts. `is_canonical` is true if one page calls the other, or its
-    /// original, its canonical page.
+    /// Returns the figures of two texts. `is_canonical` is true if one page declares the other, or
+    /// the other's original, as its canonical page.
     #[must_use]
     pub fn of(
         a: &TextSignature,
@@ -110,7 +111,7 @@ impl VerdictFigures {
     }
 }
 
-/// Returns the count of `items` out of `all` possible ones, and the items: `2 of 8: 1, 5`.
+/// Returns the count of `items` out of `all` possible ones, followed by the items: `2 of 8: 1, 5`.
 #[must_use]
 pub fn listed(items: &[impl Display], all: u32) -> String {
     let names: Vec<String> = items.iter().map(ToString::to_string).collect();

@@ -1,10 +1,10 @@
 //! The calls that change files, as a trait.
 //!
-//! The guarantees of a disk, and the only ones to build on (Pillai et al., "All File Systems Are
-//! Not Created Equal", OSDI 2014, section 3, lists what is not guaranteed): bytes survive a power
-//! cut once [`Disk::sync`] has returned; a created, removed or changed name survives once
-//! [`Disk::sync_directory`] of its directory has returned. Until then each of these changes may be
-//! present or missing, and bytes may have any value.
+//! A disk guarantees the following and nothing more (Pillai et al., "All File Systems Are Not
+//! Created Equal", OSDI 2014, section 3, lists what is not guaranteed). Bytes survive a power cut
+//! once [`Disk::sync`] has returned. A created, removed or changed name survives once
+//! [`Disk::sync_directory`] of its directory has returned. Before that, each change may be present
+//! or missing, and bytes may have any value.
 //!
 //! A failed sync is final for its file: the system may have dropped what it could not write, and
 //! the next sync would succeed without it (Rebello et al., "Can Applications Recover from fsync
@@ -85,16 +85,16 @@ pub trait Disk: Send + Sync + fmt::Debug {
     fn sync_directory(&self, path: &Path) -> io::Result<()>;
 
     /// Returns the number of bytes that can still be written to the file system of `path`, which
-    /// exists; `None` if the system does not know it.
+    /// must exist; `None` if the system does not know.
     fn free_room(&self, path: &Path) -> Option<u64>;
 
-    /// Replaces the content of a file with `bytes`, atomically and durably: a reader finds the old
-    /// content or the new, also after a power cut. The draft has the name of the file with `.new`
-    /// appended.
+    /// Replaces the content of a file with `bytes`, atomically and durably: a reader sees either
+    /// the old content or the new, even after a power cut. The draft has the name of the file with
+    /// `.new` appended.
     ///
     /// # Errors
-    /// I/O errors of the system; the old content is in place then, unless the error came from the
-    /// last step, the sync of the directory, after which it may be either.
+    /// I/O errors of the system. The old content is then still in place, unless the last step
+    /// failed, the sync of the directory: after that, the content may be old or new.
     fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let mut draft = path.as_os_str().to_owned();
         draft.push(".new");
@@ -129,7 +129,7 @@ impl DiskFile {
         }
     }
 
-    /// Returns the path at which it was opened.
+    /// Returns the path that the file was opened with.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -150,10 +150,10 @@ impl DiskFile {
     }
 }
 
-/// An append that stopped before its end.
+/// An append that stopped early.
 #[derive(Debug)]
 pub struct ShortWrite {
-    /// The number of bytes that were appended; the file is longer by these.
+    /// Number of bytes that were appended to the file.
     pub written: u64,
     /// The system's error.
     pub source: io::Error,

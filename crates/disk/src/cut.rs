@@ -1,8 +1,8 @@
-//! Bytes that are cut off a file, kept beside it: `NAME.cut-1`, `NAME.cut-2`, …
+//! Bytes cut off a file, kept next to it: `NAME.cut-1`, `NAME.cut-2`, …
 //!
-//! A piece has its name once it is on the disk whole; the draft is called `NAME.cut.new`. The
-//! caller cuts the file afterwards: a crash in between leaves the bytes in both places, and the
-//! next call finds the piece that is there and writes no other.
+//! A piece gets its name once it is on the disk in full; until then, the draft is called
+//! `NAME.cut.new`. The caller cuts the file afterwards. A crash in between leaves the bytes in both
+//! places; the next call finds the existing piece and does not write a second.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -18,7 +18,7 @@ const DRAFT: &str = ".cut.new";
 const CHUNK: u64 = 1 << 20;
 
 /// Copies the file at `path` from byte `from` on, after `preamble`, to a new piece of the file
-/// `name` in the same directory. Returns the path of the piece, which is durable.
+/// `name` in the same directory. Returns the path of the piece, which is already durable.
 ///
 /// # Errors
 /// I/O errors of the system; the file is unchanged.
@@ -58,7 +58,7 @@ pub fn set_aside(
 }
 
 /// Renames the file at `path` to a piece of the file `name` in the same directory, and returns the
-/// new path. Durable with the directory's next sync.
+/// new path. The new name is durable after the next sync of the directory.
 ///
 /// # Errors
 /// I/O errors of the system; the file then has its old name.
@@ -70,7 +70,7 @@ pub fn set_aside_whole(disk: &dyn Disk, path: &Path, name: &str) -> io::Result<P
     Ok(piece)
 }
 
-/// Lists the pieces of the file `name`, in the order of their numbers.
+/// Lists the pieces of the file `name`, sorted by number.
 fn pieces(directory: &Path, name: &str) -> io::Result<Vec<(u64, PathBuf)>> {
     let mut found = Vec::new();
     for item in std::fs::read_dir(directory)? {

@@ -1,15 +1,15 @@
 //! Files and directories in progress, and their removal when the process is interrupted.
 //!
-//! The name of a draft can be guessed, so in a directory that others can write to, somebody may
-//! have put a symbolic link there. A draft is always a new file: [`create_draft`] replaces what an
-//! ended process has left, and never opens what is there.
+//! The name of a draft is predictable, so in a directory that others can write to, somebody may
+//! have put a symbolic link there. A draft is therefore always a new file: [`create_draft`]
+//! replaces what an earlier process left, and never opens an existing file.
 //!
-//! A signal ends the process without unwinding, so no destructor runs: the paths of all drafts
-//! stand in one table of the process, as signals concern the whole process. Creating, naming and
-//! removing a draft happen under the lock of the table.
+//! A signal ends the process without unwinding, so no destructor runs. Signals concern the whole
+//! process, so one table holds the paths of all its drafts. Creating, naming and removing a draft
+//! happen under the lock of this table.
 //!
-//! Invariant: a path in the table is a draft of this process, and never a finished file. So
-//! removing them all removes nothing of another process and nothing that is complete.
+//! Invariant: a path in the table is a draft of this process, and never a finished file. Removing
+//! all drafts therefore never removes a finished file or a file of another process.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
@@ -19,22 +19,23 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 static DRAFTS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-/// The path of a file or directory in progress, which is removed unless it is completed.
+/// Path of a file or directory in progress, which is removed unless it is completed.
 #[derive(Debug)]
 pub struct DraftPath {
     path: PathBuf,
 }
 
-/// The end of all drafts: while it lives, no draft of this process begins or is completed.
+/// Evidence that all drafts have ended: while it lives, no draft of this process begins or is
+/// completed.
 #[must_use = "drafts can begin again once it is dropped"]
 pub struct DraftsEnded {
-    /// The number of drafts that were removed.
+    /// Number of drafts that were removed.
     pub removed: usize,
     _table: MutexGuard<'static, BTreeSet<PathBuf>>,
 }
 
 impl DraftPath {
-    /// Creates a draft at `path`. A path that `create` refuses is not removed: it may be the draft
+    /// Creates a draft at `path`. If `create` fails, the path is not removed: it may be the draft
     /// of another process.
     ///
     /// # Errors
@@ -64,7 +65,7 @@ impl DraftPath {
         self.complete_with(|draft| fs::rename(draft, name))
     }
 
-    /// Completes the draft by a function that gives it its name. If that fails, the draft is
+    /// Completes the draft with a function that gives it its name. If that fails, the draft is
     /// removed.
     ///
     /// # Errors
@@ -86,16 +87,16 @@ impl Drop for DraftPath {
     }
 }
 
-/// Creates the file of a draft, open for reading and writing, and locks it until it is closed. What
-/// an ended process has left at `path` is removed, also a symbolic link; what it leads to is not
+/// Creates the file of a draft, open for reading and writing, and locks it until it is closed.
+/// Removes what an earlier process left at `path`. If that is a symbolic link, its target is not
 /// touched.
 ///
 /// # Errors
-/// [`io::ErrorKind::ResourceBusy`] if another process writes the draft, otherwise the error of the
-/// system.
+/// [`io::ErrorKind::ResourceBusy`] if another process writes the draft, otherwise the system's
+/// error.
 pub fn create_draft(path: &Path) -> io::Result<File> {
     let _left = clear_draft(path)?;
-    // Fails if a file or a link was put there meanwhile (POSIX open(), O_EXCL).
+    // Fails if somebody created a file or a link here in the meantime (POSIX open(), O_EXCL).
     let mut options = File::options();
     let file = options.read(true).write(true).create_new(true).open(path)?;
     lock(&file, path)?;
@@ -105,8 +106,8 @@ pub fn create_draft(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Removes what an ended process has left at the path of a draft. The result keeps other processes
-/// from beginning the same draft as long as it lives.
+/// Removes what an earlier process left at the path of a draft. As long as the result lives, no
+/// other process can begin the same draft.
 ///
 /// # Errors
 /// As for [`create_draft`].
@@ -119,7 +120,7 @@ pub fn clear_draft(path: &Path) -> io::Result<Option<File>> {
         fs::remove_file(path)?;
         return Ok(None);
     }
-    // A pipe would block; the creation fails at it.
+    // Opening a pipe would block; creating the draft fails instead.
     if !left.is_file() {
         return Ok(None);
     }
@@ -129,10 +130,10 @@ pub fn clear_draft(path: &Path) -> io::Result<Option<File>> {
     Ok(Some(file))
 }
 
-/// Returns true if a draft that is to be continued is a file itself, and not a link to one.
+/// Returns true if a draft to be continued is a file itself, not a link to a file.
 ///
 /// # Errors
-/// The error of the system; none if there is nothing.
+/// The error of the system. A missing file is not an error: the result is true.
 pub fn is_own_file(path: &Path) -> io::Result<bool> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
@@ -140,7 +141,7 @@ pub fn is_own_file(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Returns true for a draft of this process: what a command writes is no input of it.
+/// Returns true for a draft of this process, so that a command does not read its own output.
 pub fn is_own_draft(path: &Path) -> bool {
     let name = path.file_name();
     let drafts = table();
@@ -176,8 +177,8 @@ fn is_same(there: &fs::Metadata, _file: &File) -> bool {
     there.is_file()
 }
 
-/// Removes all drafts of this process, and keeps new ones from beginning as long as the result
-/// lives: for the end of the process after a signal.
+/// Removes all drafts of this process, and prevents new ones as long as the result lives. Called
+/// when a signal ends the process.
 pub fn end_drafts() -> DraftsEnded {
     let mut drafts = table();
     drafts.iter().for_each(|path| remove(path));
@@ -190,12 +191,12 @@ pub fn end_drafts() -> DraftsEnded {
 }
 
 fn table() -> MutexGuard<'static, BTreeSet<PathBuf>> {
-    // A panic between two changes of a set of paths leaves a set of paths.
+    // A panic between two changes leaves a valid set of paths.
     DRAFTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes a draft. If the system refuses, the name of what stays says that it is none of the files
-/// that were asked for.
+/// Removes a draft. If the system refuses, the file that remains still has the name of a draft, so
+/// it is not mistaken for a requested file.
 fn remove(path: &Path) {
     drop(match path.is_dir() {
         true => fs::remove_dir_all(path),

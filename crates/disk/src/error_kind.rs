@@ -1,8 +1,8 @@
-//! The kinds of disk errors, by what can be done about them.
+//! Kinds of disk errors, by remedy.
 
 use std::io::{self, ErrorKind};
 
-/// A kind of disk error, by its remedy.
+/// Kind of a disk error, by its remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DiskErrorKind {
     /// The disk is full: wait for space, or end.

@@ -1,13 +1,14 @@
-//! Durable changes to files: all of them go through one trait, [`Disk`], so that tests can make
-//! each call fail.
+//! Durable changes to files. They all go through one trait, [`Disk`], so that tests can make each
+//! call fail.
 //!
-//! [`SystemDisk`] is the machine's own. [`ReservedDisk`] wraps another disk and keeps a
+//! [`SystemDisk`] is the machine's own disk. [`ReservedDisk`] wraps another disk and keeps a
 //! [`Reserve`]: space that is freed when the disk is full, so that work in progress can end
 //! cleanly. [`DiskErrorKind`] classifies an error by its remedy: free space, permission, or another
-//! disk. The testkit has a disk that fails the n-th call, writes short, and forgets what was not
+//! disk. The testkit has a disk that fails the n-th call, writes short, and loses what was not
 //! synced.
 //!
-//! A [`DraftPath`] is the path of a file in progress, which an interrupted process does not leave.
+//! A [`DraftPath`] is the path of a file in progress; if the process is interrupted, the file is
+//! removed.
 //!
 //! Reads use `std::fs` directly, because a reader notices a failed read. Three writers bypass
 //! [`Disk`] too: sled, which writes its own files; the lock on a directory, which holds no data;

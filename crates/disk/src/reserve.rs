@@ -1,12 +1,12 @@
-//! Disk space that is kept for the moment when the disk is full.
+//! Disk space that is reserved for the moment when the disk is full.
 //!
-//! A crawl that meets a full disk has pages in progress whose verdicts are already journalled. The
-//! reserve is a file that is removed then, so that those pages can be written and the crawl can
-//! wait, or end, in order.
+//! When a disk fills up during a crawl, pages are in progress whose verdicts are already
+//! journalled. The reserve is a file that is removed at this moment, so that those pages can be
+//! written and the crawl can wait or end cleanly.
 //!
 //! Invariants: the file is either allocated in full (incompressible bytes, written and synced) or
-//! absent; it is freed once. It is taken again only if the free space exceeds its size plus the
-//! low-water mark, so that a disk at its limit does not free and take it in turns.
+//! absent, and it is freed once. It is taken again only if the free space exceeds its size plus the
+//! low-water mark, so that a disk near its limit does not keep freeing and taking it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ pub enum Restored {
 
 impl Reserve {
     /// Allocates `bytes` at `path`, whose directory exists, or takes over the file of an earlier
-    /// process. If there is no space, the reserve starts out spent: see [`Reserve::is_spent`].
+    /// process. If the space is missing, the reserve starts out spent: see [`Reserve::is_spent`].
     ///
     /// `low_water` bytes must be free beyond the reserve before it is taken *again*.
     ///
@@ -64,13 +64,13 @@ impl Reserve {
         Ok(reserve)
     }
 
-    /// Returns its size in bytes.
+    /// Returns the size in bytes.
     #[must_use]
     pub const fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Returns true if the reserve is freed and not yet taken again; new work should wait then.
+    /// Returns true if the reserve is freed and not yet taken again; new work should then wait.
     /// Never blocks.
     #[must_use]
     pub fn is_spent(&self) -> bool {
@@ -91,7 +91,7 @@ impl Reserve {
         Ok(true)
     }
 
-    /// Takes the reserve again if it was freed and the disk has space for it and for the low-water
+    /// Takes the reserve again if it was freed and the disk has space for it plus the low-water
     /// mark. Writes the whole file, so it must not run on a reactor.
     ///
     /// # Errors
@@ -149,7 +149,7 @@ impl Reserve {
     }
 
     fn turn(&self) -> MutexGuard<'_, ()> {
-        // The mutex guards no data, so a panic leaves nothing half done.
+        // The mutex guards no data, so a panic leaves nothing inconsistent.
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

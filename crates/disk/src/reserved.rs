@@ -1,10 +1,10 @@
 //! A disk with a reserve, which it frees for the first write that finds the disk full.
 //!
-//! If creating a file or appending to one fails because the disk is full, the reserve is freed and
-//! the call repeated (an append continues after the bytes already written). The caller sees a
-//! success; [`Reserve::is_spent`] tells those who begin new work to wait. If several calls find the
-//! disk full at the same time, one of them frees the reserve and all are repeated. A call that
-//! begins while the reserve is spent returns the error of a full disk. A sync is never repeated.
+//! If creating or appending to a file fails because the disk is full, the reserve is freed and the
+//! call repeated (an append continues after the bytes already written). The caller sees a success;
+//! before starting new work, callers check [`Reserve::is_spent`] and wait. If several calls find
+//! the disk full at the same time, one of them frees the reserve and all are repeated. A call that
+//! begins while the reserve is spent returns the "disk full" error. A sync is never repeated.
 
 use std::io;
 use std::path::Path;
@@ -22,7 +22,7 @@ pub struct ReservedDisk {
 }
 
 impl ReservedDisk {
-    /// Wraps `disk`, which frees `reserve` when it is full. The reserve must lie on the same file
+    /// Wraps `disk`; `reserve` is freed when the disk is full. The reserve must be on the same file
     /// system, and must not be written through the returned disk.
     #[must_use]
     pub fn new(disk: Arc<dyn Disk>, reserve: Arc<Reserve>) -> Self {
@@ -32,8 +32,8 @@ impl ReservedDisk {
         }
     }
 
-    /// Wraps `disk` without a reserve until [`ReservedDisk::keep`] sets one; for callers that must
-    /// write before they can take one.
+    /// Wraps `disk` without a reserve until [`ReservedDisk::keep`] sets one. For callers that must
+    /// write before they can take a reserve.
     #[must_use]
     pub fn bare(disk: Arc<dyn Disk>) -> Self {
         Self {
@@ -42,7 +42,7 @@ impl ReservedDisk {
         }
     }
 
-    /// Sets the reserve to free when the disk is full; the first call counts.
+    /// Sets the reserve to free when the disk is full. Only the first call has an effect.
     pub fn keep(&self, reserve: Arc<Reserve>) {
         self.reserve.get_or_init(|| reserve);
     }
@@ -53,7 +53,7 @@ impl ReservedDisk {
         self.reserve.get()
     }
 
-    /// Makes a call, and repeats it once if the reserve made space.
+    /// Makes a call, and repeats it once if the reserve freed some space.
     fn with_room<T>(&self, mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
         let held = self.held();
         match call() {
@@ -73,7 +73,7 @@ impl ReservedDisk {
 /// Returns true if a call that began with the reserve `held`, and failed with `error`, should be
 /// repeated: this call or a concurrent one freed the reserve.
 fn makes_room(held: Option<&Reserve>, error: &io::Error) -> bool {
-    // The limit on a file's size is not lifted by free space.
+    // Free space does not lift the limit on a file's size.
     let needs_room = DiskErrorKind::of(error) == DiskErrorKind::Full
         && error.kind() != io::ErrorKind::FileTooLarge;
     needs_room && held.is_some_and(|reserve| reserve.spend().is_ok())

@@ -1,8 +1,8 @@
-//! Temporary bytes that are too many for memory, in an unnamed file.
+//! Temporary bytes that do not fit in memory, in an unnamed file.
 //!
-//! Nothing here outlives the process: the file has no name from the start (`O_TMPFILE`) or loses it
-//! at once, so a kill leaves nothing behind. The bytes are not durable and do not go through
-//! [`crate::Disk`]; an error ends one piece of work and never damages a file.
+//! A spool never outlives the process: its file is created without a name (`O_TMPFILE`) or loses
+//! the name at once, so a killed process leaves nothing behind. The bytes are not durable and do
+//! not go through [`crate::Disk`]; an error ends one piece of work and never damages a file.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -32,7 +32,7 @@ impl Spool {
     /// Appends all of `bytes`.
     ///
     /// # Errors
-    /// I/O errors of the system; none of `bytes` counts as appended then.
+    /// I/O errors of the system; then none of `bytes` counts as appended.
     pub fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         let written = self.file.seek(SeekFrom::Start(self.length));
         written.and_then(|_at| self.file.write_all(bytes))?;
@@ -85,8 +85,8 @@ impl Spooled {
     }
 }
 
-/// Reads bytes at `offset` into `into` and returns their number. The position that clones of `file`
-/// share does not move.
+/// Reads bytes at `offset` into `into` and returns their number. Does not move the position that
+/// clones of `file` share.
 ///
 /// # Errors
 /// I/O errors of the system.
@@ -95,7 +95,7 @@ pub fn read_at(file: &File, into: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::unix::fs::FileExt::read_at(file, into, offset)
 }
 
-/// Reads bytes at `offset` into `into` and returns their number; the position of `file` moves.
+/// Reads bytes at `offset` into `into` and returns their number. Moves the position of `file`.
 ///
 /// # Errors
 /// I/O errors of the system.

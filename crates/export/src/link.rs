@@ -10,8 +10,8 @@ const ANCHOR_CHARS: usize = 500;
 /// Bytes of the relations of a link.
 const REL_BYTES: usize = 200;
 
-/// Sets the limits by which pages are read for [`LINKS`]: longer words are kept than during a
-/// crawl, and every relation.
+/// Sets the limits for reading pages for [`LINKS`]: anchor texts are longer than during a crawl,
+/// and every relation is kept.
 pub fn widen(limits: &mut ReadLimits) {
     limits.anchor_chars = ANCHOR_CHARS;
     limits.rel_bytes = REL_BYTES;
@@ -51,9 +51,9 @@ pub struct Link<'a> {
     pub source: &'a str,
     /// The link's target: the `url` of a visit, if it was visited.
     pub target: &'a str,
-    /// The anchor text; empty if there is none.
+    /// The anchor text; may be empty.
     pub anchor: &'a str,
-    /// The `rel` values, separated by spaces: `nofollow ugc`; empty if there are none.
+    /// The `rel` values, separated by spaces: `nofollow ugc`; may be empty.
     pub rel: &'a str,
     /// The kind of the link.
     pub kind: &'a str,

@@ -1,9 +1,9 @@
 //! The extent of the link graph in an existing text file, to continue an export.
 //!
 //! The links of a page are consecutive, and pages are in the order of the visits. So the distinct
-//! sources in the file must occur among the visits in this order; a visit between two of them has
-//! no links. The links of the last source may be incomplete and are written again. This reads
-//! nothing of the archive and holds one line in memory.
+//! sources in the file must occur among the visits in this order; a visit between two sources has
+//! no links. The links of the last source may be incomplete and are written again. Finding the
+//! extent does not read the archive and holds one line in memory.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
@@ -23,15 +23,16 @@ use crate::writer::Form;
 pub struct Linked {
     /// The number of visits, from the first, whose links are complete.
     pub visits: u64,
-    /// The length of those links in bytes.
+    /// The length of these visits' links in bytes.
     pub bytes: u64,
 }
 
-/// Returns the extent of the file of links at `path`, or of its draft; the default if there is no
-/// file, or only a torn line.
+/// Returns the extent of the file of links at `path`, or of its draft; the default if neither file
+/// exists, or only a torn line.
 ///
 /// # Errors
-/// [`Differs`] if the file is not of these visits, [`ExportFault`] if either cannot be read.
+/// [`Differs`] if the file is not of these visits, [`ExportFault`] if the file or a visit cannot be
+/// read.
 pub fn linked_so_far(
     path: &Path,
     form: Form,

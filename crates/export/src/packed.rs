@@ -7,7 +7,7 @@ use std::path::Path;
 
 use flate2::write::GzEncoder;
 
-/// The level of gzip, and that of Zstandard: their defaults.
+/// The default levels of gzip and Zstandard.
 const GZIP_LEVEL: u32 = 6;
 const ZSTD_LEVEL: i32 = 3;
 
@@ -49,7 +49,7 @@ impl<W: Write> Packed<W> {
     /// Begins an output.
     ///
     /// # Errors
-    /// The library's error if it has no memory.
+    /// The library's error if memory is short.
     pub fn begin(compression: Option<Compression>, out: W) -> io::Result<Self> {
         Ok(match compression {
             None => Self::Plain(out),

@@ -10,7 +10,7 @@ use web::Document;
 use crate::extracted_text::ExtractedText;
 use crate::quality::QualitySignals;
 
-/// The rules by which texts are made.
+/// The rules for making texts.
 #[derive(Debug, Default)]
 pub struct TextRules {
     /// True for Markdown instead of plain text.
@@ -50,7 +50,7 @@ impl TextRules {
         row.is_page() && (self.duplicates || row.fate.is_original())
     }
 
-    /// Returns the text of a page whose record has this digest; `None` if it has no text.
+    /// Returns the text of a page whose record has this digest; `None` if the text is blank.
     #[must_use]
     pub fn text_of(&self, document: Document, digest: Option<String>) -> Option<PageText> {
         if document.text.trim().is_empty() {
@@ -86,7 +86,7 @@ impl TextRules {
 }
 
 impl PageText {
-    /// Returns the record of the text, which is that of a visit's page.
+    /// Returns the record of the text. `row` is the visit of its page.
     #[must_use]
     pub fn record<'a>(&'a self, row: &'a VisitRecord) -> ExtractedText<'a> {
         // A changed page names its own earlier version.

@@ -32,7 +32,7 @@ pub const DEFAULT_ROWS_PER_FILE: u64 = 1_000_000;
 pub struct VisitPosition {
     /// The number of visits up to here.
     visits: u64,
-    /// The chained digest of these visits.
+    /// The chained digest of the visits up to here.
     digest: u128,
 }
 
@@ -96,12 +96,12 @@ impl Parts {
         })
     }
 
-    /// Takes the next visit, in order, and returns its position; `None` if an existing part covers
-    /// it.
+    /// Takes the next visit in sequence, and returns its position; `None` if an existing part
+    /// covers it.
     ///
     /// # Errors
     /// [`ExportFault::ForeignPart`] if an existing part ends with this visit and was made from
-    /// others.
+    /// other visits.
     pub fn advance(&mut self, visit: &Visit) -> Result<Option<VisitPosition>, ExportFault> {
         self.line.clear();
         self.line.extend_from_slice(&self.read.digest.to_le_bytes());
@@ -196,7 +196,7 @@ fn name(number: usize) -> String {
     format!("part-{number:05}.parquet")
 }
 
-/// Returns the end of the part at `path`; `None` if there is no file.
+/// Returns the end of the part at `path`; `None` if the file does not exist.
 fn position_of(
     path: &Path,
     table: Table,

@@ -1,9 +1,9 @@
-//! Quality signals: the figures by which curators of training corpora filter texts.
+//! Quality signals: the figures that curators of training corpora use to filter texts.
 //!
 //! The names of the rules that use them are in the documentation of each figure: Gopher (Rae et
 //! al., "Scaling Language Models", 2021, appendix A.1.1 and table A1), C4 (Raffel et al.,
 //! "Exploring the Limits of Transfer Learning", JMLR 2020, section 2.2), RefinedWeb (Penedo et al.,
-//! 2023, appendix G) and FineWeb (Penedo et al., 2024, section 3.6). Nothing is filtered here.
+//! 2023, appendix G) and FineWeb (Penedo et al., 2024, section 3.6). This module does not filter.
 //!
 //! The papers leave open what a word is and what is counted. Here a word is one of
 //! [`NormalText`], in lower case and without punctuation; a character is a Unicode scalar value; a
@@ -19,20 +19,20 @@ use neardup::{NormalText, StopWords};
 /// A line of fewer characters is short (FineWeb).
 const SHORT_LINE: usize = 30;
 
-/// Characters that begin an item of a list (Gopher; those of RefinedWeb, too).
+/// Characters that begin an item of a list (Gopher and RefinedWeb).
 const BULLETS: [char; 8] = ['•', '‣', '◦', '▪', '●', '-', '*', '·'];
 
 /// Characters that end a sentence (C4: full stop, question mark, exclamation mark, closing
-/// quotation mark), with those of other scripts.
+/// quotation mark), and their equivalents in other scripts.
 const TERMINAL: [char; 20] = [
     '.', '!', '?', '"', '\'', '”', '’', '»', '…', '。', '！', '？', '．', '」', '』', '؟', '۔',
     '।', '॥', '։',
 ];
 
-/// The lengths of the n-grams of which the most frequent counts (Gopher, table A1).
+/// Lengths *n* for the share of the most frequent n-gram (Gopher, table A1).
 pub const TOP_LENGTHS: [usize; 3] = [2, 3, 4];
 
-/// The lengths of the n-grams of which the repeated ones count (Gopher, table A1).
+/// Lengths *n* for the share of repeated n-grams (Gopher, table A1).
 pub const DUPLICATE_LENGTHS: [usize; 6] = [5, 6, 7, 8, 9, 10];
 
 /// Figures about a text.
@@ -44,12 +44,12 @@ pub struct QualitySignals {
     pub mean_word_length: f64,
     /// Share of the words that have a letter. Gopher keeps 0.8 and more.
     pub alphabetic_words: f64,
-    /// Share of the words that are stop words of the text's language; `None` without a list of
-    /// them. (Gopher asks for two of eight English words.)
+    /// Share of the words that are stop words of the text's language; `None` without a list.
+    /// (Gopher asks for two of eight English words.)
     pub stop_words: Option<f64>,
-    /// Hash signs (`#`) for each word. Gopher keeps up to 0.1.
+    /// Hash signs (`#`) per word. Gopher keeps up to 0.1.
     pub hashes_per_word: f64,
-    /// Ellipses (`…` or `...`) for each word. Gopher keeps up to 0.1.
+    /// Ellipses (`…` or `...`) per word. Gopher keeps up to 0.1.
     pub ellipses_per_word: f64,
     /// Share of the lines that begin with a bullet. Gopher keeps up to 0.9. A bullet that a browser
     /// draws is not in the text.
@@ -106,7 +106,7 @@ impl QualitySignals {
     }
 }
 
-/// Returns `part / whole`, or 0 if the whole is nothing.
+/// Returns `part / whole`, or 0 if the whole is 0.
 fn share(part: usize, whole: usize) -> f64 {
     match whole {
         0 => 0.0,

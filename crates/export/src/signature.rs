@@ -1,10 +1,10 @@
-//! The table of signatures: everything by which a program beside this one compares two pages as
+//! The table of signatures: all data for another program to compare two pages as
 //! [`Thresholds::likeness`](neardup::Thresholds::likeness) does.
 //!
 //! Sketches are lists of whole numbers, because every database has `xor`, shifts and a count of
 //! bits for these. The numbers are signed: not every database has unsigned ones, and the bits are
-//! the same. Invariant: the bits of a list are those of the stored sketch (`docs/formats/export.md`
-//! says which).
+//! the same. Invariant: the bits of a list equal the bits of the stored sketch
+//! (`docs/formats/export.md` defines which).
 
 use neardup::{BAG_BYTES, PageSignature, SKETCH_BYTES, TextSignature};
 
@@ -54,7 +54,7 @@ struct TextRecord {
     subject: Option<SubjectRecord>,
 }
 
-/// 256 minima of four bits, sixteen a number, and eight band keys of 32 bits.
+/// 256 minima of four bits, sixteen per number, and eight band keys of 32 bits.
 #[derive(Clone, Debug, PartialEq)]
 struct SketchRecord {
     minima: [i64; MINIMA_BYTES / 8],
@@ -68,7 +68,7 @@ struct BagRecord {
     diversity: u32,
 }
 
-/// The words of heading and title, and those of them that count.
+/// The words of heading and title, and the number of words that count.
 #[derive(Clone, Debug, PartialEq)]
 struct SubjectRecord {
     words: Vec<i64>,

@@ -64,7 +64,7 @@ impl Column {
 pub struct Table {
     /// Its name and the version of its columns: `visits/2`.
     pub schema: &'static str,
-    /// Its columns in order.
+    /// Its columns, from first to last.
     pub columns: &'static [Column],
 }
 

@@ -3,9 +3,9 @@
 //! Null is `null` in JSON and an empty field in CSV, where it looks like an empty text.
 //!
 //! A spreadsheet treats a field as a formula if it begins with one of [`FORMULA_MARKS`], quoted or
-//! not, and titles, anchors and URLs are written by strangers. So a text field that begins with one
-//! gets a leading `'`, which a spreadsheet reads as "text follows" (OWASP, "CSV Injection"). Our
-//! own numbers are unchanged, and with [`FormulaPolicy::Verbatim`] all texts are.
+//! not, and titles, anchors and URLs are written by strangers. So a text field that begins with
+//! such a mark gets a leading `'`, which a spreadsheet interprets as "text follows" (OWASP, "CSV
+//! Injection"). Our own numbers are unchanged, and with [`FormulaPolicy::Verbatim`] all texts are.
 
 use std::io::{self, Write};
 
@@ -56,8 +56,8 @@ pub(crate) fn json_line(
     out.write_all(b"\n").map_err(ExportFault::from)
 }
 
-/// The first characters by which a spreadsheet recognises a formula: those of OWASP's "CSV
-/// Injection", with their full-width forms, which some locales accept.
+/// The first characters of a field that make a spreadsheet recognise a formula: the list in OWASP's
+/// "CSV Injection", and the full-width forms, which some locales accept.
 const FORMULA_MARKS: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
 
 /// The treatment of text fields that a spreadsheet would run as formulas.

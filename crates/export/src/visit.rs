@@ -1,9 +1,9 @@
-//! The table of visits, in the order in which they ended.
+//! The table of visits, in the order they ended.
 //!
-//! New columns are appended behind those that scripts know; the sketch, which few ask for, is the
-//! last. The journal has a sketch when its page is admitted, before the visit's record, so sketches
-//! are held until then: memory grows with the visits in progress (and with those that no session
-//! ended), not with the pages. A page that was left out has no sketch.
+//! New columns are appended after the columns that scripts know; the sketch, which is rarely
+//! needed, is the last. The journal has a sketch when its page is admitted, before the visit's
+//! record, so sketches are held until then: memory grows with the visits in progress (and with
+//! visits that no session ended), not with the pages. A page that was left out has no sketch.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -27,14 +27,14 @@ pub struct Visit {
     /// The sketch that later pages are compared with; `None` if the page was not admitted or is
     /// compared only exactly.
     pub sketch: Option<[u8; SKETCH_BYTES]>,
-    /// Its whole signature, if [signatures](Visits::with_signatures) are asked for and the page was
+    /// Its whole signature, if [signatures](Visits::with_signatures) are requested and the page was
     /// admitted or retained.
     pub signature: Option<Box<PageSignature>>,
     /// The names of the limits that cut it, separated by spaces; `None` if it is whole.
     pub truncated: Option<String>,
 }
 
-/// A record for each visit.
+/// One record per visit.
 pub const VISITS: Table = Table {
     schema: "visits/6",
     columns: COLUMNS.split_at(COLUMNS.len() - 1).0,
@@ -141,17 +141,17 @@ impl Serialize for VisitRow<'_> {
     }
 }
 
-/// The visits of a crawl, in the order in which they ended.
+/// The visits of a crawl, in the order they ended.
 pub struct Visits {
     history: History,
     revoked: Revocations,
-    /// Signatures of admitted pages whose visit has not ended at this point of the journal.
+    /// Signatures of admitted pages whose visit is still open at this point of the journal.
     begun: HashMap<UrlKey, Begun>,
     sketches: bool,
     signatures: bool,
 }
 
-/// The parts of a page's signature that are asked for.
+/// The requested parts of a page's signature.
 #[derive(Default)]
 struct Begun {
     sketch: Option<[u8; SKETCH_BYTES]>,

@@ -6,8 +6,8 @@
 //!
 //! An export is deterministic, so it can continue an existing file: its output is compared with the
 //! file byte by byte up to the file's end, and only the rest is written. Invariant: the result
-//! equals that of a new export. A file that is not a beginning of the output is refused and left
-//! unchanged. (Trailing zeros, which a power cut leaves for unwritten bytes, count as absent.)
+//! equals a new export. A file that is not a beginning of the output is refused and left unchanged.
+//! (Trailing zeros, which a power cut leaves for unwritten bytes, count as absent.)
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -217,7 +217,7 @@ impl Comparing {
         Ok(same)
     }
 
-    /// Checks that nothing but zeros follows.
+    /// Checks that only zeros follow.
     fn is_at_end(&mut self) -> io::Result<()> {
         loop {
             let rest = self.there.fill_buf()?;

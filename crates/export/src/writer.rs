@@ -11,9 +11,9 @@ use crate::text::{Csv, FormulaPolicy, json_line};
 /// An output form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// One JSON object a line.
+    /// One JSON object per line.
     Jsonl,
-    /// Comma-separated values, with a header line. A text that a spreadsheet would take for a
+    /// Comma-separated values, with a header line. A text that a spreadsheet would interpret as a
     /// formula has a `'` before it.
     Csv,
     /// CSV with every text unchanged.
@@ -55,7 +55,7 @@ impl<W: Write + Send> TableWriter<W> {
         Ok(Self { table, form })
     }
 
-    /// Continues a text table whose beginning exists. A Parquet file begins anew, because it cannot
+    /// Continues a text table whose beginning exists. A Parquet file starts over, because it cannot
     /// be continued.
     ///
     /// # Errors

@@ -27,7 +27,8 @@
 //!   and a page that always fails is given up.
 //! - **The page's**: it is final, or counted.
 //!
-//! The pacer acts on [`Rest`], the crawl on the rest. A status that is no failure is not asked for.
+//! The pacer acts on [`Rest`], the crawl on the other consequences. Never ask about a status that
+//! does not mean a failure.
 
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
 //! Credentials: header fields and cookies that only some origins may get.
 //!
-//! A crawler follows foreign links, so a secret that followed them would reach anybody who asks
-//! for it. Here each secret is bound to origins (scheme, host and port: RFC 6454 section 4) before
-//! the first request, and each request asks anew for the fields of its own URL. Nothing is learned
-//! on the way: neither `Set-Cookie` nor a redirect binds a secret to anything.
+//! A crawler follows foreign links, so a secret that followed them would reach anybody who asks for
+//! it. Here each secret is bound to origins (scheme, host and port: RFC 6454 section 4) before the
+//! first request, and the fields of each request are looked up by its own URL. The bindings never
+//! change on the way: neither `Set-Cookie` nor a redirect binds a secret to an origin.
 //!
 //! Invariant: the values are marked sensitive ([`http::HeaderValue::set_sensitive`]). So `Debug`
 //! hides them, HTTP/2 does not put them into its tables (RFC 7541 section 7.1.3), and archives get
@@ -41,8 +41,8 @@ pub struct Secrets {
 }
 
 impl Secrets {
-    /// Binds fields and cookies to the origins of these seeds: fields that name no origin, and
-    /// cookies as the header of `cookies.rs` says.
+    /// Binds fields without an origin, and cookies, to the origins of these seeds. The header of
+    /// `cookies.rs` explains the rules for cookies.
     #[must_use]
     pub fn new(fields: Vec<SecretField>, cookies: Vec<Cookie>, seeds: &[PageUrl]) -> Self {
         if fields.is_empty() && cookies.is_empty() {
@@ -64,7 +64,7 @@ impl Secrets {
     }
 
     /// Adds fields for single hosts. They are sent over https on the standard port, and to the
-    /// origins of these seeds, in place of other fields of the same names.
+    /// seeds' origins, and replace other fields of the same names.
     #[must_use]
     pub fn with_fields_of_hosts(
         self,
@@ -113,8 +113,8 @@ impl Secrets {
         headers
     }
 
-    /// Returns the number of origins that get fields, and the number of these over http, where they
-    /// are sent in the clear.
+    /// Returns the number of origins that get fields, and how many of the origins use http, where
+    /// the fields are sent in the clear.
     #[must_use]
     pub fn origins(&self) -> (usize, usize) {
         let named = self.fields.iter().filter_map(|field| field.origin.as_ref());
@@ -130,7 +130,7 @@ impl Secrets {
         (all.len(), open)
     }
 
-    /// Returns the number of cookies that can be sent, and the number of these over http.
+    /// Returns the number of cookies that can be sent, and the number that can be sent over http.
     #[must_use]
     pub fn cookies(&self) -> (usize, usize) {
         self.jar.count()

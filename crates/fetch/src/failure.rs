@@ -20,13 +20,13 @@ use crate::ssrf_guard::address::Refusal;
 /// The reason why a page was not answered, as a short clause for a report's `reason`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FetchFailure {
-    /// The host's name has no address, or could not be looked up.
+    /// The host's name does not resolve to an address, or could not be looked up.
     #[error("the host's name does not resolve")]
     Dns,
     /// The host is, or resolves only to, addresses that are not on the public internet.
     #[error("{address} is {refusal}")]
     PrivateAddress {
-        /// The address that was refused; one of them where there were several.
+        /// The address that was refused; any of several.
         address: IpAddr,
         /// The kind of address.
         refusal: Refusal,
@@ -64,7 +64,7 @@ pub enum FetchFailure {
     /// The body is too large for memory, and the disk does not take it.
     #[error("the body cannot be kept on disk: {0}")]
     Spool(io::ErrorKind),
-    /// Too many files are open, so that there is none for a connection or a large body.
+    /// Too many files are open, so a connection or a large body cannot open another.
     #[error("too many files are open")]
     OpenFiles,
     /// The URL cannot be written into a request.
@@ -249,8 +249,7 @@ impl FetchFailure {
 
 /// A failure between us and the proxy.
 enum ProxyFailure {
-    /// There is no connection to the proxy; the cause stands further down in the chain, if
-    /// anywhere.
+    /// The proxy was not reached; the cause may be further down in the chain.
     Unreached,
     Said(String),
 }

@@ -21,13 +21,13 @@ pub type WantsBody<'a> = dyn Fn(u16, &HeaderMap) -> bool + Send + Sync + 'a;
 /// - The body is what the server sent, with its content coding, cut at a known limit. If the rest
 ///   is missing, what came is returned, and [`Exchange::is_incomplete`].
 /// - The call ends: head, silence and body have limits of time.
-/// - `Err` is the page's fate, a value to be counted and perhaps retried, never a fault of ours.
+/// - `Err` is the page's fate, a value to count and perhaps retry, never our own fault.
 #[async_trait]
 pub trait Fetch: Send + Sync {
-    /// Requests `url`, unless it is still what `known` names, and waits for the whole answer.
+    /// Requests `url`, unless it is unchanged since `known`, and waits for the whole answer.
     ///
     /// # Errors
-    /// [`FetchFailure`] if there is no answer.
+    /// [`FetchFailure`] if no answer comes.
     async fn ask(&self, url: &PageUrl, known: &Validators) -> Result<Exchange, FetchFailure>;
 
     /// Requests like [`ask`](Self::ask), with this `Referer` unless the user gives one, but may
@@ -49,13 +49,13 @@ pub trait Fetch: Send + Sync {
     /// Requests `url` unconditionally and waits for the whole answer.
     ///
     /// # Errors
-    /// [`FetchFailure`] if there is no answer.
+    /// [`FetchFailure`] if no answer comes.
     async fn fetch(&self, url: &PageUrl) -> Result<Exchange, FetchFailure> {
         self.ask(url, &Validators::default()).await
     }
 
-    /// Returns the cookies set by servers that a request for `url` would have now, empty if it
-    /// would have none. `None` if the client keeps no cookies.
+    /// Returns the cookies set by servers that a request for `url` would send now; an empty value
+    /// for no cookie. `None` if the client keeps no cookies.
     fn session_cookies(&self, _url: &PageUrl) -> Option<HeaderValue> {
         None
     }

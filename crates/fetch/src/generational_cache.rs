@@ -1,8 +1,8 @@
 //! A cache that drops the entries that were not used lately.
 //!
-//! It has two generations: an entry that is asked for moves to the young one, and when that is
-//! full, the old one is dropped and the young one becomes the old. So the size is bounded, entries
-//! in use stay, and there is no list to keep in order.
+//! It has two generations: a requested entry moves to the young generation. When that is full, the
+//! old generation is dropped and the young one becomes the old. So the size is bounded, entries in
+//! use stay, and no list needs sorting.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ pub(crate) struct GenerationalCache<V> {
     old: HashMap<String, V>,
     /// The weight of the young generation.
     weight: usize,
-    /// The most entries and the most weight of a generation.
+    /// Maximum number of entries, and maximum weight, per generation.
     most: usize,
     most_weight: usize,
     weight_of: fn(&V) -> usize,
@@ -40,7 +40,7 @@ impl<V> GenerationalCache<V> {
         self.young.get(key)
     }
 
-    /// Inserts a value, or replaces the one under this key.
+    /// Inserts a value, or replaces the value under this key.
     pub(crate) fn insert(&mut self, key: String, value: V) {
         self.weigh((self.weight_of)(&value));
         if self.young.len() >= self.most && !self.young.contains_key(&key) {

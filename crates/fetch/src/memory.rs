@@ -1,16 +1,15 @@
-//! The memory that a crawl may take for what servers send.
+//! The memory budget of a crawl for data from servers.
 //!
 //! One budget for the whole crawl, in three parts:
 //!
-//! | part | of the budget | draws | where there is no share |
+//! | part | of the budget | draws | if no share is free |
 //! |---|---|---|---|
 //! | bodies | a half | a body while it is received, and as long as it is there | it goes to disk |
 //! | pages | a quarter | reading a page, and as long as its document is there | it waits its turn |
 //! | large pages | a quarter | the same, of pages over 1 MiB decoded | it waits its turn |
 //!
 //! So no holder of a share waits for a waiter of the same part, and no crowd of large pages holds
-//! up the others. A request for more than a part is a request for all of it: such work is done
-//! alone.
+//! up other pages. A request for more than a part gets the whole part: such work runs alone.
 //!
 //! The rest of a visit's memory is bounded by its own limits: header fields, links, and
 //! buffers of a connection.
@@ -23,7 +22,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// Shares are counted in units of this many bytes.
 const UNIT: u64 = 1 << 10;
 
-/// The smallest budget, in bytes.
+/// Minimum budget, in bytes.
 const LEAST: u64 = 8 << 20;
 
 /// A memory budget, shared by all its users.
@@ -34,7 +33,7 @@ pub struct MemoryBudget {
     large_pages: Part,
 }
 
-/// A part of the budget that is shared out by itself.
+/// A part of the budget with its own semaphore.
 #[derive(Clone, Debug)]
 struct Part {
     free: Arc<Semaphore>,
@@ -90,13 +89,13 @@ impl Part {
         MemoryShare(share.await.expect("the semaphore is never closed"))
     }
 
-    /// Returns the units that so many bytes take: all of the part at most.
+    /// Returns the units for this number of bytes, at most the whole part.
     fn units_of(&self, bytes: u64) -> u32 {
         u32::try_from(bytes.div_ceil(UNIT)).map_or(self.units, |units| units.min(self.units))
     }
 }
 
-/// The default of [`FetchOptions`](crate::FetchOptions): that of a machine with two cores.
+/// The default of [`FetchOptions`](crate::FetchOptions), for a machine with two cores.
 impl Default for MemoryBudget {
     fn default() -> Self {
         Self::new(64 << 20)

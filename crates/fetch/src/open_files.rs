@@ -1,4 +1,4 @@
-//! Open files: what a crawl may have open at a time, divided beforehand.
+//! Open files: the number that a crawl may have open at a time, divided beforehand.
 //!
 //! Each connection is an open file. A process at its limit cannot open the next one, be it a page's
 //! connection, a spooled body or a segment of the journal. So a crawl of 1,100 hosts ended with a
@@ -11,8 +11,8 @@
 //! | a quarter of the rest | idle connections, at most [`MAX_IDLE`] |
 //! | a quarter of the rest | name look-ups, second attempts to connect, spooled bodies |
 //!
-//! Requests and look-ups beyond their share wait. If files are short all the same, because the
-//! whole system is, a connection is tried again soon, and the host has no part in it.
+//! Requests and look-ups beyond their share wait. If files are still short, because the whole
+//! system is, a connection is tried again soon, and the host is not blamed.
 
 use std::time::Duration;
 

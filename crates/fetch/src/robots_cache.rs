@@ -40,11 +40,12 @@ const READ: u64 = MAX_ROBOTS_BYTES as u64 + 1;
 const REDIRECTS: usize = 5;
 /// The time that an answer holds (section 2.4).
 const HOLDS: Duration = Duration::from_secs(24 * 3600);
-/// The time that "nothing may be asked" holds before the host is tried again.
+/// The time that a ban on all pages holds before the host is tried again.
 const HOLDS_UNREACHABLE: Duration = Duration::from_secs(30);
-/// The most bytes of robots.txt that are parsed on the reactor, in less than half a millisecond.
+/// Maximum size of a robots.txt in bytes that is parsed on the reactor, in less than half a
+/// millisecond.
 const QUICK: usize = 16 << 10;
-/// The most bytes of robots.txt behind all cached rules, and the least that each counts.
+/// Maximum number of bytes of robots.txt behind all cached rules, and the minimum that each counts.
 const REMEMBERED: usize = 32 << 20;
 const LEAST: usize = 512;
 
@@ -66,12 +67,13 @@ pub struct RobotsAnswer {
     pub source: RobotsSource,
     /// The reason why they are [`RobotsSource::Unreachable`], and only then.
     pub error: Option<RobotsError>,
-    /// The time until which they hold. A page that [`RobotsSource::Unreachable`] rules forbid is
-    /// worth another try then.
+    /// The expiry of the rules. A page that [`RobotsSource::Unreachable`] rules forbid is worth
+    /// another try then.
     pub until: Timestamp,
     /// The exchanges of this request, redirects first; empty if the rules were cached.
     pub exchanges: Vec<Exchange>,
-    /// The hosts that were asked for this request, answered or not, in order, with repetitions.
+    /// The hosts that were asked for this request, answered or not, from first to last, with
+    /// repetitions.
     pub asked: Vec<Host>,
     /// The text that was read for this request and holds for a day.
     pub read: Option<RobotsText>,
@@ -80,9 +82,9 @@ pub struct RobotsAnswer {
 /// The text of a robots.txt, to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RobotsText {
-    /// Its lines, at most [`MAX_ROBOTS_BYTES`]; none if there is no robots.txt.
+    /// Its lines, at most [`MAX_ROBOTS_BYTES`]; `None` if robots.txt does not exist.
     pub lines: Option<Bytes>,
-    /// The time until which it holds.
+    /// The expiry of the text.
     pub until: Timestamp,
 }
 
@@ -91,9 +93,9 @@ pub struct RobotsText {
 pub enum RobotsSource {
     /// A robots.txt.
     Given,
-    /// There is no robots.txt: everything may be asked.
+    /// robots.txt does not exist: everything may be asked.
     Missing,
-    /// robots.txt is unavailable: nothing may be asked for the time being.
+    /// robots.txt is unavailable: every page is forbidden for the time being.
     Unreachable,
 }
 
@@ -106,12 +108,12 @@ pub enum RobotsError {
     /// There was an answer with this status: the host is in trouble.
     #[error("HTTP status {0}")]
     Status(u16),
-    /// The file cannot be decoded, so nobody knows what it forbids.
+    /// The file cannot be decoded, so its rules are unknown.
     #[error("it is {0}")]
     Coding(DecodeError),
 }
 
-/// The rules of one origin. The task that fetches them holds `asking`; the others wait there and
+/// The rules of one origin. The task that fetches them holds `asking`; other tasks wait there and
 /// then look again.
 #[derive(Default)]
 struct Origin {
@@ -156,9 +158,8 @@ impl RobotsCache {
         Some(self.announce(url, answer))
     }
 
-    /// Takes over the text that an earlier session read for `url`, unless rules are cached that
-    /// hold. It holds no longer than a day from now, whatever a changed clock may have made of the
-    /// time.
+    /// Takes over the text that an earlier session read for `url`, unless valid rules are cached.
+    /// It holds at most one day from now, even if a changed clock has distorted the time.
     pub async fn recall(&self, url: &PageUrl, text: RobotsText) {
         let now = self.clock.now();
         let until = text.until.min(now + HOLDS);
@@ -171,8 +172,9 @@ impl RobotsCache {
         self.learn(&origin, file, until).await;
     }
 
-    /// Returns the rules for `url`, and fetches them if they are not cached. Of tasks that want the
-    /// same rules at the same time, one fetches. Tells the pacer the `Crawl-delay` every time.
+    /// Returns the rules for `url`, and fetches them if they are not cached. If several tasks want
+    /// the same rules at the same time, only one fetches. Tells the pacer the `Crawl-delay` every
+    /// time.
     ///
     /// Waits for permits of the host: do not hold one meanwhile.
     pub async fn rules(&self, url: &PageUrl) -> RobotsAnswer {
@@ -386,8 +388,8 @@ fn is_file(response: &Exchange) -> bool {
     }
 }
 
-/// Returns the target of a redirect. A blank `Location` and one that is no URL name none, as in
-/// browsers.
+/// Returns the target of a redirect. As in browsers, a blank or invalid `Location` does not name a
+/// target.
 fn target(response: &Exchange) -> Option<Result<PageUrl, UrlError>> {
     let location = response.location()?;
     if location.trim().is_empty() {
@@ -397,7 +399,7 @@ fn target(response: &Exchange) -> Option<Result<PageUrl, UrlError>> {
     (!matches!(target, Err(UrlError::Malformed(_)))).then_some(target)
 }
 
-/// The status of a response that refers to an earlier one, which no request of ours asks for.
+/// The status of a response that refers to an earlier response. Our requests never ask for it.
 const NOT_MODIFIED: u16 = 304;
 
 /// The first bytes of a gzip file.

@@ -1,4 +1,4 @@
-//! Exchanges that do not move: a count of them, so that a crawl gives their places to others.
+//! Exchanges that do not move: a count, so that a crawl gives their places to others.
 //!
 //! A server that accepts a connection and stays silent costs a socket, and must not cost the slot
 //! of another host's page. An exchange counts as stalled after [`PATIENCE`] without an answer, or
@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-/// The wait after which an exchange counts as stalled.
+/// The wait before an exchange counts as stalled.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The count of stalled exchanges, shared by all its users.

@@ -1,15 +1,15 @@
-//! A sketch of a bag of words: 64 bytes of which two estimate the resemblance of the multisets of
-//! words.
+//! A sketch of a bag of words: 64 bytes. Two sketches estimate the resemblance of their multisets
+//! of words.
 //!
-//! The *n*-th occurrence of a word is an element of its own, so that the Jaccard index of the
-//! elements is that of the multisets: Σ min / Σ max of the counts. The elements are sampled 512
+//! The *n*-th occurrence of a word is a separate element, so that the Jaccard index of the elements
+//! equals the index of the multisets: Σ min / Σ max of the counts. The elements are sampled 512
 //! times (see `similarity`) and one bit of each sample is kept: at the resemblances in question,
 //! one bit of many samples estimates better than many bits of few (Li and König, "b-bit minwise
-//! hashing", WWW 2010, section 4). Unlike shingles, words count a changed word once, wherever it
-//! stands: short texts with scattered changes need that (`docs/adr/0010`).
+//! hashing", WWW 2010, section 4). A changed word affects several shingles but only one word, which
+//! matters for short texts with scattered changes (`docs/adr/0010`).
 //!
-//! The number of distinct words is kept beside the sample. Prose has many for its length; tables
-//! and code listings have few, and there one word in ten makes another content. Invariant: the
+//! The number of distinct words is kept with the sample. Prose has many for its length. Tables and
+//! code listings have few, and there one word in ten makes the content different. Invariant: the
 //! layout of [`BagSketch::to_bytes`] is stable for ever (`golden/bags.txt`).
 
 use std::fmt;
@@ -17,9 +17,9 @@ use std::fmt;
 use crate::logarithm::ln;
 use crate::similarity;
 
-/// The number of samples; one bit of each is kept.
+/// Number of samples; one bit of each is kept.
 const SAMPLES: usize = 512;
-/// The size of a stored sketch: the number of distinct words, then 512 bits.
+/// Size of a stored sketch: the number of distinct words, then 512 bits.
 pub const BAG_BYTES: usize = 4 + SAMPLES / 8;
 /// The number that each further occurrence adds to a word's hash; odd, so that occurrences differ.
 const NEXT: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -32,7 +32,7 @@ pub struct BagSketch {
 }
 
 impl BagSketch {
-    /// Returns the sketch of distinct words, given by their hashes and counts; none for an empty
+    /// Returns the sketch of distinct words, given by their hashes and counts; `None` for an empty
     /// bag.
     pub(crate) fn of_counts(counts: &[(u64, u32)]) -> Option<Self> {
         let occurrences: usize = counts.iter().map(|(_, count)| *count as usize).sum();
@@ -79,7 +79,7 @@ impl BagSketch {
     }
 
     /// Returns the diversity of a text of `words` words (Herdan's C: ln distinct / ln words), in
-    /// thousandths. Prose of any length lies above 880, code and tables below.
+    /// thousandths. Prose of any length is above 880, code and tables are below.
     #[must_use]
     pub fn diversity(&self, words: u32) -> u32 {
         match ln(u64::from(words)) {
@@ -88,7 +88,7 @@ impl BagSketch {
         }
     }
 
-    /// Returns the sketch as it is stored, little-endian.
+    /// Returns the stored form of the sketch, little-endian.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; BAG_BYTES] {
         let mut bytes = [0; BAG_BYTES];

@@ -1,10 +1,10 @@
-//! Band designs: how many keys of how many minima find the pairs of a resemblance.
+//! Band designs: the number of keys, and of minima per key, that find the pairs of a resemblance.
 //!
 //! Minima are cut into *b* bands of *r* rows, and sets become candidates if all rows of one band
 //! agree. Sets of resemblance J do so with probability 1 - (1 - Jʳ)ᵇ (Leskovec, Rajaraman and
-//! Ullman, "Mining of Massive Datasets", section 3.4.2). Many rows keep unlike sets apart, many
-//! bands find like ones; a design has the most rows with which the promised part of all pairs is
-//! found.
+//! Ullman, "Mining of Massive Datasets", section 3.4.2). Many rows separate unlike sets, many bands
+//! find similar sets. A design has the maximum number of rows that still finds the promised part of
+//! all pairs.
 
 use std::num::NonZeroUsize;
 
@@ -12,17 +12,17 @@ use thiserror::Error;
 
 use crate::mix::mix;
 
-/// The number of minima from which a sketch and its bands are made.
+/// Number of minima that a sketch and its bands are made from.
 pub(crate) const MINIMA: usize = 256;
-/// The number of bands of a sketch.
+/// Number of bands of a sketch.
 pub const BANDS: usize = 8;
-/// The number of minima of a band of a sketch.
+/// Number of minima per band of a sketch.
 pub(crate) const ROWS: usize = 4;
 
-/// The recall that designs promise unless another is asked for.
+/// Recall that designs promise by default.
 pub const DEFAULT_RECALL: f64 = 0.99;
 
-/// A number of bands and of rows in each.
+/// A number of bands, and of rows per band.
 ///
 /// ```
 /// use neardup::{BandDesign, DEFAULT_RECALL};
@@ -42,7 +42,7 @@ pub struct BandDesign {
 }
 
 impl BandDesign {
-    /// The bands of every [`Sketch`](crate::Sketch), by which a crawl finds candidates.
+    /// The bands of every [`Sketch`](crate::Sketch), which a crawl uses to find candidates.
     pub const SKETCH: BandDesign = BandDesign {
         bands: BANDS,
         rows: ROWS,
@@ -63,8 +63,8 @@ impl BandDesign {
     /// `resemblance` or more with probability `recall` or more.
     ///
     /// # Errors
-    /// [`InvalidBandDesign`] if either number is not between 0 and 1, or if 256 minima do not
-    /// suffice (at a recall of .99 below a resemblance of .02).
+    /// [`InvalidBandDesign`] if either number is not between 0 and 1, or if 256 minima are not
+    /// enough (at a recall of .99 below a resemblance of .02).
     pub fn for_resemblance(resemblance: f64, recall: f64) -> Result<Self, InvalidBandDesign> {
         if !(resemblance > 0.0 && resemblance <= 1.0) {
             return Err(InvalidBandDesign::Resemblance(resemblance));
@@ -90,19 +90,19 @@ impl BandDesign {
         self.bands
     }
 
-    /// Returns the number of rows of a band: the minima that must all agree.
+    /// Returns the number of rows per band: the minima that must all agree.
     #[must_use]
     pub fn rows(self) -> usize {
         self.rows
     }
 
-    /// Returns the probability, 0 to 1, with which sets of this resemblance become candidates.
+    /// Returns the probability, 0 to 1, that sets of this resemblance become candidates.
     #[must_use]
     pub fn recall(self, resemblance: f64) -> f64 {
         1.0 - (1.0 - resemblance.powi(self.rows as i32)).powi(self.bands as i32)
     }
 
-    /// Returns the key of each band of these minima.
+    /// Returns the key of each band of `minima`.
     pub(crate) fn keys(self, minima: &[u64; MINIMA]) -> Box<[u32]> {
         minima
             .chunks_exact(self.rows)
@@ -112,16 +112,16 @@ impl BandDesign {
     }
 }
 
-/// The rows beyond which nothing is gained: unlike sets are apart long before.
+/// Maximum number of rows. More gain nothing: unlike sets are already separated by far fewer.
 const MOST_ROWS: usize = 32;
 
-/// Returns the key of a band with these minima.
+/// Returns the key of a band that consists of the minima `rows`.
 pub(crate) fn band_key(rows: &[u64]) -> u32 {
     (rows.iter().fold(0, |key, row| mix(key ^ row)) >> 32) as u32
 }
 
-/// Returns the least number of bands, each of which agrees with probability `agreement`, of which
-/// one agrees with probability `recall`; none if `agreement` is too small for a number.
+/// Returns the smallest number of bands, each agreeing with probability `agreement`, such that at
+/// least one agrees with probability `recall`; `None` if this exceeds the number of minima.
 fn bands_needed(agreement: f64, recall: f64) -> Option<NonZeroUsize> {
     if agreement >= 1.0 {
         return NonZeroUsize::new(1);
@@ -136,9 +136,9 @@ pub enum InvalidBandDesign {
     /// No bands, no rows, or too many minima.
     #[error("bands times rows must be between 1 and 256, got {bands} bands of {rows} rows")]
     Size {
-        /// The number of bands.
+        /// Number of bands.
         bands: usize,
-        /// The number of rows of each.
+        /// Number of rows per band.
         rows: usize,
     },
     /// A resemblance that is not a number above 0 and up to 1.
@@ -150,9 +150,9 @@ pub enum InvalidBandDesign {
     /// A promise that 256 minima cannot keep.
     #[error("a recall of {recall} at a resemblance of {resemblance} needs more than 256 minima")]
     Unreachable {
-        /// The resemblance.
+        /// Required resemblance.
         resemblance: f64,
-        /// The recall.
+        /// Required recall.
         recall: f64,
     },
 }

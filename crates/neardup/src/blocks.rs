@@ -1,15 +1,15 @@
 //! Compressed blocks of sorted fingerprints, at about half their size.
 //!
-//! In a table of 2ᵈ fingerprints two neighbours share about their d leading bits. A block holds its
-//! first fingerprint as it is, and of each further one the position of the highest bit in which it
-//! differs from the one before, in a Huffman code, and the bits below that position as they are
-//! (Manku, Jain and Das Sarma, "Detecting near-duplicates for web crawling", WWW 2007, section
-//! 3.3). The last fingerprint of a block is its key, and blocks are found by interpolation between
-//! keys.
+//! In a table of 2ᵈ fingerprints, two neighbours share about their d leading bits. A block stores
+//! its first fingerprint unchanged. For each further fingerprint it stores the position of the
+//! highest bit that differs from the preceding fingerprint, in a Huffman code, followed by the bits
+//! below that position (Manku, Jain and Das Sarma, "Detecting near-duplicates for web crawling",
+//! WWW 2007, section 3.3). The last fingerprint of a block is its key, and blocks are found by
+//! interpolation between keys.
 //!
-//! The format is stable: a block has a version, all numbers in it have a fixed byte order, and
-//! bytes that are not a block are an error. Detecting changed bytes is left to the store, which
-//! frames blocks with a checksum.
+//! The format is stable: a block has a version, all its numbers have a fixed byte order, and bytes
+//! that are not a block are an error. Changed bytes are detected by the store, which frames blocks
+//! with a checksum.
 
 mod bits;
 mod block;

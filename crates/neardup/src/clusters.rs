@@ -1,16 +1,16 @@
-//! Clusters of documents, made from pairs of similar ones.
+//! Clusters of documents, made from pairs of similar documents.
 //!
-//! Similarity is not transitive, so there are two notions. [`Groups::around`], the usual one: each
-//! document is compared with originals only and joins one of them, so that all members of a cluster
-//! are similar to its first. [`Clusters`]: everything that a chain of similar pairs connects
-//! (union-find over verified pairs; Broder et al., "Syntactic clustering of the web", 1997, section
-//! 4); the ends of a chain may have drifted far apart.
+//! Similarity is not transitive, so there are two notions. [`Groups::around`] is the usual one:
+//! each document is compared only with originals and joins one original, so that all members of a
+//! cluster are similar to its first. [`Clusters`] contain everything that a chain of similar pairs
+//! connects (union-find over verified pairs; Broder et al., "Syntactic clustering of the web",
+//! 1997, section 4); the ends of a chain may be far apart.
 //!
-//! Invariant: documents are numbered from 0 in their order, and [`Groups`] depend on neither the
+//! Invariant: documents are numbered consecutively from 0, and [`Groups`] depend on neither the
 //! order nor the repetition of the pairs that made them.
 
 /// Connected components of similar pairs: union by size, path halving (Tarjan and van Leeuwen, JACM
-/// 1984). 8 bytes a document.
+/// 1984). 8 bytes per document.
 ///
 /// ```
 /// use neardup::clusters::Clusters;
@@ -23,7 +23,7 @@
 #[derive(Clone, Debug)]
 pub struct Clusters {
     parents: Vec<u32>,
-    /// The number of documents below a root, itself included.
+    /// Number of documents below a root, including the root.
     sizes: Vec<u32>,
 }
 
@@ -37,10 +37,11 @@ impl Clusters {
         }
     }
 
-    /// Merges the clusters of the two documents; returns false if they were one already.
+    /// Merges the clusters of the two documents; returns false if both were in the same cluster
+    /// already.
     ///
     /// # Panics
-    /// If one of them is not below the count given to [`Clusters::new`].
+    /// If a number is not less than the count given to [`Clusters::new`].
     pub fn unite(&mut self, one: u32, two: u32) -> bool {
         let (one, two) = (self.root(one), self.root(two));
         if one == two {
@@ -56,10 +57,10 @@ impl Clusters {
         true
     }
 
-    /// Returns true if the two are in one cluster.
+    /// Returns true if the two documents are in the same cluster.
     ///
     /// # Panics
-    /// If one of them is not below the count given to [`Clusters::new`].
+    /// If a number is not less than the count given to [`Clusters::new`].
     #[must_use]
     pub fn united(&mut self, one: u32, two: u32) -> bool {
         self.root(one) == self.root(two)
@@ -68,7 +69,7 @@ impl Clusters {
     /// Returns the member that represents the cluster of `document` until the next union.
     ///
     /// # Panics
-    /// If `document` is not below the count given to [`Clusters::new`].
+    /// If `document` is not less than the count given to [`Clusters::new`].
     #[must_use]
     pub fn root(&mut self, document: u32) -> u32 {
         let mut at = document as usize;
@@ -87,7 +88,7 @@ impl Clusters {
         for document in 0..count {
             self.parents[document as usize] = self.root(document);
         }
-        // From here on the entry of a root in `firsts` is the first member.
+        // From here on, the entry of a root in `firsts` is the first member.
         let Self {
             mut parents,
             sizes: mut firsts,
@@ -102,23 +103,23 @@ impl Clusters {
     }
 }
 
-/// Clusters as lists of their members. 8 bytes a document.
+/// Clusters as lists of their members. 8 bytes per document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Groups {
-    /// Group after group, each ascending.
+    /// The members of each group in turn, ascending.
     members: Vec<u32>,
-    /// The end of each group, in the order of their first members.
+    /// End of each group; groups are sorted by their first members.
     ends: Vec<u32>,
 }
 
-/// A document that is another one's duplicate, or unknown, so that it has no duplicates itself.
+/// A document that is unknown or the duplicate of another, and so cannot have duplicates itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("document {0} is no original, so it has no duplicates")]
 pub struct NotAnOriginal(u32);
 
 impl Groups {
-    /// Returns the clusters around originals; `originals` names the original of each document,
-    /// which is the document itself or an earlier one.
+    /// Returns the clusters around originals. `originals` contains the original of each document:
+    /// the document itself or an earlier one.
     ///
     /// ```
     /// use neardup::clusters::{Groups, NotAnOriginal};
@@ -141,10 +142,11 @@ impl Groups {
         Ok(Self::of(originals))
     }
 
-    /// Returns the groups of documents; `firsts` names the first document of the group of each.
+    /// Returns the groups of documents; `firsts` contains, for each document, the first one of its
+    /// group.
     fn of(firsts: &[u32]) -> Self {
         let mut ends = Vec::new();
-        // The place of the next member of each document's group.
+        // Position of the next member of each document's group.
         let mut next = vec![0_u32; firsts.len()];
         for &first in firsts {
             next[first as usize] += 1;
@@ -164,20 +166,20 @@ impl Groups {
         Self { members, ends }
     }
 
-    /// Returns the number of groups, including those of one member.
+    /// Returns the number of groups, including groups of one member.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Returns true if there are none.
+    /// Returns true if the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// Returns the members of the group with this number, ascending; none if there is no such
-    /// group.
+    /// Returns the members of the group with this number, ascending; empty if the group does not
+    /// exist.
     #[must_use]
     pub fn get(&self, group: u32) -> &[u32] {
         let group = group as usize;
@@ -190,7 +192,7 @@ impl Groups {
             .unwrap_or_default()
     }
 
-    /// Iterates over the groups in the order of their first members; the members of each ascend.
+    /// Iterates over the groups, sorted by first member; the members of each group ascend.
     pub fn iter(&self) -> impl Iterator<Item = &[u32]> {
         let mut start = 0;
         self.ends.iter().map(move |&end| {

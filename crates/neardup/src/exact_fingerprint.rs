@@ -1,16 +1,16 @@
-//! An exact equality test: equal fingerprints first, then the texts themselves.
+//! An exact equality test: it compares fingerprints first, then the texts themselves.
 //!
-//! Different texts have the same 64 bits once in 2⁶⁴ pairs, so most comparisons end at the
-//! fingerprint; equal fingerprints are confirmed by a comparison, so the answer is exact whatever
-//! the hash (Broder, Glassman, Manasse and Zweig, WWW 1997: exact duplicates are removed first).
-//! The texts, perhaps in an archive, are fetched only when they are compared.
+//! Two different texts share the same 64 bits with probability 2⁻⁶⁴, so most comparisons end at the
+//! fingerprint. Equal fingerprints are confirmed by comparing the texts, so the result is exact
+//! with any hash (Broder, Glassman, Manasse and Zweig, WWW 1997: exact duplicates are removed
+//! first). The texts, perhaps in an archive, are fetched only for a comparison.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::key::HashKey;
 use crate::text::NormalText;
 
-/// A 64-bit hash of a text or of any bytes, for instance a shingle made elsewhere. Unlike the
+/// A 64-bit hash of a text or of any bytes, for instance of a shingle from elsewhere. Unlike the
 /// simhash [`Fingerprint`](crate::Fingerprint), it changes completely with any bit of its input.
 ///
 /// ```
@@ -24,14 +24,14 @@ use crate::text::NormalText;
 pub struct ExactFingerprint(u64);
 
 impl ExactFingerprint {
-    /// Creates the fingerprint of a text's words in their order: white space, punctuation and
+    /// Creates the fingerprint of the sequence of a text's words: white space, punctuation and
     /// capitals do not count.
     #[must_use]
     pub fn of_text(text: &NormalText, key: HashKey) -> Self {
         Self::of_bytes(text.as_str().as_bytes(), key)
     }
 
-    /// Creates the fingerprint of bytes as they are (keyed xxh3).
+    /// Creates the fingerprint of raw bytes (keyed xxh3).
     #[must_use]
     pub fn of_bytes(bytes: &[u8], key: HashKey) -> Self {
         Self(xxh3_64_with_seed(bytes, key.as_u64()))
@@ -43,7 +43,7 @@ impl ExactFingerprint {
         Self(bits)
     }
 
-    /// Returns the number to be stored. It is meaningful only together with its key and
+    /// Returns the number to store. It is meaningful only together with its key and
     /// [`ALGORITHM`](crate::ALGORITHM).
     #[must_use]
     pub const fn as_u64(self) -> u64 {

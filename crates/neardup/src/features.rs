@@ -5,10 +5,10 @@ use std::str::FromStr;
 
 use crate::text::NormalText;
 
-/// The largest width of a shingle, in words or characters.
+/// Maximum width of a shingle, in words or characters.
 pub const MAX_WIDTH: usize = 64;
 
-/// The number of words or characters of one feature: 1 to [`MAX_WIDTH`].
+/// Number of words or characters per feature: 1 to [`MAX_WIDTH`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(try_from = "usize", into = "usize"))]
@@ -18,11 +18,11 @@ impl Width {
     /// Single words or characters.
     pub const ONE: Width = Width(1);
 
-    /// The width of the shingles that decide about resemblance: five words. With three, other
+    /// Width of the shingles that decide about resemblance: five words. With three, texts on other
     /// subjects in the same phrases look more similar than they are (`docs/adr/0005`).
     pub const VERIFICATION: Width = Width(5);
 
-    /// The width of the shingles of the system that clustered the web in 1997 (Broder, Glassman,
+    /// Width of the shingles in the system that clustered the web in 1997 (Broder, Glassman,
     /// Manasse and Zweig): ten words.
     pub const CLUSTERING_1997: Width = Width(10);
 
@@ -67,8 +67,8 @@ pub enum Unit {
     Chars(Width),
 }
 
-/// The weight of a feature that occurs tf times in a text, written `none`, `tf`, `log-tf`, `tf-idf`
-/// or `plain-tf-idf`.
+/// Weight of a feature that occurs tf times in a text, written `none`, `tf`, `log-tf`, `tf-idf` or
+/// `plain-tf-idf`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Weights {
     /// 1, for any tf.
@@ -79,40 +79,39 @@ pub enum Weights {
     LogTf,
     /// (1 + ln tf) · (1 + ln ((N+1) / (df+1))), in steps of 1/1024, where tf above 255 counts as
     /// 255, and df of N documents seen before have the feature (Manning, Raghavan and Schütze,
-    /// *Introduction to Information Retrieval*, section 6.4.1, with one additional document in
-    /// which everything occurs). A [`Fingerprinter`](crate::fingerprinter::Fingerprinter) has the
+    /// *Introduction to Information Retrieval*, section 6.4.1, with one additional document that
+    /// contains everything). A [`Fingerprinter`](crate::fingerprinter::Fingerprinter) has the
     /// documents; without any this is log-tf.
     TfIdf,
     /// tf · ln (N/df), in steps of 1/1024, where df of N documents have the feature, and a df of 0
-    /// counts as 1 (Spärck Jones 1972; Salton and Buckley 1988). What all documents have weighs
-    /// nothing. Without a [`Fingerprinter`](crate::fingerprinter::Fingerprinter) this is tf.
+    /// counts as 1 (Spärck Jones 1972; Salton and Buckley 1988). A feature of all documents has
+    /// weight 0. Without a [`Fingerprinter`](crate::fingerprinter::Fingerprinter) this is tf.
     PlainTfIdf,
 }
 
 impl Weights {
-    /// Returns true if the weights depend on the documents that have a feature.
+    /// Returns true if the weights depend on the number of documents that have a feature.
     #[must_use]
     pub const fn needs_frequencies(self) -> bool {
         matches!(self, Self::TfIdf | Self::PlainTfIdf)
     }
 }
 
-/// The bit of a fingerprint where the features with a 1 weigh as much as the others, written `drop`
-/// or `one`.
+/// Value of a bit whose ones and zeros weigh the same, written `drop` or `one`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Ties {
     /// The bit is dropped: 0.
     #[default]
     Drop,
-    /// 1, as in descriptions that take the sign of the sum and let 0 be positive.
+    /// 1, as in descriptions that take the sign of the sum and count 0 as positive.
     One,
 }
 
-/// The recipe of a fingerprint: features of one kind, weighted. Written `word:1+log-tf`; without
-/// weights, `log-tf` is meant.
+/// The recipe of a fingerprint: features of one kind, weighted. Written `word:1+log-tf`; `log-tf`
+/// is the default for the weights.
 ///
-/// The default, single words weighted 1 + ln tf, finds most: raw tf draws unrelated pages together
-/// by frequent function words.
+/// The default, single words weighted 1 + ln tf, finds the most: with raw tf, frequent function
+/// words make unrelated pages similar.
 ///
 /// ```
 /// use neardup::{Features, HashKey, NormalText, UnknownFeatures};
@@ -147,13 +146,13 @@ fn char_shingle_spans(text: &str, width: Width) -> impl Iterator<Item = (usize, 
         .map(|(at, _)| at)
         .skip(width.get())
         .chain([text.len()]);
-    // In a shorter text `ends` holds the end of the text alone; an empty text has no start.
+    // In a shorter text, `ends` holds only the end of the text; an empty text has no start.
     starts.zip(ends)
 }
 
 impl Unit {
-    /// Returns the bounds of each feature in the text's words, joined by single spaces, in order
-    /// and with repetitions.
+    /// Returns the bounds of each feature in the text's words, joined by single spaces, in text
+    /// order and with repetitions.
     pub(crate) fn spans(self, text: &NormalText) -> Vec<(usize, usize)> {
         match self {
             Unit::Words(width) => {
@@ -169,7 +168,7 @@ impl Unit {
     }
 }
 
-/// A specification of features that do not exist.
+/// A specification of unknown features.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownFeatures {
     /// A width of 0 or above [`MAX_WIDTH`].
@@ -178,7 +177,7 @@ pub enum UnknownFeatures {
     /// Not `word:W` or `char:K`.
     #[error("unknown feature `{0}`: use `word:W` or `char:K` with W and K from 1 to {MAX_WIDTH}")]
     Unit(String),
-    /// Not one of the known weights.
+    /// Unknown weights.
     #[error("`{0}` names no weights: `none`, `tf`, `log-tf`, `tf-idf` and `plain-tf-idf` do")]
     Weights(String),
     /// Neither `drop` nor `one`.
@@ -200,7 +199,7 @@ impl FromStr for Unit {
         if width.is_empty() || !width.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(unknown());
         }
-        // Digits that overflow are too wide, like 65.
+        // Digits that overflow count as too wide, like 65.
         Width::new(width.parse().unwrap_or(usize::MAX)).map(make)
     }
 }
@@ -280,7 +279,7 @@ impl fmt::Display for Features {
     }
 }
 
-/// Returns the beginning of a wrong argument, enough to recognise it.
+/// Returns the beginning of a wrong argument, long enough to recognise it.
 fn quoted(argument: &str) -> String {
     argument.chars().take(40).collect()
 }

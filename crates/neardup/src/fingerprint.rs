@@ -1,4 +1,5 @@
-//! Simhash fingerprints of 8 to 64 bits, which differ in few places if the texts differ little.
+//! Simhash fingerprints of 8 to 64 bits; if texts differ little, their fingerprints differ in few
+//! bits.
 
 use std::fmt;
 use std::str::FromStr;
@@ -29,7 +30,7 @@ impl Fingerprint {
         self.0
     }
 
-    /// Returns the Hamming distance: the number of the 64 bits in which the two differ.
+    /// Returns the Hamming distance: the number of the 64 bits that differ.
     #[must_use]
     #[doc(alias = "hamming_distance")]
     pub const fn distance(self, other: Fingerprint) -> u32 {
@@ -45,15 +46,15 @@ impl Fingerprint {
         cosine(self.distance(other), u64::BITS)
     }
 
-    /// Returns the standard error of [`cosine`](Self::cosine) if the true cosine, -1 to 1, is this
-    /// one: sin θ · √(θ(π-θ)/64), where θ is the angle.
+    /// Returns the standard error of [`cosine`](Self::cosine) for a true cosine of `cosine`, -1 to
+    /// 1: sin θ · √(θ(π-θ)/64), where θ is the angle.
     #[must_use]
     pub fn cosine_error(cosine: f64) -> f64 {
         cosine_error(cosine, u64::BITS)
     }
 
-    /// Returns the simhash of the same text that has this number of bits: the lowest ones, since
-    /// each bit is voted on independently. The others are 0.
+    /// Returns the simhash of the same text with this number of bits: the lowest bits, since each
+    /// bit is voted on independently. The other bits are 0.
     #[must_use]
     pub const fn lowest(self, bits: FingerprintBits) -> Self {
         Self(self.0 & u64::MAX >> (u64::BITS - bits.get()))
@@ -70,12 +71,12 @@ impl Fingerprint {
     }
 }
 
-/// The number of bits of a fingerprint: 8 to 64.
+/// Number of bits of a fingerprint: 8 to 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FingerprintBits(u8);
 
 impl FingerprintBits {
-    /// 64 bits, those of [`Fingerprint`].
+    /// 64 bits, as in [`Fingerprint`].
     pub const ALL: Self = Self(64);
 
     /// Creates a number of bits.
@@ -95,21 +96,22 @@ impl FingerprintBits {
         self.0 as u32
     }
 
-    /// Estimates the cosine from a distance as [`Fingerprint::cosine`] does, by these bits.
+    /// Estimates the cosine from a distance as [`Fingerprint::cosine`] does, for this number of
+    /// bits.
     #[must_use]
     pub fn cosine(self, distance: u32) -> f64 {
         cosine(distance, self.get())
     }
 
-    /// Returns the standard error of [`cosine`](Self::cosine) if the true cosine, -1 to 1, is this
-    /// one.
+    /// Returns the standard error of [`cosine`](Self::cosine) for a true cosine of `cosine`, -1 to
+    /// 1.
     #[must_use]
     pub fn cosine_error(self, cosine: f64) -> f64 {
         cosine_error(cosine, self.get())
     }
 }
 
-/// A number of bits that no fingerprint has.
+/// An invalid number of bits.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a fingerprint has 8 to 64 bits, got {0}")]
 pub struct InvalidBits(String);
@@ -123,14 +125,14 @@ impl FromStr for FingerprintBits {
     }
 }
 
-/// Returns the cosine of the angle of which `distance` of `bits` random planes tell two vectors
-/// apart.
+/// Returns the cosine of the angle between two vectors that are separated by `distance` of `bits`
+/// random planes.
 fn cosine(distance: u32, bits: u32) -> f64 {
     (std::f64::consts::PI * f64::from(distance) / f64::from(bits)).cos()
 }
 
-/// Returns the standard error of that estimate: the distance is binomial, with variance bits ·
-/// θ/π(1-θ/π), and the slope of the cosine is sin θ.
+/// Returns the standard error of the estimated cosine: the distance is binomial, with variance bits
+/// · θ/π(1-θ/π), and the slope of the cosine is sin θ.
 fn cosine_error(cosine: f64, bits: u32) -> f64 {
     let angle = cosine.clamp(-1.0, 1.0).acos();
     angle.sin() * (angle * (std::f64::consts::PI - angle) / f64::from(bits)).sqrt()
@@ -161,7 +163,7 @@ impl FromStr for Fingerprint {
     }
 }
 
-/// Returns the beginning of a wrong argument, enough to recognise it.
+/// Returns the beginning of a wrong argument, long enough to recognise it.
 fn quoted(written: &str) -> String {
     written.chars().take(40).collect()
 }

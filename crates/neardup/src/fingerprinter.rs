@@ -1,8 +1,8 @@
 //! Fingerprints beyond plain features: without stop words, or weighted by document frequencies.
 //!
-//! Frequencies drift while a crawl learns them, and fingerprints made with earlier ones differ a
-//! little from later ones: between 1,000 and 100,000 documents a word's weight changes by a few per
-//! cent. So the frequencies of a fingerprinter never change; a caller that learns more makes a new
+//! Frequencies drift while a crawl learns them, and earlier fingerprints differ slightly from later
+//! ones: between 1,000 and 100,000 documents, a word's weight changes by a few per cent. So the
+//! frequencies of a fingerprinter never change; a caller that learns more creates a new
 //! fingerprinter, seldom, or uses a fixed corpus.
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::simhash::weights::weight_of;
 use crate::stop_words::StopWords;
 use crate::text::NormalText;
 
-/// A maker of fingerprints of one kind. Cheap to clone.
+/// Fingerprinting with fixed features, stop words and weights. Cheap to clone.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -33,18 +33,18 @@ use crate::text::NormalText;
 pub struct Fingerprinter {
     features: Features,
     stop_words: Option<Arc<StopWords>>,
-    /// Present only if the weights need them.
+    /// Present only if the weights need frequencies.
     frequencies: Option<Arc<DocumentFrequencies>>,
     ties: Ties,
 }
 
 impl Fingerprinter {
     /// Creates a fingerprinter of `features` that leaves out `stop_words`; shingles continue across
-    /// the gaps that these leave.
+    /// the resulting gaps.
     ///
     /// # Errors
     /// [`InvalidFingerprinter`] if the weights are tf-idf and `frequencies` are missing or count
-    /// other features, or if frequencies are given to weights that do not use them.
+    /// other features, or if frequencies are given for weights that do not use them.
     pub fn new(
         features: Features,
         stop_words: Option<Arc<StopWords>>,
@@ -100,7 +100,7 @@ impl Fingerprinter {
         self.ties
     }
 
-    /// Returns the simhash of `text`, as defined at [`Features::fingerprint`], but for ties.
+    /// Returns the simhash of `text`, as defined at [`Features::fingerprint`], except for ties.
     #[must_use]
     pub fn fingerprint(&self, text: &NormalText, key: HashKey) -> Fingerprint {
         match (&self.frequencies, self.ties) {
@@ -109,7 +109,7 @@ impl Fingerprinter {
         }
     }
 
-    /// Returns the result of `read` for `text` without stop words.
+    /// Calls `read` with `text` without stop words, and returns its result.
     pub(crate) fn kept<T>(&self, text: &NormalText, read: impl FnOnce(&NormalText) -> T) -> T {
         match &self.stop_words {
             Some(words) => read(&words.taken_from(text)),
@@ -132,7 +132,7 @@ impl Fingerprinter {
         })
     }
 
-    /// Returns the simhash of a text that is not normalised yet, in one pass if possible.
+    /// Returns the simhash of a text that is not yet normalised, in one pass if possible.
     #[must_use]
     pub fn fingerprint_of_text(&self, text: &str, key: HashKey) -> Fingerprint {
         if self.is_plain() {
@@ -142,13 +142,14 @@ impl Fingerprinter {
         }
     }
 
-    /// Returns true if the fingerprints are those of the features: the hashes of the words suffice.
+    /// Returns true if the features alone determine the fingerprints: hashes of the words are
+    /// enough.
     pub(crate) fn is_plain(&self) -> bool {
         self.stop_words.is_none() && self.frequencies.is_none() && self.ties == Ties::Drop
     }
 }
 
-/// A fingerprinter of features alone: without documents tf-idf equals log-tf.
+/// A fingerprinter of features only: without documents, tf-idf equals log-tf.
 impl From<Features> for Fingerprinter {
     fn from(features: Features) -> Self {
         Self {
@@ -171,7 +172,7 @@ fn weighted(
     let joined = text.as_str();
     let hashes = unit.hashes(text, key).into_iter();
     let mut features: Vec<(u64, (usize, usize))> = hashes.zip(unit.spans(text)).collect();
-    // Equal hashes in the order of the text: the first occurrence names the term.
+    // Sorts equal hashes in text order: the first occurrence names the term.
     features.sort_by_key(|&(hash, _)| hash);
     let documents = frequencies.documents();
     let distinct = features.chunk_by(|(one, _), (other, _)| one == other);
@@ -191,30 +192,30 @@ fn weighted(
 }
 
 /// Returns (1 + ln tf) · (1 + idf) in steps of 1/1024; `idf` is in the steps of [`logarithm`]. The
-/// result is at most 6.6 · 46 · 1024, so that sums of 2³⁰ of them are far from overflowing 64 bits.
+/// result is at most 6.6 · 46 · 1024, so that a sum of 2³⁰ weights is far from overflowing 64 bits.
 fn weight(times: u64, idf: u64) -> u32 {
     let steps = |logarithm: u64| (((logarithm::ONE + logarithm) >> 21) + 1) >> 1;
     ((steps(ln(times.min(255))) * steps(idf) + 512) >> 10) as u32
 }
 
-/// Returns tf · idf in steps of 1/1024, at most what 32 bits hold.
+/// Returns tf · idf in steps of 1/1024, capped at the maximum of 32 bits.
 fn plain_weight(times: u64, idf: u64) -> u32 {
     let steps = (u128::from(times) * u128::from(idf) + (1 << 21)) >> 22;
     u32::try_from(steps).unwrap_or(u32::MAX)
 }
 
-/// The reasons for which a fingerprinter is refused.
+/// Reasons to refuse a fingerprinter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidFingerprinter {
     /// Tf-idf weights without document frequencies.
     #[error("tf-idf weighs by documents: frequencies are needed, learned or from a corpus file")]
     NoFrequencies,
-    /// Frequencies of other features than those of the fingerprints.
+    /// The frequencies and the fingerprints have different features.
     #[error("these frequencies are of {counted}, but the features are {asked}")]
     OtherUnit {
-        /// The features that were counted.
+        /// Features that were counted.
         counted: Unit,
-        /// The features of the fingerprints.
+        /// Features of the fingerprints.
         asked: Unit,
     },
     /// Frequencies that the weights do not use.

@@ -1,15 +1,15 @@
-//! Document frequencies: the number of documents in which a feature occurs.
+//! Document frequencies: the number of documents that contain a feature.
 //!
-//! They are learned document by document in bounded memory: when more than twice [`MAX_TERMS`]
-//! features are counted, the median count is subtracted from all counts, and features left with
-//! none are dropped. This is the "frequent" algorithm of Misra and Gries (Finding repeated
+//! They are learned document by document in bounded memory. When more than twice [`MAX_TERMS`]
+//! features are counted, the median count is subtracted from all counts, and features whose count
+//! becomes 0 are dropped. This is the "frequent" algorithm of Misra and Gries (Finding repeated
 //! elements, 1982) in the batched form of Anderson et al. (A high-performance algorithm for
 //! identifying frequent items in data streams, IMC 2017): no count is too high, and each is too low
 //! by at most the sum of all counts divided by `MAX_TERMS`. Dropped features are rare, and rare
 //! features have similar weights.
 //!
-//! The file format is text, the most frequent features first, so that other lists are easily
-//! converted:
+//! The file format is text, the most frequent features first, so that other lists are easy to
+//! convert:
 //!
 //! ```text
 //! documents<TAB>18846<TAB>word:1
@@ -17,8 +17,8 @@
 //! zebra<TAB>3
 //! ```
 //!
-//! The third column of the first line names the counted features and may be left out for `word:1`.
-//! Invariant: a file reads back as it was written (property test); counts are from 1 to the number
+//! The third column of the first line names the counted features and may be omitted for `word:1`.
+//! Invariants: a file reads back as it was written (property test); counts are from 1 to the number
 //! of documents.
 
 mod file;
@@ -30,14 +30,14 @@ pub use file::FrequenciesError;
 use crate::features::Unit;
 use crate::text::NormalText;
 
-/// The number of features held: 262,144, about 20 MB if they are words. While learning up to twice
-/// as many.
+/// Maximum number of features: 262,144, about 20 MB if they are words. Twice as many while
+/// learning.
 pub const MAX_TERMS: usize = 1 << 18;
 
-/// The largest length of a counted feature, in bytes. Longer ones count as never seen.
+/// Maximum length of a counted feature, in bytes. A longer feature counts as never seen.
 pub const MAX_TERM: usize = 256;
 
-/// The number of documents, and the number of documents with each feature.
+/// Number of documents, and number of documents per feature.
 ///
 /// ```
 /// use neardup::frequencies::DocumentFrequencies;
@@ -58,7 +58,7 @@ pub struct DocumentFrequencies {
 }
 
 impl DocumentFrequencies {
-    /// Creates the frequencies of no documents.
+    /// Creates the frequencies of an empty collection of documents.
     #[must_use]
     pub fn new(unit: Unit) -> Self {
         Self::with_most(unit, MAX_TERMS)
@@ -73,8 +73,8 @@ impl DocumentFrequencies {
         }
     }
 
-    /// Counts one more document. If stop words are left out of fingerprints and features are wider
-    /// than a word, they must be left out of `text` as well.
+    /// Counts one more document. If fingerprints leave out stop words and features are wider than a
+    /// word, `text` must come without the stop words as well.
     pub fn learn(&mut self, text: &NormalText) {
         self.documents += 1;
         let joined = text.as_str();
@@ -88,8 +88,7 @@ impl DocumentFrequencies {
                 Some(count) => *count = count.saturating_add(1),
                 None => {
                     self.counts.insert(term.into(), 1);
-                    // In the order of the text, so that the same documents always leave the same
-                    // counts.
+                    // In text order, so that the same documents always leave the same counts.
                     if self.counts.len() > 2 * self.most {
                         self.forget_rare();
                     }
@@ -98,7 +97,7 @@ impl DocumentFrequencies {
         }
     }
 
-    /// Subtracts the median from all counts; at most half of them remain.
+    /// Subtracts the median from all counts; at most half of the features remain.
     fn forget_rare(&mut self) {
         let mut counts: Vec<u32> = self.counts.values().copied().collect();
         let middle = counts.len() / 2;
@@ -121,7 +120,8 @@ impl DocumentFrequencies {
         self.documents
     }
 
-    /// Returns all features with the number of documents that have each, in no particular order.
+    /// Returns all features, each with the number of documents that have it, in no particular
+    /// order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, u32)> {
         self.counts.iter().map(|(term, count)| (&**term, *count))
     }
@@ -139,7 +139,7 @@ impl DocumentFrequencies {
     }
 
     /// Returns the number of documents that have `feature`, written as in [`NormalText::as_str`]; 0
-    /// for an unknown one.
+    /// for an unknown feature.
     #[must_use]
     pub fn of(&self, feature: &str) -> u32 {
         self.counts.get(feature).copied().unwrap_or(0)

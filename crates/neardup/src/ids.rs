@@ -1,6 +1,6 @@
 //! A short list of ids, nearly always of length one.
 
-/// Ids in the order of insertion. A single one needs no allocation.
+/// Ids in the order of insertion. A single id needs no allocation.
 #[derive(Clone, Debug)]
 pub(crate) enum Ids {
     One(u32),
@@ -39,7 +39,7 @@ impl Ids {
         true
     }
 
-    /// Returns the number of bytes held beside the value itself.
+    /// Returns the number of bytes held in addition to the value itself.
     pub(crate) fn memory(&self) -> usize {
         match self {
             Ids::One(_) => 0,

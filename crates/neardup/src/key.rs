@@ -1,14 +1,14 @@
 //! The key of all hashes of a crawl.
 //!
-//! With a public hash anyone could craft a page whose fingerprint and sketch equal those of
-//! somebody else's, and so have that page left out. A secret key for each crawl prevents that.
-//! Crawls that share an index share the key.
+//! With a public hash, anyone could craft a page with the same fingerprint and sketch as somebody
+//! else's page, so that the latter is left out. A secret key per crawl prevents that. Crawls that
+//! share an index share the key.
 
 use std::fmt;
 
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-/// A key for every hash of a crawl.
+/// A key for all hashes of a crawl.
 ///
 /// ```
 /// use neardup::HashKey;
@@ -24,14 +24,14 @@ impl HashKey {
     /// The key of golden files and of commands that compare files without a crawl.
     pub const ZERO: HashKey = HashKey(0);
 
-    /// Returns the key with this number. Choose it at random once a crawl, and keep it with the
-    /// crawl.
+    /// Returns the key with this number. Choose the number at random once per crawl, and keep it
+    /// with the crawl.
     #[must_use]
     pub const fn new(key: u64) -> Self {
         Self(key)
     }
 
-    /// Returns the number, to be stored with the crawl.
+    /// Returns the number, to store it with the crawl.
     #[must_use]
     pub const fn as_u64(self) -> u64 {
         self.0
@@ -45,7 +45,7 @@ impl HashKey {
     }
 }
 
-/// Debug output hides the key, because it ends in logs.
+/// Debug output hides the key, because debug output ends up in logs.
 impl fmt::Debug for HashKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if *self == Self::ZERO {

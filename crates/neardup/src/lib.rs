@@ -1,4 +1,4 @@
-//! Near-duplicate detection: decides how similar two texts are, and finds similar ones among
+//! Near-duplicate detection: decides how similar two texts are, and finds similar texts among
 //! millions.
 //!
 //! ```
@@ -11,7 +11,7 @@
 //! }
 //! ```
 //!
-//! An index with ids of your own, which can be asked and changed:
+//! An index with your own ids, which can be queried and changed:
 //!
 //! ```
 //! use neardup::{HashKey, SignatureBuilder, TextIndex, Thresholds};
@@ -29,7 +29,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Pure: no clock, no disk, no threads. The pieces stand alone, from the text upwards:
+//! Pure: no clock, no disk, no threads. The pieces can be used separately, from the text upwards:
 //!
 //! - [`NormalText`]: the words of a text, case folded and composed; or the tokens of a tokenizer of
 //!   your own. [`word_ranges`]: their places in the text.
@@ -46,18 +46,18 @@
 //!   both: the verdict. Fingerprints and sketch bands propose candidates, sketches decide
 //!   (Henzinger 2006: either alone is wrong every other time).
 //!
-//! Modules of their own, beside the verdict:
+//! Separate modules, in addition to the verdict:
 //!
 //! - [`tables`]: all fingerprints within *k* bits of a given one (Manku, Jain and Das Sarma 2007);
 //!   [`blocks`]: such tables in half the space; [`keys`]: exact keys of many millions of pages, in
 //!   5 to 6 bytes each.
 //! - [`minhash`] and [`samples`]: other samples of sets in use, each tested against its theory, and
-//!   each with its standard error; sets that contain most of a given one.
-//! - [`clusters`]: groups of what is connected.
-//! - [`frequencies`]: in how many documents each word stands.
+//!   each with its standard error; sets that contain most of a given set.
+//! - [`clusters`]: groups of connected documents.
+//! - [`frequencies`]: the number of documents that contain each word.
 //!
-//! With the feature `serde`, values can be serialized: fingerprints as digits in text formats, and
-//! whatever is read is checked.
+//! With the feature `serde`, values can be serialized: fingerprints as digits in text formats. All
+//! input is checked.
 //!
 //! Every hash is keyed by a [`HashKey`]; every value that may be stored belongs to a version,
 //! [`ALGORITHM`].
@@ -89,7 +89,7 @@ mod similarity;
 mod sketch;
 mod subject;
 
-// Tables that find what is near.
+// Tables that find near fingerprints.
 pub mod blocks;
 pub mod keys;
 mod partition;
@@ -135,7 +135,7 @@ pub use short_shingles::ShortShingles;
 pub use sketch::{SKETCH_BYTES, Sketch};
 pub use subject::{MAX_SUBJECT_BYTES, MAX_SUBJECT_WORDS, Subject};
 
-// Tables that find what is near.
+// Tables that find near fingerprints.
 pub use partition::Partition;
 
 // The verdict about pages.
@@ -150,14 +150,14 @@ pub use thresholds::{InvalidThresholds, Likeness, Match, Thresholds};
 // Shared parts.
 pub use simd::instructions::Instructions;
 
-/// The version of everything that this crate computes and others store: digests, fingerprints and
+/// Version of everything that this crate computes and others store: digests, fingerprints and
 /// sketches.
 ///
 /// Values of different versions must never be compared. The golden files pin the values of a
 /// version; a change of any value raises the number.
 pub const ALGORITHM: u16 = 3;
 
-/// The examples of the README, which are run as tests.
+/// The examples of the README, run as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct ReadmeExamples;

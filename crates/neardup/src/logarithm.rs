@@ -1,5 +1,5 @@
-//! Natural logarithms in integers: a machine's own may err in the last bit, and fingerprints must
-//! not depend on it.
+//! Natural logarithms in integers: a machine's floating-point logarithm may err in the last bit,
+//! and fingerprints must not depend on it.
 
 /// The logarithm of e, in steps of 1/2³².
 pub(crate) const ONE: u64 = 1 << 32;
@@ -7,7 +7,7 @@ pub(crate) const ONE: u64 = 1 << 32;
 /// ln 2.
 const LN_2: u64 = 2_977_044_472;
 
-/// Returns ln `number` in steps of 1/2³², exact to about 64 of them; 0 for 0.
+/// Returns ln `number` in steps of 1/2³², exact to about 64 steps; 0 for 0.
 ///
 /// log₂ is computed bit by bit: squaring doubles a logarithm, and halving a value of 2 or more
 /// subtracts 1 (Knuth, TAOCP 1, section 1.2.2, exercise 25).

@@ -2,12 +2,12 @@
 //! unions.
 //!
 //! (Broder, "On the resemblance and containment of documents", 1997; Broder, Charikar, Frieze and
-//! Mitzenmacher, "Min-wise independent permutations", STOC 1998.) Under a random permutation the
-//! least members of two sets are the same with a probability equal to the sets' resemblance. The
-//! part of n such minima that agrees estimates it with a standard error of √(J(1-J)/n). The
-//! [`Family`] says how the n minima are made.
+//! Mitzenmacher, "Min-wise independent permutations", STOC 1998.) Under a random permutation, the
+//! least members of two sets are equal with a probability that is the resemblance of the sets. The
+//! share of n such minima that agrees estimates it with a standard error of √(J(1-J)/n). The
+//! [`Family`] determines how the n minima are made.
 //!
-//! The sizes of the sets are kept beside the minima and give containment: |A∩B| = J(|A|+|B|)/(1+J).
+//! The sizes of the sets are kept with the minima and give containment: |A∩B| = J(|A|+|B|)/(1+J).
 //! Invariant: the minima, and the layout of [`MinHash::to_bytes`], are stable for ever
 //! (`golden/minhashes.txt`).
 
@@ -31,27 +31,28 @@ pub(crate) use stored::MAX_BYTES;
 pub use stored::NotAMinHash;
 pub use super_shingles::{Grouping, InvalidGrouping, SuperShingles};
 
-/// The most minima of a [`MinHash`]; the error is then 0.8 % at worst.
+/// Maximum number of minima of a [`MinHash`]; the error is then 0.8 % at worst.
 pub const MAX_MINIMA: usize = similarity::MAX_BINS;
-/// The default number of minima of a [`MinHash`]; the error is then 3.5 % at worst.
+/// Default number of minima of a [`MinHash`]; the error is then 3.5 % at worst.
 pub const DEFAULT_MINIMA: usize = 200;
 
-/// The method by which minima are made. Those of different families must not be compared.
+/// The method of making minima. Minima of different families must not be compared.
 ///
-/// Invariant: the numbers of the families are stable for ever; they are stored.
+/// Invariant: the numbers of the families are stable for ever, because they are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Family {
-    /// All from one hash of each member, distributed among the minima, and few more if the set is
-    /// small ("fast similarity sketching", Dahlgaard, Knudsen and Thorup, FOCS 2017). The error is
-    /// at most that of [`Permutations`](Self::Permutations): a small set is sampled nearly without
+    /// One hash per member for all minima, among which the members are distributed; a few more if
+    /// the set is small ("fast similarity sketching", Dahlgaard, Knudsen and Thorup, FOCS 2017).
+    /// The error never exceeds the error of [`Permutations`](Self::Permutations): a small set is
+    /// sampled nearly without replacement.
     /// replacement.
     #[default]
     Fast = 0,
-    /// Each under a permutation of its own, as in the definition: n times the work.
+    /// A separate permutation for each minimum, as in the definition: n times the work.
     Permutations = 1,
 }
 
-/// A maker of [`MinHash`]es of one family and one number of minima.
+/// A hasher that makes [`MinHash`]es of one family and one number of minima.
 ///
 /// ```
 /// use neardup::minhash::MinHasher;
@@ -100,7 +101,7 @@ impl MinHasher {
     }
 
     /// Returns the MinHash of a set whose `members` are given in any order, repeated or not; `size`
-    /// is the number of distinct ones. Members may be any numbers, even consecutive ones.
+    /// is the number of distinct members. Members may be any numbers, even consecutive ones.
     ///
     /// Sorting the members into [`Shingles`] takes several times as long as this. It suits callers
     /// that know the size, or that do not need containment.
@@ -119,7 +120,7 @@ impl MinHasher {
     }
 }
 
-/// [`DEFAULT_MINIMA`] of the fast family.
+/// A hasher of [`DEFAULT_MINIMA`] of the fast family.
 impl Default for MinHasher {
     fn default() -> Self {
         Self::possible(Family::Fast, DEFAULT_MINIMA)
@@ -153,8 +154,8 @@ impl MinHash {
         self.family
     }
 
-    /// Returns the minima; equal ones at the same place indicate resemblance. Those of the empty
-    /// set are all 2⁶⁴ - 1.
+    /// Returns the minima; equal minima at the same position indicate resemblance. For the empty
+    /// set, all are 2⁶⁴ - 1.
     #[must_use]
     pub fn minima(&self) -> &[u64] {
         &self.minima
@@ -166,7 +167,7 @@ impl MinHash {
         self.size
     }
 
-    /// Returns true if the set has no member.
+    /// Returns true if the set is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.minima.first() == Some(&similarity::NOTHING)
@@ -184,9 +185,9 @@ impl MinHash {
         Ok(agreeing as f64 / self.minima.len() as f64)
     }
 
-    /// Estimates |A∩B| / |A|, 0 to 1, from resemblance and sizes. The estimate is as good as that
-    /// of the resemblance while the sets are of similar size, and poor for a small set in a large
-    /// one, for which a [`ModM`](crate::samples::ModM) is better. The empty set is contained in
+    /// Estimates |A∩B| / |A|, 0 to 1, from resemblance and sizes. For sets of similar size, the
+    /// estimate is as good as the estimate of the resemblance. It is poor for a small set in a
+    /// large one; there, a [`ModM`](crate::samples::ModM) is better. The empty set is contained in
     /// every set: 1.
     ///
     /// # Errors
@@ -200,8 +201,8 @@ impl MinHash {
         Ok((shared / (self.size as f64).max(1.0)).min(1.0))
     }
 
-    /// Returns the MinHash of A∪B: its minima are exactly those of the union; its size is estimated
-    /// from the two sizes and the resemblance.
+    /// Returns the MinHash of A∪B: its minima are exactly the minima of the union; its size is
+    /// estimated from the two sizes and the resemblance.
     ///
     /// # Errors
     /// [`Incomparable`] if the two have different families or numbers of minima.
@@ -211,17 +212,17 @@ impl MinHash {
         let minima = self.minima.iter().zip(&other.minima);
         Ok(MinHash {
             family: self.family,
-            // A union is no smaller than its parts.
+            // A union is at least as large as its parts.
             size: (estimate.round() as u64).max(self.size).max(other.size),
             minima: minima.map(|(mine, theirs)| *mine.min(theirs)).collect(),
         })
     }
 
-    /// Adds `members`, in any order, repeated or there already; `size` is the number of distinct
-    /// members that the set then has. The result is exactly the MinHash of the whole set, in
-    /// whatever parts it is added.
+    /// Adds `members`, in any order, repeated or already present; `size` is the number of distinct
+    /// members that the set then has. The result is exactly the MinHash of the whole set, no matter
+    /// how it is split into parts.
     ///
-    /// A caller that does not need containment may give any size. Large parts cost less a member:
+    /// A caller that does not need containment may give any size. Large parts cost less per member:
     /// [`Family::Fast`] fills all its minima in each call.
     ///
     /// ```
@@ -240,8 +241,8 @@ impl MinHash {
         self.size = size;
     }
 
-    /// Returns the standard error of [`resemblance`](Self::resemblance) if the true resemblance,
-    /// 0 to 1, is this one: √(J(1-J)/n). Small sets of [`Family::Fast`] err less.
+    /// Returns the standard error of [`resemblance`](Self::resemblance) for a true resemblance of
+    /// `resemblance`, 0 to 1: √(J(1-J)/n). Small sets of [`Family::Fast`] err less.
     #[must_use]
     pub fn standard_error(&self, resemblance: f64) -> f64 {
         (resemblance * (1.0 - resemblance) / self.minima.len() as f64).sqrt()
@@ -256,7 +257,7 @@ impl MinHash {
     }
 }
 
-/// The scheme by which a value was made from minima: only values of one scheme are comparable.
+/// The way a value was made from minima: only values of the same scheme are comparable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Scheme {
     family: Family,
@@ -268,7 +269,7 @@ struct Scheme {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Retained {
     Whole,
-    /// A number of bits of each.
+    /// A number of bits of each minimum.
     Bits(usize),
     /// The hashes of groups of minima.
     Groups {

@@ -1,9 +1,9 @@
 //! A mixing function for 64-bit numbers.
 
-/// Returns the finaliser of MurmurHash3 (Austin Appleby, public domain): a bijection in which every
-/// bit depends on every other.
+/// Returns the finaliser of MurmurHash3 (Austin Appleby, public domain): a bijection that makes
+/// every bit depend on every other.
 ///
-/// Invariant: stable for ever; shingles, sketches and bands on disk depend on it.
+/// Invariant: stable for ever, because shingles, sketches and bands on disk depend on it.
 #[inline]
 pub(crate) const fn mix(mut value: u64) -> u64 {
     value ^= value >> 33;

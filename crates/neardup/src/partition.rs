@@ -1,11 +1,11 @@
-//! Groups of pages in one set of tables: only pages of one group are compared.
+//! Groups of pages in one set of tables: only pages of the same group are compared.
 //!
-//! A group costs no table of its own: its number is mixed into all keys of its pages and added
-//! (xor) to their fingerprints, which preserves every distance within the group and makes those
+//! A group costs no table of its own. Its number is mixed into all keys of its pages and added
+//! (xor) to their fingerprints, which preserves every distance within the group and makes distances
 //! between groups random. Group 0 adds nothing.
 //!
-//! Invariant: stable for ever; stores have the keys of partitions on disk. Keys of two groups can
-//! coincide by accident, so every look-up compares the groups.
+//! Invariant: stable for ever, because stores have the keys of partitions on disk. Keys of two
+//! groups may coincide by accident, so every look-up compares the groups.
 
 use crate::fingerprint::Fingerprint;
 use crate::keys::short_key::ShortKey;
@@ -43,7 +43,7 @@ impl Partition {
         ShortKey::of(band ^ self.0)
     }
 
-    /// Returns the fingerprint under which the group's pages lie in shared tables.
+    /// Returns the fingerprint of one of the group's pages in shared tables.
     #[must_use]
     pub const fn fingerprint(self, fingerprint: Fingerprint) -> Fingerprint {
         Fingerprint::new(fingerprint.as_u64() ^ self.0)

@@ -1,7 +1,8 @@
-//! Recipes: what values were made of, so that incomparable ones are not compared.
+//! Recipes: the parameters that values were made with, so that incomparable values are not
+//! compared.
 //!
-//! Invariant: recipes are on disk, so a recipe of the defaults is stable for ever; whatever is not
-//! a default adds to it.
+//! Invariant: recipes are on disk, so the recipe of the defaults is stable for ever; anything that
+//! is not a default adds to it.
 
 use crate::ALGORITHM;
 use crate::features::Ties;
@@ -12,7 +13,7 @@ use crate::mix::mix;
 use crate::stop_words::StopWords;
 
 /// The recipe of fingerprints and signatures: key, features, stop words, frequencies, bits. Only
-/// values of equal recipes are comparable; a recipe recognises a key but does not reveal it.
+/// values of equal recipes are comparable. A recipe identifies a key without revealing it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Recipe {
     key: u64,
@@ -42,7 +43,7 @@ impl Recipe {
 
     /// Returns the recipe in words: the name and the value of each part, such as `features` and
     /// `word:1+log-tf`. Two recipes of fingerprints are equal exactly if all their parts are. A key
-    /// is recognised but not revealed.
+    /// is identified but not revealed.
     #[must_use]
     pub fn parts(fingerprinter: impl Into<Fingerprinter>, key: HashKey) -> Vec<RecipePart> {
         let fingerprinter = fingerprinter.into();
@@ -66,7 +67,7 @@ impl Recipe {
         ]
     }
 
-    /// Adds what is not a default.
+    /// Adds a value that is not the default.
     pub(crate) fn add(&mut self, name: &str, value: u64) {
         self.features = mix(self.features ^ short_digest(name.as_bytes()).wrapping_add(mix(value)));
     }
@@ -94,9 +95,9 @@ impl Recipe {
 /// A part of a recipe in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecipePart {
-    /// The name of the part.
+    /// Name of the part.
     pub name: &'static str,
-    /// Its value.
+    /// Value of the part.
     pub value: String,
 }
 
@@ -104,7 +105,7 @@ fn digest_of_key(key: HashKey) -> u64 {
     key.digest(b"which key is this") as u64
 }
 
-/// Returns a sum of digests: the words have no order.
+/// Returns a sum of digests, because the words are unordered.
 fn sum_of_words(words: &StopWords) -> u64 {
     let of_words = words.iter().map(|words| short_digest(words.as_bytes()));
     of_words.fold(0, u64::wrapping_add)

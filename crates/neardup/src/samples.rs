@@ -2,7 +2,7 @@
 //!
 //! Each is built from [`Shingles`](crate::Shingles) and estimates their resemblance, some also
 //! their containment (Broder, "On the resemblance and containment of documents", SEQUENCES 1997).
-//! The product itself uses [`Sketch`](crate::Sketch).
+//! The crawler uses [`Sketch`](crate::Sketch).
 
 mod min_s;
 mod mod_m;

@@ -1,9 +1,9 @@
 //! Serde's traits for values with a written or stored form (feature `serde`).
 //!
-//! Text formats have fingerprints as hexadecimal digits and features as they are written on the
-//! command line; sketches are the bytes of their stored forms. Invariant: what is read went through
-//! the constructor of its type, so that an invalid value is refused; and the binary forms are on
-//! the disks of crawls, so that they are stable for ever.
+//! In text formats, fingerprints are hexadecimal digits and features have the syntax of the command
+//! line; sketches are the bytes of their stored forms. Invariants: every value that is read passes
+//! through the constructor of its type, so that an invalid value is refused; the binary forms are
+//! stable for ever, because they are on the disks of crawls.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -20,7 +20,7 @@ use crate::samples::{BYTES_1997, Sketch1997};
 use crate::sketch::{SKETCH_BYTES, Sketch};
 use crate::subject::{MAX_SUBJECT_BYTES, Subject};
 
-/// Serializes a type as it is written, so that a configuration file reads like the command line.
+/// Serializes a type in its written form, so that a configuration file reads like the command line.
 macro_rules! serialized_as_written {
     ($($kind:ty),*) => { $(
         impl Serialize for $kind {
@@ -39,7 +39,7 @@ macro_rules! serialized_as_written {
 
 serialized_as_written!(Unit, Weights, Features);
 
-/// As its digits in text formats, and as its number in others.
+/// Serialized as digits in text formats, and as a number in others.
 impl Serialize for Fingerprint {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if serializer.is_human_readable() {
@@ -60,7 +60,8 @@ impl<'de> Deserialize<'de> for Fingerprint {
     }
 }
 
-/// Serializes a type as the bytes of its `to_bytes`; deserializes at most `$most` bytes by `$read`.
+/// Serializes a type as the bytes of its `to_bytes`; deserializes at most `$most` bytes with
+/// `$read`.
 macro_rules! serialized_as_bytes {
     ($kind:ty, $most:expr, $read:expr) => {
         impl Serialize for $kind {
@@ -116,7 +117,7 @@ impl<Kind: FromStr<Err: fmt::Display>> Visitor<'_> for WrittenVisitor<Kind> {
     }
 }
 
-/// Reads a byte string of at most `MAX` bytes. Longer ones are refused while they are read, so that
+/// Reads a byte string of at most `MAX` bytes. A longer string is refused while it is read, so that
 /// a false length costs no memory.
 fn read<'de, const MAX: usize, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
     deserializer.deserialize_bytes(BytesVisitor::<MAX>)
@@ -138,7 +139,7 @@ impl<'de, const MAX: usize> Visitor<'de> for BytesVisitor<MAX> {
         Ok(bytes.to_vec())
     }
 
-    /// Reads a list of numbers, as formats without bytes, such as JSON, write it.
+    /// Reads a list of numbers, as written by formats without bytes, such as JSON.
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
         let mut bytes = Vec::new();
         while let Some(byte) = list.next_element()? {

@@ -1,13 +1,13 @@
 //! Shingles: a text as the set of its runs of *w* words, and the part that two such sets share.
 //!
 //! Resemblance |A∩B| / |A∪B| and containment |A∩B| / |A| (Broder, "On the resemblance and
-//! containment of documents", 1997) are exact here, but for collisions of 64-bit hashes: fewer than
-//! one in 10¹² among a million shingles.
+//! containment of documents", 1997) are exact here, except for collisions of 64-bit hashes: fewer
+//! than one in 10¹² among a million shingles.
 //!
 //! A shingle's hash is made from its words' hashes h₁…h_w: finished(h₁·Pʷ⁻¹ + … + h_w) modulo 2⁶⁴.
-//! All of them cost two multiplications a word, whatever their width; the hash of a single word is
-//! the word's own. Invariant: these hashes are stable for ever, since stored sketches are made from
-//! them.
+//! All hashes together cost two multiplications per word, for any width; the hash of a single word
+//! is the word's own. Invariant: these hashes are stable for ever, since stored sketches are made
+//! from them.
 
 use crate::features::{Unit, Width};
 use crate::key::HashKey;
@@ -18,8 +18,8 @@ use crate::words::hash::finished;
 /// number.
 const P: u64 = 0xd6e8_feb8_6659_fd93;
 
-/// The set of a text's word shingles. A text with fewer words than a shingle is one shingle; a text
-/// without words has none.
+/// The set of a text's word shingles. A text with fewer words than a shingle is one shingle; the
+/// set of a text without words is empty.
 ///
 /// ```
 /// use neardup::{HashKey, NormalText, Shingles, Width};
@@ -43,23 +43,23 @@ impl Shingles {
         Self::from_hashes(shingle_hashes(&text.hashes(key), width).collect())
     }
 
-    /// Returns the shingles of `text` that are runs of words or of characters. Characters run
-    /// across the single spaces between normalised words.
+    /// Returns the shingles of `text`: runs of words or of characters. Runs of characters include
+    /// the single spaces between normalised words.
     #[must_use]
     pub fn of_unit(text: &NormalText, unit: Unit, key: HashKey) -> Self {
         Self::from_hashes(unit.hashes(text, key))
     }
 
-    /// Returns the runs of `width` words that have these hashes, in their order and with
-    /// repetitions: for words that were hashed elsewhere. The hashes must look random.
+    /// Returns the runs of `width` words with these hashes, in text order and with repetitions: for
+    /// words that were hashed elsewhere. The hashes must look random.
     #[must_use]
     pub fn of_hashed_words(words: &[u64], width: Width) -> Self {
         Self::from_hashes(shingle_hashes(words, width).collect())
     }
 
-    /// Creates the set whose members have these hashes, in any order, repeated or not: for shingles
+    /// Creates the set of shingles with these hashes, in any order, repeated or not: for shingles
     /// made elsewhere. The hashes must look random, because [`ModM`](crate::samples::ModM) and
-    /// [`MinS`](crate::samples::MinS) sample by them.
+    /// [`MinS`](crate::samples::MinS) use them for sampling.
     #[must_use]
     pub fn from_hashes(mut hashes: Vec<u64>) -> Self {
         hashes.sort_unstable();
@@ -73,7 +73,7 @@ impl Shingles {
         self.hashes.len()
     }
 
-    /// Returns true if there are no shingles: the text has no words.
+    /// Returns true if the set is empty: the text has no words.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.hashes.is_empty()
@@ -93,7 +93,7 @@ impl Shingles {
         ratio(shared, self.len() + other.len() - shared)
     }
 
-    /// Returns the part of these shingles that occurs in `other`, 0 to 1. The empty set is
+    /// Returns the share of these shingles that also occurs in `other`, 0 to 1. The empty set is
     /// contained in every set: 1.
     #[must_use]
     pub fn containment_in(&self, other: &Shingles) -> f64 {
@@ -108,7 +108,7 @@ impl Shingles {
 }
 
 impl Unit {
-    /// Returns the hash of each feature of `text`, in order and with repetitions.
+    /// Returns the hash of each feature of `text`, in text order and with repetitions.
     pub(crate) fn hashes(self, text: &NormalText, key: HashKey) -> Vec<u64> {
         match self {
             Unit::Words(Width::ONE) => text.hashes(key),
@@ -147,7 +147,7 @@ pub(crate) fn ratio(part: usize, whole: usize) -> f64 {
     }
 }
 
-/// Returns the hash of each shingle in order, with repetitions.
+/// Returns the hash of each shingle, in text order and with repetitions.
 pub(crate) fn shingle_hashes(words: &[u64], width: Width) -> impl Iterator<Item = u64> {
     let width = width.get().min(words.len());
     let highest = P.wrapping_pow(width as u32);
@@ -167,7 +167,7 @@ pub(crate) fn shingle_hashes(words: &[u64], width: Width) -> impl Iterator<Item 
 
 /// Appends the hash of each run of `width` words to `hashes`; there are at least `width` words.
 /// Shingles of two or three words are hashed in parallel, in as many lanes as a register has, wider
-/// ones one after the other.
+/// shingles one after the other.
 #[inline(always)]
 pub(crate) fn hash_runs(words: &[u64], width: Width, hashes: &mut Vec<u64>) {
     const P2: u64 = P.wrapping_mul(P);

@@ -1,18 +1,18 @@
 //! The shingles of a text in four bytes each: enough to decide about a candidate exactly, and small
 //! enough to keep for every document of a corpus.
 //!
-//! Sketches estimate a resemblance with a standard error of some hundredths, so of the pairs at a
-//! threshold they confirm half. Shingles themselves have no such error. Of each 64-bit hash the
-//! upper 32 bits are kept: among a thousand shingles two coincide in one text of ten thousand.
-//! Texts with more than [`MOST`] shingles keep the least ones, and their resemblance is that of
+//! Sketches estimate a resemblance with a standard error of a few hundredths, so they confirm half
+//! of the pairs at a threshold. Shingles themselves have no such error. The upper 32 bits of each
+//! 64-bit hash are kept: among a thousand shingles, two coincide in one text of ten thousand. Texts
+//! with more than [`MOST`] shingles keep the least ones, and their resemblance is estimated as in
 //! MIN_s with s = 2²⁰ (Broder, "On the resemblance and containment of documents", 1997, section 4),
 //! with a standard error of at most 0.0005.
 //!
-//! Invariant: [`ShortShingles::to_bytes`] is stable for ever, because signature files hold it.
+//! Invariant: [`ShortShingles::to_bytes`] is stable for ever, because signature files contain it.
 
 use crate::shingles::{Shingles, ratio};
 
-/// The most shingles that are kept: those of some 2²⁰ words.
+/// Maximum number of shingles that are kept, from some 2²⁰ words.
 const MOST: usize = 1 << 20;
 
 /// The set of a text's shingles, 32 bits of each.
@@ -34,7 +34,7 @@ pub struct ShortShingles {
 }
 
 impl ShortShingles {
-    /// The most bytes of a stored set: 4 MiB.
+    /// Maximum number of bytes of a stored set: 4 MiB.
     pub const MAX_BYTES: usize = 4 * MOST;
 
     /// Returns the set of `shingles`.
@@ -58,7 +58,7 @@ impl ShortShingles {
         }
     }
 
-    /// Returns the resemblance of the two sets, 0 to 1: exact unless one of them has more than 2²⁰
+    /// Returns the resemblance of the two sets, 0 to 1: exact if neither set has more than 2²⁰
     /// shingles. Two empty sets have resemblance 1.
     #[must_use]
     pub fn resemblance(&self, other: &Self) -> f64 {
@@ -71,7 +71,7 @@ impl ShortShingles {
         self.hashes.len()
     }
 
-    /// Returns true if there are no shingles.
+    /// Returns true if the set is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.hashes.is_empty()
@@ -87,7 +87,7 @@ impl ShortShingles {
         bytes
     }
 
-    /// Returns the set stored as `bytes`; none if they are not a set's.
+    /// Returns the set stored as `bytes`; `None` if they are not a stored set.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (hashes, rest) = bytes.as_chunks::<4>();
@@ -100,8 +100,8 @@ impl ShortShingles {
     }
 }
 
-/// Returns the resemblance of two sets, each ascending. A set of `most` members may lack greater
-/// ones, so with one of these the `most` least members of the union decide.
+/// Returns the resemblance of two ascending sets. A set of `most` members may lack its greater
+/// members, so in that case the `most` least members of the union decide.
 fn resemblance(mut mine: &[u32], mut theirs: &[u32], most: usize) -> f64 {
     let is_whole = mine.len() < most && theirs.len() < most;
     let least = if is_whole { usize::MAX } else { most };

@@ -1,4 +1,4 @@
-//! Signatures: the part of a page that is remembered in order to recognise its duplicates.
+//! Signatures: the part of a page that is remembered to recognise its duplicates.
 
 use crate::bag::BagSketch;
 use crate::band_design::{BandDesign, MINIMA};
@@ -15,18 +15,18 @@ use crate::text::NormalText;
 use crate::weighted_features::WeightedFeatures;
 use crate::words::hashed::HashedText;
 
-/// The least number of words of a text that may have near duplicates. Shorter texts are compared
-/// exactly only: they have so few shingles that a phrase decides.
+/// Minimum number of words of a text that may have near duplicates. Shorter texts are only compared
+/// exactly: they have so few shingles that a phrase decides.
 pub const LEAST_WORDS: usize = 15;
 
-/// Everything that the verdict about a page is made from. Values of different keys, features or
+/// Everything that the verdict about a page is based on. Values of different keys, features or
 /// [`ALGORITHM`](crate::ALGORITHM)s must not be compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PageSignature {
     /// A digest of the body, such as [`HashKey::digest`].
     pub payload: u128,
-    /// The signature of the text; none if the page has no text or no words. Boxed, because half of
+    /// Signature of the text; `None` if the page has no text or no words. Boxed, because half of
     /// the web's resources are images.
     pub text: Option<Box<TextSignature>>,
 }
@@ -35,37 +35,37 @@ pub struct PageSignature {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TextSignature {
-    /// A digest of the normalised words in their order and of the words that count in the subject:
-    /// the same text under another heading is another text.
+    /// Digest of the sequence of normalised words and of the words that count in the subject: the
+    /// same text under another heading is another text.
     pub digest: u128,
-    /// The number of words.
+    /// Number of words.
     pub words: u32,
-    /// A digest of the main content, if it must be equal as well.
+    /// Digest of the main content, if it must be equal as well.
     pub main_content: Option<u128>,
-    /// The simhash, of texts of any length.
+    /// Simhash, for texts of any length.
     pub fingerprint: Fingerprint,
-    /// The sketch of the set of word 5-shingles, or of the builder's shingles; none if only the
-    /// exact text decides.
+    /// Sketch of the set of word 5-shingles, or of the builder's shingles; `None` if only the exact
+    /// text decides.
     pub sketch: Option<Sketch>,
-    /// The sketch of the multiset of words; present if `sketch` is.
+    /// Sketch of the multiset of words; present if `sketch` is.
     pub bag: Option<BagSketch>,
-    /// The words of heading and title; none if the page has neither.
+    /// Words of heading and title; `None` if the page has neither.
     pub subject: Option<Subject>,
 }
 
-/// A signature with the keys by which it becomes a candidate.
+/// A signature with the keys that make it a candidate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BandedSignature {
     /// The signature.
     pub signature: PageSignature,
-    /// The key of each band of a [`BandDesign`]; empty if only exact equality counts.
+    /// Key of each band of a [`BandDesign`]; empty if only exact equality counts.
     pub bands: Box<[u32]>,
-    /// The shingles of the sketch, from a builder that
-    /// [keeps them](SignatureBuilder::keeping_shingles): a resemblance by them is exact.
+    /// Shingles of the sketch, if the builder [keeps them](SignatureBuilder::keeping_shingles):
+    /// they give an exact resemblance.
     pub shingles: Option<ShortShingles>,
 }
 
-/// With the bands of its sketch, [`BandDesign::SKETCH`], and without shingles.
+/// Adds the bands of the sketch, [`BandDesign::SKETCH`], without shingles.
 impl From<PageSignature> for BandedSignature {
     fn from(signature: PageSignature) -> Self {
         let sketch = signature
@@ -80,23 +80,23 @@ impl From<PageSignature> for BandedSignature {
     }
 }
 
-/// The text of a page, as extracted.
+/// Text of a page, as extracted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PageText<'a> {
-    /// The judged text: the main content, or everything on the page if there is too little of that.
+    /// Judged text: the main content, or everything on the page if the main content is too short.
     pub text: &'a str,
-    /// The main content if it is short and the lesser part of `text`. Boilerplate alone carries no
-    /// verdict, so a near duplicate must have the same main content. If it has no words, `text` is
-    /// all boilerplate and only exact equality counts.
+    /// Main content, if it is short and the smaller part of `text`. Boilerplate alone cannot
+    /// decide, so a near duplicate must have the same main content. If it contains no words, `text`
+    /// is all boilerplate and only exact equality counts.
     pub main_content: Option<&'a str>,
-    /// The title (`<title>` in HTML), if any.
+    /// Title (`<title>` in HTML), if any.
     pub title: Option<&'a str>,
-    /// The first heading of the main content, if any.
+    /// First heading of the main content, if any.
     pub heading: Option<&'a str>,
 }
 
 impl<'a> PageText<'a> {
-    /// Creates a page of `text` alone.
+    /// Creates a page of `text` only.
     #[must_use]
     pub fn of(text: &'a str) -> Self {
         Self {
@@ -128,7 +128,7 @@ pub struct SignatureBuilder {
 
 impl SignatureBuilder {
     /// Creates a builder whose fingerprints are made from [`Features`](crate::features::Features)
-    /// or by a [`Fingerprinter`]; everything is hashed under `key`.
+    /// or by a [`Fingerprinter`]; everything is hashed with `key`.
     #[must_use]
     pub fn new(fingerprinter: impl Into<Fingerprinter>, key: HashKey) -> Self {
         Self {
@@ -141,15 +141,15 @@ impl SignatureBuilder {
         }
     }
 
-    /// Returns the builder with sketches of these shingles instead of runs of five words. The
-    /// default [`Thresholds`](crate::Thresholds) are tuned to the latter: give a resemblance.
+    /// Makes sketches of these shingles instead of runs of five words. The default
+    /// [`Thresholds`](crate::Thresholds) are tuned to five words: set a resemblance.
     #[must_use]
     pub fn shingled_by(self, shingles: Unit) -> Self {
         Self { shingles, ..self }
     }
 
-    /// Returns the builder whose [banded signatures](Self::banded_signature) have the shingles of
-    /// each sketch, in four bytes each. Signatures are the same otherwise, and so is the recipe.
+    /// Keeps the shingles of each sketch in [banded signatures](Self::banded_signature), in four
+    /// bytes each. Signatures and the recipe do not change otherwise.
     #[must_use]
     pub fn keeping_shingles(self) -> Self {
         Self {
@@ -158,8 +158,8 @@ impl SignatureBuilder {
         }
     }
 
-    /// Returns the builder with another least number of words of texts that may have near
-    /// duplicates, instead of [`LEAST_WORDS`].
+    /// Sets the minimum number of words of texts that may have near duplicates, instead of
+    /// [`LEAST_WORDS`].
     #[must_use]
     pub fn least_words(self, least_words: usize) -> Self {
         Self {
@@ -168,15 +168,15 @@ impl SignatureBuilder {
         }
     }
 
-    /// Returns the builder with fingerprints of this number of bits: the upper ones are 0 (see
-    /// [`Fingerprint::lowest`]). They save no memory here, but show the results of systems with
-    /// such fingerprints.
+    /// Limits fingerprints to this number of bits: the upper bits are 0 (see
+    /// [`Fingerprint::lowest`]). This saves no memory, but shows the results of systems with such
+    /// fingerprints.
     #[must_use]
     pub fn bits(self, bits: FingerprintBits) -> Self {
         Self { bits, ..self }
     }
 
-    /// Returns the recipe of the signatures: only those of equal recipes are comparable.
+    /// Returns the recipe of the signatures: only signatures with equal recipes are comparable.
     #[must_use]
     pub fn recipe(&self) -> Recipe {
         let mut recipe = self.fingerprint_recipe();
@@ -191,7 +191,7 @@ impl SignatureBuilder {
         recipe
     }
 
-    /// Returns the recipe of the fingerprints alone, whatever shingles and least words are.
+    /// Returns the recipe of only the fingerprints, independent of shingles and least words.
     #[must_use]
     pub fn fingerprint_recipe(&self) -> Recipe {
         let mut recipe = Recipe::new(self.fingerprinter.clone(), self.key);
@@ -201,7 +201,7 @@ impl SignatureBuilder {
         recipe
     }
 
-    /// Returns that recipe in words.
+    /// Returns the recipe of the fingerprints in words.
     #[must_use]
     pub fn fingerprint_parts(&self) -> Vec<RecipePart> {
         let mut parts = Recipe::parts(self.fingerprinter.clone(), self.key);
@@ -212,13 +212,13 @@ impl SignatureBuilder {
         parts
     }
 
-    /// Returns the weighted features of which fingerprints are made.
+    /// Returns the weighted features that a fingerprint is made from.
     #[must_use]
     pub fn weighted_features(&self, text: &NormalText) -> WeightedFeatures {
         WeightedFeatures::of(text, &self.fingerprinter, self.key)
     }
 
-    /// Returns the fingerprint alone, in one pass if possible.
+    /// Returns only the fingerprint, in one pass if possible.
     #[must_use]
     pub fn fingerprint(&self, text: &str) -> Fingerprint {
         let fingerprint = self.fingerprinter.fingerprint_of_text(text, self.key);
@@ -232,7 +232,7 @@ impl SignatureBuilder {
         fingerprint.lowest(self.bits)
     }
 
-    /// Returns a digest of everything in `page`, for texts that have no body of their own.
+    /// Returns a digest of everything in `page`, for texts without a separate body.
     pub(crate) fn payload(&self, page: &PageText<'_>) -> u128 {
         let parts = [page.main_content, page.title, page.heading];
         let of_parts = parts.iter().zip(1..).fold(0, |sum: u128, (part, turn)| {
@@ -242,21 +242,21 @@ impl SignatureBuilder {
         self.key.digest(page.text.as_bytes()) ^ of_parts
     }
 
-    /// Returns the signature of a page with `payload` as the digest of its body, and this text.
+    /// Returns the signature of a page with this text and with `payload` as the digest of its body.
     #[must_use]
     pub fn signature(&self, payload: u128, text: Option<PageText<'_>>) -> PageSignature {
         let hashed = text.map(|page| self.hashed(page.text));
         self.signature_of_hashed(payload, text.zip(hashed.as_ref()))
     }
 
-    /// Returns the words of a text, hashed under the key of the signatures.
+    /// Returns the words of a text, hashed with the key of the signatures.
     #[must_use]
     pub fn hashed(&self, text: &str) -> HashedText {
         HashedText::of(text, self.key)
     }
 
-    /// Returns the [`signature`](Self::signature) of a page whose text is [`hashed`](Self::hashed)
-    /// already: the caller needs the hashes for something else, too.
+    /// Returns the [`signature`](Self::signature) of a page whose text is already
+    /// [`hashed`](Self::hashed), because the caller also needs the hashes for something else.
     #[must_use]
     pub fn signature_of_hashed(
         &self,
@@ -270,9 +270,9 @@ impl SignatureBuilder {
         }
     }
 
-    /// Returns the signature of a text whose words a tokenizer of the caller's own has made (see
-    /// [`NormalText::of_tokens`]), without subject and main content. For a [`NormalText`] of a text
-    /// it is the [`signature`](Self::signature) of that text.
+    /// Returns the signature of a text whose words come from the caller's own tokenizer (see
+    /// [`NormalText::of_tokens`]), without subject and main content. For a [`NormalText`] of a
+    /// text, it is the [`signature`](Self::signature) of that text.
     #[must_use]
     pub fn signature_of_words(&self, payload: u128, words: &NormalText) -> PageSignature {
         let hashed = HashedText::of_normal(words, self.key);
@@ -303,8 +303,8 @@ impl SignatureBuilder {
         }
     }
 
-    /// Returns the signature of a page as [`signature`](Self::signature) does, with keys for bands
-    /// of this design.
+    /// Returns the same signature of a page as [`signature`](Self::signature), with keys for the
+    /// bands of this design.
     #[must_use]
     pub fn banded_signature(
         &self,
@@ -330,7 +330,7 @@ impl SignatureBuilder {
         }
     }
 
-    /// Returns the signature of a text and its shingles, if it has a sketch.
+    /// Returns the signature of a text, and its shingles if it has a sketch.
     fn text_signature(
         &self,
         page: PageText<'_>,
@@ -391,15 +391,15 @@ impl SignatureBuilder {
     }
 }
 
-/// The shingles of a text and the samples that its sketch and its bands are made of.
+/// The shingles of a text, and the samples that its sketch and its bands are made from.
 struct SampledShingles {
-    /// In order and with repetitions.
+    /// In text order and with repetitions.
     hashes: Vec<u64>,
     minima: [u64; MINIMA],
 }
 
 impl SampledShingles {
-    /// Samples shingles; none if there are none.
+    /// Samples shingles; returns `None` if `hashes` is empty.
     fn of(hashes: Vec<u64>) -> Option<Self> {
         let minima = minima_of(&hashes)?;
         Some(Self { hashes, minima })

@@ -1,15 +1,15 @@
-//! The signatures of all kept pages, searchable by similarity.
+//! Signatures of all kept pages, searchable by similarity.
 //!
-//! A look-up goes in the order of certainty: the same bytes, the same words, then candidates (pages
-//! whose fingerprint lies within a few bits or whose sketch shares a band), about which the
-//! sketches decide. Simhash alone finds between half and nine tenths of the wanted pairs, bands
-//! nearly all of those that would be confirmed.
+//! A look-up goes from certain to uncertain: the same bytes, the same words, then candidates.
+//! Candidates are pages whose fingerprint is within a few bits or whose sketch shares a band; the
+//! sketches decide about them. Simhash alone finds between half and nine tenths of the wanted
+//! pairs; bands find nearly all pairs that would be confirmed.
 //!
-//! The caller inserts only pages that it keeps, so a page is compared with originals only and
+//! The caller inserts only pages that it keeps, so a page is only compared with originals and
 //! duplicates never form chains.
 //!
-//! Pages may be inserted in groups; then only pages of one group are compared ([`Partition`]).
-//! Invariant: a match belongs to the group that was asked for, even if keys of two groups coincide.
+//! Pages may be inserted in groups; then only pages of the same group are compared ([`Partition`]).
+//! Invariant: a match belongs to the requested group, even if keys of two groups coincide.
 
 mod equals;
 
@@ -24,11 +24,11 @@ use crate::sketch::Sketch;
 use crate::tables::quarters::QuarterTables;
 use crate::thresholds::{Likeness, Match, Thresholds};
 
-/// The most pages that are remembered for one band of sketches; later ones are not found by that
-/// band. The cap bounds the work for a site whose frame fills most of every page.
+/// Maximum number of pages per band of sketches; later pages are not found by that band. This
+/// bounds the work for a site whose frame fills most of every page.
 pub const MAX_PER_BAND: usize = MAX_PER_KEY;
 
-/// An index of signatures in memory. About 800 bytes a page.
+/// An index of signatures in memory. About 800 bytes per page.
 ///
 /// ```
 /// use neardup::{
@@ -47,15 +47,15 @@ pub const MAX_PER_BAND: usize = MAX_PER_KEY;
 #[doc(alias = "near-duplicate")]
 pub struct SignatureIndex {
     thresholds: Thresholds,
-    /// In the order of insertion. A removed entry leaves its place empty, so that places show which
-    /// page came first.
+    /// In the order of insertion. A removed entry leaves its position empty, so that positions show
+    /// which page came first.
     entries: Vec<Option<Entry>>,
     places: HashMap<u64, u32>,
-    /// By half of the digest; a hit is compared with the whole.
+    /// By half of the digest; a hit is compared with the whole digest.
     payloads: Equals,
     texts: Equals,
     tables: QuarterTables,
-    /// The bands of all numbers: the key of a band includes its number.
+    /// Bands of all numbers: the key of a band includes its number.
     bands: KeyTable,
 }
 
@@ -81,15 +81,15 @@ impl SignatureIndex {
         }
     }
 
-    /// Returns the page of which `signature` is a duplicate, if any: the first with the same
-    /// payload, else the first with the same text, else the near duplicate with the highest
-    /// resemblance, the earliest of equals.
+    /// Returns the original that `signature` is a duplicate of, if any: the first page with the
+    /// same payload, else the first with the same text, else the near duplicate with the highest
+    /// resemblance. Among equal resemblances the earliest wins.
     #[must_use]
     pub fn find(&self, signature: &PageSignature) -> Option<Match> {
         self.find_in(0, signature)
     }
 
-    /// Returns the page of `group` of which `signature` is a duplicate, as [`find`](Self::find)
+    /// Returns the original in `group` that `signature` is a duplicate of, as [`find`](Self::find)
     /// does.
     #[must_use]
     pub fn find_in(&self, group: u64, signature: &PageSignature) -> Option<Match> {
@@ -112,18 +112,18 @@ impl SignatureIndex {
         best
     }
 
-    /// Returns all pages of which `signature` is a duplicate, the best first: those with the same
-    /// payload, those with the same text, then near duplicates by descending resemblance; the
-    /// earliest of equals comes first. So the first is the one that [`find`](Self::find) returns.
+    /// Returns all pages that `signature` is a duplicate of, the best first: pages with the same
+    /// payload, pages with the same text, then near duplicates by descending resemblance. Ties are
+    /// sorted by insertion, so the first result is the page that [`find`](Self::find) returns.
     ///
-    /// All equal pages are found. Near duplicates are found as far as they are candidates (see the
-    /// module); one that shares only bands of more than [`MAX_PER_BAND`] pages may be missing.
+    /// All equal pages are found. Near duplicates are found if they are candidates (see the
+    /// module); a page that only shares bands of more than [`MAX_PER_BAND`] pages may be missing.
     #[must_use]
     pub fn find_all(&self, signature: &PageSignature) -> Vec<Match> {
         self.find_all_in(0, signature)
     }
 
-    /// Returns all pages of `group` of which `signature` is a duplicate, as
+    /// Returns all pages in `group` that `signature` is a duplicate of, as
     /// [`find_all`](Self::find_all) does.
     #[must_use]
     pub fn find_all_in(&self, group: u64, signature: &PageSignature) -> Vec<Match> {
@@ -154,8 +154,8 @@ impl SignatureIndex {
         found
     }
 
-    /// Returns the first `most` of [`find_all`](Self::find_all). For neighbours that are no
-    /// duplicates, make the index with a lower resemblance: `Thresholds::new(7, 0.3)`.
+    /// Returns the first `most` of [`find_all`](Self::find_all). To find neighbours that are not
+    /// duplicates, create the index with a lower resemblance: `Thresholds::new(7, 0.3)`.
     #[must_use]
     pub fn nearest(&self, signature: &PageSignature, most: usize) -> Vec<Match> {
         let mut found = self.find_all(signature);
@@ -185,7 +185,7 @@ impl SignatureIndex {
     }
 
     /// Returns the candidates of `group` that the thresholds confirm, in the order of insertion.
-    /// Texts equal to `text` may be among them.
+    /// They may include texts equal to `text`.
     fn near(&self, group: u64, text: &TextSignature) -> impl Iterator<Item = (&Entry, Likeness)> {
         let sketch = text.sketch.as_ref();
         let candidates = sketch.map(|sketch| self.candidates(Partition::of(group), text, sketch));
@@ -198,14 +198,14 @@ impl SignatureIndex {
         })
     }
 
-    /// Inserts the signature of `page`, replacing an earlier one of the same page. If another page
-    /// has the same payload or text, that page is still the one found by it.
+    /// Inserts the signature of `page`, replacing an earlier signature of the same page. If another
+    /// page has the same payload or text, look-ups still find that other page.
     pub fn insert(&mut self, page: u64, signature: PageSignature) {
         self.insert_in(0, page, signature);
     }
 
     /// Inserts the signature of `page` in `group`: only pages of that group find it. A page has one
-    /// signature, whatever its group.
+    /// signature in all groups together.
     pub fn insert_in(&mut self, group: u64, page: u64, signature: PageSignature) {
         self.remove(page);
         let partition = Partition::of(group);
@@ -219,7 +219,8 @@ impl SignatureIndex {
                 self.tables
                     .insert(partition.fingerprint(text.fingerprint), place);
                 for band in sketch.bands() {
-                    // Beyond the cap the page is found by its other bands and its fingerprint only.
+                    // Beyond the maximum, the page is found only by its other bands and its
+                    // fingerprint.
                     self.bands.insert(partition.band(band), place);
                 }
             }
@@ -232,8 +233,8 @@ impl SignatureIndex {
         }));
     }
 
-    /// Removes `page`; returns false if it was not present. The next page with its payload or text
-    /// is then the one found by these.
+    /// Removes `page`; returns false if it was not present. Look-ups of its payload or text then
+    /// find the next page that has it.
     pub fn remove(&mut self, page: u64) -> bool {
         let Some(place) = self.places.remove(&page) else {
             return false;

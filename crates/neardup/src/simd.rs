@@ -2,8 +2,8 @@
 //!
 //! The loops are written once, in safe Rust, over arrays that fill the widest registers
 //! ([`counters`], [`table`], [`spans`]); here they are compiled again for AVX2 and for AVX-512.
-//! Only the loops that compilers do not vectorise by themselves are written in intrinsics: the
-//! classification of bytes, and the search for starts and ends of words.
+//! Intrinsics are used only for loops that compilers do not vectorise: the classification of bytes,
+//! and the search for starts and ends of words.
 //!
 //! Invariant: all instructions give the same bits (property tests in `simhash` and `words`).
 //!
@@ -74,18 +74,18 @@ macro_rules! compiled_for_each {
 compiled_for_each! {
     /// Appends the hash of each word.
     fn hash_words(spans: &Spans, hash: WordHash, hashes: &mut Vec<u64>) = spans::hash;
-    /// Appends the hash of each run of `width` words, of which there are at least as many.
+    /// Appends the hash of each run of `width` words; there are at least `width` words.
     fn hash_runs(words: &[u64], width: Width, hashes: &mut Vec<u64>) = crate::shingles::hash_runs;
-    /// Returns, for each bit, how many of the hashes have it set.
+    /// Returns, for each bit, the number of hashes that have it set.
     fn ones_in(hashes: &[u64]) -> [u64; 64] = counters::ones_in;
     /// Adds each weight to the sums of the bits that are set in its hash.
     fn vote_weighted(votes: &mut Votes, features: &[(u64, u32)]) = votes::vote_weighted;
-    /// Counts one more occurrence of each of the hashes.
+    /// Counts one more occurrence of each hash.
     fn count(table: &mut Table, hashes: &[u64]) = table::count;
-    /// Adds the votes of the owners that came more than once and zeroes them; returns how many are
-    /// left.
+    /// Adds the votes of owners that occurred more than once, and zeroes these owners; returns the
+    /// number of remaining owners.
     fn settle(table: &mut Table, votes: &mut Votes) -> u64 = table::settle;
-    /// Separates repetitions from hashes that are undecided, which go to `left`.
+    /// Separates repetitions from undecided hashes, which go to `left`.
     fn find_repetitions(
         hashes: &[u64],
         shift: u32,
@@ -105,7 +105,7 @@ pub(crate) fn find_words(instructions: Instructions, text: &[u8], spans: &mut Sp
     );
 }
 
-/// Finds the words of what was folded into `spans`.
+/// Finds the words of the text that was folded into `spans`.
 pub(crate) fn find_folded(instructions: Instructions, spans: &mut Spans) {
     by_instructions!(
         instructions,

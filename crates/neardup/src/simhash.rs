@@ -1,10 +1,10 @@
 //! Simhash: a weighted vote of features about each of 64 bits (Charikar, STOC 2002).
 //!
-//! Equal features are counted ([`tally`]), those of equal weight vote together on all bits at once
-//! ([`counters`]), and the others one by one on all bits at once ([`votes`]). [`fused`] does all of
-//! it in one pass over a text.
+//! Equal features are counted ([`tally`]). Features of equal weight vote together on all bits at
+//! once ([`counters`]), other features one by one on all bits at once ([`votes`]). [`fused`] does
+//! all of it in one pass over a text.
 //!
-//! Bit *i* of a fingerprint depends on bits *i* of the hashes only, so a simhash of fewer bits is a
+//! Bit *i* of a fingerprint depends only on bits *i* of the hashes, so a simhash of fewer bits is a
 //! part of the simhash of 64 bits ([`Fingerprint::lowest`]). Invariant: all sums are integers, so a
 //! fingerprint has the same bits on every machine, with all instructions and for any order of
 //! features; [`reference`] is the definition.
@@ -36,27 +36,29 @@ pub(crate) fn simhash(hashes: &[u64], weights: Weights) -> Fingerprint {
 
 impl Fingerprint {
     /// Returns the simhash of features with these hashes, each given as often as it occurs: for
-    /// features of a tokenizer of the caller's own. A tie gives 0. Tf-idf is log-tf here: there are
-    /// no documents.
+    /// features from the caller's own tokenizer. A tie gives 0. Tf-idf is log-tf here, because
+    /// documents are unknown.
     ///
-    /// The bits of the hashes should be equally often 0 and 1, and independent of each other.
+    /// Each bit of the hashes should be 0 or 1 with equal probability and independent of the
+    /// others.
     #[must_use]
     pub fn of_features(hashes: &[u64], weights: Weights) -> Self {
         simhash(hashes, weights)
     }
 
-    /// Returns the simhash of features, each given once as its hash and its weight: for weights
+    /// Returns the simhash of features, each given once with its hash and its weight: for weights
     /// that this crate does not know. All sums are exact for fewer than 2³⁰ features. A tie gives
-    /// 0, so the fingerprint of no features is 0.
+    /// 0, so the fingerprint without features is 0.
     ///
-    /// The bits of the hashes should be equally often 0 and 1, and independent of each other.
+    /// Each bit of the hashes should be 0 or 1 with equal probability and independent of the
+    /// others.
     #[must_use]
     pub fn of_weighted(features: &[(u64, u32)]) -> Self {
         Self::of_weighted_by(features, Ties::Drop)
     }
 
-    /// Returns the simhash of features, each given once as its hash and its weight, with a rule for
-    /// ties: those of no features are all ties.
+    /// Returns the simhash of features, each given once with its hash and its weight, with a rule
+    /// for ties. Without features, every bit is a tie.
     #[must_use]
     pub fn of_weighted_by(features: &[(u64, u32)], ties: Ties) -> Self {
         let mut votes = Votes::new();

@@ -1,20 +1,20 @@
 //! Fast similarity sketching: *n* independent samples of a set for about the price of one.
 //!
 //! (Dahlgaard, Knudsen and Thorup, "Fast similarity sketching", FOCS 2017.) A member's hash falls
-//! into one of *n* bins and each bin keeps the least hash that fell into it. While bins are empty,
+//! into one of *n* bins, and each bin keeps the least hash that fell into it. While bins are empty,
 //! all members are hashed once more and fall again; a bin keeps its hash from an earlier round.
-//! After *n* rounds a bin that is still empty takes the least of all members under a hash of its
-//! own. Two sets agree in a bin with a probability equal to their resemblance. A set much larger
-//! than *n* takes one round, a set of fifty about thirty. Compared with bins that borrow from their
-//! neighbours ("optimal densification", Shrivastava, ICML 2017) no member of a small set is lost
-//! because it shares a bin, which reduced the error for sets of fifty by a third.
+//! After *n* rounds, a bin that is still empty takes the least of all members under its own hash
+//! function. Two sets agree in a bin with a probability equal to their resemblance. A set much
+//! larger than *n* takes one round, a set of fifty about thirty. Compared with bins that borrow
+//! from their neighbours ("optimal densification", Shrivastava, ICML 2017), no member of a small
+//! set is lost by sharing a bin, which reduced the error for sets of fifty by a third.
 //!
-//! Rounds come in pairs that share a hash of 64 bits: the even round takes the bin from its upper
-//! half, the odd one from its lower half, and the odd round prefers the greatest hash, the even one
-//! the least. A sample is stored as round ‖ 48 bits, so "from the earliest round, the least" is
-//! simply the least number: rounds need not know which bins are empty, and the samples of a union
-//! are the lesser ones of its parts. Invariant: samples are stable for ever, since sketches on disk
-//! are made from them; every variant computes the same samples (property test against
+//! Rounds come in pairs that share a hash of 64 bits. The even round takes the bin from the upper
+//! half of the hash and prefers the least hash; the odd round takes the lower half and prefers the
+//! greatest hash. A sample is stored as round ‖ 48 bits, so "from the earliest round, the least" is
+//! simply the least number. Rounds need not know which bins are empty, and the samples of a union
+//! are the lesser samples of its parts. Invariants: samples are stable for ever, since sketches on
+//! disk are made from them; every variant computes the same samples (property test against
 //! `by_definition`).
 
 #[cfg(all(target_arch = "x86_64", feature = "simd"))]
@@ -22,15 +22,15 @@ mod avx512;
 
 use crate::mix::mix;
 
-/// The value of an empty bin, left only by the empty set.
+/// Value of an empty bin; only the empty set leaves bins empty.
 pub(crate) const NOTHING: u64 = u64::MAX;
-/// The most bins: a sample's round is stored above its 48 bits of hash.
+/// Maximum number of bins: a sample's round is stored above its 48 bits of hash.
 pub(crate) const MAX_BINS: usize = 4_096;
 
 const HASH_BITS: u32 = 48;
 const HASH: u64 = (1 << HASH_BITS) - 1;
-/// The number of round pairs after which members are deduplicated. A text that repeats one phrase a
-/// million times must not be read `MAX_BINS` times over.
+/// Number of round pairs before members are deduplicated. A text that repeats one phrase a million
+/// times must not be read `MAX_BINS` times.
 const PAIRS_WITH_REPETITIONS: usize = 4;
 
 /// Samples the set of `members`, in any order and repeated or not, once for each of `bins`.
@@ -39,7 +39,7 @@ pub(crate) fn sample(members: &[u64], bins: &mut [u64]) {
 }
 
 /// A function that lets all members fall into the bins in an even round and, if a bin is empty
-/// after that, in the odd one; it returns true if no bin is empty any more.
+/// afterwards, in the odd round. It returns true if all bins are filled.
 type FillBins = fn(members: &[u64], turn: RoundPair, bins: &mut [u64]) -> bool;
 
 /// Returns the fastest variant that this machine supports.
@@ -54,11 +54,11 @@ fn turn() -> FillBins {
 /// The parameters of two rounds that share a hash function.
 #[derive(Clone, Copy, Debug)]
 struct RoundPair {
-    /// The salt of the hash function.
+    /// Salt of the hash function.
     salt: u64,
-    /// The number of the even round, at its position in a sample.
+    /// Number of the even round, at its position in a sample.
     even: u64,
-    /// The number of the odd round.
+    /// Number of the odd round.
     odd: u64,
 }
 
@@ -67,8 +67,8 @@ impl RoundPair {
         Self::of(number, number)
     }
 
-    /// Returns the parameters of the last round, after `turns` pairs, in which each bin has a hash
-    /// of its own.
+    /// Returns the parameters of the last round, after `turns` pairs, where each bin has its own
+    /// hash function.
     fn of_bin(bin: usize, turns: usize) -> Self {
         Self::of(turns + bin, turns)
     }
@@ -101,7 +101,7 @@ impl RoundPair {
 /// The factor of [`mixed`].
 const FACTOR: u64 = 0xd6e8_feb8_6659_fd93;
 
-/// Returns `value` mixed by Degski's function, a bijection that serves sampling as well as [`mix`]
+/// Returns `value` mixed by Degski's function, a bijection that suits sampling as well as [`mix`]
 /// and needs one constant fewer.
 #[inline]
 fn mixed(mut value: u64) -> u64 {
@@ -133,7 +133,7 @@ fn sample_by(fill_bins: FillBins, members: &[u64], bins: &mut [u64]) {
             return;
         }
     }
-    // Only sets of a few members get here. Each bin that is still empty reads all members.
+    // Only sets of a few members get here. Each empty bin reads all members.
     for (number, bin) in bins
         .iter_mut()
         .enumerate()
@@ -149,11 +149,11 @@ fn sample_by(fill_bins: FillBins, members: &[u64], bins: &mut [u64]) {
 
 #[inline(always)]
 fn are_full(bins: &[u64]) -> bool {
-    // Reading every bin is faster than stopping at the first empty one.
+    // Reading every bin is faster than stopping at the first empty bin.
     bins.iter().fold(true, |full, bin| full & (*bin != NOTHING))
 }
 
-/// Returns the bin that half a hash falls into, scaled to their number.
+/// Returns the bin that half a hash falls into, scaled to the number of bins.
 #[inline]
 fn bin_of(half: u64, bins: usize) -> usize {
     ((half * bins as u64) >> 32) as usize

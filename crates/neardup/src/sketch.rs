@@ -1,12 +1,12 @@
-//! MinHash sketches: 160 bytes of which two estimate the resemblance of the sets they were made
-//! from.
+//! MinHash sketches: 160 bytes. Two sketches estimate the resemblance of the sets that they were
+//! made from.
 //!
 //! The set is sampled 256 times ("fast similarity sketching", see `similarity`). Four bits of each
 //! sample are kept (Li and König, "b-bit minwise hashing", WWW 2010), and the estimate is corrected
-//! for the 1 in 16 that agree by accident. Beside them are eight bands of four whole samples each:
-//! sets of resemblance r share a band with probability 1 - (1 - r⁴)⁸, 98.5 % at .80 and 99.7 % at
-//! .845 (four bands: 87.9 and 94.2 %), and bands can be looked up. A band is kept as 32 bits of its
-//! hash: among 100 M pages it then draws 0.02 unrelated pages, which verification rejects.
+//! for the 1 in 16 that agree by accident. A sketch also has eight bands of four whole samples
+//! each: sets of resemblance r share a band with probability 1 - (1 - r⁴)⁸, 98.5 % at .80 and 99.7
+//! % at .845 (four bands: 87.9 and 94.2 %), and bands can be looked up. A band is kept as 32 bits
+//! of its hash: among 100 M pages it then finds 0.02 unrelated pages, which verification rejects.
 //!
 //! Invariant: the layout of [`Sketch::to_bytes`] is stable for ever (`golden/sketches.txt`).
 
@@ -18,7 +18,7 @@ use crate::band_design::{BANDS, MINIMA, ROWS, band_key};
 use crate::shingles::Shingles;
 use crate::similarity;
 
-/// The size of a stored sketch: 256 minima of four bits, then eight bands of four bytes.
+/// Size of a stored sketch: 256 minima of four bits, then eight bands of four bytes.
 pub const SKETCH_BYTES: usize = MINIMA / 2 + BANDS * 4;
 
 /// A sketch of a set of shingles.
@@ -41,7 +41,7 @@ pub struct Sketch {
 }
 
 impl Sketch {
-    /// Returns the sketch of `shingles`; none for an empty set.
+    /// Returns the sketch of `shingles`; `None` for an empty set.
     #[must_use]
     pub fn of(shingles: &Shingles) -> Option<Self> {
         Self::of_hashes(shingles.hashes())
@@ -65,7 +65,7 @@ impl Sketch {
         Self { minima, bands }
     }
 
-    /// Returns the key of each band without its number.
+    /// Returns the key of each band, without the band's number.
     pub(crate) fn band_keys(&self) -> [u32; BANDS] {
         self.bands
     }
@@ -80,8 +80,8 @@ impl Sketch {
         ((agreeing - by_accident) / (MINIMA as f64 - by_accident)).max(0.0)
     }
 
-    /// Returns the standard error of [`resemblance`](Self::resemblance) if the true resemblance r,
-    /// 0 to 1, is this one: that of 256 minima of four bits, √(p(1-p)/256) · 16/15 with p = r +
+    /// Returns the standard error of [`resemblance`](Self::resemblance) for a true resemblance r, 0
+    /// to 1. It is the error of 256 minima of four bits, √(p(1-p)/256) · 16/15 with p = r +
     /// (1-r)/16. Small sets err less.
     #[must_use]
     pub fn standard_error(resemblance: f64) -> f64 {
@@ -90,8 +90,7 @@ impl Sketch {
     }
 
     /// Returns a key for each band; similar sets are likely to share at least one. A key includes
-    /// the number of its band (above its 32 bits), so that one map can hold the bands of all
-    /// numbers.
+    /// the number of its band (above its 32 bits), so that one map can hold all bands.
     #[must_use]
     #[doc(alias = "lsh")]
     pub fn bands(&self) -> [u64; BANDS] {
@@ -125,13 +124,13 @@ impl Sketch {
         sketch
     }
 
-    /// Returns the number of the 256 minima in which the two agree.
+    /// Returns the number of the 256 minima that agree.
     fn agreeing(&self, other: &Sketch) -> u32 {
         MINIMA as u32 - agreement::differing(&self.minima, &other.minima)
     }
 }
 
-/// Returns the minima of the set of these hashes; none for the empty set.
+/// Returns the minima of the set of these hashes; `None` for the empty set.
 pub(crate) fn minima_of(hashes: &[u64]) -> Option<[u64; MINIMA]> {
     let mut least = [0; MINIMA];
     if hashes.is_empty() {

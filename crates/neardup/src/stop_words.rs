@@ -1,21 +1,21 @@
 //! Stop words: words that carry little meaning in their language, such as "the", "und", "の".
 //!
-//! They may be left out of fingerprints on request. They stay in the text, in its digest and in the
+//! Fingerprints may leave them out on request. They stay in the text, in its digest and in the
 //! shingles that decide about resemblance: "to be or not to be" is a text, and stop words are half
 //! of the evidence that a passage was copied. With logarithmic weights they hardly affect a
-//! fingerprint either, so the default leaves nothing out.
+//! fingerprint anyway, so the default keeps them.
 //!
-//! The lists are those of NLTK, mostly from Snowball, and otherwise those of Stopwords ISO, as the
-//! crate `stop-words` provides them (feature `stop-words`); folded like texts. (The lists of ISO
-//! hold "war" and "peace" in Russian.)
+//! The lists come from NLTK, mostly from Snowball, and otherwise from Stopwords ISO, as provided by
+//! the crate `stop-words` (feature `stop-words`); folded like texts. (The lists of ISO contain
+//! "war" and "peace" in Russian.)
 
 use std::collections::HashSet;
 
 use crate::text::NormalText;
 
 /// A set of stop words, of one language or any other.
-///
-/// An entry may be several words (`これ` is two, "bởi vì" as well); they are left out if they stand
+/// An entry may be several words (`これ` is two, "bởi vì" as well); they are removed if they occur
+/// together.
 /// together.
 ///
 /// ```
@@ -29,7 +29,7 @@ use crate::text::NormalText;
 pub struct StopWords {
     /// Normalised words, joined by single spaces.
     phrases: HashSet<Box<str>>,
-    /// The number of words of the longest phrase.
+    /// Number of words of the longest phrase.
     longest: usize,
 }
 
@@ -37,7 +37,7 @@ impl StopWords {
     /// Returns the stop words of the language with this ISO 639-1 code, in either case.
     ///
     /// # Errors
-    /// [`UnknownLanguage`] if there is no list; the error lists the known languages.
+    /// [`UnknownLanguage`] for a language without a list; the error contains the known languages.
     #[cfg(feature = "stop-words")]
     pub fn of_language(code: &str) -> Result<Self, UnknownLanguage> {
         let known = stop_words::lookup(code.to_ascii_lowercase());
@@ -56,8 +56,8 @@ impl StopWords {
         stop_words::available_languages().iter().copied()
     }
 
-    /// Returns `text` without the stop words; of several that begin at the same word the longest is
-    /// removed.
+    /// Returns `text` without the stop words. If several entries begin at the same word, the
+    /// longest is removed.
     #[must_use]
     pub fn taken_from(&self, text: &NormalText) -> NormalText {
         let joined = text.as_str();

@@ -1,7 +1,7 @@
-//! The subject of a page: the words of its heading and title that name what it is about.
+//! The subject of a page: the words of its heading and title that name its topic.
 //!
 //! Two pages of one template differ in a word or two, and the resemblance of their texts does not
-//! tell `Math` from `StrictMath`. Their headings do. These words *count*:
+//! distinguish `Math` from `StrictMath`. Their headings do. These words *count*:
 //!
 //! - a word of the heading that occurs in the judged text. If it has a digit, it must occur in the
 //!   title, too: "Lamp 17" is a product, "Clang 15" in the title alone is an edition;
@@ -11,8 +11,8 @@
 //! - otherwise a word of the title that occurs in the text at least three times and at least once
 //!   in a hundred words.
 //!
-//! So a site's name, which occurs in the title beside the heading, seldom counts, and an article
-//! that two sites publish keeps one subject.
+//! So a site's name, which accompanies the heading in the title, seldom counts, and an article that
+//! two sites publish keeps one subject.
 //!
 //! Two subjects differ if a counting word of one occurs neither in the heading nor in the title of
 //! the other (`docs/adr/0010`). Invariant: [`Subject::to_bytes`] is stable for ever; subjects are
@@ -22,26 +22,26 @@ use crate::key::HashKey;
 use crate::mix::mix;
 use crate::text::NormalText;
 
-/// The most words of heading and title that are kept; further ones are ignored.
+/// Maximum number of words of heading and title; further words are ignored.
 pub const MAX_SUBJECT_WORDS: usize = 16;
-/// The largest size of a stored subject: two numbers, then two bytes a word.
+/// Maximum size of a stored subject: two numbers, then two bytes per word.
 pub const MAX_SUBJECT_BYTES: usize = 2 + 2 * MAX_SUBJECT_WORDS;
 
-/// Words of the title that carry too little meaning to count without a heading: articles and
-/// conjunctions occur in names of sites ("The Guardian") and in every text.
+/// Words of the title that mean too little to count without a heading: articles and conjunctions
+/// occur in names of sites ("The Guardian") and in every text.
 const FUNCTION_WORDS: &[&str] = &[
     "and", "das", "dei", "del", "der", "des", "die", "een", "för", "for", "from", "het", "las",
     "les", "los", "och", "por", "sur", "the", "und", "une", "van", "von", "with", "your",
 ];
-/// The least number of occurrences of a title word that counts beside a heading, and the number of
-/// words of text that one occurrence must suffice for.
+/// Minimum occurrences of a title word that counts in addition to a heading, and the number of
+/// words of text per required occurrence.
 const LEAST_TIMES: usize = 3;
 const EVERY: usize = 100;
-/// The least length of an ASCII word that counts by occurring in the title alone, in bytes: "a",
+/// Minimum length, in bytes, of an ASCII word that counts by occurring only in the title: "a",
 /// "of", "la" do not.
 const LEAST_TITLE_WORD: usize = 3;
 
-/// The words of a page's heading and title, as sixteen bits of their hashes. The counting ones come
+/// The words of a page's heading and title, as sixteen bits of their hashes. Counting words come
 /// first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subject {
@@ -52,7 +52,7 @@ pub struct Subject {
 
 impl Subject {
     /// Returns the subject of a page with these titles, whose judged text has the word hashes
-    /// `text`; none if neither title nor heading has a word.
+    /// `text`; `None` if neither title nor heading has a word.
     pub(crate) fn of(
         title: Option<&str>,
         heading: Option<&str>,
@@ -109,14 +109,14 @@ impl Subject {
         &self.words[..usize::from(self.counting)]
     }
 
-    /// Returns all words of heading and title that are kept; the counting ones come first.
+    /// Returns all kept words of heading and title; counting words come first.
     #[must_use]
     pub fn all(&self) -> &[u16] {
         &self.words[..usize::from(self.all)]
     }
 
-    /// Returns true if a counting word of one occurs neither in the heading nor in the title of the
-    /// other.
+    /// Returns true if a counting word of one subject occurs neither in the heading nor in the
+    /// title of the other.
     #[must_use]
     pub fn differs_from(&self, other: &Self) -> bool {
         let knows = |subject: &Self, word: &u16| subject.all().contains(word);
@@ -124,7 +124,7 @@ impl Subject {
             || !other.counting().iter().all(|word| knows(self, word))
     }
 
-    /// Returns a digest of the counting words, in any order; 0 if there is none.
+    /// Returns a digest of the counting words, in any order; 0 without counting words.
     pub(crate) fn digest(&self) -> u64 {
         let mut words = self.counting().to_vec();
         words.sort_unstable();
@@ -142,7 +142,7 @@ impl Subject {
         bytes
     }
 
-    /// Returns the subject stored as `bytes`; none if these are not a subject.
+    /// Returns the subject stored as `bytes`; `None` if they are not a subject.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (&[counting, all], rest) = bytes.split_first_chunk()?;
@@ -170,8 +170,8 @@ struct Word {
     may_count_by_title: bool,
 }
 
-/// Returns the distinct words of a heading or a title, in order: at most twice as many as a subject
-/// keeps.
+/// Returns the distinct words of a heading or a title, in text order: at most twice as many as a
+/// subject keeps.
 fn words_of(text: Option<&str>, key: HashKey) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     let Some(text) = text else {
@@ -197,13 +197,13 @@ fn words_of(text: Option<&str>, key: HashKey) -> Vec<Word> {
 }
 
 /// Returns the beginning of a title, as much as a subject may need: a title of a megabyte costs no
-/// more than a long one.
+/// more than a long title.
 fn start_of(text: &str) -> &str {
     const LONG: usize = 1_024;
     &text[..text.floor_char_boundary(LONG)]
 }
 
-/// The number of occurrences of a few words in a text, counted in one pass.
+/// Number of occurrences of a few words in a text, counted in one pass.
 struct Occurrences(Vec<(u64, usize)>);
 
 impl Occurrences {

@@ -1,10 +1,10 @@
-//! Tables that find all fingerprints within *k* bits of a given one without reading all of them.
+//! Tables that find all fingerprints within *k* bits of a given one without reading the whole set.
 //!
-//! A [`TableDesign`] is a set of permuted tables that finds everything, a [`Plan`] chooses one for
-//! a number of pages, and [`PermutedTables`] holds any design in sorted tables (Manku, Jain and Das
-//! Sarma, "Detecting near-duplicates for web crawling", WWW 2007, section 3). [`QuarterTables`] are
-//! the default in memory: four tables whose buckets need no search and whose scans read two bytes a
-//! fingerprint. [`each_pair`] finds all pairs.
+//! A [`TableDesign`] is a set of permuted tables that finds everything, a [`Plan`] chooses a design
+//! for a number of pages, and [`PermutedTables`] hold any design in sorted tables (Manku, Jain and
+//! Das Sarma, "Detecting near-duplicates for web crawling", WWW 2007, section 3). [`QuarterTables`]
+//! are the default in memory: four tables whose buckets need no search and whose scans read two
+//! bytes per fingerprint. [`each_pair`] finds all pairs.
 
 mod batch;
 mod buckets;

@@ -1,13 +1,13 @@
 //! Normalised text: the words of a text, folded.
 //!
 //! Two texts that differ in white space, punctuation, capitals or composed accents are the same. A
-//! text is cut at white space and around each Han ideograph and kana, which are words of their own
-//! because nothing marks the ends of words in their scripts; the pieces are cut into words by
-//! Unicode's rules (UAX 29). These make each letter of Thai, Lao, Khmer and Burmese a word for the
-//! same reason. Of single characters, bigrams and whole runs, single characters found most
+//! text is cut at white space and around each Han ideograph and kana, which are separate words
+//! because their scripts do not mark the ends of words. The pieces are cut into words by Unicode's
+//! rules (UAX 29), which make each letter of Thai, Lao, Khmer and Burmese a word for the same
+//! reason. Of single characters, bigrams and whole runs, single characters found most
 //! (`tests/unspaced.rs` has the table). A word is then case folded and composed (`fold`).
 //!
-//! ASCII, which is most of most texts, takes a fast path (`ascii`), and so does text that can be
+//! ASCII, the largest part of most texts, takes a fast path (`ascii`), and so does text that can be
 //! decided character by character (`unicode`); the libraries handle the rest. Invariant: `plain` in
 //! the tests is the definition; the fast paths equal it (property tests).
 
@@ -24,7 +24,7 @@ use words::Words;
 
 pub use ranges::word_ranges;
 
-/// The number of bytes of a text that are read: 1 GiB. The rest is ignored.
+/// Maximum number of bytes of a text that are read: 1 GiB. The rest is ignored.
 pub const MAX_TEXT: usize = 1 << 30;
 
 /// The normalised words of a text, joined by single spaces.
@@ -39,7 +39,7 @@ pub const MAX_TEXT: usize = 1 << 30;
 pub struct NormalText {
     /// UTF-8, checked only when characters are read.
     joined: Vec<u8>,
-    /// The end of each word in `joined`; the next one starts a byte later. `MAX_TEXT` keeps it
+    /// End of each word in `joined`; the next word starts one byte later. `MAX_TEXT` keeps it
     /// within 32 bits.
     ends: Vec<u32>,
 }
@@ -72,12 +72,12 @@ impl NormalText {
         words.into_text()
     }
 
-    /// Creates a text of the words that a tokenizer of the caller's own makes, as they are: neither
-    /// cut nor folded. Empty ones are left out; words beyond [`MAX_TEXT`] bytes in all are ignored.
-    /// Everything that is made from a text (features, shingles, signatures) can be made from it.
+    /// Creates a text of words from the caller's own tokenizer, unchanged: neither cut nor folded.
+    /// Empty words are left out; words beyond [`MAX_TEXT`] bytes in all are ignored. Everything
+    /// that is made from a text (features, shingles, signatures) can be made from it.
     ///
-    /// Words of another tokenizer are other words: texts are comparable only if one tokenizer made
-    /// the words of both.
+    /// Words of another tokenizer are other words: texts are comparable only if the same tokenizer
+    /// made the words of both.
     ///
     /// ```
     /// use neardup::{HashKey, NormalText, Shingles, Width};
@@ -114,27 +114,27 @@ impl NormalText {
         self.ends.len()
     }
 
-    /// Returns true if there is no word.
+    /// Returns true if the text contains no words.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// Returns the words in order.
+    /// Returns the words, in text order.
     pub fn words(&self) -> impl Iterator<Item = &str> {
         let joined = self.as_str();
         self.spans().map(|(start, end)| &joined[start..end])
     }
 
-    /// Returns a digest of the text: texts with the same words in the same order, and only they,
-    /// have the same digest.
+    /// Returns a digest of the text: texts have the same digest if and only if they have the same
+    /// words in the same order.
     #[must_use]
     pub fn digest(&self, key: HashKey) -> u128 {
         key.digest(&self.joined)
     }
 
-    /// Returns the hash of each word in order: those of [`HashedText`](crate::HashedText), which is
-    /// made for longer texts.
+    /// Returns the hash of each word, in text order. The hashes equal those from
+    /// [`HashedText`](crate::HashedText), which is made for longer texts.
     pub fn word_hashes(&self, key: HashKey) -> impl Iterator<Item = u64> {
         self.spans()
             .map(move |(start, end)| key.token(&self.joined[start..end]))
@@ -145,7 +145,7 @@ impl NormalText {
         self.word_hashes(key).collect()
     }
 
-    /// Returns the text of the words at these places in [`NormalText::as_str`].
+    /// Returns the text of the words at these spans of [`NormalText::as_str`].
     pub(crate) fn with_words_at(&self, spans: &[(usize, usize)]) -> NormalText {
         let mut text = NormalText::default();
         for &(start, end) in spans {
@@ -183,7 +183,7 @@ pub(crate) fn ascii_at_start(bytes: &[u8]) -> usize {
     known + other.unwrap_or(rest.len())
 }
 
-/// Returns the place behind the last white space; 0 if there is none.
+/// Returns the position after the last white space; 0 if there is none.
 pub(crate) fn after_last_white(bytes: &[u8]) -> usize {
     let white = bytes.iter().rposition(u8::is_ascii_whitespace);
     white.map_or(0, |at| at + 1)

@@ -1,9 +1,9 @@
-//! An index of texts under ids of the caller's own: a builder of signatures and the index that
-//! holds what it builds, in one value.
+//! An index of texts under the caller's own ids: a builder of signatures and the index that holds
+//! its signatures, in one value.
 //!
-//! Signatures of different keys, features or shingles look alike and never match, so a mixture of
-//! them in one index finds nothing, silently. Invariant: everything in an index was made by its one
-//! builder; an index of another [`Recipe`] is refused.
+//! Signatures of different keys, features or shingles look the same and never match, so an index
+//! that mixes them finds nothing, silently. Invariant: everything in an index was made by its one
+//! builder; an index with another [`Recipe`] is refused.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -18,13 +18,13 @@ use crate::signature_index::SignatureIndex;
 use crate::text::NormalText;
 use crate::thresholds::{Match, Thresholds};
 
-/// A text for a [`TextIndex`], made from a `&str`, a [`PageText`], or the words of a tokenizer of
-/// the caller's own ([`NormalText::of_tokens`]).
+/// A text for a [`TextIndex`], made from a `&str`, a [`PageText`], or the words of the caller's own
+/// tokenizer ([`NormalText::of_tokens`]).
 #[derive(Clone, Copy, Debug)]
 pub enum IndexText<'a> {
     /// A text, perhaps with title, heading and main content.
     Page(PageText<'a>),
-    /// Words, as they are.
+    /// Words, unchanged.
     Words(&'a NormalText),
 }
 
@@ -52,7 +52,7 @@ impl<'a> From<&'a NormalText> for IndexText<'a> {
     }
 }
 
-/// An index of texts in memory. About 800 bytes a text, and two ids.
+/// An index of texts in memory. About 800 bytes per text, plus two ids.
 ///
 /// ```
 /// use neardup::{Likeness, TextIndex};
@@ -66,12 +66,12 @@ impl<'a> From<&'a NormalText> for IndexText<'a> {
 pub struct TextIndex<Id> {
     builder: SignatureBuilder,
     index: SignatureIndex,
-    /// By the number under which the signature lies in the index.
+    /// By the number of the signature in the index.
     ids: Vec<Option<Id>>,
     numbers: HashMap<Id, u64>,
 }
 
-/// The signatures and thresholds of a crawl, under the zero key.
+/// The signatures and thresholds of a crawl, with the zero key.
 impl<Id: Clone + Eq + Hash> Default for TextIndex<Id> {
     fn default() -> Self {
         let builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
@@ -80,7 +80,8 @@ impl<Id: Clone + Eq + Hash> Default for TextIndex<Id> {
 }
 
 impl<Id: Clone + Eq + Hash> TextIndex<Id> {
-    /// Creates an empty index of signatures made by `builder`, which `thresholds` compare.
+    /// Creates an empty index of signatures that are made by `builder` and compared by
+    /// `thresholds`.
     #[must_use]
     pub fn new(builder: SignatureBuilder, thresholds: Thresholds) -> Self {
         Self {
@@ -91,11 +92,11 @@ impl<Id: Clone + Eq + Hash> TextIndex<Id> {
         }
     }
 
-    /// Creates the index that had these [`signatures`](Self::signatures) when it was stored,
-    /// together with its recipe.
+    /// Restores the index that had these [`signatures`](Self::signatures) and this recipe when it
+    /// was stored.
     ///
     /// # Errors
-    /// [`OtherRecipe`] if signatures of `recipe` cannot be compared with those of `builder`.
+    /// [`OtherRecipe`] if signatures of `recipe` and of `builder` cannot be compared.
     pub fn restored(
         builder: SignatureBuilder,
         thresholds: Thresholds,
@@ -112,7 +113,7 @@ impl<Id: Clone + Eq + Hash> TextIndex<Id> {
         Ok(index)
     }
 
-    /// Returns the signatures of all texts, in the order of insertion: what is to be stored.
+    /// Returns the signatures of all texts, in the order of insertion, to store them.
     pub fn signatures(&self) -> impl Iterator<Item = (&Id, &PageSignature)> {
         let signatures = self.index.iter();
         signatures.map(|(number, _, signature)| (self.id(number), signature))
@@ -125,8 +126,8 @@ impl<Id: Clone + Eq + Hash> TextIndex<Id> {
         self.insert_signature(id, signature);
     }
 
-    /// Inserts a text under `id` if it repeats none that the index holds; returns the one that it
-    /// repeats otherwise. A text compared with originals only never continues a chain.
+    /// Inserts a text under `id`, unless it repeats a text in the index; then it returns the
+    /// original instead. A text that is only compared with originals never continues a chain.
     pub fn insert_original<'a>(
         &mut self,
         id: Id,
@@ -144,14 +145,14 @@ impl<Id: Clone + Eq + Hash> TextIndex<Id> {
         None
     }
 
-    /// Returns the text of which `text` is a duplicate, as [`SignatureIndex::find`] does.
+    /// Returns the original that `text` is a duplicate of, as [`SignatureIndex::find`] does.
     #[must_use]
     pub fn find<'a>(&self, text: impl Into<IndexText<'a>>) -> Option<Match<&Id>> {
         let found = self.index.find(&self.signature(text));
         found.map(|found| self.named(found))
     }
 
-    /// Returns all texts of which `text` is a duplicate, the best first, as
+    /// Returns all texts that `text` is a duplicate of, the best first, as
     /// [`SignatureIndex::find_all`] does.
     #[must_use]
     pub fn find_all<'a>(&self, text: impl Into<IndexText<'a>>) -> Vec<Match<&Id>> {
@@ -174,11 +175,12 @@ impl<Id: Clone + Eq + Hash> TextIndex<Id> {
         self.index.remove(number)
     }
 
-    /// Moves the texts of `other` into this index, in their order; a text under an id of this index
-    /// replaces that one.
+    /// Moves the texts of `other` into this index, in their order; an id that this index already
+    /// has gets the text of `other`.
     ///
     /// # Errors
-    /// [`OtherRecipe`] if the signatures of the two cannot be compared. Nothing is moved then.
+    /// [`OtherRecipe`] if the signatures of the two cannot be compared. In this case nothing is
+    /// moved.
     pub fn merge(&mut self, other: &Self) -> Result<(), OtherRecipe> {
         if self.recipe() != other.recipe() {
             return Err(OtherRecipe);
@@ -204,7 +206,7 @@ impl<Id: Clone + Eq + Hash> TextIndex<Id> {
         self.numbers.len()
     }
 
-    /// Returns true if there are no texts.
+    /// Returns true if the index is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.numbers.is_empty()
@@ -216,7 +218,7 @@ impl<Id: Clone + Eq + Hash> TextIndex<Id> {
         self.builder.recipe()
     }
 
-    /// Returns the approximate number of bytes held, without those to which ids point.
+    /// Returns the approximate number of bytes held, without data that ids point to.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.index.memory()
@@ -266,11 +268,11 @@ impl<Id: Clone + Eq + Hash> TextIndex<Id> {
 )]
 pub struct OtherRecipe;
 
-/// Returns, for each of `texts`, the index of the earlier text that it repeats; none if it is an
-/// original. Texts are read one at a time; about 800 bytes an original are held.
+/// Returns, for each of `texts`, the index of the earlier text that it repeats; `None` for an
+/// original. Reads one text at a time; holds about 800 bytes per original.
 ///
-/// The rules are those of a crawl: equal words, or nearly equal words in texts of at least 15.
-/// [`TextIndex::insert_original`] is the same with rules and ids of your own.
+/// The rules are the rules of a crawl: equal words, or nearly equal words in texts of at least 15.
+/// [`TextIndex::insert_original`] does the same with your own rules and ids.
 ///
 /// ```
 /// let texts = ["To be, or not to be", "Much ado about nothing", "to be or not to be!"];

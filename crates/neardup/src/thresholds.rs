@@ -1,11 +1,11 @@
-//! Thresholds of resemblance above which one page stands for another.
+//! Minimum resemblances that make one page a duplicate of another.
 
 use crate::signature::{PageSignature, TextSignature};
 use crate::sketch::Sketch;
 use crate::subject::Subject;
 use crate::tables::design::MAX_DISTANCE;
 
-/// The least resemblance of near duplicates by the number of words of the shorter text, unless a
+/// Minimum resemblance of near duplicates by the number of words of the shorter text, unless a
 /// single threshold is set.
 ///
 /// Short texts of one kind share their phrases, and one word in ten changes the subject
@@ -17,14 +17,14 @@ const LEAST_BY_LENGTH: [(u32, f64); 4] = [(350, 0.80), (100, 0.86), (50, 0.90), 
 /// name or number in a short text costs five shingles but only one word.
 #[derive(Clone, Copy, Debug)]
 struct WordThresholds {
-    /// The least number of words of the shorter text.
+    /// Minimum number of words of the shorter text.
     words: u32,
-    /// The least diversity of either text, in thousandths. Tables, code and lists lie below; each
+    /// Minimum diversity of either text, in thousandths. Tables, code and lists are below it; each
     /// of their words counts.
     diversity: u32,
-    /// The least resemblance of the multisets of words.
+    /// Minimum resemblance of the multisets of words.
     of_words: f64,
-    /// The least resemblance of the shingles: the same words in another order are another text.
+    /// Minimum resemblance of the shingles: the same words in another order are another text.
     of_shingles: f64,
 }
 
@@ -46,21 +46,20 @@ const BY_WORDS_ALONE: WordThresholds = WordThresholds {
     of_shingles: 0.55,
 };
 
-/// The reduction of the threshold for a page and the page that it calls canonical.
+/// Reduction of the threshold for a page and the page that it declares canonical.
 ///
 /// Two independent sources agree there: the site's declaration, which does not see the text, and
-/// the text, which does not see the declaration. Either alone errs in ways that the other does not
+/// the text, which does not see the declaration. Each errs in ways that the other does not
 /// (`docs/guide/links.md`).
 const MARGIN_OF_CANONICAL: f64 = 0.10;
 
-/// The lower bound of the reduced threshold. With less than three fifths of its shingles in common,
-/// a page is another one, and the declaration is wrong.
+/// Lower bound of the reduced threshold. With less than three fifths of its shingles in common, a
+/// page is different, and the declaration is wrong.
 const LEAST_OF_CANONICAL: f64 = 0.60;
 
-/// The thresholds of near duplicates. The default is a distance of 3 bits and, depending on the
-/// number of words, a resemblance of word 5-shingles of 1 under 50 words, 0.90 under 100, 0.86
-/// under 350, and 0.80 from there on; or, in prose, a resemblance of 0.87 of the multisets of
-/// words.
+/// Thresholds of near duplicates. The default is a distance of 3 bits and, depending on the number
+/// of words, a resemblance of word 5-shingles of 1 under 50 words, 0.90 under 100, 0.86 under 350,
+/// and 0.80 from 350 words; or, in prose, a resemblance of 0.87 of the multisets of words.
 ///
 /// ```
 /// use neardup::{InvalidThresholds, Thresholds};
@@ -84,9 +83,9 @@ pub struct Thresholds {
 enum Rule {
     /// The default: by the length and the kind of the texts.
     ByLength,
-    /// A resemblance, whatever the length.
+    /// A fixed resemblance for any length.
     Resemblance(f64),
-    /// The distance of the fingerprints alone.
+    /// Only the distance of the fingerprints.
     Distance,
 }
 
@@ -101,8 +100,8 @@ impl Default for Thresholds {
 
 impl Thresholds {
     /// Creates thresholds: fingerprints within `distance` bits make a candidate; an estimated
-    /// resemblance of word 5-shingles of at least `resemblance` confirms one, however long the
-    /// texts are. Without `resemblance` the defaults for texts of their length and kind apply.
+    /// resemblance of word 5-shingles of at least `resemblance` confirms it, for texts of any
+    /// length. Without `resemblance`, the defaults for the length and kind of the texts apply.
     /// Pages with different subjects are never duplicates.
     ///
     /// # Errors
@@ -148,26 +147,27 @@ impl Thresholds {
     }
 
     /// Returns true if a resemblance confirms candidates, so that texts that share a band are
-    /// candidates, however far apart their fingerprints are.
+    /// candidates at any distance of their fingerprints.
     #[must_use]
     pub fn needs_bands(&self) -> bool {
         self.rule != Rule::Distance
     }
 
-    /// Returns true for the thresholds by length, before which the texts decide where they can be
-    /// had. A resemblance or a distance that was chosen decides alone.
+    /// Returns true for the thresholds by length: with these, the texts themselves decide first, if
+    /// available. An explicit resemblance or distance decides alone.
     #[must_use]
     pub fn asks_texts(&self) -> bool {
         self.rule == Rule::ByLength
     }
 
-    /// Returns the number of bits in which the fingerprints of candidates may differ.
+    /// Returns the maximum distance of candidates: the number of bits that their fingerprints may
+    /// differ by.
     #[must_use]
     pub fn distance(&self) -> u32 {
         self.distance
     }
 
-    /// Returns the least resemblance of near duplicates, 0 to 1, or none if it depends on the
+    /// Returns the minimum resemblance of near duplicates, 0 to 1; `None` if it depends on the
     /// length or does not count.
     #[must_use]
     pub fn resemblance(&self) -> Option<f64> {
@@ -177,7 +177,7 @@ impl Thresholds {
         }
     }
 
-    /// Returns the least resemblance of word 5-shingles, 0 to 1, of near duplicates whose shorter
+    /// Returns the minimum resemblance of word 5-shingles, 0 to 1, of near duplicates whose shorter
     /// text has `words` words.
     #[must_use]
     pub fn least_resemblance(&self, words: u32) -> f64 {
@@ -187,8 +187,8 @@ impl Thresholds {
             .expect("the last line of the table is for texts from 0 words on")
     }
 
-    /// Returns the least resemblance for a page and the page that it calls canonical: lower by a
-    /// fixed margin, but the margin never lowers it below 0.60.
+    /// Returns the minimum resemblance of a page and the page that it declares canonical: lower by
+    /// a fixed margin, but the margin never lowers it below 0.60.
     #[must_use]
     pub fn least_resemblance_to_canonical(&self, words: u32) -> f64 {
         let least = self.least_resemblance(words);
@@ -197,7 +197,7 @@ impl Thresholds {
             .min(least)
     }
 
-    /// Returns the likeness of two pages, or none if they are not similar enough or have different
+    /// Returns the likeness of two pages; `None` if they are not similar enough or have different
     /// subjects. The fingerprints' distance is reported but does not decide: it is one of two ways
     /// to find candidates.
     #[must_use]
@@ -205,8 +205,8 @@ impl Thresholds {
         self.likeness_for(one, two, CanonicalClaim::None)
     }
 
-    /// Returns the likeness of `page` and the page that it calls canonical. A lower resemblance
-    /// suffices, but the declaration alone never does.
+    /// Returns the likeness of `page` and the page that it declares canonical. A lower resemblance
+    /// is enough, but the declaration alone never is.
     #[must_use]
     pub fn likeness_to_canonical(
         &self,
@@ -254,7 +254,7 @@ impl Thresholds {
         self.nearness_for(one, two, claim, || resemblance(sketch, other))
     }
 
-    /// Returns the likeness of two texts with different digests; `sketch` is that of `one`.
+    /// Returns the likeness of two texts with different digests; `sketch` belongs to `one`.
     pub(crate) fn nearness(
         &self,
         one: &TextSignature,
@@ -295,7 +295,7 @@ impl Thresholds {
             (None, CanonicalClaim::Canonical, _) | (None, CanonicalClaim::None, Some(_)) => {
                 is_enough || BY_WORDS_WITH_TITLES.holds(resemblance, one, two)
             }
-            // A text that has grown by a fifth keeps most of its shingles; without a title the
+            // A text that has grown by a fifth keeps most of its shingles; without a title, the
             // words must agree, too.
             (None, CanonicalClaim::None, None) => {
                 is_enough && of_words(one, two) >= BY_WORDS_ALONE.of_words
@@ -309,16 +309,16 @@ impl Thresholds {
     }
 }
 
-/// A further reason to take two pages for one.
+/// An additional reason to treat two pages as duplicates.
 #[derive(Clone, Copy, Debug)]
 enum CanonicalClaim {
     None,
-    /// One page calls the other its canonical page.
+    /// One page declares the other as its canonical page.
     Canonical,
 }
 
 impl WordThresholds {
-    /// Returns true if two texts, whose shingles have the resemblance `of_shingles`, are near
+    /// Returns true if two texts whose shingles have the resemblance `of_shingles` are near
     /// duplicates by their words.
     fn holds(&self, of_shingles: f64, one: &TextSignature, two: &TextSignature) -> bool {
         let diversity =
@@ -339,7 +339,7 @@ fn of_words(one: &TextSignature, two: &TextSignature) -> f64 {
 /// Invalid thresholds.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum InvalidThresholds {
-    /// A distance for which no tables exist.
+    /// A distance without tables.
     #[error("distance must be between 0 and {MAX_DISTANCE} bits, got {0}")]
     Distance(u32),
     /// A resemblance that is not a number from 0 to 1.
@@ -368,7 +368,7 @@ impl TryFrom<StoredThresholds> for Thresholds {
     }
 }
 
-/// The way in which two pages are duplicates.
+/// The kind of match between two duplicates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Likeness {
@@ -378,17 +378,17 @@ pub enum Likeness {
     SameText,
     /// Nearly the same words in nearly the same order.
     Near {
-        /// The number of bits in which the fingerprints differ.
+        /// Number of bits that differ between the fingerprints.
         distance: u32,
-        /// The resemblance of the sets of shingles, 0 to 1: estimated by sketches, or exact where
+        /// Resemblance of the sets of shingles, 0 to 1: estimated from sketches, or exact if
         /// shingles decide.
         resemblance: f64,
     },
 }
 
 impl Likeness {
-    /// Returns the measure by which the two are duplicates: `bytes`, `words`, `resemblance`, or,
-    /// where nothing verifies the fingerprints, `distance`.
+    /// Returns the measure that makes the two duplicates: `bytes`, `words`, `resemblance`, or, if
+    /// fingerprints are not verified, `distance`.
     #[must_use]
     pub const fn measure(self, is_verified: bool) -> &'static str {
         match self {
@@ -399,7 +399,7 @@ impl Likeness {
         }
     }
 
-    /// Returns the number of bits in which the fingerprints differ; 0 for equal pages.
+    /// Returns the number of bits that differ between the fingerprints; 0 for equal pages.
     #[must_use]
     pub const fn distance(self) -> u32 {
         match self {
@@ -418,13 +418,13 @@ impl Likeness {
     }
 }
 
-/// An earlier page of which another one is a duplicate.
+/// The original of a duplicate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Match<Id = u64> {
-    /// The id of the page, as the caller gave it.
+    /// Id of the page, as given by the caller.
     pub of: Id,
-    /// The way in which they are duplicates.
+    /// Kind of the match.
     pub likeness: Likeness,
 }
 

@@ -51,7 +51,7 @@ impl WeightedFeatures {
     }
 
     /// Returns the cosine of the angle between the two vectors of weights, 0 to 1. Two texts
-    /// without features have cosine 1, and such a text and another one 0.
+    /// without features have cosine 1; if only one text has features, the cosine is 0.
     #[must_use]
     pub fn cosine(&self, other: &Self) -> f64 {
         if self.features.is_empty() || other.features.is_empty() {

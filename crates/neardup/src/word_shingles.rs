@@ -1,13 +1,13 @@
-//! Readable shingles: the runs of words or characters themselves, of which
-//! [`Shingles`](crate::Shingles) keeps the hashes.
+//! Readable shingles: the runs of words or characters themselves; [`Shingles`](crate::Shingles)
+//! keep only their hashes.
 
 use std::collections::HashSet;
 
 use crate::features::{Unit, Width};
 use crate::text::NormalText;
 
-/// Returns the different runs of `width` words in `text`, in the order of their first occurrence,
-/// joined by single spaces. A text with fewer words is one run; a text without words has none.
+/// Returns the different runs of `width` words in `text`, sorted by first occurrence, joined by
+/// single spaces. A text with fewer words is one run; a text without words yields nothing.
 ///
 /// ```
 /// use neardup::{NormalText, Width, word_shingles};
@@ -21,7 +21,7 @@ pub fn word_shingles(text: &NormalText, width: Width) -> impl Iterator<Item = &s
     let spans = || {
         text.words().scan(0, |next, word| {
             let start = *next;
-            // A single space stands between a word and the next.
+            // A single space separates a word from the next.
             *next = start + word.len() + 1;
             Some((start, start + word.len()))
         })
@@ -36,9 +36,9 @@ pub fn word_shingles(text: &NormalText, width: Width) -> impl Iterator<Item = &s
         .filter(move |run| met.insert(*run))
 }
 
-/// Returns the different runs of words or of characters in `text`, in the order of their first
-/// occurrence: the members of [`Shingles::of_unit`](crate::Shingles::of_unit). Characters run
-/// across the single spaces between words.
+/// Returns the different runs of words or of characters in `text`, sorted by first occurrence: the
+/// members of [`Shingles::of_unit`](crate::Shingles::of_unit). Runs of characters include the
+/// single spaces between words.
 ///
 /// ```
 /// use neardup::{NormalText, UnknownFeatures, readable_shingles};

@@ -1,11 +1,11 @@
 //! Hashes of a text's words, made without storing the words.
 //!
-//! Text is processed in chunks of a few kilobytes that end at a certain end of a word. ASCII, which
-//! is most of most texts, is classified 64 bytes at a time ([`spans`]), any other text is folded
-//! character by character ([`folding`]); the words of either are listed ([`spans`]) and hashed
-//! ([`hash`]) by the best instructions of the processor. A word that does not fit into a chunk,
-//! with the text around it, goes through [`NormalText`]. Invariant: the hashes are those of the
-//! words of [`NormalText::of`], in order (property test).
+//! Text is processed in chunks of a few kilobytes, up to a certain end of a word. ASCII, the
+//! largest part of most texts, is classified 64 bytes at a time ([`spans`]); other text is folded
+//! character by character ([`folding`]). The words are then listed ([`spans`]) and hashed
+//! ([`hash`]) by the best instructions of the processor. A word that does not fit into a chunk goes
+//! through [`NormalText`], with the text around it. Invariant: the hashes equal the hashes of the
+//! words of [`NormalText::of`], in the same sequence (property test).
 
 pub(crate) mod folding;
 pub(crate) mod hash;
@@ -22,7 +22,7 @@ use hash::WordHash;
 pub use hashed::HashedText;
 use spans::{CHUNK, Spans};
 
-/// Calls `visit` with the hashes of the words of `text`, those of a chunk together.
+/// Calls `visit` with the hashes of the words of `text`, one chunk at a time.
 pub(crate) fn each_batch(
     text: &str,
     key: HashKey,

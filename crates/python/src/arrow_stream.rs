@@ -1,7 +1,7 @@
 //! Streams of Arrow data for Python, by the Arrow C stream interface.
 //!
-//! Invariant: a consumer calls a stream from C, which no panic can pass through, so a panic is an
-//! error of the stream.
+//! Invariant: a consumer calls a stream from C, where a panic must not pass through, so a panic
+//! becomes an error of the stream.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -41,7 +41,7 @@ impl ArrowData {
 /// Returns the capsule that `__arrow_c_stream__` returns for `reader`.
 ///
 /// # Errors
-/// The exceptions of a schema that is asked for and not possible.
+/// The exceptions of a requested schema that is not possible.
 pub(crate) fn capsule<'py>(
     py: Python<'py>,
     reader: Box<dyn RecordBatchReader + Send>,
@@ -55,10 +55,10 @@ pub(crate) fn capsule<'py>(
         .call_method1("__arrow_c_stream__", (requested_schema,))
 }
 
-/// A reader that ends with an error where another would panic.
+/// A reader that turns a panic into an error at its end.
 struct Guarded {
     schema: SchemaRef,
-    /// None once it has panicked.
+    /// `None` once it has panicked.
     reader: Option<Box<dyn RecordBatchReader + Send>>,
 }
 

@@ -1,8 +1,8 @@
 //! The columns of texts and ids in a stream of Arrow data.
 //!
 //! Data come through the Arrow C stream interface (`__arrow_c_stream__`), which pyarrow, Polars,
-//! pandas and DuckDB have. Nothing is copied: texts are slices of the producer's buffers, which
-//! live as long as the batch. They are read as those of files are (`corpus::Column`).
+//! pandas and DuckDB support. Nothing is copied: texts are slices of the producer's buffers, which
+//! live as long as the batch. They are read like the columns of files (`corpus::Column`).
 
 use arrow_schema::{DataType, FieldRef};
 use corpus::Column;
@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use crate::errors::invalid;
 use crate::id::IdColumnName;
 
-/// The columns of a stream in which texts and ids are.
+/// The columns of a stream that contain texts and ids.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     pub(crate) text: Column,
@@ -24,7 +24,7 @@ impl Layout {
     /// `id`, if there is one.
     ///
     /// # Errors
-    /// `ValueError` for a column that the table lacks, or an id column of what is no table, and
+    /// `ValueError` for a column that the table lacks, or an id column without a table, and
     /// `TypeError` for columns of other types.
     pub(crate) fn of(field: &FieldRef, text: &str, id: &IdColumnName) -> PyResult<Self> {
         let DataType::Struct(columns) = field.data_type() else {

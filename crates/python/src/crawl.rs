@@ -25,13 +25,13 @@ use crate::arrow_stream::ArrowData;
 use crate::errors::{invalid, system};
 use crate::parallel;
 
-/// A directory that `crawler` made. It may be read while the crawl runs; later visits are not
-/// among the rows then.
+/// A directory that `crawler` made. It may be read while the crawl runs; the rows then lack later
+/// visits.
 ///
 /// Arguments:
 ///     directory: The directory of the crawl (``crawler --out``).
 ///
-/// Raises FileNotFoundError if there is no crawl.
+/// Raises FileNotFoundError if the directory does not contain a crawl.
 #[pyclass(frozen, module = "neardup")]
 pub(crate) struct Crawl {
     directory: PathBuf,
@@ -52,21 +52,21 @@ impl Crawl {
         Ok(Self { directory, state })
     }
 
-    /// Returns the visited URLs, a row each, in the order in which the visits ended, with the
-    /// columns of ``crawler export --format parquet``.
+    /// Returns the visited URLs, one per row, ordered by the end of each visit, with the columns of
+    /// ``crawler export --format parquet``.
     ///
     /// Raises OSError if the journal cannot be opened.
     fn pages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, CrawlTable>> {
         self.table(py, Contents::Pages, None)
     }
 
-    /// Returns the texts of the kept pages, a row each, with the columns of ``crawler export
+    /// Returns the texts of the kept pages, one per row, with the columns of ``crawler export
     /// --text``: ``url``, ``title``, ``text``, ``language``, ``fetched_at`` and others.
     ///
     /// Arguments:
     ///     markdown: Markdown instead of plain text.
     ///     duplicates: Texts of archived duplicates, too.
-    ///     threads: The number of threads; one for each core unless given.
+    ///     threads: The number of threads; one per core unless given.
     ///
     /// Raises OSError if the journal cannot be opened. A page that cannot be read from the archive
     /// is named in a RuntimeWarning at the end.
@@ -85,11 +85,11 @@ impl Crawl {
         self.table(py, texts, threads)
     }
 
-    /// Returns the links of the kept pages, a row each, with the columns of ``crawler export
+    /// Returns the links of the kept pages, one per row, with the columns of ``crawler export
     /// --links``: ``source``, ``target``, ``anchor``, ``rel`` and ``kind``.
     ///
     /// Arguments:
-    ///     threads: The number of threads; one for each core unless given.
+    ///     threads: The number of threads; one per core unless given.
     ///
     /// Raises OSError if the journal cannot be opened. A page that cannot be read from the archive
     /// is named in a RuntimeWarning at the end.
@@ -108,12 +108,12 @@ impl Crawl {
     /// Arguments:
     ///     query: Words that all occur; ``"a phrase"``, ``-without``, ``this OR that``, ``title:``,
     ///         ``text:``, ``url:``, ``host:``, ``lang:``, ``after:`` and ``before:``.
-    ///     limit: The most hits.
+    ///     limit: The maximum number of hits.
     ///     offset: The number of hits that are skipped.
     ///     snippets: Show the words in their context, which is read from the archive.
     ///
-    /// Raises ValueError for a query that is not possible, FileNotFoundError if the crawl has no
-    /// search index, OSError if it cannot be read.
+    /// Raises ValueError for a query that is not possible, FileNotFoundError if the crawl lacks a
+    /// search index, OSError if the index cannot be read.
     #[pyo3(signature = (query, *, limit=10, offset=0, snippets=true))]
     fn search(
         &self,
@@ -155,7 +155,7 @@ impl Crawl {
         Bound::new(py, PyClassInitializer::from(ArrowData).add_subclass(table))
     }
 
-    /// Returns the archive, with the rules by which its pages were read. A crawl without a file of
+    /// Returns the archive, with the rules that its pages were read with. A crawl without a file of
     /// settings was made by `crawler rebuild`, with the defaults.
     fn archive(&self) -> PyResult<PageArchive> {
         let path = self.directory.join("crawler.toml");

@@ -1,7 +1,7 @@
 //! `dedup`: the duplicates, pairs or clusters among documents, as an iterator.
 //!
 //! The calling thread takes documents from Python and has their signatures computed on all cores
-//! ([`crate::documents`]); a thread of its own compares them in bounded memory ([`run`]); the
+//! ([`crate::documents`]); a separate thread compares them in bounded memory ([`run`]); the
 //! iterator takes its findings ([`findings`]). All documents are read before the call returns, so
 //! an exception of the caller's iterable is raised there.
 
@@ -36,39 +36,40 @@ use crate::{index_file, parallel};
 ///         a string that names a file) or a list of paths to text, HTML, JSON lines, Parquet,
 ///         Arrow, WARC or WACZ files or directories of these.
 ///     text: The column or key of the texts.
-///     id: The column or key of the ids: strings or whole numbers, of which no two are the same.
-///         Unless it is given, ``id`` if there is one, and otherwise documents are numbered from 0.
-///         False: numbers in any case.
+///     id: The column or key of the ids: unique strings or whole numbers. Unless it is given,
+///         ``id`` if it exists, and otherwise documents are numbered from 0. False: always numbers.
 ///     pairs: Find every pair of similar documents instead of the duplicates of originals.
 ///     clusters: Find clusters of at least two documents instead.
-///     chained: With `clusters`: everything that a chain of similar pairs connects, instead of an
-///         original with its duplicates.
-///     resemblance: The least resemblance of near duplicates, 0 to 1. Unless it is given, it
+///     chained: With `clusters`: all documents that a chain of similar pairs connects, instead of
+///         an original with its duplicates.
+///     resemblance: The minimum resemblance of near duplicates, 0 to 1. Unless it is given, it
 ///         depends on the length: 1 under 50 words, 0.90 under 100, 0.86 under 350, 0.80 from there
 ///         on.
-///     recall: The part of the pairs at `resemblance` that is to be found.
-///     distance: The number of bits, 0 to 7, in which the fingerprints of candidates may differ.
+///     recall: The part of the pairs at `resemblance` that should be found.
+///     distance: The number of bits, 0 to 7, that may differ between the fingerprints of
+///         candidates.
 ///     features: The shingles of resemblance and the features of fingerprints: ``word:3``,
 ///         ``char:5``, … Unless they are given, runs of five words and single words.
 ///     weights: The weights of features in fingerprints: ``log-tf``, ``tf`` or ``none``.
 ///     stop_words: A language whose stop words are left out of fingerprints.
 ///     verify: If False, fingerprints within `distance` bits decide alone.
-///     exact: Where `resemblance` or `features` is given, shingles decide, in four bytes each,
-///         unless this is False: then estimates do, which miss half of the pairs at the threshold.
+///     exact: If `resemblance` or `features` is given, shingles decide, with four bytes each,
+///         unless this is False: then estimates decide, which miss half of the pairs at the
+///         threshold.
 ///     least_words: Shorter documents are compared for equality only (15).
 ///     against: The file of an index (`save_index`, `SignatureIndex.save`, ``crawler dedup
-///         --save-index``): its texts come first, so what repeats one of them is a duplicate.
-///     save_index: The file for an index of the originals, those of `against` included. It gets its
-///         name once all findings are read, and may be the one of `against`.
+///         --save-index``): its texts come first, so a document that repeats one is a duplicate.
+///     save_index: The file for an index of the originals, including the originals of `against`. It
+///         gets its name once all findings are read, and may be the same file as `against`.
 ///     memory: The memory budget in bytes (512 MiB); more goes to unnamed files in `temp_dir`.
 ///     temp_dir: The directory of temporary files.
-///     threads: The number of threads; one for each core unless given.
-///     progress: A function that is called with a step, the number of things done, and the number
-///         of all of them or None.
+///     threads: The number of threads; one per core unless given.
+///     progress: A function that is called with a step, the number of things done, and their total
+///         or None.
 ///
-/// Raises TypeError for what is no document, with its number; ValueError for arguments that are not
-/// possible, for a document without an id among others that have one, and, once the first finding
-/// is asked for, for two documents with the same id.
+/// Raises TypeError for an object that is not a document, with its number; ValueError for invalid
+/// arguments, for a document without an id if other documents have one, and, once the first finding
+/// is requested, for two documents with the same id.
 ///
 /// >>> from neardup import dedup
 /// >>> for found in dedup(["To be, or not to be.", "That is the question.", "to be or not to be"]):

@@ -4,9 +4,9 @@
 //! Arrow C stream interface, or paths. A batch holds its texts where Python or Arrow has them, so
 //! that other threads read them without the interpreter's lock and without a copy.
 //!
-//! Invariant: what is no document is an exception that names its number, counted from 0, and its
-//! type; nothing is skipped silently. An id is the one that the caller gave: a document has its
-//! number instead only if none has an id, or if the caller wants numbers.
+//! Invariant: an object that is not a document raises an exception with its number, counted from 0,
+//! and its type; nothing is skipped silently. The caller gives the ids: documents have their
+//! numbers instead only if all lack an id, or if the caller wants numbers.
 
 mod files;
 mod objects;
@@ -33,7 +33,7 @@ use crate::id::{Id, IdColumnName};
 use crate::settings::usual_temp_dir;
 use crate::tokens::refuse_text;
 
-/// The most documents in a batch.
+/// Maximum number of documents in a batch.
 const BATCH: usize = 2_048;
 
 /// The column or key of texts unless another is named. Files have further names for it.
@@ -50,7 +50,7 @@ pub(crate) struct Batch {
 }
 
 enum Texts {
-    /// Strings; none for what is missing.
+    /// Strings; `None` for a missing text.
     Strings(Vec<Option<PyBackedStr>>),
     Column(Values),
     Files(Vec<Result<corpus::Document, corpus::Skipped>>, Arc<Reader>),
@@ -73,7 +73,7 @@ impl Batch {
         }
     }
 
-    /// Returns a text; none for a null, for what cannot be read, and for a file.
+    /// Returns a text; `None` for a null, for an unreadable text, and for a file.
     pub(crate) fn get(&self, at: usize) -> Option<&str> {
         match &self.texts {
             Texts::Strings(texts) => texts.get(at)?.as_deref(),
@@ -98,7 +98,7 @@ impl Batch {
         Ok(())
     }
 
-    /// Returns the number of a document if its id is one that the caller tells it apart by.
+    /// Returns the number of a document if its id should distinguish it from other documents.
     pub(crate) fn own_number(&self, at: usize) -> Option<u64> {
         let is_own = match &self.texts {
             // A URL has many captures in an archive.
@@ -168,7 +168,7 @@ impl TextSource {
         DocumentSource::of(texts, text, &IdColumnName::Numbers).map(Self)
     }
 
-    /// Returns the next texts; none at the end.
+    /// Returns the next texts; `None` at the end.
     ///
     /// # Errors
     /// As [`DocumentSource::next_batch`], and `ValueError` for a text that is not UTF-8.
@@ -205,7 +205,7 @@ impl DocumentSource {
     /// Opens a source; `text` and `id` name the columns or keys of texts and ids.
     ///
     /// # Errors
-    /// `TypeError` for what is no source, among others for a single text or dictionary, and
+    /// `TypeError` for an object that is not a source, for example a single text or dictionary, and
     /// `ValueError` for a table without such columns.
     pub(crate) fn of(
         documents: &Bound<'_, PyAny>,
@@ -268,11 +268,11 @@ impl DocumentSource {
         }
     }
 
-    /// Returns the next documents; none at the end.
+    /// Returns the next documents; `None` at the end.
     ///
     /// # Errors
     /// The exceptions of the iterable and of the Arrow stream, and `TypeError` or `ValueError` for
-    /// what is no document.
+    /// an object that is not a document.
     pub(crate) fn next_batch(&mut self, py: Python<'_>) -> PyResult<Option<Batch>> {
         let first = self.next;
         let batch = match &mut self.kind {

@@ -37,7 +37,7 @@ pub(crate) fn of_batch(error: &BatchError) -> PyErr {
     }
 }
 
-/// Returns the message of `error` followed by those of its causes.
+/// Returns the message of `error` followed by the messages of its causes.
 pub(crate) fn with_causes(error: &dyn Error) -> String {
     let mut message = error.to_string();
     let mut cause = error.source();

@@ -14,7 +14,7 @@ use batch::signature_file::{
 };
 use neardup::{BandDesign, BandedSignature, Recipe};
 
-/// Returns the header of an index of these signatures, with or without shingles.
+/// Returns the header of an index of signatures, with or without shingles.
 pub(crate) fn header(recipe: Recipe, bands: BandDesign, shingles: bool) -> SignatureHeader {
     SignatureHeader {
         recipe,
@@ -24,7 +24,7 @@ pub(crate) fn header(recipe: Recipe, bands: BandDesign, shingles: bool) -> Signa
     }
 }
 
-/// Opens a file whose signatures are comparable with those of `wanted`.
+/// Opens a file whose signatures are comparable with signatures of the header `wanted`.
 ///
 /// # Errors
 /// [`BatchError`] for a file that cannot be read, is damaged, or has other signatures.
@@ -34,11 +34,11 @@ pub(crate) fn open(path: &Path, wanted: &SignatureHeader) -> Result<SignatureRea
     file.read()
 }
 
-/// An index that is being written. If it is dropped before it is finished, nothing is left of it.
+/// An index that is being written. If it is dropped before it is finished, no partial file remains.
 pub(crate) struct Draft {
     path: PathBuf,
     draft: PathBuf,
-    /// None once it is finished.
+    /// `None` once it is finished.
     writer: Option<SignatureWriter>,
     count: u64,
 }
@@ -110,8 +110,8 @@ impl Draft {
     }
 
     fn remove(&self) {
-        // A draft that is gone needs no removal; another error is the system's, and shows itself
-        // when the file is written again.
+        // A missing draft need not be removed; any other error is the system's, and appears when
+        // the file is written again.
         drop(std::fs::remove_file(&self.draft));
     }
 }

@@ -1,21 +1,21 @@
 //! Waiting that Ctrl-C can end.
 //!
-//! Python runs the handler of a signal only when its main thread holds the interpreter's lock. So
-//! whoever waits for another thread wakes up regularly and lets the handler run.
+//! Python runs the handler of a signal only when its main thread holds the interpreter's lock. So a
+//! thread that waits for another one wakes up regularly and lets the handler run.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use pyo3::prelude::*;
 
-/// The time between two looks for signals.
+/// The time between two checks for signals.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// Returns what arrives next; none once the senders are gone.
+/// Returns the next message; `None` once the senders are gone.
 ///
 /// # Errors
-/// The exception of a signal's handler, usually `KeyboardInterrupt`, and that of `meanwhile`, which
-/// is called after every interval of waiting.
+/// The exceptions of a signal's handler, usually `KeyboardInterrupt`, and of `meanwhile`, which is
+/// called after every interval of waiting.
 pub(crate) fn receive<T: Send>(
     py: Python<'_>,
     receiver: &mut Receiver<T>,

@@ -1,9 +1,9 @@
 //! The near-duplicate engine for Python: the extension module `neardup._neardup`.
 //!
 //! The package `neardup` (`python/neardup`) re-exports everything here; its stub file
-//! `_neardup.pyi` has the types. The interpreter's lock is released while texts are hashed and
-//! compared, on all cores, by threads that live as long as a call or an iterator: there is no
-//! global pool that a fork could break.
+//! `_neardup.pyi` declares the types. The interpreter's lock is released while texts are hashed and
+//! compared, on all cores, by threads that live as long as a call or an iterator: they do not form
+//! a global pool, which a fork could break.
 //!
 //! Invariant: a signal such as Ctrl-C is seen within a second, because no work without the
 //! interpreter's lock lasts longer on the calling thread ([`interrupts`]).

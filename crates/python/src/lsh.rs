@@ -2,8 +2,8 @@
 //!
 //! The minima are cut into bands of rows; sets are candidates if they agree in all rows of one band
 //! (Leskovec, Rajaraman and Ullman, "Mining of Massive Datasets", section 3.4). Names and results
-//! are those of `datasketch.MinHashLSH`, except that bands are chosen so that a stated part of the
-//! pairs at the threshold is found.
+//! match `datasketch.MinHashLSH`, except that bands are chosen so that a stated part of the pairs
+//! at the threshold is found.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -29,15 +29,14 @@ type MadeFrom<'py> = (
 
 /// An index of MinHashes that finds the keys of probably similar sets.
 ///
-/// A set that resembles the one asked for by `threshold` is found with probability `recall`; less
-/// similar ones are found too, the fewer the less similar they are: compare with
-/// `MinHash.jaccard`.
+/// A set whose resemblance to the queried set is `threshold` is found with probability `recall`.
+/// Less similar sets are found too, with lower probability: compare them with `MinHash.jaccard`.
 ///
 /// Arguments:
-///     threshold: The resemblance from which sets are to be found, above 0, at most 1.
+///     threshold: The minimum resemblance of sets to find, above 0, at most 1.
 ///     num_perm: The number of minima of every MinHash.
-///     recall: The probability with which a set at the threshold is found.
-///     params: The number of bands and of rows in each, instead of those that fit `threshold`.
+///     recall: The probability of finding a set at the threshold.
+///     params: The number of bands and of rows in each, instead of numbers that fit `threshold`.
 ///
 /// >>> from neardup import MinHash, MinHashLSH
 /// >>> lsh = MinHashLSH(threshold=0.5)
@@ -52,11 +51,11 @@ pub(crate) struct MinHashLsh {
     rows: usize,
     /// The place of each key.
     places: Py<PyDict>,
-    /// The key at each place; a removed one leaves its place empty.
+    /// The key at each place; a removed key leaves its place empty.
     entries: Vec<Option<Entry>>,
     /// The places of the sets with each key of a band.
     buckets: HashMap<u64, Bucket, BuildHasherDefault<BandHasher>>,
-    /// An empty MinHash with the shingles of those in the index.
+    /// An empty MinHash with the kind of shingles in the index.
     sample: Option<MinHash>,
 }
 
@@ -65,7 +64,7 @@ struct Entry {
     bands: Box<[u64]>,
 }
 
-/// The places of the sets that agree in a band, nearly always a single one.
+/// The places of the sets that agree in a band, nearly always a single place.
 enum Bucket {
     One(u32),
     Several(Vec<u32>),
@@ -182,13 +181,13 @@ impl MinHashLsh {
         (self.bands, self.rows)
     }
 
-    /// The resemblance from which sets are to be found.
+    /// The minimum resemblance of sets to find.
     #[getter]
     fn threshold(&self) -> f64 {
         self.threshold
     }
 
-    /// Returns the probability with which a set of this resemblance is found.
+    /// Returns the probability of finding a set of this resemblance.
     ///
     /// >>> MinHashLSH(threshold=0.5, recall=0.99).recall(0.5) >= 0.99
     /// True
@@ -196,7 +195,7 @@ impl MinHashLsh {
         recall(resemblance, self.bands, self.rows)
     }
 
-    /// Returns True if nothing is in the index.
+    /// Returns True if the index is empty.
     fn is_empty(&self, py: Python<'_>) -> bool {
         self.__len__(py) == 0
     }
@@ -275,7 +274,7 @@ impl MinHashLsh {
         Ok(())
     }
 
-    /// Refuses a MinHash that cannot be compared with those in the index.
+    /// Refuses a MinHash that cannot be compared with the MinHashes in the index.
     fn check(&self, minhash: &MinHash) -> PyResult<()> {
         let got = minhash.minhash.minima().len();
         if got != self.num_perm {
@@ -325,7 +324,7 @@ impl Bucket {
         }
     }
 
-    /// Removes a place; returns true if none is left.
+    /// Removes a place; returns true if the bucket is then empty.
     fn remove(&mut self, place: u32) -> bool {
         match self {
             Self::One(only) => *only == place,
@@ -340,7 +339,8 @@ impl Bucket {
 /// The golden ratio in 64 bits: its multiples are far from each other (Knuth, TAOCP, section 6.4).
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// An odd number with as many ones as zeros, whose multiples spread over 128 bits (that of wyhash).
+/// An odd number with equally many ones and zeros, whose multiples spread over 128 bits (from
+/// wyhash).
 const MULTIPLIER: u64 = 0xa076_1d64_78bd_642f;
 
 /// Returns the exclusive or of the two halves of a product.
@@ -369,13 +369,13 @@ impl Hasher for BandHasher {
     }
 }
 
-/// Returns the probability with which sets of this resemblance agree in a band.
+/// Returns the probability that sets of this resemblance agree in a band.
 fn recall(resemblance: f64, bands: usize, rows: usize) -> f64 {
     1.0 - (1.0 - resemblance.powf(rows as f64)).powf(bands as f64)
 }
 
-/// Returns the most rows, and the fewest bands of them, that find sets at the threshold with
-/// probability `asked`.
+/// Returns the numbers of bands and rows that find sets at the threshold with probability `asked`:
+/// the most rows, and then the fewest bands.
 fn fitting(threshold: f64, asked: f64, num_perm: usize) -> PyResult<(usize, usize)> {
     for rows in (1..=num_perm).rev() {
         let most = num_perm / rows;

@@ -1,8 +1,9 @@
-//! MinHash: a set as a few hundred minima, which estimate its resemblance to others (Broder,
+//! MinHash: a set as a few hundred minima, which estimate its resemblance to other sets (Broder,
 //! Charikar, Frieze and Mitzenmacher, "Min-wise independent permutations", STOC 1998).
 //!
-//! The names are those of `datasketch`, the minima are not: those of the two cannot be compared.
-//! Invariant: a MinHash of shingles of a text is compared only with those of the same shingles.
+//! The names are taken from `datasketch`, but the minima differ, so that MinHashes of the two
+//! cannot be compared. Invariant: a MinHash of shingles of a text is compared only with MinHashes
+//! of the same kind of shingles.
 
 use std::num::NonZeroUsize;
 
@@ -34,7 +35,7 @@ use crate::{parallel, settings, tokens};
 #[derive(Clone, Debug)]
 pub(crate) struct MinHash {
     pub(crate) minhash: neardup::minhash::MinHash,
-    /// The shingles of the text that it was made from; none if it was made from tokens.
+    /// The shingles of the text that it was made from; `None` if it was made from tokens.
     pub(crate) unit: Option<Unit>,
 }
 
@@ -67,8 +68,8 @@ impl MinHash {
         })
     }
 
-    /// Creates the MinHashes of the shingles of many texts, on all cores, in order. A null of an
-    /// Arrow array is a text without words.
+    /// Creates the MinHashes of the shingles of many texts, in their order, on all cores. A null of
+    /// an Arrow array is a text without words.
     #[staticmethod]
     #[pyo3(signature = (
         texts, shingles="word:5", num_perm=128, *, text="text", threads=None,
@@ -169,7 +170,7 @@ impl MinHash {
         self.unit.map(|unit| unit.to_string())
     }
 
-    /// Returns True if the set has no member.
+    /// Returns True if the set is empty.
     fn is_empty(&self) -> bool {
         self.minhash.is_empty()
     }
@@ -185,9 +186,10 @@ impl MinHash {
         PyBytes::new(py, &self.minhash.to_bytes())
     }
 
-    /// Reads the stored form. `shingles` says what the set is made from; None means tokens.
+    /// Reads the stored form. `shingles` is the kind of shingles that the set is made from; None
+    /// means tokens.
     ///
-    /// Raises ValueError for bytes of another algorithm, and for damaged ones.
+    /// Raises ValueError for bytes of another algorithm, and for damaged bytes.
     #[staticmethod]
     #[pyo3(signature = (stored, shingles=None))]
     fn from_bytes(stored: &[u8], shingles: Option<&str>) -> PyResult<Self> {
@@ -235,7 +237,7 @@ impl MinHash {
                  with MinHash()"
             )));
         }
-        // The size counts repeated tokens repeatedly: only containment needs the true one.
+        // The size counts repeated tokens repeatedly: only containment needs the true size.
         let size = self.minhash.size() + members.len() as u64;
         self.minhash.update(members, size);
         Ok(())
@@ -272,7 +274,7 @@ fn of_text(text: &str, unit: Unit, hasher: &MinHasher) -> neardup::minhash::MinH
     }
 }
 
-/// Hands the MinHash of each text to `take`, in order.
+/// Passes the MinHash of each text to `take`, in the order of the texts.
 fn each_minhash(
     py: Python<'_>,
     texts: &Bound<'_, PyAny>,
@@ -296,8 +298,8 @@ fn each_minhash(
     Ok(())
 }
 
-/// Returns the MinHashes of many texts as a numpy array of `uint64` with a row for each text and a
-/// column for each minimum, computed on all cores.
+/// Returns the MinHashes of many texts as a numpy array of `uint64` with one row per text and one
+/// column per minimum, computed on all cores.
 ///
 /// Arguments:
 ///     texts: A list or other iterable of strings, an Arrow array (pyarrow, Polars, pandas), or a
@@ -305,7 +307,7 @@ fn each_minhash(
 ///     shingles: ``word:5``, ``char:9``, …
 ///     num_perm: The number of minima, 1 to 4096.
 ///     text: The name of the column of texts in a table, or the key in dictionaries.
-///     threads: The number of threads; one for each core unless given.
+///     threads: The number of threads; one per core unless given.
 ///
 /// >>> from neardup import minhashes
 /// >>> array = minhashes(["a rose is a rose", "a rose is a flower"], "word:2")

@@ -11,14 +11,14 @@ use std::thread;
 /// The number of items that a thread takes at a time.
 const BLOCK: usize = 16;
 
-/// Returns the number of threads to use: as many as asked for, or as many as there are cores.
+/// Returns the number of threads to use: the requested number, or else the number of cores.
 pub(crate) fn threads(asked: Option<NonZeroUsize>) -> NonZeroUsize {
     asked
         .or_else(|| thread::available_parallelism().ok())
         .unwrap_or(NonZeroUsize::MIN)
 }
 
-/// Returns `of(0)` to `of(count - 1)`, computed by up to `threads` threads, in order.
+/// Returns the list of `of(0)` to `of(count - 1)`, computed by up to `threads` threads.
 pub(crate) fn map<T: Send>(
     count: usize,
     threads: NonZeroUsize,
@@ -27,7 +27,7 @@ pub(crate) fn map<T: Send>(
     map_blocks(count, BLOCK, threads, of)
 }
 
-/// Does the same with items of which each takes a millisecond or more.
+/// Does the same with items that each take a millisecond or more.
 pub(crate) fn map_each<T: Send>(
     count: usize,
     threads: NonZeroUsize,

@@ -11,12 +11,11 @@ use crate::id::Id;
 /// The module of the named tuples.
 const MODULE: &str = "neardup._results";
 
-/// The result of `__reduce__` for pickle: a function and the arguments from which it makes the
-/// object again.
+/// The result of `__reduce__` for pickle: a function, and its arguments to recreate the object.
 pub(crate) type Reduced<'py, A> = (Bound<'py, PyAny>, A);
 
-/// A likeness as the fields of a result: distance in bits, resemblance, and the measure by which
-/// the two are duplicates.
+/// A likeness as the fields of a result: distance in bits, resemblance, and the measure that
+/// decided.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Degree {
     pub(crate) distance: u32,

@@ -1,6 +1,6 @@
-//! Keyword arguments that say what texts are compared by, as settings of the engine.
+//! Keyword arguments that determine the comparison of texts, as settings of the engine.
 //!
-//! Invariant: what is asked for decides, as with the options of `crawler dedup`. Without an
+//! Invariant: explicit arguments decide, as with the options of `crawler dedup`. Without an
 //! argument the features, shingles and thresholds of a crawl apply; `features` sets the shingles of
 //! resemblance as well, and then a resemblance of 0.80 replaces thresholds that are tuned to runs
 //! of five words.
@@ -20,10 +20,10 @@ use pyo3::types::PyDict;
 
 use crate::errors::invalid;
 
-/// The resemblance of near duplicates where the shingles are not those of a crawl.
+/// The resemblance of near duplicates if the shingles differ from a crawl's.
 const OF_OTHER_SHINGLES: f64 = 0.8;
 
-/// The distance of candidates unless another is asked for, in bits.
+/// The default distance of candidates, in bits.
 pub(crate) const DEFAULT_DISTANCE: u32 = 3;
 
 /// Names of arguments in datasketch and text-dedup, and ours.
@@ -75,7 +75,7 @@ const FOREIGN: [(&[&str], &str); 8] = [
     ),
 ];
 
-/// Refuses arguments that do not exist, with the names that those of other packages have here.
+/// Refuses arguments that do not exist; for arguments of other packages, the message names ours.
 ///
 /// # Errors
 /// `TypeError` for any argument.
@@ -91,7 +91,7 @@ pub(crate) fn refuse_foreign(other: Option<&Bound<'_, PyDict>>) -> PyResult<()> 
     )))
 }
 
-/// Returns the system's directory for temporary files, for calls that name none.
+/// Returns the system's directory for temporary files, for calls without a directory.
 #[expect(
     clippy::disallowed_methods,
     reason = "a package has no directory of its own, as a crawl has"
@@ -100,7 +100,7 @@ pub(crate) fn usual_temp_dir() -> PathBuf {
     std::env::temp_dir()
 }
 
-/// Parses features, such as `word:1`, with weights, such as `log-tf`, that replace theirs.
+/// Parses features, such as `word:1`, with weights, such as `log-tf`, that replace their own.
 ///
 /// # Errors
 /// `ValueError` for features or weights that do not exist.
@@ -136,7 +136,7 @@ pub(crate) fn fingerprinter(
     Fingerprinter::new(features, stop_words, None).map_err(invalid)
 }
 
-/// Returns the stop words of a language, which are read once a process.
+/// Returns the stop words of a language, which are read once per process.
 fn stop_words_of(language: &str) -> PyResult<Arc<StopWords>> {
     /// The languages are few, so the map is small.
     static READ: Mutex<Option<HashMap<String, Arc<StopWords>>>> = Mutex::new(None);
@@ -150,7 +150,7 @@ fn stop_words_of(language: &str) -> PyResult<Arc<StopWords>> {
     Ok(words)
 }
 
-/// The arguments that say what a text's signature is made from.
+/// The arguments that determine the signature of a text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SignatureSettings<'a> {
     pub(crate) features: Option<&'a str>,
@@ -160,7 +160,7 @@ pub(crate) struct SignatureSettings<'a> {
 }
 
 impl SignatureSettings<'_> {
-    /// Returns the builder of these signatures, under the zero key.
+    /// Returns the builder of the signatures, under the zero key.
     ///
     /// # Errors
     /// `ValueError` for arguments that are not possible.
@@ -177,7 +177,7 @@ impl SignatureSettings<'_> {
     }
 }
 
-/// The arguments that say when two texts are near duplicates.
+/// The arguments that determine the criterion of near duplicates.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VerdictSettings {
     pub(crate) distance: Option<u32>,
@@ -185,7 +185,7 @@ pub(crate) struct VerdictSettings {
     pub(crate) recall: Option<f64>,
     pub(crate) verify: bool,
     pub(crate) exact: Option<bool>,
-    /// True if the shingles are not those of a crawl.
+    /// True if the shingles differ from a crawl's.
     pub(crate) has_own_shingles: bool,
 }
 
@@ -207,11 +207,11 @@ impl VerdictSettings {
         }
     }
 
-    /// Returns the figure that decides about candidates: the exact resemblance where one is asked
-    /// for, unless `exact` is false.
+    /// Returns the figure that decides about candidates: the exact resemblance if one is requested,
+    /// unless `exact` is false.
     ///
     /// # Errors
-    /// `ValueError` for `exact=True` where no resemblance decides.
+    /// `ValueError` for `exact=True` if no resemblance decides.
     pub(crate) fn verification(&self) -> PyResult<Verification> {
         let is_asked = self.asked_resemblance().is_some() && self.verify;
         match self.exact {
@@ -234,10 +234,10 @@ impl VerdictSettings {
         Thresholds::new(distance, self.asked_resemblance()).map_err(invalid)
     }
 
-    /// Returns the bands by which candidates are found; those of a crawl if its thresholds decide.
+    /// Returns the bands for finding candidates; a crawl's bands if its thresholds decide.
     ///
     /// # Errors
-    /// `ValueError` for a resemblance or recall that no bands have.
+    /// `ValueError` for a resemblance or recall that no bands can achieve.
     pub(crate) fn bands(&self) -> PyResult<BandDesign> {
         match self.asked_resemblance() {
             None => Ok(BandDesign::SKETCH),
@@ -248,7 +248,7 @@ impl VerdictSettings {
         }
     }
 
-    /// Returns the resemblance that decides; none if the thresholds of a crawl do.
+    /// Returns the resemblance that decides; `None` if the thresholds of a crawl decide.
     pub(crate) fn asked_resemblance(&self) -> Option<f64> {
         let of_own = self.has_own_shingles.then_some(OF_OTHER_SHINGLES);
         self.resemblance.or(of_own)

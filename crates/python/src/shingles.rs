@@ -50,7 +50,7 @@ impl Shingles {
         self.unit.to_string()
     }
 
-    /// Returns the resemblance |A∩B| / |A∪B| (Jaccard index), 0 to 1; that of two empty sets is 1.
+    /// Returns the resemblance |A∩B| / |A∪B| (Jaccard index), 0 to 1; it is 1 for two empty sets.
     ///
     /// Raises ValueError if the two are of different kinds.
     fn resemblance(&self, other: &Self) -> PyResult<f64> {
@@ -58,7 +58,7 @@ impl Shingles {
         Ok(self.set.resemblance(&other.set))
     }
 
-    /// Returns the containment |A∩B| / |A|: the part of these shingles that `other` has, 0 to 1.
+    /// Returns the containment |A∩B| / |A|: the part of the shingles that `other` contains, 0 to 1.
     ///
     /// Raises ValueError if the two are of different kinds.
     fn containment_in(&self, other: &Self) -> PyResult<f64> {
@@ -118,7 +118,7 @@ impl Shingles {
     }
 }
 
-/// Returns the resemblance of two texts, 0 to 1: the part of their shingles that both have.
+/// Returns the resemblance of two texts, 0 to 1: the part of their shingles that both contain.
 ///
 /// >>> from neardup import resemblance
 /// >>> resemblance("Jack London traveled to Oakland",
@@ -134,7 +134,8 @@ pub(crate) fn resemblance(
     Shingles::new(a, shingles)?.resemblance(&Shingles::new(b, shingles)?)
 }
 
-/// Returns the containment of text `a` in text `b`, 0 to 1: the part of its shingles that `b` has.
+/// Returns the containment of text `a` in text `b`, 0 to 1: the part of its shingles that `b`
+/// contains.
 ///
 /// >>> from neardup import containment
 /// >>> containment("a rose", "a rose is a rose", "word:2")

@@ -1,7 +1,7 @@
-//! An index of texts that finds near-duplicates among those added before.
+//! An index of texts that finds near-duplicates among its texts.
 //!
-//! Invariant: texts are hashed, and matches made Python objects, without the index's lock; whoever
-//! holds that lock never waits for the interpreter's, so the two cannot wait for each other.
+//! Invariant: texts are hashed, and matches converted to Python objects, without the index's lock.
+//! A holder of that lock never waits for the interpreter's lock, so deadlocks cannot occur.
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -22,10 +22,10 @@ use crate::index_file::{self, Draft};
 use crate::settings::{SignatureSettings, VerdictSettings};
 use crate::{parallel, results, tokens};
 
-/// The texts that are read from a file at a time.
+/// Number of texts that are read from a file at a time.
 const PART: usize = 16_384;
 
-/// An index of texts, in memory, that finds near-duplicates: about 800 bytes a text.
+/// An index of texts, in memory, that finds near-duplicates: about 800 bytes per text.
 ///
 /// Candidates have a fingerprint within `distance` bits or share a band of their sketches (8 bands
 /// of 4 minima), and their sketches decide. A text of resemblance .80 becomes a candidate with a
@@ -33,10 +33,11 @@ const PART: usize = 16_384;
 /// all texts at once `dedup`.
 ///
 /// Arguments:
-///     resemblance: The least resemblance of near duplicates, 0 to 1. Unless it is given, it
+///     resemblance: The minimum resemblance of near duplicates, 0 to 1. Unless it is given, it
 ///         depends on the length: 1 under 50 words, 0.90 under 100, 0.86 under 350, 0.80 from there
 ///         on.
-///     distance: The number of bits, 0 to 7, in which the fingerprints of candidates may differ.
+///     distance: The number of bits, 0 to 7, that may differ between the fingerprints of
+///         candidates.
 ///     features, weights, stop_words, least_words: As for `dedup`.
 ///
 /// >>> from neardup import SignatureIndex
@@ -54,8 +55,8 @@ pub(crate) struct SignatureIndex {
 
 struct Held {
     signatures: neardup::SignatureIndex,
-    /// By the number under which the signature lies in `signatures`. A removed text leaves its
-    /// place empty.
+    /// The ids by the numbers of the signatures in `signatures`. A removed text leaves its place
+    /// empty.
     ids: Vec<Option<Id>>,
     numbers: HashMap<Id, u64>,
 }
@@ -104,12 +105,13 @@ impl SignatureIndex {
     ///
     /// Arguments:
     ///     path: The file.
-    ///     numbers: True if all ids are whole numbers, also those that the file has as strings of
+    ///     numbers: True if all ids are whole numbers, including ids that were saved as strings of
     ///         digits. Otherwise ids keep the type that they were saved with.
-    ///     resemblance, distance: What is to be found; they need not be those of the saved index.
-    ///     features, weights, stop_words, least_words: Those of the saved index.
+    ///     resemblance, distance: The criterion of matches; they may differ from the saved index.
+    ///     features, weights, stop_words, least_words: As for the saved index.
     ///
-    /// Raises ValueError for a file of other features, a damaged one, and one of another version.
+    /// Raises ValueError for a file of other features or of another version, and for a damaged
+    /// file.
     #[staticmethod]
     #[pyo3(signature = (
         path, *, numbers=false, resemblance=None, distance=None, features=None, weights=None,
@@ -141,7 +143,7 @@ impl SignatureIndex {
         )?;
         let mut documents =
             index_file::open(&path, &index.header()).map_err(|error| of_batch(&error))?;
-        // Between parts, signals are looked for.
+        // Signals are checked between parts.
         while py.detach(|| index.write().read_part(&mut documents, numbers))? {
             py.check_signals()?;
         }
@@ -173,7 +175,7 @@ impl SignatureIndex {
         Ok(())
     }
 
-    /// Adds many documents, hashed on all cores: everything that `dedup` takes, except paths.
+    /// Adds many documents, hashed on all cores: any documents that `dedup` accepts, except paths.
     #[pyo3(signature = (documents, *, text="text", id=None, threads=None))]
     fn add_all(
         &self,
@@ -201,8 +203,9 @@ impl SignatureIndex {
         Ok(())
     }
 
-    /// Adds a text unless it repeats one of the index; returns the `Match` with that one then. So a
-    /// stream is deduplicated while it comes, and a duplicate never stands for an original.
+    /// Adds a text unless it repeats a text of the index; in that case returns the `Match` with
+    /// that text. This deduplicates a stream as it arrives, and a duplicate never counts as an
+    /// original.
     fn add_original<'py>(
         &self,
         py: Python<'py>,
@@ -224,8 +227,8 @@ impl SignatureIndex {
             .transpose()
     }
 
-    /// Returns the text of which this one is a duplicate as a `Match`, or None: the first with the
-    /// same bytes, else the first with the same words, else the most similar one.
+    /// Returns the original of a text as a `Match`, or None: the first text with the same bytes,
+    /// else the first with the same words, else the most similar text.
     fn query<'py>(
         &self,
         py: Python<'py>,
@@ -238,7 +241,7 @@ impl SignatureIndex {
             .transpose()
     }
 
-    /// Returns all texts of which this one is a duplicate, the most similar first; at most `top`.
+    /// Returns all texts that this text duplicates, the most similar first; at most `top`.
     #[pyo3(signature = (text, top=None))]
     fn query_all<'py>(
         &self,
@@ -254,7 +257,7 @@ impl SignatureIndex {
             .collect()
     }
 
-    /// Returns what `query` returns for each of many texts, found on all cores. A null of an Arrow
+    /// Returns the results of `query` for many texts, computed on all cores. A null of an Arrow
     /// array gives None.
     #[pyo3(signature = (texts, *, text="text", threads=None))]
     fn query_many<'py>(
@@ -405,7 +408,7 @@ impl Held {
         Some((id, found.likeness))
     }
 
-    /// Returns the texts in the order in which they were added.
+    /// Returns the texts in the order of their insertion.
     fn in_order(&self) -> impl Iterator<Item = (&Id, &PageSignature)> {
         (0..)
             .zip(&self.ids)

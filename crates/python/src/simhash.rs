@@ -1,8 +1,9 @@
 //! Simhash fingerprints: numbers that differ in few bits if the texts differ little (Charikar,
 //! STOC 2002).
 //!
-//! Invariant: a fingerprint knows its features, and those of different features are not compared. A
-//! number of the caller's, from a file or another program, is compared with any of as many bits.
+//! Invariant: a fingerprint knows its features, and fingerprints of different features are not
+//! compared. A number given by the caller, from a file or another program, is compared with any
+//! fingerprint of the same number of bits.
 
 use std::num::NonZeroUsize;
 
@@ -24,7 +25,7 @@ type MadeFrom = (Option<String>, Option<String>, u64, u32);
 enum Origin {
     /// The features of a text, without the stop words of a language.
     Text(Features, Option<String>),
-    /// Tokens of the caller's.
+    /// Tokens given by the caller.
     Tokens,
     /// Unknown: the number itself was given.
     Value,
@@ -38,7 +39,7 @@ enum Origin {
 ///         64 words or characters.
 ///     weights: ``log-tf`` (1 + ln tf), ``tf`` or ``none``.
 ///     stop_words: A language (``en``, ``de``, …) whose stop words are left out.
-///     bits: 8 to 64; fewer are the lowest ones.
+///     bits: 8 to 64; fewer than 64 are the lowest bits.
 ///
 /// >>> from neardup import Simhash
 /// >>> one = Simhash("To be, or not to be: that is the question.")
@@ -92,8 +93,8 @@ impl Simhash {
         Self::of(fingerprint, bits, Origin::Value)
     }
 
-    /// Creates the fingerprint of tokens of one's own: strings or bytes, or pairs of one and its
-    /// weight. Each token votes as often as it is given.
+    /// Creates the fingerprint of the caller's own tokens: strings or bytes, or pairs of a token
+    /// and its weight. Each token votes as often as it is given.
     ///
     /// >>> one = Simhash.from_tokens(["jack", "london", ("oakland", 2)])
     /// >>> one == Simhash.from_tokens(["oakland", "jack", "london", "oakland"])
@@ -117,7 +118,7 @@ impl Simhash {
         self.bits.get()
     }
 
-    /// Returns the number of bits in which the two fingerprints differ (Hamming distance).
+    /// Returns the number of bits that differ between the two fingerprints (Hamming distance).
     ///
     /// Raises ValueError if they are of different features or numbers of bits.
     fn distance(&self, other: &Self) -> PyResult<u32> {
@@ -228,10 +229,10 @@ fn number_of(bits: u32) -> PyResult<FingerprintBits> {
 ///
 /// Arguments:
 ///     texts: A list or other iterable of strings, an Arrow array (pyarrow, Polars, pandas), or a
-///         table with a column `text`. A null has the fingerprint 0, that of no words.
+///         table with a column `text`. A null has the fingerprint 0, as a text without words.
 ///     features, weights, stop_words, bits: As for `Simhash`.
 ///     text: The name of the column of texts in a table, or the key in dictionaries.
-///     threads: The number of threads; one for each core unless given.
+///     threads: The number of threads; one per core unless given.
 ///
 /// >>> from neardup import Simhash, fingerprints
 /// >>> array = fingerprints(["one text", "another text"])

@@ -1,4 +1,4 @@
-//! Features that the caller made: strings or bytes, each hashed as it is.
+//! Features made by the caller: strings or bytes, each hashed as it is.
 //!
 //! Invariant: the hash of a token is the lower half of its keyed xxh3-128 digest; stored MinHashes
 //! depend on it. A string and the bytes of its UTF-8 are the same token.
@@ -41,7 +41,7 @@ fn hash_of(token: &[u8]) -> u64 {
 /// Returns the text of a Python string without copying it.
 ///
 /// # Errors
-/// `ValueError` for a string with half a surrogate pair, which is no Unicode text.
+/// `ValueError` for a string with half a surrogate pair, which is not Unicode text.
 pub(crate) fn text_of<'a>(
     text: &'a Bound<'_, PyString>,
     what: &str,
@@ -69,7 +69,7 @@ pub(crate) fn one_text<'a, 'py>(text: &'a Bound<'py, PyAny>) -> PyResult<&'a Bou
     )))
 }
 
-/// Returns the error for a string that is no Unicode text.
+/// Returns the error for a string that is not Unicode text.
 pub(crate) fn surrogate(what: &str, number: usize) -> PyErr {
     PyValueError::new_err(format!(
         "{what} {number} has a lone surrogate, so it is no Unicode text: decode it with \
@@ -101,7 +101,7 @@ pub(crate) fn hashes(tokens: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
 /// Returns the hashes and weights of an iterable of tokens or pairs of a token and its weight.
 ///
 /// # Errors
-/// As [`hashes`], and `ValueError` for a weight that is no whole number below 2³².
+/// As [`hashes`], and `ValueError` for a weight that is not a whole number below 2³².
 pub(crate) fn weighted(tokens: &Bound<'_, PyAny>) -> PyResult<Vec<(u64, u32)>> {
     refuse_text(tokens, "tokens")?;
     let mut features = Vec::new();
@@ -123,7 +123,7 @@ pub(crate) fn weighted(tokens: &Bound<'_, PyAny>) -> PyResult<Vec<(u64, u32)>> {
     Ok(features)
 }
 
-/// Refuses a single text where an iterable is meant: iterating it would give its letters.
+/// Refuses a single text in place of an iterable: iterating it would give its letters.
 ///
 /// # Errors
 /// `TypeError` for `str` and `bytes`.

@@ -1,8 +1,8 @@
-//! The payload of a commit: up to where the index covers the archive.
+//! The payload of a commit: the end of the archive part that the index covers.
 //!
-//! One line: `crawl-search 2 unique 4711 crawl-20261120182455-00001.warc.gz`, with the format, the
-//! rules by which pages were chosen, and a position. Every page of the archive before the position
-//! is in the index, and none after it. Golden test below.
+//! The payload is one line: `crawl-search 2 unique 4711 crawl-20261120182455-00001.warc.gz`, with
+//! the format, the rules that selected the pages, and a position. The index contains every page of
+//! the archive before the position, and no page after it. A golden test below fixes the format.
 
 use sinks::ArchiveEnd;
 
@@ -19,7 +19,7 @@ const NAME: &str = "crawl-search";
 pub(crate) struct CommitPayload {
     /// The selection of pages and texts: one word.
     pub(crate) rules: String,
-    /// The end of the covered part; `None` if nothing is covered.
+    /// End of the covered part; `None` if the index covers nothing.
     pub(crate) end: Option<ArchiveEnd>,
 }
 
@@ -57,7 +57,7 @@ impl CommitPayload {
     }
 }
 
-/// Returns the key by which files are ordered: the number at the end of their names, then the name.
+/// Returns the sort key of files: the number at the end of the name, then the name.
 pub(crate) fn file_order(file: &str) -> (Option<u64>, &str) {
     let number = || {
         let (stem, _) = file.rsplit_once(".warc")?;

@@ -1,17 +1,17 @@
 //! Excluded pages of a query, as a bit set.
 //!
 //! tantivy 0.27.0 evaluates an exclusion page by page with `seek_danger`, whose contract requires
-//! increasing pages and forbids asking twice for the same; it breaks this contract for nested
-//! exclusions and for phrases without a hit. Pages were lost by that (`-(example.org -page)`), and
-//! debug builds panicked (`-"no such phrase"`). So the excluded pages are collected first, one bit
-//! a page of the segment, by plain `advance` steps.
+//! increasing pages and forbids asking twice for the same page. It breaks this contract for nested
+//! exclusions and for phrases without a hit. As a result, searches lost pages (`-(example.org
+//! -page)`), and debug builds panicked (`-"no such phrase"`). So this query first collects the
+//! excluded pages, one bit per page of the segment, by plain `advance` steps.
 
 use tantivy::query::{
     BitSetDocSet, ConstScorer, EnableScoring, Explanation, Query, Scorer, Weight,
 };
 use tantivy::{BitSet, DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 
-/// The pages that `inner` matches, all with the same score.
+/// Matches the pages that `inner` matches, all with the same score.
 #[derive(Debug)]
 pub(crate) struct Exclusion {
     pub(crate) inner: Box<dyn Query>,

@@ -1,4 +1,4 @@
-//! Errors of an index: never a page's fault, and never the archive's.
+//! Errors of an index. Pages and archives never cause them.
 
 use std::any::Any;
 use std::fs::File;
@@ -11,44 +11,45 @@ use sinks::SinkFault;
 use tantivy::TantivyError;
 use tantivy::directory::error::{LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
 
-/// An error of an index; a variant for each different reaction.
+/// An error of an index, with one variant per required reaction.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexFault {
-    /// There is no index.
+    /// The index does not exist.
     #[error("{} holds no search index", directory.display())]
     Missing {
-        /// The directory.
+        /// Directory of the index.
         directory: PathBuf,
     },
-    /// Another process writes to it.
+    /// Another process is writing to the index.
     #[error("another process is writing the search index in {}", directory.display())]
     InUse {
-        /// Its directory.
+        /// Directory of the index.
         directory: PathBuf,
     },
-    /// The system refused something.
+    /// The system reported an error.
     #[error("cannot use the search index in {}", directory.display())]
     Io {
-        /// Its directory.
+        /// Directory of the index.
         directory: PathBuf,
-        /// The system's error.
+        /// System error.
         source: io::Error,
     },
-    /// Another version of this program wrote it: it is whole, and of no use to this one.
+    /// Another version of this program wrote the index: it is intact, but this version cannot use
+    /// it.
     #[error(
         "the search index in {} has another format than this version writes",
         directory.display()
     )]
     OtherFormat {
-        /// Its directory.
+        /// Directory of the index.
         directory: PathBuf,
     },
     /// The index is damaged: rebuild it from the archive.
     #[error("the search index in {} is damaged: {reason}", directory.display())]
     Damaged {
-        /// Its directory.
+        /// Directory of the index.
         directory: PathBuf,
-        /// The damage.
+        /// Description of the damage.
         reason: String,
     },
 }
@@ -90,7 +91,7 @@ impl IndexFault {
         }
     }
 
-    /// Returns the fault of a panic: tantivy panics over unexpected bytes.
+    /// Returns the fault for a panic: tantivy panics on unexpected bytes.
     pub(crate) fn of_panic(directory: &Path, panic: &(dyn Any + Send)) -> Self {
         let message = panic.downcast_ref::<&str>().map(ToString::to_string);
         let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
@@ -100,8 +101,8 @@ impl IndexFault {
         }
     }
 
-    /// Returns the error of a full disk in place of damage if the disk is full: tantivy then
-    /// panics, and loses threads, without naming the error.
+    /// Replaces damage by the error of a full disk if the disk is full: tantivy then panics, and
+    /// loses threads, without reporting that error.
     pub(crate) fn unless_full(self) -> Self {
         let Self::Damaged { directory, .. } = &self else {
             return self;
@@ -115,7 +116,7 @@ impl IndexFault {
         }
     }
 
-    /// Returns the fault of the sink: each waiting caller gets one.
+    /// Returns the fault for the sink: each waiting caller gets a copy.
     pub(crate) fn of_sink(self: &Arc<Self>) -> SinkFault {
         match &**self {
             Self::Io { directory, source } => SinkFault::io("write", directory)(own(source)),
@@ -126,11 +127,11 @@ impl IndexFault {
     }
 }
 
-/// Bytes that tantivy may need at once: on a disk with less, its errors do not count as damage.
+/// Maximum bytes that tantivy needs at once: with less disk space, its errors do not count as
+/// damage.
 const ROOM_BYTES: usize = 16 << 20;
 
-/// Writes a probe file in a directory and removes it; returns the error if the disk has no room for
-/// it.
+/// Writes a probe file to a directory and removes it. Returns the error if the disk is full.
 fn no_room_in(directory: &Path) -> Option<io::Error> {
     let probe = directory.join("room.probe");
     let written = File::create(&probe).and_then(|mut file| {

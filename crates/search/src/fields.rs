@@ -10,7 +10,7 @@
 //! | `date` | milliseconds since 1970, for ranges | a column |
 //! | `file`, `offset` | the file; the offset of the page's record in it | columns |
 //!
-//! The archive has the text itself.
+//! The text itself is in the archive only.
 
 use std::sync::Arc;
 
@@ -28,18 +28,18 @@ use crate::words::tokens::WordTokenizer;
 const WORDS: &str = "words";
 const WHOLE: &str = "raw";
 
-/// A page to be indexed.
+/// A page to index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexPage {
-    /// The URL of its record in the archive.
+    /// URL of its record in the archive.
     pub url: PageUrl,
-    /// The date of its record: when it was fetched.
+    /// Date of its record: when it was fetched.
     pub at: Timestamp,
-    /// The file that its record is in, without its directory.
+    /// File that contains its record, without the directory.
     pub file: Arc<str>,
-    /// The offset of its record in bytes.
+    /// Offset of its record in bytes.
     pub offset: u64,
-    /// Its searchable text.
+    /// Searchable text of the page.
     pub text: Box<IndexText>,
 }
 
@@ -111,7 +111,7 @@ pub(crate) fn address_words(url: &str) -> String {
     decoded.replace(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric(), " ")
 }
 
-/// Iterates over a host and its parent domains, the longest first; an IP address has none.
+/// Iterates over a host and its parent domains, the longest first; an IP address has no parents.
 pub(crate) fn domains(host: &str) -> impl Iterator<Item = &str> {
     let is_name = !host.starts_with('[') && host.bytes().any(|byte| byte.is_ascii_alphabetic());
     std::iter::successors(Some(host), move |domain| {

@@ -1,6 +1,6 @@
-//! Reading an index: queries and statistics.
+//! Reads an index: queries and statistics.
 //!
-//! A finder sees the last commit before it was opened, also while the crawl continues.
+//! A finder sees the last commit before it was opened, even if the crawl continues.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -22,7 +22,7 @@ use crate::plan::plan;
 use crate::query::clause::Query;
 use crate::writer::{guarded, open, searcher_of};
 
-/// Maximum number of hits of a search, those skipped included: they are held in memory.
+/// Maximum number of hits of a search, including skipped hits: all are held in memory.
 pub const MAX_HITS: usize = 100_000;
 
 /// Finds pages.
@@ -34,20 +34,20 @@ pub struct Finder {
     covered: CommitPayload,
 }
 
-/// A page that was found.
+/// A hit of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
-    /// Its URL, as in its record.
+    /// URL, as in the record.
     pub url: String,
-    /// Its title.
+    /// Title.
     pub title: Option<String>,
-    /// The primary subtag of its language.
+    /// Primary subtag of the language.
     pub language: Option<String>,
-    /// The time of the fetch.
+    /// Time of the fetch.
     pub at: Timestamp,
-    /// Its relevance: BM25 of title and text; more is better.
+    /// Relevance: BM25 of title and text; higher is better.
     pub score: f32,
-    /// The position of its record.
+    /// Position of the record.
     pub location: RecordLocation,
 }
 
@@ -61,11 +61,12 @@ pub struct RecordLocation {
 }
 
 impl Finder {
-    /// Opens the index in `directory`; it may be written to at the same time.
+    /// Opens the index in `directory`; another process may write to it at the same time.
     ///
     /// # Errors
-    /// [`IndexFault::Missing`] if there is no index, [`IndexFault::OtherFormat`] if another version
-    /// wrote it, [`IndexFault::Damaged`] if it is damaged, [`IndexFault::Io`] if it cannot be read.
+    /// [`IndexFault::Missing`] if the index does not exist, [`IndexFault::OtherFormat`] if another
+    /// version wrote it, [`IndexFault::Damaged`] if it is damaged, [`IndexFault::Io`] if it cannot
+    /// be read.
     pub fn open(directory: &Path) -> Result<Self, IndexFault> {
         let (fields, index, covered) = open(directory)?;
         guarded(directory, || {
@@ -82,7 +83,7 @@ impl Finder {
     /// Searches segments with `threads` threads in parallel.
     ///
     /// # Errors
-    /// [`IndexFault::Damaged`] if the system has no more threads.
+    /// [`IndexFault::Damaged`] if the system cannot start more threads.
     pub fn with_threads(self, threads: usize) -> Result<Self, IndexFault> {
         let directory = self.directory.clone();
         guarded(&directory, || {
@@ -100,7 +101,7 @@ impl Finder {
         self.covered.end.as_ref()
     }
 
-    /// Returns the rules by which pages were chosen.
+    /// Returns the rules that selected the pages.
     #[must_use]
     pub fn rules(&self) -> &str {
         &self.covered.rules
@@ -118,8 +119,8 @@ impl Finder {
         self.searcher.segment_readers().len()
     }
 
-    /// Returns the best hits after the first `offset`, best first; at most `limit`, and
-    /// [`MAX_HITS`] including those skipped.
+    /// Returns the best hits after the first `offset`, best first. Skipped and returned hits
+    /// together are at most [`MAX_HITS`], and returned hits at most `limit`.
     ///
     /// # Errors
     /// [`IndexFault::Damaged`] if the index is damaged, [`IndexFault::Io`] if it cannot be read.
@@ -136,7 +137,7 @@ impl Finder {
         guarded(&self.directory, || {
             let best = TopDocs::with_limit(limit).and_offset(offset);
             let found = self.run(query, &best.order_by_score())?;
-            // Columns are opened once a segment, not once a hit.
+            // Columns are opened once per segment, not once per hit.
             let mut columns = HashMap::new();
             let mut hits = Vec::with_capacity(found.len());
             for (score, address) in found {
@@ -187,7 +188,7 @@ impl Finder {
         })
     }
 
-    /// Calls `each` with the location of every page in the index, in no order.
+    /// Calls `each` with the location of every page in the index, in arbitrary order.
     ///
     /// # Errors
     /// [`IndexFault::Damaged`] if the index is damaged, [`IndexFault::Io`] if it cannot be read.

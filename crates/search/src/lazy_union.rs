@@ -1,19 +1,19 @@
-//! A union of two queries that is evaluated page by page: title or text.
+//! A union of two queries, title or text, that is evaluated page by page.
 //!
-//! tantivy's union collects 4,096 pages ahead with their scores, which suits a union that is the
-//! whole query. Within a conjunction most of that work is wasted, and a phrase operand would read
-//! the positions of its words in each of these pages. This union evaluates a page when it is asked
-//! for. Reasons and measurements: `docs/adr/0014-own-scorers-beside-tantivys.md`.
+//! tantivy's union collects 4,096 pages ahead with their scores, which suits a top-level union.
+//! Within a conjunction most of that work is wasted, and a phrase operand would read the positions
+//! of its words in each of these pages. This union evaluates a page only on request. Reasons and
+//! measurements: `docs/adr/0014-own-scorers-beside-tantivys.md`.
 //!
-//! Invariant: each operand is asked for increasing pages only, as `seek_danger` requires, and its
-//! last answer is kept.
+//! Invariant: each operand gets requests for increasing pages only, as `seek_danger` requires, and
+//! keeps its last result.
 
 use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::{DocId, DocSet, Score, SeekDangerResult, SegmentReader, TERMINATED, Term};
 
 use crate::stepping;
 
-/// The pages of either of two queries; the score is the sum.
+/// Matches the pages of either of two queries; the score is the sum.
 #[derive(Debug)]
 pub(crate) struct LazyUnion {
     pub(crate) operands: [Box<dyn Query>; 2],
@@ -82,14 +82,14 @@ impl Weight for LazyUnionWeight {
 
 struct Operand {
     scorer: Box<dyn Scorer>,
-    /// The first page that it may match among those not yet asked for.
+    /// First page not yet evaluated that the operand may match.
     page: DocId,
-    /// True if it matches that page; false if it was not asked yet.
+    /// True if the operand matches that page; false if that is not evaluated yet.
     matches: bool,
 }
 
 impl Operand {
-    /// Returns true if it matches `page`, which is not before any page that was asked for.
+    /// Returns true if the operand matches `page`. Pages must not decrease between calls.
     fn matches_at(&mut self, page: DocId) -> bool {
         if self.page < page || (self.page == page && !self.matches) {
             let found = self.scorer.seek_danger(page);

@@ -1,19 +1,19 @@
-//! The merge policy of the index: which segments are merged.
+//! The merge policy of the index: selects the segments to merge.
 //!
-//! Segments are sorted into tiers, each for sixteen times as many pages as the one below. Once a
-//! tier has sixteen segments, they are merged in the background. So an index of n pages has at most
-//! 15 segments in each of its log₁₆(n) tiers, regardless of the number of commits, and each page is
-//! rewritten once a tier: never in a crawl that fills fewer than sixteen segments, three times
-//! between 5,000 and 20 million pages. (The log-structured merge of O'Neil et al., Acta Informatica
-//! 1996, with tiers in place of levels.)
+//! Segments are sorted into tiers; the segments of a tier have sixteen times as many pages as in
+//! the tier below. Sixteen segments of a tier are merged in the background. So an index of n pages
+//! has at most 15 segments in each of its log₁₆(n) tiers, regardless of the number of commits, and
+//! each page is rewritten once per tier: never in a crawl that fills fewer than sixteen segments,
+//! three times between 5,000 and 20 million pages. (The log-structured merge of O'Neil et al., Acta
+//! Informatica 1996, with tiers in place of levels.)
 
 use tantivy::SegmentMeta;
 use tantivy::indexer::{MergeCandidate, MergePolicy};
 
-/// Segments of a merge.
+/// Number of segments per merge.
 const FAN_IN: usize = 16;
 
-/// Larger segments are not merged: that would take hours and twice their space.
+/// Maximum pages of a segment to merge: larger merges would take hours and twice their space.
 const MAX_PAGES: u32 = 20_000_000;
 
 #[derive(Clone, Copy, Debug)]

@@ -1,11 +1,11 @@
 //! Phrases: consecutive words.
 //!
-//! tantivy's phrase scorer merges two sorted lists of positions step by step, with a branch at each
-//! step that the processor cannot predict; for two frequent words these lists are long, and every
-//! page has both. This scorer marks the positions of the word that is rarest in a page in an array;
-//! the next word marks those again that it follows, and so on, without unpredictable branches.
-//! Matches and scores are the same (compared with a plain scan in `tests/scan`). Reasons and
-//! measurements: `docs/adr/0014-own-scorers-beside-tantivys.md`.
+//! tantivy's phrase scorer merges two sorted lists of positions step by step, with an unpredictable
+//! branch at each step. For two frequent words these lists are long, and every page contains both.
+//! This scorer takes the rarest word in a page and marks its positions in an array. Each further
+//! word confirms the marks that it fits, without unpredictable branches. Matches and scores are the
+//! same (compared with a plain scan in `tests/scan`). Reasons and measurements:
+//! `docs/adr/0014-own-scorers-beside-tantivys.md`.
 
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::{Postings, SegmentPostings};
@@ -74,7 +74,7 @@ impl Weight for PhraseWeight {
 }
 
 impl PhraseWeight {
-    /// Returns the scorer; `None` if the segment lacks one of the words.
+    /// Returns the scorer; `None` if the segment lacks a word of the phrase.
     fn phrase_scorer(
         &self,
         segment: &SegmentReader,
@@ -110,12 +110,12 @@ impl PhraseWeight {
 
 struct Word {
     pages: SegmentPostings,
-    /// The distance from this word to the last of the phrase.
+    /// Distance from this word to the last word of the phrase.
     to_end: u32,
 }
 
 impl Word {
-    /// Returns the positions at which the phrase would end in the current page.
+    /// Returns the positions in the current page where the phrase would end.
     fn ends<'p>(&mut self, places: &'p mut Vec<u32>) -> &'p [u32] {
         self.pages.positions_with_offset(self.to_end, places);
         places
@@ -123,10 +123,10 @@ impl Word {
 }
 
 struct PhraseScorer {
-    /// The words, the rarest first.
+    /// Words, the rarest first.
     words: Vec<Word>,
     page: DocId,
-    /// The number of occurrences in that page.
+    /// Number of occurrences in that page.
     count: u32,
     similarity: Option<Bm25Weight>,
     norms: FieldNormReader,
@@ -135,7 +135,7 @@ struct PhraseScorer {
 }
 
 impl PhraseScorer {
-    /// Counts the occurrences in the page that all words are at.
+    /// Counts the occurrences of the phrase in the current page, which contains all words.
     fn count_here(&mut self) -> u32 {
         let rarest = (0..self.words.len()).min_by_key(|&word| self.words[word].pages.term_freq());
         let rarest = rarest.unwrap_or_default();
@@ -210,11 +210,11 @@ impl Scorer for PhraseScorer {
     }
 }
 
-/// More marks than a page can need: one for each word of the longest phrase.
+/// Upper bound on the marks per page, which needs one mark per word of the phrase.
 const MARKS: u16 = 2 * MAX_WORDS as u16;
 
-/// The possible ends of a phrase in a page, as an array of marks: a position has the last mark if
-/// all words so far occur where they must.
+/// Possible ends of a phrase in a page, as an array of marks: a position has the last mark if all
+/// words so far fit it.
 #[derive(Default)]
 struct PhraseEnds {
     marks: Vec<u16>,
@@ -222,7 +222,7 @@ struct PhraseEnds {
 }
 
 impl PhraseEnds {
-    /// Begins a page with the ends by its first word.
+    /// Begins a page with the ends that its first word allows.
     fn begin(&mut self, places: &[u32]) {
         let length = places.last().map_or(0, |last| *last as usize + 1);
         if self.marks.len() < length {
@@ -240,7 +240,7 @@ impl PhraseEnds {
         }
     }
 
-    /// Keeps the ends that the next word has too, and returns their number.
+    /// Keeps the ends that the next word also allows, and returns their number.
     fn keep(&mut self, places: &[u32]) -> u32 {
         let so_far = self.last;
         self.last += 1;

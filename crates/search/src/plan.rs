@@ -1,8 +1,8 @@
 //! Translates a query into tantivy queries.
 //!
-//! Filters do not contribute to the score, only words do (BM25, the sum of title and text;
-//! Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009, section 3.5 warns against
-//! weighting fields further without training).
+//! Only words contribute to the score, filters do not (BM25, the sum of title and text; Robertson
+//! and Zaragoza, "The Probabilistic Relevance Framework", 2009, section 3.5 warns against weighting
+//! fields further without training).
 
 use std::ops::Bound;
 
@@ -21,7 +21,7 @@ use crate::query::clause::{Clause, Query, SearchField, Words};
 use crate::words::tokens::PAIR;
 
 /// Maximum number of different continuations of a character at the end of a phrase in a segment:
-/// more than were ever seen, and memory for each is reserved.
+/// above all observed numbers, and each reserves memory.
 const CONTINUATIONS: u32 = 4_096;
 
 pub(crate) fn plan(query: &Query, fields: &Fields) -> Box<dyn Engine> {
@@ -31,8 +31,8 @@ pub(crate) fn plan(query: &Query, fields: &Fields) -> Box<dyn Engine> {
     }
 }
 
-/// Returns the term queries of a query that is a union of single words, in title and text: for
-/// these tantivy skips the pages that cannot be among the best.
+/// Returns the term queries, in title and text, of a union of single words. For such a union,
+/// tantivy skips pages that cannot be among the best.
 fn any_word(asked: &Clause, fields: &Fields) -> Option<Vec<Box<dyn Engine>>> {
     match asked {
         Clause::Any(clauses) => {

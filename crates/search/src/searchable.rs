@@ -1,12 +1,12 @@
-//! The index as a sink: it passes every visit on to the sink below and indexes those with text, in
-//! a thread of its own.
+//! The index as a sink. It passes every visit to the sink below and indexes visits with text, in
+//! its own thread.
 //!
-//! Pages wait for that thread in a queue bounded in bytes; a full queue makes callers wait, and the
-//! crawl with them. The archive is the truth: a kill loses the pages since the last commit, and the
-//! next opening reads them again from the archive.
+//! Pages wait for that thread in a queue bounded in bytes; a full queue blocks callers, and so
+//! slows down the crawl. The archive is authoritative: a kill loses the pages since the last
+//! commit, and the next opening reads them again from the archive.
 //!
-//! Tickets determine what a commit covers: a commit command follows, in the queue, all pages whose
-//! tickets are below the first missing one. Locks: `tickets` is held briefly, without another lock
+//! Tickets determine what a commit covers: in the queue, a commit command follows all pages with
+//! tickets below the first missing ticket. Locks: `tickets` is held briefly, without another lock
 //! and without awaiting.
 
 use std::cmp::Reverse;
@@ -25,25 +25,26 @@ use crate::writer::Writer;
 
 /// Maximum bytes of text in the queue; one page may be larger.
 const QUEUE_BYTES: usize = 4 << 20;
-/// Minimum bytes that a page counts for.
+/// Minimum bytes that a page occupies in the queue.
 const LEAST: usize = 4 << 10;
-/// Capacity of the queue: as many pages as fit, and some commit commands.
+/// Capacity of the queue: the maximum number of pages, plus some commit commands.
 const QUEUE: usize = QUEUE_BYTES / LEAST + 16;
 
-/// Bytes of text after which the next sync commits: the most that a kill makes it read again.
+/// Bytes of text that trigger a commit at the next sync: the maximum that must be read again after
+/// a kill.
 const COMMIT_BYTES: u64 = 256 << 20;
-/// The time after which the next sync commits, whatever was added: it bounds the age of what a
-/// search sees, but for the time between two syncs.
+/// Time after which the next sync commits, regardless of the amount. Search results are at most
+/// this old, plus the time between two syncs.
 const COMMIT_AFTER: Duration = Duration::from_secs(60);
 
-/// A sink that indexes the visits that the sink below keeps.
+/// A sink that indexes the visits kept by the sink below.
 pub struct Searchable {
     below: Arc<dyn Sink>,
     clock: Clock,
     queue: mpsc::Sender<IndexCommand>,
     room: Arc<Semaphore>,
     tickets: Mutex<Tickets>,
-    /// The fault that ended the thread, if one did.
+    /// Fault that ended the thread, if any.
     broken: Arc<OnceLock<Arc<IndexFault>>>,
 }
 
@@ -53,24 +54,24 @@ enum IndexCommand {
     Close(Option<ArchiveEnd>, oneshot::Sender<()>),
 }
 
-/// The visits added so far, by ticket.
+/// Visits added so far, by ticket.
 #[derive(Default)]
 struct Tickets {
-    /// The first ticket that was not added.
+    /// First ticket that is still missing.
     next: u64,
     /// Later tickets that were added, with the ends of their visits.
     early: BinaryHeap<Reverse<(u64, String, u64)>>,
     covered: Option<ArchiveEnd>,
     /// Bytes of text since the last commit.
     added: u64,
-    /// The time of the last commit.
+    /// Time of the last commit.
     committed: Timestamp,
     closed: bool,
 }
 
 impl Searchable {
-    /// Wraps `below` and adds the visits that it keeps from now on to `index`, which has all
-    /// earlier ones.
+    /// Wraps `below` and adds the visits that it keeps from now on to `index`, which must contain
+    /// all earlier ones.
     #[must_use]
     pub fn over(below: Arc<dyn Sink>, index: Writer, clock: Clock) -> Self {
         let (queue, mut commands) = mpsc::channel(QUEUE);
@@ -83,8 +84,8 @@ impl Searchable {
         let broken_by = Arc::clone(&broken);
         std::thread::spawn(move || {
             if let Err(fault) = run_commands(index, &mut commands) {
-                // The fault is set before the queue closes, so that a sender that finds the queue
-                // closed finds the reason. Nothing else sets it.
+                // The fault is set before the queue closes, so a sender that finds the queue closed
+                // also finds the fault. Nothing else sets it.
                 drop(broken_by.set(Arc::new(fault)));
             }
         });
@@ -113,7 +114,7 @@ impl Searchable {
     }
 
     fn tickets(&self) -> MutexGuard<'_, Tickets> {
-        // No panic can leave the tickets half changed.
+        // No panic can leave the tickets in an inconsistent state.
         self.tickets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -215,7 +216,7 @@ impl Tickets {
         }
     }
 
-    /// Returns what a commit would cover if a commit is due.
+    /// Returns the end that a commit would cover, if a commit is due.
     fn due(&mut self, now: Timestamp) -> Option<Option<ArchiveEnd>> {
         let waited = now.since(self.committed) >= COMMIT_AFTER && self.added > 0;
         if !waited && self.added < COMMIT_BYTES {

@@ -1,4 +1,4 @@
-//! Snippets: the part of a text that matches a query best.
+//! Snippets: the parts of texts that best match a query.
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
@@ -14,13 +14,13 @@ const LENGTH: usize = 240;
 /// A part of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snippet {
-    /// The part, in one line.
+    /// Text of the part, on one line.
     pub text: String,
-    /// The matches in it, as byte ranges, in order and disjoint.
+    /// Matches as byte ranges of `text`, ascending and disjoint.
     pub found: Vec<Range<usize>>,
-    /// True if the text begins before it.
+    /// True if the text begins before the snippet.
     pub cut_before: bool,
-    /// True if the text continues after it.
+    /// True if the text continues after the snippet.
     pub cut_behind: bool,
 }
 
@@ -35,7 +35,7 @@ impl Snippet {
     }
 }
 
-/// Makes snippets for a query.
+/// A maker of snippets for a query.
 pub struct Snippets<'q> {
     words: Vec<&'q Words>,
 }
@@ -49,8 +49,8 @@ impl<'q> Snippets<'q> {
         }
     }
 
-    /// Returns the first part of `text` with the most different matches; its beginning if there is
-    /// no match.
+    /// Returns the first part of `text` with the most different matches, or its beginning without a
+    /// match.
     #[must_use]
     pub fn cut(&self, text: &str) -> Snippet {
         let found = self.find(text);
@@ -59,9 +59,9 @@ impl<'q> Snippets<'q> {
         show(text, window, found)
     }
 
-    /// Finds the words and phrases: the number and the range of each match.
+    /// Finds the words and phrases: returns the number and the range of each match.
     fn find(&self, text: &str) -> Vec<(usize, Range<usize>)> {
-        // The phrases and prefixes by their first term.
+        // Phrases and prefixes, by their first term.
         let mut firsts: HashMap<&str, Vec<usize>> = HashMap::new();
         let mut open = Vec::new();
         for (number, words) in self.words.iter().enumerate() {
@@ -105,7 +105,7 @@ impl<'q> Snippets<'q> {
         found
     }
 
-    /// Adds the matches that begin at the first of the recent positions.
+    /// Adds the matches that begin at the oldest of the recent positions.
     fn take_first(
         &self,
         recent: &VecDeque<RecentPosition>,
@@ -127,7 +127,7 @@ impl<'q> Snippets<'q> {
         }
     }
 
-    /// Returns the first of the windows that begin with a match and have the most different ones.
+    /// Returns the first window that begins with a match and contains the most different matches.
     fn best_window(&self, text: &str, found: &[(usize, Range<usize>)]) -> Range<usize> {
         let mut counts = vec![0_usize; self.words.len()];
         let (mut best, mut different, mut end) = ((0, 0..0), 0, 0);
@@ -146,7 +146,7 @@ impl<'q> Snippets<'q> {
             different -= usize::from(counts[*number] == 0);
         }
         let (_, finds) = best;
-        // A third of the remaining length goes before the matches, the rest after.
+        // A third of the remaining length goes before the matches, the rest after them.
         let spare = LENGTH.saturating_sub(finds.len());
         let start = text.floor_char_boundary(finds.start.saturating_sub(spare / 3));
         let end = text.ceil_char_boundary((finds.end + spare - spare / 3).min(text.len()));
@@ -154,7 +154,7 @@ impl<'q> Snippets<'q> {
     }
 }
 
-/// The tokens at one position: a word, and the part of it that stands there.
+/// Tokens at one position: a word, and its part at this position.
 struct RecentPosition {
     position: usize,
     tokens: Vec<RecentToken>,
@@ -165,7 +165,7 @@ struct RecentToken {
     place: Range<usize>,
 }
 
-/// Returns the end of these words, if they stand from the first of the recent positions on.
+/// Returns the end of these words, if they match from the first of the recent positions.
 fn end_of(words: &Words, recent: &VecDeque<RecentPosition>) -> Option<usize> {
     let base = words.terms[0].0;
     let last = words.terms.len() - 1;
@@ -185,7 +185,7 @@ fn end_of(words: &Words, recent: &VecDeque<RecentPosition>) -> Option<usize> {
                 .end,
         );
     }
-    // The second half of a closed pair.
+    // Second half of a closed pair.
     let half = recent.get(span(words)).filter(|_| ends_in_pair(words));
     let half = half.and_then(|at| Some(at.tokens.first()?.place.end));
     half.or(end)
@@ -197,14 +197,14 @@ fn ends_in_pair(words: &Words) -> bool {
     !last.1.ends_with(PAIR) && last.1.contains(PAIR)
 }
 
-/// Returns the number of positions between the first and the last piece of these words; the second
-/// half of a closed pair counts as one more.
+/// Returns the number of positions between the first and the last piece of the words; the second
+/// half of a closed pair adds one.
 fn span(words: &Words) -> usize {
     let (first, last) = (&words.terms[0], &words.terms[words.terms.len() - 1]);
     last.0 - first.0 + usize::from(ends_in_pair(words))
 }
 
-/// Returns `window` of `text` in one line, cut between words if there is a space nearby.
+/// Returns `window` of `text` on one line, cut between words if there is a space nearby.
 fn show(text: &str, window: Range<usize>, found: impl Iterator<Item = Range<usize>>) -> Snippet {
     const NEAR: usize = 24;
     let mut window = window;

@@ -1,8 +1,7 @@
-//! The parts that our own scorers have in common.
+//! Common parts of our scorers.
 //!
-//! Such a scorer answers for one page at a time: it implements [`DocSet::seek_danger`], and its
-//! weight [`Weight::scorer_danger`]. Everything else that tantivy asks of them is stepping from
-//! answer to answer.
+//! Such a scorer evaluates one page at a time: it implements [`DocSet::seek_danger`], and its
+//! weight [`Weight::scorer_danger`]. All other operations of tantivy step from result to result.
 
 use tantivy::query::{Explanation, Scorer, Weight};
 use tantivy::{DocId, DocSet, Score, SeekDangerResult, SegmentReader, TERMINATED};

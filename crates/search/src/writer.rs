@@ -1,12 +1,12 @@
-//! Writing an index: one page after another, by one thread, in bounded memory.
+//! Writes an index: page by page, in one thread, in bounded memory.
 //!
 //! tantivy's writer has threads and a queue of 10,000 documents of any size. Here its segments are
-//! filled directly, so that memory stays within the option and errors are returned where they
-//! occur; tantivy's writer only commits, merges and removes segments.
+//! filled directly, so memory stays within the option and errors are returned where they occur;
+//! tantivy's writer only commits, merges and removes segments.
 //!
-//! Invariant: after a commit the index has every selected page of the archive up to
-//! [`CommitPayload::end`], once, and none after it; a page that was added later is in the index
-//! after the next commit, or not at all.
+//! Invariant: after a commit the index contains every selected page of the archive up to
+//! [`CommitPayload::end`], once, and no page after it. A page that was added later appears with the
+//! next commit, or never.
 
 use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -33,17 +33,17 @@ use crate::merging::Tiers;
 pub struct IndexOptions {
     /// Its directory.
     pub directory: PathBuf,
-    /// Maximum bytes of a segment in memory; at least [`MIN_MEMORY`]. At least half are for pages,
-    /// whatever an empty segment takes.
+    /// Maximum bytes of a segment in memory; at least [`MIN_MEMORY`]. At least half of it is
+    /// available to pages, regardless of the size of an empty segment.
     pub memory: u64,
-    /// The selection of pages and texts, as one word: an index with another selection is not used.
+    /// Selection of pages and texts, as one word: an index with another selection is not used.
     pub rules: String,
 }
 
 /// Minimum memory of a segment in bytes: with less there would be a segment for every few pages.
 pub const MIN_MEMORY: u64 = 8 << 20;
 
-/// The memory of tantivy's writer: its minimum, since it never gets a page.
+/// Memory of tantivy's writer: the minimum, since it never gets a page.
 const IDLE: usize = 15_000_000;
 
 /// An index, open for writing.
@@ -61,7 +61,7 @@ pub struct Writer {
 struct OpenSegment {
     segment: Segment,
     pages: SegmentWriter,
-    /// Bytes at which it is full.
+    /// Size in bytes of a full segment.
     full: usize,
 }
 
@@ -69,8 +69,8 @@ impl OpenSegment {
     fn begin(index: &Index, memory: usize) -> tantivy::Result<Self> {
         let segment = index.new_segment();
         let pages = SegmentWriter::for_segment(memory, segment.clone())?;
-        // An empty segment reports 10 MiB, most of it untouched: with the minimum memory each page
-        // would be a segment.
+        // An empty segment reports 10 MiB, most of it untouched: with the minimum memory, each page
+        // would fill a segment.
         let full = memory.max(pages.mem_usage() + memory / 2);
         Ok(Self {
             segment,
@@ -90,8 +90,8 @@ impl Writer {
             std::fs::create_dir_all(&options.directory)?;
             let (fields, schema) = Fields::schema();
             let settings = IndexSettings {
-                // A page has some hundred bytes in the document store: another thread would cost
-                // more than it saves.
+                // A page has some hundred bytes in the document store: a dedicated thread would
+                // cost more than it saves.
                 docstore_compress_dedicated_thread: false,
                 ..IndexSettings::default()
             };
@@ -104,17 +104,17 @@ impl Writer {
                 rules: options.rules.clone(),
                 end: None,
             };
-            // Without a commit there is no index yet: the next opening begins anew.
+            // Without a commit the index does not exist yet: the next opening starts over.
             Self::over(options, fields, index, covered)
         })
     }
 
-    /// Opens an index and deletes the pages after `settled`, which the archive no longer has: all
-    /// pages if nothing is settled.
+    /// Opens an index and deletes the pages after `settled`, which the archive no longer contains:
+    /// all pages if nothing is settled.
     ///
     /// # Errors
-    /// [`IndexFault::Missing`] if there is no index; [`IndexFault::Damaged`] if it is of other
-    /// rules, or damaged; [`IndexFault::OtherFormat`], [`IndexFault::InUse`], [`IndexFault::Io`].
+    /// [`IndexFault::Missing`] if the index does not exist; [`IndexFault::Damaged`] if it has other
+    /// rules or is damaged; [`IndexFault::OtherFormat`], [`IndexFault::InUse`], [`IndexFault::Io`].
     pub fn open(options: &IndexOptions, settled: Option<&ArchiveEnd>) -> Result<Self, IndexFault> {
         let (fields, index, covered) = open(&options.directory).map_err(IndexFault::unless_full)?;
         if covered.rules != options.rules {
@@ -170,15 +170,15 @@ impl Writer {
     /// Adds a page.
     ///
     /// # Errors
-    /// [`IndexFault::Io`] if the disk has no room for a full segment; [`IndexFault::Damaged`] if
-    /// tantivy fails. The pages since the last commit are then lost.
+    /// [`IndexFault::Io`] if the disk is too full for a segment; [`IndexFault::Damaged`] if tantivy
+    /// fails. The pages since the last commit are then lost.
     pub fn add(&mut self, page: IndexPage) -> Result<(), IndexFault> {
         let directory = self.directory.clone();
         writing(&directory, || self.add_now(page))
     }
 
-    /// Makes the added pages durable and visible to readers: the index then covers everything up to
-    /// `end`, and nothing after it.
+    /// Makes the added pages durable and visible to readers: the index then covers the archive up
+    /// to `end`, and no further.
     ///
     /// # Errors
     /// As for [`Writer::add`].
@@ -237,8 +237,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Deletes the pages that the archive does not have, and those added before a commit that did
-    /// not cover them.
+    /// Deletes the pages that the archive no longer contains, and pages after the last commit's
+    /// end.
     fn cut(&mut self, settled: Option<&ArchiveEnd>) -> tantivy::Result<()> {
         let end = match (settled, &self.covered.end) {
             (Some(settled), Some(covered)) => {
@@ -305,7 +305,7 @@ pub(crate) fn open(directory: &Path) -> Result<(Fields, Index, CommitPayload), I
         index.set_tokenizers(Fields::tokenizers());
         let (fields, schema) = Fields::schema();
         let metas = index.load_metas()?;
-        // A kill can leave an index without a commit: it has no pages.
+        // A kill can leave an index without a commit; it contains no pages.
         if metas.payload.is_none() && metas.segments.is_empty() {
             let directory = directory.to_owned();
             return Ok(Err(IndexFault::Missing { directory }));
@@ -338,7 +338,7 @@ pub(crate) fn searcher_of(index: &Index) -> tantivy::Result<Searcher> {
     Ok(reader.searcher())
 }
 
-/// Runs `work`, which writes; a full disk is not reported as damage.
+/// Runs `work`, which writes; does not report a full disk as damage.
 fn writing<T>(
     directory: &Path,
     work: impl FnOnce() -> tantivy::Result<T>,

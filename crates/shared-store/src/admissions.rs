@@ -1,11 +1,11 @@
-//! The log of admissions: every node applies it, and offers its own.
+//! The log of admissions: every node applies it, and offers its own admissions.
 //!
-//! A page is judged by the rows that were applied so far. If it is to be admitted, the record is
-//! offered with the number of the last of these rows. The database adds it, unless it shares a key
-//! with a row behind that number; then these rows are applied, and the page is judged again. One
-//! task offers and applies, so that rows are applied in their order.
+//! A page is judged by the rows that have been applied. If it should be admitted, the record is
+//! offered with the number of the last applied row. The database adds the record, unless it shares
+//! a key with a row after that number; in this case, the new rows are applied and the page is
+//! judged again. A single task offers and applies, so that rows are applied in order.
 //!
-//! Invariant: of like pages that any nodes offer at the same time one is admitted, because the
+//! Invariant: of like pages that several nodes offer concurrently, one is admitted, because the
 //! second shares a key with the first. An offer may be repeated: it shares its keys with itself.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -22,20 +22,20 @@ use crate::connection::Connection;
 use crate::rows::encode;
 use crate::term::Term;
 
-/// Offers that wait at most; more callers wait for a place.
+/// Maximum number of waiting offers; further callers wait for a place.
 const WAITING: usize = 256;
-/// The most offers of a call.
+/// Maximum number of offers per call.
 const BATCH: usize = 128;
-/// Rows that are read at a time.
+/// Number of rows that are read at a time.
 const ROWS: i64 = 4_096;
-/// The interval at which the log is read while nothing is offered.
+/// Interval between reads of the log while no offers are made.
 const POLL: Duration = Duration::from_millis(250);
 
 /// A record to be added.
 struct Offer {
     record: Record,
     keys: Vec<i64>,
-    /// The last row that was applied when the record was made.
+    /// The last row that had been applied when the record was made.
     applied: i64,
     answer: oneshot::Sender<bool>,
 }
@@ -48,42 +48,43 @@ pub(crate) struct Admissions {
     pub(crate) revoked: Arc<RevokedOriginals>,
 }
 
-/// The originals whose admission was revoked: pages that were left out for their sake are visited
-/// again.
+/// The originals whose admission was revoked: pages that were left out as their duplicates are
+/// visited again.
 #[derive(Default)]
 pub(crate) struct RevokedOriginals {
     state: Mutex<Revoked>,
     changed: Notify,
-    /// Notified when no duplicates are looked up any more.
+    /// Notified when no more duplicates are being looked up.
     idle: Notify,
 }
 
 #[derive(Default)]
 struct Revoked {
-    /// Those whose duplicates are to be looked up.
+    /// Originals whose duplicates have yet to be looked up.
     due: BTreeSet<UrlKey>,
-    /// True while the duplicates of one are looked up.
+    /// True while the duplicates of an original are being looked up.
     is_looking: bool,
-    /// All that were not admitted again. A visit with an earlier verdict may still end.
+    /// All revoked originals that were not admitted again. A visit with an earlier verdict may
+    /// still end.
     past: HashSet<UrlKey>,
 }
 
 impl RevokedOriginals {
-    /// Has the pages looked up that were left out for the sake of an original.
+    /// Requests a lookup of the pages that were left out as duplicates of an original.
     pub(crate) fn look_up(&self, original: UrlKey) {
         self.state().due.insert(original);
         self.changed.notify_one();
     }
 
-    /// Handles a page that was left out for the sake of an original.
+    /// Handles a page that was left out as a duplicate of an original.
     pub(crate) fn left_out(&self, original: UrlKey) {
         if self.state().past.contains(&original) {
             self.look_up(original);
         }
     }
 
-    /// Waits for the next original whose duplicates are to be looked up. Those of the one before
-    /// were.
+    /// Waits for the next original whose duplicates should be looked up. Call it when the lookup
+    /// for the previous original has finished.
     pub(crate) async fn next(&self) -> UrlKey {
         loop {
             {
@@ -105,7 +106,7 @@ impl RevokedOriginals {
         state.is_looking || !state.due.is_empty()
     }
 
-    /// Waits until no page may have to be visited again.
+    /// Waits until there are no pages that may have to be visited again.
     pub(crate) async fn idle(&self, term: &Term) -> Result<(), StoreFault> {
         loop {
             let idle = self.idle.notified();
@@ -150,7 +151,7 @@ pub(crate) struct AdmissionTask {
 }
 
 impl Admissions {
-    /// Returns the log of a crawl, and its task, which has applied no row yet.
+    /// Returns the log of a crawl, and its task, which has not applied any row yet.
     pub(crate) fn new(
         connection: Connection,
         term: Arc<Term>,
@@ -176,16 +177,16 @@ impl Admissions {
         (admissions, task)
     }
 
-    /// Returns the number of the last row that was applied. Call it before a judgement.
+    /// Returns the number of the last applied row. Call it before a judgement.
     pub(crate) fn applied(&self) -> i64 {
         *self.applied.borrow()
     }
 
-    /// Offers a record that was made when the log was applied up to `applied`. Returns true once it
-    /// is in the log and applied, false if it is to be judged again.
+    /// Offers a record that was made when the log was applied up to `applied`. Returns true once
+    /// the record is in the log and applied, false if the page must be judged again.
     ///
     /// # Errors
-    /// [`StoreFault::TermEnded`] if the term ends before.
+    /// [`StoreFault::TermEnded`] if the term ends first.
     pub(crate) async fn offer(
         &self,
         record: Record,
@@ -210,10 +211,10 @@ impl Admissions {
         }
     }
 
-    /// Waits until everything that the log has now is applied.
+    /// Waits until everything that is in the log now has been applied.
     ///
     /// # Errors
-    /// [`StoreFault`] if the term ends before, or the log cannot be read.
+    /// [`StoreFault`] if the term ends first, or the log cannot be read.
     pub(crate) async fn catch_up(&self, term: &Term) -> Result<(), StoreFault> {
         let query = "SELECT coalesce(max(number), 0) FROM signature_log";
         let call = || sqlx::query_as(query).fetch_one(&self.connection.pool);
@@ -228,10 +229,10 @@ impl Admissions {
 }
 
 impl AdmissionTask {
-    /// Applies everything that the log has.
+    /// Applies everything in the log.
     ///
     /// # Errors
-    /// [`StoreFault`] if the database cannot be read, or the working copy not be written.
+    /// [`StoreFault`] if the database cannot be read, or the working copy cannot be written.
     pub(crate) async fn catch_up(&mut self) -> Result<(), StoreFault> {
         while self.read().await? {}
         Ok(())
@@ -253,14 +254,13 @@ impl AdmissionTask {
                 false => self.add(&mut offers).await,
             };
             if let Err(fault) = done {
-                // The crawl learns it at its next call.
+                // The crawl receives the fault at its next call.
                 return term.end_by(&fault);
             }
         }
     }
 
-    /// Reads the next rows and applies them. Returns true if there were as many as are read at a
-    /// time.
+    /// Reads the next rows and applies them. Returns true if the maximum number of rows was read.
     async fn read(&mut self) -> Result<bool, StoreFault> {
         let after = *self.applied.borrow();
         let query = "SELECT number, record FROM signature_log WHERE number > $1 \
@@ -277,7 +277,7 @@ impl AdmissionTask {
         Ok(is_full)
     }
 
-    /// Adds the offers that depend on no later row, applies the rows, and answers.
+    /// Adds the offers that do not depend on later rows, applies the rows, and answers.
     async fn add(&mut self, offers: &mut Vec<Offer>) -> Result<(), StoreFault> {
         let applied = offers.iter().map(|offer| offer.applied).min();
         let records: Vec<Vec<u8>> = offers.iter().map(|offer| encode(&offer.record)).collect();
@@ -306,7 +306,7 @@ impl AdmissionTask {
                 (Some(record), _) => self.apply(number, &decoded(&record)?)?,
                 (None, Some(offer)) => {
                     self.apply(number, &offer.record)?;
-                    // The caller may have given up.
+                    // The caller may have stopped waiting.
                     let _sent = offer.answer.send(true);
                 }
                 (None, None) => {}
@@ -322,7 +322,7 @@ impl AdmissionTask {
         if number <= *self.applied.borrow() {
             return Ok(());
         }
-        // A working copy that cannot be written ends the term: the next one makes it anew.
+        // A working copy that cannot be written ends the term; the next term recreates it.
         if let Err(fault) = self.local.apply_admission(record) {
             self.term.end_by(&fault);
             return Err(fault);

@@ -1,17 +1,18 @@
-//! The audit of a shared crawl: its rows against each other, as they are at one moment.
+//! The audit of a shared crawl: a comparison of its rows with each other, at one moment.
 //!
-//! A bucket has the hosts of some domains and with them all visits of their URLs, so the journal is
-//! read bucket by bucket and needs the memory of one. The log of admissions is read after it.
+//! A bucket has the hosts of some domains and therefore all visits of their URLs, so the journal is
+//! read bucket by bucket and needs the memory for one bucket. The log of admissions is read
+//! afterwards.
 //!
 //! | checked | rule |
 //! |---|---|
-//! | buckets | the owner is a live term, or there is none |
-//! | rows | the term is known, the record can be read, and the columns are those of the record |
-//! | visits | a URL is settled once, unless the visit before was revoked |
-//! | terms | the sums are those of the term's visits |
+//! | buckets | the owner, if any, is a live term |
+//! | rows | the term is known, the record can be read, and the columns match the record |
+//! | visits | a URL is settled once, unless the previous visit was revoked |
+//! | terms | the sums match the term's visits |
 //! | originals | the original of a page that was left out is admitted |
 //! | admissions | a row has the keys of its record |
-//! | inboxes | a URL lies in the inbox of its bucket |
+//! | inboxes | a URL is in the inbox of its bucket |
 
 use std::collections::{HashMap, HashSet};
 
@@ -31,22 +32,22 @@ use crate::shipping::{kind_to_sql, to_sql};
 /// The counts of an audit.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Audit {
-    /// Terms of all nodes.
+    /// Number of terms of all nodes.
     pub terms: u64,
-    /// Terms among them that are live.
+    /// Number of live terms.
     pub live: u64,
-    /// Rows of the journal.
+    /// Number of rows of the journal.
     pub rows: u64,
-    /// Rows of the log of admissions.
+    /// Number of rows of the log of admissions.
     pub admissions: u64,
-    /// URLs on their way from one node to another.
+    /// Number of URLs on their way from one node to another.
     pub links: u64,
     /// Sums over the visits that count.
     pub totals: Totals,
-    /// Visits that were revoked.
+    /// Number of visits that were revoked.
     pub revoked: u64,
-    /// Left-out pages whose original is no longer admitted, in a crawl with a live node: it will
-    /// visit them again.
+    /// Number of left-out pages whose original has been revoked, in a crawl with a live node, which
+    /// will visit them again.
     pub due: u64,
 }
 
@@ -55,7 +56,7 @@ struct AuditedTerm {
     node: String,
     is_live: bool,
     stored: (Vec<u8>, u64, u64),
-    /// The sums over the visits of this term, as its node makes them.
+    /// The sums over the visits of this term, computed the same way as by its node.
     sums: Totals,
 }
 
@@ -65,7 +66,7 @@ type LeftOut = HashMap<UrlKey, UrlKey>;
 struct Auditor<F> {
     counts: Audit,
     terms: HashMap<i64, AuditedTerm>,
-    /// The bucket whose rows are read.
+    /// The bucket whose rows are being read.
     bucket: i16,
     /// The URLs of the bucket that were settled.
     settled: HashSet<UrlKey>,
@@ -74,8 +75,8 @@ struct Auditor<F> {
 }
 
 impl SharedCrawl {
-    /// Audits the crawl, whose near duplicates differ in at most `distance` bits. `see` gets the
-    /// records of each bucket in their order; `complain` gets the differences.
+    /// Audits the crawl, whose near duplicates differ in at most `distance` bits. `see` receives
+    /// the records of each bucket in order; `complain` receives the differences.
     ///
     /// # Errors
     /// [`ReadError::Failed`] if the database cannot be read.
@@ -221,7 +222,7 @@ impl<F: FnMut(String)> Auditor<F> {
                 "the columns of row {number} of the journal are not those of its record"
             ));
         }
-        // Records that name entries by their numbers alone have no bucket of their own.
+        // Records that name entries only by number do not have their own bucket.
         let expected = rows_of(&record).first().map(|row| row.bucket.to_sql());
         if let Some(expected) = expected.filter(|expected| *expected != bucket) {
             (self.complain)(format!(
@@ -276,7 +277,7 @@ impl<F: FnMut(String)> Auditor<F> {
     fn check_terms(&mut self) {
         for (number, term) in &self.terms {
             let (totals, pages, bytes) = &term.stored;
-            // A term that settled nothing yet has none.
+            // A term that has not settled anything has no stored sums.
             let stored = match totals.is_empty() {
                 true => Ok(Totals::default()),
                 false => postcard::from_bytes(totals),
@@ -339,9 +340,9 @@ impl<F: FnMut(String)> Auditor<F> {
         }
     }
 
-    /// Returns the originals that are not admitted, with the number of pages that were left out for
-    /// each. Where a node is live they are only counted: it visits the pages again as soon as it
-    /// has read that the original is gone.
+    /// Returns the originals that are not admitted, each with the number of pages left out as its
+    /// duplicates. If a node is live, the pages are only counted: the node visits them again as
+    /// soon as it has read that the original is gone.
     fn without_original(&mut self, admitted: &HashSet<UrlKey>) -> HashMap<UrlKey, u64> {
         let mut without: HashMap<UrlKey, u64> = HashMap::new();
         for original in self.left_out.values() {

@@ -1,10 +1,10 @@
-//! Buckets: the parts of a crawl that have one owner each.
+//! Buckets: the parts of a crawl, with one owner each.
 //!
-//! Invariant: the bucket of a host is on disk for ever, in the rows of its journal.
+//! Invariant: the bucket of a host is on disk forever, in the rows of its journal.
 
 use web::{Host, PageUrl, UrlKey};
 
-/// The number of buckets of a crawl.
+/// Number of buckets of a crawl.
 pub const BUCKETS: u16 = 4096;
 
 /// The number of a bucket, below [`BUCKETS`].
@@ -30,7 +30,7 @@ impl Bucket {
         Self(u16::try_from(bucket).expect("it is below the number of buckets"))
     }
 
-    /// Returns the bucket of this number in the database.
+    /// Returns the bucket with this number in the database.
     pub(crate) fn from_sql(number: i16) -> Self {
         Self(number.unsigned_abs() % BUCKETS)
     }
@@ -68,7 +68,7 @@ impl BucketSet {
         self.0[bucket.index()] = false;
     }
 
-    /// Returns the buckets of the set, the highest first.
+    /// Returns the buckets of the set in descending order.
     pub(crate) fn descending(&self) -> impl Iterator<Item = Bucket> {
         (0..BUCKETS)
             .rev()

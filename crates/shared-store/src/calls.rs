@@ -1,9 +1,9 @@
-//! Calls of the database within a term.
+//! Calls to the database within a term.
 //!
-//! A call is repeated while the database is out of reach, until it is answered or the term ends. So
-//! a crash of the database, or a cut of the network, costs a node time and nothing else.
+//! A call is repeated while the database is unreachable, until it is answered or the term ends. So
+//! a crash of the database, or a network outage, only costs a node time.
 //!
-//! Invariant: each function of `migrations/` that is called through here may be repeated.
+//! Invariant: each function of `migrations/` that is called through this module may be repeated.
 
 use std::fmt::Display;
 use std::time::Duration;
@@ -15,12 +15,12 @@ use tokio::time::{sleep, timeout};
 use crate::connection::{code_of, message_of};
 use crate::term::Term;
 
-/// The wait between two attempts while the database is out of reach.
+/// Wait between two attempts while the database is unreachable.
 const RETRY: Duration = Duration::from_millis(100);
-/// Ours: the term of the caller has ended (`refuse_ended_term` of the migrations).
+/// Our own code: the term of the caller has ended (`refuse_ended_term` of the migrations).
 const ENDED_TERM: &str = "CR001";
-/// The classes of errors that may pass (PostgreSQL's manual, appendix A): connections, a server
-/// that can only be read, deadlocks, a full disk or memory, locks, shutdowns, input and output.
+/// The classes of transient errors (PostgreSQL's manual, appendix A): connections, a read-only
+/// server, deadlocks, a full disk or memory, locks, shutdowns, input and output.
 const PASSING: [&str; 7] = ["08", "25", "40", "53", "55", "57", "58"];
 
 /// A failed call of the database.
@@ -28,9 +28,9 @@ const PASSING: [&str; 7] = ["08", "25", "40", "53", "55", "57", "58"];
 pub(crate) enum CallError {
     /// The caller's term has ended, for this reason.
     TermEnded(String),
-    /// The database could not be reached, or could not do it now: the call may be repeated.
+    /// The database was unreachable or temporarily unable to answer: the call may be repeated.
     Failed(String),
-    /// The database refuses the call, and would refuse it again.
+    /// The database rejected the call, and would reject it again.
     Refused(String),
 }
 
@@ -45,7 +45,7 @@ impl From<Error> for CallError {
     }
 }
 
-/// Returns true if the database has answered with something that this program cannot read.
+/// Returns true if the database's answer cannot be read by this program.
 fn is_of_answer(error: &Error) -> bool {
     matches!(
         error,
@@ -64,11 +64,11 @@ impl Display for CallError {
     }
 }
 
-/// A call that failed and was not answered since, until it is dropped.
+/// A failed call that has not been answered since, until it is dropped.
 pub(crate) struct WaitingCall<'a>(&'a Term);
 
 impl<'a> WaitingCall<'a> {
-    /// Counts a call that failed. The first one of several is logged.
+    /// Counts a failed call. The first of several is logged.
     pub(crate) fn new(term: &'a Term, action: &'static str, why: &str) -> Self {
         if term.begin_waiting() == 1 {
             tracing::warn!(
@@ -91,11 +91,11 @@ impl Drop for WaitingCall<'_> {
 }
 
 impl Term {
-    /// Makes a call, and repeats it while the database is out of reach.
+    /// Makes a call, and repeats it while the database is unreachable.
     ///
     /// # Errors
-    /// [`StoreFault::TermEnded`] if the term ends before; [`StoreFault::Shared`] if the database
-    /// refuses the call for good, which ends the term.
+    /// [`StoreFault::TermEnded`] if the term ends first; [`StoreFault::Shared`] if the database
+    /// rejects the call permanently, which ends the term.
     pub(crate) async fn call<T, E, C>(
         &self,
         action: &'static str,
@@ -108,7 +108,7 @@ impl Term {
         let mut waiting = None;
         loop {
             self.check()?;
-            // An answer that comes later than the term's end helps nobody.
+            // An answer after the term's end is useless.
             let why = match timeout(self.length(), call()).await {
                 Ok(Ok(answer)) => return Ok(answer),
                 Ok(Err(error)) => match error.into() {
@@ -175,7 +175,7 @@ mod tests {
         let fault = term.call("settled visits", refused).await.unwrap_err();
         let message = "relation \"journal\" does not exist";
         assert!(fault.to_string().contains(message), "{fault}");
-        // Whoever asks later learns the same.
+        // Later callers get the same error.
         assert_eq!(term.ended().await.to_string(), fault.to_string());
     }
 }

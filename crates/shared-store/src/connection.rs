@@ -10,17 +10,17 @@ use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
 use sqlx::{Connection as _, Error, SqlSafeStr};
 use tokio::time::timeout;
 
-/// The oldest version of PostgreSQL that has everything that the migrations use.
+/// The oldest version of PostgreSQL with everything that the migrations use.
 const LEAST_VERSION: i32 = 14;
-/// Connections of a node: settlements, admissions, polls, and two for buckets that are taken over.
-/// The heartbeat has one more.
+/// Number of connections of a node: settlements, admissions, polls, and two for buckets that are
+/// taken over. The heartbeat has its own.
 const CONNECTIONS: u32 = 5;
-/// The time after which a connection that was not used is tested before it is used.
+/// Idle time before a connection is tested again.
 const IDLE: Duration = Duration::from_secs(1);
-/// The longest wait for a connection.
+/// Maximum wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The migrations, in order. A migration that was published never changes.
+/// The migrations, by number. A published migration never changes.
 const MIGRATIONS: [(i64, &str, &str); 1] = [(
     1,
     "shared crawl",
@@ -36,22 +36,22 @@ pub struct Connection {
     pub(crate) pool: PgPool,
 }
 
-/// The reason why a store cannot be opened. No variant has the password.
+/// The reason why a store cannot be opened. No variant contains the password.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// The URL is none of a PostgreSQL database.
+    /// The URL is not the URL of a PostgreSQL database.
     #[error("{shown:?} is not a URL of a PostgreSQL database, such as postgres://user@host/crawl")]
     Url {
         /// The URL without a password.
         shown: String,
     },
-    /// The server refused the user or the password.
+    /// The server rejected the user or the password.
     #[error("{server} refuses the user or the password")]
     Refused {
         /// The server and the database.
         server: String,
     },
-    /// The server does not speak TLS, which the URL asks for, or its certificate is not trusted.
+    /// The server does not support TLS, which the URL requires, or its certificate is not trusted.
     #[error("no TLS with {server}: {what}")]
     Tls {
         /// The server and the database.
@@ -59,7 +59,7 @@ pub enum ConnectError {
         /// The error.
         what: String,
     },
-    /// The server cannot be reached, or has no such database.
+    /// The server cannot be reached, or the database does not exist.
     #[error("cannot open {server}: {what}")]
     Unreachable {
         /// The server and the database.
@@ -75,7 +75,7 @@ pub enum ConnectError {
         /// Its version.
         found: i32,
     },
-    /// The tables are of a later version of this program.
+    /// The tables were made by a later version of this program.
     #[error("{server} was written by a later version of this program (migration {migration})")]
     Newer {
         /// The server and the database.
@@ -83,7 +83,7 @@ pub enum ConnectError {
         /// The number of the migration.
         migration: i64,
     },
-    /// The tables are not those of this program.
+    /// The tables are not from this program.
     #[error("the tables of {server} are not those of this program: {what}")]
     Foreign {
         /// The server and the database.
@@ -91,7 +91,7 @@ pub enum ConnectError {
         /// The difference.
         what: String,
     },
-    /// The database can be read only.
+    /// The database is read-only.
     #[error("{server} can only be read")]
     ReadOnly {
         /// The server and the database.
@@ -126,7 +126,7 @@ impl Connection {
         let options = PgConnectOptions::from_str(url).map_err(|_unreadable| shown())?;
         let server = server_of(url);
         // Every call reads few rows by an index, so it is planned once and not compiled. Without
-        // sequential scans the plan that is made while a table is empty suits the table later.
+        // sequential scans, a plan made while a table is empty also suits it later.
         let options = options.application_name("crawler").options([
             ("jit", "off"),
             ("plan_cache_mode", "force_generic_plan"),
@@ -140,7 +140,7 @@ impl Connection {
             first.close().await?;
             Ok(version)
         };
-        // A pool tries again and reports that time ran out; one connection reports the reason.
+        // A pool retries and reports that time ran out; a single connection reports the reason.
         let version = match timeout(CONNECT_TIMEOUT, tried).await {
             Ok(answer) => answer.map_err(|error| explain(&error, &server))?,
             Err(_late) => {
@@ -156,7 +156,7 @@ impl Connection {
         Ok(Self { pool })
     }
 
-    /// Returns a connection of its own to the same database.
+    /// Returns a separate connection to the same database.
     pub(crate) fn alone(&self) -> Self {
         let options = PgConnectOptions::clone(&self.pool.connect_options());
         Self {
@@ -164,7 +164,7 @@ impl Connection {
         }
     }
 
-    /// Writes the control file that nodes without one of their own obey. Returns false if no crawl
+    /// Writes the control file that applies to nodes without their own. Returns false if no crawl
     /// has begun.
     ///
     /// # Errors
@@ -212,7 +212,7 @@ fn pool_of(connections: u32) -> PgPoolOptions {
     PgPoolOptions::new()
         .max_connections(connections)
         .acquire_timeout(CONNECT_TIMEOUT)
-        // A connection in use needs no question before each call whether it is alive.
+        // A connection in use is not checked before each call.
         .test_before_acquire(false)
         .before_acquire(|connection, found| {
             Box::pin(async move {
@@ -237,7 +237,7 @@ fn explain(error: &Error, server: &str) -> ConnectError {
             server,
             what: what.to_string(),
         },
-        // rustls reports a certificate that is not trusted so.
+        // rustls reports an untrusted certificate this way.
         Error::Io(what) if what.kind() == ErrorKind::InvalidData => ConnectError::Tls {
             server,
             what: what.to_string(),
@@ -264,7 +264,7 @@ pub(crate) fn code_of(error: &Error) -> Option<String> {
     Some(code.into_owned())
 }
 
-/// Returns the database's message of an error, which has no password.
+/// Returns the database's error message, which does not contain the password.
 pub(crate) fn message_of(error: &Error) -> String {
     match error.as_database_error() {
         Some(error) => error.message().to_owned(),

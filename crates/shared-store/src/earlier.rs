@@ -1,8 +1,9 @@
-//! Earlier crawls whose pages count as seen (`--against`): read into the database once, by the node
-//! that begins the crawl, and copied by each node into journals of its own.
+//! Earlier crawls whose pages count as seen (`--against`). The node that begins the crawl reads
+//! them into the database once, and each node copies them into its own journals.
 //!
 //! Only the records of pages and their signatures are kept, without the links of the pages.
-//! Invariant: a crawl that has begun has all of them, because both are written in one transaction.
+//! Invariant: a crawl that has begun has all of these records, because both are written in one
+//! transaction.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ use crate::connection::Connection;
 use crate::rows::{decode, encode};
 use crate::session::{CrawlSettings, JoinError, format, joining};
 
-/// Records that are written or read at a time.
+/// Number of records that are written or read at a time.
 const RECORDS: usize = 4_096;
 
 /// The reason why earlier crawls could not be written or copied.
@@ -48,7 +49,8 @@ impl Connection {
     /// Calls `step` for each record.
     ///
     /// # Errors
-    /// [`EarlierError`]: the database failed, or a journal cannot be read. Nothing is written then.
+    /// [`EarlierError`]: the database failed, or a journal cannot be read. In this case, nothing is
+    /// written.
     pub async fn begin_crawl_against(
         &self,
         settings: &CrawlSettings,
@@ -94,7 +96,7 @@ impl Connection {
     }
 
     /// Copies the earlier crawls into `directory`, each in a subdirectory with the layout of a
-    /// crawl, unless they are there already. Returns these subdirectories. Calls `step` for each
+    /// crawl, unless they are already there. Returns these subdirectories. Calls `step` for each
     /// record.
     ///
     /// # Errors
@@ -165,7 +167,7 @@ impl Connection {
     }
 }
 
-/// Returns the part of a record that a later crawl needs; none if it needs none of it.
+/// Returns the part of a record that a later crawl needs; `None` if it does not need the record.
 fn kept(record: Record) -> Option<Record> {
     match record {
         Record::Begun { .. }

@@ -1,7 +1,8 @@
-//! The frontier of a node: the working copy's, with links to other nodes, and the end of the crawl.
+//! The frontier of a node: the working copy's frontier, with links to other nodes, and the end of
+//! the crawl.
 //!
-//! A lease is handed out once the database has it, so that a page with which nodes die is found. A
-//! visit is settled in the working copy and counts once its batch is in the database:
+//! A lease is handed out once the database has it, so that a page that kills nodes can be
+//! identified. A visit is settled in the working copy and counts once its batch is in the database:
 //! [`Frontier::checkpoint`] waits for that.
 
 use std::sync::atomic::Ordering;
@@ -18,14 +19,15 @@ use crate::bucket::Bucket;
 use crate::rows::original_of_row;
 use crate::store::{POLL, SharedStore};
 
-/// Links to other buckets that are remembered, so that they are not sent twice: 8 bytes each.
+/// Maximum number of remembered links to other buckets, which prevent sending links twice: 8 bytes
+/// each.
 const SENT: usize = 1 << 20;
 
 #[async_trait]
 impl Frontier for SharedStore {
     async fn discover(&self, discovered: Vec<DiscoveredUrl>) -> Result<usize, StoreFault> {
         self.session.term.check()?;
-        // They come from outside: a node that was exhausted is not any more.
+        // They come from outside, so an exhausted node is not exhausted any more.
         let _arrival = self.shipping.arrive();
         self.queue(discovered).await
     }
@@ -53,17 +55,19 @@ impl Frontier for SharedStore {
             let is_requeuing = self.admissions.revoked.is_busy();
             match self.local.lease(now, want, kinds).await? {
                 Supply::Leases(leases) => break leases,
-                // No page may be leased. The end of this node is not that of the crawl.
+                // No page may be leased. The end of this node is not the end of the crawl.
                 Supply::Exhausted if filter == LeaseFilter::Requisites || self.has_all_pages() => {
                     self.give_back().await?;
                     return Ok(Supply::Exhausted);
                 }
-                // Pages wait, and may be visited if other nodes do not need what they reserved.
+                // Pages are waiting, and may be visited if other nodes do not need the pages that
+                // they reserved.
                 Supply::Exhausted if kinds == LeaseFilter::Requisites && self.has_queued() => {
                     return Ok(Supply::NothingBefore(now + POLL));
                 }
                 Supply::Exhausted if is_requeuing => self.admissions.revoked.idle(term).await?,
-                // What waits in buckets that are given up is no longer here, and not elsewhere yet.
+                // URLs in buckets that are being released are no longer here, and not yet
+                // elsewhere.
                 Supply::Exhausted if self.shipping.is_departing() => {
                     return Ok(Supply::NothingBefore(now + POLL));
                 }
@@ -168,13 +172,13 @@ impl Frontier for SharedStore {
             row.fetch_one(&self.session.connection.pool).await
         };
         let (is_finished,): (bool,) = term.call("looked for the end", call).await?;
-        // At the end nothing waits in the buckets, which are free with the term. To give them up
-        // before would begin the crawl again for the other nodes.
+        // At the end, nothing is waiting in the buckets, which become free with the term. Releasing
+        // them earlier would restart the crawl for the other nodes.
         match is_finished {
             true => drop(self.shipping.settled(term).await?),
             false => self.give_up_all().await?,
         }
-        // For the summary: the others may have ended since the last poll.
+        // For the summary: the other nodes may have ended since the last poll.
         self.read_totals().await?;
         let call = || async {
             let call = sqlx::query("SELECT end_term($1, 'left')").bind(term.to_sql());
@@ -193,8 +197,8 @@ fn pages_of(lease: &Lease) -> u64 {
 }
 
 impl SharedStore {
-    /// Queues URLs of owned buckets, and sends the others to their owners. Returns the number of
-    /// new ones, as far as this node can tell.
+    /// Queues URLs of owned buckets, and sends all others to their owners. Returns the number of
+    /// new URLs to the best of this node's knowledge.
     async fn queue(&self, discovered: Vec<DiscoveredUrl>) -> Result<usize, StoreFault> {
         let owned = self.owned.read().await;
         let is_ours = |found: &DiscoveredUrl| owned.contains(Bucket::of(&found.url));
@@ -208,9 +212,9 @@ impl SharedStore {
         Ok(new + theirs.len())
     }
 
-    /// Returns the links that were not sent before, as far as that is remembered. A link that was
-    /// found on left-out pages only is sent once more when it is found elsewhere. Seeds are always
-    /// sent: limits of links do not hold for them.
+    /// Returns the links that are not remembered as sent. A link found only on left-out pages is
+    /// sent once more when it is found elsewhere. Seeds are always sent, because limits on links do
+    /// not apply to them.
     fn unsent(&self, mut links: Vec<DiscoveredUrl>) -> Vec<DiscoveredUrl> {
         let mut sent = self
             .sent
@@ -234,7 +238,7 @@ impl SharedStore {
         self.local.standing().queued > 0
     }
 
-    /// Returns the supply of a node that has nothing to visit.
+    /// Returns the supply of a node without URLs to visit.
     async fn look_for_end(&self) -> Result<Supply, StoreFault> {
         self.give_back().await?;
         self.shipping.settled(&self.session.term).await?;

@@ -1,9 +1,9 @@
-//! The heartbeat that keeps a term: by a thread and a connection of its own, so that a busy node
-//! does not lose its term.
+//! The heartbeat that keeps a term: it has its own thread and connection, so that a busy node does
+//! not lose its term.
 //!
-//! It also brings the numbers of live nodes and of buckets, by which a node finds its share.
-//! Invariant: a node declares another one dead only if it was itself in touch with the database for
-//! a whole term.
+//! It also returns the numbers of live nodes and of buckets, so that a node can compute its share.
+//! Invariant: a node declares another node dead only if it has itself been in contact with the
+//! database for a whole term.
 
 use std::sync::Arc;
 use std::{io, thread};
@@ -17,7 +17,7 @@ use crate::calls::{CallError, WaitingCall};
 use crate::connection::Connection;
 use crate::term::Term;
 
-/// Heartbeats in the length of a term.
+/// Number of heartbeats per term length.
 const BEATS: u32 = 4;
 /// The action of a heartbeat, in messages.
 const BEAT: &str = "sent a heartbeat";
@@ -25,13 +25,13 @@ const BEAT: &str = "sent a heartbeat";
 /// The answer to a heartbeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Beat {
-    /// The time at which the heartbeat was sent.
+    /// The time when the heartbeat was sent.
     sent: Instant,
-    /// Live terms.
+    /// Number of live terms.
     pub(crate) live: u64,
-    /// Buckets of this term.
+    /// Number of buckets of this term.
     pub(crate) owned: u64,
-    /// Buckets without an owner.
+    /// Number of buckets without an owner.
     pub(crate) free: u64,
 }
 
@@ -46,7 +46,7 @@ impl Beat {
         }
     }
 
-    /// Returns the number of buckets of each node, if all have as many.
+    /// Returns the number of buckets per node if they are divided equally.
     pub(crate) fn share(self) -> u64 {
         u64::from(BUCKETS).div_ceil(self.live.max(1))
     }
@@ -85,7 +85,7 @@ async fn keep(connection: Connection, term: Arc<Term>, beats: watch::Sender<Beat
             _ended = term.ended() => return,
         }
         let sent = Instant::now();
-        // A gap breaks the touch: others may have been in the same position as this node.
+        // A gap interrupts the contact: other nodes may have been in the same situation.
         if sent - last_answer > every * 2 {
             in_touch_since = None;
         }
@@ -112,7 +112,7 @@ async fn keep(connection: Connection, term: Arc<Term>, beats: watch::Sender<Beat
     }
 }
 
-/// Notes the answer to a heartbeat, unless that to a later one is known.
+/// Notes the answer to a heartbeat, unless the answer to a later heartbeat is known.
 pub(crate) fn note(beats: &watch::Sender<Beat>, beat: Beat) {
     beats.send_if_modified(|last| {
         let is_later = last.sent < beat.sent;

@@ -1,15 +1,15 @@
 //! The import of an embedded crawl into an empty shared store.
 //!
-//! The records of its journal become rows, in their order, in batches; admissions become rows of
-//! the log. A batch is one transaction and carries the number of records up to its end, so an
-//! import that was killed continues behind its last batch. Until the import has ended, the crawl's
+//! The records of its journal become rows, in order and in batches; admissions become rows of the
+//! log. A batch is one transaction and includes the number of records up to its end, so an
+//! interrupted import continues after its last batch. Until the import has ended, the crawl's
 //! format is [`IMPORTING`], and nodes refuse it.
 //!
-//! Leases and strikes name queue entries by their numbers alone. Only those of entries that still
-//! wait matter to a later session, and few entries have any: a first reading of the journal
-//! ([`ImportScan`]) finds them, the second one learns their buckets.
+//! Leases and strikes name queue entries only by number. A later session needs only the leases and
+//! strikes of entries that are still waiting, and few entries have any. A first pass over the
+//! journal ([`ImportScan`]) finds these entries, and the second pass learns their buckets.
 //!
-//! Invariant: nodes see a crawl that was imported as a whole, or none.
+//! Invariant: nodes see either a completely imported crawl or none.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -24,9 +24,9 @@ use crate::rows::{Row, RowKind, encode, rows_of};
 use crate::session::{CrawlSettings, IMPORTING, JoinError, begin_term, format};
 use crate::shipping::{kind_to_sql, to_sql};
 
-/// The name of the node that imports.
+/// Name of the importing node.
 const NODE: &str = "import";
-/// The most records of a batch, and the bytes of its rows at which it ends.
+/// Maximum number of records of a batch, and the size of its rows in bytes at which it ends.
 const BATCH: u64 = 4_096;
 const BATCH_BYTES: usize = 4 << 20;
 
@@ -54,12 +54,12 @@ pub enum ImportError {
     /// The database failed.
     #[error("the shared store failed while it {action}: {what}")]
     Failed {
-        /// The action, as a verb in the past.
+        /// The action, as a verb in the past tense.
         action: &'static str,
         /// The database's error.
         what: String,
     },
-    /// The times in the journal are of two clocks.
+    /// The times in the journal are from two clocks.
     #[error("the clock was set back during the crawl, so that its hosts have waits of two clocks")]
     ClockSetBack,
 }
@@ -72,14 +72,14 @@ fn failed(action: &'static str) -> impl Fn(sqlx::Error) -> ImportError + Copy {
     }
 }
 
-/// A first reading of a journal.
+/// The first pass over a journal.
 #[derive(Debug, Default)]
 pub struct ImportScan {
     records: u64,
     begun_at: Timestamp,
     /// Waiting entries that sessions died with.
     struck: BTreeSet<u64>,
-    /// Entries that are under way at the end of the journal.
+    /// Entries that are in progress at the end of the journal.
     under_way: BTreeSet<u64>,
 }
 
@@ -115,7 +115,7 @@ impl ImportScan {
         self.struck.remove(&sequence);
     }
 
-    /// Returns the entries whose buckets are needed, among these numbers.
+    /// Returns the entries in this range of numbers whose buckets are needed.
     fn needed(&self, first: u64, count: usize) -> Vec<u64> {
         let range = first..first + count as u64;
         let struck = self.struck.range(range.clone());
@@ -123,7 +123,7 @@ impl ImportScan {
     }
 }
 
-/// The rows of a batch, by columns. A row without a bucket is one of the log.
+/// The rows of a batch, by columns. A row without a bucket belongs to the log.
 #[derive(Default)]
 struct Rows {
     buckets: Vec<Option<i16>>,
@@ -131,7 +131,7 @@ struct Rows {
     pages: Vec<Option<i64>>,
     originals: Vec<Option<i64>>,
     records: Vec<Vec<u8>>,
-    /// The keys of the rows of the log, each with the place of its row, from 1.
+    /// The keys of the log's rows, each with the index of its row, starting at 1.
     keys: Vec<i64>,
     owners: Vec<i64>,
     seeds: Vec<String>,
@@ -175,18 +175,18 @@ impl Rows {
     }
 }
 
-/// An import under way.
+/// An import in progress.
 pub struct Import {
     connection: Connection,
     term: i64,
     keys: LogKeys,
     scan: ImportScan,
-    /// Records that are in the store.
+    /// Number of records that are in the store.
     done: u64,
-    /// Records that were added, in this run or an earlier one.
+    /// Number of records that were added, in this run or an earlier one.
     position: u64,
     rows: Rows,
-    /// The buckets of the entries that the scan has found.
+    /// The buckets of the entries that the scan found.
     buckets: HashMap<u64, Bucket>,
     /// Sums over the visits of this run.
     totals: Totals,
@@ -197,9 +197,9 @@ impl Import {
     /// Begins or continues the import of a crawl into the database at `url`. Near duplicates of the
     /// crawl differ in at most `distance` bits.
     ///
-    /// Returns none if this crawl was imported before, as a whole.
+    /// Returns `None` if this crawl has already been imported completely.
     ///
-    /// The caller has the crawl to itself: no other process imports it.
+    /// The caller must have exclusive access to the crawl: no other process may import it.
     ///
     /// # Errors
     /// [`ImportError`]: the database cannot be opened, or holds a crawl.
@@ -233,7 +233,7 @@ impl Import {
             (false, true) if done > 0 && done == scan.records => return Ok(None),
             (false, _) => return Err(ImportError::Occupied { server }),
         }
-        // An earlier run has ended: the caller has the crawl to itself.
+        // An earlier run has ended, because the caller has exclusive access to the crawl.
         let ended = live.map(i64::unsigned_abs);
         let (term, ..) = begin_term(&connection, NODE, ended, None).await?;
         let Some(term) = term else {
@@ -265,7 +265,7 @@ impl Import {
         self.rows.seeds.push(seed.to_string());
     }
 
-    /// Adds the next record of the journal, from its beginning on.
+    /// Adds the next record of the journal, starting at its beginning.
     ///
     /// # Errors
     /// [`ImportError::Failed`] if the database cannot be written.
@@ -282,8 +282,8 @@ impl Import {
         Ok(())
     }
 
-    /// Ends the import: from now on nodes may take part in the crawl. Their first requests to each
-    /// host come after a full delay, as after a death.
+    /// Ends the import: from now on, nodes may take part in the crawl. Their first requests to each
+    /// host come after a full delay, like after a death.
     ///
     /// # Errors
     /// [`ImportError::Failed`] if the database cannot be written.
@@ -310,7 +310,7 @@ impl Import {
         transaction.commit().await.map_err(failed)
     }
 
-    /// Learns the buckets of entries that the scan has found.
+    /// Learns the buckets of entries that the scan found.
     fn learn_buckets(&mut self, record: &Record) {
         let (first, count) = match record {
             Record::Discovered { first, finds } => (*first, finds.len()),
@@ -353,7 +353,7 @@ impl Import {
             | Record::Retained(_)
             | Record::Forgotten { .. }
             | Record::Distinct(_) => {
-                // The keys are compared with those of later offers, which know these rows.
+                // The keys are compared with the keys of later offers, which know these rows.
                 self.rows.add_to_log(record, self.keys.of(record, None));
             }
             _ => {}
@@ -366,7 +366,7 @@ impl Import {
     fn by_bucket(&self, sequences: &[u64]) -> BTreeMap<Bucket, Vec<u64>> {
         let mut of_buckets: BTreeMap<Bucket, Vec<u64>> = BTreeMap::new();
         for sequence in sequences {
-            // The others were settled later.
+            // The other entries were settled later.
             if let Some(bucket) = self.buckets.get(sequence) {
                 of_buckets.entry(*bucket).or_default().push(*sequence);
             }
@@ -374,7 +374,7 @@ impl Import {
         of_buckets
     }
 
-    /// Writes the records that were added so far.
+    /// Writes the records that have been added.
     ///
     /// # Errors
     /// [`ImportError::Failed`] if the database cannot be written.
@@ -387,8 +387,8 @@ impl Import {
         let mut transaction = self.connection.pool.begin().await.map_err(failed)?;
         let (place, totals) = (self.archive.as_ref(), &self.totals);
         let stored = postcard::to_allocvec(totals).expect("encoding to memory cannot fail");
-        // It checks that the term has not ended. The rows follow in the same transaction, in one
-        // order with those of the log.
+        // This checks that the term has not ended. The rows follow in the same transaction, in one
+        // order with the rows of the log.
         sqlx::query(SETTLE)
             .bind(self.term)
             .bind(to_i64(self.position))
@@ -427,7 +427,7 @@ fn to_i64(count: u64) -> i64 {
 const SETTLE: &str = "SELECT settle_batch($1, $2, NULL, '{}', '{}', '{}', '{}', '{}', '{}', '{}', \
     '{}', '{}', $3, $4, $5, $6, $7, $8, 0)";
 
-/// Adds rows to the journal and to the log, numbered in the order in which they are given.
+/// Adds rows to the journal and to the log, numbered in the given order.
 const ADD_ROWS: &str = "\
     WITH numbered AS ( \
         SELECT nextval('row_number') AS number, i, bucket, kind, page, original, record \

@@ -1,14 +1,14 @@
-//! The keys of a row of the log of admissions: two rows share one if the verdict of the second may
-//! depend on the first.
+//! The keys of a row of the log of admissions: two rows share a key if the verdict of the second
+//! may depend on the first.
 //!
-//! A verdict depends on pages with the same URL, on the page that is named as canonical, on the
-//! cluster whose ranks are given, and on pages that may be alike: those with the same payload, the
-//! same text, a band of the sketch in common, or a fingerprint within `distance` bits. Two such
-//! fingerprints agree in one of `distance + 1` blocks (Manku et al., WWW 2007, section 3). A key
-//! that two rows share by chance costs one more judgement.
+//! A verdict depends on pages with the same URL, on the page named as canonical, on the cluster
+//! whose ranks are assigned, and on pages that may be similar. These are pages with the same
+//! payload, the same text, a common band of the sketch, or a fingerprint within `distance` bits.
+//! Two such fingerprints agree in one of `distance + 1` blocks (Manku et al., WWW 2007, section 3).
+//! A key that two rows share by chance costs one more judgement.
 //!
-//! Invariant: the keys are in the database and nodes compare them, so they do not change while a
-//! crawl lasts.
+//! Invariant: the keys are in the database and nodes compare them, so they do not change during a
+//! crawl.
 
 use neardup::{HashKey, PageSignature};
 use store::embedded::record::Record;
@@ -21,14 +21,14 @@ const TEXT: u8 = 2;
 const BAND: u8 = 3;
 const BLOCK: u8 = 4;
 
-/// Bits of a fingerprint.
+/// Number of bits of a fingerprint.
 const BITS: u32 = 64;
 
-/// Makes the keys of the rows of a crawl.
+/// Computes the keys of the rows of a crawl.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LogKeys {
     key: HashKey,
-    /// The number of blocks of a fingerprint.
+    /// Number of blocks of a fingerprint.
     blocks: u32,
 }
 
@@ -58,7 +58,7 @@ impl LogKeys {
                     keys.push(self.hash(PAGE, url.key().as_u64()));
                 }
             }
-            // No other record is in the log.
+            // No other kind of record is in the log.
             _ => {}
         }
         keys.extend(canonical.map(|url| self.hash(PAGE, url.key().as_u64())));

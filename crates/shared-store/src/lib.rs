@@ -11,18 +11,19 @@
 //!   └────────────────────────────────────────────────────────────┘
 //! ```
 //! A *bucket* holds the hosts of some registrable domains. Its owner is the *term* of a node: a
-//! number that is new at each start and is kept by a heartbeat. The owner decides about the bucket
-//! by the code of the embedded store, over a working copy, and ships the records of its decisions
-//! to the bucket's journal. A node that takes a bucket over applies these records. Admissions of
-//! all nodes are in one log, which every node applies, so that each judges a page by all others.
+//! number that is new at each start and is kept alive by a heartbeat. The owner uses the code of
+//! the embedded store, on a working copy, to decide about the bucket, and ships the records of its
+//! decisions to the bucket's journal. A node that takes over a bucket applies these records.
+//! Admissions of all nodes are in one log, which every node applies, so that each node compares a
+//! page with the pages of all nodes.
 //!
-//! Invariant: PostgreSQL has the truth. Nothing that a node did counts before it is in there, and
-//! nothing is added for a term that has ended: that is checked in the database, by the functions of
-//! `migrations/`. Begin reading at `store.rs`; docs/adr/0021 has the reasons.
+//! Invariant: PostgreSQL is the source of truth. A node's work does not count before it is in the
+//! database, and nothing is added for a term that has ended. The functions of `migrations/` check
+//! that in the database. Start reading at `store.rs`; docs/adr/0021 has the reasons.
 //!
-//! A program that takes no part only reads: `reading.rs` lists the nodes, `mirror.rs` copies a
-//! crawl into the journal of a directory, `audit.rs` checks the rows. `import.rs` brings the crawl
-//! of a directory in.
+//! A program that does not take part only reads: `reading.rs` lists the nodes, `mirror.rs` copies a
+//! crawl into the journal of a directory, `audit.rs` checks the rows. `import.rs` brings in the
+//! crawl of a directory.
 
 mod admissions;
 mod audit;

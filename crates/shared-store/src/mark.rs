@@ -1,8 +1,8 @@
-//! The mark of a node's state: the node and the crawl to which a directory belongs.
+//! The mark of a node's state: the node and the crawl that a directory belongs to.
 //!
-//! The state of a node is a working copy, which each term makes anew, and the tail of its archive
-//! is cut where its settled visits end. Invariant: no term does that to the directory of another
-//! node, or of another crawl.
+//! The state of a node is a working copy, which each term recreates, and the tail of its archive is
+//! cut after its settled visits. Invariant: no term does that to the directory of another node, or
+//! of another crawl.
 
 use std::io;
 use std::path::Path;
@@ -12,31 +12,31 @@ use serde::{Deserialize, Serialize};
 /// The file that marks the state of a node.
 const FILE: &str = "shared-crawl";
 
-/// The node and the crawl to which a directory belongs.
+/// The node and the crawl that a directory belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeMark {
     /// The name of the node.
     pub node: String,
-    /// The moment at which the crawl began, by its store, in microseconds since 1970.
+    /// The start time of the crawl, according to its store, in microseconds since 1970.
     pub crawl: i64,
 }
 
 impl NodeMark {
-    /// Returns the mark in the directory of a state; none if it is not the state of a node.
+    /// Returns the mark in a state directory; `None` if it is not the state of a node.
     ///
     /// # Errors
-    /// The mark cannot be read.
+    /// The error of reading the mark.
     pub fn read(state: &Path) -> io::Result<Option<Self>> {
         match std::fs::read(state.join(FILE)) {
             Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
-            // A path below a file, which is no directory of a crawl at all.
+            // A path below a file, which cannot be the directory of a crawl.
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(None),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// Marks the directory of a state.
+    /// Marks a state directory.
     pub(crate) fn write(&self, state: &Path) -> io::Result<()> {
         std::fs::write(state.join(FILE), serde_json::to_vec(self)?)
     }

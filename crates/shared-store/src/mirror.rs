@@ -1,15 +1,14 @@
-//! A mirror: a local copy of a shared crawl, for the commands that read a directory.
+//! A mirror: a local copy of a shared crawl, for commands that read a directory.
 //!
-//! Its journal has the rows of all buckets and of the log of admissions in the order of their
-//! numbers, so each of its readers sees one crawl. URLs on their way from one node to another are
-//! not in it: the record of their discovery is written when they arrive.
+//! Its journal has the rows of all buckets and of the log of admissions, ordered by number, so that
+//! every reader sees one crawl. It lacks URLs on their way from one node to another: the record of
+//! their discovery is written when they arrive.
 //!
-//! A mirror can be refreshed. The rows of a bucket become visible in the order of their numbers, as
-//! a bucket has one owner at a time, and so do those of the log; rows of two buckets need not. So
-//! the mirror remembers the last row of each bucket.
+//! A mirror can be refreshed. The rows of a bucket become visible in ascending order, because a
+//! bucket has one owner at a time, and so do the rows of the log. This does not hold across
+//! buckets. So the mirror remembers the last row of each bucket.
 //!
-//! Invariant: a mirror is a copy of one moment after each refresh, and nothing is ever written
-//! back.
+//! Invariant: after each refresh, a mirror is a copy of one moment; nothing is ever written back.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -28,28 +27,28 @@ pub struct Mirror {
     crawl: SharedCrawl,
     journal: Journal,
     part: MirrorPart,
-    /// The number of the last row of each bucket that was copied.
+    /// The number of the last copied row of each bucket.
     last_of_bucket: Vec<i64>,
-    /// The number of the last row of the log that was copied.
+    /// The number of the last copied row of the log.
     last_of_log: i64,
     last_seed: i64,
 }
 
-/// The rows that a mirror has.
+/// The rows that a mirror contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MirrorPart {
-    /// All.
+    /// All rows.
     Whole,
-    /// The decisions of the node of this name, in the order of its archive.
+    /// The decisions of the node with this name, in the order of its archive.
     Node(String),
 }
 
 impl Mirror {
     /// Begins a mirror of `crawl` in `state`, the state directory of a crawl that does not exist
-    /// yet. `features` are those of the crawl's fingerprints. Nothing is copied yet.
+    /// yet. `features` are the features of the crawl's fingerprints. No rows are copied yet.
     ///
     /// # Errors
-    /// [`ReadError`] if the database cannot be read, or the journal not be written.
+    /// [`ReadError`] if the database cannot be read, or the journal cannot be written.
     pub async fn begin(
         crawl: SharedCrawl,
         part: MirrorPart,
@@ -76,8 +75,8 @@ impl Mirror {
         })
     }
 
-    /// Copies the rows that were added since the last refresh. Calls `step` for each, and returns
-    /// their number.
+    /// Copies the rows that were added since the last refresh. Calls `step` for each row, and
+    /// returns the number of rows.
     ///
     /// # Errors
     /// [`ReadError`] if the database cannot be read, a row is damaged, or the journal cannot be
@@ -131,7 +130,7 @@ impl Mirror {
     }
 }
 
-/// The rows behind the marks of their buckets ($1, $2) and of the log ($3).
+/// The rows after the marks of their buckets ($1, $2) and of the log ($3).
 const WHOLE: &str = "\
     DECLARE portion NO SCROLL CURSOR FOR \
     SELECT bucket, number, record FROM journal \
@@ -141,8 +140,8 @@ const WHOLE: &str = "\
         WHERE number > $3::bigint AND $4::text IS NULL \
     ORDER BY 2";
 
-/// The rows of the terms of one node ($4). The log has none of them; its mark is named so that both
-/// queries have the same parameters.
+/// The rows of the terms of one node ($4). The log does not contain any; its mark is named so that
+/// both queries have the same parameters.
 const OF_NODE: &str = "\
     DECLARE portion NO SCROLL CURSOR FOR \
     SELECT bucket, number, record FROM journal JOIN term USING (term) \

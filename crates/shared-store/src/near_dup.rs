@@ -1,6 +1,6 @@
-//! The signature index of a node: judged by the working copy, decided by the log of admissions.
+//! The signature index of a node: the working copy judges, and the log of admissions decides.
 //!
-//! Orders of a user about duplicates and patterns are carried out here, by the node that has the
+//! A user's orders about duplicates and patterns are carried out here, by the node that owns the
 //! host.
 
 use async_trait::async_trait;
@@ -68,11 +68,11 @@ impl NearDupIndex for SharedStore {
 }
 
 impl SharedStore {
-    /// Reopens a pattern of a host that this node has: [`EmbeddedStore::reopen`]. None if it has no
-    /// such pattern.
+    /// Reopens a pattern of a host that this node owns: [`EmbeddedStore::reopen`]. Returns `None`
+    /// if this node does not have the pattern.
     ///
     /// # Errors
-    /// [`StoreFault`], as there.
+    /// [`StoreFault`], as for that function.
     pub async fn reopen(&self, name: &PatternName) -> Result<Option<u64>, StoreFault> {
         if !self.owns(&name.host).await {
             return Ok(None);
@@ -81,11 +81,11 @@ impl SharedStore {
         self.local.reopen(name).await
     }
 
-    /// Declares pages distinct, of those that are in buckets of this node:
-    /// [`EmbeddedStore::declare_distinct`]. Returns the effect on each of these.
+    /// Declares pages distinct if they are in buckets of this node:
+    /// [`EmbeddedStore::declare_distinct`]. Returns the effect on each such page.
     ///
     /// # Errors
-    /// [`StoreFault`], as there.
+    /// [`StoreFault`], as for that function.
     pub async fn declare_distinct(
         &self,
         urls: &[PageUrl],
@@ -101,11 +101,11 @@ impl SharedStore {
         Ok(ours.into_iter().zip(effects).collect())
     }
 
-    /// Queues failed pages again, of those in buckets of this node:
+    /// Queues failed pages again if they are in buckets of this node:
     /// [`EmbeddedStore::retry_failed`].
     ///
     /// # Errors
-    /// [`StoreFault`], as there.
+    /// [`StoreFault`], as for that function.
     pub async fn retry_failed(
         &self,
         is_meant: impl Fn(&VisitRecord) -> bool,

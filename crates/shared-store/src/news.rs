@@ -1,6 +1,6 @@
-//! What comes from other nodes: URLs, seeds, totals, the control file, and the end of the crawl.
+//! Data from other nodes: URLs, seeds, totals, the control file, and the end of the crawl.
 //!
-//! The database is polled; a node that learns something wakes its crawl.
+//! The database is polled; a node that receives news wakes its crawl.
 
 use std::sync::Arc;
 
@@ -9,9 +9,9 @@ use store::{DiscoveredUrl, Frontier as _, StoreFault, Totals};
 use crate::bucket::Bucket;
 use crate::store::{POLL, SharedStore};
 
-/// Polls between two reads of the totals of other nodes.
+/// Number of polls between two reads of the totals of other nodes.
 const TOTALS_EVERY: u32 = 4;
-/// URLs that are taken out of the inboxes at a time.
+/// Number of URLs that are taken out of the inboxes at a time.
 const INBOX: i64 = 4_096;
 
 impl SharedStore {
@@ -25,7 +25,7 @@ impl SharedStore {
             tokio::select! {
                 _ = ticks.tick() => {}
                 _ended = self.session.term.ended() => {
-                    // The crawl learns it at its next lease.
+                    // The crawl sees it at its next lease.
                     self.news.notify_one();
                     return;
                 }
@@ -41,7 +41,7 @@ impl SharedStore {
             match polled.await {
                 Ok(true) => self.news.notify_one(),
                 Ok(false) => {}
-                // The crawl learns it at its next lease.
+                // The crawl sees it at its next lease.
                 Err(fault) => self.session.term.end_by(&fault),
             }
         }
@@ -119,7 +119,7 @@ impl SharedStore {
     }
 
     /// Looks for the end of the crawl, if this node has nothing to do. Returns true if the node
-    /// should look for something to visit: to find the end, or because admissions came.
+    /// should look for something to visit: to see the end, or because admissions arrived.
     pub(crate) async fn note_finished(&self) -> Result<bool, StoreFault> {
         let Some(applied) = self.shipping.exhausted_at() else {
             return Ok(false);
@@ -138,8 +138,8 @@ impl SharedStore {
         Ok(is_finished)
     }
 
-    /// Widens the scope by the seeds that came since the last call. What they let in is leased
-    /// afterwards.
+    /// Adds the seeds that arrived since the last call to the scope, before the URLs that they let
+    /// in are leased.
     pub(crate) async fn read_seeds(&self) -> Result<(), StoreFault> {
         let connection = &self.session.connection;
         self.scope_seeds.read(connection, &self.session.term).await

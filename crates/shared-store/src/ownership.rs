@@ -1,11 +1,11 @@
-//! The buckets of a node: taken when they are free, given up when another node has fewer.
+//! The buckets of a node: acquired when they are free, released when another node has fewer.
 //!
-//! Each node owns its share, the buckets divided by the live nodes. A bucket that is given up is
-//! closed first: what is out on lease there ends, its records are settled, and then it is free. The
-//! buckets of a term that lapsed are free at once, and their hosts rest for a full delay.
+//! Each node owns its share: the number of buckets divided by the number of live nodes. A bucket to
+//! be released is closed first: its leases end, its records are settled, and then it is free. The
+//! buckets of a lapsed term are free immediately, and their hosts rest for a full delay.
 //!
-//! Invariant: a bucket is in the working copy before it counts as owned, and out of it before it is
-//! free.
+//! Invariant: a bucket is in the working copy before it counts as owned, and out of the working
+//! copy before it is free.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,19 +21,19 @@ use crate::rows::{decode, original_of};
 use crate::shipping::to_sql;
 use crate::store::SharedStore;
 
-/// Buckets that are taken over in one step.
+/// Number of buckets that are taken over in one step.
 const STEP: usize = 256;
-/// The interval at which a node looks for the end of the visits in buckets that it gives up.
+/// Interval between checks for the end of the visits in buckets that are being released.
 const DRAIN: Duration = Duration::from_millis(50);
 
-/// The records of a bucket, and the originals for which pages in it were left out.
+/// The records of a bucket, and the originals of the pages in it that were left out as duplicates.
 #[derive(Default)]
 struct BucketJournal {
     records: Vec<Record>,
 }
 
 impl BucketJournal {
-    /// Returns the originals for which pages were left out, of visits that were not revoked.
+    /// Returns the originals of pages left out as duplicates, for visits that were not revoked.
     fn originals(&self) -> Vec<UrlKey> {
         let mut originals = std::collections::HashMap::new();
         for record in &self.records {
@@ -71,11 +71,11 @@ impl SharedStore {
         }
     }
 
-    /// Takes or gives up buckets, so that the node has its share.
+    /// Acquires or releases buckets, so that the node has its share.
     async fn balance(&self, beat: Beat) -> Result<(), StoreFault> {
         let _moving = self.moving.lock().await;
         let share = beat.share();
-        // The heartbeat may have been answered before the node took or gave up buckets.
+        // The heartbeat may have been answered before the node acquired or released buckets.
         let owned = self.owned.read().await.descending().count() as u64;
         if beat.free > 0 && owned < share {
             self.take(share).await?;
@@ -86,12 +86,13 @@ impl SharedStore {
         Ok(())
     }
 
-    /// Takes free buckets until the node owns `share` of them, as far as there are any.
+    /// Acquires free buckets until the node owns `share` of them or none is free.
     ///
     /// # Errors
     /// [`StoreFault`] if the term has ended, or a journal cannot be read or written.
     pub(crate) async fn take(&self, share: u64) -> Result<(), StoreFault> {
-        // The database has it before it gives buckets: the crawl is not finished while they come.
+        // The database has it before it assigns buckets: the crawl is not finished while they are
+        // arriving.
         let arrival = self.shipping.arrive();
         self.shipping.settled(&self.session.term).await?;
         let term = &self.session.term;
@@ -118,7 +119,7 @@ impl SharedStore {
         for step in buckets.chunks(STEP) {
             self.load(step, &rests).await?;
         }
-        // An answer to an earlier heartbeat does not count any more.
+        // Answers to earlier heartbeats do not count any more.
         self.session.share().await?;
         drop(arrival);
         self.news.notify_one();
@@ -128,7 +129,7 @@ impl SharedStore {
         Ok(())
     }
 
-    /// Brings the journals of these buckets, which ascend, into the working copy.
+    /// Loads the journals of these buckets, in ascending order, into the working copy.
     async fn load(&self, buckets: &[Bucket], rests: &BucketSet) -> Result<(), StoreFault> {
         let numbers: Vec<i16> = buckets.iter().map(|bucket| bucket.to_sql()).collect();
         let query = "SELECT bucket, record FROM journal WHERE bucket = ANY ($1) \
@@ -175,8 +176,7 @@ impl SharedStore {
         if let Some(died) = self.local.take_over(&journal.records).await? {
             self.shipping.add_to(bucket, &died);
         }
-        // The owner of a page may have died before it looked for what was left out for the sake of
-        // an original that was revoked.
+        // The owner of a page may have died before it looked for duplicates of a revoked original.
         for original in journal.originals() {
             if self.local.revocation_of(original)?.is_none() {
                 self.admissions.revoked.look_up(original);
@@ -185,9 +185,10 @@ impl SharedStore {
         Ok(())
     }
 
-    /// Gives up so many buckets.
+    /// Releases `count` buckets.
     async fn give_up(&self, count: u64) -> Result<(), StoreFault> {
-        // Until they are free, the database has no sign of the URLs that wait in them but this.
+        // Until they are free, this departure is the database's only sign of the URLs that wait in
+        // them.
         let departure = self.shipping.depart();
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         let leaving: Vec<Bucket> = {
@@ -202,13 +203,13 @@ impl SharedStore {
         Ok(())
     }
 
-    /// Gives up all buckets, at the end of the term.
+    /// Releases all buckets, at the end of the term.
     pub(crate) async fn give_up_all(&self) -> Result<(), StoreFault> {
         let _moving = self.moving.lock().await;
         self.give_up(BUCKETS.into()).await
     }
 
-    /// Frees buckets that no longer count as owned, when everything in them is settled.
+    /// Frees buckets that do not count as owned any more, once everything in them is settled.
     async fn release(&self, leaving: Vec<Bucket>) -> Result<(), StoreFault> {
         let set: BucketSet = leaving.iter().copied().collect();
         let is_meant = |host: &Host| set.contains(Bucket::of_host(host));
@@ -232,8 +233,8 @@ impl SharedStore {
         Ok(())
     }
 
-    /// Visits pages again that were left out for the sake of an original whose admission was
-    /// revoked, until the term ends.
+    /// Until the term ends, queues pages again that were left out as duplicates of an original
+    /// whose admission was revoked.
     pub(crate) async fn requeue_left_out(self: Arc<Self>) {
         loop {
             let original = tokio::select! {
@@ -247,7 +248,7 @@ impl SharedStore {
     }
 
     async fn requeue(&self, original: UrlKey) -> Result<(), StoreFault> {
-        // The database has every visit that ended so far.
+        // The database has every visit that has ended.
         self.shipping.settled(&self.session.term).await?;
         let query = "SELECT left_out.record FROM journal AS left_out JOIN bucket USING (bucket) \
             WHERE left_out.original = $1 AND owner = $2 AND NOT EXISTS ( \
@@ -267,7 +268,7 @@ impl SharedStore {
             };
             let (visit, priority) = (settled.visit, settled.priority);
             let owned = self.owned.read().await;
-            // A bucket that is on its way looks these pages up when it arrives.
+            // For a bucket that is on its way, these pages are looked up when it arrives.
             if owned.contains(Bucket::of(&visit.row.url)) && visit.row.fate != Fate::Unique {
                 self.local
                     .revoke_visit(*visit.row, priority, visit.reached)?;

@@ -1,7 +1,7 @@
-//! The limit on the pages of a crawl, over all nodes: each reserves portions of it.
+//! The limit on the pages of a crawl, across all nodes: each reserves portions of it.
 //!
-//! Invariant: the pages that live terms have reserved, and those that ended ones have visited, are
-//! never more than the limit.
+//! Invariant: the sum of pages reserved by live terms and pages visited by ended terms never
+//! exceeds the limit.
 
 use std::sync::atomic::Ordering;
 
@@ -24,14 +24,14 @@ impl SharedStore {
         Ok(usize::try_from(free).unwrap_or(usize::MAX).min(want))
     }
 
-    /// Returns the pages of this term, those out on lease included; below zero if it revoked more
-    /// visits of other terms.
+    /// Returns the number of this term's pages, including pages out on lease; negative if it
+    /// revoked more visits of other terms.
     fn used(&self) -> i64 {
         let visited = self.shipping.totals().pages.cast_signed();
         visited.saturating_add_unsigned(self.out.load(Ordering::Relaxed))
     }
 
-    /// Gives back the pages that were reserved and are not needed.
+    /// Returns reserved pages that are not needed.
     pub(crate) async fn give_back(&self) -> Result<(), StoreFault> {
         let used = self.used();
         match self.max_pages {

@@ -1,7 +1,8 @@
-//! A shared crawl as a reader sees it: its settings, its nodes, and all its rows at one moment.
+//! A shared crawl as seen by a reader: its settings, its nodes, and all its rows at one moment.
 //!
 //! A reader has no term and changes nothing. It reads in one transaction, which sees the rows of
-//! one moment however long it takes, in portions, so that memory does not grow with the crawl.
+//! one moment regardless of its duration. It reads in portions, so that memory does not grow with
+//! the crawl.
 
 use std::time::Duration;
 
@@ -35,19 +36,19 @@ pub enum ReadError {
     /// The database cannot be opened.
     #[error(transparent)]
     Connect(#[from] ConnectError),
-    /// No crawl was begun in the database.
+    /// No crawl has begun in the database.
     #[error("{server} holds no crawl")]
     NoCrawl {
         /// The server and the database.
         server: String,
     },
-    /// The crawl is one that this program cannot read.
+    /// The crawl cannot be read by this program.
     #[error(transparent)]
     Join(#[from] JoinError),
     /// The database failed.
     #[error("the shared store failed while it {action}: {what}")]
     Failed {
-        /// The action, as a verb in the past.
+        /// The action, as a verb in the past tense.
         action: &'static str,
         /// The database's error.
         what: String,
@@ -67,7 +68,7 @@ pub enum ReadError {
     Local(#[from] StoreFault),
 }
 
-/// Returns the conversion of the database's errors during an action, a verb in the past.
+/// Returns the conversion of the database's errors during an action, a verb in the past tense.
 pub(crate) fn failed(action: &'static str) -> impl Fn(Error) -> ReadError + Copy {
     move |error| ReadError::Failed {
         action,
@@ -75,7 +76,7 @@ pub(crate) fn failed(action: &'static str) -> impl Fn(Error) -> ReadError + Copy
     }
 }
 
-/// A node of a crawl, by its last term.
+/// A node of a crawl, as of its last term.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeState {
     /// Its name.
@@ -84,15 +85,15 @@ pub struct NodeState {
     pub state: TermState,
     /// The number of that term.
     pub term: u64,
-    /// The buckets that it owns.
+    /// Number of buckets that it owns.
     pub buckets: u64,
-    /// The pages that the node visited, in all its terms.
+    /// Number of pages that the node has visited in all its terms.
     pub pages: u64,
-    /// The pages of its last term.
+    /// Number of pages of its last term.
     pub pages_of_term: u64,
-    /// The URLs that wait in its buckets.
+    /// Number of URLs that are waiting in its buckets.
     pub waiting: u64,
-    /// The time from the begin of its last term to the last heartbeat.
+    /// The time from the start of its last term to the last heartbeat.
     pub lasted: Duration,
     /// The time since the last heartbeat, by the database's clock.
     pub silent_for: Duration,
@@ -101,30 +102,31 @@ pub struct NodeState {
 /// The state of a node's term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TermState {
-    /// The node is heard of.
+    /// The node sends heartbeats.
     Live,
-    /// The node was not heard of for the length of a term. Another node has yet to notice.
+    /// The node has not sent a heartbeat for the length of a term, but no other node has noticed
+    /// yet.
     Silent,
-    /// The node left in order.
+    /// The node left cleanly.
     Left,
-    /// Another node found it dead, and its buckets passed on.
+    /// Another node declared it dead, and its buckets were reassigned.
     Lapsed,
 }
 
-/// The parts of a crawl that no node has.
+/// The parts of a crawl that no node owns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unowned {
-    /// Buckets without an owner.
+    /// Number of buckets without an owner.
     pub buckets: u64,
-    /// URLs on their way from one node to another.
+    /// Number of URLs on their way from one node to another.
     pub links: u64,
 }
 
 impl SharedCrawl {
-    /// Opens the crawl in the database at `url`, and changes nothing there.
+    /// Opens the crawl in the database at `url`, without changing anything there.
     ///
     /// # Errors
-    /// [`ReadError`]: the database cannot be opened, holds no crawl, or holds one of another
+    /// [`ReadError`]: the database cannot be opened, holds no crawl, or holds a crawl of another
     /// version.
     pub async fn open(url: &str) -> Result<Self, ReadError> {
         let connection = Connection::reach(url).await?;
@@ -172,7 +174,7 @@ impl SharedCrawl {
         &self.server
     }
 
-    /// Returns the time at which the crawl began.
+    /// Returns the start time of the crawl.
     pub(crate) async fn begun_at(&self) -> Result<Timestamp, ReadError> {
         let query = "SELECT (extract(epoch FROM begun_at) * 1000)::bigint FROM crawl";
         let (millis,): (i64,) = sqlx::query_as(query)
@@ -182,7 +184,7 @@ impl SharedCrawl {
         Ok(Timestamp::from_millis(millis.unsigned_abs()))
     }
 
-    /// Returns the nodes, in the order of their names.
+    /// Returns the nodes, sorted by name.
     ///
     /// # Errors
     /// [`ReadError::Failed`] if the database cannot be read.
@@ -202,7 +204,7 @@ impl SharedCrawl {
         Ok(rows.iter().map(|row| node_of(row, length)).collect())
     }
 
-    /// Returns the parts of the crawl that no node has.
+    /// Returns the parts of the crawl that no node owns.
     ///
     /// # Errors
     /// [`ReadError::Failed`] if the database cannot be read.
@@ -219,7 +221,8 @@ impl SharedCrawl {
         })
     }
 
-    /// Returns the node that wrote archive files of these names; none if the crawl knows none.
+    /// Returns the node that wrote archive files with these names; `None` if the crawl does not
+    /// know them.
     ///
     /// # Errors
     /// [`ReadError`] if the database cannot be read.
@@ -234,8 +237,8 @@ impl SharedCrawl {
         Ok(found.map(|(node,)| node))
     }
 
-    /// Returns the seeds of all nodes, and the targets of their redirects, with a number above this
-    /// one.
+    /// Returns the seeds of all nodes, and the targets of their redirects, with numbers above
+    /// `after`.
     pub(crate) async fn scope_seeds(&self, after: i64) -> Result<Vec<(i64, PageUrl)>, ReadError> {
         let query = "SELECT number, url FROM scope_seed WHERE number > $1 ORDER BY number";
         let rows: Vec<(i64, String)> = sqlx::query_as(query)
@@ -250,7 +253,7 @@ impl SharedCrawl {
         Ok(seeds.collect())
     }
 
-    /// Returns true if a directory with this mark is that of a node of this crawl.
+    /// Returns true if a directory with this mark belongs to a node of this crawl.
     ///
     /// # Errors
     /// [`ReadError`] if the database cannot be read.
@@ -258,7 +261,7 @@ impl SharedCrawl {
         Ok(self.connection.begun().await? == mark.crawl)
     }
 
-    /// Begins to read all rows as they are at this moment.
+    /// Starts reading all rows as they are at this moment.
     pub(crate) async fn snapshot(&self) -> Result<Snapshot, ReadError> {
         let transaction = self.connection.pool.begin_with(SNAPSHOT).await;
         let transaction = transaction.map_err(failed("began to read"))?;
@@ -267,7 +270,7 @@ impl SharedCrawl {
 }
 
 fn node_of(row: &PgRow, length: Duration) -> NodeState {
-    // A term that revoked more visits of others than it recorded counts as none.
+    // A term that revoked more visits of other terms than it recorded counts as zero.
     let count = |column: usize| row.get::<i64, _>(column).max(0).unsigned_abs();
     let time = |column: usize| Duration::from_secs_f64(row.get::<f64, _>(column).max(0.0));
     let silent_for = time(8);
@@ -298,7 +301,7 @@ pub(crate) struct Snapshot {
 type Bound<'q> = Query<'q, Postgres, sqlx::postgres::PgArguments>;
 
 impl Snapshot {
-    /// Runs a query, which declares the cursor `portion`, and gives its rows one by one.
+    /// Runs a query that declares the cursor `portion`, and passes on its rows one by one.
     pub(crate) async fn each(
         &mut self,
         declare: Bound<'_>,

@@ -1,10 +1,10 @@
-//! The rows of the shared journal that a record of a node's working copy becomes.
+//! The conversion of a record of a node's working copy to rows of the shared journal.
 //!
-//! A record concerns hosts of one bucket, except for the links of a page: they follow the record of
-//! the page as records of their own, one for each run of links of one bucket. Records of a session
-//! alone (its beginning and end, its clock, the end of its archive) concern no bucket.
+//! A record concerns hosts of one bucket, except for the links of a page. They follow the record of
+//! the page as separate records, one per run of links of the same bucket. Records only about a
+//! session (its beginning and end, its clock, the end of its archive) do not concern a bucket.
 //!
-//! Invariant: whoever applies the rows of a bucket in their order has the state of its hosts.
+//! Invariant: applying the rows of a bucket in order yields the state of its hosts.
 
 use store::embedded::record::{Record, SettledVisit};
 use store::{DiscoveredUrl, VisitRecord};
@@ -17,22 +17,22 @@ use crate::bucket::Bucket;
 pub(crate) struct Row {
     pub(crate) bucket: Bucket,
     pub(crate) kind: RowKind,
-    /// The record, postcard.
+    /// The record, encoded with postcard.
     pub(crate) record: Vec<u8>,
 }
 
-/// The part of a record that the database looks at.
+/// The part of a record that the database inspects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowKind {
     Other,
-    /// A visit ended; with the original for which the page was left out.
+    /// A visit ended. Includes the original if the page was left out as its duplicate.
     Settled {
         page: UrlKey,
         original: Option<UrlKey>,
     },
-    /// Entries were leased: the hosts of the term may have been asked.
+    /// Entries were leased: the term may have sent requests to its hosts.
     Leased,
-    /// A visit that ended does not count.
+    /// A finished visit does not count.
     Revoked {
         page: UrlKey,
     },
@@ -59,19 +59,19 @@ impl Row {
     }
 }
 
-/// Returns the key of the original for which a page was left out: if the original is revoked, the
+/// Returns the key of the original that a left-out page duplicates: if the original is revoked, the
 /// page is visited again.
 pub(crate) fn original_of(settled: &SettledVisit) -> Option<UrlKey> {
     original_of_row(&settled.visit.row)
 }
 
-/// Returns the key of the original for which a page was left out, by its visit record.
+/// Returns the key of the original that a left-out page duplicates, from its visit record.
 pub(crate) fn original_of_row(row: &VisitRecord) -> Option<UrlKey> {
     let original = row.duplicate_of.as_ref()?;
     (!row.kept && !row.of_earlier).then(|| original.key())
 }
 
-/// Returns the rows of a record, in order.
+/// Returns the rows of a record, in the order of their application.
 pub(crate) fn rows_of(record: &Record) -> Vec<Row> {
     let of_entry = |url: &PageUrl| vec![Row::new(Bucket::of(url), record)];
     match record {
@@ -109,8 +109,8 @@ pub(crate) fn rows_of(record: &Record) -> Vec<Row> {
                 Err(_no_url) => Vec::new(),
             }
         }
-        // Leases and strikes name entries by their numbers: `store.rs` adds their rows. The others
-        // concern a session alone, or are in the log of admissions.
+        // Leases and strikes name entries by number: `store.rs` adds their rows. The other records
+        // concern only a session, or are in the log of admissions.
         Record::Leased { .. }
         | Record::Died { .. }
         | Record::Begun { .. }
@@ -126,7 +126,7 @@ pub(crate) fn rows_of(record: &Record) -> Vec<Row> {
     }
 }
 
-/// Returns a row for each run of URLs of one bucket.
+/// Returns one row per run of URLs of the same bucket.
 fn discovered(first: u64, finds: &[DiscoveredUrl]) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut number = first;
@@ -141,18 +141,18 @@ fn discovered(first: u64, finds: &[DiscoveredUrl]) -> Vec<Row> {
     rows
 }
 
-/// Returns the runs of URLs of one bucket.
+/// Returns the runs of URLs of the same bucket.
 fn runs(finds: &[DiscoveredUrl]) -> impl Iterator<Item = &[DiscoveredUrl]> {
     finds.chunk_by(|one, other| Bucket::of(&one.url) == Bucket::of(&other.url))
 }
 
-/// Returns a record as the database has it.
+/// Returns a record as stored in the database.
 pub(crate) fn encode(record: &Record) -> Vec<u8> {
     postcard::to_allocvec(record).expect("encoding to memory cannot fail")
 }
 
 /// Returns the record of a row for the working copy of another session: without its place in the
-/// archive, which is another node's.
+/// archive, which belongs to another node.
 pub(crate) fn decode(bytes: &[u8]) -> postcard::Result<Record> {
     let mut record = postcard::from_bytes(bytes)?;
     if let Record::Settled(settled) = &mut record {

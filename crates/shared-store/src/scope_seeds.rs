@@ -1,8 +1,8 @@
-//! The seeds of all nodes, and the targets of their redirects: they make the scope of the crawl.
+//! The seeds of all nodes, and the targets of their redirects, which define the scope of the crawl.
 //!
-//! A link is judged by the node that has its page, so a node needs the seeds of all others.
-//! Invariant: a node knows a seed before it leases a URL that was found by way of it, because the
-//! seed is sent first, and read before URLs that came are queued.
+//! The node that has a page judges its links, so every node needs the seeds of all nodes.
+//! Invariant: a node knows a seed before it leases a URL found through that seed, because the seed
+//! is sent first, and is read before arriving URLs are queued.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use web::PageUrl;
 use crate::connection::Connection;
 use crate::term::Term;
 
-/// Seeds that are read at a time.
+/// Number of seeds that are read at a time.
 const SEEDS: i64 = 4_096;
 
-/// A function that widens the scope of a node by a seed.
+/// A function that adds a seed to the scope of a node.
 pub type Widen = Arc<dyn Fn(&PageUrl) + Send + Sync>;
 
 /// The seeds that this node knows.
@@ -39,7 +39,7 @@ impl ScopeSeeds {
         Self { widen, read }
     }
 
-    /// Reads the seeds that came since the last call.
+    /// Reads the seeds that arrived since the last call.
     pub(crate) async fn read(
         &self,
         connection: &Connection,

@@ -1,10 +1,9 @@
-//! A session of a node: its place among the nodes of a crawl, from the beginning of a term to its
-//! end.
+//! A session of a node: its membership in a crawl, from the beginning to the end of a term.
 //!
 //! The first node writes the settings that all nodes share. A term begins with a call, and is kept
-//! by a heartbeat (`heartbeat.rs`).
+//! alive by a heartbeat (`heartbeat.rs`).
 //!
-//! Invariant: two live terms never have the name of one node. A term that may still be alive is
+//! Invariant: two live terms never have the same node name. A term that may still be alive is
 //! waited for.
 
 use std::sync::Arc;
@@ -23,9 +22,9 @@ use crate::heartbeat::{self, Beat};
 use crate::mark::NodeMark;
 use crate::term::Term;
 
-/// Calls that ask for the time; the fastest counts.
+/// Number of calls that query the time; the fastest counts.
 const TIME_CALLS: u32 = 4;
-/// The format of a crawl whose import has not ended: no node may take part in it.
+/// The format of a crawl whose import is unfinished: no node may take part in it.
 pub(crate) const IMPORTING: i32 = 0;
 
 /// The settings that all nodes of a crawl share.
@@ -33,16 +32,16 @@ pub(crate) const IMPORTING: i32 = 0;
 pub struct CrawlSettings {
     /// The key of every hash.
     pub key: HashKey,
-    /// The settings of the crawl, as a text that the caller understands.
+    /// The settings of the crawl, as a text in the caller's format.
     pub text: String,
-    /// The time after which a node that is not heard of is dead.
+    /// Maximum time between heartbeats of a live node.
     pub term: Duration,
 }
 
 /// The reason why a node cannot take part in a crawl.
 #[derive(Debug, thiserror::Error)]
 pub enum JoinError {
-    /// Another node of this name is alive.
+    /// Another node with this name is alive.
     #[error("a node named {node} is running already")]
     NameInUse {
         /// The name.
@@ -51,7 +50,7 @@ pub enum JoinError {
     /// A crawl is being imported, or its import was interrupted.
     #[error("the import of the crawl into this store has not ended")]
     Importing,
-    /// The records in the database are of another version of the program.
+    /// The records in the database are from another version of the program.
     #[error("the crawl is stored in format {found}, this program reads format {known}")]
     Format {
         /// The format found.
@@ -62,7 +61,7 @@ pub enum JoinError {
     /// The database failed.
     #[error("the shared store failed while it {action}: {what}")]
     Failed {
-        /// The action, as a verb in the past.
+        /// The action, as a verb in the past tense.
         action: &'static str,
         /// The database's error.
         what: String,
@@ -83,7 +82,7 @@ pub(crate) fn format() -> i32 {
 }
 
 impl Connection {
-    /// Returns the settings of the crawl; none if it has not begun.
+    /// Returns the settings of the crawl; `None` if it has not begun.
     ///
     /// # Errors
     /// [`JoinError::Format`] if this program cannot read the crawl's records.
@@ -110,8 +109,7 @@ impl Connection {
         Ok(Some(CrawlSettings { key, text, term }))
     }
 
-    /// Returns the moment at which the crawl began, in microseconds since 1970. It tells crawls
-    /// apart.
+    /// Returns the start time of the crawl, in microseconds since 1970. It distinguishes crawls.
     ///
     /// # Errors
     /// [`JoinError::Failed`] if the database fails, or no crawl has begun.
@@ -124,8 +122,8 @@ impl Connection {
         Ok(begun)
     }
 
-    /// Returns the time by the database's clock, and the moment at which it was that time here. It
-    /// is wrong by half the time of a call at most.
+    /// Returns the time by the database's clock, and the corresponding local moment. The error is
+    /// at most half the duration of a call.
     ///
     /// # Errors
     /// [`JoinError::Failed`] if the database does not answer.
@@ -170,8 +168,8 @@ impl Connection {
 }
 
 impl CrawlSettings {
-    /// Writes the settings of a crawl that begins now, whose records have this format. Does nothing
-    /// if a crawl has begun, and returns false.
+    /// Writes the settings of a crawl that begins now, whose records have this format. If a crawl
+    /// has already begun, does nothing and returns false.
     pub(crate) async fn write(
         &self,
         connection: &mut PgConnection,
@@ -188,7 +186,7 @@ impl CrawlSettings {
     }
 }
 
-/// A node's part in a crawl, for one term. The heartbeat stops when it is dropped.
+/// A node's membership in a crawl, for one term. The heartbeat stops when it is dropped.
 pub struct Session {
     pub(crate) connection: Connection,
     pub(crate) term: Arc<Term>,
@@ -207,12 +205,12 @@ impl Drop for Session {
 }
 
 impl Session {
-    /// Begins a term of the node of this name, in a crawl that has begun. `ended` is the node's
-    /// last term if it is known to have ended. If a term of this name may be alive, waits for its
-    /// length; `wait` is called before with that time.
+    /// Begins a term of the node with this name, in a crawl that has begun. `ended` is the node's
+    /// last term if it is known to have ended. If a term of this name may be alive, waits for the
+    /// length of a term, after calling `wait` with that duration.
     ///
     /// # Errors
-    /// [`JoinError::NameInUse`] if the other term was heard of meanwhile.
+    /// [`JoinError::NameInUse`] if the other term sent a heartbeat in the meantime.
     pub async fn begin(
         connection: &Connection,
         node: &str,
@@ -256,7 +254,7 @@ impl Session {
         Ok(session)
     }
 
-    /// Returns the present share of a node in the buckets.
+    /// Returns the current share of a node in the buckets.
     pub(crate) async fn share(&self) -> Result<u64, StoreFault> {
         let call = || heartbeat::beat(&self.connection, &self.term, false);
         let beat = self.term.call("counted the nodes", call).await?;
@@ -264,12 +262,12 @@ impl Session {
         Ok(beat.share())
     }
 
-    /// Ends the term on this side, and with it the heartbeat.
+    /// Ends the term on this side, including the heartbeat.
     pub(crate) fn abandon(&self, why: &str) {
         self.term.end(why);
     }
 
-    /// Returns what ends the term if the node fails.
+    /// Returns a handle that ends the term if the node fails.
     #[must_use]
     pub fn failure(&self) -> NodeFailure {
         NodeFailure {
@@ -296,7 +294,7 @@ impl Session {
     }
 }
 
-/// The end of a term whose node fails for a reason of its own.
+/// The end of a term whose node fails for its own reasons.
 pub struct NodeFailure {
     connection: Connection,
     term: Arc<Term>,
@@ -304,7 +302,7 @@ pub struct NodeFailure {
 
 impl NodeFailure {
     /// Ends the term, so that the other nodes do not wait for its length. Its hosts rest, as after
-    /// a death. Does nothing if the database does not answer at once: the term lapses then.
+    /// a death. Does nothing if the database does not answer immediately; the term then lapses.
     pub async fn end(self) {
         self.term.end("its node has failed");
         let call = sqlx::query("SELECT end_term($1, 'lapsed')").bind(self.term.to_sql());
@@ -315,8 +313,8 @@ impl NodeFailure {
     }
 }
 
-/// Returns the number of the new term, or the time at which the live term of this name was last
-/// heard of; and the time of the call.
+/// Returns the number of the new term, or the time of the last heartbeat of the live term with this
+/// name; and the time of the call.
 pub(crate) async fn begin_term(
     connection: &Connection,
     node: &str,

@@ -1,16 +1,16 @@
-//! The way of a node's records into the database: in their order, in batches, each of which is
-//! repeated until it is settled or the term has ended.
+//! The transport of a node's records to the database, in their order. They are sent in batches, and
+//! each batch is repeated until it is settled or the term has ended.
 //!
-//! One task sends. A batch holds what came while the one before was on its way, so a busy node
-//! makes large batches and an idle one waits for nobody. Callers that need it wait until their
-//! records are settled.
+//! A single task sends. A batch holds the items that arrived while the previous batch was on its
+//! way, so a busy node makes large batches and an idle node does not wait. Callers can wait until
+//! their records are settled.
 //!
-//! A visit counts once it is in the database, and the node that takes its archive up again keeps
-//! what counts. So the archive is synced before a batch with archived visits is sent: a power cut
-//! takes none of them.
+//! A visit counts once it is in the database, and a node that resumes its archive keeps the visits
+//! that count. So the archive is synced before a batch with archived visits is sent, and a power
+//! cut cannot lose them.
 //!
-//! Invariant: a batch is settled as a whole, after all batches before it, and once: the database
-//! knows the number of the last one.
+//! Invariant: a batch is settled as a whole, after all batches before it, and exactly once: the
+//! database knows the number of the last batch.
 
 use std::collections::{HashMap, VecDeque};
 use std::pin::Pin;
@@ -27,37 +27,38 @@ use crate::connection::Connection;
 use crate::rows::{Row, RowKind, rows_of};
 use crate::term::Term;
 
-/// The most items of a batch.
+/// Maximum number of items of a batch.
 const BATCH: usize = 4_096;
-/// Items that wait at most before the node leases no more.
+/// Maximum number of waiting items before the node stops leasing.
 const FULL: usize = 65_536;
 
-/// A function that makes everything durable that the node's archive has. An error is the reason.
+/// A function that makes the content of the node's archive durable. An error is the reason of a
+/// failure.
 pub type SyncArchive =
     Box<dyn Fn() -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>> + Send + Sync>;
 
-/// Something for the database.
+/// An item for the database.
 #[derive(Debug)]
 enum Item {
     Row(Row, Option<ArchivePlace>),
     /// A URL for another node.
     Link(Bucket, Vec<u8>),
-    /// A row of an inbox that this node has taken.
+    /// A row of an inbox that this node has processed.
     Taken(Bucket, i64),
     /// A URL that widens the scope of all nodes.
     Seed(String),
-    /// Nothing but the news of the node's state.
+    /// Only a change of the node's state.
     News,
 }
 
-/// The records of a node on their way.
+/// The records of a node on their way to the database.
 pub(crate) struct Shipping {
     queue: Mutex<Queue>,
-    /// Wakes the task that sends.
+    /// Wakes the sending task.
     waiting: Notify,
-    /// The number of items that are settled.
+    /// Number of settled items.
     settled: watch::Sender<u64>,
-    /// Arrivals that have not ended.
+    /// Number of arrivals in progress.
     arriving: watch::Sender<u32>,
     /// Syncs the node's archive, once it is open.
     pub(crate) sync_archive: OnceLock<SyncArchive>,
@@ -66,17 +67,17 @@ pub(crate) struct Shipping {
 #[derive(Default)]
 struct Queue {
     items: VecDeque<Item>,
-    /// Items that were added in all.
+    /// Number of items that have been added.
     added: u64,
     /// Links of visits to other buckets, by the number of the entry, until the visit is recorded.
     links: HashMap<u64, Vec<DiscoveredUrl>>,
     totals: Totals,
     queued: u64,
-    /// The last applied admission when the node had nothing to visit; none while it has.
+    /// The last applied admission when the node had nothing to visit; `None` while it has.
     exhausted_at: Option<i64>,
-    /// Beginnings and ends of arrivals and departures.
+    /// Number of beginnings and ends of arrivals and departures.
     arrivals: u64,
-    /// Departures that have not ended.
+    /// Number of departures in progress.
     departing: u32,
     /// The end of the last settled visit in the archive.
     archive: Option<ArchivePlace>,
@@ -153,7 +154,7 @@ impl Shipping {
         self.waiting.notify_one();
     }
 
-    /// Adds a record of a bucket that names entries by their numbers.
+    /// Adds a record of a bucket that names entries by number.
     pub(crate) fn add_to(&self, bucket: Bucket, record: &Record) {
         self.push(Item::Row(Row::new(bucket, record), None));
     }
@@ -173,7 +174,7 @@ impl Shipping {
         self.waiting.notify_one();
     }
 
-    /// Sends seeds, which widen the scope of all nodes. URLs that are sent later come after them.
+    /// Sends seeds, which widen the scope of all nodes. URLs that are sent later arrive after them.
     pub(crate) fn send_seeds(&self, seeds: &[PageUrl]) {
         let mut queue = self.queue();
         let items = seeds.iter().map(|seed| Item::Seed(seed.to_string()));
@@ -187,8 +188,8 @@ impl Shipping {
         self.push(Item::Taken(bucket, number));
     }
 
-    /// Marks the beginning of an arrival: URLs that come from elsewhere, while which the node does
-    /// not count as exhausted. The arrival ends when the guard is dropped.
+    /// Marks the beginning of an arrival: a transfer of URLs from elsewhere. The node does not
+    /// count as exhausted until it ends. The arrival ends when the guard is dropped.
     pub(crate) fn arrive(&self) -> Arrival<'_> {
         let mut queue = self.queue();
         queue.arrivals += 1;
@@ -200,7 +201,7 @@ impl Shipping {
         Arrival(self)
     }
 
-    /// Marks the beginning of a departure: buckets that are given up, whose URLs wait for another
+    /// Marks the beginning of a departure: the release of buckets, whose URLs wait for another
     /// node. This node does not count as exhausted before they are free. The departure ends when
     /// the guard is dropped.
     pub(crate) fn depart(&self) -> Departure<'_> {
@@ -214,20 +215,20 @@ impl Shipping {
         Departure(self)
     }
 
-    /// Returns true while buckets are given up.
+    /// Returns true while buckets are being released.
     pub(crate) fn is_departing(&self) -> bool {
         self.queue().departing > 0
     }
 
-    /// Returns the number that [`Shipping::report_exhausted`] takes. Call it before the node looks
+    /// Returns the number to pass to [`Shipping::report_exhausted`]. Call it before the node looks
     /// for something to visit.
     pub(crate) fn arrivals(&self) -> u64 {
         self.queue().arrivals
     }
 
-    /// Reports that the node found nothing to visit, by the admissions up to `applied`, since there
-    /// were so many arrivals and departures. Returns false if there were more meanwhile, or one has
-    /// not ended.
+    /// Reports that the node found nothing to visit, considering the admissions up to `applied`.
+    /// `arrivals` is the number of arrivals and departures when it began to look. Returns false if
+    /// there have been more since then, or if one is still in progress.
     pub(crate) fn report_exhausted(&self, applied: i64, arrivals: u64) -> bool {
         let mut queue = self.queue();
         let is_moving = *self.arriving.borrow() > 0 || queue.departing > 0;
@@ -243,7 +244,7 @@ impl Shipping {
         true
     }
 
-    /// Reports that the node has something to visit, and the number of its URLs that wait.
+    /// Reports that the node has something to visit, and the number of its waiting URLs.
     pub(crate) fn report_waiting(&self, queued: u64) {
         let mut queue = self.queue();
         queue.queued = queued;
@@ -260,7 +261,7 @@ impl Shipping {
     }
 
     /// Returns the number of the last applied admission when the node reported that it had nothing
-    /// to visit; none while it has.
+    /// to visit; `None` while it has.
     pub(crate) fn exhausted_at(&self) -> Option<i64> {
         self.queue().exhausted_at
     }
@@ -275,7 +276,7 @@ impl Shipping {
         }
     }
 
-    /// Returns true if so many items wait that no visit may begin.
+    /// Returns true if too many items are waiting for another visit to begin.
     pub(crate) fn is_full(&self) -> bool {
         self.queue().items.len() >= FULL
     }
@@ -286,11 +287,11 @@ impl Shipping {
         *self.settled.borrow() >= added
     }
 
-    /// Waits until everything that was added so far is settled. Returns the end of the last settled
+    /// Waits until everything that has been added is settled. Returns the end of the last settled
     /// visit in the archive.
     ///
     /// # Errors
-    /// [`StoreFault::TermEnded`] if the term ends before.
+    /// [`StoreFault::TermEnded`] if the term ends first.
     pub(crate) async fn settled(&self, term: &Term) -> Result<Option<ArchivePlace>, StoreFault> {
         let added = self.queue().added;
         let mut settled = self.settled.subscribe();
@@ -323,7 +324,7 @@ impl Shipping {
                 })
                 .await;
             if settled.is_err() {
-                // The crawl learns it at its next call.
+                // The crawl receives the fault at its next call.
                 return;
             }
             if batch.archive.is_some() {
@@ -341,7 +342,7 @@ impl Shipping {
             ..Batch::default()
         };
         let count = queue.items.len().min(BATCH);
-        // The state is that behind all items, so it is news only with the last of them.
+        // The state is the state after all items, so it is sent only with the last item.
         batch.exhausted_at = queue.exhausted_at.filter(|_| count == queue.items.len());
         for item in queue.items.drain(..count) {
             batch.add(item);
@@ -372,7 +373,7 @@ impl Drop for Arrival<'_> {
     }
 }
 
-/// Buckets that are given up.
+/// Buckets that are being released.
 pub(crate) struct Departure<'a>(&'a Shipping);
 
 impl Drop for Departure<'_> {
@@ -427,7 +428,7 @@ pub(crate) fn kind_to_sql(kind: RowKind) -> (i16, Option<web::UrlKey>, Option<we
     }
 }
 
-/// Returns a key as the database has it: the same 64 bits.
+/// Returns a key as stored in the database: the same 64 bits.
 pub(crate) fn to_sql(key: web::UrlKey) -> i64 {
     key.as_u64().cast_signed()
 }

@@ -1,7 +1,8 @@
-//! The shared store as a node sees it: a working copy of its buckets, whose records are shipped.
+//! The shared store as seen by a node: a working copy of its buckets, whose records are shipped.
 //!
-//! The working copy decides. `frontier.rs` and `near_dup.rs` have the two seams over it, `news.rs`
-//! what comes from other nodes, `ownership.rs` the buckets, `page_limit.rs` the limit on pages.
+//! The working copy decides. `frontier.rs` and `near_dup.rs` implement the two seams over it,
+//! `news.rs` handles data from other nodes, `ownership.rs` the buckets, `page_limit.rs` the limit
+//! on pages.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -28,12 +29,12 @@ use crate::scope_seeds::{ScopeSeeds, Widen};
 use crate::session::Session;
 use crate::shipping::{Shipping, SyncArchive};
 
-/// The interval of polls.
+/// Interval between polls.
 pub(crate) const POLL: Duration = Duration::from_millis(250);
-/// Bits of an entry's number below those of the term.
+/// Number of bits of an entry's number below the bits of the term.
 const TERM_SHIFT: u32 = 40;
 
-/// The memory of a shared crawl, as one node has it.
+/// The memory of a shared crawl, as seen by one node.
 pub struct SharedStore {
     pub(crate) session: Session,
     pub(crate) local: Arc<EmbeddedStore>,
@@ -45,9 +46,9 @@ pub struct SharedStore {
     pub(crate) owned: RwLock<BucketSet>,
     pub(crate) keys: LogKeys,
     pub(crate) max_pages: Option<u64>,
-    /// Pages of `max_pages` that this term may visit.
+    /// Number of pages of `max_pages` that this term may visit.
     pub(crate) reserved: AtomicI64,
-    /// Pages out on lease.
+    /// Number of pages out on lease.
     pub(crate) out: AtomicU64,
     /// The keys of links that were sent to other buckets.
     pub(crate) sent: Mutex<HashSet<UrlKey>>,
@@ -56,9 +57,9 @@ pub struct SharedStore {
     pub(crate) scope_seeds: ScopeSeeds,
     /// The control file of the crawl.
     pub(crate) control: watch::Sender<Option<String>>,
-    /// Wakes the crawl when URLs have come from elsewhere, or the crawl has ended.
+    /// Wakes the crawl when URLs have arrived from elsewhere, or the crawl has ended.
     pub(crate) news: Notify,
-    /// Held while buckets are taken or given up.
+    /// Held while buckets are acquired or released.
     pub(crate) moving: tokio::sync::Mutex<()>,
     /// The standing of the node's hosts when it began to leave.
     pub(crate) at_leaving: OnceLock<Standing>,
@@ -67,23 +68,23 @@ pub struct SharedStore {
 
 /// The options of a shared store.
 pub struct SharedOptions {
-    /// The options of the working copy. Its key is the crawl's.
+    /// The options of the working copy, with the crawl's key.
     pub store: StoreOptions,
     /// The clock of the node.
     pub clock: Clock,
-    /// The maximum number of pages of the crawl, over all nodes.
+    /// Maximum number of pages of the crawl, across all nodes.
     pub max_pages: Option<u64>,
-    /// Widens the node's scope by the seeds of all nodes, and by the targets of their redirects:
-    /// each before the node leases what it lets in.
+    /// Adds the seeds of all nodes, and the targets of their redirects, to the node's scope: each
+    /// before the node leases the URLs that it lets in.
     pub widen: Widen,
 }
 
 impl SharedStore {
-    /// Opens the store for a session. The working copy is made anew in `directory`.
+    /// Opens the store for a session. The working copy is recreated in `directory`.
     ///
     /// # Errors
-    /// [`StoreFault`]: the directory holds a crawl of its own or is in use, the database failed, or
-    /// a file cannot be read or written.
+    /// [`StoreFault`]: the directory holds another crawl or is in use, the database failed, or a
+    /// file cannot be read or written.
     pub async fn open(
         session: Session,
         directory: &Path,
@@ -167,13 +168,13 @@ impl SharedStore {
         &self.session
     }
 
-    /// Ends the term without leaving, as a node that dies: its buckets pass on when the term
-    /// lapses.
+    /// Ends the term without leaving, like a node that dies: its buckets are reassigned when the
+    /// term lapses.
     pub fn abandon(&self) {
         self.session.abandon("the node was stopped");
     }
 
-    /// Waits until the tasks of a term that has ended are gone. They share the store.
+    /// Waits until the tasks of an ended term have finished. They share the store.
     pub async fn stopped(&self) {
         let mut tasks = std::mem::take(&mut *self.tasks());
         tasks.shutdown().await;
@@ -184,8 +185,8 @@ impl SharedStore {
         self.owned.read().await.contains(Bucket::of_host(host))
     }
 
-    /// Reads what other nodes have sent and done, without waiting for the next poll. Returns true
-    /// if something came for this node.
+    /// Reads the data that other nodes have sent, and their state, without waiting for the next
+    /// poll. Returns true if this node received something.
     ///
     /// # Errors
     /// [`StoreFault`] if the term has ended, or the database failed.
@@ -197,23 +198,23 @@ impl SharedStore {
         self.read_inbox().await
     }
 
-    /// Returns true if the pages of the whole crawl have reached their maximum.
+    /// Returns true if the whole crawl has reached its maximum number of pages.
     #[must_use]
     pub fn has_all_pages(&self) -> bool {
         self.max_pages
             .is_some_and(|max| self.standing().totals.pages >= max)
     }
 
-    /// Returns the text of the crawl's control file, which nodes without one of their own obey.
+    /// Returns the text of the crawl's control file, which applies to nodes without their own.
     #[must_use]
     pub fn control(&self) -> Option<String> {
         self.control.borrow().clone()
     }
 
-    /// Has `sync` called before visits with a place in the node's archive are sent. Call it once,
-    /// before the first lease.
+    /// Sets the function `sync` to call before visits with a place in the node's archive are sent.
+    /// Call it once, before the first lease.
     pub fn sync_archive_by(&self, sync: SyncArchive) {
-        // A second one would sync the same archive.
+        // A second function would sync the same archive.
         let _set = self.shipping.sync_archive.set(sync);
     }
 
@@ -235,8 +236,8 @@ impl SharedStore {
     }
 }
 
-/// Removes the working copy of an earlier session. Refuses a directory with a crawl of its own, and
-/// that of another node.
+/// Removes the working copy of an earlier session. Refuses a directory that holds a crawl that is
+/// not shared, or that belongs to another node.
 fn clear(directory: &Path, mark: &NodeMark, options: &StoreOptions) -> Result<(), StoreFault> {
     let shared = |what: String| StoreFault::Shared {
         action: "made the working copy",

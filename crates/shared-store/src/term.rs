@@ -1,11 +1,12 @@
 //! The term of a node, by the node's own clock.
 //!
-//! A heartbeat that was answered keeps the term alive for its length, counted from the moment at
-//! which it was *sent*: the database counts from a later one. No request begins in the last quarter
-//! of that time, so that what began ends, or is cancelled, before another node may ask the host.
+//! A heartbeat that was answered keeps the term alive for its length, counted from the time when it
+//! was *sent*; the database counts from a later time. In the last quarter of that time no request
+//! begins, so that every request ends, or is cancelled, before another node may send requests to
+//! the host.
 //!
-//! Invariant: when the database lets other nodes take the buckets of a term, the node's own clock
-//! has ended it before (Gray and Cheriton, "Leases", SOSP 1989, section 2).
+//! Invariant: before the database lets other nodes take the buckets of a term, the node's own clock
+//! has ended it (Gray and Cheriton, "Leases", SOSP 1989, section 2).
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -21,17 +22,17 @@ pub struct Term {
     number: u64,
     length: Duration,
     state: watch::Sender<TermState>,
-    /// Calls that wait for the database, because it is out of reach.
+    /// Number of calls that are waiting because the database is unreachable.
     waiting: AtomicU32,
 }
 
 #[derive(Clone, Debug)]
 enum TermState {
-    /// The last heartbeat that was answered was sent at this time.
+    /// It is live: the last answered heartbeat was sent at this time.
     Live(Instant),
     /// It has ended, for this reason.
     Ended(String),
-    /// It has ended, and so would the next one: the database refused a call.
+    /// It has ended, and so would the next one: the database rejected a call.
     Failed { action: &'static str, what: String },
 }
 
@@ -53,7 +54,7 @@ impl Term {
         &self.node
     }
 
-    /// Returns its number, new at each start of a node.
+    /// Returns its number, which is new at each start of a node.
     #[must_use]
     pub const fn number(&self) -> u64 {
         self.number
@@ -70,22 +71,22 @@ impl Term {
         self.length
     }
 
-    /// Returns true if a call waits, because the database is out of reach.
+    /// Returns true if a call is waiting because the database is unreachable.
     pub(crate) fn is_waiting(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) > 0
     }
 
-    /// Counts a call that waits. Returns their number.
+    /// Counts a call that begins to wait. Returns the number of waiting calls.
     pub(crate) fn begin_waiting(&self) -> u32 {
         self.waiting.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Counts a call that waits no longer. Returns the number of the others.
+    /// Counts a call that stops waiting. Returns the number of calls that still wait.
     pub(crate) fn end_waiting(&self) -> u32 {
         self.waiting.fetch_sub(1, Ordering::Relaxed) - 1
     }
 
-    /// Waits until a request may begin. For ever, if the term has ended.
+    /// Waits until a request may begin; forever, if the term has ended.
     pub async fn may_ask(&self) {
         let mut state = self.state.subscribe();
         // The sender is `self`.
@@ -134,7 +135,7 @@ impl Term {
         }
     }
 
-    /// Records a heartbeat that was sent at `sent` and answered.
+    /// Records an answered heartbeat that was sent at `sent`.
     pub(crate) fn renew(&self, sent: Instant) {
         self.state.send_if_modified(|state| match state {
             TermState::Live(last) if *last < sent => {
@@ -150,14 +151,14 @@ impl Term {
         self.end_as(TermState::Ended(why.to_owned()));
     }
 
-    /// Ends the term because the database refused a call for good.
+    /// Ends the term because the database rejected a call permanently.
     pub(crate) fn fail(&self, action: &'static str, what: &str) {
         let what = what.to_owned();
         self.end_as(TermState::Failed { action, what });
     }
 
-    /// Ends the term for a fault of this node. A fault of the store ends the crawl, because the
-    /// next term would meet it again; any other may pass with a new working copy.
+    /// Ends the term because of a fault of this node. A fault of the store ends the crawl, because
+    /// the next term would run into it again; any other fault may pass with a new working copy.
     pub(crate) fn end_by(&self, fault: &StoreFault) {
         match fault {
             StoreFault::Shared { action, what } => self.fail(action, what),

@@ -1,24 +1,24 @@
-//! The rule which capture stands for a page. `dedup`, `extract`, `index`, `wacz`, `unpack` and
-//! `rebuild` use it, and so does `export` of a rebuilt crawl.
+//! Decides which captures represent a page. `dedup`, `extract`, `index`, `wacz`, `unpack` and
+//! `rebuild` use this rule, and so does `export` of a rebuilt crawl.
 //!
-//! An archive of a proxy or a browser has more under the URL of a page than the page: answers to
-//! HEAD, POST, PUT and OPTIONS, pieces of files, failures, and revisits, whose content is in
+//! An archive of a proxy or a browser contains more under the URL of a page than the page: answers
+//! to HEAD, POST, PUT and OPTIONS, pieces of files, failures, and revisits, whose content is in
 //! another record.
 //!
-//! | capture | stands for the page |
+//! | capture | represents the page |
 //! |---|---|
 //! | answer to GET, or to no request that is archived, with status 2xx | yes |
 //! | answer to another method (`request` record of the pair) | no; it is counted |
 //! | 206 of the whole (`Content-Range: bytes 0-99/100`) | yes |
 //! | 206 of a piece, or of an unknown length | no; it is counted |
-//! | redirect (300 to 303, 307, 308) | it leads to another page |
+//! | redirect (300 to 303, 307, 308) | it points to another page |
 //! | other statuses | no: a failure takes nothing away |
 //! | `resource` | yes |
 //! | `revisit` | with the content of its original |
 //!
 //! A request and its answer name each other (`WARC-Concurrent-To`, in either direction), or are
-//! neighbours with equal target and date, as pywb joins them. A pair is looked for among
-//! [`WINDOW`] records, in which archivers write them.
+//! neighbours with equal target and date, as pywb joins them. Archivers write a pair within
+//! [`WINDOW`] records, so it is searched only there.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -26,10 +26,10 @@ use crate::digest::PayloadDigest;
 use crate::warc::Record;
 use crate::warc::parsed::without_brackets;
 
-/// Records between a request and its answer, at most.
+/// Maximum number of records between a request and its answer.
 pub const WINDOW: usize = 256;
 
-/// The reason why a capture stands for its page or does not.
+/// The reason why a capture represents its page or does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// Its status decides.
@@ -40,13 +40,14 @@ pub enum Standing {
     Piece,
 }
 
-/// Items about records, which wait until the method of their request is known. Their order stays.
+/// Items about records that wait until the method of their request is known, in their original
+/// order.
 #[derive(Debug)]
 pub struct Requests<T> {
     waiting: VecDeque<Waiting<T>>,
     /// Digests of the ids of requests with another method.
     others: HashSet<u128>,
-    /// Digests of the ids that such requests name.
+    /// Digests of the ids named by requests with another method.
     answers: HashSet<u128>,
     /// The last request that no record has named: target, date, and its method.
     unpaired: Option<(String, String, Standing)>,
@@ -154,7 +155,7 @@ impl<T> Requests<T> {
     }
 }
 
-/// Digests of the id of a record, and of those that it names as concurrent.
+/// Digests of a record's id and of the ids that it names as concurrent.
 #[derive(Debug)]
 struct Ids {
     own: Option<u128>,

@@ -1,9 +1,9 @@
 //! Digests of payloads and blocks: SHA-1 or SHA-256, written in base 32.
 //!
-//! SHA-1 is no longer safe against someone who makes two payloads on purpose, but it is what CDX
-//! indexes and replay tools compare (WARC/1.1 section 5.9 gives it as the example), and a forged
-//! pair costs one page. SHA-256 is safe, and what WARC/1.1 allows beside it; its base 32 keeps its
-//! padding (RFC 4648 section 6), without which warcio and FastWARC call it false.
+//! SHA-1 does not resist deliberate collisions any more, but CDX indexes and replay tools compare
+//! it (WARC/1.1 section 5.9 gives it as the example), and a forged pair costs one page. WARC/1.1
+//! also allows SHA-256, which is safe. Its base 32 keeps the padding (RFC 4648 section 6); without
+//! it, warcio and FastWARC report a wrong digest.
 
 use std::fmt;
 use std::io;
@@ -156,7 +156,8 @@ impl PayloadDigest {
     }
 }
 
-/// Decodes `N` bytes from base 16, which has two letters a byte, or from base 32, which has fewer.
+/// Decodes `N` bytes from base 16, which has two letters per byte, or from base 32, which has
+/// fewer.
 fn decoded<const N: usize>(value: &str) -> Option<[u8; N]> {
     let bytes = if value.len() == 2 * N {
         HEXLOWER_PERMISSIVE.decode(value.as_bytes())

@@ -7,7 +7,7 @@ use disk::DiskErrorKind;
 
 use crate::warc::read::ReadFault;
 
-/// An error of a sink; a variant for each different reaction.
+/// An error of a sink, with one variant per reaction.
 #[derive(Debug, thiserror::Error)]
 pub enum SinkFault {
     /// The disk is full, or a quota or file-size limit is reached: free space, then resume.
@@ -28,13 +28,13 @@ pub enum SinkFault {
         /// The system's error.
         source: io::Error,
     },
-    /// The file in which the archive should continue is gone.
+    /// The file that the archive should continue is missing.
     #[error("the archive should continue in {}, which is missing", path.display())]
     Missing {
         /// The file that should be there.
         path: PathBuf,
     },
-    /// The file in which the archive should continue has lost bytes that were settled.
+    /// The file that the archive should continue has lost settled bytes.
     #[error("{} has {length} bytes of the {end} that are settled", path.display())]
     TooShort {
         /// The file.
@@ -44,8 +44,8 @@ pub enum SinkFault {
         /// Its length in bytes.
         length: u64,
     },
-    /// The file in which the archive should continue exists under both of its names: one of them is
-    /// a copy. Remove the shorter one.
+    /// The file that the archive should continue exists under both of its names: one file is a
+    /// copy. Remove the shorter one.
     #[error(
         "both {} and {} are there, and only one of them can be the archive's",
         open.display(),
@@ -57,8 +57,8 @@ pub enum SinkFault {
         /// The name of one that was closed.
         closed: PathBuf,
     },
-    /// Visits after the end at which the archive should continue were settled, as the journal once
-    /// recorded.
+    /// Visits after the end where the archive should continue are settled: the journal once
+    /// recorded them.
     #[error(
         "the journal ends before the archive: {} in {} has visits that it does not tell of",
         files.join(", "),
@@ -70,15 +70,13 @@ pub enum SinkFault {
         /// The names of the files that have such visits.
         files: Vec<String>,
     },
-    /// The name of the file in which the archive should continue is not the name of an archive
-    /// file.
+    /// The name of the file that the archive should continue is not the name of an archive file.
     #[error("the archive should continue in {name:?}, which is not the name of an archive file")]
     Foreign {
         /// The name.
         name: String,
     },
-    /// The file in which the archive should continue does not begin with a readable `warcinfo`
-    /// record.
+    /// The file that the archive should continue does not begin with a readable `warcinfo` record.
     #[error("the archive cannot continue in {}", path.display())]
     Damaged {
         /// The file.
@@ -92,7 +90,7 @@ pub enum SinkFault {
         /// The part.
         path: PathBuf,
     },
-    /// An earlier fault left the end of the archive uncertain; nothing is written until it is
+    /// An earlier fault left the end of the archive uncertain; writing fails until the archive is
     /// opened again.
     #[error("nothing more is written to {} after an earlier fault", path.display())]
     Poisoned {

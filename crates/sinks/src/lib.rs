@@ -1,10 +1,10 @@
 //! Sinks: the destinations of visits.
 //!
 //! A crawl passes every finished [`Visit`] to a [`Sink`], which returns where it was stored. The
-//! main sink is the [`WarcArchive`]: WARC/1.1 files, one gzip member a record. [`warc`] also reads
-//! such files, [`cdxj`] indexes them, and [`wacz`] packs them into one file.
-//! [`captures`] has the rule which capture stands for a page, [`originals`] the one which record
-//! has the content of a revisit.
+//! main sink is the [`WarcArchive`]: WARC/1.1 files, one gzip member per record. [`warc`] also
+//! reads such files, [`cdxj`] indexes them, and [`wacz`] packs them into one file. [`captures`]
+//! decides which captures represent a page, [`originals`] which record contains the content of a
+//! revisit.
 
 mod blocking;
 pub mod captures;

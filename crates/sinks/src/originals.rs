@@ -1,18 +1,19 @@
-//! The rule which record has the content of a revisit. `unpack` and `rebuild` use it; `wacz` looks
-//! for originals that are missing.
+//! Decides which record contains the content of a revisit. `unpack` and `rebuild` use this rule;
+//! `wacz` looks for missing originals.
 //!
 //! The original of a revisit (WARC/1.1, sections 5.7 to 5.9, 5.13 to 5.15, and 6.7) is the first of
-//! these that leads to content; a revisit of a revisit leads on:
+//! the following records that has content. If that record is itself a revisit, its own original
+//! counts:
 //!
 //! | in the revisit | original |
 //! |---|---|
 //! | `WARC-Refers-To` | the record with this id |
-//! | `WARC-Refers-To-Target-URI` | of its captures, the nearest to `WARC-Refers-To-Date` |
-//! | `WARC-Payload-Digest` | of the captures with this digest, one of the same URL, the nearest |
-//! | neither id, target nor digest, or "not modified" | of the captures of its URL, the nearest |
+//! | `WARC-Refers-To-Target-URI` | its capture nearest to `WARC-Refers-To-Date` |
+//! | `WARC-Payload-Digest` | the nearest capture with this digest, if possible of the same URL |
+//! | neither id, target nor digest, or "not modified" | the nearest capture of its URL |
 //!
 //! Invariant: content whose digest is known to differ from the revisit's is never its original, and
-//! a date that is given leads at most a minute away unless the digests agree.
+//! a lookup by target and date accepts a capture more than a minute away only if the digests agree.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -26,10 +27,11 @@ use crate::digest::PayloadDigest;
 use crate::warc::parsed::without_brackets;
 use crate::warc::{Record, date};
 
-/// Time between the date in a revisit and its original without a digest, at most.
+/// Maximum time between the date in a revisit and its original, unless a digest confirms the
+/// original.
 const NEARBY: Duration = Duration::from_secs(60);
 
-/// Revisits that are followed from one revisit, at most.
+/// Maximum number of revisits that are followed from one revisit.
 const MAX_STEPS: usize = 20;
 
 /// A payload digest as archives write it, for comparison with others.
@@ -69,7 +71,7 @@ impl fmt::Display for DigestText {
     }
 }
 
-/// The fields by which a revisit names its original.
+/// The fields of a revisit that name its original.
 #[derive(Clone, Debug, Default)]
 pub struct Reference {
     /// `WARC-Refers-To`.
@@ -128,7 +130,7 @@ impl Reference {
     }
 }
 
-/// A capture to which revisits may refer.
+/// A capture that revisits may refer to.
 #[derive(Clone, Debug)]
 pub struct OriginalCapture<'a> {
     /// Its URLs: as requested, and as redirected.
@@ -141,7 +143,7 @@ pub struct OriginalCapture<'a> {
     pub id: Option<&'a str>,
 }
 
-/// The captures to which revisits may refer, with a value each.
+/// Captures that revisits may refer to, each with a value.
 #[derive(Debug)]
 pub struct Originals<P> {
     captures: Vec<Known<P>>,
@@ -186,7 +188,7 @@ impl<P> Originals<P> {
         self.push(capture, Content::Here(value));
     }
 
-    /// Adds a revisit, to which others may refer.
+    /// Adds a revisit that other revisits may refer to.
     pub fn add_revisit(&mut self, record: &Record) {
         let reference = Reference::of(record);
         let target = reference.own_target.clone();
@@ -267,7 +269,7 @@ impl<P> Originals<P> {
         }
         let of_target = |target: &str, at: Option<Timestamp>| {
             let of_target = self.by_key.get(&name(&key(target)))?;
-            // A revisit is no original of itself, and is not led back to.
+            // A revisit is not its own original, directly or through other revisits.
             let others = of_target.iter().copied().filter(|number| {
                 let known = &self.captures[*number];
                 let is_revisit = matches!(known.content, Content::Elsewhere(_));

@@ -15,9 +15,9 @@ use crate::warc::settled::Settled;
 /// A destination of visits.
 ///
 /// **Concurrency.** Every method may be called by many tasks at once. The records of a visit are
-/// consecutive, never interleaved with those of another. Tickets are 0, 1, 2, … without gaps among
-/// the successful calls, in the order of the visits in the archive: a caller that settles visits by
-/// ticket knows that everything up to the last settled end is complete.
+/// consecutive, never interleaved with another visit's records. Tickets are 0, 1, 2, … without gaps
+/// among the successful calls, in the order of the visits in the archive: a caller that settles
+/// visits by ticket knows that everything up to the last settled end is complete.
 ///
 /// **Repetition.** A sink does not compare visits: a visit that is written twice is stored twice,
 /// under two tickets. Visits that were never settled are set aside when the archive is opened
@@ -43,7 +43,7 @@ pub trait Sink: Send + Sync {
     /// [`SinkFault`]; every later call then fails.
     async fn sync(&self) -> Result<ArchiveEnd, SinkFault>;
 
-    /// Takes the end up to which the settlements of visits are durable; `None` if no visit is
+    /// Informs the sink of the end of the visits with durable settlements; `None` if no visit is
     /// settled. A caller that settles visits calls this once after opening the sink, before the
     /// first `write`, and after each checkpoint: a file is closed only when all its visits are
     /// settled. If it is never called, files are closed when they are synced.
@@ -72,11 +72,10 @@ pub struct Visit {
     pub at: Timestamp,
     /// The robots.txt files that were fetched on the way and could be read.
     pub robots: Vec<Resource>,
-    /// The exchanges in order, without robots.txt: redirects first, the page last. Empty if nothing
-    /// was requested or nothing answered. The records of an exchange are dated
-    /// [`Exchange::started`].
+    /// The exchanges, without robots.txt: redirects first, the page last. Empty if nothing was
+    /// requested or nothing answered. The records of an exchange are dated [`Exchange::started`].
     pub exchanges: Vec<Exchange>,
-    /// The treatment of the last exchange; the others are always kept whole.
+    /// The treatment of the last exchange; earlier exchanges are always kept whole.
     pub keeping: Keeping,
     /// The digest of the last exchange's body, if it is known.
     pub payload: Option<PayloadDigest>,
@@ -84,19 +83,19 @@ pub struct Visit {
     /// be tokens (letters, digits, hyphens); control characters and line separators in values
     /// become spaces.
     pub metadata: Vec<MetadataField>,
-    /// The text by which a search index finds the page; `None` if it is not to be found. The
+    /// The text of the page for the search index; `None` if searches should not find the page. The
     /// indexing sink takes it.
     pub text: Option<Box<IndexText>>,
 }
 
-/// The searchable text of a page, beside its address and date.
+/// The searchable text of a page, in addition to its address and date.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IndexText {
     /// Its title.
     pub title: Option<String>,
     /// The primary subtag of its language, `en`.
     pub language: Option<String>,
-    /// Its text, a block a line.
+    /// Its text, one block per line.
     pub text: String,
 }
 
@@ -140,12 +139,12 @@ impl Resource {
 pub enum Keeping {
     /// Kept with its payload.
     Whole,
-    /// Kept without its payload, which equals that of `of` byte for byte.
+    /// Kept without its payload, which is byte-identical to the payload of `of`.
     Revisit {
         /// The page with the payload.
         of: Original,
     },
-    /// Kept as it came: the answer to a conditional request that says that `of` is still current
+    /// Kept as received: the answer to a conditional request, which confirms `of` as still current
     /// (section 6.7.3 of WARC/1.1). [`Visit::payload`] is the digest of the payload of `of`, if it
     /// is known.
     NotModified {
@@ -156,7 +155,7 @@ pub enum Keeping {
     LeftOut,
     /// Not kept, but its text is, as a `conversion` record (section 6.8 of WARC/1.1).
     TextOnly {
-        /// The text by which it was judged.
+        /// The text that the verdict is based on.
         text: Box<str>,
     },
 }

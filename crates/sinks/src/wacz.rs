@@ -11,10 +11,10 @@
 //! ```
 //!
 //! - [`Packer`] writes a WACZ, in this order, front to back; `blocks` writes the index.
-//! - [`MergedIndex`] makes one index of those of several crawls and of WARC files.
+//! - [`MergedIndex`] merges the indexes of several crawls and of WARC files into one.
 //! - [`check()`] checks a WACZ of any program. `entries` is the ZIP's list of files with their
-//!   positions: nothing is unpacked to a disk, so a name that leads outside does no harm, and is
-//!   reported.
+//!   positions: files are never unpacked to a disk, so a name that points outside does no harm; it
+//!   is reported.
 //! - [`archives`] lists the WARC files in a WACZ, for readers of their records.
 //!
 //! Invariant: memory grows only with the number of files and, by one line for some thousand, with

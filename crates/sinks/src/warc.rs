@@ -1,7 +1,7 @@
 //! WARC/1.1 archives (ISO 28500:2017): written while crawling, read back to verify them.
 //!
-//! Each record is packed by itself, in a gzip member (annex D.2), a zstd frame or not at all, so
-//! that any record can be read from its offset alone. Section numbers in this module are those of
+//! Each record is packed separately, in a gzip member (annex D.2) or a zstd frame, or not at all,
+//! so that any record can be read from its offset alone. Section numbers in this module refer to
 //! WARC/1.1; WARC/1.0 counts differently.
 //!
 //! - [`WarcArchive`] is the sink: it builds and compresses records side by side and appends them
@@ -11,15 +11,14 @@
 //!   description.
 //! - `tail` is the end of the archive: the order of the visits, and the handling of faults.
 //!   `warc_file` is one file of it, `files` has the file names, `archive_end` is a position in the
-//!   archive; `settled` records how much of it is settled, `surplus` cuts what follows that,
-//!   `recovery` finds what a power cut left whole.
+//!   archive; `settled` records how much of it is settled, `surplus` cuts the rest, `recovery`
+//!   finds the visits that a power cut left whole.
 //! - [`ConversionWriter`] writes texts made from archived pages (WET files).
 //! - `unpack` decompresses files and knows the extent of each member. [`WarcReader`] and
-//!   [`check_file`] read our files strictly, [`WarcStream`] those of others, and counts how they
-//!   deviate from the standard ([`Deviation`]), ARC files (`arc`) included; `parse` parses a
-//!   record, `parsed` is the result,
-//!   `answer` the exchange in it, `chunks` its
-//!   transfer coding. [`read_head`] reads the head of one record.
+//!   [`check_file`] read our files strictly. [`WarcStream`] reads the files of any crawler, ARC
+//!   files (`arc`) included, and counts their deviations from the standard ([`Deviation`]). `parse`
+//!   parses a record, `parsed` is the result, `answer` the exchange in it, `chunks` its transfer
+//!   coding. [`read_head`] reads the head of one record.
 
 mod answer;
 mod arc;

@@ -29,7 +29,7 @@ pub struct Cluster {
     pub of_earlier: bool,
     /// The number of its duplicates; too high by at most [`Clusters::error`].
     pub duplicates: u64,
-    /// The newest duplicates among those counted since the cluster is one of the largest.
+    /// The newest of the duplicates counted since the cluster became one of the largest.
     pub examples: VecDeque<RecentVisit>,
 }
 
@@ -38,7 +38,7 @@ pub struct Cluster {
 pub struct Clusters {
     counts: HashMap<ClusterKey, u32>,
     named: HashMap<ClusterKey, Cluster>,
-    /// The least number of duplicates of a named cluster when all names were taken.
+    /// Minimum number of duplicates of a named cluster when all names were taken.
     least: u64,
     /// The largest count that was dropped.
     error: u32,
@@ -59,14 +59,14 @@ impl Clusters {
         largest
     }
 
-    /// Returns the number of originals with duplicates; those that were dropped do not count.
+    /// Returns the number of originals with duplicates, without dropped originals.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.counts.len() as u64
     }
 
-    /// Returns the most by which a number of duplicates is too high; 0 below [`MAX_ORIGINALS`]
-    /// originals.
+    /// Returns the maximum error of a number of duplicates, which is never too low; 0 below
+    /// [`MAX_ORIGINALS`] originals.
     #[must_use]
     pub fn error(&self) -> u64 {
         self.error.into()

@@ -13,9 +13,9 @@ use crate::visit_sums::is_zero;
 pub struct Counts {
     /// Pages that were fetched and judged.
     pub pages: u64,
-    /// Pages among them that are new.
+    /// Pages that are new.
     pub unique: u64,
-    /// New versions of pages that an earlier crawl archived; they are not among the unique ones.
+    /// New versions of pages that an earlier crawl archived; they do not count as unique.
     pub changed: u64,
     /// Exact duplicates.
     pub exact_duplicates: u64,
@@ -24,7 +24,7 @@ pub struct Counts {
     /// Pages that were compared with the topic of a focused crawl.
     #[serde(skip_serializing_if = "is_zero")]
     pub judged: u64,
-    /// Pages among them that are not about it.
+    /// Judged pages that are not about the topic.
     #[serde(skip_serializing_if = "is_zero")]
     pub off_topic: u64,
     /// Duplicates that were kept.
@@ -67,8 +67,7 @@ impl Counts {
         self.judged.saturating_sub(self.off_topic)
     }
 
-    /// Returns the share of pages on topic among those that were judged by it; none without a
-    /// topic.
+    /// Returns the share of pages on topic in all judged pages; `None` without a topic.
     #[must_use]
     pub fn harvest(&self) -> Option<f64> {
         (self.judged > 0).then(|| self.on_topic() as f64 / self.judged as f64)

@@ -58,7 +58,7 @@ pub struct CrawlStatistics {
     /// Deaths of sessions by the sequence numbers of the queue entries that they visited.
     died: HashMap<u64, u32>,
     under_way: UnderWay,
-    /// None unless asked for.
+    /// `None` unless asked for.
     index: Option<VisitIndex>,
 }
 
@@ -70,7 +70,7 @@ impl CrawlStatistics {
     }
 
     /// Returns the same with an index of visits, for [`CrawlStatistics::position_of`] and
-    /// [`CrawlStatistics::members_of`]. It takes 12 bytes a visit, and 12 more for a duplicate.
+    /// [`CrawlStatistics::members_of`]. It takes 12 bytes per visit, and 12 more per duplicate.
     #[must_use]
     pub fn with_index() -> Self {
         Self {
@@ -94,7 +94,7 @@ impl CrawlStatistics {
     }
 
     /// Applies the records that were appended since, and returns their number. If another journal
-    /// has the place of the one that was read, the figures are those of the new one.
+    /// has replaced the journal that was read, the figures start over with the new one.
     ///
     /// # Errors
     /// [`StoreFault`] if the journal cannot be read, or is damaged: the records before the damage
@@ -301,18 +301,18 @@ impl CrawlStatistics {
 
     /// Returns the visits by time, at most [`MAX_POINTS`](crate::limits::MAX_POINTS) points in the
     /// order of their times. All have the same span: a minute, doubled when there are too many.
-    /// Spans without a visit have no point.
+    /// Spans without a visit are left out.
     #[must_use]
     pub fn timeline(&self) -> &[TimelinePoint] {
         self.timeline.points()
     }
 
-    /// Returns the hosts with their figures, in no order.
+    /// Returns the hosts with their figures, in arbitrary order.
     pub fn hosts(&self) -> impl Iterator<Item = (&Host, &HostFigures)> {
         self.hosts.known()
     }
 
-    /// Returns the figures of a host; none if it is not known.
+    /// Returns the figures of a host; `None` if it is not known.
     #[must_use]
     pub fn host(&self, name: &str) -> Option<&HostFigures> {
         self.hosts.get(name)
@@ -386,7 +386,7 @@ impl CrawlStatistics {
     }
 
     /// Returns the number of URLs that were queued and then left out unvisited, by the kind of
-    /// reason. URLs that still wait, and links that were never queued, are not among them.
+    /// reason. URLs that still wait, and links that were never queued, are not counted.
     pub fn skipped(&self) -> impl Iterator<Item = (SkippedBy, u64)> {
         SkippedBy::ALL
             .into_iter()
@@ -412,15 +412,15 @@ impl CrawlStatistics {
     }
 
     /// Returns the position of the last visit of a URL in the journal, for
-    /// [`store::embedded::record_at`]. None if it was not visited, if its visit was revoked, or if
-    /// these statistics have no index ([`CrawlStatistics::with_index`]).
+    /// [`store::embedded::record_at`]. `None` if it was not visited, if its visit was revoked, or
+    /// if these statistics have no index ([`CrawlStatistics::with_index`]).
     #[must_use]
     pub fn position_of(&self, url: &PageUrl) -> Option<Position> {
         self.index.as_ref()?.get(url.key())
     }
 
-    /// Returns the positions of the visits of all duplicates of an original, in the order in which
-    /// they ended. None of them if these statistics have no index.
+    /// Returns the positions of the visits of all duplicates of an original, in the order
+    /// the visits ended. Empty if these statistics have no index.
     #[must_use]
     pub fn members_of(&self, original: &PageUrl, of_earlier: bool) -> Vec<Position> {
         let cluster = cluster_key(original, of_earlier);
@@ -429,14 +429,14 @@ impl CrawlStatistics {
     }
 
     /// Returns the visits that began and have not ended, at most
-    /// [`MAX_UNDER_WAY`](crate::limits::MAX_UNDER_WAY), in the order in which they were queued. If
-    /// no process runs the crawl, they are those with which it died.
+    /// [`MAX_UNDER_WAY`](crate::limits::MAX_UNDER_WAY), in the order of queuing. If no process runs
+    /// the crawl, these visits were active when it died.
     pub fn under_way(&self) -> impl ExactSizeIterator<Item = VisitUnderWay> {
         self.under_way.visits()
     }
 
-    /// Returns the part of the journal with the record that queued this entry: the first positions
-    /// of a record that are possible. None if the number is unknown.
+    /// Returns the part of the journal with the record that queued this entry: the range of
+    /// positions where that record may begin. `None` if the number is unknown.
     #[must_use]
     pub fn queued_within(&self, sequence: u64) -> Option<Range<Position>> {
         self.under_way.queued_within(sequence)

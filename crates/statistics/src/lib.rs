@@ -1,8 +1,8 @@
 //! The figures of a crawl: one projection of its journal.
 //!
 //! [`CrawlStatistics`] applies the records of a journal in their order, once each, and answers from
-//! memory. `crawler status`, the report, the dashboard and the metrics are views of it, so that no
-//! two of them count differently.
+//! memory. `crawler status`, the report, the dashboard and the metrics are views of it, so that all
+//! count the same way.
 //!
 //! Invariants: the figures are a function of the records, however they are cut into pieces; they
 //! equal a recount of the visit records that `crawler export` prints; memory is bounded, and

@@ -27,23 +27,23 @@ pub const MAX_TEXT_CHARACTERS: usize = 500;
 /// Clusters that are named: the largest.
 pub const MAX_CLUSTERS: usize = 100;
 
-/// Clusters whose names are remembered, so that those that shrink have successors.
+/// Clusters whose names are remembered, so that shrinking clusters have successors.
 pub const MAX_NAMED_CLUSTERS: usize = 2 * MAX_CLUSTERS;
 
 /// Duplicates of a named cluster that are remembered as examples: the newest.
 pub const MAX_EXAMPLES: usize = 3;
 
-/// Originals whose duplicates are counted: as many as a hash table of 2^20 places holds, in 18 MB.
+/// Originals whose duplicates are counted: the capacity of a hash table of 2^20 places, in 18 MB.
 pub const MAX_ORIGINALS: usize = (1 << 20) / 8 * 7;
 
-/// Queue entries with which a session died, and that are not settled.
+/// Unsettled queue entries that were active when a session died.
 pub const MAX_DIED: usize = 65_536;
 
-/// Visits under way: as many as the largest concurrency and its stalled visits, with room.
+/// Visits under way: the largest concurrency and its stalled visits, with a margin.
 pub const MAX_UNDER_WAY: usize = 65_536;
 
 /// Positions of records that queued URLs: 1 MiB.
 pub const MAX_QUEUE_MARKS: usize = 65_536;
 
-/// Visits in the index: 192 MiB; and as many of its entries for duplicates.
+/// Visits in the index: 192 MiB; and the same number of its entries for duplicates.
 pub const MAX_INDEXED: usize = 16 << 20;

@@ -8,7 +8,7 @@ use web::{Timestamp, UrlKey};
 use crate::limits::{MAX_NEWEST, MAX_REMEMBERED, MAX_TEXT_CHARACTERS};
 use crate::text::cut;
 
-/// A kind of visits of which the newest are remembered.
+/// A kind of visits whose newest are remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Newest {
     /// Pages that were fetched and judged, duplicates included.
@@ -22,7 +22,7 @@ pub enum Newest {
 }
 
 impl Newest {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 4] = [
         Self::Pages,
         Self::Duplicates,
@@ -42,7 +42,7 @@ impl Newest {
     }
 }
 
-/// A visit, as far as lists show it. Texts are cut after [`MAX_TEXT_CHARACTERS`].
+/// A visit, with the data that lists show. Texts are cut after [`MAX_TEXT_CHARACTERS`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecentVisit {
     /// The key of the URL, for a URL that was cut.
@@ -55,7 +55,7 @@ pub struct RecentVisit {
     pub status: Option<u16>,
     /// The outcome.
     pub verdict: Fate,
-    /// The page that it duplicates, or of which it is a new version.
+    /// The original of a duplicate, or the earlier version of a changed page.
     pub duplicate_of: Option<Box<str>>,
     /// Bits between the two fingerprints.
     pub distance: Option<u32>,
@@ -90,7 +90,7 @@ impl RecentVisit {
     }
 }
 
-/// The newest visits of each kind, in the order in which they ended.
+/// The newest visits of each kind, in the order they ended.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct NewestVisits([VecDeque<RecentVisit>; Newest::ALL.len()]);
 

@@ -1,9 +1,9 @@
-//! Positions of the journal by hashes of 64 bits, which need not differ: 12 bytes each.
+//! Positions of the journal by 64-bit hashes, which need not differ: 12 bytes each.
 //!
-//! Of a hash, 48 bits are kept: two of a million have the same with a chance of 1 in 500, so that
+//! 48 bits of each hash are kept: two of a million have the same with a chance of 1 in 500, so that
 //! callers compare what they find. Sorted runs of geometrically decreasing lengths (the logarithmic
-//! method: Bentley and Saxe, J. Algorithms 1(4), 1980), the newest last.
-//! Invariant: the positions of a key are found in the order in which they came.
+//! method: Bentley and Saxe, J. Algorithms 1(4), 1980), the newest last. Invariant: the positions
+//! of a key are found in insertion order.
 
 use store::embedded::Position;
 
@@ -12,10 +12,10 @@ use crate::limits::MAX_INDEXED;
 /// Entries of a run before it is sorted.
 const SHORTEST_RUN: usize = 4_096;
 
-/// Bits of a position: those of 256 TiB.
+/// Bits of a position, enough for 256 TiB.
 const POSITION_BITS: u32 = 48;
 
-/// The greatest position that is kept.
+/// Maximum position that is kept.
 pub(crate) const MAX_POSITION: Position = (1 << POSITION_BITS) - 1;
 
 /// The first 48 bits of a key, and a position that came with it.
@@ -47,13 +47,13 @@ fn kept(key: u64) -> u64 {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Positions {
     runs: Vec<Vec<Entry>>,
-    /// The newest entries, in the order in which they came.
+    /// The newest entries, in insertion order.
     recent: Vec<Entry>,
 }
 
 impl Positions {
-    /// Adds a position. It is not added if it is beyond [`MAX_POSITION`], or if there are
-    /// [`MAX_INDEXED`].
+    /// Adds a position. Ignores positions beyond [`MAX_POSITION`], and any beyond [`MAX_INDEXED`]
+    /// entries.
     pub(crate) fn insert(&mut self, key: u64, position: Position) {
         if position > MAX_POSITION {
             return;
@@ -80,7 +80,7 @@ impl Positions {
         recent.or_else(sorted).map(|entry| entry.position())
     }
 
-    /// Returns all positions of a key, in the order in which they came.
+    /// Returns all positions of a key, in insertion order.
     pub(crate) fn all(&self, key: u64) -> impl Iterator<Item = Position> {
         let key = kept(key);
         let sorted = self.runs.iter().flat_map(move |run| of_key(run, key));

@@ -1,4 +1,4 @@
-//! Visits by the minute in which they were made.
+//! Visits by minute.
 //!
 //! A point begins at a multiple of its span since 1970, so that two neighbours become one when the
 //! span doubles, and a revoked visit is taken back from the point that has it now.
@@ -27,7 +27,7 @@ pub struct TimelinePoint {
     pub queued: u64,
 }
 
-/// At most [`MAX_POINTS`] points in the order of their times; spans without a visit have none.
+/// At most [`MAX_POINTS`] points in the order of their times; spans without a visit are left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Timeline {
     span: u64,
@@ -48,7 +48,7 @@ impl Timeline {
         &self.points
     }
 
-    /// Adds a visit, after which `queued` URLs are in the queue.
+    /// Adds a visit. `queued` URLs are in the queue after it.
     pub(crate) fn count(&mut self, row: &VisitRecord, queued: u64) {
         let begin = self.begin_of(row.fetched_at);
         let place = match self.points.binary_search_by_key(&begin, |point| point.at) {

@@ -1,7 +1,7 @@
-//! Visits under way: queue entries that were leased, and whose visits have not ended.
+//! Visits under way: leased queue entries whose visits have not ended.
 //!
 //! The journal names a lease by the sequence number of its queue entry, without a URL and without a
-//! time. So of each lease the newest time before it in the journal is remembered. Its URL is in the
+//! time. So the newest time before each lease in the journal is remembered. Its URL is in the
 //! record that queued it: sequence numbers grow with the journal, and [`QueueMarks`] has the
 //! position of such a record every 64 KiB.
 
@@ -14,7 +14,7 @@ use web::Timestamp;
 
 use crate::limits::{MAX_QUEUE_MARKS, MAX_UNDER_WAY};
 
-/// The least distance of two marks at first, in bytes of the journal.
+/// Minimum distance of two marks at first, in bytes of the journal.
 const FIRST_STEP: Position = 64 << 10;
 
 /// A visit under way.
@@ -86,7 +86,7 @@ impl UnderWay {
         })
     }
 
-    /// Returns the part of the journal that has the record which queued an entry.
+    /// Returns the part of the journal with the record that queued an entry.
     pub(crate) fn queued_within(&self, sequence: u64) -> Option<Range<Position>> {
         self.marks.around(sequence)
     }
@@ -94,7 +94,7 @@ impl UnderWay {
 
 /// Some of the records that queue URLs: the first sequence number of each, and its position.
 ///
-/// Invariant: both ascend. At most [`MAX_QUEUE_MARKS`], beyond which every second one is dropped
+/// Invariant: both ascend. If there are more than [`MAX_QUEUE_MARKS`], every second mark is dropped
 /// and the step doubles.
 #[derive(Clone, Debug, PartialEq)]
 struct QueueMarks {

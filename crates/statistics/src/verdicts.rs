@@ -3,7 +3,7 @@
 use store::{DuplicateRule, Fate, VisitRecord};
 
 /// The duplicates of a crawl by the rule that found them. The first five add up to all duplicates;
-/// the others overlap with them.
+/// the last two overlap with them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VerdictRules {
     /// The same bytes as another page.
@@ -22,7 +22,7 @@ pub struct VerdictRules {
     pub kept: u64,
 }
 
-/// The figures of all verdicts about pages; requisites have none.
+/// The figures of all verdicts about pages; page requisites do not count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Verdicts {
     pub(crate) rules: VerdictRules,

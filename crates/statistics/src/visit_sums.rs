@@ -10,7 +10,7 @@ use store::{Fate, VisitRecord};
 pub struct VisitSums {
     /// Pages that were fetched and judged.
     pub pages: u64,
-    /// Pages among them that are new.
+    /// Pages that are new.
     pub unique: u64,
     /// New versions of pages that an earlier crawl archived.
     pub changed: u64,
@@ -23,7 +23,7 @@ pub struct VisitSums {
     pub failed: u64,
     /// URLs that a rule forbade.
     pub excluded: u64,
-    /// Payload bytes received, those of requisites included.
+    /// Payload bytes received, including requisites.
     pub bytes: u64,
 }
 
@@ -38,7 +38,7 @@ impl VisitSums {
         self.change(row, |sum, part| *sum = sum.saturating_sub(part));
     }
 
-    /// Changes the sums by a visit. Requisites are no pages: only their bytes count.
+    /// Changes the sums by a visit. Requisites are not pages: only their bytes count.
     fn change(&mut self, row: &VisitRecord, change: impl Fn(&mut u64, u64)) {
         change(&mut self.bytes, row.bytes);
         if row.requisite > 0 {
@@ -70,7 +70,7 @@ impl AddAssign for VisitSums {
     }
 }
 
-/// Returns true for a sum that outputs leave out: without a topic they are what they were.
+/// Returns true for zero, which is omitted from output.
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "serde gives the field by reference"

@@ -1,5 +1,5 @@
-//! A cap on the hosts of one registrable domain: the owner of a domain can create names below it
-//! without end.
+//! A cap on the hosts per registrable domain, because the owner of a domain can create any number
+//! of names below it.
 
 use std::collections::{HashMap, HashSet};
 use std::iter;
@@ -9,11 +9,11 @@ use web::{Host, UrlKey};
 use crate::discovered_url::DiscoveredUrl;
 use crate::frontier::{HOSTS_RULE, LeftOut};
 
-/// The number of known hosts of each registrable domain and of each of its branches, by the key of
-/// the name: 16 bytes a name.
+/// Number of known hosts per registrable domain and per branch, by the key of the name: 16 bytes
+/// per name.
 ///
-/// A branch is the first name below the domain, `u1.example.com` in `a.u1.example.com`: what one
-/// user of a platform with wildcard names owns.
+/// A branch is the first name below the domain, such as `u1.example.com` in `a.u1.example.com`: the
+/// part that one user of a platform with wildcard names owns.
 #[derive(Clone, Debug, Default)]
 pub struct DomainCounts(HashMap<UrlKey, u32>);
 
@@ -25,7 +25,7 @@ impl DomainCounts {
         }
     }
 
-    /// Takes back the count of a host that is forgotten.
+    /// Uncounts a host that is forgotten.
     pub(crate) fn remove(&mut self, host: &Host) {
         for name in names(host) {
             if let Some(count) = self.0.get_mut(&name) {
@@ -43,7 +43,7 @@ impl DomainCounts {
     }
 
     /// Returns true if a new host fits among the `max` hosts of its domain. A branch gets at most
-    /// half of what the rest of the domain leaves, so that it shuts nobody out.
+    /// half of the places that the rest of the domain leaves, so it cannot crowd out other hosts.
     #[must_use]
     pub fn has_room(&self, host: &Host, max: u32) -> bool {
         let mut counts = names(host).map(|name| self.0.get(&name).copied().unwrap_or(0));
@@ -65,8 +65,8 @@ fn names(host: &Host) -> impl Iterator<Item = UrlKey> {
     iter::once(UrlKey::of_name(domain)).chain(branch)
 }
 
-/// Removes from `discovered` the URLs of unknown hosts whose domain has no room among its `max`
-/// known hosts. The URLs that stay may add hosts up to that cap. Seeds stay.
+/// Removes URLs of unknown hosts from `discovered` if they do not fit among the `max` known hosts
+/// of their domain. The remaining URLs may add hosts up to that cap. Seeds always stay.
 pub(crate) fn leave_out(
     discovered: &mut Vec<DiscoveredUrl>,
     max: u32,
@@ -77,7 +77,7 @@ pub(crate) fn leave_out(
     let mut last: Option<Host> = None;
     let (mut new_hosts, mut counts) = (HashSet::new(), DomainCounts::default());
     discovered.retain(|found| {
-        // Most links of a page lead to one host.
+        // Most links of a page point to one host.
         let name = found.url.as_url().host_str();
         if last
             .as_ref()

@@ -8,13 +8,13 @@ use web::PageUrl;
 pub struct DiscoveredUrl {
     /// The URL.
     pub url: PageUrl,
-    /// Links from a seed; nearer pages go first.
+    /// Number of links from a seed; nearer pages go first.
     pub depth: u32,
-    /// The page that it was found on; none for a seed.
+    /// The page that it was found on; `None` for a seed.
     pub via: Option<PageUrl>,
-    /// The priority; lower goes first, before the depth, and [`DiscoveredUrl::ORDERED`] first of
-    /// all. A frontier puts the URL behind ([`DiscoveredUrl::put_behind`]) where its pattern has
-    /// brought little so far.
+    /// The priority; lower goes first. It is compared before the depth, and
+    /// [`DiscoveredUrl::ORDERED`] goes first of all. A frontier puts the URL behind
+    /// ([`DiscoveredUrl::put_behind`]) if its pattern has brought little so far.
     ///
     /// ```text
     /// 0          without a promise              1          ordered
@@ -23,39 +23,40 @@ pub struct DiscoveredUrl {
     ///                                           224 – 255  probes of mirrors
     /// ```
     pub priority: u8,
-    /// Steps from the page that needs it for display: 1 for a requisite that the page names, 2 for
-    /// one that such a requisite names, and so on; 0 is a page. Requisites go before every page of
-    /// their host, the nearest first, whatever their priority. They belong to no pattern and count
-    /// against no limit of pages.
+    /// Number of steps from the page that needs it for display: 1 for a requisite that the page
+    /// names, 2 for a requisite that such a requisite names, and so on; 0 for a page. Requisites go
+    /// before every page of their host, the nearest first, regardless of their priority. They
+    /// belong to no pattern and do not count towards any limit on pages.
     pub requisite: u8,
 }
 
 impl DiscoveredUrl {
-    /// The priority of URLs that go after all others of their host.
+    /// Priority of URLs that go after all others of their host.
     pub const BEHIND: u8 = 128;
 
-    /// The priority of URLs that a user wants to have visited again. They go before all other pages
-    /// of their host, and are visited even where their pattern is closed.
+    /// Priority of URLs that a user wants to have visited again. They go before all other pages of
+    /// their host, and are visited even if their pattern is closed.
     pub const ORDERED: u8 = 1;
 
-    /// The lowest priority value of a probe: a URL known only from pages that were left out as
-    /// duplicates. A probe waits until no other page of its registrable domain waits or is out on
-    /// lease. The order of probes is drawn from their URLs, so that the first ones are a sample.
+    /// Lowest priority value of a probe: a URL known only from pages that were left out as
+    /// duplicates. A probe waits until no other page of its registrable domain is waiting or out on
+    /// lease. The order of probes is derived from a hash of their URLs, so that the first ones are
+    /// a sample.
     pub const PROBED: u8 = 192;
 
-    /// The lowest priority value of a probe that was found on duplicates of another domain's pages
-    /// only: it waits until no other page of the crawl waits or is out on lease, so that a mirror
-    /// is visited behind its original.
+    /// Lowest priority value of a probe that was found only on duplicates of another domain's
+    /// pages. It waits until no other page of the crawl is waiting or out on lease, so that a
+    /// mirror is visited after its original.
     pub const MIRRORED: u8 = 224;
 
-    /// The levels of a promise.
+    /// Number of levels of a promise.
     pub const LEVELS: u8 = 8;
 
-    /// The number of promises: eight levels, each for four lengths of a run of off-topic pages that
-    /// leads to the URL.
+    /// Number of promises: eight levels, each with four lengths of the run of off-topic pages
+    /// before the URL.
     pub const PROMISES: u8 = 32;
 
-    /// The priority of the best promise.
+    /// Priority of the best promise.
     const PROMISED: u8 = 32;
 
     /// Returns a URL found on page `via`, `depth` links from a seed, with the highest priority.
@@ -70,21 +71,21 @@ impl DiscoveredUrl {
         }
     }
 
-    /// Returns the same as a probe, found on a page that was left out as a duplicate: see
+    /// Returns the URL as a probe, found on a page that was left out as a duplicate: see
     /// [`DiscoveredUrl::PROBED`].
     #[must_use]
     pub fn probed(self) -> Self {
         self.probed_from(Self::PROBED)
     }
 
-    /// Returns the same as a probe, found on a page that was left out as a duplicate of another
+    /// Returns the URL as a probe, found on a page that was left out as a duplicate of another
     /// domain's page: see [`DiscoveredUrl::MIRRORED`].
     #[must_use]
     pub fn mirrored(self) -> Self {
         self.probed_from(Self::MIRRORED)
     }
 
-    /// Returns the same as a probe of the kind that has this priority.
+    /// Returns the URL as a probe of the kind with this priority.
     pub(crate) fn probed_as(self, priority: u8) -> Self {
         match priority >= Self::MIRRORED {
             true => self.mirrored(),
@@ -101,8 +102,8 @@ impl DiscoveredUrl {
         }
     }
 
-    /// Returns the same with this promise to lead to pages about the topic of a focused crawl: from
-    /// 0, the best, to 31. URLs without a promise go before those with one.
+    /// Returns the URL with this promise of reaching pages about the topic of a focused crawl: from
+    /// 0, the best, to 31. URLs without a promise go before URLs with one.
     #[must_use]
     pub fn promising(self, promise: u8) -> Self {
         Self {
@@ -118,7 +119,7 @@ impl DiscoveredUrl {
         (promise / runs, promise % runs)
     }
 
-    /// Returns the same with the promise of an entry of this priority, if that has one.
+    /// Returns the URL with the promise in this priority of an entry, if there is one.
     pub(crate) fn promising_as(self, priority: u8) -> Self {
         match Self::promise_of(priority) {
             Some(promise) => self.promising(promise),
@@ -126,13 +127,13 @@ impl DiscoveredUrl {
         }
     }
 
-    /// Returns the promise of the URL, also if it was put behind.
+    /// Returns the promise of the URL, even if it was put behind.
     #[must_use]
     pub const fn promise(&self) -> Option<u8> {
         Self::promise_of(self.priority)
     }
 
-    /// Returns the promise that this priority stands for, if it does.
+    /// Returns the promise that this priority encodes, if any.
     pub(crate) const fn promise_of(priority: u8) -> Option<u8> {
         let place = match priority >= Self::BEHIND {
             true => priority - Self::BEHIND,
@@ -144,8 +145,8 @@ impl DiscoveredUrl {
         }
     }
 
-    /// Returns the place of a URL of this priority among those of other hosts: lower goes first. A
-    /// promise counts as one that is worse by `levels`, but stays before URLs of later kinds.
+    /// Returns the rank of a URL with this priority among the URLs of other hosts: lower goes
+    /// first. A promise is lowered by `levels`, but still goes before URLs of later kinds.
     pub(crate) const fn among_hosts(priority: u8, levels: u8) -> u16 {
         let runs = (Self::PROMISES / Self::LEVELS) as u16;
         match Self::promise_of(priority) {
@@ -157,15 +158,15 @@ impl DiscoveredUrl {
         }
     }
 
-    /// Returns the same behind all URLs of its host that are not: see [`DiscoveredUrl::BEHIND`].
-    /// Among those behind, it keeps its promise. Probes are behind these.
+    /// Returns the URL behind all other URLs of its host: see [`DiscoveredUrl::BEHIND`]. It keeps
+    /// its promise among URLs that were put behind. Probes go after all of these.
     #[must_use]
     pub fn put_behind(self) -> Self {
         let priority = Self::behind(self.priority);
         Self { priority, ..self }
     }
 
-    /// Returns the priority of a URL of this priority that is put behind.
+    /// Returns the priority of a URL with this priority once it is put behind.
     pub(crate) const fn behind(priority: u8) -> u8 {
         match Self::promise_of(priority) {
             _ if priority >= Self::BEHIND => priority,
@@ -186,7 +187,7 @@ impl DiscoveredUrl {
         self.priority >= Self::MIRRORED && self.requisite == 0
     }
 
-    /// Returns the same as a URL that a user wants to have visited: see [`DiscoveredUrl::ORDERED`].
+    /// Returns the URL as one that a user wants to have visited: see [`DiscoveredUrl::ORDERED`].
     #[must_use]
     pub fn ordered(self) -> Self {
         Self {
@@ -200,7 +201,7 @@ impl DiscoveredUrl {
         self.priority == Self::ORDERED
     }
 
-    /// Returns the same URL as a requisite, this number of steps from the page that needs it.
+    /// Returns the URL as a requisite, this number of steps from the page that needs it.
     #[must_use]
     pub fn needed(self, requisite: u8) -> Self {
         Self { requisite, ..self }

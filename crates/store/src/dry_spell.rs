@@ -1,21 +1,21 @@
-//! Dry spells of hosts in a focused crawl: pages off topic in a row.
+//! Dry spells of hosts in a focused crawl: consecutive pages off topic.
 //!
-//! Often a crawl knows hosts only by links without the topic's words, and has to try them. A host
-//! whose pages are off topic waits behind others of the same promise, so that all hosts are tried
-//! and those with the topic are found. One page on topic ends the spell.
+//! A crawl often knows hosts only by links without the topic's words, and has to try them. A host
+//! whose pages are off topic waits behind other hosts with the same promise, so that all hosts are
+//! tried and hosts with the topic are found. One page on topic ends the spell.
 //!
-//! Invariant: a function of the visits in their order. It changes the turns of hosts, not the order
-//! of a host's URLs.
+//! Invariant: a spell depends only on the visits and their order. It changes the turns of hosts,
+//! not the order of a host's URLs.
 
 use serde::{Deserialize, Serialize};
 
 use crate::visit_record::{Fate, VisitRecord};
 
-/// The pages after which a spell costs its first level.
+/// Number of pages off topic that cost the first level.
 const FIRST: u32 = 4;
 
-/// The pages off topic of a host since its last one on topic. It is on disk (postcard), in the
-/// tables.
+/// Number of pages off topic of a host since its last page on topic. It is on disk (postcard), in
+/// the tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct DrySpell(u32);
 
@@ -30,8 +30,8 @@ impl DrySpell {
         }
     }
 
-    /// Returns the levels by which the promises of the host's URLs are worse: one from four pages
-    /// on, and one more whenever the spell has doubled.
+    /// Returns how many levels the spell costs the promises of the host's URLs: one after four
+    /// pages, and one more each time the spell has doubled.
     pub(crate) fn levels(self) -> u8 {
         let times = (self.0 / FIRST).checked_ilog2();
         times.map_or(0, |times| times as u8 + 1)

@@ -1,28 +1,28 @@
-//! Rules by which a page was found to repeat another.
+//! The rules that find a page to be a duplicate of another.
 //!
-//! Journals of formats before 8 have no field for the rule, nor has the record of a revocation. The
-//! rule is recognised there by the words of the reason, which are constants of this module; the
-//! crawl writes the reasons with them, and a test holds the two together.
+//! Journals of formats before 8 have no field for the rule, nor does the record of a revocation.
+//! There, the words of the reason identify the rule. These words are constants of this module; the
+//! crawl writes the reasons with them, and a test keeps the two in step.
 
 use serde::{Deserialize, Serialize};
 
-/// The beginning of the reason of a page with the bytes of another.
+/// Start of the reason of a page with the same bytes as another.
 pub const SAME_BYTES: &str = "the same bytes";
-/// The beginning of the reason of a page with the text of another.
+/// Start of the reason of a page with the same text as another.
 pub const SAME_TEXT: &str = "the same text";
-/// The end of the clause in the reason of a page that is near enough only to the page that it calls
+/// End of the clause in the reason of a page that is near enough only to the page that it calls
 /// canonical.
 pub const OF_CANONICAL: &str = " that it calls canonical";
 
-/// The beginning of the reason of a page whose content is part of another's.
+/// Start of the reason of a page whose content is part of another's.
 pub const CONTAINED_IN: &str = "all of its content is in";
-/// The beginning of the reason of a page that differs from another in nothing of weight.
+/// Start of the reason of a page without any significant difference from another.
 pub const SAME_CONTENT: &str = "the same content as";
 
-/// The rule by which a page was found to repeat another. The order is on disk (postcard).
+/// The rule that found a page to be a duplicate of another. The order is on disk (postcard).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum DuplicateRule {
-    /// The same bytes, or not modified since an earlier crawl by the word of the server.
+    /// The same bytes, or not modified since an earlier crawl according to the server.
     SameBytes,
     /// The same text in other bytes.
     SameText,
@@ -35,7 +35,7 @@ pub enum DuplicateRule {
 }
 
 impl DuplicateRule {
-    /// All of them.
+    /// All rules.
     pub const ALL: [Self; 5] = [
         Self::SameBytes,
         Self::SameText,
@@ -44,7 +44,7 @@ impl DuplicateRule {
         Self::SameContent,
     ];
 
-    /// Returns the word in reports.
+    /// Returns the word for it in reports.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

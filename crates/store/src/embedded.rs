@@ -1,4 +1,4 @@
-//! A store in one directory of one machine: the journal is the truth, and sled holds what is
+//! A store in one directory of one machine. The journal is the source of truth; sled holds data
 //! derived from it.
 //!
 //! ```text
@@ -8,16 +8,17 @@
 //!                           and the watermark                     checkpoint/
 //! ```
 //!
-//! Pages of earlier crawls that count as seen stay in their own journals, which are only read
-//! (earlier.rs).
+//! Pages of earlier crawls that count as seen stay in their own journals, which are opened for
+//! reading only (earlier.rs).
 //!
-//! Every verb does the same three things: it decides under one short mutex, appends a record of the
-//! decision to the journal, and applies that record to memory. A checkpoint flushes memory into the
-//! tables now and then (checkpoint.rs). Opening loads the tables and replays the journal from their
-//! watermark on (recovery.rs); unreadable tables are quarantined and rebuilt from the journal's
-//! beginning. Invariant: memory and tables are a function of the journal (docs/adr/0006).
+//! Every operation does the same three things: it decides under one short mutex, appends a record
+//! of the decision to the journal, and applies that record to memory. From time to time, a
+//! checkpoint flushes memory into the tables (checkpoint.rs). Opening loads the tables and replays
+//! the journal after their watermark (recovery.rs). Unreadable tables are quarantined and rebuilt
+//! from the start of the journal. Invariant: memory and tables are a function of the journal
+//! (docs/adr/0006).
 //!
-//! Every value in sled is sealed or a block with a checksum: `tables/` holds keys,
+//! Every value in sled is either sealed or a block with a checksum: `tables/` holds keys,
 //! `near_dup/records.rs` the records that verification needs, `checkpoint/meta.rs` the rest.
 //! `database.rs` is the only module that knows sled.
 

@@ -1,11 +1,11 @@
-//! Failures of the store. Every one stops the crawl: a bad page is a value, a broken store is an
-//! error.
+//! Failures of the store. Every failure stops the crawl: a bad page is a value, a broken store is
+//! an error.
 
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// An error of the store: it is broken, full, in use, or of another program.
+/// An error of the store: it is broken, full, in use, or belongs to another program.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreFault {
     /// A file could not be read or written.
@@ -28,10 +28,10 @@ pub enum StoreFault {
     InUse {
         /// The lock file.
         path: PathBuf,
-        /// The process that holds it, as it wrote there.
+        /// The process that holds the lock, as recorded in the file.
         holder: Option<Holder>,
     },
-    /// The journal is damaged before its end: nothing after the damage can be trusted.
+    /// The journal is damaged before its end, so nothing after the damage can be trusted.
     #[error(
         "{} is damaged at byte {offset}: {what}; `crawler rebuild DIR` makes it again from what is \
          left and from the archive",
@@ -40,7 +40,7 @@ pub enum StoreFault {
     Damaged {
         /// The segment.
         path: PathBuf,
-        /// The byte in it.
+        /// The offset in it, in bytes.
         offset: u64,
         /// The kind of damage.
         what: String,
@@ -66,9 +66,9 @@ pub enum StoreFault {
     Setting {
         /// The option's name.
         setting: &'static str,
-        /// The crawl's own value.
+        /// The value that the crawl began with.
         begun: String,
-        /// The value asked for now.
+        /// The value requested now.
         asked: String,
     },
     /// The crawl began with another hash key. Neither key is shown: keys are secrets, and this text
@@ -78,7 +78,7 @@ pub enum StoreFault {
          --out"
     )]
     Key,
-    /// An earlier crawl cannot count as seen: its signatures are not comparable with ours.
+    /// An earlier crawl cannot count as seen, because its signatures are not comparable with ours.
     #[error(
         "{} was crawled with {setting} {theirs}, this crawl with {ours}: their pages cannot be \
          compared",
@@ -94,19 +94,19 @@ pub enum StoreFault {
         /// This crawl's value.
         ours: String,
     },
-    /// Tables of this design would miss near-duplicates.
+    /// Tables with this design would miss near-duplicates.
     #[error(
         "{tables} tables for fingerprints of {bits} bits that differ in at most {finds} do not \
          serve a distance of {asked}: 64 bits, that distance, and at most 128 tables are needed"
     )]
     Design {
-        /// Bits of a fingerprint.
+        /// Number of bits of a fingerprint.
         bits: u32,
-        /// The distance in bits up to which the design finds everything.
+        /// Maximum distance, in bits, that the design covers.
         finds: u32,
-        /// The number of tables.
+        /// Number of tables.
         tables: usize,
-        /// The distance in bits that the crawl asks for.
+        /// Distance, in bits, that the crawl requires.
         asked: u32,
     },
     /// The tables failed, and could not be rebuilt from the journal.
@@ -117,15 +117,15 @@ pub enum StoreFault {
         /// The engine's error.
         what: String,
     },
-    /// The database of a shared crawl failed, or refused.
+    /// The database of a shared crawl failed, or rejected an operation.
     #[error("the shared store failed while it {action}: {what}")]
     Shared {
-        /// The action, as a verb in the past: "settled visits".
+        /// The action, as a verb in the past tense: "settled visits".
         action: &'static str,
-        /// The database's error. It has no password.
+        /// The database's error, without any password.
         what: String,
     },
-    /// The term of a node has ended: other nodes may have taken its hosts.
+    /// The term of a node has ended: other nodes may have taken over its hosts.
     #[error("term {term} of node {node} has ended: {why}")]
     TermEnded {
         /// The node's name.
@@ -145,9 +145,10 @@ pub enum StoreFault {
 pub struct Holder {
     /// The process id.
     pub process: u32,
-    /// The machine that it runs on, if it has a name: several machines may share the directory.
+    /// The machine that it runs on, if it has a name, since several machines may share the
+    /// directory.
     pub machine: Option<String>,
-    /// The time of locking, as RFC 3339 has it.
+    /// The time of locking, in RFC 3339 format.
     pub since: Option<String>,
 }
 

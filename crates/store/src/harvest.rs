@@ -1,20 +1,20 @@
 //! The harvest of URL patterns and hosts: how many of their pages were about the topic of a focused
 //! crawl.
 //!
-//! Source: the harvest rate of Chakrabarti, van den Berg and Dom 1999, section 3. Invariant: counts
-//! visits, as the novelty of patterns does; a visit that is revoked stays counted.
+//! Source: the harvest rate of Chakrabarti, van den Berg and Dom 1999, section 3. Invariant: it
+//! counts visits, like the novelty of patterns; a revoked visit stays counted.
 
 use serde::{Deserialize, Serialize};
 
 use crate::visit_record::{Fate, VisitRecord};
 
-/// The pages of a part of the web that were compared with the topic. It is on disk (postcard), in
-/// the tables.
+/// Pages of one part of the web that were compared with the topic. It is on disk (postcard), in the
+/// tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Harvest {
     /// Pages that were compared with the topic.
     pub judged: u32,
-    /// Pages among them that are about it, duplicates included.
+    /// Compared pages that are about the topic, duplicates included.
     pub on_topic: u32,
 }
 
@@ -28,7 +28,7 @@ impl Harvest {
         self.on_topic += u32::from(row.fate != Fate::OffTopic);
     }
 
-    /// Returns the share of pages about the topic; none before the first page.
+    /// Returns the share of pages about the topic; `None` before the first page.
     #[must_use]
     pub fn share(self) -> Option<f64> {
         (self.judged > 0).then(|| f64::from(self.on_topic) / f64::from(self.judged))
@@ -38,8 +38,8 @@ impl Harvest {
 /// The harvest around a URL so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UrlHarvest {
-    /// That of its URL pattern; none if the pattern has had no visit, or was forgotten.
+    /// The harvest of its URL pattern; `None` if the pattern has had no visit, or was forgotten.
     pub pattern: Option<Harvest>,
-    /// That of its host; none if no pattern of the host has had a visit.
+    /// The harvest of its host; `None` if no pattern of the host has had a visit.
     pub host: Option<Harvest>,
 }

@@ -10,26 +10,26 @@ use web::{Host, Pace, Timestamp};
 
 use crate::fault::StoreFault;
 
-/// The pacing state and the robots.txt of each host, over all sessions of a crawl.
+/// The pacing state and the robots.txt of each host, across all sessions of a crawl.
 #[async_trait]
 pub trait HostMemory: Send + Sync {
-    /// Returns the pacing state of a host that was recorded last, in this session or an earlier
-    /// one; none for a host without a record.
+    /// Returns the last recorded pacing state of a host, from this session or an earlier one;
+    /// `None` if it was never recorded.
     ///
     /// # Errors
     /// A fault of the store.
     async fn pace(&self, host: &Host) -> Result<Option<Pace>, StoreFault>;
 
-    /// Records the pacing state of a host after a request that no lease of this host covers: a
-    /// redirect led there, or its robots.txt was read. The frontier leases none of its pages
-    /// before `pace.ready`, nor before an earlier recorded `ready`.
+    /// Records the pacing state of a host after a request that no lease of this host covers: the
+    /// target of a redirect, or its robots.txt. The frontier leases none of its pages before
+    /// `pace.ready`, nor before a `ready` recorded earlier.
     ///
     /// # Errors
     /// A fault of the store.
     async fn record_pace(&self, host: &Host, pace: Pace) -> Result<(), StoreFault>;
 
-    /// Returns the robots.txt that was last recorded for an origin (scheme, host and port), in
-    /// this session or an earlier one. [`Robots::until`] says when it expires.
+    /// Returns the last recorded robots.txt of an origin (scheme, host and port), from this session
+    /// or an earlier one. It expires at [`Robots::until`].
     ///
     /// # Errors
     /// A fault of the store, or a damaged record.
@@ -46,9 +46,9 @@ pub trait HostMemory: Send + Sync {
 /// A cached robots.txt. The journal stores it (postcard): the order of the fields is on disk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Robots {
-    /// Its text, at most [`web::MAX_ROBOTS_BYTES`]; none where the site has no robots.txt and
-    /// every URL may be fetched.
+    /// Its text, at most [`web::MAX_ROBOTS_BYTES`]; `None` if the site lacks a robots.txt and every
+    /// URL may be fetched.
     pub text: Option<Vec<u8>>,
-    /// The time at which it expires and is fetched again.
+    /// The expiry time; an expired robots.txt is fetched again.
     pub until: Timestamp,
 }

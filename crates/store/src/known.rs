@@ -1,14 +1,14 @@
-//! The known pages of a crawl, and the decision on the next one. All stores share this module: they
-//! differ in the way they remember pages, not in their decisions.
+//! The known pages of a crawl, and the decision on the next page. All stores share this module:
+//! they differ in how they remember pages, not in their decisions.
 //!
 //! There are three kinds of known pages: originals, which new pages are compared with; retained
-//! duplicates, which only hold a rank; and the pages of an earlier crawl. Pages have short
-//! references here; the store has the pages themselves. Each store implements [`Originals`], by far
-//! the most numerous kind, on its own.
+//! duplicates, which only hold a rank; and the pages of an earlier crawl. This module uses short
+//! references to pages; the store has the pages themselves. Each store has its own implementation
+//! of [`Originals`], by far the most numerous kind.
 //!
 //! Invariant: the ranks of retained duplicates are 2 to `per_cluster`, and no two pages of a
 //! cluster have the same rank. (A crawl that is continued with a smaller `per_cluster` keeps the
-//! ranks that it has given.)
+//! ranks that it has assigned.)
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::fault::StoreFault;
 use crate::near_dup::{EarlierCapture, Original, Page};
 use crate::rules::{LikenessRules, certainty};
 
-/// The originals: the pages that new ones are compared with, and their signatures.
+/// The originals: the pages that new pages are compared with, and their signatures.
 pub(crate) trait Originals {
     /// Returns the signature of `page`, if it is an original.
     fn signature_of(&mut self, page: UrlKey) -> Result<Option<PageSignature>, StoreFault>;
@@ -35,9 +35,9 @@ pub(crate) trait Originals {
     ) -> Result<Option<(Held, PageSignature)>, StoreFault>;
 
     /// Returns the original of this group that is like `signature`, with the preference of
-    /// [`neardup::SignatureIndex::find_in`]: the first with the same payload, else the first with
-    /// the same text, else the near duplicate of the highest resemblance, and of equals the
-    /// earliest. Pages in `except` are passed over.
+    /// [`neardup::SignatureIndex::find_in`]. The first with the same payload wins, else the first
+    /// with the same text, else the near duplicate with the highest resemblance; ties go to the
+    /// earliest. Pages in `except` are skipped.
     fn find_in(
         &mut self,
         group: u64,
@@ -59,23 +59,23 @@ pub(crate) struct Known<O> {
     originals: O,
     /// Retained duplicates.
     retained: HashMap<UrlKey, RetainedEntry>,
-    /// The ranks taken in each cluster that has any, ascending.
+    /// The ranks taken in each cluster that has any, in ascending order.
     taken: HashMap<Cluster, Vec<u32>>,
     /// The retained duplicate with these bytes, within a group.
     copies: HashMap<(u64, u128), Held>,
-    /// The pages with which a page is not compared, by the word of a user. Symmetric.
+    /// The pages that a page is never compared with, because a user separated them. Symmetric.
     distinct: HashMap<UrlKey, Vec<UrlKey>>,
     earlier: Option<Arc<EarlierCrawls>>,
 }
 
-/// A page of this crawl, with its place in the store: a number with a meaning to the store alone.
+/// A page of this crawl, with its place in the store, a number that only the store can interpret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Held {
     pub(crate) key: UrlKey,
     pub(crate) place: u64,
 }
 
-/// The key of a cluster. A URL can be an original of both crawls, with different texts.
+/// The key of a cluster. A URL can be an original in both crawls, with different texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Cluster {
     pub(crate) original: UrlKey,
@@ -90,11 +90,11 @@ pub(crate) struct RetainedEntry {
     pub(crate) cluster: Cluster,
     /// Its rank in the cluster.
     pub(crate) rank: u32,
-    /// Its group and its payload.
+    /// Its group and payload.
     pub(crate) copy: (u64, u128),
 }
 
-/// A reference by which the store finds a page.
+/// The store's reference to a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PageRef {
     /// A page of this crawl.
@@ -103,17 +103,17 @@ pub(crate) enum PageRef {
     Earlier(u32),
 }
 
-/// The decision on a page, and the step that it asks of the store.
+/// The decision on a page, and the step that the store has to take.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Decision {
     /// The page was admitted before.
     Own,
     /// The page was admitted before with a signature that is not like this one: the store forgets
-    /// it and judges it anew.
+    /// it and judges it again.
     Forget,
     /// The page is a retained duplicate; the store finds its record at this place.
     Retained(u64),
-    /// No known page is like it: the store admits it.
+    /// No known page is like it; the store admits it.
     New,
     /// It repeats a known page.
     Duplicate(Original<PageRef>),
@@ -221,15 +221,15 @@ impl<O: Originals> Known<O> {
             bytes,
             by_canonical: !is_like_others,
         };
-        // The same bytes again take no rank.
+        // A copy with the same bytes takes no rank.
         Ok(match self.free_rank(of).filter(|_| bytes.is_none()) {
             Some(rank) => Decision::Retain(original, rank),
             None => Decision::Duplicate(original),
         })
     }
 
-    /// Judges a page whose URL an earlier crawl archived: by that capture alone, whatever else it
-    /// is like.
+    /// Judges a page whose URL an earlier crawl archived. Only that capture counts, even if other
+    /// pages are like it.
     fn judge_by_capture(
         &mut self,
         key: UrlKey,
@@ -291,7 +291,7 @@ impl<O: Originals> Known<O> {
         self.retained.insert(page, retained);
     }
 
-    /// Separates two pages: neither is compared with the other from now on.
+    /// Separates two pages: they are never compared again.
     pub(crate) fn separate(&mut self, one: UrlKey, other: UrlKey) {
         for (page, other) in [(one, other), (other, one)] {
             let others = self.distinct.entry(page).or_default();
@@ -312,7 +312,7 @@ impl<O: Originals> Known<O> {
         self.retained.contains_key(&page)
     }
 
-    /// Returns true for a page of this crawl that is known.
+    /// Returns true for a known page of this crawl.
     pub(crate) fn knows(&mut self, page: UrlKey) -> Result<bool, StoreFault> {
         Ok(self.is_retained(page) || self.originals.signature_of(page)?.is_some())
     }
@@ -352,8 +352,8 @@ impl<O: Originals> Known<O> {
         &mut self.originals
     }
 
-    /// Returns the original with the most certain likeness that is not in `except`; of equals, the
-    /// one of the earlier crawl.
+    /// Returns the original with the most certain likeness that is not in `except`. On a tie, the
+    /// original from the earlier crawl wins.
     fn nearest(
         &mut self,
         group: u64,
@@ -370,8 +370,8 @@ impl<O: Originals> Known<O> {
     }
 
     /// Returns the original that a page is like under the weaker thresholds for its canonical page:
-    /// that page itself, or the original that it was retained beside. Of equals, the one of the
-    /// earlier crawl.
+    /// the canonical page itself, or the original in whose cluster it was retained. On a tie, the
+    /// original from the earlier crawl wins.
     fn called_canonical(
         &mut self,
         group: u64,
@@ -405,8 +405,8 @@ impl<O: Originals> Known<O> {
     }
 }
 
-/// Returns true for a canonical page that the page may choose: one of the same registrable domain.
-/// The page of a stranger must not become an original by its own claim.
+/// Returns true for a canonical page that the page may choose: it must have the same registrable
+/// domain. Otherwise a stranger's page could become an original by its own claim.
 fn may_be_canonical(url: &PageUrl, page: &Page) -> bool {
     *url != page.url
         && *url != page.final_url
@@ -417,7 +417,7 @@ fn of_earlier((number, likeness): (u32, Likeness)) -> (PageRef, Likeness) {
     (PageRef::Earlier(number), likeness)
 }
 
-/// Returns the more certain match; of equals, the first.
+/// Returns the more certain match; the first on a tie.
 fn more_certain(
     first: Option<(PageRef, Likeness)>,
     second: Option<(PageRef, Likeness)>,
@@ -437,9 +437,9 @@ fn take(taken: &mut Vec<u32>, number: u32) {
     }
 }
 
-/// Returns the lowest rank that is not taken. `taken` is ascending, without repetition.
+/// Returns the lowest rank that is not taken. `taken` is ascending, without duplicates.
 fn first_gap(taken: &[u32]) -> Option<u32> {
-    // Up to the first gap each rank is its index plus two; behind the gap it is more.
+    // Up to the first gap, each rank is its index plus two; after the gap, it is higher.
     let (mut low, mut high) = (0, taken.len());
     while low < high {
         let middle = low + (high - low) / 2;

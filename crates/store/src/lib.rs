@@ -1,13 +1,13 @@
-//! The memory of a crawl: the URLs to visit, the visits that ended, and the signatures of the
-//! pages.
+//! The memory of a crawl: the URLs to visit, the finished visits, and the signatures of the pages.
 //!
 //! Two of the project's four seams are here. [`Frontier`] leases URLs and takes back the outcomes
 //! of their visits; [`NearDupIndex`] decides, in one atomic method, whether a page repeats an
-//! earlier one. Each has two implementations here, and the crate `contract` holds every one to each
-//! sentence of the traits' documentation:
+//! earlier one. Each has two implementations here, and the crate `contract` tests all of them
+//! against every sentence of the traits' documentation:
 //!
-//! - [`memory`]: naive, for tests and as the oracle of the other;
-//! - [`embedded`]: one directory, with a journal that is the truth and sled tables derived from it.
+//! - [`memory`]: naive, for tests and as the oracle for the other;
+//! - [`embedded`]: one directory, with a journal as the source of truth and sled tables derived
+//!   from it.
 
 mod budget;
 mod discovered_url;

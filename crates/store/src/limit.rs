@@ -1,46 +1,46 @@
 //! The register of limits: everything that can cost a visit links, text or bytes.
 //!
-//! A limit is no reason to fail a page: the page is kept, and what the limit took is counted. Each
-//! visit names the limits that cut it ([`Cut`], in the journal and in the archive), and
-//! [`Totals`](crate::Totals) has one counter per limit; summary, `status`, the report, `skipped`,
-//! `why` and the column `truncated` of an export are views of these. The values are those of the
-//! code that enforces them (`Policy::limit` of the crate `crawl`). Limits that end or forbid a
-//! visit (redirects, pages, depth, traps) are reasons of that visit and not here.
+//! A limit never makes a page fail: the page is kept, and the loss is counted. Each visit names the
+//! limits that cut it ([`Cut`], in the journal and in the archive), and [`Totals`](crate::Totals)
+//! has one counter per limit. The summary, `status`, the report, `skipped`, `why` and the column
+//! `truncated` of an export are views of this data. The values are set by the code that enforces
+//! the limits (`Policy::limit` of the crate `crawl`). Limits that end or forbid a visit (redirects,
+//! pages, depth, traps) are reasons of that visit and are not listed here.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A limit that can cut a visit. The journal stores it by its place: a new one goes to the end.
+/// A limit that can cut a visit. The journal stores it by its index, so a new one goes to the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Limit {
     /// Bytes of a response body that are received.
     Body,
     /// Time of an exchange.
     Time,
-    /// Bytes of a decoded page that are read.
+    /// Bytes of a decoded page that are parsed.
     PageBytes,
     /// Growth of a body while its content coding is removed.
     Growth,
-    /// Steps of reading a page.
+    /// Steps of parsing a page.
     Steps,
-    /// Nodes, nesting and attributes of a page's tree; the rest is read without one.
+    /// Nodes, nesting and attributes of a page's tree; the rest is parsed without a tree.
     Tree,
-    /// Bytes of text that are read of a page.
+    /// Bytes of text that are read from a page.
     Text,
-    /// Different links of a page.
+    /// Distinct links of a page.
     Links,
     /// Bytes of a URL.
     UrlBytes,
     /// Requisites of a page.
     Requisites,
-    /// Steps from a page to what its requisites need.
+    /// Steps from a page to its indirect requisites.
     RequisiteSteps,
     /// Bytes of a decoded sitemap or feed that are read.
     SitemapBytes,
     /// Entries of a sitemap or feed.
     SitemapEntries,
-    /// Sitemap indexes inside each other.
+    /// Nesting of sitemap indexes.
     SitemapNesting,
     /// Sitemaps that a host names in a session.
     SitemapsPerHost,
@@ -49,7 +49,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// All of them, in the order of the journal.
+    /// All limits, in the order of the journal.
     pub const ALL: [Self; 16] = [
         Self::Body,
         Self::Time,
@@ -69,7 +69,7 @@ impl Limit {
         Self::ListedPages,
     ];
 
-    /// Returns the name in outputs; that of the option if it is one.
+    /// Returns the name in outputs: the name of the option, if the limit has one.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -98,7 +98,7 @@ impl Limit {
         Self::ALL.into_iter().find(|limit| limit.as_str() == word)
     }
 
-    /// Returns what is lost beyond the limit, in words.
+    /// Returns a description of what is lost beyond the limit.
     #[must_use]
     pub const fn loss(self) -> &'static str {
         match self {
@@ -122,8 +122,8 @@ impl Limit {
         }
     }
 
-    /// Returns true if links to pages may be lost by the crawler's own choice: the crawl is not
-    /// complete then.
+    /// Returns true if links to pages may be lost by the crawler's own choice: then the crawl is
+    /// not complete.
     #[must_use]
     pub const fn costs_links(self) -> bool {
         match self {
@@ -158,8 +158,8 @@ impl fmt::Display for Limit {
 pub struct Cut {
     /// The limit.
     pub limit: Limit,
-    /// The number of links, requisites or entries that it cost; 0 where it is not known, or where
-    /// the limit costs none.
+    /// Number of links, requisites or entries lost; 0 if the number is unknown or the limit does
+    /// not cost any.
     pub lost: u64,
 }
 
@@ -170,7 +170,7 @@ impl Cut {
         Self { limit, lost: 0 }
     }
 
-    /// Adds a cut to those of a visit, which has one per limit.
+    /// Adds this cut to the cuts of a visit, which hold one entry per limit.
     pub fn add_to(self, cuts: &mut Vec<Self>) {
         match cuts.iter_mut().find(|known| known.limit == self.limit) {
             Some(known) => known.lost += self.lost,
@@ -182,9 +182,9 @@ impl Cut {
 /// The sums of one limit over all visits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CutSum {
-    /// Visits that it cut.
+    /// Number of visits that it cut.
     pub visits: u64,
-    /// Links, requisites and entries that it cost, as far as they could be counted.
+    /// Number of links, requisites and entries lost, if they could be counted.
     pub lost: u64,
 }
 

@@ -62,8 +62,8 @@ impl MemoryStore {
         self.state().queue.rows.clone()
     }
 
-    /// Ends the session, in order or by a death, and begins the next one: what a store on a disk
-    /// does when it is opened again.
+    /// Ends the session, cleanly or by a death, and begins the next one, like reopening a store on
+    /// disk.
     pub fn begin_session(&self, now: Timestamp, in_order: bool) {
         self.state().queue.begin_session(now, in_order);
     }

@@ -1,4 +1,4 @@
-//! The seam behind which admitted pages and their signatures are remembered.
+//! The interface to the memory of admitted pages and their signatures.
 
 use async_trait::async_trait;
 use neardup::{Likeness, PageSignature};
@@ -34,7 +34,7 @@ pub struct Original<P = Page> {
     /// The kind and degree of their likeness.
     pub likeness: Likeness,
     /// True if it is a page of an earlier crawl that counts as seen. It can have the same URL as
-    /// the page that repeats it: the page is unchanged then.
+    /// the page that repeats it; then the page is unchanged.
     pub earlier: bool,
     /// The kept page with the same bytes, if there is one: the original, or a retained duplicate of
     /// it.
@@ -45,7 +45,7 @@ pub struct Original<P = Page> {
 }
 
 impl<P: Copy> Original<P> {
-    /// Returns the same with the pages that `page` returns for its references.
+    /// Returns the same value with references replaced by the pages that `page` returns for them.
     pub(crate) fn try_map<Q, E>(&self, page: impl Fn(P) -> Result<Q, E>) -> Result<Original<Q>, E> {
         Ok(Original {
             page: page(self.page)?,
@@ -57,21 +57,22 @@ impl<P: Copy> Original<P> {
     }
 }
 
-/// An earlier crawl's capture of a page's URL, in other bytes than the page has now. `P` names
-/// pages, as in [`Original`].
+/// An earlier crawl's capture of a page's URL, with bytes that differ from the page's current ones.
+/// `P` names pages, as in [`Original`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct EarlierCapture<P = Page> {
     /// The captured page.
     pub page: P,
-    /// Bits between the fingerprints of the two texts; none where one of them is no text.
+    /// Distance in bits between the fingerprints of the two texts; `None` if either page lacks
+    /// text.
     pub distance: Option<u32>,
-    /// The estimated resemblance of the two texts, 0 to 1; none where one of them is no text, or
-    /// too short for an estimate.
+    /// Estimated resemblance of the two texts, 0 to 1; `None` if either page lacks text, or has too
+    /// little for an estimate.
     pub resemblance: Option<f64>,
 }
 
 impl<P: Copy> EarlierCapture<P> {
-    /// Returns the same with the page that `page` returns for its reference.
+    /// Returns the same value with the reference replaced by the page that `page` returns for it.
     pub(crate) fn try_map<Q, E>(
         &self,
         page: impl Fn(P) -> Result<Q, E>,
@@ -84,12 +85,12 @@ impl<P: Copy> EarlierCapture<P> {
     }
 }
 
-/// The rank of a duplicate that is kept beside its original.
+/// The rank of a duplicate that is kept along with its original.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetainedDuplicate {
     /// Its rank in the cluster, from 2; the original has rank 1.
     pub rank: u32,
-    /// The number of pages of a cluster that are kept: `LikenessRules::per_cluster`.
+    /// Number of pages of a cluster that are kept: `LikenessRules::per_cluster`.
     pub of: u32,
 }
 
@@ -104,8 +105,8 @@ pub enum Verdict {
     Duplicate(Box<Original>),
     /// It repeats an earlier page, and is one of the first of its cluster, which are kept.
     Retained(Box<Original>, RetainedDuplicate),
-    /// An earlier crawl archived other bytes under its URL. It is a new version of that page, and
-    /// is kept like a new page.
+    /// An earlier crawl archived other bytes under its URL. The page is a new version, and is kept
+    /// like a new page.
     Changed(Box<EarlierCapture>),
 }
 
@@ -114,36 +115,36 @@ pub enum Verdict {
 #[async_trait]
 pub trait NearDupIndex: Send + Sync {
     /// Judges a page and remembers it if it is new, in one atomic step: of any number of like pages
-    /// that are admitted at the same time exactly one is [`Verdict::Unique`].
+    /// that are admitted concurrently, exactly one is [`Verdict::Unique`].
     ///
     /// - Idempotent: the same URL again is [`Verdict::Own`] while its signature is like the
-    ///   admitted one, or [`Verdict::Retained`] with the same rank, whatever its signature, or
+    ///   admitted one, or [`Verdict::Retained`] with the same rank, regardless of its signature, or
     ///   [`Verdict::Changed`] from the same capture. A page is never its own duplicate.
-    /// - A page that was admitted and whose signature is no longer like the admitted one is
-    ///   forgotten, as by [`NearDupIndex::forget`], and judged anew: the text that other pages
-    ///   repeat will not be archived.
+    /// - If an admitted page comes back with a signature that is not like the admitted one, it is
+    ///   forgotten, as by [`NearDupIndex::forget`], and judged again. The reason is that the text
+    ///   that other pages repeat will not be archived.
     /// - Pages are compared with originals only: a duplicate points at an original, never at
     ///   another duplicate.
-    /// - [`Verdict::Duplicate`] is returned only once the admission of the original is durable, and
-    ///   that of [`Original::bytes`].
-    /// - Pages are compared within the crawl, a domain or a host, by
+    /// - [`Verdict::Duplicate`] is returned only once the admissions of the original and of
+    ///   [`Original::bytes`] are durable.
+    /// - Pages are compared within the crawl, a domain or a host, depending on
     ///   [`LikenessRules::scope`](crate::LikenessRules::scope).
-    /// - Of the pages that repeat an original in other bytes, the first are retained, until
+    /// - The first pages that repeat an original in other bytes are retained, until
     ///   [`LikenessRules::per_cluster`](crate::LikenessRules::per_cluster) pages of the cluster are
-    ///   kept. No two pages of a cluster have the same rank, however many are admitted at the same
-    ///   time. The same bytes again take no rank.
-    /// - The kept pages of [`EarlierCrawls`](crate::embedded::EarlierCrawls) count as admitted. A
-    ///   page with the bytes that such a crawl archived under its own URL is a duplicate of that
-    ///   capture, whatever other pages it is like, and takes no rank.
-    /// - A page whose URL was archived by such a crawl in other bytes is [`Verdict::Changed`],
-    ///   whatever it is like: it becomes an original, and is compared with the newest capture of
-    ///   its URL.
-    /// - `canonical` is the URL that the page names as its canonical page. It counts where the page
-    ///   is like no known page: if that URL is an original by then, or a retained duplicate, the
-    ///   page is compared with the original under weaker thresholds
-    ///   ([`Thresholds::likeness_to_canonical`](neardup::Thresholds::likeness_to_canonical)). The
-    ///   URL of another registrable domain, or of the page itself, does not count. A wrong claim
-    ///   therefore affects only the page that makes it, and only if the two are nearly alike.
+    ///   kept. No two pages of a cluster have the same rank, even if they are admitted
+    ///   concurrently. A copy with the same bytes takes no rank.
+    /// - The kept pages of [`EarlierCrawls`](crate::embedded::EarlierCrawls) count as admitted. If
+    ///   an earlier crawl archived the page's bytes under the page's own URL, the page is a
+    ///   duplicate of that capture and takes no rank, even if other pages are like it.
+    /// - If an earlier crawl archived other bytes under the page's URL, the page is
+    ///   [`Verdict::Changed`], even if other pages are like it. It becomes an original, and is
+    ///   compared with the newest capture of its URL.
+    /// - `canonical` is the URL that the page names as its canonical page. It counts if the page is
+    ///   like no known page and the URL is an original by then, or a retained duplicate. The page
+    ///   is then compared with the original under weaker thresholds
+    ///   ([`Thresholds::likeness_to_canonical`](neardup::Thresholds::likeness_to_canonical)). A URL
+    ///   of another registrable domain, or of the page itself, does not count. A wrong claim
+    ///   therefore affects only the page that makes it, and only if the two are nearly the same.
     ///
     /// # Errors
     /// A fault of the store.
@@ -154,16 +155,16 @@ pub trait NearDupIndex: Send + Sync {
         canonical: Option<&PageUrl>,
     ) -> Result<Verdict, StoreFault>;
 
-    /// Revokes an admission or frees a rank, because the page was not kept after all. An unknown
+    /// Revokes an admission or frees a rank, because the page was not kept in the end. An unknown
     /// page is not an error.
     ///
     /// # Errors
     /// A fault of the store.
     async fn forget(&self, page: UrlKey) -> Result<(), StoreFault>;
 
-    /// Separates two pages that are not alike by the word of a user. From now on neither is ever a
+    /// Separates two pages that a user declares to be different. From now on neither is ever a
     /// duplicate of the other, in this session and in later ones; other pages are compared with
-    /// both. Verdicts that were given before stay. Idempotent.
+    /// both. Earlier verdicts stay. Idempotent.
     ///
     /// # Errors
     /// A fault of the store.

@@ -1,24 +1,24 @@
-//! The yield of each URL pattern: pages that are new, or repeat others.
+//! The yield of each URL pattern: pages that are new, and pages that repeat others.
 //!
-//! A trap makes addresses without end, and most of their pages repeat known ones. Only a crawler
-//! that judges pages while it crawls can notice that. So each visit is counted for its pattern
-//! ([`web::UrlPattern`]). A pattern that brings next to nothing new becomes *poor* (its URLs wait
-//! behind everything else of their host), and then is *closed* (its URLs are left out unvisited
-//! when they come up for lease, and reported). Now and then a closed pattern is probed, and reopens
-//! when it brings something new again. A page that a later page contains (a printed view that came
-//! before its article) counts as one that repeats it, from then on. `pattern.rs` has the numbers,
-//! docs/adr/0007 the reasons.
+//! A trap produces an unlimited number of URLs, and most of their pages repeat known pages. Only a
+//! crawler that judges pages while it crawls can notice that. So each visit is counted for its
+//! pattern ([`web::UrlPattern`]). A pattern that brings next to nothing new becomes *poor*: its
+//! URLs wait behind everything else of their host. Later it is *closed*: its URLs are left out
+//! unvisited when they come up for lease, and reported. From time to time, a closed pattern is
+//! probed, and reopens when it brings something new again. If a later page contains a known page
+//! (for example, a printed view crawled before its article), the known page counts as a repeat from
+//! then on. `pattern.rs` has the numbers, docs/adr/0007 the reasons.
 //!
-//! The same is done for each parameter of a path, in all of its combinations: `parameters.rs`.
+//! The same applies to each parameter of a path, in all of its combinations: `parameters.rs`.
 //!
 //! In a focused crawl, visits are also counted by whether they were about the topic, for each
-//! pattern and each host ([`Harvest`]). A pattern of which no page of many was is poor too: its
-//! URLs wait behind, since they may lead on. It is not closed for that: pages off topic say nothing
-//! about what is new.
+//! pattern and each host ([`Harvest`]). A pattern with many compared pages, all of them off topic,
+//! is poor too: its URLs wait behind, since their links may be on topic. It is not closed, because
+//! pages off topic say nothing about new content.
 //!
-//! Invariants: a function of the journal, and on disk as part of the frontier's tables (postcard).
-//! Bounded: a cap on the patterns of a host, with more general ones behind the first; and a cap on
-//! all patterns, beyond which those are forgotten that were idle longest.
+//! Invariants: it is a function of the journal, and on disk as part of the frontier's tables
+//! (postcard). Two caps bound it. Beyond the cap on the patterns of a host, more general patterns
+//! are used; beyond the cap on all patterns, the patterns that were idle longest are forgotten.
 
 mod closed;
 mod left;
@@ -46,11 +46,11 @@ pub use self::pattern::{Example, PatternState};
 use self::pattern::{Pattern, Visit};
 use self::probes::Probes;
 
-/// Patterns in all. One takes about 400 bytes with its examples: 13 MB.
+/// Maximum number of patterns. One takes about 400 bytes with its examples: 13 MB.
 const MAX_PATTERNS: usize = 32_768;
-/// Patterns of a host, by generality.
+/// Maximum numbers of patterns of a host, by generality.
 const MAX_OF_A_HOST: [usize; 5] = [512, 64, 32, 16, 1];
-/// Exact patterns that differ in the query only.
+/// Maximum number of exact patterns that differ only in the query.
 const MAX_QUERIES: usize = 16;
 
 /// All patterns of a crawl.
@@ -58,15 +58,15 @@ const MAX_QUERIES: usize = 16;
 pub struct Patterns {
     hosts: BTreeMap<Box<str>, OfHost>,
     count: usize,
-    /// Visits that were counted: the clock of idleness.
+    /// Number of counted visits: the clock for idleness.
     visits: u64,
-    /// Patterns that are poor or closed.
+    /// Number of patterns that are poor or closed.
     troubled: usize,
     /// The patterns to close or reopen.
     due: BTreeSet<PatternName>,
-    /// The folders of probes: URLs known only from pages that were left out.
+    /// The folders of probes: URLs known only from left-out pages.
     probes: Probes,
-    /// Rows that are remembered of the URLs left out.
+    /// Number of remembered rows of URLs that were left out.
     left_rows: usize,
     /// Patterns that are open and have such rows.
     reopened: BTreeSet<PatternName>,
@@ -87,20 +87,20 @@ pub struct PatternReport<'a> {
     pub pattern: &'a UrlPattern,
     /// Its state: open, poor or closed.
     pub state: PatternState,
-    /// Visits that were counted.
+    /// Number of counted visits.
     pub visited: u64,
-    /// Those that brought something new.
+    /// Visits that brought something new.
     pub new: u64,
-    /// Those that brought a duplicate.
+    /// Visits that brought a duplicate.
     pub repeated: u64,
-    /// Those that brought nothing: it is gone (404, 410), or the page was left out after it was
+    /// Visits that brought nothing: the page is gone (404, 410), or was left out after it was
     /// fetched.
     pub nothing: u64,
-    /// Those that brought a page off the topic of a focused crawl.
+    /// Visits that brought a page off the topic of a focused crawl.
     pub off_topic: u64,
     /// URLs that were left out unvisited.
     pub left_out: u64,
-    /// The last visits that brought nothing new.
+    /// The most recent visits that brought nothing new.
     pub examples: &'a [Example],
 }
 
@@ -110,7 +110,7 @@ impl Patterns {
         self.apply_at(record, None);
     }
 
-    /// Applies a record at a known place. By that place, a URL that it leaves out is queued again.
+    /// Applies a record at a known place, which is used to queue a left-out URL again.
     pub(crate) fn apply_at(&mut self, record: &Record, place: Option<u64>) {
         match record {
             Record::Settled(settled) => {
@@ -126,8 +126,8 @@ impl Patterns {
         }
     }
 
-    /// Counts the end of a visit to a URL of this priority, with the links that were new. `place`
-    /// is the place of its row.
+    /// Counts the end of a visit to a URL of this priority, with its new links. `place` is the
+    /// place of its row.
     pub(crate) fn settled(
         &mut self,
         row: &VisitRecord,
@@ -154,7 +154,7 @@ impl Patterns {
         if priority >= DiscoveredUrl::PROBED && visit != Visit::LeftOut {
             self.probes.count(visit, row);
         }
-        // The URLs that a budget left out come back only if the user reopens the pattern.
+        // URLs left out by a budget come back only if the user reopens the pattern.
         let is_closed = row.fate == Fate::Excluded
             && row
                 .reason
@@ -185,7 +185,7 @@ impl Patterns {
         }
     }
 
-    /// Takes back that the visit of a kept page was new: a later page has all of its content.
+    /// Uncounts the visit of a kept page as new, because a later page has all of its content.
     fn contained(&mut self, page: &PageUrl) {
         let name = self.known(page).map(|(pattern, _)| PatternName {
             host: page.host(),
@@ -197,7 +197,7 @@ impl Patterns {
         self.take_back_new_of_parameters(page);
     }
 
-    /// Takes back a row that is void: its URL is no longer left out.
+    /// Takes back a row that is void: its URL does not count as left out any more.
     pub(crate) fn revoked(&mut self, row: &VisitRecord) {
         let Some(name) = row.pattern_that_left_out().cloned() else {
             return;
@@ -217,8 +217,7 @@ impl Patterns {
         self.left_rows -= usize::from(remembered);
     }
 
-    /// Returns the rows that are to be revoked next: a pattern or folder left them out, and is open
-    /// again.
+    /// Returns the next rows to revoke: a pattern or folder left them out, and is open again.
     pub(crate) fn to_requeue(&self) -> Option<&LeftRows> {
         if self.left_rows == 0 {
             return None;
@@ -229,8 +228,8 @@ impl Patterns {
     }
 
     /// Returns the record that reopens a closed pattern or folder with few left-out pages, once for
-    /// each, when nothing else is left to do. An honest site has an end, and its last pages cost
-    /// less than they may be worth; a trap has no end.
+    /// each, when the crawl is otherwise finished. An honest site has an end, and its last pages
+    /// may be worth more than they cost; a trap never ends.
     pub(crate) fn last_look(&self) -> Option<Record> {
         if self.left_rows == 0 {
             return None;
@@ -240,7 +239,7 @@ impl Patterns {
                 true => self.visits_beside(host, pattern, known.left().len()),
                 false => Some(known.visits()),
             };
-            // Recent visits alone close a parameter, so the visits of its patterns decide here.
+            // Only recent visits close a parameter, so the visits of its patterns decide here.
             known.is_worth_a_last_look(visits.unwrap_or((0, 1)))
         });
         let name = patterns.next().map(|(host, pattern, _)| PatternName {
@@ -251,9 +250,9 @@ impl Patterns {
         name.map(Record::PatternReopened)
     }
 
-    /// Returns the fruitful and the fruitless visits of the open patterns whose URLs a closed
-    /// parameter mostly left out. Returns `None` unless most of these visits were fruitful: then
-    /// the parameter was closed too early.
+    /// Returns the fruitful and the fruitless visits of the open patterns whose URLs were mostly
+    /// left out by a closed parameter. Returns `None` unless most of these visits were fruitful,
+    /// which means that the parameter was closed too early.
     fn visits_beside(&self, host: &str, parameter: &UrlPattern, left: usize) -> Option<(u64, u64)> {
         let has_parameter = |pattern: &UrlPattern| {
             let mut parameters = pattern.of_parameters();
@@ -288,7 +287,7 @@ impl Patterns {
         }
     }
 
-    /// Returns the place of the row of a URL that was found on left-out pages only, and was left
+    /// Returns the place of the row of a URL that was found only on left-out pages, and was left
     /// out.
     pub(crate) fn place_of_probe(&self, url: &PageUrl) -> Option<u64> {
         if self.left_rows == 0 {
@@ -299,7 +298,7 @@ impl Patterns {
         place.or_else(|| self.place_by_parameter(url))
     }
 
-    /// Returns the next record to journal: a pattern closes, or reopens.
+    /// Returns the next record to journal: a pattern closes or reopens.
     pub(crate) fn due(&self) -> Option<Record> {
         if let Some((name, is_closed)) = self.probes.due() {
             let name = name.clone();
@@ -315,7 +314,7 @@ impl Patterns {
         })
     }
 
-    /// Puts the URLs behind everything else whose pattern is poor or closed.
+    /// Puts URLs behind everything else if their pattern is poor or closed.
     pub(crate) fn put_behind(&self, discovered: &mut [DiscoveredUrl]) {
         if self.troubled == 0 {
             return;
@@ -329,7 +328,8 @@ impl Patterns {
     }
 
     /// Returns the reason to leave out a URL of this priority that comes up for lease: its pattern
-    /// or its folder is closed, or has had its pages. Now and then a URL is let through as a probe.
+    /// or folder is closed, or has reached its limit of pages. From time to time, a URL is let
+    /// through as a probe.
     pub(crate) fn bar(
         &mut self,
         url: &PageUrl,
@@ -372,7 +372,7 @@ impl Patterns {
         Some(Reason::PatternSpent { name, most })
     }
 
-    /// Returns the harvests around these URLs, in their order.
+    /// Returns the harvests around these URLs, in the same order.
     #[must_use]
     pub fn harvests(&self, discovered: &[DiscoveredUrl]) -> Vec<UrlHarvest> {
         let harvest = |found: &DiscoveredUrl| {
@@ -386,12 +386,12 @@ impl Patterns {
         harvests.map(Option::unwrap_or_default).collect()
     }
 
-    /// Begins a session, in which no probe of the last one is under way.
+    /// Begins a session, without the probes that were in progress in the last one.
     pub(crate) fn begin_session(&mut self, probes: bool) {
         self.begin_session_of(probes, |_host| true);
     }
 
-    /// Begins the session of these hosts.
+    /// Begins the session of the selected hosts.
     pub(crate) fn begin_session_of(&mut self, probes: bool, is_meant: impl Fn(&str) -> bool) {
         self.probes.begin_session_of(probes, &is_meant);
         let hosts = self.hosts.iter_mut().filter(|(host, _)| is_meant(host));
@@ -400,7 +400,7 @@ impl Patterns {
             .for_each(Pattern::end_probe);
     }
 
-    /// Forgets the patterns of these hosts.
+    /// Forgets the patterns of the selected hosts.
     pub(crate) fn forget(&mut self, is_meant: impl Fn(&str) -> bool) {
         self.left_rows -= self.probes.forget(&is_meant);
         self.retain(|host, _| !is_meant(host));
@@ -419,7 +419,7 @@ impl Patterns {
         reports.chain(self.probes.reports())
     }
 
-    /// Returns all patterns with their hosts and states, in order.
+    /// Returns all patterns with their hosts and states, sorted by host and pattern.
     fn all(&self) -> impl Iterator<Item = (&str, &UrlPattern, &Pattern)> {
         self.hosts.iter().flat_map(|(host, of)| {
             let patterns = of.patterns.iter();
@@ -427,7 +427,7 @@ impl Patterns {
         })
     }
 
-    /// Returns the pattern of a URL with its state, if it is known.
+    /// Returns the pattern of a URL and its state, if it is known.
     fn known(&self, url: &PageUrl) -> Option<(&UrlPattern, &Pattern)> {
         if self.count == 0 {
             return None;
@@ -445,7 +445,7 @@ impl Patterns {
         None
     }
 
-    /// Returns the pattern that a visit of this URL counts for, and adds it if it is new.
+    /// Returns the pattern that a visit of this URL counts for, adding it if it is new.
     fn name_to_count(&mut self, url: &PageUrl) -> Option<PatternName> {
         let host = url.as_url().host_str()?;
         if !self.hosts.contains_key(host) {
@@ -499,8 +499,8 @@ impl Patterns {
         set_member(&mut self.reopened, name, is_reopened);
     }
 
-    /// Forgets a quarter of the patterns: open ones first, and of these the ones that were idle
-    /// longest.
+    /// Forgets a quarter of the patterns: open patterns first, starting with the patterns that were
+    /// idle longest.
     fn forget_idle(&mut self) {
         let mut order: Vec<(bool, u64)> = self.all().map(|(.., known)| known.idleness()).collect();
         let quarter = order.len() / 4;
@@ -508,7 +508,7 @@ impl Patterns {
         self.retain(|_, pattern| pattern.idleness() >= bound);
     }
 
-    /// Forgets the patterns, each with its host, that `stays` does not name.
+    /// Keeps only the patterns that `stays`, called with their hosts, accepts.
     fn retain(&mut self, stays: impl Fn(&str, &Pattern) -> bool) {
         for (name, host) in &mut self.hosts {
             host.patterns.retain(|_, pattern| {
@@ -540,7 +540,7 @@ fn set_member(names: &mut BTreeSet<PatternName>, name: &PatternName, is_member: 
 }
 
 impl OfHost {
-    /// Returns true if there is room for this pattern, which is not known.
+    /// Returns true if there is room for this pattern, which is not known yet.
     fn has_room(&self, pattern: &UrlPattern, generality: Generality) -> bool {
         let is_alike = |known: &&Pattern| known.generality == generality as u8;
         let alike = self.patterns.values().filter(is_alike).count();
@@ -553,7 +553,7 @@ impl OfHost {
         self.of_path(pattern).count()
     }
 
-    /// Returns true if a poor or closed pattern of its path has a part of the query parameters.
+    /// Returns true if a poor or closed pattern of its path has a subset of its query parameters.
     fn is_suspect(&self, pattern: &UrlPattern) -> bool {
         let of_pattern: BTreeSet<&str> = pattern.parameters().collect();
         let is_part = |(part, state): (&UrlPattern, &Pattern)| {

@@ -1,7 +1,7 @@
-//! The reasons for which a URL was not visited, or a visit ended as it did.
+//! Reasons why a URL was not visited, or why a visit ended as it did.
 //!
-//! A reason is data: programs ask it for its kind, its pattern or its target. Its text, which
-//! [`Display`](fmt::Display) writes, is for people, and nothing is read back from it.
+//! A reason is data with a kind, a pattern or a target that programs can query. Its text, written
+//! by [`Display`](fmt::Display), is for people and is never parsed.
 
 use std::fmt;
 
@@ -11,28 +11,28 @@ use web::OutOfScope;
 use crate::patterns::name::PatternName;
 use crate::skipped_by::SkippedBy;
 
-/// The reason for which a URL was not visited, or a visit ended as it did.
+/// The reason why a URL was not visited, or why a visit ended as it did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reason {
     /// The URL is of a pattern that is closed.
     PatternClosed {
         /// The pattern.
         name: PatternName,
-        /// The figures that closed it, as a clause.
+        /// The counts that closed it, as a clause.
         because: String,
     },
-    /// The URL is of a pattern that had its pages (`--max-pages-per-pattern`).
+    /// The URL is of a pattern that has reached its limit of pages (`--max-pages-per-pattern`).
     PatternSpent {
         /// The pattern.
         name: PatternName,
-        /// The number of pages that it may have.
+        /// Maximum number of its pages.
         most: u64,
     },
-    /// The URL is known from left-out pages only, whose links are not followed in its folder.
+    /// The URL is known only from left-out pages, whose links are not followed in its folder.
     LinksOfDuplicates {
         /// The folder.
         name: PatternName,
-        /// The figures that closed it, as a clause.
+        /// The counts that closed it, as a clause.
         because: String,
     },
     /// The scope, or an expression.
@@ -44,30 +44,30 @@ pub enum Reason {
     },
     /// The page asks not to be archived.
     NoArchive,
-    /// The URL redirects to one that is not visited, or that failed.
+    /// The URL redirects to a URL that is not visited, or that failed.
     Redirect {
         /// The URL that it redirects to, as it was or would be requested.
         to: String,
-        /// The reason that the target has.
+        /// The target's reason.
         because: Box<Self>,
     },
-    /// The URL redirects to a page of this crawl that has a visit of its own: nothing is missing.
+    /// The URL redirects to a page of this crawl that has its own visit, so nothing is missing.
     VisitedForItself {
         /// The URL that it redirects to, as it would be requested.
         to: String,
     },
-    /// The last answer has this status.
+    /// The last response has this status.
     Status {
         /// The status code.
         status: u16,
-        /// A clause about a login, if the answer asks for one.
+        /// A clause about a login, if the response asks for one.
         login: String,
     },
     /// The address of the host is not on the public internet.
     Address {
         /// The address.
         address: String,
-        /// The kind of address, as in `a private address`.
+        /// The kind of address, such as `a private address`.
         kind: String,
     },
     /// The redirects were followed up to the limit.
@@ -75,7 +75,7 @@ pub enum Reason {
         /// The limit.
         most: u32,
     },
-    /// The URL redirects to itself, and cookies are not sent back, which may end it.
+    /// The URL redirects to itself, perhaps because cookies are not sent back.
     CookieCircle,
     /// A filter leaves out the media type.
     Type {
@@ -93,9 +93,9 @@ pub enum Reason {
     },
     /// Any other reason.
     Said {
-        /// The name under which it is counted: the beginning of its text.
+        /// The name for counting: the beginning of its text.
         name: String,
-        /// The rest of its text, which differs from URL to URL.
+        /// The rest of its text, which differs between URLs.
         detail: String,
     },
 }
@@ -106,7 +106,7 @@ impl Reason {
         Self::with_detail(text, "")
     }
 
-    /// Returns a reason that is counted under `name`; its text has `detail` behind it.
+    /// Returns a reason that is counted under `name`; `detail` follows the name in its text.
     pub fn with_detail(name: impl Into<String>, detail: impl Into<String>) -> Self {
         Self::Said {
             name: name.into(),
@@ -114,7 +114,7 @@ impl Reason {
         }
     }
 
-    /// Returns the reason of a URL that redirects to one with this reason.
+    /// Returns the reason of a URL that redirects to a URL with the reason `because`.
     pub fn of_redirect(to: &impl ToString, because: Self) -> Self {
         Self::Redirect {
             to: to.to_string(),
@@ -122,7 +122,7 @@ impl Reason {
         }
     }
 
-    /// Returns the kind of rule; [`SkippedBy::Other`] if no rule but the end of a visit decided.
+    /// Returns the kind of rule; [`SkippedBy::Other`] if the end of a visit decided, not a rule.
     #[must_use]
     pub fn kind(&self) -> SkippedBy {
         match self {
@@ -144,7 +144,7 @@ impl Reason {
         }
     }
 
-    /// Returns the pattern that left out the URL; none if no pattern did.
+    /// Returns the pattern that left out the URL; `None` if no pattern did.
     #[must_use]
     pub fn pattern(&self) -> Option<&PatternName> {
         match self {
@@ -155,13 +155,14 @@ impl Reason {
         }
     }
 
-    /// Returns true if the pattern of the URL is closed: it comes back if the pattern is opened.
+    /// Returns true if the pattern of the URL is closed: the URL comes back if the pattern is
+    /// reopened.
     #[must_use]
     pub fn is_of_closed_pattern(&self) -> bool {
         self.kind() == SkippedBy::Pattern && self.pattern().is_some()
     }
 
-    /// Returns the URL that the URL redirects to, if that decided.
+    /// Returns the target of the redirect, if the redirect decided.
     #[must_use]
     pub fn redirects_to(&self) -> Option<&str> {
         match self {
@@ -170,7 +171,7 @@ impl Reason {
         }
     }
 
-    /// Returns the name under which it is counted: its text without what differs from URL to URL.
+    /// Returns the name for counting: its text without the parts that differ between URLs.
     #[must_use]
     pub fn name(&self) -> String {
         match self {

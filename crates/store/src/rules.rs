@@ -15,7 +15,7 @@ pub struct LikenessRules {
     pub thresholds: Thresholds,
     /// The set of pages that a page is compared with.
     pub scope: DuplicateScope,
-    /// The number of pages of a cluster that are kept: the original and `per_cluster - 1` retained
+    /// Number of pages of a cluster that are kept: the original and `per_cluster - 1` retained
     /// duplicates.
     pub per_cluster: NonZeroU32,
 }
@@ -32,16 +32,16 @@ impl Default for LikenessRules {
 
 impl LikenessRules {
     /// Returns the partition of the signature index that `page` belongs to. It depends on the final
-    /// URL, not on the URL that redirected there. Partitions are not stored: a crawl that is
-    /// continued under another scope is compared under that one from then on.
+    /// URL, not on the URL that redirected there. Partitions are not stored: if a crawl is
+    /// continued under another scope, that scope applies from then on.
     pub(crate) fn group(&self, page: &Page, key: HashKey) -> u64 {
         let name = match self.scope {
             DuplicateScope::Crawl => return 0,
             DuplicateScope::Domain => page.final_url.registrable_domain().to_owned(),
             DuplicateScope::Host => page.final_url.host().to_string(),
         };
-        // The hash is keyed, so that nobody can choose a host name that shares the partition of
-        // another.
+        // The hash is keyed, so that nobody can choose a host name that shares another host's
+        // partition.
         let digest = key.digest(name.as_bytes());
         (digest >> 64) as u64
     }
@@ -50,12 +50,12 @@ impl LikenessRules {
 /// The pages that a page is compared with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DuplicateScope {
-    /// Those of the whole crawl.
+    /// Pages of the whole crawl.
     #[default]
     Crawl,
-    /// Those of its registrable domain, by the public suffix list.
+    /// Pages of its registrable domain, by the public suffix list.
     Domain,
-    /// Those of its host; ports do not count.
+    /// Pages of its host; ports do not count.
     Host,
 }
 
@@ -95,7 +95,8 @@ impl FromStr for DuplicateScope {
     }
 }
 
-/// The same bytes before the same words, and these before the nearest.
+/// Returns the certainty of a match: the same bytes rank above the same words, which rank above the
+/// nearest text.
 pub(crate) fn certainty(likeness: Likeness) -> f64 {
     match likeness {
         Likeness::SamePayload => 3.0,

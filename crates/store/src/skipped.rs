@@ -1,4 +1,4 @@
-//! The rows of URLs that were seen and not visited, by the kinds of their reasons.
+//! Rows of URLs that were seen but not visited, by the kinds of their reasons.
 
 use crate::patterns::name::PatternName;
 use crate::reason::Reason;
@@ -10,9 +10,9 @@ use crate::visit_record::{Fate, VisitRecord};
 pub enum ExcludedBy {
     /// A rule: the URL was not visited, or its page was not archived.
     Rule(SkippedBy),
-    /// The URL redirects to a page of this crawl, which has a visit of its own: nothing is missing.
+    /// The URL redirects to a page of this crawl, which has its own visit, so nothing is missing.
     Redirect,
-    /// The URL was visited, and has no page to archive.
+    /// The URL was visited, but there was no page to archive.
     Visited,
 }
 
@@ -27,7 +27,7 @@ impl ExcludedBy {
         }
     }
 
-    /// Returns a few words for people; `None` if only the reason itself says it.
+    /// Returns a short description for people; `None` if only the reason itself can say it.
     #[must_use]
     pub const fn words(self) -> Option<&'static str> {
         match self {
@@ -55,8 +55,8 @@ impl VisitRecord {
             .and_then(Reason::pattern)
     }
 
-    /// Returns true if the visit brought a page, false if it failed or a rule excluded it; `None`
-    /// if it redirects to a page whose own visit decides.
+    /// Returns true if the visit brought a page, and false if it failed or a rule excluded it.
+    /// Returns `None` if it redirects to a page whose own visit decides.
     #[must_use]
     pub fn has_brought_page(&self) -> Option<bool> {
         match (self.fate, &self.reason) {
@@ -70,8 +70,8 @@ impl VisitRecord {
 }
 
 impl SkippedBy {
-    /// Returns the kind of reason for which a row's page was not visited; none where it was, or
-    /// where it is no page.
+    /// Returns the kind of reason why a row's page was not visited; `None` if it was visited, or if
+    /// the row is not about a page.
     #[must_use]
     pub fn of(row: &VisitRecord) -> Option<Self> {
         if row.fate != Fate::Excluded || row.requisite > 0 {
@@ -79,13 +79,13 @@ impl SkippedBy {
         }
         let kind = Self::of_exclusion(row);
         match (row.status, kind) {
-            // The URL was visited: it redirects in a circle, or to a URL with a visit of its own.
+            // The URL was visited: it redirects in a circle, or to a URL that has its own visit.
             (Some(_), Self::Other) => None,
             (_, kind) => Some(kind),
         }
     }
 
-    /// Returns the kind of reason of an excluded visit, also of a requisite or a redirect.
+    /// Returns the kind of reason of an excluded visit, even of a requisite or a redirect.
     #[must_use]
     pub fn of_exclusion(row: &VisitRecord) -> Self {
         row.reason.as_ref().map_or(Self::Other, Reason::kind)

@@ -1,25 +1,25 @@
-//! Kinds of reasons for which a URL that a crawl has seen was not visited.
+//! Kinds of reasons why a URL that a crawl has seen was not visited.
 //!
 //! | kind | the URL | whose choice |
 //! |---|---|---|
-//! | `duplicates-links` | is known from left-out pages only, whose links are not followed | ours |
+//! | `duplicates-links` | is known only from left-out pages, whose links are not followed | ours |
 //! | `pattern` | is of a URL pattern that was closed | ours |
 //! | `trap` | has the shape of a trap as a link | ours |
 //! | `scope` | is out of the scope, or excluded by an expression | the user's |
-//! | `limit` | waits in the queue, or is behind a limit | the user's |
+//! | `limit` | waits in the queue, or exceeds a limit | the user's |
 //! | `robots` | is forbidden by robots.txt | the site's |
 //! | `page` | asks not to be archived, or its page asks not to follow it | the site's |
-//! | `cut` | is a link that a page or sitemap has beyond a limit ([`Limit`](crate::Limit)) | ours |
-//! | `other` | was left out for none of these reasons | ours |
+//! | `cut` | is a link beyond a limit of its page or sitemap ([`Limit`](crate::Limit)) | ours |
+//! | `other` | was left out for any other reason | ours |
 //!
-//! A crawl is complete where the crawler itself has left nothing unvisited by its own choice.
+//! A crawl is complete if the crawler left nothing unvisited by its own choice.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A kind of reasons for which a URL was seen and not visited.
+/// A kind of reason why a URL was seen and not visited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum SkippedBy {
     /// It is known only from pages that were left out as duplicates.
@@ -28,7 +28,8 @@ pub enum SkippedBy {
     Pattern,
     /// The scope, or an expression.
     Scope,
-    /// A limit: it waits in the queue, or is too deep, or its pattern has had its pages.
+    /// A limit: it waits in the queue, or is too deep, or its pattern has reached its limit of
+    /// pages.
     Limit,
     /// robots.txt.
     Robots,
@@ -36,14 +37,14 @@ pub enum SkippedBy {
     Trap,
     /// The directive of a page: noarchive, nofollow.
     Page,
-    /// None of these.
+    /// Any other reason.
     Other,
     /// A limit of the crawler cut it off the page that links to it. No visit record has this kind.
     Cut,
 }
 
 impl SkippedBy {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 9] = [
         Self::DuplicatesLinks,
         Self::Pattern,
@@ -56,7 +57,7 @@ impl SkippedBy {
         Self::Cut,
     ];
 
-    /// Returns the word in options and outputs.
+    /// Returns the word for it in options and outputs.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -72,7 +73,7 @@ impl SkippedBy {
         }
     }
 
-    /// Returns true if neither the user nor the site has chosen it.
+    /// Returns true if the choice was neither the user's nor the site's.
     #[must_use]
     pub const fn is_ours(self) -> bool {
         matches!(

@@ -7,15 +7,15 @@ use crate::skipped_by::SkippedBy;
 use crate::unread_format::UnreadFormat;
 use crate::visit_record::{Fate, VisitRecord};
 
-/// Sums over all visit records of a crawl, over all its sessions.
+/// Sums over all visit records of a crawl, across all its sessions.
 ///
-/// Sums over a part of a crawl may be below zero: a node revokes visits that another one recorded.
-/// They wrap, so that the sum over all parts is right.
+/// Sums over a part of a crawl may be negative, because a node can revoke visits that another node
+/// recorded. They wrap, so that the sum over all parts is right.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
     /// Pages that were fetched and judged.
     pub pages: u64,
-    /// Pages among them that are new.
+    /// Fetched pages that are new.
     pub unique: u64,
     /// Exact duplicates.
     pub exact_duplicates: u64,
@@ -29,22 +29,21 @@ pub struct Totals {
     pub bytes: u64,
     /// Duplicates that were kept.
     pub kept_duplicates: u64,
-    /// Requisites that were fetched. They count here and in `bytes`, and in no sum above.
+    /// Requisites that were fetched. They count here and in `bytes`, but in no sum above.
     pub requisites: u64,
-    /// Requisites that were not fetched: a failure, or a rule that forbade it.
+    /// Requisites that were not fetched, because of a failure or a rule.
     pub requisites_missing: u64,
-    /// New versions of pages that an earlier crawl archived; they are not among the unique ones.
+    /// New versions of pages that an earlier crawl archived; they do not count as unique.
     pub changed: u64,
-    /// URLs among the excluded ones that were not visited, by the kind of reason: see
-    /// [`SkippedBy`].
+    /// Excluded URLs that were not visited, by the kind of reason: see [`SkippedBy`].
     pub skipped: [u64; SkippedBy::ALL.len()],
     /// Pages that were compared with the topic of a focused crawl.
     pub judged: u64,
-    /// Pages among them that are not about it.
+    /// Compared pages that are not about the topic.
     pub off_topic: u64,
     /// Visits that a limit cut, requisites included, by limit.
     pub cuts: [CutSum; Limit::ALL.len()],
-    /// Archived documents that are not read, by format.
+    /// Archived documents that were not parsed, by format.
     pub unread: [u64; UnreadFormat::ALL.len()],
 }
 
@@ -61,8 +60,7 @@ impl Totals {
         self.judged.saturating_sub(self.off_topic)
     }
 
-    /// Returns the share of pages about the topic among those that were compared with it; none
-    /// without a topic.
+    /// Returns the share of compared pages that are about the topic; `None` without a topic.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a share needs no 53 bits")]
     pub fn harvest(&self) -> Option<f64> {
@@ -75,13 +73,13 @@ impl Totals {
         sums.filter(|(_, sum)| sum.visits > 0)
     }
 
-    /// Returns the formats of documents that are not read, with their numbers.
+    /// Returns the formats of documents that were not parsed, with their numbers.
     pub fn unread_formats(&self) -> impl Iterator<Item = (UnreadFormat, u64)> {
         let counts = UnreadFormat::ALL.into_iter().zip(self.unread);
         counts.filter(|(_, count)| *count > 0)
     }
 
-    /// Returns the number of links to pages that limits of the crawler cost, as far as they could
+    /// Returns the number of links to pages that were lost to limits of the crawler, if they could
     /// be counted.
     #[must_use]
     pub fn lost_links(&self) -> u64 {

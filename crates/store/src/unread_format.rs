@@ -1,11 +1,11 @@
-//! Formats of documents that are archived and not read: their text and links are unknown.
+//! Formats of documents that are archived but not parsed: their text and links are unknown.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A format of documents whose text and links are not read. The journal stores it by its place: a
-/// new one goes to the end.
+/// A format of documents whose text and links are not parsed. The journal stores it by its index,
+/// so a new one goes to the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum UnreadFormat {
     /// PDF and PostScript.
@@ -17,10 +17,10 @@ pub enum UnreadFormat {
 }
 
 impl UnreadFormat {
-    /// All of them, in the order of the journal.
+    /// All formats, in the order of the journal.
     pub const ALL: [Self; 3] = [Self::Pdf, Self::Office, Self::Archive];
 
-    /// Returns the word in outputs.
+    /// Returns the word for it in outputs.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -49,8 +49,8 @@ impl UnreadFormat {
         }
     }
 
-    /// Returns the format of a document that is not read; none of other content. The media type
-    /// decides, or the first bytes where it says nothing.
+    /// Returns the format of a document that is not parsed; `None` for other content. The media
+    /// type decides, or the first bytes if the media type says nothing.
     #[must_use]
     pub fn of(media_type: Option<&str>, body: &[u8]) -> Option<Self> {
         let media_type = media_type.unwrap_or_default();
@@ -120,7 +120,7 @@ impl UnreadFormat {
         let (_, format) = marks.find(|(mark, _)| body.starts_with(mark))?;
         let head = &body[..body.len().min(2 << 10)];
         let has = |name: &[u8]| head.windows(name.len()).any(|part| part == name);
-        // Office documents are packed files; their first entries name what they are.
+        // Office documents are zip files; their first entries name the type.
         let is_office = *format == Self::Archive
             && (has(b"[Content_Types].xml") || has(b"mimetypeapplication/"));
         Some(if is_office { Self::Office } else { *format })

@@ -11,39 +11,39 @@ use crate::limit::Cut;
 use crate::unread_format::UnreadFormat;
 
 /// Details of a visit, for exports, statistics and harvests. All are absent in records of journal
-/// formats before 8; later fields say since which format they are there.
+/// formats before 8; a field added later says in which format it was introduced.
 ///
 /// The order of the fields is on disk (postcard): a new one goes to the end, with a new format
 /// version of the journal. Invariant: each field of the default is encoded as one zero byte.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VisitDetails {
-    /// The rule by which the page repeats another.
+    /// The rule that found the page to be a duplicate.
     pub rule: Option<DuplicateRule>,
     /// The time from the first byte of the last request to the last byte of its response, in whole
     /// milliseconds.
     pub duration: Option<Duration>,
-    /// The number of words of the text that was judged.
+    /// Number of words of the judged text.
     pub words: Option<u32>,
-    /// The number of redirects that were followed.
+    /// Number of followed redirects.
     pub redirects: u32,
     /// The digest of the payload as received, as in `WARC-Payload-Digest` (WARC/1.1, section 5.9).
     pub digest: Option<String>,
-    /// True for a sitemap that was read for its entries.
+    /// True for a sitemap whose entries were read.
     pub is_sitemap: bool,
-    /// The relevance of the page to the topic of a focused crawl; none if it was not judged.
+    /// Relevance of the page to the topic of a focused crawl; `None` if it was not judged.
     pub relevance: Option<Relevance>,
     /// The limits that cut the visit, each once.
     pub cuts: Vec<Cut>,
-    /// The format of a document that was archived and not read for its text and links.
+    /// The format of a document that was archived but not parsed for its text and links.
     pub unread: Option<UnreadFormat>,
-    /// Kept pages whose content is part of this page's: they repeat it.
+    /// Kept pages whose content is part of this page's, so that they repeat it.
     pub contains: Vec<PageUrl>,
-    /// The name of the body without its content codings, like [`VisitRecord::payload`]; none if it
-    /// had none or could not be decoded whole.
+    /// The name of the body without its content codings, like [`VisitRecord::payload`]; `None` if
+    /// the body lacked a content coding, or could not be decoded completely.
     ///
     /// [`VisitRecord::payload`]: crate::VisitRecord::payload
     pub content: Option<u128>,
-    /// Hundredths of the text that are in the page's language; none if the text is too short to
+    /// Percentage of the text that is in the page's language; `None` if the text is too short to
     /// tell.
     pub language_confidence: Option<u8>,
 }
@@ -55,8 +55,8 @@ impl VisitDetails {
         Some(f64::from(self.language_confidence?) / 100.0)
     }
 
-    /// Returns the names of the limits that cut the visit, separated by spaces; none if it is
-    /// whole.
+    /// Returns the names of the limits that cut the visit, separated by spaces; `None` if no limit
+    /// did.
     #[must_use]
     pub fn truncated_by(&self) -> Option<String> {
         let names: Vec<&str> = self.cuts.iter().map(|cut| cut.limit.as_str()).collect();

@@ -19,14 +19,15 @@ pub enum Fate {
     ExactDuplicate,
     /// Nearly the same text as an earlier page.
     NearDuplicate,
-    /// It could not be fetched: no answer, or an answer that is an error.
+    /// It could not be fetched: no response, or a response with an error.
     Failed,
     /// A rule forbade it: robots.txt, the scope, a limit.
     Excluded,
-    /// An earlier crawl archived other bytes under its URL: a new version of that page, and kept.
+    /// An earlier crawl archived other bytes under its URL. The page is a new version, and was
+    /// kept.
     Changed,
-    /// The page is not about the topic of a focused crawl. It was not admitted, so that no later
-    /// page is compared with it.
+    /// The page is not about the topic of a focused crawl. It was not admitted, so later pages are
+    /// not compared with it.
     OffTopic,
 }
 
@@ -80,18 +81,18 @@ impl Fate {
 }
 
 /// One visited URL. The order of the fields is on disk (postcard), in the journal and in the
-/// tables, so it stays; what else a journal knows of a visit is in [`VisitDetails`].
+/// tables, so it must not change; further data about a visit is in [`VisitDetails`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VisitRecord {
     /// Its URL as it was queued.
     pub url: PageUrl,
-    /// The final URL of its redirects, if that is another one.
+    /// The final URL of its redirects, if it differs.
     pub final_url: Option<PageUrl>,
-    /// The status code of the last answer.
+    /// The status code of the last response.
     pub status: Option<u16>,
     /// The time of the last request, or of the decision not to send one.
     pub fetched_at: Timestamp,
-    /// Links from a seed.
+    /// Number of links from a seed.
     pub depth: u32,
     /// The page that it was found on.
     pub via: Option<PageUrl>,
@@ -99,7 +100,7 @@ pub struct VisitRecord {
     pub content_type: Option<String>,
     /// Payload bytes as received.
     pub bytes: u64,
-    /// The character set that it was decoded from.
+    /// The character set of the encoded text.
     pub charset: Option<String>,
     /// The language, by ISO 639-1.
     pub language: Option<String>,
@@ -107,11 +108,11 @@ pub struct VisitRecord {
     pub title: Option<String>,
     /// The outcome.
     pub fate: Fate,
-    /// The page that it duplicates, or of which it is a new version.
+    /// The page that it duplicates, or the page whose new version it is.
     pub duplicate_of: Option<PageUrl>,
-    /// Bits between the two fingerprints.
+    /// Distance in bits between the two fingerprints.
     pub distance: Option<u32>,
-    /// The estimated resemblance of the two texts, 0 to 1.
+    /// Estimated resemblance of the two texts, 0 to 1.
     pub resemblance: Option<f64>,
     /// The text's fingerprint.
     pub fingerprint: Option<Fingerprint>,
@@ -121,19 +122,20 @@ pub struct VisitRecord {
     pub warc_file: Option<String>,
     /// The offset in that file.
     pub warc_offset: Option<u64>,
-    /// True if the archive has the response of this visit: false where it was left out, or where
-    /// the archive had the same bytes already.
+    /// True if the archive has the response of this visit; false if it was left out, or if the
+    /// archive already had the same bytes.
     pub kept: bool,
     /// True if `duplicate_of` is a page of an earlier crawl that counts as seen.
     pub of_earlier: bool,
-    /// The URL that the page names as its canonical page, if that is another one.
+    /// The URL that the page names as its canonical page, if it differs.
     pub canonical: Option<PageUrl>,
-    /// Steps from the page that needs it ([`crate::DiscoveredUrl::requisite`]); 0 is a page.
+    /// Number of steps from the page that needs it ([`crate::DiscoveredUrl::requisite`]); 0 for a
+    /// page.
     pub requisite: u8,
-    /// The name of the page's payload in the index (the first 128 bits of its SHA-1), whether the
-    /// archive has it or not.
+    /// The name of the page's payload in the index (the first 128 bits of its SHA-1), even if the
+    /// archive does not have it.
     pub payload: Option<u128>,
-    /// Further details. The journal has them behind the row.
+    /// Further details. In the journal, they follow the row.
     #[serde(skip)]
     pub details: VisitDetails,
 }
@@ -171,9 +173,9 @@ impl VisitRecord {
         }
     }
 
-    /// Returns the name of the page's content: its body without content codings, since a server
-    /// that compresses each response may pack the same content differently every time. A body that
-    /// was not decoded is its own content.
+    /// Returns the name of the page's content: its body without content codings. A server that
+    /// compresses each response may encode the same content differently each time. A body that was
+    /// not decoded is its own content.
     #[must_use]
     pub fn content(&self) -> Option<u128> {
         self.details.content.or(self.payload)
@@ -185,21 +187,21 @@ impl VisitRecord {
         self.reason.as_ref().map(ToString::to_string)
     }
 
-    /// Returns true if the last response had a page, whatever was done with it.
+    /// Returns true if the last response had a page, even if it was left out.
     #[must_use]
     pub fn has_page_status(&self) -> bool {
         self.status
             .is_some_and(|status| (200..300).contains(&status))
     }
 
-    /// Returns true if a page was fetched and judged, and is no requisite.
+    /// Returns true if a page, not a requisite, was fetched and judged.
     #[must_use]
     pub const fn is_page(&self) -> bool {
         self.requisite == 0 && self.fate.is_page()
     }
 
-    /// Returns true if the archive has the page with its text: not if it was left out, nor if its
-    /// bytes are archived elsewhere.
+    /// Returns true if the archive has the page with its text: false if the page was left out, or
+    /// if its bytes are archived elsewhere.
     #[must_use]
     pub const fn has_page(&self) -> bool {
         self.kept && self.fate.is_page() && self.warc_file.is_some()
@@ -218,8 +220,8 @@ impl VisitRecord {
         self.of_earlier && self.duplicate_of.as_ref() == Some(&self.url)
     }
 
-    /// Returns the rule by which the page repeats another; none if it repeats none. Rebuilt from an
-    /// archive without the rule, it has the usual one.
+    /// Returns the rule that found the page to be a duplicate; `None` if it is not one. A record
+    /// rebuilt from an archive without the rule has the usual rule.
     #[must_use]
     pub fn duplicate_rule(&self) -> Option<DuplicateRule> {
         self.details.rule.or(match self.fate {
@@ -230,7 +232,7 @@ impl VisitRecord {
     }
 
     /// Returns the kind of the URL: `page`, `requisite`, `sitemap`, or `robots` for a robots.txt
-    /// that a link led to.
+    /// that was found as a link.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         if self.requisite > 0 {

@@ -1,4 +1,4 @@
-//! Topics are made from words, from examples, or from both.
+//! Builds topics from words, from examples, or from both.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,13 +13,13 @@ use crate::stored::{Millionths, StoredExample, StoredTopic, TOPIC_VERSION, Topic
 use crate::topic::Topic;
 use crate::word_table::MAX_TOPIC_WORDS;
 
-/// The number of examples below which a topic is warned of.
+/// Minimum number of examples; fewer give a warning.
 const FEW: usize = 3;
 
 /// The text of an example, with a name for messages.
 #[derive(Clone, Copy, Debug)]
 pub struct ExampleText<'a> {
-    /// The file or the URL.
+    /// File or URL.
     pub name: &'a str,
     /// The text.
     pub page: PageText<'a>,
@@ -28,16 +28,16 @@ pub struct ExampleText<'a> {
 /// A topic that cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TopicError {
-    /// Nothing was given, or only stop words.
+    /// No words were given, or only stop words.
     #[error("the topic has no word that counts: {given:?}")]
     NoWord {
         /// The words that were given.
         given: String,
     },
-    /// More words than a topic can have.
+    /// More words than a topic can hold.
     #[error("a topic has at most {MAX_TOPIC_WORDS} words, got {count}")]
     TooManyWords {
-        /// Their number.
+        /// Number of words.
         count: usize,
     },
     /// An example without a word that counts.
@@ -48,22 +48,22 @@ pub enum TopicError {
     },
 }
 
-/// A reason for which a topic may be worse than it could be.
+/// A reason why a topic may be worse than necessary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Warning {
     /// Fewer than three examples.
     FewExamples {
-        /// Their number.
+        /// Number of examples.
         count: usize,
     },
-    /// No word is in more than one example.
+    /// No word occurs in more than one example.
     NothingInCommon,
-    /// Examples beyond [`MAX_EXAMPLES`] were left out.
+    /// Examples beyond [`MAX_EXAMPLES`] were ignored.
     ExamplesLeftOut,
 }
 
 impl Warning {
-    /// Returns the warnings about this number of examples.
+    /// Returns the warnings for this number of examples.
     pub(crate) fn of_examples(
         count: usize,
         leaves_out: bool,
@@ -97,21 +97,21 @@ impl fmt::Display for Warning {
     }
 }
 
-/// A builder of topics. Examples are read one after the other, and only their words are kept.
+/// A builder of topics. It reads examples one by one, and keeps only their words.
 #[derive(Clone, Debug)]
 pub struct TopicBuilder<'a> {
     frequencies: Option<&'a DocumentFrequencies>,
     /// The text of the words that the user gave.
     pub(crate) given_text: String,
-    /// Their occurrences.
+    /// Occurrences of each given word.
     given: BTreeMap<Box<str>, u32>,
     pub(crate) examples: Vec<CountedExample>,
     pub(crate) leaves_out: bool,
 }
 
 impl Topic {
-    /// Returns the topic of these words, without the stop words among them. Rarity is that of the
-    /// given frequencies; without any it is learned.
+    /// Returns the topic of `words` without stop words. Rarity comes from `frequencies`, or is
+    /// learned while crawling.
     ///
     /// # Errors
     /// No word counts, or there are more than [`MAX_TOPIC_WORDS`].
@@ -123,10 +123,10 @@ impl Topic {
         Ok(topic)
     }
 
-    /// Returns the topic of these examples.
+    /// Returns the topic of `examples`.
     ///
     /// # Errors
-    /// There is no example, or one of them has no word that counts.
+    /// There is no example, or an example has no word that counts.
     pub fn of_examples(
         examples: &[ExampleText<'_>],
         frequencies: Option<&DocumentFrequencies>,
@@ -140,8 +140,8 @@ impl Topic {
 }
 
 impl<'a> TopicBuilder<'a> {
-    /// Creates a builder of a topic of nothing. The rarity of its words is that of the frequencies;
-    /// without any it is learned while crawling.
+    /// Creates a builder of an empty topic. The rarity of its words comes from `frequencies`, or is
+    /// learned while crawling.
     #[must_use]
     pub fn new(frequencies: Option<&'a DocumentFrequencies>) -> Self {
         Self {
@@ -153,8 +153,8 @@ impl<'a> TopicBuilder<'a> {
         }
     }
 
-    /// Adds words, without the stop words among them. A word that is repeated weighs more; forms of
-    /// a word are the same word.
+    /// Adds words, except stop words. A repeated word weighs more; forms of a word are the same
+    /// word.
     ///
     /// # Errors
     /// No word counts, or there are more than [`MAX_TOPIC_WORDS`].
@@ -175,7 +175,7 @@ impl<'a> TopicBuilder<'a> {
     /// Adds an example.
     ///
     /// # Errors
-    /// The example has no word that counts. It is left out, and the builder may be used further.
+    /// The example has no word that counts. It is ignored, and the builder remains usable.
     pub fn example(&mut self, example: &ExampleText<'_>) -> Result<(), TopicError> {
         if self.examples.len() == MAX_EXAMPLES {
             self.leaves_out = true;
@@ -192,7 +192,7 @@ impl<'a> TopicBuilder<'a> {
         }
     }
 
-    /// Returns true once further examples are left out.
+    /// Returns true once an example was ignored because there were too many.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.leaves_out
@@ -253,7 +253,8 @@ impl<'a> TopicBuilder<'a> {
     }
 }
 
-/// Returns the occurrences of the topic's words, which have these numbers, in an example.
+/// Returns the occurrences of the topic's words in an example. `numbers` maps the base of each word
+/// to its number.
 fn stored(example: &CountedExample, numbers: &BTreeMap<String, usize>) -> StoredExample {
     let counts = examples::by_base(example).into_iter();
     let counts = counts.filter_map(|(base, times)| Some((*numbers.get(&base)? as u16, times)));

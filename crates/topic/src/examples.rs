@@ -1,10 +1,10 @@
-//! Words of examples: which of them say what the examples are about.
+//! Selects the words that describe what the examples are about.
 //!
-//! Forms of a word are one word. Candidates are words that more than one example has, and that a
-//! larger part of the examples than of other documents has, if frequencies are known. The topic
-//! keeps the [`MAX_CANDIDATES`] that take the greatest share of the examples; of these, the
-//! [`WORDS_OF_EXAMPLES`] weightiest have a weight (Rocchio 1971, without negative examples). Which
-//! they are may change when the topic is weighed again: how rare a word is, is learned later.
+//! Forms of a word are one word. Candidates are words that more than one example contains; if
+//! frequencies are known, a larger fraction of the examples than of other documents must contain
+//! them. The topic keeps the [`MAX_CANDIDATES`] best candidates and gives a weight to the
+//! [`WORDS_OF_EXAMPLES`] weightiest (Rocchio 1971, without negative examples). Reweighing the topic
+//! may change this selection, because rarity is learned later.
 
 use std::collections::BTreeMap;
 
@@ -16,25 +16,25 @@ use crate::page_words::{MAX_PAGE_WORDS, start_of};
 use crate::stop_words::without_stop_words;
 use crate::weights::{by_rarity, rarity, share_of_example};
 
-/// The most examples of a topic; further ones are left out, with a warning.
+/// Maximum number of examples in a topic; further ones are ignored, with a warning.
 pub const MAX_EXAMPLES: usize = 100;
-/// The different words of an example that are counted: the most frequent ones.
+/// Maximum number of different words counted per example: the most frequent ones.
 pub const MAX_EXAMPLE_WORDS: usize = 1_000;
-/// The words of examples that a topic keeps at most.
+/// Maximum number of words from examples in a topic.
 pub(crate) const MAX_CANDIDATES: usize = 128;
-/// The words of examples that have a weight, at most.
+/// Maximum number of words from examples that have a weight.
 pub const WORDS_OF_EXAMPLES: usize = 32;
 
 /// An example as the occurrences of its words, without stop words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CountedExample {
-    /// The number of words, with stop words.
+    /// Number of words, including stop words.
     pub(crate) length: usize,
     pub(crate) counts: BTreeMap<Box<str>, u32>,
 }
 
 impl CountedExample {
-    /// Counts the words of a page; none if it has no word that counts.
+    /// Counts the words of a page. Returns `None` if no word counts.
     pub(crate) fn of(page: &PageText<'_>) -> Option<Self> {
         let text = format!(
             "{}\n{}",
@@ -56,15 +56,15 @@ impl CountedExample {
     }
 }
 
-/// Returns true for words that may say what a text is about: not numbers, and not single letters
-/// of alphabets.
+/// Returns true for words that may describe a text: not numbers, and not single letters of
+/// alphabets.
 fn counts_in_examples(word: &str) -> bool {
     let is_letter = word.len() == 1;
     !is_letter && word.len() <= MAX_TERM && word.chars().any(char::is_alphabetic)
 }
 
-/// Removes all but the [`MAX_EXAMPLE_WORDS`] most frequent words; of equally frequent ones the last
-/// in alphabetical order.
+/// Removes all but the [`MAX_EXAMPLE_WORDS`] most frequent words; between equally frequent ones,
+/// the last in alphabetical order go first.
 fn keep_most_frequent(counts: &mut BTreeMap<Box<str>, u32>) {
     if counts.len() <= MAX_EXAMPLE_WORDS {
         return;
@@ -75,25 +75,25 @@ fn keep_most_frequent(counts: &mut BTreeMap<Box<str>, u32>) {
     counts.extend(all);
 }
 
-/// The words that examples bring into a topic.
+/// Words that the examples add to a topic.
 #[derive(Debug)]
 pub(crate) struct Chosen {
     pub(crate) words: Vec<Box<str>>,
-    /// True if no word is in more than one example, although there are several.
+    /// True if no word occurs in more than one of several examples.
     pub(crate) nothing_in_common: bool,
 }
 
-/// A word that examples bring.
+/// A word of the examples.
 #[derive(Debug, Default)]
 struct Candidate<'a> {
-    /// Its most frequent form, with its occurrences.
+    /// Most frequent form, with its occurrences.
     form: (&'a str, u32),
     examples: usize,
-    /// The sum of its shares of the examples.
+    /// Sum of the word's shares in the examples.
     share: f64,
 }
 
-/// Chooses at most `most` words of the examples, the weightiest first.
+/// Chooses up to `most` words of the examples, the weightiest first.
 pub(crate) fn choose(
     examples: &[CountedExample],
     frequencies: Option<&DocumentFrequencies>,
@@ -155,21 +155,21 @@ pub(crate) fn by_base(example: &CountedExample) -> BTreeMap<String, u32> {
     counts
 }
 
-/// Returns the rarity of a word by given frequencies; 1 without any.
+/// Returns the rarity of a word by the given frequencies, or 1 without frequencies.
 pub(crate) fn rarity_of(frequencies: Option<&DocumentFrequencies>, word: &str) -> f64 {
     frequencies.map_or(1.0, |known| {
         rarity(documents_with(known, word).into(), known.documents())
     })
 }
 
-/// Returns the number of documents that have the most frequent form of a word: at least so many
-/// have one of its forms.
+/// Returns the number of documents that contain the most frequent form of a word: a lower bound for
+/// the documents that contain any form.
 fn documents_with(known: &DocumentFrequencies, word: &str) -> u32 {
     let forms = forms(word).into_iter();
     forms.map(|form| known.of(&form)).max().unwrap_or_default()
 }
 
-/// Returns the part of all documents that have a word.
+/// Returns the fraction of all documents that contain a word.
 pub(crate) fn share_of(known: &DocumentFrequencies, word: &str) -> f64 {
     f64::from(documents_with(known, word)) / (known.documents().max(1) as f64)
 }

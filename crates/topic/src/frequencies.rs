@@ -1,29 +1,29 @@
 //! Document frequencies of the topic's words, learned while crawling.
 //!
 //! Only the topic's words are counted, by their numbers in the topic, so there are at most
-//! [`MAX_TOPIC_WORDS`] counts however many pages are learned. The topic is weighed again at 32, 64,
-//! 128 … pages ([`DocumentFrequencies::is_due`], [`Topic::reweigh`](crate::Topic::reweigh)): the
-//! weights settle, and the number of changes stays small.
+//! [`MAX_TOPIC_WORDS`] counts for any number of pages. The topic is reweighed at 32, 64, 128 …
+//! pages ([`DocumentFrequencies::is_due`], [`Topic::reweigh`](crate::Topic::reweigh)): the weights
+//! settle, and the number of changes stays small.
 
 use serde::{Deserialize, Serialize};
 
 use crate::judged::Judged;
 use crate::word_table::MAX_TOPIC_WORDS;
 
-/// The number of pages after which a topic is first weighed again.
+/// Number of judged pages at the first reweighing.
 pub const FIRST_REWEIGHING: u64 = 32;
 
-/// Pages that were judged, and the number of pages that have each word of the topic.
+/// Number of judged pages, in total and per word of the topic.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Written")]
 pub struct DocumentFrequencies {
     documents: u64,
-    /// By the number of the word; words behind the last one occurred nowhere.
+    /// Indexed by word number; words beyond the end never occurred.
     counts: Vec<u64>,
 }
 
 impl DocumentFrequencies {
-    /// Counts one more page, by the judgement of the topic with these words.
+    /// Counts a page by its judgement. The topic must have the same words throughout.
     pub fn learn(&mut self, judged: &Judged) {
         self.documents += 1;
         for number in judged.found() {
@@ -34,20 +34,19 @@ impl DocumentFrequencies {
         }
     }
 
-    /// Returns the number of pages.
+    /// Returns the number of judged pages.
     #[must_use]
     pub fn documents(&self) -> u64 {
         self.documents
     }
 
-    /// Returns true at the numbers of pages at which the topic is to be weighed again: 32, 64, 128
-    /// and so on.
+    /// Returns true if the topic should be reweighed now: at 32, 64, 128 … pages.
     #[must_use]
     pub fn is_due(&self) -> bool {
         self.documents >= FIRST_REWEIGHING && self.documents.is_power_of_two()
     }
 
-    /// Returns the number of pages with the word of this number.
+    /// Returns the number of pages that contain the word of this number.
     pub(crate) fn of(&self, number: usize) -> u64 {
         self.counts.get(number).copied().unwrap_or(0)
     }

@@ -1,8 +1,8 @@
-//! A topic that grows: each seed of a crawl is a further example of it.
+//! A topic that grows: each seed page of a crawl becomes an example.
 //!
-//! The topic is built anew with each example, from the words of all. They are stored, so that a
-//! crawl that is continued in the middle of its seeds needs no page again. A topic that is complete
-//! takes no further example.
+//! Each new example rebuilds the topic from the words of all examples. These words are stored, so
+//! that a crawl that continues in the middle of its seeds does not need their pages again. A
+//! complete topic accepts no further examples.
 
 mod stored;
 
@@ -19,28 +19,28 @@ use crate::topic::Topic;
 
 pub use self::stored::GROWING_TOPIC_VERSION;
 
-/// A topic of the words and examples that a user gave, if any, and of the seeds' pages, in the
-/// order in which they were read: at most [`MAX_EXAMPLES`] examples.
+/// A topic of the user's words and examples, if any, and of the seeds' pages in the order of
+/// reading: at most [`MAX_EXAMPLES`] examples.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "StoredGrowing", into = "StoredGrowing")]
 pub struct GrowingTopic {
     frequencies: Option<Arc<DocumentFrequencies>>,
-    /// The words that the user gave; empty without any.
+    /// Words that the user gave; empty if there are none.
     words: String,
-    /// Those that the user gave, then those of the seeds.
+    /// Examples that the user gave, followed by the examples from seeds.
     examples: Vec<CountedExample>,
-    /// The URLs of the seeds that are examples.
+    /// URLs of the seeds that became examples.
     seeds: Vec<String>,
     nothing_in_common: bool,
     leaves_out: bool,
     is_complete: bool,
-    /// The topic so far; none without words and examples.
+    /// The current topic; `None` without words and examples.
     topic: Option<Topic>,
 }
 
 impl GrowingTopic {
-    /// Creates a topic of the words and examples in this builder, which may have none. The builder
-    /// has the same frequencies.
+    /// Creates a topic of the builder's words and examples, which may be empty. `frequencies` must
+    /// equal the builder's.
     #[must_use]
     pub fn new(builder: TopicBuilder<'_>, frequencies: Option<Arc<DocumentFrequencies>>) -> Self {
         Self {
@@ -55,7 +55,7 @@ impl GrowingTopic {
         }
     }
 
-    /// Sets the frequencies by which the topic is built with the next example. They are not stored.
+    /// Sets the frequencies that the next example is weighed with. They are not stored.
     #[must_use]
     pub fn with_frequencies(self, frequencies: Option<Arc<DocumentFrequencies>>) -> Self {
         Self {
@@ -64,15 +64,16 @@ impl GrowingTopic {
         }
     }
 
-    /// Returns true if this seed is an example, or if there is no room for another.
+    /// Returns true if this seed is an example already, or if the topic accepts no more examples.
     #[must_use]
     pub fn is_done_with(&self, seed: &str) -> bool {
         let is_full = self.is_complete || self.examples.len() == MAX_EXAMPLES;
         is_full || self.seeds.iter().any(|known| known == seed)
     }
 
-    /// Adds the page of a seed; returns true if it has become an example. The same seed again is
-    /// none, and neither is a page without a word that counts or with the words of another example.
+    /// Adds the page of a seed; returns true if it has become an example. Ignores a seed that was
+    /// added before, a page without a word that counts, and a page with the words of another
+    /// example.
     pub fn add(&mut self, seed: &str, page: &PageText<'_>) -> bool {
         if self.is_complete || self.seeds.iter().any(|known| known == seed) {
             return false;
@@ -108,18 +109,18 @@ impl GrowingTopic {
         Ok(())
     }
 
-    /// Ends the growth: all seeds were read.
+    /// Ends the growth, once all seeds were read.
     pub fn complete(&mut self) {
         self.is_complete = true;
     }
 
-    /// Returns true once the topic takes no further example.
+    /// Returns true once the topic accepts no further examples.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.is_complete
     }
 
-    /// Returns the topic so far; none if there were no words and no examples.
+    /// Returns the current topic; `None` without words and examples.
     #[must_use]
     pub fn topic(&self) -> Option<&Topic> {
         self.topic.as_ref()

@@ -1,26 +1,27 @@
-//! Inflections: the forms of an English word that count as the word.
+//! Inflections: the forms of an English word that count as the same word.
 //!
-//! Words of pages are compared by their hashes, so a topic knows all forms of its words beforehand.
-//! [`base`] is a light stemmer: plurals (Harman 1991, *How effective is suffixing?*), participles,
-//! and the nouns in *-ion* and *-or* of a verb. The forms of a word are the words with the same
-//! base among those that its endings can make; one that no text has costs a few bytes.
+//! Words of pages are compared by hash, so a topic must list all forms of its words in advance.
+//! [`base`] is a light stemmer for plurals (Harman 1991, *How effective is suffixing?*),
+//! participles, and nouns in *-ion* and *-or* derived from verbs. To find the forms of a word, the
+//! code combines its roots with all endings and keeps the results that have the same base. A form
+//! that no text contains costs a few bytes.
 //!
-//! Only words of four and more lower-case letters from a to z have forms. Words of other languages
-//! have forms, too, if they look English; texts in these languages have few of them.
+//! Only words of at least four lower-case letters from a to z have forms. Words of other languages
+//! that look English are inflected, too, but texts in these languages rarely contain such forms.
 
-/// The letters of the shortest word that is inflected.
+/// Minimum number of letters of an inflected word.
 const SHORTEST: usize = 4;
-/// The letters that are left of a word at least without *-ing* or *-ed*.
+/// Minimum number of letters that remain without *-ing* or *-ed*.
 const SHORTEST_VERB: usize = 3;
-/// The letters that are left of a word at least without *-ion* or *-or*: *option* has no verb.
+/// Minimum number of letters that remain without *-ion* or *-or*: *option* has no verb.
 const SHORTEST_OF_NOUN: usize = 5;
 
-/// Endings that [`base`] removes, and that forms are made with.
+/// Endings that [`base`] removes and `forms` appends.
 const ENDINGS: [&str; 13] = [
     "", "s", "es", "e", "ed", "ing", "ings", "ion", "ions", "or", "ors", "ation", "ations",
 ];
 
-/// Returns what the forms of a word have in common; the word itself if it is not inflected.
+/// Returns the common part of all forms of a word; the word itself if it is not inflected.
 pub(crate) fn base(word: &str) -> String {
     if !is_inflected(word) {
         return word.to_owned();
@@ -61,8 +62,8 @@ pub(crate) fn forms(word: &str) -> Vec<String> {
     forms
 }
 
-/// Returns what endings are appended to: the base, with its last letter doubled (*logg-ing*), and
-/// with *i* for *y* (*repli-es*).
+/// Returns the strings that endings are appended to: the base, the base with its last letter
+/// doubled (*logg-ing*), and with *i* for *y* (*repli-es*).
 fn roots(base: &str) -> Vec<String> {
     let mut roots = vec![base.to_owned()];
     if let Some(last) = base.chars().next_back() {
@@ -106,7 +107,7 @@ fn singular(word: &str) -> String {
     word[..word.len() - cut].to_owned()
 }
 
-/// Returns the verb of a participle: *logg-ing*, *replied*; none of what is no participle.
+/// Returns the verb of a participle (*logg-ing*, *replied*); `None` for other words.
 fn verb_of_participle(word: &str) -> Option<String> {
     if let Some(start) = word.strip_suffix("ied") {
         return (start.len() >= 2).then(|| format!("{start}y"));

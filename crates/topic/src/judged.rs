@@ -1,4 +1,4 @@
-//! The judgement of a page: its relevance, and which of the topic's words it has.
+//! The judgement of a page: its relevance, and the topic's words that it contains.
 
 use crate::relevance::Relevance;
 use crate::word_table::MAX_TOPIC_WORDS;
@@ -6,14 +6,14 @@ use crate::word_table::MAX_TOPIC_WORDS;
 /// The judgement of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judged {
-    /// The relevance of the page.
+    /// Relevance of the page.
     pub relevance: Relevance,
-    /// The topic's words on the page, a bit for each.
+    /// Bit set of the topic's words on the page.
     found: [u64; MAX_TOPIC_WORDS / 64],
 }
 
 impl Judged {
-    /// Creates the judgement of a page with the words of these numbers.
+    /// Creates a judgement with the numbers of the words that the page contains.
     pub(crate) fn of(relevance: Relevance, numbers: impl Iterator<Item = usize>) -> Self {
         let mut found = [0; MAX_TOPIC_WORDS / 64];
         for number in numbers {

@@ -15,10 +15,11 @@
 //! # Ok::<(), topic::TopicError>(())
 //! ```
 //!
-//! A focused crawl visits pages that promise to be about a topic first (Chakrabarti, van den Berg
-//! and Dom, *Focused crawling*, 1999). A [`Topic`] is at most [`MAX_TOPIC_WORDS`] words with
-//! weights, from words that the user gives, from examples, or from both. The relevance of a page is
-//! the part of the topic's weight that the page covers, in relation to a page that is all about it:
+//! A focused crawl first visits the pages that are likely to be about a topic (Chakrabarti, van den
+//! Berg and Dom, *Focused crawling*, 1999). A [`Topic`] consists of at most [`MAX_TOPIC_WORDS`]
+//! weighted words, from the user's words, from examples, or from both. The relevance of a page is
+//! the fraction of the topic's weight that the page covers, relative to a page that is entirely
+//! about the topic:
 //!
 //! ```text
 //! relevance = min(1, Σ wᵢ sᵢ / full) · min(1, d / 32)
@@ -28,26 +29,26 @@
 //! rarity = ln((N + 1) / (df + ½)) / ln((N + 1) / ½)
 //! ```
 //!
-//! - `sᵢ` saturates in the occurrences of the word and falls with the length *n* of the page, as in
-//!   BM25 (Robertson et al., TREC-3, 1994). No word brings more than its weight. A word of the
+//! - `sᵢ` saturates with the occurrences of the word and falls with the length *n* of the page, as
+//!   in BM25 (Robertson et al., TREC-3, 1994). No word adds more than its weight. A word of the
 //!   URL's path counts as 6 occurrences (BM25F, Robertson, Zaragoza and Taylor 2004).
-//! - `wᵢ` of the user's words is the classic weight by rarity (Salton and Buckley 1988). That of
-//!   the words of examples is their mean share of the examples' words by the part of the examples
-//!   that have them; only the 32 weightiest have one. If there are both, the user's words have a
-//!   third of the weight.
-//! - `df` of `N` documents have the word: by a file of frequencies, or as learned while crawling
+//! - `wᵢ` of the user's words is the classic weight by rarity (Salton and Buckley 1988). For words
+//!   of examples, `wᵢ` is the mean share of the word in the examples, times the fraction of
+//!   examples that contain it; only the 32 weightiest words have a weight. If there are both, the
+//!   user's words get a third of the weight.
+//! - `df` of `N` documents contain the word, by a file of frequencies or as learned while crawling
 //!   ([`DocumentFrequencies`]).
 //! - Forms of an English word are one word: *tide*, *tides* (`inflections.rs`).
-//! - `full` is the coverage of a page with relevance 1: 1 for words; for examples, the best that
-//!   one gets from the others.
-//! - `d` is the number of different words of the page, as far as 32: a page of the topic's words
-//!   alone is about nothing.
+//! - `full` is the coverage of a page with relevance 1. It is 1 for words; for examples, it is the
+//!   best coverage that an example gets from the topic of the other examples.
+//! - `d` is the number of different words on the page, at most 32: a page that consists of nothing
+//!   but the topic's words has no content.
 //!
-//! So a page that repeats the topic's words a million times is at most as relevant as a good one.
+//! So a page that repeats the topic's words a million times is at most as relevant as a good page.
 //! [`Topic::link_score`] weighs the words around a link.
 //!
-//! Pure: no clock, no disk, no threads. Reading is bounded: [`MAX_PAGE_WORDS`] words of a page,
-//! [`MAX_LINK_BYTES`] of each part of a link.
+//! The crate is pure: no clock, no disk, no threads. It reads a bounded amount: [`MAX_PAGE_WORDS`]
+//! words of a page, [`MAX_LINK_BYTES`] of each part of a link.
 
 mod builder;
 mod examples;

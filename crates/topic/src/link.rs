@@ -1,18 +1,18 @@
 //! Links: the topic's words in the anchor, in the URL and around the link.
 //!
 //! Anchors name their target, the words around them describe it (Chakrabarti et al. 1998, *ARC*;
-//! Hersovici et al. 1998, *shark-search*), and URLs have the names of files. A word counts once, at
-//! the best of its places.
+//! Hersovici et al. 1998, *shark-search*), and URLs contain the names of files. A word counts once,
+//! with the value of its best place.
 
 use web::PageUrl;
 
 use crate::path_words::words_of_path;
 use crate::word_table::WordTable;
 
-/// The bytes of the anchor and of the text around it that are read, each.
+/// Maximum bytes to read of the anchor and of the text around it, each.
 pub const MAX_LINK_BYTES: usize = 1_024;
 
-/// The value of a word by its place.
+/// Value of a word by its place.
 const IN_ANCHOR: f64 = 1.0;
 const IN_URL: f64 = 0.75;
 const AROUND: f64 = 0.5;
@@ -20,15 +20,15 @@ const AROUND: f64 = 0.5;
 /// The words of a link.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkText<'a> {
-    /// The text of the link, or the alternative text of its image.
+    /// Text of the link, or the alternative text of its image.
     pub anchor: &'a str,
-    /// The words around the link; empty if unknown.
+    /// Words around the link; empty if unknown.
     pub around: &'a str,
-    /// The URL that it leads to. The words of its path count.
+    /// Target of the link. The words of its path count.
     pub url: &'a PageUrl,
 }
 
-/// The topic's words of a link, each once with the value of its best place.
+/// The topic's words in a link, each once, with the value of its best place.
 pub(crate) struct LinkWords(pub(crate) Vec<(u16, f64)>);
 
 impl LinkWords {
@@ -40,7 +40,7 @@ impl LinkWords {
         found
     }
 
-    /// Adds the words of a place. Better places come first.
+    /// Adds the words of a place. Call this for better places first.
     fn add(&mut self, text: &str, value: f64, table: &WordTable) {
         if text.is_empty() {
             return;

@@ -7,44 +7,44 @@ use crate::path_words::words_of_path;
 use crate::weights::{IN_PATH, LEAST_DIFFERENT_WORDS};
 use crate::word_table::WordTable;
 
-/// The words of a page that are read.
+/// Maximum number of words that are read of a page.
 pub const MAX_PAGE_WORDS: usize = 100_000;
-/// The bytes of a page that are read: a gigabyte without white space is one word.
+/// Maximum bytes that are read of a page: a gigabyte without white space is one word.
 pub const MAX_PAGE_BYTES: usize = 1 << 20;
 
 /// The topic's words on a page.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PageWords {
-    /// Those that occur, in ascending order of their numbers.
+    /// Words that occur, in ascending order of their numbers.
     pub(crate) words: Vec<FoundWord>,
-    /// The number of words read.
+    /// Number of words read.
     pub(crate) length: usize,
-    /// The number of different words, at most [`LEAST_DIFFERENT_WORDS`].
+    /// Number of different words, at most [`LEAST_DIFFERENT_WORDS`].
     pub(crate) different: usize,
 }
 
 /// A word of the topic on a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FoundWord {
-    /// Its number in the topic.
+    /// Number of the word in the topic.
     pub(crate) number: u16,
-    /// Its occurrences in the text and in the title.
+    /// Occurrences in the text and in the title.
     pub(crate) in_text: u32,
-    /// True if the URL's path has it.
+    /// True if the URL's path contains the word.
     pub(crate) in_path: bool,
 }
 
 impl FoundWord {
-    /// Returns its occurrences. The path counts as [`IN_PATH`] of them, however often it has the
-    /// word.
+    /// Returns the word's occurrences. The path counts as [`IN_PATH`] occurrences, even if it
+    /// repeats the word.
     pub(crate) fn times(self) -> u32 {
         self.in_text + if self.in_path { IN_PATH } else { 0 }
     }
 }
 
 impl PageWords {
-    /// Counts the words of a page whose text is hashed under the key of the table, of its title
-    /// and of its URL's path, if it has a URL.
+    /// Counts the topic's words in a page's text, its title and its URL's path, if it has a URL.
+    /// The text must be hashed under the key of the table.
     pub(crate) fn of(
         page: &PageText<'_>,
         text: &HashedText,

@@ -1,12 +1,12 @@
 //! The words of a URL's path: names of directories and files.
 //!
-//! Names are made of words in many ways, so they are split at all marks, and between small and
-//! capital letters. A name of several words is also a word as a whole: `/JavaScript` is
+//! Names combine words in many ways, so they are split at all punctuation marks, and between small
+//! and capital letters. A name of several words is also a word as a whole: `/JavaScript` gives
 //! *JavaScript*, *Java* and *Script*.
 
 use web::PageUrl;
 
-/// The bytes of a path that are read.
+/// Maximum bytes that are read of a path.
 pub(crate) const MAX_PATH_BYTES: usize = 1_024;
 
 /// Returns the words of a URL's path, decoded, with spaces between them.
@@ -22,7 +22,7 @@ pub(crate) fn words_of_path(url: &PageUrl) -> String {
     words
 }
 
-/// Adds the parts of a name that has several.
+/// Adds the parts of a name, if it has several.
 fn add_parts(name: &str, words: &mut String) {
     let mut start = 0;
     let mut before: Option<char> = None;
@@ -44,7 +44,7 @@ fn add_parts(name: &str, words: &mut String) {
     }
 }
 
-/// Returns a percent-encoded text decoded.
+/// Decodes a percent-encoded text.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

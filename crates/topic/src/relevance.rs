@@ -1,4 +1,4 @@
-//! Relevance: a number from 0 to 1 that is stored and compared in thousandths.
+//! Relevance: a number from 0 to 1, stored and compared in thousandths.
 
 use std::fmt;
 use std::num::ParseFloatError;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The thousandths of a relevance of 1.
+/// Thousandths in a relevance of 1.
 const ALL: u16 = 1_000;
 
 /// Relevance of a page or text to a topic, in thousandths, 0 to 1.
@@ -29,14 +29,15 @@ impl Relevance {
     /// A page that is all about the topic.
     pub const FULL: Self = Self(ALL);
 
-    /// Returns the relevance nearest to a share; less than 0 and no number are 0, more than 1 is 1.
+    /// Returns the relevance nearest to a share; NaN and values below 0 give 0, values above 1 give
+    /// 1.
     #[must_use]
     pub fn from_share(share: f64) -> Self {
-        // A cast of no number is 0.
+        // Casting NaN gives 0.
         Self((share.clamp(0.0, 1.0) * f64::from(ALL)).round() as u16)
     }
 
-    /// Returns the relevance of this many thousandths; more than 1,000 are 1,000.
+    /// Returns the relevance of this many thousandths, capped at 1,000.
     #[must_use]
     pub const fn from_thousandths(thousandths: u16) -> Self {
         Self(if thousandths > ALL { ALL } else { thousandths })
@@ -67,7 +68,7 @@ impl From<Relevance> for u16 {
     }
 }
 
-/// Three decimal places, which are all of it.
+/// Writes three decimal places, the full precision.
 impl fmt::Display for Relevance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{:03}", self.0 / ALL, self.0 % ALL)

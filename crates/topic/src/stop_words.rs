@@ -1,19 +1,19 @@
-//! Stop words of the language of a text, which are no part of a topic.
+//! Removes the stop words of a text's language, which carry no topic.
 //!
-//! The language is that whose stop words the text has most of. A few words are not enough to name a
-//! language (*war*, *die* and *sea* are stop words of German and Spanish), so languages other than
-//! English need two of their stop words.
+//! A text's language is the language with the most stop words in it. A few words are not enough to
+//! tell languages apart (*war*, *die* and *sea* are stop words of German and Spanish), so languages
+//! other than English need at least two stop words.
 
 use std::sync::LazyLock;
 
 use neardup::{NormalText, StopWords};
 
-/// The bytes of a text by which its language is recognised.
+/// Maximum bytes of a text that are read to detect its language.
 const SAMPLE: usize = 4_096;
-/// The number of stop words that a language other than English needs.
+/// Minimum number of stop words for a language other than English.
 const LEAST: usize = 2;
 
-/// The stop words of each language. English is the first: it is preferred among equals.
+/// Stop words of each language. English comes first and wins ties.
 static LISTS: LazyLock<Vec<StopWords>> = LazyLock::new(|| {
     let others = StopWords::languages().filter(|code| *code != "en");
     let codes = std::iter::once("en").chain(others);

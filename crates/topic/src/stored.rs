@@ -1,8 +1,8 @@
 //! The stored form of a topic: everything that it was made from, in whole numbers.
 //!
-//! A crawl continues with the topic that it was begun with, so the form has a version, and whatever
-//! is read is checked. Weights are computed from it when it is read (`weighed.rs`). Numbers are
-//! whole so that a topic is equal to itself after a round trip through JSON.
+//! A crawl continues with the topic that it began with, so the form has a version, and everything
+//! that is read is checked. Reading computes the weights (`weighed.rs`). Numbers are whole so that
+//! a topic equals itself after a round trip through JSON.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::examples::MAX_EXAMPLES;
 use crate::relevance::Relevance;
 use crate::word_table::MAX_TOPIC_WORDS;
 
-/// The version of stored topics. Topics of other versions are refused.
+/// Version of stored topics; other versions are rejected.
 pub const TOPIC_VERSION: u16 = 1;
 
 /// A share of 1 in millionths.
@@ -22,9 +22,9 @@ pub(crate) struct StoredTopic {
     pub(crate) version: u16,
     pub(crate) words: Vec<TopicWord>,
     pub(crate) examples: Vec<StoredExample>,
-    /// True if rarity is learned while crawling; false if frequencies were given.
+    /// True if rarity is learned while crawling; false with given frequencies.
     pub(crate) learns: bool,
-    /// The threshold that the user chose.
+    /// Threshold that the user chose.
     pub(crate) threshold: Option<Relevance>,
 }
 
@@ -32,15 +32,15 @@ pub(crate) struct StoredTopic {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TopicWord {
     pub(crate) word: Box<str>,
-    /// Its occurrences among the words that the user gave.
+    /// Occurrences among the words that the user gave.
     pub(crate) given: u32,
-    /// Its rarity.
+    /// Rarity.
     pub(crate) rarity: Millionths,
-    /// The part of other documents that have it, by given frequencies.
+    /// Fraction of other documents that contain the word, by the given frequencies.
     pub(crate) elsewhere: Millionths,
 }
 
-/// An example: its number of words, and the occurrences of the topic's words in it.
+/// An example: its number of words, and the occurrences of the topic's words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StoredExample {
     pub(crate) length: u32,
@@ -78,7 +78,7 @@ pub(crate) enum BadTopic {
 }
 
 impl StoredTopic {
-    /// Checks what was read.
+    /// Checks a topic that was read.
     pub(crate) fn checked(self) -> Result<Self, BadTopic> {
         if self.version != TOPIC_VERSION {
             return Err(BadTopic::Version(self.version));

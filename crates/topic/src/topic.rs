@@ -1,4 +1,4 @@
-//! A topic, and its judgement of pages.
+//! A topic, which judges pages and links.
 
 use neardup::{HashKey, HashedText, PageText};
 use serde::{Deserialize, Serialize};
@@ -17,9 +17,9 @@ use crate::word_table::WordTable;
 /// A topic's words by their hashes, with weights.
 ///
 /// Topics are equal if they were made from the same words, examples and frequencies with the same
-/// threshold, and were weighed again by the same pages. Store a topic as it was made, with the
-/// [`DocumentFrequencies`] beside it, and [`reweigh`](Topic::reweigh) it when the crawl continues:
-/// then another topic of the user is another value.
+/// threshold, and were reweighed by the same pages. Store a topic as it was made, together with the
+/// [`DocumentFrequencies`], and [`reweigh`](Topic::reweigh) it when the crawl continues. Then a
+/// topic differs from the stored one only if the user changed it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "StoredTopic", into = "StoredTopic")]
 pub struct Topic {
@@ -67,9 +67,10 @@ impl Topic {
         self.judged(&self.words_of(page, url))
     }
 
-    /// Judges a page as [`judge`](Self::judge) does, by its text as hashed for its signature. Where
-    /// the hashes are of no use, they are made again: they have another key than those of the topic
-    /// ([`hashed_under`](Self::hashed_under)), or the text is longer than what is read.
+    /// Judges a page like [`judge`](Self::judge), but uses the word hashes that were made for its
+    /// signature. They are recomputed if their key differs from the topic's
+    /// ([`hashed_under`](Self::hashed_under)), or if the text is longer than [`judge`](Self::judge)
+    /// reads.
     #[must_use]
     pub fn judge_hashed(
         &self,
@@ -91,8 +92,9 @@ impl Topic {
         Judged::of(Relevance::from_share(share), found)
     }
 
-    /// Returns the topic's words that make most of a page's relevance, at most `most`, each with
-    /// its part of it: the sum of all is the relevance, unless that is 1.
+    /// Returns the topic's words that contribute most to a page's relevance, at most `most`, each
+    /// with its contribution. The contributions of all words add up to the relevance, unless that
+    /// is 1.
     #[must_use]
     pub fn words_that_spoke(
         &self,
@@ -110,14 +112,14 @@ impl Topic {
         self.named(parts.collect(), most)
     }
 
-    /// Returns the share of a page's words that are the topic's; that of a page of fewer than 100
-    /// words as if it had 100.
+    /// Returns the fraction of a page's words that are the topic's. A page of fewer than 100 words
+    /// counts as one of 100.
     #[must_use]
     pub fn density(&self, page: &PageText<'_>) -> f64 {
         self.density_of(&self.words_of(page, None))
     }
 
-    /// Returns the topic's words on a judged page, the weightiest first, at most `most`.
+    /// Returns up to `most` of the topic's words on a judged page, the weightiest first.
     #[must_use]
     pub fn words_found(&self, judged: &Judged, most: usize) -> Vec<String> {
         let weight = |number: usize| self.weighed.weights.get(number).copied();
@@ -129,54 +131,53 @@ impl Topic {
         named.map(|(word, _)| word).collect()
     }
 
-    /// Returns the promise of a link from 0 to 1, by the topic's words in its anchor, in its URL
-    /// and around it. A link that has the three weightiest words has 1.
+    /// Returns the score of a link from 0 to 1, by the topic's words in its anchor, in its URL and
+    /// around it. A link with the three weightiest words in its anchor scores 1.
     #[must_use]
     pub fn link_score(&self, link: &LinkText<'_>) -> f64 {
         let parts = self.parts_of_link(link);
         parts.iter().map(|(_, part)| part).sum::<f64>().min(1.0)
     }
 
-    /// Returns the topic's words that make most of a link's score, at most `most`, each with its
-    /// part of it.
+    /// Returns the topic's words that contribute most to a link's score, at most `most`, each with
+    /// its contribution.
     #[must_use]
     pub fn link_words_that_spoke(&self, link: &LinkText<'_>, most: usize) -> Vec<(String, f64)> {
         self.named(self.parts_of_link(link), most)
     }
 
-    /// Returns the relevance from which a page is on topic: the one that the user chose, or else
-    /// by words, [`THRESHOLD_BY_WORDS`](crate::THRESHOLD_BY_WORDS) or more than what one word alone
-    /// brings; by examples, [`THRESHOLD_BY_EXAMPLES`](crate::THRESHOLD_BY_EXAMPLES) or what
-    /// separates them from other documents.
+    /// Returns the minimum relevance of a page on topic. The default for a topic of words is
+    /// [`THRESHOLD_BY_WORDS`](crate::THRESHOLD_BY_WORDS), or more if a single word could reach it.
+    /// For a topic of examples, [`THRESHOLD_BY_EXAMPLES`](crate::THRESHOLD_BY_EXAMPLES), or more if
+    /// that separates them better from other documents.
     #[must_use]
     pub fn threshold(&self) -> Relevance {
         self.stored.threshold.unwrap_or(self.weighed.threshold)
     }
 
-    /// Returns the topic with another threshold; none is the default.
+    /// Returns the topic with another threshold; `None` sets the default.
     #[must_use]
     pub fn with_threshold(mut self, threshold: Option<Relevance>) -> Self {
         self.stored.threshold = threshold;
         self
     }
 
-    /// Returns the same topic with its words hashed under this key, as the texts that it judges
-    /// are. Its judgements are the same under every key, which need not be secret: a page can have
-    /// the topic's words themselves.
+    /// Returns the same topic with its words hashed under `key`. Use the key of the texts that it
+    /// judges. The key does not affect judgements and need not be secret: a page may contain the
+    /// topic's words anyway.
     #[must_use]
     pub fn hashed_under(self, key: HashKey) -> Self {
         Self::of_stored(self.stored, key)
     }
 
-    /// Returns true if rarity is learned while crawling; false if frequencies were given.
+    /// Returns true if rarity is learned while crawling; false with given frequencies.
     #[must_use]
     pub fn learns(&self) -> bool {
         self.stored.learns
     }
 
-    /// Returns the topic with the rarity of its words by pages that it has judged. Relevances
-    /// before and after are not comparable to the last digit. A topic by given frequencies keeps
-    /// its weights.
+    /// Returns the topic with the rarity of its words in the judged pages. Relevances before and
+    /// after differ in their last digits. A topic with given frequencies keeps its weights.
     #[must_use]
     pub fn reweigh(&self, frequencies: &DocumentFrequencies) -> Self {
         let mut stored = self.stored.clone();
@@ -193,8 +194,9 @@ impl Topic {
         }
     }
 
-    /// Returns the topic's words and their weights, the weightiest first. The sum of all is 1.
-    /// Words of examples beyond [`WORDS_OF_EXAMPLES`](crate::WORDS_OF_EXAMPLES) have none.
+    /// Returns the topic's words and their weights, which add up to 1, the weightiest first. Words
+    /// of examples beyond [`WORDS_OF_EXAMPLES`](crate::WORDS_OF_EXAMPLES) have no weight and are
+    /// omitted.
     #[must_use]
     pub fn words(&self) -> Vec<(&str, f64)> {
         let words = self.stored.words.iter().map(|word| &*word.word);
@@ -208,8 +210,8 @@ impl Topic {
         self.weighed.weights[usize::from(number)]
     }
 
-    /// Returns the factor of a page by how much of a text it is: pages of few different words, and
-    /// pages that are stuffed with the topic's words, are less relevant.
+    /// Returns a factor for the quality of a page's text: pages with few different words, and pages
+    /// stuffed with the topic's words, are less relevant.
     fn of_a_text(&self, page: &PageWords) -> f64 {
         let of_density = of_density(self.density_of(page), self.weighed.densest);
         of_variety(page.different) * of_density
@@ -237,7 +239,7 @@ impl Topic {
         PageWords::of(page, text, url, &self.table, words)
     }
 
-    /// Returns the part of a link's score of each of the topic's words.
+    /// Returns the contribution of each of the topic's words to a link's score.
     fn parts_of_link(&self, link: &LinkText<'_>) -> Vec<(u16, f64)> {
         let found = LinkWords::of(link, &self.table);
         let full = self.weighed.full_of_link;
@@ -245,7 +247,7 @@ impl Topic {
         found.0.iter().map(part).collect()
     }
 
-    /// Returns the words of these numbers, those of the greatest parts first.
+    /// Returns the words with the greatest contributions, in descending order.
     fn named(&self, mut parts: Vec<(u16, f64)>, most: usize) -> Vec<(String, f64)> {
         parts.sort_by(|one, two| two.1.total_cmp(&one.1));
         parts.truncate(most);

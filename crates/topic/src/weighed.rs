@@ -1,8 +1,8 @@
-//! A topic's weights, and what its examples say about the relevance of a page.
+//! A topic's weights, and the relevance scale that its examples imply.
 //!
-//! Each example is compared with the topic of the others (leave-one-out), because a topic always
-//! resembles the texts that it was made from. The best of them is a page of relevance 1; the
-//! threshold lies halfway between other documents and the lower quarter of the examples, but never
+//! A topic always resembles the texts that it was made from, so each example is compared with a
+//! topic of the other examples (leave-one-out). The best-covered example defines relevance 1. The
+//! threshold lies halfway between other documents and the lower quartile of the examples, but never
 //! below [`THRESHOLD_BY_EXAMPLES`].
 
 use crate::examples::WORDS_OF_EXAMPLES;
@@ -13,30 +13,30 @@ use crate::weights::{
     threshold_by_words,
 };
 
-/// The part of an example's coverage by its own words that another page may reach: there is
-/// nothing to compare a single example with.
+/// Coverage of a page with relevance 1, relative to the example's own, if there is a single
+/// example: there is nothing to compare that with.
 const OF_A_SINGLE_EXAMPLE: f64 = 0.5;
-/// The least part of it if there are several, for those with next to nothing in common.
+/// Minimum of this ratio for several examples, if they have next to nothing in common.
 const OF_UNLIKE_EXAMPLES: f64 = 0.25;
-/// The weightiest words of which a link with score 1 has all: links have few words.
+/// Number of the weightiest words that a link with score 1 contains: links have few words.
 const WORDS_OF_A_LINK: usize = 3;
-/// The number of words of a page that has a word of other documents.
+/// Length in words of a page that contains a topic word by chance.
 const USUAL_PAGE: usize = 500;
-/// The part of the weight that given words have if there are examples, too.
+/// Share of the weight for given words if there are examples, too.
 const OF_GIVEN: f64 = 1.0 / 3.0;
 
-/// The values that are computed from a stored topic.
+/// Values that are computed from a stored topic.
 #[derive(Clone, Debug)]
 pub(crate) struct Weighed {
-    /// The weight of each word; the sum is 1.
+    /// Weight of each word; the sum is 1.
     pub(crate) weights: Vec<f64>,
-    /// The coverage of a page with relevance 1.
+    /// Coverage of a page with relevance 1.
     pub(crate) full: f64,
-    /// The greatest share of the topic's words on a page that is not stuffed with them.
+    /// Maximum share of the topic's words on a page that is not stuffed with them.
     pub(crate) densest: f64,
-    /// The weight of the words of a link with score 1.
+    /// Total weight of the words in a link with score 1.
     pub(crate) full_of_link: f64,
-    /// The relevance from which a page is on topic, unless the user chooses another.
+    /// Minimum relevance of a page on topic, unless the user chooses another.
     pub(crate) threshold: Relevance,
 }
 
@@ -90,14 +90,14 @@ impl Weighed {
     }
 }
 
-/// Returns the weight of the words that make a link promising.
+/// Returns the total weight of the words in a link with score 1.
 fn weightiest(weights: &[f64]) -> f64 {
     let mut weights = weights.to_vec();
     weights.sort_by(|one, two| two.total_cmp(one));
     weights.iter().take(WORDS_OF_A_LINK).sum()
 }
 
-/// Returns the part of the weight that these occurrences cover.
+/// Returns the fraction of the weight that these occurrences cover.
 pub(crate) fn coverage(
     weights: &[f64],
     counts: impl Iterator<Item = (u16, u32)>,
@@ -125,12 +125,12 @@ fn of_given(topic: &StoredTopic) -> Vec<f64> {
     weights
 }
 
-/// The topic's words in some examples.
+/// Occurrences of the topic's words in some examples.
 #[derive(Clone)]
 struct ExampleSums {
-    /// The number of examples.
+    /// Number of examples.
     examples: u32,
-    /// For each word, the number of examples that have it, and the sum of its shares of them.
+    /// Per word: the number of examples that contain it, and the sum of its shares in the examples.
     words: Vec<(u32, f64)>,
 }
 
@@ -150,7 +150,7 @@ impl ExampleSums {
         sums
     }
 
-    /// Returns the sums of the other examples.
+    /// Returns the sums without this example.
     fn without(&self, example: &StoredExample) -> Self {
         let mut others = self.clone();
         others.examples -= 1;
@@ -162,21 +162,21 @@ impl ExampleSums {
         others
     }
 
-    /// Returns the weight of each word, without its rarity: its share of the examples' words, by
-    /// the part of the examples that have it.
+    /// Returns the weight of each word, without its rarity: its mean share in the examples, times
+    /// the fraction of examples that contain it.
     fn weights(&self) -> impl Iterator<Item = f64> {
         let all = f64::from(self.examples.max(1));
         self.words
             .iter()
             .map(move |(examples, shares)| match examples {
-                // What is left of a sum after a subtraction may be a rounding error.
+                // The remainder of a subtraction may be a rounding error.
                 0 => 0.0,
                 some => shares * f64::from(*some) / all,
             })
     }
 }
 
-/// Joins the weights of given words with those of examples.
+/// Combines the weights of given words and of words from examples.
 fn joined(topic: &StoredTopic, given: &[f64], sums: &ExampleSums) -> Vec<f64> {
     let rarities = topic
         .words
@@ -198,7 +198,7 @@ fn joined(topic: &StoredTopic, given: &[f64], sums: &ExampleSums) -> Vec<f64> {
     weights
 }
 
-/// Sets all but the greatest weights to 0; of equal ones the first are kept.
+/// Sets all but the `most` greatest weights to 0; between equal ones, the first are kept.
 fn keep_weightiest(weights: &mut [f64], most: usize) {
     let mut order: Vec<usize> = (0..weights.len()).collect();
     order.sort_by(|one, two| weights[*two].total_cmp(&weights[*one]));

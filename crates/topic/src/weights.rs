@@ -1,62 +1,63 @@
-//! The formula: saturation of occurrences, rarity of words, and what they are compared with.
+//! The relevance formula: saturation of occurrences, rarity of words, thresholds.
 //!
-//! The crate's documentation has the formula with its sources; this is its only code.
+//! The crate's documentation gives the formula and its sources; this module is its only
+//! implementation.
 
 use crate::relevance::Relevance;
 
-/// The relevance from which a page is on topic if the topic is many words without examples: the
-/// best on topics that were used to choose (`docs/measurements/focus.md`).
+/// Minimum relevance of a page on topic, for a topic of many words without examples: the best value
+/// on the topics used for tuning (`docs/measurements/focus.md`).
 pub const THRESHOLD_BY_WORDS: Relevance = Relevance::from_thousandths(300);
 
-/// The least threshold by examples: a few examples say little about how unlike pages about the
-/// topic may be. It is the best on topics that were used to choose, too.
+/// Minimum threshold by examples: a few examples say little about how different pages on topic may
+/// be. This is the best value on the topics used for tuning, too.
 pub const THRESHOLD_BY_EXAMPLES: Relevance = Relevance::from_thousandths(450);
 
-/// The greatest threshold by words, for one word or for words of which one is much rarer.
+/// Maximum threshold by words, for a single word or if one word is much rarer than the rest.
 const GREATEST_BY_WORDS: f64 = 0.6;
 
-/// The threshold by words in multiples of what the weightiest word alone can bring.
+/// Threshold by words, as a multiple of what the weightiest word alone can contribute.
 const MORE_THAN_ONE_WORD: f64 = 1.04;
 
-/// Returns the relevance from which a page is on topic by words of these weights: the weightiest
-/// word alone never suffices, unless there is no other.
+/// Returns the threshold of a topic of words with these weights: the weightiest word alone never
+/// suffices, unless its weight reaches the maximum threshold.
 pub(crate) fn threshold_by_words(weights: &[f64]) -> Relevance {
     let alone = weights.iter().copied().fold(0.0, f64::max);
     let least = THRESHOLD_BY_WORDS.share();
     Relevance::from_share((MORE_THAN_ONE_WORD * alone).clamp(least, GREATEST_BY_WORDS))
 }
 
-/// The number of different words below which a page is held for less than a text.
+/// Number of different words in a full text; a page with fewer is less relevant.
 pub const LEAST_DIFFERENT_WORDS: usize = 32;
 
-/// Occurrences in the text that a word of the URL's path counts as.
+/// Number of occurrences in the text that a word of the URL's path counts as.
 pub(crate) const IN_PATH: u32 = 6;
 
 /// Occurrences, on a page of usual length, that give half of the saturation (k₁ of BM25).
 const HALF_SATURATED: f64 = 6.0;
-/// The influence of the page's length, from 0 to 1 (b of BM25).
+/// Influence of the page's length, from 0 to 1 (b of BM25).
 const BY_LENGTH: f64 = 0.75;
-/// The number of words of a page of usual length.
+/// Number of words on a page of usual length.
 const USUAL_LENGTH: f64 = 500.0;
-/// The number of words below which a page gains nothing by being shorter.
+/// Minimum length in words; shorter pages count as this long.
 const SHORT: usize = 100;
-/// The saturation from which a word brings all of its weight: 14 occurrences in 500 words.
+/// Saturation at which a word contributes its full weight: 14 occurrences in 500 words.
 const FULL_WORD: f64 = 0.7;
 
-/// The words of a topic of few words.
+/// Maximum number of words in a topic of few words.
 const FEW_WORDS: usize = 16;
-/// The greatest share of a page's words that are the topic's, for topics of few and of many words.
-/// Fewer than one in a thousand relevant pages of the evaluation has more.
+/// Maximum share of a page's words that are the topic's, for topics of few and of many words. Fewer
+/// than one in a thousand relevant pages of the evaluation exceed it.
 const DENSEST_OF_FEW: f64 = 0.25;
 const DENSEST_OF_MANY: f64 = 0.4;
 
-/// The power of rarity: less than the square of tf-idf on both sides, more than once.
+/// Exponent of rarity: between 1 and the 2 of tf-idf on both sides.
 const OF_RARITY: f64 = 1.5;
-/// The least rarity: a word that every document has still counts a little.
+/// Minimum rarity: even a word in every document counts a little.
 const LEAST_RARITY: f64 = 0.01;
 
-/// Returns the part of its weight that a word brings by standing `times` on a page of `length`
-/// words, from 0 to 1.
+/// Returns the fraction of its weight, from 0 to 1, that a word contributes if it occurs `times` on
+/// a page of `length` words.
 pub(crate) fn covered(times: u32, length: usize) -> f64 {
     let length = length.max(SHORT) as f64 / USUAL_LENGTH;
     let half = HALF_SATURATED * (1.0 - BY_LENGTH + BY_LENGTH * length);
@@ -64,8 +65,8 @@ pub(crate) fn covered(times: u32, length: usize) -> f64 {
     (saturation / FULL_WORD).min(1.0)
 }
 
-/// Returns the share of a word in an example, without its rarity: one that is shorter than a text
-/// counts as a text.
+/// Returns the share of a word in an example, without its rarity. An example of fewer than
+/// [`SHORT`] words counts as one of [`SHORT`].
 pub(crate) fn share_of_example(times: u32, length: usize) -> f64 {
     f64::from(times) / length.max(SHORT) as f64
 }
@@ -75,7 +76,7 @@ pub(crate) fn by_rarity(rarity: f64) -> f64 {
     rarity.powf(OF_RARITY)
 }
 
-/// Returns the weight of a word by its occurrences among the words that the user gave.
+/// Returns the weight of a word by its occurrences in the user's words.
 pub(crate) fn term_weight(times: u32) -> f64 {
     match times {
         0 => 0.0,
@@ -83,7 +84,7 @@ pub(crate) fn term_weight(times: u32) -> f64 {
     }
 }
 
-/// Returns the rarity of a word that `frequency` of `documents` have, from above 0 to 1.
+/// Returns the rarity, above 0 and up to 1, of a word that `frequency` of `documents` contain.
 pub(crate) fn rarity(frequency: u64, documents: u64) -> f64 {
     if documents == 0 {
         return 1.0;
@@ -98,7 +99,7 @@ pub(crate) fn of_variety(different: usize) -> f64 {
     different.min(LEAST_DIFFERENT_WORDS) as f64 / LEAST_DIFFERENT_WORDS as f64
 }
 
-/// Returns the greatest share of the topic's words on a page that is not stuffed with them.
+/// Returns the maximum share of the topic's words on a page that is not stuffed with them.
 pub(crate) fn densest(weights: &[f64]) -> f64 {
     let words = weights.iter().filter(|weight| **weight > 0.0).count();
     match words {
@@ -107,14 +108,14 @@ pub(crate) fn densest(weights: &[f64]) -> f64 {
     }
 }
 
-/// Returns the share of the topic's words on a page of `length` words. One of fewer than
+/// Returns the share of the topic's words on a page of `length` words. A page of fewer than
 /// [`SHORT`] words counts as one of [`SHORT`].
 pub(crate) fn density(topic_words: u64, length: usize) -> f64 {
     topic_words as f64 / length.max(SHORT) as f64
 }
 
-/// Returns the factor of a page of this density: less than 1 for one that is stuffed with the
-/// topic's words, by the square, so that a page of nothing else is off topic.
+/// Returns the factor of a page of this density: 1, or the square of `densest / density` on a page
+/// stuffed with the topic's words, so that a page of nothing else is off topic.
 pub(crate) fn of_density(density: f64, densest: f64) -> f64 {
     if density > densest {
         (densest / density).powi(2)

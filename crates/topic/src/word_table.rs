@@ -1,34 +1,35 @@
-//! The numbers of a topic's words, found by the hashes of their forms.
+//! A topic's words, found by the hashes of their forms.
 //!
-//! Nearly all words of a page are not the topic's, so a look-up has to fail fast: the table has at
-//! least four slots for each form, and one comparison decides most of the time.
+//! Nearly all words of a page are not the topic's, so a look-up must fail fast. The table has at
+//! least four slots per form, and one comparison is usually enough.
 
 use neardup::{HashKey, HashedText, NormalText};
 
 use crate::inflections;
 
-/// The most words of a topic.
+/// Maximum number of words in a topic.
 pub const MAX_TOPIC_WORDS: usize = 256;
 
-/// Slots for each form.
+/// Slots per form.
 const SLOTS: usize = 4;
-/// The number of an empty slot.
+/// Marks an empty slot.
 const EMPTY: u16 = u16::MAX;
 
 /// The numbers of the topic's words by the hashes of their forms.
 #[derive(Clone, Debug)]
 pub(crate) struct WordTable {
     key: HashKey,
-    /// The hash of each form, and the number of its word.
+    /// Hash of each form, and the number of its word.
     forms: Vec<(u64, u16)>,
-    /// The places of forms in that list.
+    /// Indices into `forms`.
     slots: Vec<u16>,
     mask: usize,
 }
 
 impl WordTable {
     /// Creates the table of normalised words, at most [`MAX_TOPIC_WORDS`], hashed under `key`. A
-    /// form of two words is that of the first, unless it is a word itself.
+    /// form that two words share belongs to the first word, unless it is a word of the topic
+    /// itself.
     pub(crate) fn of<'a>(words: impl Iterator<Item = &'a str>, key: HashKey) -> Self {
         let words: Vec<&str> = words.take(MAX_TOPIC_WORDS).collect();
         let mut forms: Vec<(String, u16)> = Vec::new();
@@ -54,7 +55,7 @@ impl WordTable {
         table
     }
 
-    /// Adds a form, unless it is one already.
+    /// Adds a form, unless the table contains it already.
     fn insert(&mut self, hash: u64, number: u16) {
         let mut slot = hash as usize & self.mask;
         while self.slots[slot] != EMPTY {
@@ -72,18 +73,18 @@ impl WordTable {
         self.key
     }
 
-    /// Returns the words of a text, hashed like those of the table.
+    /// Returns the words of a text, hashed with the key of the table.
     pub(crate) fn hashed(&self, text: &str) -> HashedText {
         HashedText::of(text, self.key)
     }
 
-    /// Calls `visit` with the hash of each word of a short text: [`hashed`](Self::hashed) is made
+    /// Calls `visit` with the hash of each word of a short text; [`hashed`](Self::hashed) is meant
     /// for kilobytes.
     pub(crate) fn each_word(&self, text: &str, visit: impl FnMut(u64)) {
         NormalText::of(text).word_hashes(self.key).for_each(visit);
     }
 
-    /// Returns the number of the word that has a form with this hash, if it is the topic's.
+    /// Returns the number of the topic's word that has a form with this hash.
     #[inline]
     pub(crate) fn number_of(&self, hash: u64) -> Option<usize> {
         let mut slot = hash as usize & self.mask;

@@ -5,9 +5,9 @@ use url::Url;
 /// The converted links of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkCounts {
-    /// Links that lead to files.
+    /// Links to files.
     pub inward: u64,
-    /// Links that lead to the web, by absolute URLs.
+    /// Links to the web, by absolute URLs.
     pub outward: u64,
 }
 
@@ -22,15 +22,15 @@ impl LinkCounts {
 /// A rewritten file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rewritten {
-    /// Its text.
+    /// Text.
     pub text: String,
-    /// Its links.
+    /// Converted links.
     pub links: LinkCounts,
 }
 
 impl Rewritten {
-    /// Returns its bytes in UTF-8. A byte order mark declares that, as it takes precedence over all
-    /// other declarations (Encoding standard, section 6); a text in ASCII needs none.
+    /// Returns the text as UTF-8. A byte order mark declares the encoding, as it takes precedence
+    /// over all other declarations (Encoding standard, section 6); ASCII text needs no mark.
     #[must_use]
     pub fn into_bytes(self) -> Vec<u8> {
         match self.text.is_ascii() {
@@ -40,8 +40,8 @@ impl Rewritten {
     }
 }
 
-/// Returns the URL that a link in the page at `url` leads to, without its fragment; `None` if it is
-/// not one of the web.
+/// Returns the target of a link in the page at `url`, without its fragment; `None` if it is not a
+/// web URL.
 #[must_use]
 pub fn absolute(url: &str, link: &str) -> Option<String> {
     let mut target = Url::parse(url).ok()?.join(link.trim()).ok()?;
@@ -52,7 +52,7 @@ pub fn absolute(url: &str, link: &str) -> Option<String> {
 /// A converter of the links of one file.
 pub(crate) struct Conversion<'a> {
     base: Url,
-    /// True if the page names its base itself.
+    /// True if the page has set its own base.
     pub(crate) has_base: bool,
     file_of: &'a dyn Fn(&str) -> Option<String>,
     pub(crate) links: LinkCounts,
@@ -61,7 +61,7 @@ pub(crate) struct Conversion<'a> {
 /// A converted link.
 pub(crate) struct Converted {
     pub(crate) link: String,
-    /// True if it leads to a file.
+    /// True if the link points to a file.
     pub(crate) is_inward: bool,
 }
 
@@ -75,7 +75,7 @@ impl<'a> Conversion<'a> {
         }
     }
 
-    /// Resolves links from here on relative to the `href` of a `<base>`.
+    /// Resolves further links relative to the `href` of a `<base>`.
     pub(crate) fn set_base(&mut self, href: &str) {
         if let Ok(base) = self.base.join(href.trim()) {
             self.base = base;
@@ -83,7 +83,7 @@ impl<'a> Conversion<'a> {
         self.has_base = true;
     }
 
-    /// Returns what a link becomes; `None` if it stays as it is: `mailto:`, `data:`, `#top`.
+    /// Converts a link. Returns `None` if it remains unchanged: `mailto:`, `data:`, `#top`.
     pub(crate) fn convert(&mut self, link: &str) -> Option<Converted> {
         let link = link.trim_matches(|c: char| c.is_ascii_whitespace() || c.is_ascii_control());
         if link.is_empty() || link.starts_with('#') && !self.has_base {

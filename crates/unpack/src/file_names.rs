@@ -1,9 +1,9 @@
 //! Files for URLs: `https://site.test/a/b?c=d` becomes `site.test/a/b@c=d.html`.
 //!
-//! Names are those of wget: a directory for each host, the path below it, the query after `@`, and
-//! the extension of the media type (`--adjust-extension`). Invariant: different URLs have different
-//! files, also where case and Unicode normalisation do not count; no file is a directory of
-//! another; every file is below the directory of its host.
+//! Names follow wget: a directory per host, the URL's path below it, the query after `@`, and the
+//! extension of the media type (`--adjust-extension`). Invariant: different URLs have different
+//! files, even on file systems that ignore case and Unicode normalisation; no file is a directory
+//! of another; every file is below the directory of its host.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,8 +14,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::path_segment::{escape, guard, with_suffix};
 
-/// The longest path of a file, in bytes: half of what macOS accepts, so that the tree can stand
-/// anywhere. The directories of a longer one are replaced by one.
+/// Maximum length of a file's path, in bytes: half of what macOS accepts, so that users can move
+/// the tree anywhere. A longer path gets a single directory in place of the URL's directories.
 pub const MAX_PATH: usize = 512;
 
 /// Characters of a path that are escaped in a link.
@@ -28,16 +28,16 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'@')
     .remove(b'=');
 
-/// The kind of a file, by which browsers decide what to do with it.
+/// Kind of a file: tells a browser how to handle it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A page: its links are converted.
     Html,
-    /// A style sheet: its URLs are converted.
+    /// A style sheet: URLs in it are converted.
     Css,
-    /// A picture that a browser recognises by its name only.
+    /// A picture that browsers recognise by its name only.
     Svg,
-    /// Anything else, which is kept byte for byte.
+    /// Any other file, kept byte for byte.
     Other,
 }
 
@@ -53,7 +53,7 @@ impl FileKind {
         }
     }
 
-    /// Returns the extensions of this kind; the first one is added to a name that has none of them.
+    /// Returns the extensions of this kind. A name without any of these gets the first one.
     const fn extensions(self) -> &'static [&'static str] {
         match self {
             Self::Html => &[".html", ".htm", ".xhtml"],
@@ -69,8 +69,8 @@ impl FileKind {
 pub struct FileNames(HashMap<String, String>);
 
 impl FileNames {
-    /// Gives each of these URLs a file. The result depends on the set of URLs only. URLs without a
-    /// host get none.
+    /// Assigns a file to each URL. The result depends on the set of URLs only. URLs without a host
+    /// get no file.
     #[must_use]
     pub fn assign(urls: impl IntoIterator<Item = (String, FileKind)>) -> Self {
         let mut wanted: Vec<(String, Place)> = Vec::new();
@@ -105,13 +105,13 @@ impl FileNames {
         Self(names)
     }
 
-    /// Returns the file of a URL: a path with `/` between its parts, which are never `.` or `..`.
+    /// Returns the file of a URL: a path with `/` between its parts, none of which is `.` or `..`.
     #[must_use]
     pub fn get(&self, url: &str) -> Option<&str> {
         self.0.get(url).map(String::as_str)
     }
 
-    /// Returns all URLs with their files, in no order.
+    /// Returns all URLs with their files, in arbitrary order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(url, path)| (&**url, &**path))
     }
@@ -122,14 +122,14 @@ impl FileNames {
         self.0.len()
     }
 
-    /// Returns true if there are no files.
+    /// Returns true if no URL has a file.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// The file that a URL would have if there were no others.
+/// File that a URL would have if it were the only one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     directory: String,
@@ -177,7 +177,7 @@ impl Place {
     }
 }
 
-/// Returns a path as the coarsest file systems compare it: without case, normalised.
+/// Returns a path as the least precise file systems compare it: without case, normalised.
 fn fold(path: &str) -> String {
     let upper: String = path.nfkc().flat_map(char::to_uppercase).collect();
     upper.to_lowercase().nfkc().collect()
@@ -192,7 +192,7 @@ pub fn relative(from: &str, to: &str) -> String {
         directory => directory.split('/').collect(),
     };
     let mut below: Vec<&str> = to.split('/').collect();
-    // The last part of `to` is the file, which is no directory of `from`.
+    // The last part of `to` is the file, and never a directory of `from`.
     let shared = above
         .iter()
         .zip(&below)

@@ -6,8 +6,8 @@
 //! - [`rewrite_html()`] and [`rewrite_css()`] convert the links of a page or a style sheet: to the
 //!   file of their target if there is one, otherwise to its URL.
 //!
-//! Invariant: nothing but links, the declaration of the charset, and what would keep a browser from
-//! loading local files is changed.
+//! Invariant: only links, the declared charset, and markup that would keep a browser from loading
+//! local files change.
 
 mod conversion;
 mod file_names;

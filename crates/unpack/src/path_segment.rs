@@ -1,28 +1,28 @@
-//! One part of a path, made of a part of a URL.
+//! One part of a path, made from one part of a URL.
 //!
-//! Letters of any script stay readable; what a usual file system refuses, or what leads elsewhere,
-//! is escaped as in URLs: control characters, `\ / : * ? " < > | %`, a dot or a space at the end,
-//! the names `.` and `..`, and the names of devices (Microsoft, "Naming Files, Paths, and
-//! Namespaces").
+//! Letters of any script stay readable. Anything that a usual file system rejects, or that would
+//! escape the directory, is percent-encoded as in URLs: control characters, `\ / : * ? " < > | %`,
+//! a dot or a space at the end, the names `.` and `..`, and device names (Microsoft, "Naming Files,
+//! Paths, and Namespaces").
 
 use std::fmt::Write as _;
 
 use percent_encoding::percent_decode_str;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The longest part of a path, in bytes: file systems have 255, and a number may be added.
+/// Maximum length of a part, in bytes: file systems allow 255, and a number may be appended.
 pub const MAX_SEGMENT: usize = 200;
 
-/// The longest extension that a shortened name keeps, in bytes with its dot.
+/// Maximum length of an extension that a shortened name keeps, in bytes including the dot.
 const MAX_EXTENSION: usize = 12;
 
-/// Punctuation that stays.
+/// Punctuation that is kept.
 const PUNCTUATION: &str = "-_.~+=,@()!&' ";
 
-/// The names of devices, which Windows has in every directory, with any extension.
+/// Device names, which Windows reserves in every directory, with any extension.
 const DEVICES: [&str; 6] = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"];
 
-/// Returns a part of a URL with its escapes resolved, and with those that a file name needs.
+/// Decodes the escapes of a part of a URL, and escapes what a file name must not contain.
 pub(crate) fn escape(part: &str) -> String {
     let bytes: Vec<u8> = percent_decode_str(part).collect();
     let mut name = String::with_capacity(bytes.len());
@@ -39,7 +39,7 @@ pub(crate) fn escape(part: &str) -> String {
     name
 }
 
-/// Returns a name that can be a part of a path, by escaping its ends and shortening it.
+/// Makes a name a valid part of a path, by escaping its ends and shortening it.
 pub(crate) fn guard(name: &str) -> String {
     let mut name = name.to_owned();
     if name.is_empty() {
@@ -88,7 +88,7 @@ fn is_plain(letter: char) -> bool {
     }
 }
 
-/// Returns true if Windows takes the name for a device.
+/// Returns true if Windows treats the name as a device.
 fn is_device(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or_default();
     let stem = stem.trim_end().to_ascii_uppercase();

@@ -6,7 +6,7 @@ use web::css_urls;
 use crate::conversion::{Conversion, Rewritten};
 
 /// Converts the URLs of a style sheet at `url`. `file_of` returns the link to the file of a URL,
-/// which has no fragment.
+/// and receives URLs without a fragment.
 #[must_use]
 pub fn rewrite_css(css: &str, url: &str, file_of: &dyn Fn(&str) -> Option<String>) -> Rewritten {
     let Ok(url) = Url::parse(url) else {
@@ -44,12 +44,12 @@ pub(crate) fn convert(css: &str, is_attribute: bool, conversion: &mut Conversion
     text
 }
 
-/// Returns a CSS string. A URL has no control characters.
+/// Quotes a URL as a CSS string. URLs contain no control characters.
 fn quoted(url: &str) -> String {
     format!("\"{}\"", url.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Returns a sheet without its `@charset`, which may name another than UTF-8.
+/// Removes a `@charset`, which may declare an encoding other than UTF-8.
 fn without_charset(css: &str) -> &str {
     let rest = css.strip_prefix("@charset \"");
     let rest = rest.and_then(|rest| rest.split_once("\";"));

@@ -1,7 +1,7 @@
 //! The links of pages.
 //!
-//! lol_html passes on everything but the changed attributes as it is. Its text is UTF-8 here: the
-//! charset of many a page is only in the header of the answer, which a file does not have.
+//! lol_html copies everything but the changed attributes verbatim. Its text is UTF-8 here: many
+//! pages declare their charset only in the response header, which a file does not have.
 
 use std::cell::RefCell;
 
@@ -33,20 +33,21 @@ const URL_ATTRIBUTES: [&str; 14] = [
     "xlink:href",
 ];
 
-/// Attributes with candidates of images.
+/// Attributes that list image candidates.
 const SRCSET_ATTRIBUTES: [&str; 2] = ["imagesrcset", "srcset"];
 
-/// Attributes that keep a browser from loading a local file.
+/// Attributes that can keep a browser from loading a local file.
 const GUARDS: [&str; 2] = ["crossorigin", "integrity"];
 
-/// A page that cannot be rewritten, as its markup exceeds what the rewriter accepts.
+/// A page that cannot be rewritten, because its markup exceeds the limits of the rewriter.
 #[derive(Debug, thiserror::Error)]
 #[error("the page cannot be rewritten")]
 pub struct UnreadableHtml(#[source] RewritingError);
 
-/// Converts the links of a page at `url`. `file_of` returns the link to the file of a URL, which
-/// has no fragment. `<base>` is removed, as relative links no longer refer to it; so are guards
-/// (`integrity`, `crossorigin`, Content-Security-Policy) that no local file satisfies.
+/// Converts the links of a page at `url`. `file_of` returns the link to the file of a URL, and
+/// receives URLs without a fragment. `<base>` is removed, as relative links no longer depend on it;
+/// so are guards (`integrity`, `crossorigin`, Content-Security-Policy) that no local file
+/// satisfies.
 ///
 /// # Errors
 /// [`UnreadableHtml`] if the markup cannot be rewritten.
@@ -92,7 +93,7 @@ pub fn rewrite_html(
     })
 }
 
-/// Returns the `href` of the first `<base>` that has one, which holds for the whole page.
+/// Returns the `href` of the first `<base>` that has an `href`; it applies to the whole page.
 fn base_of(html: &str) -> Result<Option<String>, UnreadableHtml> {
     let has_base = html
         .as_bytes()
@@ -120,7 +121,7 @@ fn value(element: &Element<'_, '_>, name: &str) -> Option<String> {
 }
 
 fn set(element: &mut Element<'_, '_>, name: &str, value: &str) {
-    // The rewriter escapes quotation marks, and an ampersand is ours to escape.
+    // The rewriter escapes quotation marks; we must escape the ampersand.
     let escaped = value.replace('&', "&amp;");
     let set = element.set_attribute(name, &escaped);
     debug_assert!(set.is_ok(), "the element had this attribute");

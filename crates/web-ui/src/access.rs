@@ -6,7 +6,7 @@
 //! | any, beyond loopback | the token |
 //! | a change (`POST`) | the token, and that one of our own pages sent it |
 //!
-//! A page of another name that leads to 127.0.0.1 (DNS rebinding) has another `Host`.
+//! A page under another name that resolves to 127.0.0.1 (DNS rebinding) has another `Host`.
 //!
 //! The token belongs to one start of the server. It comes with the URL that is printed, and goes
 //! into a cookie that no other site can use and no script can read; programs send it as `Bearer`
@@ -26,16 +26,16 @@ use axum::response::{IntoResponse, Response};
 use data_encoding::HEXLOWER;
 use thiserror::Error;
 
-/// The least characters of a token that a user chooses.
+/// Minimum number of characters of a token that a user chooses.
 pub const LEAST_TOKEN: usize = 16;
-/// The most characters of it.
+/// Maximum number of characters of such a token.
 pub const MOST_TOKEN: usize = 256;
 
 /// The name of the token in the URL that is printed.
 const PARAMETER: &str = "token";
 
-/// The headers of all responses. Nothing but our own style sheet, script and icon is loaded, and no
-/// other site may show a page of ours in a frame.
+/// The headers of all responses. Only our own style sheet, script and icon are loaded, and other
+/// sites may not show a page of ours in a frame.
 const HEADERS: [(HeaderName, &str); 7] = [
     (
         header::CONTENT_SECURITY_POLICY,
@@ -134,7 +134,7 @@ impl fmt::Debug for Token {
 #[derive(Clone, Debug)]
 pub(crate) struct Access {
     token: Token,
-    /// The values of `Host` that are ours; none beyond loopback, where the names of the machine are
+    /// The allowed values of `Host`; empty beyond loopback, where the names of the machine are
     /// unknown and each request needs the token.
     hosts: Vec<String>,
     cookie: String,
@@ -235,7 +235,7 @@ impl Access {
         })
     }
 
-    /// Returns the token in the cookie, or that of a program.
+    /// Returns the token in the cookie, or the `Bearer` token of a program.
     fn given<'h>(&self, headers: &'h HeaderMap) -> Option<&'h str> {
         let bearer = only(headers, header::AUTHORIZATION);
         let bearer = bearer.and_then(|value| value.strip_prefix("Bearer "));
@@ -248,7 +248,7 @@ impl Access {
         bearer.or(cookie.map(|(_, value)| value))
     }
 
-    /// Answers a URL with the token: the cookie, and the way to the URL without it.
+    /// Answers a URL with the token: sets the cookie, and redirects to the URL without the token.
     fn enter(&self, uri: &Uri) -> Response {
         let cookie = format!(
             "{}={}; Path=/; HttpOnly; SameSite=Strict",
@@ -259,7 +259,7 @@ impl Access {
         let rest: Vec<&str> = parameters
             .filter(|parameter| !parameter.starts_with("token="))
             .collect();
-        // A path with two slashes would lead to another host (RFC 3986, section 4.2).
+        // A path with two slashes would redirect to another host (RFC 3986, section 4.2).
         let path = format!("/{}", uri.path().trim_start_matches('/'));
         let target = match rest.is_empty() {
             true => path,
@@ -270,7 +270,7 @@ impl Access {
     }
 }
 
-/// Returns the value of a header that stands there once, as text.
+/// Returns the value of a header that occurs exactly once, as text.
 fn only(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     let mut values = headers.get_all(name).iter();
     let first = values.next()?;

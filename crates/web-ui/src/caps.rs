@@ -1,7 +1,7 @@
-//! The bounds of what is shown, in one place: those of a report first, then those of the dashboard.
+//! The bounds of the output, in one place: first the bounds of a report, then of the dashboard.
 //!
-//! A report is at most [`REPORT`] bytes however large the crawl is: each list has a greatest length
-//! and each text a greatest number of bytes in HTML (see [`crate::cut`]). The test
+//! A report is at most [`REPORT`] bytes, even for the largest crawl: each list has a maximum length
+//! and each text a maximum number of bytes in HTML (see [`crate::cut`]). The test
 //! `the_largest_report_is_at_most_1_mib` fills all of them.
 
 /// Bytes of a report.
@@ -9,7 +9,7 @@ pub const REPORT: usize = 1 << 20;
 
 /// Points of a timeline. More points of the crawl are added up in pairs.
 pub const POINTS: usize = 120;
-/// Hosts, those with most pages first.
+/// Hosts, by descending number of pages.
 pub const HOSTS: usize = 100;
 /// Clusters of duplicates, the largest first.
 pub const CLUSTERS: usize = 50;
@@ -39,7 +39,7 @@ pub const VALUE: usize = 400;
 pub const LISTED: usize = 500;
 /// Pages in flight that are listed, the longest first.
 pub const IN_FLIGHT: usize = 4_096;
-/// Hits of a search that can be reached, and those of one page.
+/// Hits of a search that can be reached, and hits per page.
 pub const HITS: usize = 500;
 /// See [`HITS`].
 pub const HITS_OF_A_PAGE: usize = 20;
@@ -47,7 +47,7 @@ pub const HITS_OF_A_PAGE: usize = 20;
 pub const HEADERS: usize = 100;
 /// Bytes of a URL in the dashboard, which is whole in nearly all cases, so that it can be a link.
 pub const ADDRESS: usize = 2_000;
-/// Bytes of a reason that stands alone on a page.
+/// Bytes of a reason that is shown alone on a page.
 pub const REASON: usize = 2_000;
 /// Bytes of the text, or of the source, of an archived page.
 pub const PAGE_TEXT: usize = 64 << 10;

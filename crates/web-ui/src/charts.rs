@@ -1,9 +1,9 @@
 //! Charts as inline SVG, of numbers and escaped labels.
 //!
-//! A plot has no words of its own: it is stretched to the width of the page, and its scales stand
-//! in HTML around it, so that they can be read at any width. Each has a title and a description for
-//! those who do not see it; the template puts a table beside it. Colours are classes of the style
-//! sheet, which knows the light and the dark ones.
+//! A plot contains no words: it is stretched to the width of the page, and its scales are in HTML
+//! around it, so that they can be read at any width. Each has a title and a description for people
+//! who do not see it; the template puts a table next to it. Colours are classes of the style sheet,
+//! which defines them for the light and the dark scheme.
 
 use std::fmt::{self, Display, Write};
 
@@ -13,7 +13,7 @@ use crate::format;
 
 /// The height of a plot, in its own units.
 const HEIGHT: f64 = 100.0;
-/// The width of a column, with the gap beside it.
+/// The width of a column, including the gap after it.
 const COLUMN: f64 = 10.0;
 const GAP: f64 = 1.5;
 /// The width of a bar.
@@ -55,9 +55,9 @@ impl Column {
 #[derive(Clone, Debug)]
 pub(crate) struct Plot {
     pub(crate) svg: Svg,
-    /// The greatest value of the vertical scale, which begins at 0.
+    /// Maximum value of the vertical scale, which begins at 0.
     pub(crate) top: u64,
-    /// The labels of the horizontal scale, one for each column: empty where there is no room.
+    /// The labels of the horizontal scale, one per column: empty if they would not fit.
     labels: Vec<String>,
 }
 
@@ -73,7 +73,7 @@ impl Plot {
     }
 }
 
-/// Draws stacked columns. `every` is the number of columns for each label.
+/// Draws stacked columns. `every` is the number of columns per label.
 pub(crate) fn columns(
     title: &str,
     description: &str,
@@ -163,8 +163,8 @@ pub(crate) fn bar(title: &str, description: &str, parts: &[(Part, u64)]) -> Svg 
     Svg(svg)
 }
 
-/// Draws the length of a bar beside a number in a table. The number says it in words, so readers of
-/// screens skip it.
+/// Draws the length of a bar next to a number in a table. The number contains the same information,
+/// so screen readers skip the bar.
 pub(crate) fn meter(value: u64, most: u64) -> Svg {
     let width = HEIGHT * value.min(most) as f64 / most.max(1) as f64;
     Svg(format!(
@@ -183,7 +183,7 @@ fn begin(class: &str, width: f64, height: f64, title: &str, description: &str) -
     )
 }
 
-/// Escapes a label, with characters visible that have an effect and no glyph.
+/// Escapes a label, and makes characters visible that have an effect and no glyph.
 fn escaped(label: &str) -> String {
     let label = web::printable(label);
     let Ok(safe) = escape(&label, Html);

@@ -1,9 +1,9 @@
 //! Controls: a form whose fields become lines of `control.toml`.
 //!
 //! First a preview shows the lines that the file will get, then the file is replaced in one step;
-//! the crawl's own watch obeys it. Nothing is written that [`control_file::read`] refuses, and
-//! nothing if the file changed since the preview. The file is the only way in: what an editor can
-//! write there, and no more, can be ordered here.
+//! the crawl's own watch obeys it. A text is written only if [`control_file::read`] accepts it and
+//! the file has not changed since the preview. The file is the only way in: the form can only order
+//! what an editor can write there.
 
 mod lines;
 mod orders;
@@ -63,7 +63,7 @@ struct ControlsPage {
     text: Option<String>,
     /// The mistake in it, if it has one.
     mistake: Option<String>,
-    /// The overrides in force, in words; none if the settings hold.
+    /// The overrides in force, in words; `None` if the settings hold.
     in_force: Option<String>,
     written: bool,
 }
@@ -76,7 +76,7 @@ struct PreviewPage {
     base: String,
     lines: Vec<Line>,
     has_changes: bool,
-    /// The overrides that the new file stands for, in words.
+    /// The overrides in the new file, in words.
     effect: String,
 }
 
@@ -195,7 +195,7 @@ fn in_file(mistake: impl std::fmt::Display) -> Refusal {
     Refusal::Question(format!("{CONTROL}: {mistake}"))
 }
 
-/// Reads the file; none if there is none.
+/// Reads the file; `None` if it does not exist.
 fn read(path: &Path) -> Result<Option<String>, Refusal> {
     let unreadable = |reason: String| {
         let what = format!("cannot read {}: {reason}", path.display());

@@ -1,13 +1,13 @@
-//! The dashboard: pages that show a crawl while it runs, beside it or after it.
+//! The dashboard: pages that show a crawl during or after its run, from its own process or another.
 //!
 //! Each view is a module with a handler (`show`), a value with its figures, and a template in
 //! `templates/dashboard`, which shares fragments with the report. A handler works in three steps:
 //! it reads the question, looks at the figures off the reactor, and renders. `frame.rs` is common
 //! to all pages.
 //!
-//! The dashboard knows a directory, and no crawl: it reads the journal, the archive and the search
-//! index, and takes no lock (docs/adr/0019). Answers that need the settings of the crawl come from
-//! [`CrawlQueries`].
+//! The dashboard knows a directory but not a running crawl: it reads the journal, the archive and
+//! the search index, and takes no lock (docs/adr/0019). Answers that need the settings of the crawl
+//! come from [`CrawlQueries`].
 //!
 //! Invariants: text from the web is escaped and cut; a list has at most [`caps::LISTED`] entries or
 //! is paged; no route opens a file whose name came with a request.
@@ -66,7 +66,7 @@ pub struct WatchedCrawl {
     pub settings: Vec<Setting>,
     /// The shortest waits of hosts.
     pub least_delays: LeastDelays,
-    /// The form in which its URLs are compared.
+    /// The canonical form for comparing its URLs.
     pub form: CanonicalForm,
     /// True if the crawl obeys the `control.toml` of its directory.
     pub takes_orders: bool,
@@ -74,8 +74,8 @@ pub struct WatchedCrawl {
     pub queries: CrawlQueries,
 }
 
-/// Answers that need the settings of a crawl, which only the binary reads. All of them read files,
-/// so they are called off the reactor.
+/// Answers that need the settings of a crawl, which only the binary reads. Each answer reads files,
+/// so it is called off the reactor.
 pub struct CrawlQueries {
     /// Explains which rule decided on a URL. Reads the whole journal.
     pub explain: Question<Explanation>,
@@ -83,12 +83,12 @@ pub struct CrawlQueries {
     pub similar: Question<Vec<SimilarPage>>,
     /// Compares a page with the original that it repeats. Reads the whole journal.
     pub pair: Question<JudgedPair>,
-    /// Reads the text of the page whose record is at an offset of an archive file; none if there is
+    /// Reads the text of the page whose record is at an offset of an archive file; `None` if it has
     /// no text.
     pub text: ReadText,
 }
 
-/// A question about a URL, and its answer or the reason why there is none.
+/// A question about a URL, and its answer or the reason for a missing answer.
 pub type Question<A> = Box<dyn Fn(&str) -> Result<A, String> + Send + Sync>;
 
 /// A reader of the text of the record at an offset of an archive file.
@@ -97,7 +97,7 @@ pub type ReadText = Box<dyn Fn(&str, u64) -> Option<String> + Send + Sync>;
 /// The rule that decided on a URL.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Explanation {
-    /// The verdict, as `crawler why` has it.
+    /// The verdict, as in `crawler why`.
     pub verdict: String,
     /// The reason.
     pub reason: String,
@@ -110,7 +110,7 @@ pub struct JudgedPair {
     pub pair: Pair,
     /// The visit of the page that repeats the other.
     pub row: VisitRecord,
-    /// The blocks in which they differ, if both texts are known.
+    /// The blocks that differ, if both texts are known.
     pub blocks: Vec<DifferingBlock>,
 }
 

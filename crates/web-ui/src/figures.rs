@@ -1,8 +1,8 @@
 //! The figures of a crawl, kept up to date while somebody looks.
 //!
 //! A look catches up with the journal first, unless that was done less than [`FRESH`] ago. So
-//! several viewers cost as much as one, a crawl that nobody looks at costs nothing, and what is
-//! shown is at most half a second old. Looks follow each other: each takes milliseconds.
+//! several viewers cost as much as one, a crawl without viewers costs nothing, and the shown
+//! figures are at most half a second old. Looks follow each other: each takes milliseconds.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -13,7 +13,7 @@ use store::StoreFault;
 use store::embedded::{JournalFollower, Position};
 use web::Timestamp;
 
-/// The age up to which figures are shown without reading on.
+/// Maximum age of figures that are shown without reading on.
 const FRESH: Duration = Duration::from_millis(500);
 
 /// The figures of a crawl.
@@ -25,7 +25,7 @@ pub(crate) struct Figures {
 /// A journal that is being read.
 struct Reading {
     statistics: CrawlStatistics,
-    /// None until the journal could be opened.
+    /// `None` until the journal could be opened.
     follower: Option<JournalFollower>,
     read_at: Option<Timestamp>,
     damage: Option<String>,
@@ -36,13 +36,13 @@ pub(crate) struct Look<'a> {
     pub(crate) statistics: &'a CrawlStatistics,
     /// The reason why the figures are incomplete, if they are.
     pub(crate) damage: Option<&'a str>,
-    /// The end of what was read of the journal.
+    /// The end of the part of the journal that was read.
     pub(crate) position: Position,
     pub(crate) now: Timestamp,
 }
 
 impl Figures {
-    /// Returns figures of the journal in `state`, of which nothing was read yet.
+    /// Returns empty figures of the journal in `state`, before anything is read.
     pub(crate) fn of(state: PathBuf) -> Self {
         Self {
             state,
@@ -86,8 +86,8 @@ impl Reading {
         Ok(())
     }
 
-    /// Returns true if another journal has the place of this one: its positions would lead a view
-    /// to the middle of a record.
+    /// Returns true if another journal has replaced this one: its positions would point into the
+    /// middle of a record.
     fn is_replaced(&self) -> bool {
         let replaced = self.follower.as_ref().map(JournalFollower::is_replaced);
         !matches!(replaced, None | Some(Ok(false)))

@@ -44,7 +44,8 @@ pub(crate) fn whole_seconds(span: Duration) -> String {
     humantime::format_duration(Duration::from_secs(span.as_secs())).to_string()
 }
 
-/// Formats seconds as a duration. Those that are none (negative, infinite) are nothing.
+/// Formats seconds as a duration. An impossible duration (negative, infinite) is formatted as an
+/// empty text.
 pub(crate) fn seconds(seconds: f64) -> String {
     Duration::try_from_secs_f64(seconds).map_or_else(|_none| String::new(), span)
 }
@@ -68,7 +69,7 @@ fn civil(at: Timestamp) -> String {
     text[..seconds].to_owned()
 }
 
-/// Formats a part of a whole in per cent, with one decimal: `12.5 %`. Of nothing it is nothing.
+/// Formats a part of a whole in per cent, with one decimal: `12.5 %`; a dash if the whole is 0.
 pub(crate) fn share(part: u64, whole: u64) -> String {
     match whole {
         0 => "–".to_owned(),

@@ -22,8 +22,8 @@ pub(crate) type Wanted = (VisitUnderWay, Option<Range<Position>>);
 pub(crate) struct UrlsInFlight(Mutex<HashMap<VisitUnderWay, PageUrl>>);
 
 impl UrlsInFlight {
-    /// Returns the URLs of these visits, which are sorted by their sequence numbers; none where the
-    /// journal cannot be read. All other URLs are forgotten. Reads the disk.
+    /// Returns the URLs of these visits, which are sorted by their sequence numbers; `None` for a
+    /// URL that cannot be read from the journal. All other URLs are forgotten. Reads the disk.
     pub(crate) fn of(&self, state: &Path, wanted: &[Wanted]) -> Vec<Option<PageUrl>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut reader = None;
@@ -51,7 +51,7 @@ struct Reader {
 }
 
 /// Returns the URL that was queued under a sequence number by a record in this part of the journal.
-/// Goes on from the last one that was found, if that is in the same part.
+/// Continues from the last record found, if that is in the same part.
 fn find(
     reader: &mut Option<Reader>,
     state: &Path,

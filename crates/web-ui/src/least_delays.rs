@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use web::{Host, HostTable};
 
-/// The `delay` of all hosts, and of those with settings of their own.
+/// The `delay` of all hosts, and of hosts with settings of their own.
 #[derive(Clone, Debug, Default)]
 pub struct LeastDelays {
-    /// That of hosts without one of their own.
+    /// The delay of hosts without one of their own.
     pub of_all: Duration,
-    /// Those of single hosts.
+    /// The delays of single hosts.
     pub of_hosts: HostTable<Duration>,
 }
 

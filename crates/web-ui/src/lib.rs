@@ -1,7 +1,7 @@
 //! Pages of HTML that show a crawl, made from its figures.
 //!
-//! The figures are those of `statistics`; this crate selects, bounds, draws and formats them. It is
-//! the only one that knows the template engine and the web server. The templates of a section are
+//! The figures come from `statistics`; this crate selects, bounds, draws and formats them. It is
+//! the only crate that knows the template engine and the web server. The templates of a section are
 //! fragments, so that every page with that section includes the same one.
 //!
 //! - `report` has the sections of a report as values, which are also its JSON.
@@ -12,9 +12,8 @@
 //! - `charts` draws SVG; `format` writes numbers, sizes, times and text from the web.
 //! - `caps` has the bounds.
 //!
-//! Invariants: text from the web is escaped by the templates, and nothing but our own SVG and style
-//! sheet is exempt. A page refers to nothing outside itself but our own files. The same figures
-//! make the same bytes.
+//! Invariants: text from the web is always escaped by the templates, except our own SVG and style
+//! sheet. A page refers only to itself and to our own files. The same figures make the same bytes.
 
 pub mod caps;
 mod charts;

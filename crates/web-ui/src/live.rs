@@ -1,10 +1,10 @@
 //! `/events`: server-sent events (HTML Standard, section 9.2) that say when the figures changed.
 //!
-//! An event carries the position in the journal and nothing else. The script then fetches the page
-//! that it is on and takes over the parts that are marked with `data-live`, so that everything is
-//! rendered by one set of templates, and a page without script lacks nothing but the movement.
+//! An event carries only the position in the journal. The script then fetches the page that it is
+//! on and takes over the parts that are marked with `data-live`, so that everything is rendered by
+//! one set of templates, and a page without script lacks only the movement.
 //!
-//! Bounded: at most [`MAX_VIEWERS`] streams, one event a second each. A stream ends in order after
+//! Bounded: at most [`MAX_VIEWERS`] streams, one event per second each. A stream ends cleanly after
 //! [`LONGEST_STREAM`] ticks, before its connection would be cut, and browsers open it again.
 
 use std::convert::Infallible;
@@ -26,7 +26,7 @@ use crate::machine;
 
 /// Streams at a time.
 pub(crate) const MAX_VIEWERS: usize = 16;
-/// The least time between two events.
+/// Minimum time between two events.
 const EVERY: Duration = Duration::from_secs(1);
 
 /// Ticks of a stream: less than the life of a connection (`server/connections.rs`).
@@ -79,8 +79,8 @@ pub(crate) async fn events(
 }
 
 impl Viewer {
-    /// Waits for the next change; none at the end of the stream. The first event comes at once: the
-    /// figures may have changed since the page was made.
+    /// Waits for the next change; `None` at the end of the stream. The first event comes at once:
+    /// the figures may have changed since the page was made.
     async fn next(&mut self) -> Option<Event> {
         loop {
             self.ticks_left = self.ticks_left.checked_sub(1)?;

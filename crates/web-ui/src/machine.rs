@@ -9,7 +9,7 @@ use std::path::Path;
 
 use disk::{Disk, SystemDisk};
 
-/// The most files of an archive whose sizes are added up.
+/// Maximum number of files of an archive whose sizes are added up.
 const MAX_FILES: usize = 100_000;
 
 /// The machine's figures of a crawl.

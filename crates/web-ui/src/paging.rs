@@ -14,8 +14,8 @@ pub(crate) struct Paging {
 }
 
 impl Paging {
-    /// Returns the page of `each` entries that begins at `from`; the last one if that is beyond the
-    /// end. `parameters` are those of the rest of the question, [`encoded`]: `q=a%26b`.
+    /// Returns the page of `each` entries that begins at `from`; the last page if `from` is beyond
+    /// the end. `parameters` are the other parameters of the question, [`encoded`]: `q=a%26b`.
     pub(crate) fn of(
         path: &'static str,
         parameters: &str,
@@ -77,7 +77,7 @@ impl Paging {
     }
 }
 
-/// Returns the parameter `q` with this text; none without text.
+/// Returns the parameter `q` with this text; empty if the text is empty.
 pub(crate) fn search_parameter(text: &str) -> String {
     match text {
         "" => String::new(),

@@ -1,8 +1,8 @@
 //! The report of a crawl: its sections as values, and the page that shows them.
 //!
 //! The fields of [`Report`] and of its sections are the names in `--format json`, in the units that
-//! their comments state; docs/guide/report.md lists them. The page has no script, refers to nothing
-//! outside itself and has no links to crawled pages: a report is sent to others and published,
+//! their comments state; docs/guide/report.md lists them. The page does not contain scripts,
+//! references to other files or links to crawled pages: a report is sent to others and published,
 //! where a link would tell the site about each reader, and would serve spam pages.
 //!
 //! Source of the policy in its head: W3C, Content Security Policy Level 3, sections 6.1 and 6.6.
@@ -41,7 +41,7 @@ use crate::filters;
 pub struct Report {
     /// The seeds' hosts, in words.
     pub title: String,
-    /// Remarks on what could not be read. The figures are those of the rest.
+    /// Remarks on unreadable data. The figures cover the readable data.
     pub notices: Vec<String>,
     /// The counts of the crawl.
     pub summary: Counts,
@@ -74,12 +74,12 @@ pub struct Report {
 }
 
 /// The page of a report. Its fields are the names that the fragments use, so that another page can
-/// include some of them.
+/// include some fragments.
 #[derive(Template)]
 #[template(path = "report.html")]
 struct ReportPage<'a> {
     style: Style,
-    /// False: a report is handed on, and leads nowhere.
+    /// False: a report is handed on, and contains no links.
     linked: bool,
     title: &'a str,
     notices: &'a [String],
@@ -129,7 +129,7 @@ impl Report {
     }
 }
 
-/// Serializes a time as RFC 3339 has it, as other commands do.
+/// Serializes a time in RFC 3339 format, as other commands do.
 fn rfc_3339<S: Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(at)
 }

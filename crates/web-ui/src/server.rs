@@ -33,11 +33,11 @@ use crate::{controls, metrics};
 
 /// Bytes of the body of a request.
 const MAX_BODY: usize = 64 << 10;
-/// The time in which a request is answered, its body included; streams of events are not bound by
-/// it.
+/// Maximum time to answer a request, including reading its body; it does not apply to streams of
+/// events.
 const LONGEST_ANSWER: Duration = Duration::from_secs(60);
 
-/// The files of ours that pages refer to.
+/// Our own files that pages refer to.
 const STYLE: &str = concat!(
     include_str!("../templates/report.css"),
     include_str!("../templates/dashboard.css")
@@ -50,14 +50,14 @@ const ICON: &str = include_str!("../templates/icon.svg");
 pub struct ServeOptions {
     /// The address to listen on; port 0 is any free one.
     pub listen: SocketAddr,
-    /// The secret of this start, or the one that the user has chosen.
+    /// The secret of this start, or the secret that the user has chosen.
     pub token: Token,
 }
 
-/// An error of opening the server. All of them are the user's to change.
+/// An error of opening the server. The user can fix each of them.
 #[derive(Debug, Error)]
 pub enum ServeError {
-    /// Others could reach the dashboard, and the user has not chosen a token.
+    /// Other machines could reach the dashboard, but the user has not chosen a token.
     #[error("{0} can be reached from other machines, and no token was chosen")]
     BeyondLoopback(SocketAddr),
     /// The address is in use, or is not one of this machine.
@@ -79,7 +79,7 @@ pub struct DashboardServer {
 }
 
 impl DashboardServer {
-    /// Listens on the address. Reads nothing of the crawl yet.
+    /// Listens on the address. Does not read the crawl yet.
     ///
     /// # Errors
     /// [`ServeError`]: the address is in use, is not one of this machine, or needs a token.
@@ -130,7 +130,7 @@ impl DashboardServer {
     }
 }
 
-/// Returns all routes, behind the rules of access.
+/// Returns all routes, protected by the rules of access.
 fn router(crawl: WatchedCrawl, clock: Clock, access: Access) -> Router {
     let files = Router::new()
         .route("/style.css", get(|| file("text/css; charset=utf-8", STYLE)))
@@ -175,7 +175,7 @@ async fn file(media: &'static str, text: &'static str) -> impl IntoResponse {
 }
 
 /// Ends a request that takes too long: a form that comes a byte at a time, or the first look at a
-/// large journal, whose reading goes on.
+/// large journal, whose reading continues.
 async fn in_time(request: Request, next: Next) -> Response {
     let sends_a_form = request.method() == Method::POST;
     let answered = tokio::time::timeout(LONGEST_ANSWER, next.run(request)).await;

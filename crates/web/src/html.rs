@@ -1,7 +1,7 @@
 //! HTML and text documents: text, title, language, links, directives.
 //!
-//! [`read()`](read::read) cannot fail. A page may be wrongly encoded, hostile to its reader, or no
-//! page at all. Whatever can be read is read, and anything capped or repaired is noted as a
+//! [`read()`](read::read) cannot fail. A page may be wrongly encoded, hostile to its reader, or not
+//! a page at all. As much as possible is read, and anything capped or repaired is noted as a
 //! [`ParseWarning`].
 //!
 //! Sources: the HTML standard for tokens, trees and encodings; DESIGN, "The verdict", for the text

@@ -7,7 +7,7 @@ pub(crate) fn starts_with_ignore_case(text: impl AsRef<[u8]>, start: impl AsRef<
     beginning.is_some_and(|beginning| beginning.eq_ignore_ascii_case(start))
 }
 
-/// Returns true if `word` is one of these words.
+/// Returns true if `word` is one of `words`.
 pub(crate) fn is_one_of(word: &str, words: &[&str]) -> bool {
     words.iter().any(|other| other.eq_ignore_ascii_case(word))
 }

@@ -1,5 +1,5 @@
 //! The web as values: URLs, scopes, robots rules, HTTP exchanges, documents, sitemaps and feeds.
-//! The crate is pure: it has no I/O, no clock and no runtime.
+//! The crate is pure: it uses no I/O, no clock and no runtime.
 
 mod html;
 mod http;

@@ -1,5 +1,5 @@
-//! The pacing state of a host. It outlasts the process, so that a restart is as polite as the run
-//! before it.
+//! The pacing state of a host. It survives a restart, so that the next run is as polite as the one
+//! before.
 //!
 //! Invariant: the order of the fields and of the reasons is on disk and never changes (the journal
 //! encodes them by position).
@@ -15,29 +15,29 @@ use crate::time::Timestamp;
 /// The pacing state of a host between two requests and between two sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pace {
-    /// The earliest time of the next request.
+    /// Earliest time of the next request.
     pub ready: Timestamp,
-    /// Consecutive failures and requests to slow down.
+    /// Number of consecutive failures and requests to slow down.
     pub failures: u32,
-    /// The `Crawl-delay` of its robots.txt, up to [`MAX_CRAWL_DELAY`](crate::MAX_CRAWL_DELAY).
+    /// `Crawl-delay` of its robots.txt, up to [`MAX_CRAWL_DELAY`](crate::MAX_CRAWL_DELAY).
     pub crawl_delay: Option<Duration>,
-    /// The `Retry-After` of its last response, as written.
+    /// `Retry-After` of its last response, as written.
     pub retry_after: Option<Duration>,
-    /// The wait from the end of its last response on: the longest of all reasons.
+    /// Wait after the end of its last response: the longest of all reasons.
     pub wait: Duration,
-    /// The reason of that wait.
+    /// Reason for that wait.
     pub why: WaitReason,
-    /// The end of its last response; 1970 if none is known.
+    /// End of its last response; 1970 if unknown.
     pub answered: Timestamp,
-    /// Its address, if known beforehand: hosts of one address may share a pace.
+    /// Address, if known in advance: hosts with one address may share a pace.
     pub address: Option<IpAddr>,
 }
 
-/// The reason of a host's wait.
+/// Reason for a host's wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WaitReason {
-    /// The configured delay; nothing asks for more.
+    /// The configured delay; no reason requires more.
     #[default]
     Delay,
     /// A slow response: a multiple of its response time.
@@ -50,7 +50,7 @@ pub enum WaitReason {
     SlowDown,
     /// The `Retry-After` of such a response.
     RetryAfter,
-    /// The first request, not yet answered: the response time is unknown.
+    /// The first request, without a response so far: the response time is unknown.
     Unanswered,
 }
 
@@ -76,8 +76,8 @@ impl fmt::Display for WaitReason {
     }
 }
 
-/// The pacing rule for hosts after a session that died while any of them may have been in flight.
-/// See [`Pace::after_restart`].
+/// Pacing rule for hosts after a session that died, possibly with requests in flight. See
+/// [`Pace::after_restart`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RestartRule {
     /// Minimum wait of any host: the configured delay.
@@ -88,17 +88,17 @@ pub struct RestartRule {
     pub factor: u32,
 }
 
-/// Minimum number of failures in a row of a host past its last chance.
+/// Minimum number of consecutive failures of a host past its last chance.
 const LAST_CHANCE: u32 = 4;
-/// Minimum wait of a host past its last chance. The waits double, so their sum is about the same.
+/// Minimum wait of a host past its last chance. Waits double, so their sum is about the same.
 const LAST_WAIT: Duration = Duration::from_secs(120);
-/// The same for a host without any page yet: its name may be misspelt.
+/// The same for a host that has not returned any page yet: its name may be misspelt.
 const LAST_WAIT_WITHOUT_PAGES: Duration = Duration::from_secs(30);
 
 impl Pace {
     /// Returns true if the host has had its last chance: it failed at least four times in a row,
-    /// and rests for two minutes or longer; for 30 seconds, if it never answered with a page. A
-    /// crawl does not wait for it any more.
+    /// and its wait is at least two minutes, or 30 seconds for a host without pages. The crawl no
+    /// longer waits for it.
     #[must_use]
     pub fn is_past_last_chance(&self, has_pages: bool) -> bool {
         let longest = match has_pages {
@@ -108,9 +108,9 @@ impl Pace {
         self.failures >= LAST_CHANCE && self.wait >= longest
     }
 
-    /// Returns the state in a new session of a host that has had its last chance: its failures are
-    /// forgotten, and so is the rest after them, except for `least_wait`. A wait that the host
-    /// itself asked for holds.
+    /// Returns the state, in a new session, of a host that has had its last chance. Its failures
+    /// and the wait after them are forgotten, except for `least_wait`. A wait that the host itself
+    /// requested remains.
     #[must_use]
     pub fn with_new_chance(self, now: Timestamp, least_wait: Duration) -> Pace {
         let ready = match self.why {
@@ -125,8 +125,8 @@ impl Pace {
         }
     }
 
-    /// Returns the state after an update: `newer` replaces this one, except that a promised wait is
-    /// never shortened.
+    /// Returns the state after an update: `newer` replaces this one, but never shortens a promised
+    /// wait.
     #[must_use]
     pub fn then(self, newer: Pace) -> Pace {
         Pace {
@@ -135,14 +135,14 @@ impl Pace {
         }
     }
 
-    /// Returns the state of a host when a session begins at `at` after one that died and may have
-    /// contacted the host last without recording it:
+    /// Returns the state of a host at `at`, the start of a session after one that died. The dead
+    /// session may have contacted the host without recording it:
     ///
-    /// | the host | is left alone from `at` on for |
+    /// | the host | waits from `at` for |
     /// |---|---|
-    /// | answered before | the last wait that is known, whatever its reason, at most `most_wait` |
-    /// | was asked, and never answered | factor × the time since then, at most `most_wait` |
-    /// | was never asked | `least_wait` |
+    /// | has responded before | the last known wait for any reason, at most `most_wait` |
+    /// | got a request, and never responded | factor × the time since then, at most `most_wait` |
+    /// | never got a request | `least_wait` |
     ///
     /// The wait is at least `least_wait`. The wait that the page in flight would have caused is
     /// unknown; the host's earlier response time is the best estimate.
@@ -162,7 +162,7 @@ impl Pace {
         }
     }
 
-    /// Returns the state of a host from its first request at `at` until it answers.
+    /// Returns the state of a host from its first request at `at` until it responds.
     #[must_use]
     pub fn unanswered(at: Timestamp, least_wait: Duration) -> Pace {
         Pace {
@@ -179,9 +179,9 @@ impl Pace {
         self.answered > now
     }
 
-    /// Returns the state after the clock was set back to `now`: the host waits no longer than its
-    /// wait after its last response, as if that had ended now. The second value is the shift of its
-    /// times towards the past, which also applies to the times of its pages.
+    /// Returns the state after the clock was set back to `now`: the host waits at most as long as
+    /// after its last response, as if that had ended now. The second value is the shift of its
+    /// times into the past, which also applies to the times of its pages.
     #[must_use]
     pub fn set_back(self, now: Timestamp, least_wait: Duration) -> (Pace, Duration) {
         let by = self.answered.since(now);
@@ -201,8 +201,8 @@ impl Pace {
         (pace, by)
     }
 
-    /// Returns the time until which hosts sharing a pace with this one wait because of its last
-    /// response. A failure concerns the host alone and counts like any other request, with the
+    /// Returns the end of the wait that the last response of this host imposes on hosts with the
+    /// same pace. A failure concerns this host only and counts like any other request, with the
     /// configured delay `least`.
     #[must_use]
     pub fn shared_rest(&self, least: Duration) -> Timestamp {
@@ -220,7 +220,7 @@ impl Pace {
 }
 
 impl From<Timestamp> for Pace {
-    /// Creates the state of a host of which only the earliest time of the next request is known.
+    /// Creates the state of a host, given only the earliest time of the next request.
     fn from(ready: Timestamp) -> Self {
         Self {
             ready,

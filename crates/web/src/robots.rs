@@ -1,14 +1,14 @@
 //! The robots exclusion protocol (RFC 9309).
 //!
 //! `records.rs` parses lines, `group_names.rs` notices merged groups, `pattern.rs` matches a rule
-//! with a URL, `sitemap.rs` reads the names of sitemaps, `verdict.rs` has result and reason. This
-//! file selects the rules that apply to us: the rules of all groups that name us, or else of all
-//! groups for `*` (section 2.2.1). Every case of the standard is tested in
-//! `tests/robots/`, with the `robotxt` crate as oracle. It is not used as the matcher, because it
-//! does not report the line of a rule and does not bound the cost of 500 KiB of wildcard rules.
+//! with a URL, `sitemap.rs` reads the names of sitemaps, `verdict.rs` defines result and reason.
+//! This file selects the rules that apply to us: the rules of all groups that name us, or else of
+//! all groups for `*` (section 2.2.1). Every case of the standard is tested in `tests/robots/`,
+//! with the `robotxt` crate as oracle. It is not used as the matcher, because it does not report
+//! the line of a rule and does not bound the cost of 500 KiB of wildcard rules.
 //!
-//! Invariant: a verdict costs at most about [`WORK`] steps, whatever the file and the URL. If they
-//! do not suffice, the URL is disallowed.
+//! Invariant: a verdict costs at most about [`WORK`] steps, for any file and URL. If they do not
+//! suffice, the URL is disallowed.
 
 mod group_names;
 mod pattern;
@@ -27,8 +27,8 @@ pub use records::{MAX_ROBOTS_BYTES, product_token, robots_text, whole_lines};
 use records::{Record, records};
 pub use verdict::{Grounds, RobotsRule, RobotsVerdict};
 
-/// The longest `Crawl-delay` that is obeyed. Longer ones are mistakes or meant to exclude crawlers,
-/// for which `Disallow` exists.
+/// Maximum `Crawl-delay` that is obeyed. Longer delays are mistakes, or meant to exclude crawlers,
+/// which is the purpose of `Disallow`.
 pub const MAX_CRAWL_DELAY: Duration = Duration::from_secs(300);
 
 /// Maximum cost of a verdict, in octets examined: 4 ms. A thousand wildcard rules against a URL of
@@ -51,7 +51,7 @@ pub struct RobotsRules {
 /// The origin of the rules.
 #[derive(Clone, Debug)]
 enum Source {
-    /// A file; `group` is the matching group's name, `None` if no group applies.
+    /// A file; `group` is the matching group's name, or `None` if no group applies.
     File {
         group: Option<Box<str>>,
     },
@@ -63,9 +63,9 @@ enum Source {
 struct Rule {
     allow: bool,
     pattern: Pattern,
-    /// The line number, from 1.
+    /// Line number, from 1.
     line: u32,
-    /// The index of its group's names in `merged`.
+    /// Index of its group's names in `merged`.
     merged: Option<u32>,
 }
 
@@ -107,9 +107,9 @@ impl RobotsRules {
         rules
     }
 
-    /// Collects the rules of all groups with this name. A group is one or more names and the rules
-    /// after them; it ends at the first name after a rule. Rules before the first name apply to
-    /// nobody (section 2.1).
+    /// Collects the rules of all groups with this name. A group consists of one or more names and
+    /// the rules after them; it ends at the first name after a rule. Rules before the first name
+    /// apply to nobody (section 2.1).
     fn collect(&mut self, body: &[u8], group: Option<&[u8]>) {
         let (mut is_for_us, mut in_rules) = (false, false);
         let (mut names, mut merged) = (GroupNames::default(), None);
@@ -148,8 +148,8 @@ impl RobotsRules {
                 Record::CrawlDelay(_) => {}
             }
         }
-        // The longest rule wins, and `Allow` wins a tie (section 2.2.2). Of equal rules the first
-        // is quoted.
+        // The longest rule wins, and `Allow` wins a tie (section 2.2.2). Of equal rules, the
+        // verdict quotes the first.
         self.rules
             .sort_by_key(|rule| (Reverse(rule.pattern.octets()), Reverse(rule.allow)));
     }
@@ -223,9 +223,9 @@ impl RobotsRules {
         RobotsVerdict::new(true, Grounds::NoRule)
     }
 
-    /// Returns the requested wait between two requests, at most [`MAX_CRAWL_DELAY`].
+    /// Returns the requested delay between two requests, at most [`MAX_CRAWL_DELAY`].
     ///
-    /// `Crawl-delay` is widely used but not part of the standard. Of several values the longest
+    /// `Crawl-delay` is widely used but not part of the standard. The longest of several values
     /// counts.
     #[must_use]
     pub const fn crawl_delay(&self) -> Option<Duration> {

@@ -4,8 +4,8 @@
 //! expressions refine it. An exclusion overrides everything, even a seed. Temporary exclusions
 //! ([`Exclusions`]) apply on top.
 //!
-//! http and https on their default ports count as one place, because sites switch between them
-//! within a link.
+//! http and https on their default ports count as one place, because sites switch between them from
+//! page to page.
 
 pub(crate) mod seeds;
 pub(crate) mod trap;
@@ -32,10 +32,10 @@ pub enum ScopeKind {
     /// The same host and port.
     #[default]
     Host,
-    /// The same registrable domain, by the public suffix list; any port.
+    /// The same registrable domain, according to the public suffix list; any port.
     Domain,
     /// The same host and port, and the seed's folder: its path up to the last slash, or the path
-    /// and all below where it does not end in a file name.
+    /// and everything below it if it does not end in a file name.
     Prefix,
     /// Everything.
     Any,
@@ -62,19 +62,19 @@ pub struct Scope {
     /// Temporary exclusions.
     exclude_now: Exclusions,
     seeds: HashSet<UrlKey>,
-    /// The hashes of the registrable domains of the seeds. A crawl may have millions of seeds, each
-    /// of another host, so that eight bytes per seed are kept instead of names. The key of the
-    /// hashes is random, so that nobody can choose a name that collides.
+    /// Hashes of the registrable domains of the seeds. A crawl may have millions of seeds, each on
+    /// another host, so eight bytes per seed are kept instead of names. The key of the hashes is
+    /// random, so nobody can choose a name that collides.
     seed_domains: HashSet<u64>,
-    /// The hashes of the hosts or domains of the seeds, each with a folder (`/` except for
+    /// Hashes of the hosts or domains of the seeds, each with a folder (`/` except for
     /// [`ScopeKind::Prefix`]).
     places: HashSet<u64>,
-    /// The number of slashes in the deepest folder.
+    /// Number of slashes in the deepest folder.
     deepest: usize,
     hasher: RandomState,
 }
 
-/// Expressions that exclude pages temporarily, whatever the scope includes.
+/// Expressions that exclude pages temporarily, even if the scope includes them.
 #[derive(Clone, Debug, Default)]
 pub struct Exclusions(Vec<Regex>);
 
@@ -89,7 +89,7 @@ pub struct ScopeError {
     pub source: Box<regex::Error>,
 }
 
-/// The rule that excludes a page from the crawl; its text is one clause.
+/// Rule that excludes a page from the crawl; its text is one clause.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum OutOfScope {
     /// The host differs ([`ScopeKind::Host`]).
@@ -119,7 +119,7 @@ pub enum OutOfScope {
 }
 
 impl OutOfScope {
-    /// Returns the name under which it is counted: the rule without the option that sets it.
+    /// Returns the name of the rule for counts: its text without the option that sets it.
     #[must_use]
     pub fn name(&self) -> String {
         match self {
@@ -131,7 +131,7 @@ impl OutOfScope {
         }
     }
 
-    /// Returns true if an expression excludes the page, so that nothing else can include it.
+    /// Returns true if an expression excludes the page; then no other rule can include it.
     #[must_use]
     pub const fn is_exclusion(&self) -> bool {
         matches!(self, Self::Excluded { .. } | Self::ExcludedNow { .. })
@@ -139,7 +139,8 @@ impl OutOfScope {
 }
 
 impl Exclusions {
-    /// Compiles expressions that are searched for anywhere in the URL, like those of a [`Scope`].
+    /// Compiles expressions, which may match anywhere in the URL, like the expressions of a
+    /// [`Scope`].
     ///
     /// # Errors
     ///
@@ -178,8 +179,8 @@ impl PartialEq for Exclusions {
 impl Scope {
     /// Creates a scope without seeds, which includes nothing unless it is [`ScopeKind::Any`].
     ///
-    /// Expressions are searched for anywhere in the canonical URL, and in the URL as written; `^`
-    /// and `$` anchor them. If there are include expressions, at least one must match.
+    /// Expressions may match anywhere in the canonical URL, and in the URL as written; `^` and `$`
+    /// anchor them. If there are include expressions, at least one must match.
     ///
     /// # Errors
     ///
@@ -202,8 +203,8 @@ impl Scope {
         })
     }
 
-    /// Includes a seed, whatever the include expressions say, and the territory that it spans.
-    /// Returns false if it was a seed before.
+    /// Includes a seed, even if no include expression matches, and its territory. Returns false if
+    /// it was a seed before.
     pub fn add_seed(&mut self, seed: &PageUrl) -> bool {
         if !self.seeds.insert(seed.key()) {
             return false;
@@ -298,14 +299,14 @@ impl Scope {
     fn place<'url>(&self, url: &'url PageUrl) -> &'url str {
         match self.kind {
             ScopeKind::Domain => url.registrable_domain(),
-            // The authority has no port if that is the scheme's default.
+            // The authority omits the scheme's default port.
             ScopeKind::Host | ScopeKind::Prefix | ScopeKind::Any => url.authority(),
         }
     }
 }
 
-/// Returns true if an expression matches the canonical URL, or the URL that is requested: a
-/// spelling evades no rule.
+/// Returns true if an expression matches the canonical URL, or the URL of the request: no spelling
+/// evades a rule.
 fn is_match(rule: &Regex, url: &PageUrl) -> bool {
     let is_other = || url.is_spelled_otherwise() && rule.is_match(url.request().as_str());
     rule.is_match(url.as_str()) || is_other()

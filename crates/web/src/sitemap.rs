@@ -4,11 +4,12 @@
 //! as `text/html`, `text/plain` and `application/octet-stream`. [`read_listing`] cannot fail:
 //! entries before a break count, and anything capped or skipped is noted as a [`ListingWarning`].
 //!
-//! Memory: a piece of the text, and a thousand entries if they are taken in parts
-//! ([`read_listing_in_parts`]) or [`ListingLimits::entries`] if they are taken at once.
+//! Memory: a piece of the text, plus a thousand entries if they are read in parts
+//! ([`read_listing_in_parts`]), or [`ListingLimits::entries`] if they are read at once.
 //!
-//! Entities declared by a document are never expanded, and nothing is fetched for it, so it cannot
-//! grow while it is read ("billion laughs") and cannot cause requests. Tags nest at most 512 deep.
+//! Entities declared by a document are never expanded, and reading a document fetches nothing. So
+//! it cannot grow while it is read ("billion laughs") and cannot cause requests. Tags nest at most
+//! 512 deep.
 //!
 //! Sources: the sitemap protocol 0.9 (<https://www.sitemaps.org/protocol.html>), RSS 0.9x, 1.0 and
 //! 2.0, Atom (RFC 4287), its paging and archiving (RFC 5005), JSON Feed 1.1. `feed-rs` reads feeds

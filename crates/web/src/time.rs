@@ -1,6 +1,6 @@
 //! Time as a value.
 //!
-//! Only the command line reads the machine's clock; everything else receives a [`Clock`] or a
+//! Only the command line reads the system clock; everything else receives a [`Clock`] or a
 //! [`Timestamp`]. A test can therefore say "499 ms later" and never sleeps.
 
 use std::fmt;
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 pub struct Timestamp(u64);
 
 impl Timestamp {
-    /// The latest value: "not before something else changes".
+    /// Latest value: "not before something else changes".
     pub const NEVER: Timestamp = Timestamp(u64::MAX);
 
     /// Creates the point in time `millis` milliseconds after 1970.
@@ -99,11 +99,11 @@ impl Add<Duration> for Timestamp {
     }
 }
 
-/// A source of the present time: the machine's clock in the command line, a number in a test.
+/// A source of the current time: the system clock in the command line, a number in a test.
 ///
-/// A clock has two readings. [`Clock::now`] counts waits: it advances evenly while the process
-/// lives, even if the machine's clock is set. [`Clock::date`] dates records for people and
-/// archives, and follows the machine's clock. The two differ only after that clock was set.
+/// A clock has two readings. [`Clock::now`] is for waits: it advances evenly while the process
+/// lives, even if the system clock is set. [`Clock::date`] dates records for people and archives,
+/// and follows the system clock. The two differ only after that clock was set.
 #[derive(Clone)]
 pub struct Clock {
     now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
@@ -111,7 +111,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Creates a clock that returns what `now` returns.
+    /// Creates a clock from the function `now`.
     pub fn new(now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         let now = Arc::new(now);
         Self {
@@ -135,13 +135,13 @@ impl Clock {
         Self::new(move || at)
     }
 
-    /// Returns the present time for waits; it is never set back.
+    /// Returns the current time for waits; it is never set back.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         (self.now)()
     }
 
-    /// Returns the date for archives and logs. Nothing may wait by it.
+    /// Returns the date for archives and logs. Never use it for waits.
     #[must_use]
     pub fn date(&self) -> Timestamp {
         (self.date)()

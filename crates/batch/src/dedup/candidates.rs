@@ -1,8 +1,8 @@
-//! The keys by which texts become candidates, in order.
+//! Sorted keys that make texts candidates.
 //!
 //! Candidates share a band or have fingerprints within the distance, as in a crawl. Texts that
 //! share a key are neighbours when (key, text) is sorted; near fingerprints come from the
-//! [`SelfJoin`] of the different ones.
+//! [`SelfJoin`] of the different fingerprints.
 
 use super::Run;
 use crate::control::{Gauge, Step};
@@ -14,7 +14,7 @@ use crate::sorter::{Sorted, Sorter};
 
 /// The keys of all texts that may have near duplicates.
 pub(super) struct CandidateKeys {
-    /// Texts that share a band. The number of the band stands above its 32 bits.
+    /// Texts that share a band. The number of the band is above its 32 bits.
     pub(super) bands: Runs,
     fingerprints: Runs,
 }
@@ -104,7 +104,7 @@ impl Runs {
     }
 }
 
-/// All texts in the order of their fingerprints: a run of them for each fingerprint.
+/// All texts in the order of their fingerprints: one run per fingerprint.
 pub(super) struct FingerprintRuns {
     texts: Vec<u32>,
     ends: Vec<u32>,

@@ -1,11 +1,11 @@
 //! The comparison of two candidates.
 //!
-//! Where the texts of both can be had and do not leave the verdict to the signatures, they decide.
+//! The texts decide if both are available and do not leave the verdict to the signatures.
 //!
 //! Sketches of 160 bytes estimate a resemblance; shingles give it exactly, at four bytes each. With
-//! [`Verification::Shingles`] sketches only rule out what is far from the threshold. An estimate is
-//! four standard errors too low for one pair in 30,000, so that is the part of the pairs at the
-//! threshold that is lost.
+//! [`Verification::Shingles`], sketches only rule out pairs far from the threshold. An estimate is
+//! four standard errors too low for one pair in 30,000, so this share of the pairs at the threshold
+//! is lost.
 
 use neardup::{Likeness, Sketch, Thresholds};
 
@@ -15,10 +15,10 @@ use crate::dedup::distinct_texts::DistinctTexts;
 use crate::dedup::stored_signatures::Candidate;
 use crate::error::BatchError;
 
-/// The number of standard errors below the threshold from which on an estimate decides.
+/// Number of standard errors that an estimate must be below the threshold to rule a pair out.
 const MARGIN: f64 = 4.0;
 
-/// The least estimate for which texts are read. Small edits of texts of fifty words leave more.
+/// Minimum estimate for reading the texts. Small edits of texts of fifty words leave more.
 const LEAST_OF_TEXTS: f64 = 0.3;
 
 /// The decision about pairs of candidates.
@@ -26,7 +26,7 @@ const LEAST_OF_TEXTS: f64 = 0.3;
 pub(super) struct Comparison<'a> {
     texts: &'a DistinctTexts<'a>,
     run: Run<'a>,
-    /// The criterion of pairs whose shingles are compared; none if sketches decide.
+    /// The criterion of pairs whose shingles are compared; `None` if sketches decide.
     plausible: Option<Thresholds>,
 }
 
@@ -50,7 +50,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Returns the likeness of two candidates; none if they are not near duplicates.
+    /// Returns the likeness of two candidates; `None` if they are not near duplicates.
     pub(super) fn likeness(
         self,
         one: Compared<'_>,
@@ -128,7 +128,7 @@ fn resembling(one: &Candidate<'_>, two: &Candidate<'_>) -> Option<Likeness> {
     })
 }
 
-/// Returns the criterion that pairs at the threshold meet by their sketches; none if the threshold
+/// Returns the criterion that the sketches of pairs at the threshold meet; `None` if the threshold
 /// depends on the length.
 fn plausible(thresholds: Thresholds) -> Option<Thresholds> {
     let least = thresholds.resemblance()?;

@@ -39,7 +39,8 @@ impl<'t> Decisions<'t> {
         self.text_of[document as usize]
     }
 
-    /// Returns the original of a document and their likeness; none if the document is an original.
+    /// Returns the original of a document and their likeness; `None` if the document is an
+    /// original.
     pub(super) fn original_of(&self, document: u32) -> Option<(u32, Likeness)> {
         let text = self.text_of[document as usize];
         let first_of = |text| self.texts.groups.get(text)[0];

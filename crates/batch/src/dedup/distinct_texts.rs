@@ -1,12 +1,12 @@
 //! All documents, with equal ones counted as one text.
 //!
-//! Documents are read once. Documents with a known payload or text are only noted; the signatures
-//! of the others go to a buffer. Known digests are held in maps while memory allows; beyond that
-//! equal documents are found afterwards by sorting (payload, document) and (text, document) (Broder
-//! et al. 1997, section 4).
+//! Documents are read once. If the payload or text of a document is known, the document is only
+//! noted; otherwise its signature goes to a buffer. Known digests are held in maps while memory
+//! allows; beyond that equal documents are found afterwards by sorting (payload, document) and
+//! (text, document) (Broder et al. 1997, section 4).
 //!
 //! Invariant: texts are numbered in the order of their first documents, and a text's signature is
-//! that of its first.
+//! the signature of its first document.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -27,7 +27,7 @@ use crate::sorter::{Sorted, Sorter};
 #[derive(Debug)]
 pub(super) struct DistinctTexts<'s> {
     pub(super) names: DocumentNames<'s>,
-    /// The groups of equal documents, one a text.
+    /// The groups of equal documents, one per text.
     pub(super) groups: Groups,
     /// The first document with the same payload, for each document.
     payloads: Vec<u32>,
@@ -41,7 +41,7 @@ pub(super) struct DistinctTexts<'s> {
 const KNOWN_BYTES: usize = 128;
 
 impl<'s> DistinctTexts<'s> {
-    /// Reads all documents, those of the reference first.
+    /// Reads all documents, beginning with the reference.
     pub(super) fn read<E: From<BatchError>>(
         reference: impl Iterator<Item = Result<Document, E>>,
         documents: impl Iterator<Item = Result<Document, E>>,
@@ -76,7 +76,7 @@ impl<'s> DistinctTexts<'s> {
         Ok(reader.finish())
     }
 
-    /// Returns the number of the first documents that are a reference.
+    /// Returns the number of documents at the beginning that belong to the reference.
     pub(super) fn reference(&self) -> u32 {
         self.reference
     }
@@ -126,11 +126,11 @@ struct Reader<'s> {
     /// The documents whose signatures are in the buffer, ascending.
     buffered: Vec<u32>,
     payloads: Vec<u32>,
-    /// The first document that is equal, as far as known, for each document.
+    /// The first known equal document, for each document.
     firsts: Vec<u32>,
     known_payloads: FirstByDigest,
     known_texts: FirstByDigest,
-    /// The number of documents that the maps may still take. At 0 the maps are no longer complete.
+    /// The number of documents that the maps may still take. At 0 the maps may be incomplete.
     room: usize,
     /// The payloads of documents with a known text that came too late for the maps.
     late_payloads: Sorter<'s, 20>,
@@ -174,7 +174,7 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// Finds equal documents among those in the buffer, which the maps could not find.
+    /// Finds equal documents in the buffer, which the maps could not find.
     fn find_equal(&mut self, run: Run<'s>) -> Result<(), BatchError> {
         let mut payloads = std::mem::replace(&mut self.late_payloads, Sorter::new(run.scratch, 0));
         let mut gauge = Gauge::new(run.control, Some(2 * self.buffered.len() as u64));
@@ -226,8 +226,8 @@ impl<'s> Reader<'s> {
     }
 }
 
-/// Calls `visit` with each document that has the digest of an earlier one, and the first that has
-/// it.
+/// Calls `visit` with each document that has the digest of an earlier one, and the first document
+/// with this digest.
 fn each_repetition(
     mut sorted: Sorted<20>,
     mut visit: impl FnMut(u32, u32),

@@ -7,7 +7,7 @@ use crate::document_id::DocumentId;
 use crate::document_names::DocumentNames;
 use crate::error::BatchError;
 
-/// A result of the kind that was asked for.
+/// A result of the requested kind.
 #[derive(Debug)]
 pub enum Finding<'a> {
     /// A document repeats an earlier one.
@@ -32,24 +32,24 @@ pub struct Original<'a> {
 /// A document that repeats an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Duplicate<'a> {
-    /// The number of the later one among the documents of the run, from 0.
+    /// The number of the later document in the run, from 0.
     pub number: u64,
-    /// The later one's id.
+    /// The id of the later document.
     pub document: &'a DocumentId,
     /// The id of the original.
     pub duplicate_of: &'a DocumentId,
-    /// The way in which they are duplicates.
+    /// The kind and degree of their likeness.
     pub likeness: Likeness,
 }
 
 /// Two similar documents or texts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SimilarPair<Id> {
-    /// The earlier one's id.
+    /// The id of the earlier document.
     pub a: Id,
-    /// The later one's id.
+    /// The id of the later document.
     pub b: Id,
-    /// The way in which they are duplicates.
+    /// The kind and degree of their likeness.
     pub likeness: Likeness,
 }
 
@@ -74,7 +74,7 @@ impl<'a> Cluster<'a> {
     }
 
     /// Returns the likeness of each member and the original, the first member, in the order of the
-    /// members; none for the original, and for all if chains connect them.
+    /// members; `None` for the original, and for all if chains connect them.
     pub fn likenesses(&self) -> impl Iterator<Item = Option<Likeness>> + use<'a> {
         let decisions = self.decisions;
         let likeness = move |&member: &u32| Some(decisions?.original_of(member)?.1);
@@ -87,8 +87,8 @@ impl<'a> Cluster<'a> {
         self.decisions.is_some()
     }
 
-    /// Returns the ids of the members in the order of the documents, one by one: there may be more
-    /// of them than memory holds, so they may be read back from a file.
+    /// Returns the ids of the members in the order of the documents, one by one: they may exceed
+    /// the memory, so they may be read back from a file.
     pub fn members(&self) -> impl Iterator<Item = Result<DocumentId, BatchError>> + use<'a> {
         let names = self.names;
         self.members.iter().map(|&number| names.get(number))

@@ -2,12 +2,12 @@
 //!
 //! Texts that share a band or have near fingerprints are found by sorting, and form lists. Then
 //! texts are decided in their order: a text is compared with the originals in its lists, and joins
-//! them if it is like none. So a text is compared with originals only, and the work grows with the
-//! texts and their candidates, whatever the memory.
+//! the lists if it is like none of the originals. So a text is compared with originals only, and
+//! the work grows with the texts and their candidates, regardless of the memory budget.
 //!
-//! Invariant: where sketches decide, the outcome is that of a
-//! [`SignatureIndex`](neardup::SignatureIndex) that is asked about one text after another, for any
-//! memory and any number of threads.
+//! Invariant: where sketches decide, the outcome equals the outcome of one query of a
+//! [`SignatureIndex`](neardup::SignatureIndex) per text, one after another, for any memory and any
+//! number of threads.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -33,7 +33,7 @@ pub(super) struct NearOriginal {
     pub(super) likeness: Likeness,
 }
 
-/// Decides about all texts; returns the original of each near duplicate, and none for originals.
+/// Decides about all texts; returns the original of each near duplicate, and `None` for originals.
 pub(super) fn decide(
     texts: &DistinctTexts<'_>,
     run: Run<'_>,
@@ -94,7 +94,8 @@ impl Membership {
     }
 }
 
-/// Returns the memberships of all texts, by text. Texts that share no key with another have none.
+/// Returns the memberships of all texts, by text. Texts that share no key with another text do not
+/// have any.
 fn memberships(texts: &DistinctTexts<'_>, run: Run<'_>) -> Result<Sorted<RECORD>, BatchError> {
     let mut sorter = Sorter::new(run.scratch, run.memory() / 8);
     let mut push = |text, list, joins| sorter.push(Membership { text, list, joins }.to_record());
@@ -148,7 +149,7 @@ fn mix(mut bits: u64) -> u64 {
     bits ^ bits >> 31
 }
 
-/// The originals so far, in the lists by which later texts find them.
+/// The originals so far, in lists that later texts search.
 #[derive(Default)]
 struct Originals {
     /// The last entry of each list.
@@ -160,7 +161,7 @@ struct Originals {
 #[derive(Clone, Copy)]
 struct ListEntry {
     text: u32,
-    /// The entry before it in its list; [`NO_ENTRY`] for the first.
+    /// The previous entry in its list; [`NO_ENTRY`] for the first.
     previous: u32,
     /// The number of entries of the list up to this one.
     len: u32,

@@ -104,7 +104,7 @@ impl Run<'_> {
         let mut gauge = Gauge::new(self.control, Some(groups.len() as u64));
         for members in groups.iter() {
             gauge.advance(Step::Reporting, 1)?;
-            // Members ascend, so the last one tells whether all are of the reference.
+            // Members ascend, so if the last one is of the reference, all are.
             let last = members.last().copied().unwrap_or(0);
             if members.len() > 1 && last >= texts.reference() {
                 let names = &texts.names;
@@ -138,7 +138,7 @@ impl Run<'_> {
             gauge.advance(Step::Reporting, 1)?;
             for (at, &one) in documents[..documents.len() - 1].iter().enumerate() {
                 let a = &names.get(one)?;
-                // Two documents of the reference are no pair. Documents ascend.
+                // Two documents of the reference are not a pair. Documents ascend.
                 let compared = documents.partition_point(|&other| other < texts.reference());
                 for &other in &documents[compared.max(at + 1)..] {
                     let likeness = texts.likeness_of_equals(one, other);

@@ -1,7 +1,7 @@
 //! Signatures outside memory, in temporary files of one run.
 //!
-//! Signatures are records of one size; the shingles of all documents stand in a file of their own,
-//! and a record says where.
+//! Signatures are records of one size; the shingles of all documents are in a separate file, and a
+//! record contains their place.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -39,13 +39,13 @@ pub(super) struct Candidate<'s> {
     kept: OnceCell<ShortShingles>,
 }
 
-/// The most bytes of a candidate's shingles that stay in memory while it is compared.
+/// Maximum bytes of a candidate's shingles that stay in memory while it is compared.
 const KEPT_BYTES: usize = 16 << 10;
 
 /// The size of a stored place: the start, and the number of shingles or [`NO_SHINGLES`].
 const PLACE_BYTES: usize = 8 + 4;
 
-/// The number of shingles of a document that has come without them.
+/// The number of shingles of a document that was given without shingles.
 const NO_SHINGLES: u32 = u32::MAX;
 
 impl<'s> StoredSignatures<'s> {
@@ -156,8 +156,8 @@ impl Candidate<'_> {
         })
     }
 
-    /// Returns the shingles, which are read when they are first needed; none if the document has
-    /// come without them.
+    /// Returns the shingles, which are read when they are first needed; `None` if the document was
+    /// given without them.
     pub(super) fn shingles(&self) -> Result<Option<Cow<'_, ShortShingles>>, BatchError> {
         if let Some(kept) = self.kept.get() {
             return Ok(Some(Cow::Borrowed(kept)));

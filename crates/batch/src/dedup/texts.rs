@@ -1,8 +1,8 @@
-//! The texts of documents, which decide about candidates where they can be had.
+//! The texts of documents, which decide about candidates if they are available.
 
 use std::fmt::Debug;
 
-/// A document whose text is asked for.
+/// A document whose text is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NamedDocument<'a> {
     /// Its id.
@@ -14,7 +14,7 @@ pub struct NamedDocument<'a> {
 /// A verdict by the texts of two documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextVerdict {
-    /// The document says nothing that the earlier one does not.
+    /// The document adds nothing to the earlier one.
     Repeats,
     /// The document says all that the earlier one says, and more.
     Contains,
@@ -24,8 +24,8 @@ pub enum TextVerdict {
 
 /// A source of texts.
 pub trait DocumentTexts: Debug + Send + Sync {
-    /// Compares a document with an earlier one; returns none if one of their texts cannot be had,
-    /// or if the texts leave the verdict to the signatures.
+    /// Compares a document with an earlier one; returns `None` if one of their texts is not
+    /// available, or if the texts leave the verdict to the signatures.
     fn compare(
         &self,
         document: NamedDocument<'_>,

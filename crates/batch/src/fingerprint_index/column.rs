@@ -12,7 +12,7 @@ pub(super) const BLOCK: usize = 4_096;
 pub(super) const BLOCK_DATA: usize = BLOCK - 8;
 /// A block in memory: a number is read and written as 16 bytes, also the last one.
 pub(super) const BLOCK_IN_MEMORY: usize = BLOCK + 16;
-/// The greatest width of a number in bits: 16 bytes hold it wherever in a byte it begins.
+/// The greatest width of a number in bits: 16 bytes hold it even if it begins within a byte.
 pub(super) const MAX_WIDTH: u32 = 121;
 /// The number of bytes that a writer holds before it writes them.
 const AT_ONCE: usize = 64 * BLOCK;
@@ -64,7 +64,7 @@ impl Column {
     }
 }
 
-/// A writer of the numbers of a column, in order.
+/// A sequential writer of the numbers of a column.
 #[derive(Debug)]
 pub(super) struct ColumnWriter<'f> {
     file: &'f File,
@@ -109,7 +109,7 @@ impl<'f> ColumnWriter<'f> {
         Ok(())
     }
 
-    /// Writes what is left.
+    /// Writes the rest.
     pub(super) fn finish(mut self) -> io::Result<()> {
         if self.filled > 0 {
             self.end_block();

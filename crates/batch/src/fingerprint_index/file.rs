@@ -144,7 +144,7 @@ impl FingerprintIndex {
         self.layout.len
     }
 
-    /// Returns true if the index has no fingerprints.
+    /// Returns true if the index contains no fingerprints.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.layout.len == 0

@@ -6,11 +6,11 @@ use super::column::Column;
 pub(super) const TABLES: usize = 4;
 /// The fewest bits of a fingerprint.
 pub(super) const MIN_BITS: u32 = 8;
-/// The leading bits of the directory are so many fewer than those of the number of fingerprints:
-/// 16 to 32 entries have the same.
+/// For n fingerprints, the directory resolves ⌊log₂ n⌋ minus this many leading bits: 16 to 32
+/// entries share them.
 const BUCKET_BITS: u32 = 4;
 
-/// The numbers that decide where everything lies in an index.
+/// The numbers that determine the layout of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     /// The number of fingerprints.
@@ -59,7 +59,7 @@ impl Layout {
         self.bits - self.directory_bits()
     }
 
-    /// Returns the columns of the tables, and that of the ids.
+    /// Returns the columns of the tables and the column of the ids.
     pub(super) fn columns(self) -> Columns {
         let mut next = 1;
         let mut column = |len, width| {
@@ -106,7 +106,7 @@ pub(super) fn width_of(number: u64) -> u32 {
     (u64::BITS - number.leading_zeros()).max(1)
 }
 
-/// Returns the lowest bits of a number, 0 to 64 of them.
+/// Returns the lowest 0 to 64 bits of a number.
 #[inline]
 pub(super) fn low_bits(number: u64, bits: u32) -> u64 {
     number & u64::MAX.checked_shr(64 - bits).unwrap_or(0)

@@ -17,7 +17,7 @@ const HELD: usize = 64;
 /// A fingerprint of an index near a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IndexMatch {
-    /// The number of bits in which they differ.
+    /// The number of bits that differ.
     pub distance: u32,
     /// The position in the file of fingerprints that was indexed.
     pub position: u64,
@@ -27,7 +27,7 @@ pub struct IndexMatch {
 #[derive(Debug)]
 pub struct IndexReader<'i> {
     index: &'i FingerprintIndex,
-    /// The number of the block that each place holds; the header's for none.
+    /// The number of the block that each place holds; the number of the header for an empty place.
     held: Vec<u64>,
     blocks: Vec<[u8; BLOCK_IN_MEMORY]>,
     blocks_read: u64,
@@ -37,7 +37,7 @@ pub struct IndexReader<'i> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Probe {
     pub(super) permuted: u64,
-    /// The number of its bits above those of the index, in which every fingerprint differs.
+    /// The number of its bits beyond the width of the index, which differ from every fingerprint.
     above: u32,
     distance: u32,
 }
@@ -77,7 +77,8 @@ impl FingerprintIndex {
 }
 
 impl IndexReader<'_> {
-    /// Returns everything within `distance` bits of `probe`, nearest first and positions ascending.
+    /// Returns all fingerprints within `distance` bits of `probe`, nearest first and positions
+    /// ascending.
     ///
     /// # Errors
     /// [`BatchError::Distance`] for more than [`MAX_DISTANCE`]; [`BatchError::Read`], or
@@ -100,8 +101,8 @@ impl IndexReader<'_> {
         Ok(found)
     }
 
-    /// Returns the id of the fingerprint at `position`; none past the end, and none if the index
-    /// has no ids.
+    /// Returns the id of the fingerprint at `position`; `None` past the end, or if the index lacks
+    /// ids.
     ///
     /// # Errors
     /// [`BatchError::Read`], or [`BatchError::Damaged`] if the block does not match its checksum.
@@ -113,13 +114,13 @@ impl IndexReader<'_> {
         self.number(ids, position).map(|id| Some(id as u64))
     }
 
-    /// Returns the number of blocks read so far, without those that were held.
+    /// Returns the number of blocks read so far, without blocks that were held.
     #[must_use]
     pub fn blocks_read(&self) -> u64 {
         self.blocks_read
     }
 
-    /// Gives what one step finds to `visit`.
+    /// Passes the matches of one step to `visit`.
     pub(super) fn look<E: From<BatchError>>(
         &mut self,
         probe: Probe,
@@ -142,7 +143,7 @@ impl IndexReader<'_> {
         Ok(())
     }
 
-    /// Gives what a step finds among the entries with these leading bits to `visit`.
+    /// Passes the matches of a step among the entries with these leading bits to `visit`.
     fn scan<E: From<BatchError>>(
         &mut self,
         probe: Probe,
@@ -185,8 +186,8 @@ impl IndexReader<'_> {
         Ok(())
     }
 
-    /// Returns the first of these entries that has another fingerprint: many documents may have
-    /// the same one, which then need not be read.
+    /// Returns the first of these entries that has another fingerprint: many documents may share a
+    /// fingerprint, and their entries need not be read.
     fn end_of_equal(
         &mut self,
         entries: Column,
@@ -221,7 +222,7 @@ impl IndexReader<'_> {
     }
 }
 
-/// The condition by which a step reports a fingerprint.
+/// The condition for reporting a fingerprint in a step.
 struct Judged {
     probe: Probe,
     step: Step,
@@ -229,7 +230,8 @@ struct Judged {
     behind_leader: u32,
     other_half: u32,
     sibling: u32,
-    /// The least number of errors in the other half: what the upper half finds is not found again.
+    /// The minimum number of errors in the other half: matches of the upper half are not found
+    /// again.
     least_in_other: u32,
 }
 
@@ -252,7 +254,7 @@ impl Judged {
     }
 
     /// Returns the distance of a fingerprint that differs in these bits, in the order of the table;
-    /// none if the step does not report it.
+    /// `None` if the step does not report it.
     #[inline]
     fn distance(&self, difference: u64) -> Option<u32> {
         let distance = difference.count_ones() + self.probe.above;

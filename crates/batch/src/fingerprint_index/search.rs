@@ -23,14 +23,14 @@ const QUERIES: usize = 1 << 12;
 /// The number of matches that are handed over together.
 const AT_ONCE: usize = 1 << 16;
 
-/// What a worker found for some queries in one table.
+/// A worker's matches for some queries in one table.
 struct Part {
     probed: u64,
     found: Vec<QueryMatch>,
 }
 
 impl FingerprintIndex {
-    /// Gives every fingerprint at `positions` within `distance` bits of a query to `visit`, each
+    /// Passes every fingerprint at `positions` within `distance` bits of a query to `visit`, each
     /// pair once, in no particular order; `workers` threads search. Progress counts the queries
     /// once for each table.
     pub(crate) fn search<E: From<BatchError>>(

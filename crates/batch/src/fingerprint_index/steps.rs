@@ -1,8 +1,8 @@
 //! The looks at the tables that find everything within a distance, each fingerprint once.
 //!
-//! As in `neardup`'s tables in memory (`tables/probes.rs`), for quarters of any width. Of k errors
-//! either at most ⌊k/2⌋ lie in the upper half, or at most ⌈k/2⌉ − 1 in the lower. Of h ≤ 3 errors
-//! in a half of two quarters, one quarter has none or one. So it is enough to visit, in the half
+//! As in `neardup`'s tables in memory (`tables/probes.rs`), for quarters of any width. Of k errors,
+//! either at most ⌊k/2⌋ are in the upper half, or at most ⌈k/2⌉ − 1 in the lower. Of h ≤ 3 errors
+//! in a half of two quarters, one quarter has at most one. So it is enough to visit, in the half
 //! with h errors,
 //!
 //! - with the first quarter equal, siblings with up to h errors;
@@ -10,8 +10,8 @@
 //! - with the second quarter equal, siblings with 1 to h errors;
 //! - with one error in the second, siblings with 2 to h − 1.
 //!
-//! No two of these find the same fingerprint. One found in the lower half was found before if and
-//! only if its upper half has at most ⌊k/2⌋ errors.
+//! No two of these visits find the same fingerprint. A fingerprint found in the lower half was
+//! found before if and only if its upper half has at most ⌊k/2⌋ errors.
 
 use super::layout::TABLES;
 
@@ -32,7 +32,7 @@ pub(super) fn upper_errors(distance: u32) -> u32 {
     distance / 2
 }
 
-/// Returns the steps within a distance, 0 to 7, for quarters of these widths.
+/// Returns the steps within a distance of 0 to 7, for quarters of these widths.
 pub(super) fn steps(distance: u32, quarters: [u32; TABLES]) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut half = |first: usize, errors: u32| {

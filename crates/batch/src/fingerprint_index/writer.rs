@@ -18,7 +18,7 @@ use crate::sorter::Sorter;
 
 /// The size of an entry that is sorted: a permuted fingerprint and its position.
 const RECORD: usize = 16;
-/// The number of entries after which progress is reported.
+/// The number of entries per progress report.
 const REPORTED: u64 = 1 << 16;
 
 /// The options of writing an index.
@@ -26,7 +26,8 @@ const REPORTED: u64 = 1 << 16;
 pub struct IndexOptions {
     /// The approximate memory budget in bytes. At least [`LEAST_MEMORY`] are used.
     pub memory: usize,
-    /// The directory for what exceeds the memory, in files without names: 16 bytes a fingerprint.
+    /// The directory for data that exceed the memory, in files without names: 16 bytes per
+    /// fingerprint.
     pub scratch: PathBuf,
 }
 
@@ -138,7 +139,7 @@ impl IndexWriter {
     }
 }
 
-/// Reads all fingerprints for the widths of an index of them.
+/// Reads all fingerprints to determine the widths of their index.
 fn layout_of(source: &FingerprintFile, control: Control<'_>) -> Result<Layout, BatchError> {
     let mut gauge = Gauge::new(control, Some(source.len()));
     let (mut bits, mut greatest_id) = (0, 0);

@@ -6,8 +6,8 @@ use super::{Extent, Numbered, SignatureFile, SignatureReader};
 use crate::dedup::Document;
 use crate::error::BatchError;
 
-/// An iterator over the documents of all shards of a run, in the order in which one run without
-/// shards would read them: its decisions are the same.
+/// An iterator over the documents of all shards of a run, in the reading order of a single run
+/// without shards, so that the decisions are the same.
 #[derive(Debug)]
 pub struct MergedShards {
     /// The next document of each shard that has one, with its shard, by its number.

@@ -81,7 +81,7 @@ impl SignatureReader {
         &self.header
     }
 
-    /// Returns the number of documents that the run read, in all shards; none before the end.
+    /// Returns the number of documents that the run read, in all shards; `None` before the end.
     #[must_use]
     pub fn total(&self) -> Option<u64> {
         self.total
@@ -193,7 +193,8 @@ fn record(rest: &mut &[u8], with_shingles: bool) -> Option<Numbered> {
     })
 }
 
-/// Splits shingles off `rest`: none if `rest` is too short, `Some(None)` for a document without.
+/// Splits shingles off `rest`: `None` if `rest` is too short, `Some(None)` for a document without
+/// shingles.
 fn shingles(rest: &mut &[u8]) -> Option<Option<ShortShingles>> {
     let count = u32::from_le_bytes(next(rest)?);
     if count == NO_SHINGLES {

@@ -32,7 +32,7 @@ pub struct SignatureWriter<W = File> {
 pub enum Continued {
     /// The file is finished.
     Finished,
-    /// The file ends early. The documents in it can be compared with those of the corpus by
+    /// The file ends early. To compare its documents with the corpus, read them with
     /// [`SignatureFile::read`](super::SignatureFile::read), whose last item is an error.
     Unfinished {
         /// The writer behind the intact part.
@@ -53,8 +53,7 @@ impl SignatureWriter<File> {
         }
     }
 
-    /// Continues the file at `path`, which an interrupted run has left. A block that is not whole
-    /// is cut off.
+    /// Continues the file at `path`, which an interrupted run left. An incomplete block is cut off.
     ///
     /// # Errors
     /// [`BatchError::OtherSignatures`] if the file does not have this header,
@@ -99,7 +98,7 @@ impl SignatureWriter<File> {
 }
 
 impl<W: Write> SignatureWriter<W> {
-    /// Begins a file in `target`, which errors call `path`.
+    /// Begins a file in `target`, which errors name `path`.
     ///
     /// # Errors
     /// [`BatchError::Write`] if the target refuses.

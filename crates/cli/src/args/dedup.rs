@@ -164,13 +164,13 @@ pub(crate) enum DedupUnit {
 /// A part of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PartUnit {
-    /// Lines up to one that is blank.
+    /// Lines up to a blank line.
     Paragraph,
     Line,
 }
 
 impl DedupUnit {
-    /// Returns the part to compare; none if documents are compared as wholes.
+    /// Returns the part to compare; `None` if whole documents are compared.
     pub(crate) fn of_parts(self) -> Option<PartUnit> {
         match self {
             Self::Document => None,
@@ -181,7 +181,7 @@ impl DedupUnit {
 }
 
 impl PartUnit {
-    /// Returns the noun for several of them.
+    /// Returns the plural noun for the parts.
     pub(crate) fn plural(self) -> &'static str {
         match self {
             Self::Paragraph => "paragraphs",
@@ -189,8 +189,8 @@ impl PartUnit {
         }
     }
 
-    /// Returns the parts of a text, with the line ends and blank lines behind them: joined, they
-    /// are the text.
+    /// Returns the parts of a text, with the line ends and blank lines after them: joined, they are
+    /// the text.
     pub(crate) fn parts_of(self, text: &str) -> impl Iterator<Item = &str> {
         let mut rest = text;
         std::iter::from_fn(move || {
@@ -216,11 +216,11 @@ impl PartUnit {
 }
 
 impl DedupArgs {
-    /// Checks that each output is of a kind that its name can have.
+    /// Checks that the name of each output fits its kind.
     ///
     /// # Errors
-    /// A file that is read again is to go to standard output, two outputs are, or findings have the
-    /// name of a format that they are not written in.
+    /// A file that must be read again would go to standard output, two outputs would go there, or
+    /// the name of the findings belongs to a format that they are not written in.
     pub(crate) fn check_outputs(&self) -> Result<(), CliError> {
         let is_dash = |path: &Option<PathBuf>| path.as_deref().is_some_and(is_standard_input);
         for (option, path) in [
@@ -251,7 +251,7 @@ impl DedupArgs {
         }
     }
 
-    /// Returns true if only the kept documents are wanted, and no findings.
+    /// Returns true if only the kept documents are requested, without findings.
     pub(crate) fn keeps_silently(&self) -> bool {
         self.keep.is_some() && self.work.output.is_none() && self.format.is_none()
     }

@@ -102,8 +102,8 @@ pub(crate) enum OutputForm {
 }
 
 impl OutputForm {
-    /// Returns true if an unfinished file of this form and name can be continued: not if its end
-    /// is needed to read it.
+    /// Returns true if an unfinished file of this form and name can be continued. It cannot if the
+    /// file is only readable with its end.
     pub(crate) fn can_continue(self, path: &Path) -> bool {
         let is_compressed = export::Compression::by_name(path).is_some();
         !matches!(self, Self::Wet | Self::Table(export::Form::Parquet)) && !is_compressed

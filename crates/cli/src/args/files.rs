@@ -1,4 +1,4 @@
-//! The arguments of the commands that need no crawl.
+//! The arguments of commands that work without a crawl.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The options by which files become documents, and those of a long work on them.
+//! Options for reading documents from files, and options of long-running commands.
 
 use std::path::{Path, PathBuf};
 
@@ -50,13 +50,13 @@ pub(crate) struct WorkArgs {
 }
 
 impl WorkArgs {
-    /// Returns the file to write; none for standard output, also if it is named `-`.
+    /// Returns the file to write; `None` for standard output, including `-`.
     pub(crate) fn output(&self) -> Option<&Path> {
         let output = self.output.as_deref();
         output.filter(|path| !is_standard_input(path))
     }
 
-    /// Returns the memory limit in bytes, if one is given.
+    /// Returns the memory limit in bytes, if given.
     pub(crate) fn memory(&self) -> Option<usize> {
         let memory = self.memory?;
         Some(usize::try_from(memory.0).unwrap_or(usize::MAX))

@@ -1,4 +1,4 @@
-//! The arguments of the commands that look at a crawl.
+//! The arguments of commands that inspect a crawl.
 
 use std::path::PathBuf;
 

@@ -39,7 +39,7 @@ pub(crate) enum ReportForm {
 }
 
 impl ReportArgs {
-    /// Returns the file to write; none for standard output.
+    /// Returns the file to write; `None` for standard output.
     pub(crate) fn file(&self) -> Option<PathBuf> {
         match (&self.output, self.format) {
             (Some(path), _) => (path != Path::new("-")).then(|| path.clone()),

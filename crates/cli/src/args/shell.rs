@@ -1,4 +1,4 @@
-//! The arguments of the commands that help with the command line itself.
+//! The arguments of commands that help with the command line itself.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The arguments that name a shared crawl, and those of the commands for shared crawls alone.
+//! Arguments that name a shared crawl, and arguments of commands that only work on shared crawls.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -10,7 +10,7 @@ use clap::Args;
 use crate::cli_error::{CliError, usage};
 use crate::output::Format;
 
-/// The URL of a database. It may have a password, so it is never shown.
+/// The URL of a database. It may contain a password, so it is never shown.
 #[derive(Clone)]
 pub(crate) struct StoreUrl(pub(crate) String);
 
@@ -39,10 +39,10 @@ pub(crate) struct StoreArg {
 
 impl StoreArg {
     /// Returns the directory and the name of the positional arguments `DIR NAME`. With a store, the
-    /// first is the name, and no directory is named.
+    /// first argument is the name, and there is no directory.
     ///
     /// # Errors
-    /// One is missing, or both a directory and a store are named.
+    /// An argument is missing, or both a directory and a store are named.
     pub(crate) fn directory_and_name(
         &self,
         first: Option<&PathBuf>,

@@ -15,7 +15,7 @@ use crate::settings::Settings;
 use crate::terminal::pasted;
 use crate::{archiving, crawl_directory};
 
-/// Opens the archive, and cuts what lies behind its settled end.
+/// Opens the archive and truncates it at its settled end.
 pub(super) async fn open(
     settings: &Settings,
     store: &EmbeddedStore,
@@ -50,7 +50,7 @@ pub(super) async fn with_cdxj(
     }
 }
 
-/// Converts a fault of an archive that differs from what was last synced.
+/// Converts the fault of an archive that differs from its last synced state.
 fn damaged(error: &SinkFault, settings: &Settings) -> CliError {
     if let Ok(Some(mark)) = crawl_directory::node_mark(&settings.out) {
         return fault(error).with_remedy(format!(

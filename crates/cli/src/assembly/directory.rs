@@ -1,4 +1,4 @@
-//! The directory of a crawl, before the crawl and for the next one.
+//! A crawl's directory: prepared before the crawl, and left ready for the next one.
 
 use std::fs::{DirEntry, File, OpenOptions};
 use std::io;
@@ -37,7 +37,7 @@ pub(crate) fn prepare_directory(settings: &Settings) -> Result<File, CliError> {
     opened.map_err(|error| cannot("write", &log, &error, directory))
 }
 
-/// Returns true if the item is one that a crawl leaves when it ends before its state exists.
+/// Returns true for an item that a crawl leaves behind if it ends before its state exists.
 fn is_ours(item: io::Result<DirEntry>) -> bool {
     let ours = [
         "crawl.log",
@@ -50,7 +50,7 @@ fn is_ours(item: io::Result<DirEntry>) -> bool {
     item.is_ok_and(|item| ours.iter().any(|name| item.file_name() == *name))
 }
 
-/// Refuses a directory that has an archive and no journal. With a new journal, the whole archive
+/// Refuses a directory with an archive but without a journal. With a new journal, the whole archive
 /// would be surplus.
 pub(super) fn refuse_to_forget(directory: &Path) -> Result<(), CliError> {
     let archive = crawl_directory::archive(directory);
@@ -66,7 +66,7 @@ pub(super) fn refuse_to_forget(directory: &Path) -> Result<(), CliError> {
     Err(usage(format!("{archive} holds an archive whose state is gone")).with_remedy(remedy))
 }
 
-/// Writes the settings as run, in one step.
+/// Writes the settings of this run, atomically.
 pub(super) fn keep_settings(
     settings: &Settings,
     seeds: &Seeds,
@@ -75,7 +75,7 @@ pub(super) fn keep_settings(
 ) -> Result<(), CliError> {
     let text = match list {
         None => settings.as_run(seeds.urls.iter().map(ToString::to_string).collect())?,
-        // The seeds have a file of their own.
+        // The seeds are in a separate file.
         Some(list) => settings.as_run_from(list.unread.clone(), Vec::new())?,
     };
     let path = settings.out.join(SETTINGS_FILE);

@@ -1,9 +1,10 @@
 //! Reading a long list of seeds into the queue, part by part.
 //!
 //! Only one part is in memory at a time; the queue is on disk, and the scope keeps a few bytes per
-//! seed. The seeds go into a file of the crawl's own ([`SEEDS_FILE`]), because its scope is made
-//! from them. An interrupt or the end of `--max-time` ends the reading: what was read is queued,
-//! and the next session reads the user's file again, whose known seeds are not new.
+//! seed. The seeds are copied to a file in the crawl's directory ([`SEEDS_FILE`]), because its
+//! scope is built from them. An interrupt or the end of `--max-time` ends the reading. Seeds read
+//! until then are queued. The next session reads the user's file again and skips the seeds that it
+//! knows.
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -30,18 +31,18 @@ const PART: usize = 4_096;
 /// The end of the reading of a list.
 #[derive(Default)]
 pub(crate) struct ReadList {
-    /// The time that it took.
+    /// Time that the reading took.
     pub(crate) took: Duration,
-    /// The number of seeds behind the first ones.
+    /// Number of seeds after the first ones.
     pub(crate) seeds: usize,
     pub(crate) warnings: SeedWarnings,
-    /// True if an interrupt or the end of the time came before the end of the list.
+    /// True if an interrupt or the time limit ended the reading before the end of the list.
     pub(crate) is_cut: bool,
     /// The user's file, if it was not read to its end.
     pub(crate) unread: Option<PathBuf>,
 }
 
-/// The parts of a crawl that a list is read into.
+/// Parts of a crawl that take the seeds of a list.
 pub(super) struct ListReading<'a, 's> {
     pub(super) settings: &'s Settings,
     pub(super) frontier: &'a dyn Frontier,
@@ -71,7 +72,7 @@ impl ListReading<'_, '_> {
                 let seeds = rest.next_part(PART);
                 (rest, seeds)
             });
-            // Standard input may bring nothing for a long time.
+            // Standard input may stay silent for a long time.
             let (rest, seeds) = tokio::select! {
                 biased;
                 () = self.stop.requested() => break,
@@ -114,7 +115,7 @@ impl ListReading<'_, '_> {
     }
 }
 
-/// Returns the path by which the next session finds a file, from any directory.
+/// Returns a path that the next session can open from any working directory.
 fn found_again(file: &Path) -> Option<PathBuf> {
     match is_standard_input(file) {
         true => None,

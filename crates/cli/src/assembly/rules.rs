@@ -1,4 +1,4 @@
-//! The rules and options of a crawl's parts, as its settings say.
+//! Rules and options of a crawl's parts, derived from its settings.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::{crawl_directory, machine};
 /// The longest delay, because clocks are finite.
 const LONGEST_DELAY: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
-/// Time of a body that moves, in `--timeout`s: an hour by default.
+/// Maximum time for a body that keeps arriving, in multiples of `--timeout`: an hour by default.
 const TIMEOUTS_PER_BODY: u32 = 60;
 
 /// Returns the scope of the settings, without seeds yet.
@@ -42,7 +42,7 @@ pub(crate) fn scope(settings: &Settings) -> Result<Scope, CliError> {
     })
 }
 
-/// Returns the options with which a crawl sends requests.
+/// Returns the fetch options of a crawl.
 pub(super) fn fetch_options(
     settings: &Settings,
     secrets: Secrets,
@@ -74,14 +74,14 @@ pub(super) fn fetch_options(
     })
 }
 
-/// Returns the most connections to any host.
+/// Returns the maximum number of connections to any host.
 fn most_connections(settings: &Settings) -> usize {
     let own = settings.host.values().filter_map(|own| own.concurrency);
     own.map(NonZeroUsize::get)
         .fold(settings.per_host(), usize::max)
 }
 
-/// Returns the rules of the pauses between requests.
+/// Returns the rules for the pauses between requests.
 pub(crate) fn pacing(settings: &Settings) -> PacingRules {
     let (delay, max_delay) = (settings.delay.0, settings.max_delay.0);
     PacingRules {
@@ -100,7 +100,7 @@ pub(crate) fn pacing(settings: &Settings) -> PacingRules {
     }
 }
 
-/// Returns the rules by which pages are read, archived and followed.
+/// Returns the rules for reading, archiving and following pages.
 pub(crate) fn policy(settings: &Settings, canonical: CanonicalForm) -> Policy {
     let (from, to) = (&settings.sitemap_from, &settings.sitemap_to);
     let traps = settings.traps.is_on();
@@ -135,7 +135,7 @@ pub(crate) fn policy(settings: &Settings, canonical: CanonicalForm) -> Policy {
     }
 }
 
-/// Returns the options with which a crawl opens its store.
+/// Returns the store options of a crawl.
 pub(crate) fn store_options(
     settings: &Settings,
     earlier: Option<Arc<EarlierCrawls>>,
@@ -157,7 +157,7 @@ pub(crate) fn store_options(
             best_first: settings.has_topic(),
             patience: patience(settings),
             max_hosts_per_domain: Some(settings.max_hosts_per_domain),
-            // Of all hosts alike, since the ones that a session asked before it died are unknown.
+            // The same for all hosts: it is unknown which hosts a session asked before it died.
             least_wait: pacing.longest_delay(),
             most_calm_wait: pacing.max_delay.max(pacing.longest_delay()),
             delay_factor: thousandths(settings.delay_factor),
@@ -175,8 +175,8 @@ pub(crate) fn store_options(
     })
 }
 
-/// Returns the time for which a slot may stay empty for a better page: where pages are what is
-/// limited, they are worth more than time.
+/// Returns how long a slot may stay empty to wait for a better page. By default, only a crawl with
+/// `--max-pages` waits: its pages are worth more than its time.
 fn patience(settings: &Settings) -> Duration {
     let by_default = match settings.max_pages {
         Some(_) => FrontierRules::PATIENCE,

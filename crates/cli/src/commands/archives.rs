@@ -1,5 +1,4 @@
-//! The archives of crawls and WARC files of any crawler, as the commands that take several of them
-//! read them.
+//! Input of commands that read several archives: archives of crawls, and WARC files of any crawler.
 
 pub(super) mod extent;
 pub(super) mod inputs;

@@ -1,4 +1,4 @@
-//! `crawler canonicalize`: URLs in the form in which the crawler compares them.
+//! `crawler canonicalize`: prints the canonical form of URLs, which the crawler compares.
 
 use std::io::{self, BufRead};
 

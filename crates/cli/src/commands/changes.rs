@@ -1,8 +1,8 @@
 //! `crawler changes`: the new, changed, moved, gone and unchanged pages between two crawls.
 //!
-//! The rows of both are compared by key, in memory. Texts are read from the archives, one page at a
-//! time, and only of pages that changed. A page that is gone and a new one with its bytes or its
-//! text are one page that moved.
+//! The rows of both crawls are compared by key, in memory. Texts are read from the archives, one
+//! page at a time, and only for pages that changed. If a page is gone and a new page has its bytes
+//! or its text, the page moved.
 
 mod captures;
 mod line;
@@ -31,13 +31,13 @@ struct Changes<'a> {
     /// True if the output has colours.
     has_colours: bool,
     journals: Journals,
-    /// The old URL of each page that moved, by its new one.
+    /// The old URL of each moved page, by its new URL.
     moved: HashMap<UrlKey, UrlKey>,
-    /// The spelling of these old URLs.
+    /// Spelling of these old URLs, by key.
     moved_from: HashMap<UrlKey, String>,
     /// Pages of the earlier crawl that the later one does not have.
     gone: HashSet<UrlKey>,
-    /// The later crawl's reasons for these.
+    /// The later crawl's reasons why these pages are gone.
     gone_because: HashMap<UrlKey, String>,
     counts: BTreeMap<ChangeKind, u64>,
 }
@@ -68,7 +68,8 @@ pub(crate) fn run(args: &ChangesArgs) -> Result<(), CliError> {
 }
 
 impl Changes<'_> {
-    /// Finds pages that are gone, and new pages with their bytes or their text.
+    /// Finds pages that are gone, and pairs them with new pages that have their bytes or their
+    /// text.
     fn match_moved(&mut self) {
         let journals = &self.journals;
         let is_page = |side, url| journals.state(side, url).is_some_and(State::is_page);
@@ -104,7 +105,7 @@ impl Changes<'_> {
         self.gone.retain(|url| !taken.contains(url));
     }
 
-    /// Looks up the URLs that pages moved from, of which only the keys are known.
+    /// Looks up the old URLs of moved pages: so far only their keys are known.
     fn name_moved(&mut self) -> Result<(), StoreFault> {
         if self.moved.is_empty() {
             return Ok(());
@@ -119,8 +120,8 @@ impl Changes<'_> {
         Ok(())
     }
 
-    /// Writes a line for each page: those of the later crawl in the order of its visits, then those
-    /// that are gone. The inner error is that of a journal.
+    /// Writes a line per page: first the pages of the later crawl in the order of its visits, then
+    /// the pages that are gone. The inner error comes from reading a journal.
     fn write(&mut self, out: &mut dyn Write) -> io::Result<Result<(), StoreFault>> {
         let mut progress = SlowProgress::new("pages compared");
         for side in [Side::New, Side::Old] {
@@ -237,8 +238,8 @@ impl Changes<'_> {
         }
     }
 
-    /// Compares the texts of a page in both crawls: the main text, or all of it if only the rest
-    /// changed.
+    /// Compares the texts of a page in both crawls: the main text, or the whole text if only the
+    /// rest changed.
     fn compare_texts<'r>(&self, row: &'r VisitRecord) -> Change<'r> {
         let without_text = |reason: String| Change {
             // The crawl's own estimate for a new version of a page.
@@ -293,7 +294,7 @@ impl Changes<'_> {
         }
     }
 
-    /// Returns the counts in one line.
+    /// Returns the counts as one line.
     fn summary(&self) -> String {
         let counts = ChangeKind::value_variants().iter().map(|kind| {
             let count = self.counts.get(kind).copied().unwrap_or(0);

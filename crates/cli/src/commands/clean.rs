@@ -1,5 +1,5 @@
-//! `crawler clean`: removes the leftover files in the directory of a crawl. [`leftovers`] has the
-//! table.
+//! `crawler clean`: removes the leftover files in the directory of a crawl. [`leftovers`] contains
+//! the table.
 
 use std::io;
 use std::path::Path;
@@ -25,7 +25,7 @@ struct Line<'a> {
 pub(crate) fn run(args: &CleanArgs) -> Result<(), CliError> {
     let directory = &args.directory;
     let state = crawl_directory::any_state_of(directory)?;
-    // A crawl that runs may have some of the files open.
+    // A running crawl may have some of the files open.
     let _lock = DirectoryLock::take(&state, machine::clock().now())?;
     let found = leftovers::find(directory);
     let found = found.map_err(|error| cannot("look through", directory, &error))?;

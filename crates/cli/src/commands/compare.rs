@@ -1,8 +1,8 @@
-//! `crawler compare`: the likeness of two files.
+//! `crawler compare`: the similarity of two files.
 //!
-//! HTML files are compared by their main content, as in a crawl; everything else as text. The hash
-//! key is zero, so that fingerprints can be compared between machines. `--diff` shows the blocks
-//! and words that differ.
+//! HTML files are compared by their main content, as in a crawl, and all other files as text. The
+//! hash key is zero, so that fingerprints can be compared between machines. `--diff` shows the
+//! blocks and words that differ.
 
 mod measures;
 
@@ -36,13 +36,13 @@ struct Comparison {
     fingerprint_b: String,
     verdict: &'static str,
     reason: String,
-    /// Present if `--measures` asks for some.
+    /// Present with `--measures`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     measures: Vec<Measure>,
-    /// Present if `--diff` asks for it.
+    /// Present with `--diff`.
     #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<PrintedDifference>,
-    /// Blocks that differ. Present if `--diff` asks for them, and the texts decide.
+    /// Blocks that differ. Present with `--diff` if the texts decide.
     #[serde(skip_serializing_if = "Option::is_none")]
     blocks: Option<Vec<PrintedBlock>>,
 }
@@ -54,9 +54,9 @@ struct ComparedDocument {
     written: String,
     fingerprint: Fingerprint,
     signature: PageSignature,
-    /// The page block by block; none for a file without text.
+    /// The page block by block; `None` for a file without text.
     page: Option<ComparedPage>,
-    /// The URL that it names as its canonical page.
+    /// URL that it names as its canonical page.
     canonical: Option<PageUrl>,
 }
 
@@ -130,7 +130,7 @@ impl Comparison {
         let (shingles_a, shingles_b) = (shingles(&a.text, args), shingles(&b.text, args));
         let sketches = Sketch::of(&shingles_a).zip(Sketch::of(&shingles_b));
         let resemblance = shingles_a.resemblance(&shingles_b);
-        // Both texts are at hand, so the exact resemblance decides and not its estimate.
+        // Both texts are available, so the exact resemblance decides instead of its estimate.
         let likeness = criterion.exact_likeness(&a.signature, &b.signature, resemblance);
         let decision = decision(a, b, criterion, likeness);
         let outcome = decision.as_ref().map(|decision| decision.outcome);
@@ -179,7 +179,7 @@ impl Comparison {
     }
 }
 
-/// Returns the decision of the texts; none if the bytes or a criterion of the user's decide.
+/// Returns the decision by the texts; `None` if the bytes or a criterion set by the user decide.
 fn decision(
     a: &ComparedDocument,
     b: &ComparedDocument,
@@ -194,7 +194,7 @@ fn decision(
     Some(decide(a, b, Frames::default(), is_canonical))
 }
 
-/// Returns the sentence of a decision, if the texts decided.
+/// Returns a sentence about a decision, if the texts decided.
 fn said(decision: &Decision) -> Option<String> {
     match decision.outcome {
         Outcome::Distinct => decision.reason.as_ref().map(ToString::to_string),
@@ -210,7 +210,7 @@ fn shingles(text: &NormalText, args: &CompareArgs) -> Shingles {
     Shingles::of_unit(text, args.features.shingles(), HashKey::ZERO)
 }
 
-/// Returns the rule that decided, with its figures.
+/// Returns the rule that decided, with its values.
 fn reason(
     a: &ComparedDocument,
     b: &ComparedDocument,

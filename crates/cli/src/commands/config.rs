@@ -1,6 +1,6 @@
-//! `crawler config`: the settings in force, each with the layer that its value comes from.
+//! `crawler config`: the settings in effect, each with the layer that its value comes from.
 //!
-//! A table is a file of settings, so that it can be kept, changed and given to `--config`. The
+//! The table is a valid settings file: it can be saved, edited and passed to `--config`. The
 //! explanation of a setting is its text in `--help`.
 
 use std::io::{self, Write};
@@ -19,7 +19,7 @@ use crate::terminal::printable;
 #[derive(Serialize)]
 struct ShownSetting {
     key: String,
-    /// None if it is not set.
+    /// `None` if the setting is not set.
     value: Option<toml::Value>,
     /// `default`, `preset NAME`, `flag` or the path of a file.
     from: String,
@@ -94,7 +94,7 @@ fn write_file(out: &mut dyn Write, shown: &[ShownSetting]) -> io::Result<()> {
         None => format!("# {} =", one.key),
     });
     let lines: Vec<String> = lines.map(|line| printable(&line)).collect();
-    // Long lists do not move the comments of all others.
+    // Long lists do not push the comments of other settings to the right.
     let widths = lines.iter().map(|line| line.chars().count());
     let width = widths.filter(|width| *width <= 40).max().unwrap_or(0);
     for (line, one) in lines.iter().zip(shown) {
@@ -133,7 +133,7 @@ fn explain(key: &str, shown: Vec<ShownSetting>, format: Format) -> Result<(), Cl
     })
 }
 
-/// Returns the explanation of a setting that is no option.
+/// Returns the explanation of a setting that has no command-line option.
 fn without_option(key: &str) -> &'static str {
     match key {
         "host" => {
@@ -147,7 +147,8 @@ fn without_option(key: &str) -> &'static str {
     }
 }
 
-/// Returns the forms of an option: `--delay TIME, -w TIME`. A positional argument has none.
+/// Returns the forms of an option: `--delay TIME, -w TIME`. A positional argument has no such
+/// forms.
 fn spelling(option: &Arg) -> Option<String> {
     let value = option.get_value_names().and_then(<[_]>::first);
     let value = value.map_or_else(String::new, |name| format!(" {name}"));
@@ -179,7 +180,7 @@ fn write_explanation(out: &mut dyn Write, setting: &ShownSetting) -> io::Result<
     )
 }
 
-/// Splits a text into lines of at most this many characters; a longer word has a line of its own.
+/// Wraps a text into lines of at most `width` characters. A longer word gets its own line.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

@@ -34,8 +34,8 @@ use crate::{
     seed_news,
 };
 
-/// The longest wait for running visits after an interrupt or at the end of `--max-time`, because
-/// servers decide how long a visit takes.
+/// Maximum wait for running visits after an interrupt or at the end of `--max-time`. Without it,
+/// slow servers would decide when the crawl ends.
 const DRAIN: Duration = Duration::from_secs(30);
 
 /// The exit code that shells report for an interrupted process.
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &CrawlArgs) -> Result<ExitCode, CliError> {
 pub(super) enum SessionEnd {
     /// The crawl, or this session of it, has ended.
     Finished(ExitCode),
-    /// The term of the node has ended before: what it did not settle is visited again.
+    /// The node's term expired first. Unsettled visits will be repeated.
     TermEnded(StoreFault),
 }
 
@@ -66,9 +66,9 @@ impl SessionEnd {
     }
 }
 
-/// Runs a session of a crawl; with `node`, of a shared one.
+/// Runs a session of a crawl; with `node`, of a shared crawl.
 pub(super) fn run_as(args: &CrawlArgs, mut node: Option<Node>) -> Result<SessionEnd, CliError> {
-    // First, so that no message quotes a secret that stands in the wrong place.
+    // First, so that no message quotes a secret given in the wrong place.
     let mut given = GivenSecrets::gather(&args.run.secrets)?;
     let mut settings = match &node {
         Some(node) => node.settings.clone(),
@@ -97,7 +97,7 @@ pub(super) fn run_as(args: &CrawlArgs, mut node: Option<Node>) -> Result<Session
         }
         ended
     });
-    // Visits that a second interrupt left under way are not waited for.
+    // Visits that a second interrupt abandoned are not waited for.
     runtime.shutdown_background();
     if let (Some(command), Some(summary)) = (&args.run.on_finish, finished) {
         run_on_finish(command, &out, &summary, args.run.verbosity().is_quiet());
@@ -176,7 +176,7 @@ async fn crawl(
         widened,
         list,
     } = match assembly::assemble(settings, seeds, form, clock, components, joined, || {
-        // A long list takes its time, in which an interrupt is heard.
+        // Reading a long list takes time, and an interrupt must work meanwhile.
         listening.begin();
         stop.clone()
     })
@@ -189,7 +189,7 @@ async fn crawl(
         },
     };
     control.begin(&context, &ordered).await?;
-    // Before the greeting, which invites to interrupt.
+    // Before the greeting, which tells the user how to interrupt.
     listening.begin();
     let list = list.unwrap_or_default();
     if !quiet {
@@ -241,7 +241,7 @@ async fn crawl(
         Some(_) => CrawlPlace::Store(settings.out.clone()),
     };
     let ended = run_on_a_worker(&context, limits(settings, used), stop.clone()).await;
-    // They are waited for, since some of them keep the store open.
+    // Wait for these tasks: some keep the store open.
     let tasks = [controlling, watching, progress];
     for task in tasks
         .into_iter()
@@ -268,7 +268,7 @@ async fn crawl(
         Err(Fault::Store(ended @ StoreFault::TermEnded { .. })) => {
             return Ok(SessionEnd::TermEnded(ended));
         }
-        // The queue lacks what the settings let in and was not found yet.
+        // The queue lacks URLs that the settings admit but that were not found yet.
         Ok(Finish::Exhausted) => Ok(cut_by.unwrap_or(Finish::Exhausted)),
         ended => ended,
     };
@@ -297,16 +297,16 @@ async fn crawl(
         Err(error) => {
             // If the directory is gone, that is the cause of the first failure.
             let gone = context.disk_space.gone().map(|path| Fault::Gone { path });
-            // Dropping the tables would flush them, for which sled may wait for ever on a full
-            // disk. The journal has everything.
+            // Dropping the tables would flush them, and sled may wait forever on a full disk. The
+            // journal contains everything.
             std::mem::forget(context);
             Err(explain(&gone.unwrap_or(error), settings))
         }
     }
 }
 
-/// Runs the crawl's loop on a worker thread, where pages run too. On the main thread every page
-/// would wake it through the kernel, and be woken by it.
+/// Runs the crawl's loop on a worker thread, where pages run too. On the main thread, each page
+/// would cost two wake-ups through the kernel.
 async fn run_on_a_worker(
     context: &Arc<CrawlContext>,
     limits: Limits,
@@ -333,8 +333,8 @@ fn limits(settings: &Settings, used: Duration) -> Limits {
     }
 }
 
-/// Adds the remedy to a fault. Unless files are gone, nothing is lost, and the same command
-/// continues.
+/// Adds the remedy to a fault. Unless files were deleted, nothing is lost, and the same command
+/// continues the crawl.
 fn explain(error: &Fault, settings: &Settings) -> CliError {
     let directory = pasted(&settings.out);
     let remedy = match error {

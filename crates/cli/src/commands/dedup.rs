@@ -2,10 +2,10 @@
 //!
 //! Documents are read and get their signatures on all cores; `batch` compares the signatures. The
 //! signatures come from the documents themselves, or from the files of earlier runs and of other
-//! machines ([`signatures`]). Findings are written as they are found ([`findings`]), and the
-//! documents that remain are read a second time and kept.
+//! machines ([`signatures`]). Findings are written as they are found ([`findings`]). The remaining
+//! documents are read a second time and kept.
 //!
-//! Invariant: the outcome depends on the documents and their order only, not on memory, threads,
+//! Invariant: the outcome depends only on the documents and their order, not on memory, threads,
 //! shards or interruptions.
 
 mod containment;
@@ -43,7 +43,7 @@ use crate::cli_error::{CliError, fault};
 use crate::skip_report::SkipReport;
 use crate::terminal::say;
 
-/// A run of the command: its options, and what all its steps share.
+/// A run of the command: its options and the state that all its steps share.
 struct DedupRun<'a> {
     args: &'a DedupArgs,
     input: InputOptions,
@@ -51,11 +51,11 @@ struct DedupRun<'a> {
     survivors: RefCell<Option<Survivors>>,
     signature_builder: SignatureBuilder,
     options: Options,
-    /// The resemblance for which the bands are chosen.
+    /// Resemblance that the bands are designed for.
     resemblance: f64,
     progress: DedupProgress,
     skipped: RefCell<SkipReport>,
-    /// The tally of the documents, once they are read.
+    /// Tally of the documents, once they are read.
     tally: RefCell<Option<Tally>>,
     /// The oddities of all documents.
     oddities: RefCell<Vec<Oddities>>,
@@ -64,7 +64,7 @@ struct DedupRun<'a> {
 /// The outcome of a comparison whose findings are written.
 struct Compared {
     summary: Summary,
-    /// The index for later runs, which has no name yet.
+    /// Index for later runs. It does not have its final name yet.
     index: Option<IndexDraft>,
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn run(args: &DedupArgs) -> Result<(), CliError> {
         return run.skipped.borrow().check_complete();
     };
     let kept = run.keep()?;
-    // Last: documents in the index are found again by the next run, which keeps nothing of them.
+    // Last: the next run finds the documents of the index as known, and does not keep them.
     if let Some(index) = index {
         index.complete()?;
     }
@@ -134,8 +134,8 @@ impl<'a> DedupRun<'a> {
         }
     }
 
-    /// Compares all documents; returns none if there is nothing to sum up: a shard only has its
-    /// signatures written, or the reader of the findings went away.
+    /// Compares all documents. Returns `None` if there is nothing to summarize: for a shard only
+    /// the signatures are written, or the reader of the findings went away.
     fn compare(&self) -> Result<Option<Compared>, CliError> {
         let args = self.args;
         let files = match (&args.merge[..], &args.signatures) {
@@ -233,7 +233,7 @@ impl<'a> DedupRun<'a> {
         Ok(Some(Compared { summary, index }))
     }
 
-    /// Writes the documents that repeat no earlier one, if they are wanted.
+    /// Writes the documents that do not repeat an earlier one, if requested.
     fn keep(&self) -> Result<Option<KeptSummary>, CliError> {
         let (survivors, tally) = (self.survivors.borrow(), self.tally.borrow());
         let both = survivors.as_ref().zip(tally.as_ref());
@@ -241,7 +241,7 @@ impl<'a> DedupRun<'a> {
         Ok(kept.transpose()?.flatten())
     }
 
-    /// Returns an error as the user reads it, with its remedy.
+    /// Converts an error for the user, with its remedy.
     fn explain(&self, error: DedupError) -> CliError {
         let error = match error {
             DedupError::Cli(error) => return error,
@@ -257,7 +257,7 @@ impl<'a> DedupRun<'a> {
             )),
             BatchError::OtherSignatures { .. } => CliError::of_usage(&error)
                 .with_remedy("give all runs the same --features, --resemblance and other options"),
-            // Files that the user names.
+            // Files named by the user.
             BatchError::Read { .. }
             | BatchError::Damaged { .. }
             | BatchError::Unfinished { .. }
@@ -308,7 +308,7 @@ impl<'a> DedupRun<'a> {
     }
 }
 
-/// Returns the options of the run, and the resemblance for which its bands are chosen.
+/// Returns the options of the run, and the resemblance that its bands are designed for.
 fn options(args: &DedupArgs) -> Result<(Options, f64), CliError> {
     let mut options = Options::new(args.finding_kind(), args.work.temp_dir());
     options.criterion = args.verdict.criterion(&args.features)?;
@@ -321,7 +321,7 @@ fn options(args: &DedupArgs) -> Result<(Options, f64), CliError> {
     Ok((options, resemblance))
 }
 
-/// Describes the part of the pairs at a resemblance that a run finds.
+/// Describes the share of pairs with this resemblance that a run finds.
 fn expected_recall(options: &Options, resemblance: f64) -> String {
     let recall = options.bands.recall(resemblance);
     let bands = format!(

@@ -1,6 +1,6 @@
 //! `crawler duplicates`: lists pages that repeat an earlier one, with the original, the distance
-//! and the resemblance. Reads the journal, so it works while the crawl runs. `--diff` compares one
-//! of them with its original ([`shown_pair`]).
+//! and the resemblance. Reads the journal, so it works while the crawl runs. `--diff` compares a
+//! duplicate with its original ([`shown_pair`]).
 
 mod shown_pair;
 
@@ -32,15 +32,15 @@ struct Duplicate<'a> {
     duplicate_of: &'a str,
     distance: Option<u32>,
     resemblance: Option<f64>,
-    /// True if it was archived all the same: `--per-cluster`, `--on-duplicate keep`.
+    /// True if it was still archived: `--per-cluster`, `--on-duplicate keep`.
     kept: bool,
     reason: Option<String>,
 }
 
-/// Pages that say the same.
+/// Pages with the same content.
 #[derive(Serialize)]
 struct Cluster {
-    /// The original first, the others in the order of their visits.
+    /// The original, and then its duplicates in the order of their visits.
     members: Vec<Box<str>>,
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &DuplicatesArgs) -> Result<(), CliError> {
     Ok(read?)
 }
 
-/// Queues pages again that are no duplicates.
+/// Requeues pages that the user declares distinct.
 fn declare_distinct(directory: &Path, distinct: &[String]) -> Result<(), CliError> {
     let form = Settings::of_crawl(directory)?.canonical_form();
     let urls = distinct.iter().map(|url| parse_url(url, &form));
@@ -111,8 +111,8 @@ fn declare_distinct(directory: &Path, distinct: &[String]) -> Result<(), CliErro
     }
 }
 
-/// Returns the clusters in the order of their first duplicates. A page that only repeats itself in
-/// an earlier crawl makes no cluster.
+/// Returns the clusters in the order of their first duplicates. A page that only repeats its own
+/// capture in an earlier crawl does not form a cluster.
 fn clusters(state: &Path) -> Result<Vec<Cluster>, StoreFault> {
     let (mut clusters, mut places) = (Vec::new(), HashMap::new());
     for row in embedded::rows(state)? {
@@ -147,7 +147,7 @@ impl Cluster {
 
 impl<'a> Duplicate<'a> {
     fn of(row: &'a VisitRecord) -> Option<Self> {
-        // A new version of a page repeats none.
+        // A new version of a page is not a duplicate.
         let original = row
             .duplicate_of
             .as_ref()

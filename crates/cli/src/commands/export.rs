@@ -1,8 +1,8 @@
-//! `crawler export`: a row for each visited URL, in the order in which the visits ended; with
-//! `--links`, one for each link of each archived page, with `--broken` only of those to a URL that
-//! could not be fetched; with `--text`, one for the text of each kept page; with `--signatures`,
-//! one for the signature of each. The crate `export` defines and writes the rows; this module
-//! chooses the target.
+//! `crawler export`: writes a row per visited URL, in the order of the ends of the visits. With
+//! `--links`, it writes a row per link of each archived page; with `--broken`, only for links to
+//! URLs that could not be fetched. With `--text`, it writes a row with the text of each kept page;
+//! with `--signatures`, a row with its signature. The crate `export` defines and writes the rows;
+//! this module chooses the target.
 
 mod destination;
 mod links;
@@ -46,7 +46,7 @@ struct Export<'a> {
     pages: Option<PageBatch>,
 }
 
-/// The level of gzip in WET files, as Common Crawl's tools have it.
+/// Gzip level of WET files, as in Common Crawl's tools.
 const WET_LEVEL: i32 = 6;
 
 pub(crate) fn run(args: &ExportArgs) -> Result<(), CliError> {
@@ -88,7 +88,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), CliError> {
     export.pages.map_or(Ok(()), |pages| pages.check_unread())
 }
 
-/// Returns the records that are made of pages, if such are asked for.
+/// Returns the kind of records made from pages, if requested.
 fn page_records(args: &ExportArgs, state: &Path) -> Result<Option<PageRecords>, CliError> {
     Ok(if args.broken {
         Some(PageRecords::BrokenLinks(FailedUrls::of_journal(state)?))
@@ -121,7 +121,7 @@ impl Export<'_> {
     fn write(&mut self, target: &ExportTarget) -> Result<(), ExportFault> {
         match target {
             ExportTarget::Stdout => match self.stream(BufWriter::new(io::stdout())) {
-                // A reader that went away (`| head`) is no error.
+                // A reader that went away (`| head`) is not an error.
                 Err(ExportFault::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
                     Ok(())
                 }
@@ -169,7 +169,7 @@ impl Export<'_> {
             (true, true) => Beginning::Behind(linked.bytes),
         };
         let disk: Arc<dyn Disk> = Arc::new(SystemDisk);
-        // A draft that can be continued outlives an interrupt.
+        // A draft that can be continued is kept after an interrupt.
         let (mut file, draft) = match self.form.can_continue(path) {
             true => (WholeFile::begin(disk, path, beginning)?, None),
             false => {
@@ -195,7 +195,7 @@ impl Export<'_> {
         Ok(())
     }
 
-    /// Begins the output, or continues it behind its first `bytes` bytes.
+    /// Begins the output, or continues it after its first `bytes` bytes.
     fn begin<'w>(
         &self,
         out: impl Write + Send + 'w,
@@ -213,7 +213,7 @@ impl Export<'_> {
         Ok(Destination::Table(writer))
     }
 
-    /// Begins a file of texts as WARC records, each compressed as the name of the file says.
+    /// Begins a file of texts as WARC records, each compressed according to the file name.
     fn wet<W: Write>(&self, out: W, path: &Path) -> io::Result<ConversionWriter<W>> {
         let compression = match Compression::by_name(path) {
             None => warc::Compression::None,
@@ -238,7 +238,7 @@ impl Export<'_> {
         ConversionWriter::begin(out, &info, &compression)
     }
 
-    /// Escapes text formats, so that they can be shown on a terminal.
+    /// Escapes text formats for display on a terminal.
     fn harmless<'w>(&self, out: impl Write + Send + 'w) -> Box<dyn Write + Send + 'w> {
         match self.form {
             OutputForm::Table(Form::Jsonl | Form::Csv | Form::RawCsv) => {
@@ -328,7 +328,7 @@ fn complain(error: ExportFault, target: &ExportTarget, form: OutputForm) -> CliE
     }
 }
 
-/// Removes the draft of a file that nobody can continue.
+/// Removes the draft of a file that cannot be continued.
 fn drop_draft(draft: &Path) {
     match SystemDisk.remove(draft) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {

@@ -1,5 +1,5 @@
-//! `crawler extract`: prints what the crawler reads from a document, or from each document of a
-//! file that has many.
+//! `crawler extract`: prints the data that the crawler reads from a document, or from each document
+//! in a file.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -20,7 +20,7 @@ use crate::terminal::say;
 
 #[derive(Serialize)]
 struct Extract<'a> {
-    /// The URL, or the file, so that `crawler dedup` can read the output.
+    /// URL or file name. `crawler dedup` reads this field.
     id: &'a str,
     /// The URL and the date of a page in an archive.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,7 +30,7 @@ struct Extract<'a> {
     title: Option<&'a str>,
     heading: Option<&'a str>,
     text: &'a str,
-    /// The text that a crawl judges the page by.
+    /// The text that a crawl compares.
     judged_text: &'a str,
     full_text: &'a str,
     links: Vec<ExtractedLink<'a>>,
@@ -53,7 +53,7 @@ struct ExtractedLink<'a> {
     rel: Vec<&'static str>,
 }
 
-/// The base URL of a document whose own URL is not given.
+/// Base URL of a document whose own URL is not given.
 const NOWHERE: &str = "http://localhost/";
 
 pub(crate) fn run(args: &ExtractArgs) -> Result<(), CliError> {
@@ -94,7 +94,7 @@ fn limits(args: &ExtractArgs) -> ReadLimits {
 struct Extractor<'a> {
     args: &'a ExtractArgs,
     form: &'a CanonicalForm,
-    /// The base of links in documents without a URL.
+    /// Base URL of links in documents without a URL.
     nowhere: PageUrl,
     wanted: Option<PageUrl>,
     main: MainSelectors,
@@ -131,7 +131,7 @@ impl Extractor<'_> {
         let culprit = self.args.file.display().to_string();
         let oddities = documents.oddities();
         let mut skipped = SkipReport::default();
-        // The only reason is the error of the command, and is not printed twice.
+        // A single reason becomes the command's error, and is not printed twice.
         let mut only: Option<Skipped> = None;
         let mut written = 0_u64;
         let mut progress = SlowProgress::new("documents read");
@@ -174,7 +174,7 @@ impl Extractor<'_> {
         }
     }
 
-    /// Writes a document; returns false if it is not wanted or has no text.
+    /// Writes a document. Returns false if it was not requested or is not text.
     fn one(&self, out: &mut dyn Write, document: &corpus::Document) -> io::Result<bool> {
         let (bytes, content_type) = match &document.content {
             Content::Body {
@@ -184,7 +184,7 @@ impl Extractor<'_> {
             } => (bytes.as_slice(), content_type.as_str()),
             Content::Text { text, .. } => (text.as_bytes(), "text/plain; charset=utf-8"),
         };
-        // A file is the page that --url names. A page of an archive has a URL of its own.
+        // `--url` names the page in a plain file. A page in an archive has its own URL.
         let is_file = document.date.is_none() && Path::new(&*document.id) == self.args.file;
         if is_file {
             let url = self.wanted.as_ref().unwrap_or(&self.nowhere);

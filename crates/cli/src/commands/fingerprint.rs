@@ -1,4 +1,5 @@
-//! `crawler fingerprint`: the fingerprints of documents, printed or in a file for `query`.
+//! `crawler fingerprint`: prints the fingerprints of documents, or writes them to a file for
+//! `query`.
 //!
 //! The hash key is zero, so that fingerprints can be compared between machines.
 
@@ -66,7 +67,7 @@ fn print(
     }
 }
 
-/// Writes a file of fingerprints and the file of their names.
+/// Writes a fingerprint file and its file of names.
 fn write(
     path: &Path,
     documents: Documents,

@@ -2,7 +2,7 @@
 //! when pages are compared (`docs/adr/0029`).
 //!
 //! The crawl remembers blocks by their hashes, in a file that it writes when a session ends. The
-//! texts of the blocks are read from kept pages of the host in the archive.
+//! texts of the blocks come from the host's kept pages in the archive.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, VecDeque};
@@ -24,16 +24,16 @@ use crate::read_again::ArchivedPages;
 use crate::settings::Settings;
 use crate::terminal::{pasted, printable, say};
 
-/// The last kept pages of a host, whose blocks are shown.
+/// Number of a host's last kept pages whose blocks are shown.
 const PAGES: usize = 64;
 
 /// A host with a frame.
 #[derive(Serialize)]
 struct FrameOfHost<'a> {
     host: &'a str,
-    /// The number of kept pages from which the crawl learned the frame.
+    /// Number of kept pages that the crawl learned the frame from.
     pages: u32,
-    /// The number of places that change by themselves.
+    /// Number of places whose text changes on its own.
     changing: usize,
 }
 
@@ -41,7 +41,7 @@ struct FrameOfHost<'a> {
 #[derive(Serialize)]
 struct ShownBlock {
     role: &'static str,
-    /// The number of kept pages that have it; `None` for text in a place that changes by itself.
+    /// Number of kept pages that contain it. `None` for text in a place that changes on its own.
     pages: Option<u32>,
     block: String,
 }
@@ -78,8 +78,8 @@ pub(crate) fn run(args: &FramesArgs) -> Result<(), CliError> {
     output::to_stdout(|out| blocks.iter().try_for_each(|block| block.write(format, out)))
 }
 
-/// Returns the frames that the crawl with this state has learned. Without them pages are compared
-/// as those of an unknown site, and a warning says so.
+/// Returns the frames that the crawl with this state has learned. If they cannot be read, prints a
+/// warning, and pages are compared as on an unknown site.
 pub(super) fn learned_frames(state: &Path) -> LearnedFrames {
     LearnedFrames::read(state).unwrap_or_else(|error| {
         let error = printable(&error);
@@ -106,7 +106,7 @@ fn list(mut frames: Vec<(Host, HostFrame)>, format: Format) -> Result<(), CliErr
     })
 }
 
-/// Returns the blocks that do not count, of the last kept pages of a host.
+/// Returns the blocks that do not count on the last kept pages of a host.
 fn blocks(
     directory: &Path,
     state: &Path,

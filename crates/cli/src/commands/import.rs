@@ -1,7 +1,7 @@
 //! `crawler import`: moves a crawl into a shared store.
 //!
-//! The journal is read twice. The crawl's lock is held, so that no other process continues it or
-//! imports it meanwhile. The archive stays where it is.
+//! The journal is read twice. The crawl is locked, so that no other process continues or imports it
+//! meanwhile. The archive stays in place.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ use crate::settings::Settings;
 use crate::terminal::say;
 use crate::{crawl_directory, machine};
 
-/// The time after which a node that is not heard of is dead.
+/// Time without a heartbeat until a node counts as dead.
 const TERM: std::time::Duration = std::time::Duration::from_secs(10);
 
 pub(crate) fn run(args: &ImportArgs) -> Result<(), CliError> {
@@ -70,7 +70,8 @@ pub(crate) fn run(args: &ImportArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Says what was done. `imported` has the records, and those of an earlier run among them.
+/// Prints the result. `imported` contains the number of records, and how many of these an earlier
+/// run imported.
 fn close(imported: Option<(u64, u64)>, archive: &Path) {
     let archive = archive.display();
     let done = match imported {

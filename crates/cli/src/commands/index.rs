@@ -56,7 +56,7 @@ pub(crate) fn run(args: &IndexArgs) -> Result<ExitCode, CliError> {
     Ok(exit_code(is_whole(&report) && report.empty.is_empty()))
 }
 
-/// Describes what is not in an index.
+/// Describes the records that an index does not contain.
 pub(super) fn remarks(report: &IndexingReport) -> Vec<String> {
     let counted = [
         (
@@ -84,7 +84,7 @@ pub(super) fn remarks(report: &IndexingReport) -> Vec<String> {
         .collect()
 }
 
-/// Returns true if nothing that belongs into an index is missing.
+/// Returns true if the index contains all records that belong in it.
 pub(super) const fn is_whole(report: &IndexingReport) -> bool {
     report.broken == 0 && report.sharing == 0 && report.unnamed == 0
 }
@@ -125,7 +125,7 @@ fn files_of(path: &Path) -> Result<Vec<PathBuf>, CliError> {
     Ok(files)
 }
 
-/// Refuses a WACZ, since no index of ours names places within a package, and standard input.
+/// Refuses standard input, and a WACZ, because our indexes cannot address records within a package.
 fn refuse_unnamed(path: &Path) -> Result<(), CliError> {
     if path == Path::new("-") {
         return Err(
@@ -188,7 +188,7 @@ fn gather(
 ) -> Result<IndexingReport, SinkFault> {
     let report = cdxj::index_files(&SystemDisk, files, scratch, out);
     if scratch.is_dir() {
-        // It is empty unless something failed, and that is reported.
+        // It is empty unless something failed, and failures are reported.
         fs::remove_dir_all(scratch).ok();
     }
     report

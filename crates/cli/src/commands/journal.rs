@@ -1,4 +1,4 @@
-//! The journal as commands read it: record by record, or visit by visit.
+//! Reads the journal for commands, by record or by visit.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::cli_error::{CliError, fault};
 use crate::crawl_directory;
 use crate::progress::SlowProgress;
 
-/// Returns the records of the store in `state`; progress counts them as `what`.
+/// Returns the records of the store in `state`. Progress output calls them `what`.
 pub(super) fn records(
     state: &Path,
     what: &'static str,
@@ -19,10 +19,10 @@ pub(super) fn records(
     Ok(History::open(state)?.inspect(move |_| progress.step()))
 }
 
-/// A visit, with its revocation if it was revoked later.
+/// A visit, and its revocation if it was revoked later.
 type EndedVisit = (FinishedVisit, Option<Revocation>);
 
-/// Returns the visits in the order in which they ended.
+/// Returns the visits in the order of their ends.
 pub(super) fn visits(
     state: &Path,
 ) -> Result<impl Iterator<Item = Result<EndedVisit, StoreFault>>, StoreFault> {
@@ -39,14 +39,14 @@ pub(super) fn visits(
     )
 }
 
-/// A store in use is wrong usage; everything else is a fault.
+/// A store in use is a usage error; all other errors are faults.
 impl From<StoreFault> for CliError {
     fn from(error: StoreFault) -> Self {
         crawl_directory::cli_error(&error)
     }
 }
 
-/// Converts the error of a store that is read whole: a damaged journal can be made again.
+/// Converts errors of reading a whole store: a damaged journal can be rebuilt.
 pub(super) fn damaged(directory: &Path) -> impl Fn(StoreFault) -> CliError + Copy {
     move |error| match error {
         StoreFault::Damaged { .. } => {

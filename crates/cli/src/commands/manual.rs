@@ -1,4 +1,4 @@
-//! `crawler man` and `crawler completions`: made from the options themselves, so they are true.
+//! `crawler man` and `crawler completions`: generated from the options, so they are always correct.
 
 use std::io;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::args::{Arguments, CompletionsArgs, ManArgs};
 use crate::cli_error::CliError;
 use crate::output;
 
-/// Writes the manual pages: that of the program to standard output, or all of them to a directory.
+/// Writes the manual page of the program to standard output, or all manual pages to a directory.
 pub(crate) fn man(args: &ManArgs) -> Result<(), CliError> {
     match &args.output {
         Some(directory) => write_all(directory).map_err(unwritable(directory)),
@@ -24,7 +24,7 @@ pub(crate) fn man(args: &ManArgs) -> Result<(), CliError> {
     }
 }
 
-/// Returns the command with everything that its parser adds.
+/// Returns the command with everything that clap adds when it parses.
 fn built() -> Command {
     let mut command = Arguments::command().disable_help_subcommand(true);
     command.build();
@@ -37,7 +37,7 @@ fn write_all(directory: &Path) -> io::Result<()> {
     clap_mangen::generate_to(Arguments::command(), directory)
 }
 
-/// Values of settings whose types belong to other crates, so that clap does not know them.
+/// Values of settings whose types are in other crates: clap does not know these values.
 const VALUES: [(&str, &[&str]); 11] = [
     ("compression", &["gzip", "zstd", "none"]),
     ("digest", &["sha1", "sha256"]),
@@ -52,7 +52,7 @@ const VALUES: [(&str, &[&str]); 11] = [
     ("sitemaps", &["on", "off", "guess"]),
 ];
 
-/// Prints the script with which a shell completes commands and options.
+/// Prints a shell completion script for commands and options.
 pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), CliError> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut completed(), "crawler", &mut script);
@@ -62,11 +62,11 @@ pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), CliError> {
     output::file_to_stdout(|out| out.write_all(&script))
 }
 
-/// The two places of fish's script that `clap_complete` has otherwise, and what they must be.
+/// The two places in `clap_complete`'s script for fish that must change, and their replacements.
 ///
 /// Its function finds the command in the words before the cursor. After an option whose value is
-/// being typed it fails, and nothing is completed. So an empty word follows the others: the value
-/// of that option, or else the place of the command that is still to come.
+/// being typed, the function fails, and nothing is completed. So an empty word is appended to these
+/// words. It stands in for the option's value or for the missing command.
 const FISH: [(&str, &str); 2] = [
     (
         "(__fish_crawler_global_optspecs) -- $cmd 2>/dev/null",
@@ -75,8 +75,8 @@ const FISH: [(&str, &str); 2] = [
     ("if set -q argv[1]", "if test -n \"$argv[1]\""),
 ];
 
-/// Returns fish's script with [`FISH`] and with the values of arguments that are not options, which
-/// `clap_complete` leaves out.
+/// Returns fish's script with the changes of [`FISH`], and with the values of positional arguments,
+/// which `clap_complete` omits.
 fn fish(script: &str) -> String {
     let mut script = FISH.iter().fold(script.to_owned(), |script, (from, to)| {
         script.replace(from, to)
@@ -97,8 +97,8 @@ fn fish(script: &str) -> String {
     script
 }
 
-/// Returns the command as shells complete it: with the values of settings, and without seeds, for
-/// which zsh would take the name of a command.
+/// Returns the command for shell completion: with the values of settings, and without seeds,
+/// because zsh would complete a command name as a seed.
 fn completed() -> Command {
     let full = Arguments::command();
     let options = full.get_arguments().filter(|arg| !arg.is_positional());
@@ -114,7 +114,7 @@ fn with_values(arg: Arg) -> Arg {
     let values = VALUES
         .iter()
         .find(|(name, _)| arg.get_long() == Some(*name));
-    // Other commands have options of these names with values that clap knows.
+    // Other commands have options with these names, whose values clap knows.
     match values {
         Some((_, values)) if arg.get_possible_values().is_empty() => {
             arg.value_parser(PossibleValuesParser::new(*values))

@@ -1,9 +1,9 @@
-//! The membership of a node in a shared crawl: its name, the settings that all share, its own
-//! directory, and its term.
+//! Membership of a node in a shared crawl: its name, the shared settings, its own directory, and
+//! its term.
 //!
-//! The first node writes the settings, and the others take them. Invariants: a node never crawls
-//! with other shared settings than the first one, and never in the directory of another node, whose
-//! archive it would cut.
+//! The first node writes the settings; all later nodes read them. Invariants: a node never crawls
+//! with shared settings that differ from the first node's, and never in the directory of another
+//! node, whose archive it would truncate.
 
 use std::cell::Cell;
 use std::ops::RangeInclusive;
@@ -27,14 +27,14 @@ use crate::terminal::{pasted, printable, say};
 use crate::values::Span;
 use crate::{crawl_directory, earlier, machine, session_clock};
 
-/// The length of a term, unless the first node is asked for another one.
+/// Length of a term, unless the first node is started with another length.
 const DEFAULT_TERM: Duration = Duration::from_secs(10);
-/// The terms that may be asked for. Heartbeats are a quarter of a term apart; a dead node's hosts
-/// wait for a whole one.
+/// Allowed lengths of a term. Heartbeats are a quarter of a term apart; a dead node's hosts wait
+/// for a whole term.
 const TERMS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(3600);
-/// The wait between two attempts to reach a store that was away.
+/// Wait between two attempts to reach an unavailable store.
 const AGAIN: Duration = Duration::from_secs(1);
-/// The variable by which a process tells its next image the term that has ended.
+/// Environment variable that passes the number of the ended term to the next image of the process.
 pub(super) const ENDED_TERM: &str = "CRAWLER_ENDED_TERM";
 
 /// A node in its term.
@@ -48,7 +48,7 @@ pub(super) struct JoinedNode {
     pub(super) warning: Option<String>,
 }
 
-/// A node that has the settings of its crawl, and has not begun a term.
+/// A node with the settings of its crawl, before its term begins.
 pub(super) struct Node {
     pub(super) settings: Settings,
     out: PathBuf,
@@ -59,15 +59,15 @@ pub(super) struct Node {
     seeds: Seeds,
 }
 
-/// The steps towards a term, each a call of the store.
+/// Steps towards a term; each calls the store.
 struct Steps {
-    /// The term of this process before, which has ended.
+    /// The previous term of this process, which has ended.
     ended: Option<u64>,
     /// True once the store was reached.
     was_in_touch: Cell<bool>,
 }
 
-/// Connects, and writes or takes the settings of the crawl.
+/// Connects, and writes or reads the settings of the crawl.
 pub(super) async fn prepare(args: &NodeArgs, url: String) -> Result<Node, CliError> {
     let name = name(&args.own)?;
     let term = term(&args.own)?;
@@ -88,7 +88,7 @@ pub(super) async fn prepare(args: &NodeArgs, url: String) -> Result<Node, CliErr
             seeds = Seeds::gather(&settings, &settings.canonical_form(), ReadAhead::All)?;
             earlier::resolve(&mut settings)?;
             let key = match (earlier::load(&settings)?, settings.hash_key) {
-                // Pages that were hashed with another key cannot be compared.
+                // Pages hashed with different keys cannot be compared.
                 (Some(earlier), _) => earlier.key(),
                 (None, Some(key)) => key.0,
                 (None, None) => HashKey::new(machine::random()?),
@@ -113,7 +113,7 @@ pub(super) async fn prepare(args: &NodeArgs, url: String) -> Result<Node, CliErr
     }
     let mut settings = Settings::joined(&args.crawl, &found.text)?;
     settings.refuse_unshared()?;
-    // The directory is this node's, by its earlier term, and the seeds are in the store.
+    // The directory belongs to this node since its earlier term, and the seeds are in the store.
     settings.fresh &= ended.is_none();
     if ended.is_none() && seeds.urls.is_empty() && settings.names_seeds() {
         seeds = Seeds::gather(&settings, &settings.canonical_form(), ReadAhead::All)?;
@@ -141,7 +141,7 @@ pub(super) async fn prepare(args: &NodeArgs, url: String) -> Result<Node, CliErr
     })
 }
 
-/// Begins the crawl; with the pages of earlier crawls, whose stores are in `states`.
+/// Begins the crawl with the pages of earlier crawls, whose stores are in `states`.
 async fn begin(
     connection: &Connection,
     settings: &CrawlSettings,
@@ -166,7 +166,7 @@ fn earlier_error(error: &EarlierError) -> CliError {
 
 /// The reason why a step towards a term failed.
 enum StepError {
-    /// The store is out of reach, or cannot do it now.
+    /// The store is unreachable, or temporarily unable to take the step.
     Away(CliError),
     Refused(CliError),
 }
@@ -243,7 +243,7 @@ fn name(args: &NodeOwnArgs) -> Result<String, CliError> {
     Ok(name)
 }
 
-/// Returns the length of a term, if one is given.
+/// Returns the length of a term, if given.
 fn term(args: &NodeOwnArgs) -> Result<Option<Duration>, CliError> {
     let term = args.term.map(|term| term.0);
     match term {
@@ -259,8 +259,8 @@ fn term(args: &NodeOwnArgs) -> Result<Option<Duration>, CliError> {
     }
 }
 
-/// Refuses a directory that is not this node's: its archive would be cut where the settled visits
-/// of this node end.
+/// Refuses a directory that belongs to another node: its archive would be truncated where this
+/// node's settled visits end.
 fn refuse_directory(directory: &Path, mark: &NodeMark) -> Result<(), CliError> {
     let shown = directory.display();
     let archive = crawl_directory::archive(directory);
@@ -313,7 +313,7 @@ impl Node {
 
     /// Begins a term.
     pub(super) async fn join(self) -> Result<JoinedNode, CliError> {
-        // Of this runtime.
+        // A connection that belongs to this runtime.
         let connection = self
             .steps
             .take(async || Connection::open(&self.url).await)

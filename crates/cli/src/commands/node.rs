@@ -1,8 +1,8 @@
 //! `crawler node`: takes part in a crawl that several nodes share.
 //!
-//! A node whose term ends before it left (the store was out of reach, or the node hung) begins a
-//! new term in a new image of its process: what it had not settled is cut from its archive, and
-//! visited again.
+//! If a node's term ends before the node leaves (the store was unreachable, or the node hung), the
+//! node begins a new term in a new image of its process. Unsettled visits are cut from its archive
+//! and repeated.
 
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::args::NodeArgs;
 use crate::cli_error::{CliError, fault};
 use crate::terminal::say;
 
-/// The program of this process on Linux, also after an upgrade has removed its file.
+/// The program of this process on Linux, even after an upgrade has removed its file.
 const RUNNING: &str = "/proc/self/exe";
 
 pub(crate) fn run(args: &NodeArgs) -> Result<ExitCode, CliError> {

@@ -1,10 +1,10 @@
-//! The counts of pages by their fate, under the names that the summary uses.
+//! Counts of pages by fate, with the names that the summary uses.
 
 use serde::Serialize;
 use statistics::Counts;
 use store::Totals;
 
-/// The counts of pages by their fate.
+/// Counts of pages by fate.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(super) struct PageCounts {
     pub(super) pages: u64,
@@ -14,7 +14,7 @@ pub(super) struct PageCounts {
     pub(super) near_duplicates: u64,
     pub(super) failed: u64,
     pub(super) excluded: u64,
-    /// Pages off topic, and the share of pages on topic; none without a topic.
+    /// Pages off topic, and the share of pages on topic; `None` without a topic.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) off_topic: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,9 +1,9 @@
-//! A page that repeats another, with its original: both texts as far as the crawl has them, and
-//! the blocks and figures that decided. `duplicates --diff` prints it.
+//! A page that repeats another, and its original: the texts that the crawl has, and the blocks and
+//! values that decided. `duplicates --diff` prints the pair.
 //!
-//! The journal has the rows of both pages and the signature of the original. Texts are in the
-//! archive, those of left-out pages with `--duplicate-text on`; a page with the bytes of its
-//! original shares its text. Without its text, the figures of a page are those of its row.
+//! The journal contains the rows of both pages and the signature of the original. Texts are in the
+//! archive, for left-out pages only with `--duplicate-text on`. A page with the same bytes as its
+//! original shares the original's text. If a page's text is missing, the values come from its row.
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ pub(super) struct JudgedPair {
     pub(super) pair: Pair,
     /// The visit of the page that repeats the other.
     pub(super) row: VisitRecord,
-    /// Blocks that differ; none if one of the texts is not known.
+    /// Blocks that differ; `None` if a text is unknown.
     pub(super) blocks: Option<Vec<DifferingBlock>>,
 }
 
@@ -45,7 +45,7 @@ struct PageHistory {
 /// Returns the pair of a page of a crawl and the original that it repeats.
 ///
 /// # Errors
-/// [`CliError`] if the page was not visited or repeats none, or if the crawl cannot be read.
+/// [`CliError`] if the page was not visited or is not a duplicate, or if the crawl cannot be read.
 pub(super) fn judged(directory: &Path, url: &str) -> Result<JudgedPair, CliError> {
     let state = crawl_directory::state_of(directory)?;
     let settings = Settings::of_crawl(directory)?;
@@ -76,7 +76,7 @@ pub(super) fn judged(directory: &Path, url: &str) -> Result<JudgedPair, CliError
     let fingerprints = of_original.fingerprint.zip(of_member.fingerprint);
     let distance = fingerprints.map(|(one, two)| one.distance(two));
     if distance != row.distance {
-        // A rebuilt crawl may have another key: fingerprints in its archive are of the old one.
+        // A rebuilt crawl may have a new key, but the fingerprints in its archive have the old key.
         of_member.fingerprint = None;
     }
     if of_member.signature.is_none() {
@@ -98,8 +98,8 @@ pub(super) fn judged(directory: &Path, url: &str) -> Result<JudgedPair, CliError
     })
 }
 
-/// Returns the page that a visit's page repeats: of this crawl, or of the newest one that it was
-/// run against and that has the page.
+/// Returns the original of a visit's page: from this crawl, or from the newest crawl with the page
+/// that this crawl was run against.
 fn original_page(
     url: &PageUrl,
     row: &VisitRecord,
@@ -121,7 +121,7 @@ fn original_page(
             return Ok(page(url, &history, &Settings::of_crawl(&directory)?));
         }
     }
-    // It is visited still, or its crawl is gone.
+    // It is still being visited, or its crawl is gone.
     let unknown = PageOfPair {
         url: url.to_string(),
         ..PageOfPair::default()
@@ -145,7 +145,7 @@ fn page(url: &PageUrl, history: &PageHistory, settings: &Settings) -> ReadPage {
     let Some(row) = row else {
         return (page, None);
     };
-    // A crawl compares a page under the URL behind its redirects.
+    // A crawl compares a page under its final URL, after redirects.
     let final_url = row.final_url.as_ref().unwrap_or(&row.url).as_str();
     let pages = ArchivedPages::of(settings);
     let main_content = pages.archive.policy.main_content;
@@ -183,7 +183,7 @@ fn page(url: &PageUrl, history: &PageHistory, settings: &Settings) -> ReadPage {
     (page, blocks)
 }
 
-/// Returns the signature of a page's text as the crawl would make it; none without the text.
+/// Returns the signature that the crawl would compute for a page's text; `None` without the text.
 fn signature(
     page: &PageOfPair,
     state: &Path,
@@ -202,7 +202,7 @@ fn signature(
     };
     let signature = builder.signature(0, Some(text)).text;
     Ok(signature.map(|text| TextSignature {
-        // Learned frequencies may have changed since.
+        // Learned word frequencies may have changed since.
         fingerprint: page.fingerprint.unwrap_or(text.fingerprint),
         ..*text
     }))

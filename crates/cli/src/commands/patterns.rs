@@ -1,7 +1,7 @@
-//! `crawler patterns`: lists URL patterns that bring new pages, patterns that were closed for
-//! bringing none, and links that were taken for traps. Reads the journal, so it works while the
-//! crawl runs; reopening a pattern needs the crawl to itself,
-//! or a line in its control.toml.
+//! `crawler patterns`: lists URL patterns that bring new pages, patterns that were closed because
+//! they bring none, and links that were classified as traps. Reads the journal, so it works while
+//! the crawl runs; reopening a pattern needs exclusive access to the crawl, or a line in its
+//! control.toml.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -20,7 +20,7 @@ use crate::crawl_directory;
 use crate::output::{self, Format};
 use crate::terminal::{pasted, printable, say};
 
-/// Examples of the links that a rule left out.
+/// Maximum number of examples per rule.
 const EXAMPLES: usize = 3;
 
 /// A pattern of URLs.
@@ -31,22 +31,22 @@ struct Pattern<'a> {
     visited: u64,
     new: u64,
     repeated: u64,
-    /// Gone, or left out after it was fetched.
+    /// Pages that were gone, or left out after they were fetched.
     nothing: u64,
-    /// Not about the topic of a focused crawl.
+    /// Pages off topic in a focused crawl.
     #[serde(skip_serializing_if = "is_zero")]
     off_topic: u64,
-    /// Left out unvisited.
+    /// URLs left out unvisited.
     left_out: u64,
     examples: &'a [Example],
 }
 
-/// A rule that took links for traps.
+/// A rule that classified links as traps.
 #[derive(Default, Serialize)]
 struct Rule {
-    /// The number of links that it left out.
+    /// Number of links that it left out.
     links: u64,
-    /// Some of them.
+    /// Some of these links.
     examples: Vec<String>,
 }
 
@@ -143,7 +143,7 @@ impl Rule {
     }
 }
 
-/// Returns true for a count that is left out: that of a crawl without a topic.
+/// Returns true for a zero count, which is omitted: the crawl has no topic.
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "serde gives the field by reference"

@@ -16,19 +16,19 @@ use crate::output::{self, Format};
 #[derive(Serialize)]
 struct Line {
     tables: usize,
-    /// The bits of the shortest prefix.
+    /// Bits of the shortest prefix.
     prefix: u32,
     longest_prefix: u32,
-    /// Bytes of all tables, uncoded.
+    /// Bytes of all tables, without coding.
     memory: u128,
-    /// The expected bytes of all tables in coded blocks (section 3.3); absent for 32 bits.
+    /// Expected bytes of all tables in coded blocks (section 3.3); absent for 32 bits.
     coded_memory: Option<u128>,
-    /// The expected candidates in the table that leaves the most.
+    /// Expected candidates in the table with the most candidates.
     expected_candidates: f64,
-    /// The expected candidates over all tables.
+    /// Expected candidates over all tables.
     candidates_in_all: f64,
-    /// The number of blocks into which the bits are cut, then those behind the chosen ones, and so
-    /// on.
+    /// Number of blocks that the bits are split into, then the number for the bits after the chosen
+    /// blocks, and so on.
     blocks: Vec<u32>,
     chosen: bool,
 }
@@ -60,18 +60,18 @@ struct BandPlan {
     resemblance: f64,
     bands: usize,
     rows: usize,
-    /// The probability with which a pair of this resemblance becomes a candidate.
+    /// Probability that a pair with this resemblance becomes a candidate.
     recall: f64,
     curve: Vec<CurvePoint>,
 }
 
-/// A point of the curve: the part of all pairs of a resemblance that becomes candidates.
+/// A point of the curve: the share of all pairs with a resemblance that become candidates.
 #[derive(Serialize)]
 struct CurvePoint {
     resemblance: f64,
-    /// The probability with which a pair becomes a candidate.
+    /// Probability that a pair becomes a candidate.
     probability: f64,
-    /// That of the bands of a crawl.
+    /// Probability with the bands of a crawl.
     in_a_crawl: f64,
 }
 

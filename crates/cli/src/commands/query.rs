@@ -1,10 +1,11 @@
-//! `crawler query`: the fingerprints of a repository within a few bits of one of many queries.
+//! `crawler query`: finds fingerprints in a repository that are within a few bits of any of many
+//! queries.
 //!
 //! (Manku, Jain and Das Sarma, WWW 2007, section 4.) All cores search; with `--shard i/n` a machine
-//! searches the i-th part of the repository, and the outputs of all parts, concatenated in the
-//! order of the parts, are the output of one run, byte for byte. With one file, all pairs within it
-//! are listed, or an index of it is written, which a later query probes instead of reading all of
-//! the file.
+//! searches the i-th part of the repository, and the concatenated outputs of all parts, in part
+//! order, equal the output of one run, byte for byte. With one file, all pairs within it are
+//! listed, or an index of it is written. A later query probes the index instead of reading the
+//! whole file.
 
 use std::io::{self, BufWriter, Write};
 use std::num::NonZeroUsize;
@@ -30,10 +31,10 @@ use crate::output::{self, Format};
 use crate::progress::{self, SlowProgress};
 use crate::terminal::{Escaping, printable, say};
 
-/// Bytes of matches, pairs or an index that are held in memory, if `--memory` names no others.
+/// Default of `--memory`: bytes of matches, pairs or an index that are held in memory.
 const MEMORY: usize = 256 << 20;
 
-/// A match as it is printed.
+/// A match in the output.
 #[derive(Serialize)]
 struct MatchLine {
     query: JsonId<DocumentId>,
@@ -41,7 +42,7 @@ struct MatchLine {
     distance: u32,
 }
 
-/// A pair of documents as it is printed.
+/// A pair of documents in the output.
 #[derive(Serialize)]
 struct PairLine {
     a: JsonId<DocumentId>,
@@ -154,7 +155,7 @@ fn matches(
     } else {
         let mut latest: Option<(u64, DocumentId)> = None;
         ordered_query(asked, held, &options, control, |found: QueryMatch| {
-            // Matches of one document follow each other.
+            // Matches of one document are consecutive.
             let document = match latest.take() {
                 Some((position, name)) if position == found.position => name,
                 _ => repository.name(&mut ids, found.position)?,
@@ -282,7 +283,7 @@ fn save_index(args: &QueryArgs, file: &NamedFingerprints, path: &Path) -> Result
 /// A bar on a terminal.
 struct SearchProgress {
     bar: ProgressBar,
-    /// The name of what is counted during the search.
+    /// Name of the items that are counted during the search.
     searched: &'static str,
 }
 

@@ -1,22 +1,23 @@
 //! `crawler rebuild`: rebuilds the state of a crawl.
 //!
-//! Tables come from the journal. A damaged or lost journal comes from its readable part, up to the
-//! damage, and from the archive after that: visits with their verdicts, links and signatures. It is
-//! written beside the old state, read back into tables, and then replaces it in one step; the old
-//! state is kept. The same holds for a journal that ends before the archive.
+//! Tables are rebuilt from the journal. A damaged or lost journal is rebuilt from its readable part
+//! up to the damage, and then from the archive: visits with their verdicts, links and signatures.
+//! The new state is written next to the old state, read back into tables, and then replaces it
+//! atomically; the old state is kept. A journal that ends before the archive is rebuilt in the same
+//! way.
 //!
-//! Files of other crawlers have no verdicts: their pages are judged here, in the order of the
-//! files, before the crawl's own files. Their rows name the place in the file, which is never
-//! changed, and a continued crawl writes after them.
+//! Other crawlers' files do not contain verdicts: their pages are judged here, in the order of the
+//! files, before the crawl's own files. Their rows refer to places in these files. The files are
+//! never changed, and a continued crawl writes after them.
 //!
-//! The rebuild cannot restore what the archive does not have: the failures of pages that will be
-//! tried again, the paces of hosts, and the links of duplicates whose text was not kept. Of pages
-//! off topic, the archive notes the links that were queued. If a page is unchanged since an earlier
+//! The rebuild cannot restore data that is not in the archive: failures of pages that will be
+//! retried, the paces of hosts, and the links of duplicates whose text was not kept. For pages off
+//! topic, the archive notes the links that were queued. If a page is unchanged since an earlier
 //! crawl (`--since`, `--against`), that crawl's archive has its links. The sitemaps that a
 //! robots.txt names are queued; the rest of it is fetched again.
 //!
-//! The topic of a focused crawl is that of its old state, or else of its settings. It gives the
-//! links of archived pages their promise again.
+//! The topic of a focused crawl comes from its old state, or else from its settings. It is used to
+//! recompute the promise of links on archived pages.
 
 mod foreign;
 mod journal;
@@ -57,38 +58,41 @@ use crate::{crawl_directory, earlier, machine};
 /// The result of a rebuild.
 #[derive(Default, Serialize)]
 struct Report {
-    /// `journal`, or `archive` if the journal was made again too.
+    /// `journal`, or `archive` if the journal was also rebuilt.
     from: &'static str,
     /// Records that were copied from the old journal.
     journal_records: u64,
-    /// Visits that only the archive has.
+    /// Visits that are only in the archive.
     archived_visits: u64,
-    /// Visits in files of other crawlers, which are judged here.
+    /// Visits in other crawlers' files, which are judged here.
     foreign_visits: u64,
-    /// Visits among them that no index can name: their records are packed together with others.
+    /// Visits in other crawlers' files that no index can address: each record is compressed
+    /// together with other records.
     without_place: u64,
-    /// Further captures in those files of pages that count as visited already.
+    /// Further captures, in other crawlers' files, of pages that already count as visited.
     captured_again: u64,
-    /// Revisits in those files whose original is archived elsewhere.
+    /// Revisits in other crawlers' files whose original is archived elsewhere.
     without_original: u64,
-    /// Texts in those files that were made of pages, and are no visits.
+    /// Texts extracted from pages, in other crawlers' files. They do not count as visits.
     conversions: u64,
-    /// Answers in those files that stand for no page: to other methods than GET, pieces of files.
+    /// Responses in other crawlers' files that do not represent a page: to methods other than GET,
+    /// or with parts of files.
     not_pages: u64,
-    /// Answers in those files whose head, URL or date cannot be read.
+    /// Responses in other crawlers' files whose head, URL or date cannot be read.
     unusable: u64,
-    /// Records of redirects and failures in those files: their URLs will be requested again.
+    /// Records of redirects and failures in other crawlers' files: their URLs will be requested
+    /// again.
     left: u64,
-    /// Pages unchanged since an earlier crawl whose links no archive has.
+    /// Pages unchanged since an earlier crawl whose links are in no archive.
     without_links: u64,
-    /// Links of pages off topic of which the archive has the number only.
+    /// Links of pages off topic that the archive only contains as a number.
     links_not_told: u64,
     /// Places of the archive that could not be read.
     damaged_places: u64,
-    /// The counts of the rebuilt state.
+    /// Counts of the rebuilt state.
     pages: u64,
     queued: u64,
-    /// The path of the old state, or of the old tables.
+    /// Path of the old state, or of the old tables.
     kept: Option<String>,
 }
 
@@ -119,8 +123,8 @@ pub(crate) fn run(args: &RebuildArgs) -> Result<ExitCode, CliError> {
     }
     let clock = machine::clock();
     let state = crawl_directory::state(directory);
-    // A rebuild that was interrupted between its two renames left no state, and the new one beside:
-    // that is made again.
+    // A rebuild that was interrupted between its two renames left no state, only the new state next
+    // to it. The new state is rebuilt, too.
     fs::create_dir_all(&state).map_err(|error| fault(&error))?;
     let lock = DirectoryLock::take(&state, clock.now())?;
     let report = if !args.from_archive && is_complete(&settings, &state)? {
@@ -144,8 +148,8 @@ pub(crate) fn run(args: &RebuildArgs) -> Result<ExitCode, CliError> {
     Ok(exit_code(!has_unread && is_whole))
 }
 
-/// Refuses a directory without records; returns true if archives in it are not read, or are empty,
-/// which are named.
+/// Refuses a directory without records. Warns about archives in it that are not read or are empty,
+/// and returns true if there are any.
 fn refuse_nothing(archive: &Path) -> Result<bool, CliError> {
     if !archive.is_dir() {
         return Ok(false); // Refused later, with its own reason.
@@ -167,7 +171,7 @@ fn refuse_nothing(archive: &Path) -> Result<bool, CliError> {
     }
 }
 
-/// Returns true if a file of another crawler has no record that can be read.
+/// Returns true if another crawler's file contains no readable record.
 fn is_empty(path: &Path) -> bool {
     let Some(mut stream) = WarcStream::open(path).ok().filter(|_| is_foreign(path)) else {
         return false;
@@ -180,7 +184,7 @@ fn is_empty(path: &Path) -> bool {
     }
 }
 
-/// Sets the seeds: from the given file, or else from the settings, or else from the archive.
+/// Sets the seeds from the given file, or else from the settings, or else from the archive.
 fn find_seeds(args: &RebuildArgs, settings: &mut Settings, archive: &Path) -> Result<(), CliError> {
     let form = settings.canonical_form();
     let seeds = match &args.seeds {
@@ -201,8 +205,9 @@ fn find_seeds(args: &RebuildArgs, settings: &mut Settings, archive: &Path) -> Re
     Ok(())
 }
 
-/// Returns true if the journal exists, can be read to its end, and does not end before the archive,
-/// as an older journal does or one that was begun over an archive whose own was lost.
+/// Returns true if the journal exists, is readable to its end, and does not end before the archive.
+/// A journal ends before the archive if it is an older copy, or if it was begun after the archive's
+/// own journal was lost.
 fn is_complete(settings: &Settings, state: &Path) -> Result<bool, CliError> {
     if !EmbeddedStore::exists(state) {
         return Ok(false);
@@ -256,7 +261,7 @@ fn is_damage(error: &StoreFault) -> bool {
     )
 }
 
-/// Moves the tables aside, and returns their new path.
+/// Moves the tables to another path, and returns it.
 fn set_tables_aside(state: &Path, clock: &Clock) -> Result<Option<String>, CliError> {
     let tables = state.join("sled");
     if !tables.exists() {
@@ -274,7 +279,7 @@ fn sync_directory(directory: &Path) -> Result<(), CliError> {
         .map_err(|error| fault(&error))
 }
 
-/// Writes a new state beside the old one, and replaces it.
+/// Writes a new state next to the old state, and then replaces it.
 fn from_archive(
     settings: &Settings,
     state: &Path,
@@ -304,11 +309,11 @@ fn from_archive(
             complaint.warn();
             None
         }
-        // Pages of other crawlers cannot be judged without the earlier ones.
+        // Pages of other crawlers cannot be judged without the pages of earlier crawls.
         Err(complaint) => return Err(complaint),
     };
-    // A crawl against others was hashed under their key, and can be compared with them under no
-    // other.
+    // A crawl that ran against earlier crawls was hashed with their key, and can only be compared
+    // with them under that key.
     let key = old
         .as_ref()
         .and_then(History::key)
@@ -389,8 +394,8 @@ fn archives(settings: &Settings, pages: Arc<EarlierCrawls>) -> EarlierArchives {
     EarlierArchives::new(pages, archives.collect())
 }
 
-/// Refuses files of others whose names sort behind ours. A continued crawl removes what is behind
-/// its end, by the numbers in the names.
+/// Refuses other crawlers' files whose numbers are not below ours. A continued crawl removes files
+/// after its end, by the numbers in their names.
 fn refuse_names(archive: &Path, others: &[PathBuf]) -> Result<(), CliError> {
     let number = |path: &PathBuf| name_of(path).and_then(crawl_directory::file_number);
     let files = crawl_directory::archive_files(archive).map_err(|error| fault(&error))?;
@@ -455,7 +460,7 @@ impl Report {
         )
     }
 
-    /// Returns the counts of what could not be restored in full, each with its explanation.
+    /// Returns the counts of items that could not be fully restored, each with an explanation.
     const fn remarks(&self) -> [(u64, &'static str); 8] {
         [
             (

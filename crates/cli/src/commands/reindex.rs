@@ -1,5 +1,5 @@
-//! `crawler reindex`: rebuilds the search index from the archive. It is made beside the old one,
-//! and replaces it when it is complete.
+//! `crawler reindex`: rebuilds the search index from the archive. The new index is built next to
+//! the old one, and replaces it when complete.
 
 use search::{Finder, IndexOptions, Writer};
 use serde::Serialize;
@@ -29,12 +29,12 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), CliError> {
         ..place.clone()
     };
     if options.directory.exists() {
-        // An interrupted run left it.
+        // An interrupted run left this directory.
         std::fs::remove_dir_all(&options.directory).map_err(|error| fault(&error))?;
     }
     let broken = |error| search_index::cli_error_of(&error, &settings.out);
     let mut writer = Writer::create(&options).map_err(broken)?;
-    // Up to the end of the archive: the crawl removes pages that were not settled.
+    // Index up to the end of the archive: the crawl removes pages that were not settled.
     let archive = crawl_directory::archive(&settings.out);
     let end = search_index::end_of(&archive)?;
     search_index::catch_up(&mut writer, &archive, &policy, end)?;

@@ -1,9 +1,9 @@
-//! `crawler report`: one file that shows a crawl, from its journal and its settings. Works while
-//! the crawl runs.
+//! `crawler report`: writes one file that shows a crawl, made from its journal and its settings.
+//! Works while the crawl runs.
 //!
-//! The journal is read once: its records go to the statistics, to the list of broken links and to
-//! the check of politeness. Of a damaged journal the report shows the part before the damage, and
-//! the command ends with code 1.
+//! The journal is read once: its records go to the statistics, the list of broken links and the
+//! politeness check. If the journal is damaged, the report shows the part before the damage, and
+//! the command exits with code 1.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -28,8 +28,8 @@ use crate::seeds::each_of_crawl;
 use crate::settings::Settings;
 use crate::terminal::{Escaping, say};
 
-/// Settings that are left out: the first is a path of this machine, which says nothing about the
-/// crawl, the second is empty in the file of a crawl.
+/// Settings that are omitted: the first is a path on this machine, irrelevant to the crawl; the
+/// second is never set in a crawl's file.
 const LEFT_OUT: [&str; 2] = ["out", "fresh"];
 
 pub(crate) fn run(args: &ReportArgs) -> Result<(), CliError> {
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), CliError> {
     let (report, damage) = loop {
         let mut reading = Reading::begin(&state, &settings, crawl.is_mirror())?;
         let damage = reading.read().err();
-        // A journal that was replaced meanwhile, by `crawler rebuild`, is read from its beginning.
+        // A journal that `crawler rebuild` replaced meanwhile is read again from the beginning.
         if !reading.follower.is_replaced().map_err(damaged)? {
             break (reading.end(&settings, damage.as_ref())?, damage);
         }
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), CliError> {
     damage.map_or(Ok(()), |damage| Err(damaged(damage)))
 }
 
-/// A journal that is being read, and everything that is made of it.
+/// A journal that is being read, and everything computed from it.
 struct Reading {
     follower: JournalFollower,
     statistics: CrawlStatistics,
@@ -72,7 +72,7 @@ impl Reading {
         })
     }
 
-    /// Reads to the present end of the journal, or to its damage.
+    /// Reads to the current end of the journal, or to the damage.
     fn read(&mut self) -> Result<(), StoreFault> {
         let mut progress = SlowProgress::new("records");
         let read = self.follower.apply_rest(|position, record| {

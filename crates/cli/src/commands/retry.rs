@@ -1,4 +1,4 @@
-//! `crawler retry`: queues failed pages again. Needs the crawl to itself, or a line in its
+//! `crawler retry`: requeues failed pages. Needs exclusive access to the crawl, or a line in its
 //! control.toml.
 
 use super::order;

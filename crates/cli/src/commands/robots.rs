@@ -18,12 +18,12 @@ const DISALLOWED: u8 = 3;
 struct Answer<'a> {
     url: &'a str,
     allowed: bool,
-    /// The rule that decided, if one did, and the number of its line.
+    /// The rule that decided, if any, and its line number.
     rule: Option<String>,
     line: Option<u32>,
     /// The user agent of its group.
     agent: Option<&'a str>,
-    /// Of RFC 9309.
+    /// Section of RFC 9309.
     section: &'static str,
     reason: String,
 }

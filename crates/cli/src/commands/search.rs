@@ -1,9 +1,8 @@
 //! `crawler search`: finds pages by words, best first. It reads the index as last committed, so it
 //! works while the crawl runs.
 //!
-//! The text is not in the index: snippets are cut from the record in the archive. Duplicates of a
-//! hit are the rows of the journal that name it as their original; the journal is read only with
-//! `--duplicates`.
+//! The text is not in the index: snippets are taken from the archived record. Duplicates of a hit
+//! are journal rows that name it as their original. The journal is only read with `--duplicates`.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -32,10 +31,10 @@ struct SearchHit {
     score: f32,
     date: String,
     language: Option<String>,
-    /// The part of its text where the words stand.
+    /// The part of its text that contains the words.
     #[serde(skip_serializing_if = "Option::is_none")]
     snippet: Option<String>,
-    /// Ranges in the snippet, from and to, in characters.
+    /// Ranges in the snippet, each with its start and end, in characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     highlights: Option<Vec<[usize; 2]>>,
     warc_file: String,
@@ -46,7 +45,7 @@ struct SearchHit {
     cut: Option<Snippet>,
 }
 
-/// A page that repeats it.
+/// A duplicate of the hit.
 #[derive(Serialize)]
 struct Duplicate {
     url: String,
@@ -109,8 +108,8 @@ fn broken(error: &IndexFault, args: &SearchArgs) -> CliError {
     search_index::cli_error_of(error, &args.directory)
 }
 
-/// Explains why a crawl has no index: it has not committed a page yet, which is no error; or it was
-/// run without one, or lost it.
+/// Explains why a crawl has no index. If the crawl has not committed a page yet, that is not an
+/// error. Otherwise the crawl ran without an index, or lost it.
 fn without_index(missing: &IndexFault, directory: &Path) -> Result<(), CliError> {
     let shown = pasted(directory);
     let remedy = format!("`crawler reindex {shown}` makes it from the archive");
@@ -196,7 +195,7 @@ fn marked(cut: &Snippet) -> String {
     text
 }
 
-/// Adds the pages that repeat these, from the journal, where an original comes before its
+/// Adds the duplicates of the hits from the journal. In the journal, an original precedes its
 /// duplicates.
 fn add_duplicates(found: &mut [SearchHit], state: &Path) -> Result<(), StoreFault> {
     let mut by_place = HashMap::new();

@@ -1,7 +1,7 @@
 //! `crawler serve`, and `--serve` with a crawl: the dashboard.
 //!
-//! Both show the same: the server knows the directory of a crawl, and nothing of a crawl that runs
-//! in this process.
+//! Both work in the same way: the server reads the directory of a crawl, and does not use the state
+//! of a crawl in this process.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -22,7 +22,7 @@ use crate::settings::Settings;
 use crate::terminal::say;
 use crate::{crawl_directory, input, machine, search_index, signals};
 
-/// Bytes of a token file.
+/// Maximum size of a token file, in bytes.
 const MAX_TOKEN_FILE: u64 = 4_096;
 
 pub(crate) fn run(args: &ServeArgs) -> Result<(), CliError> {
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), CliError> {
     crawl_directory::state_of(crawl.directory())?;
     let settings = Settings::of_crawl(crawl.directory())?;
     let is_mirror = crawl.is_mirror();
-    // Its mirror lives as long as the dashboard.
+    // The mirror exists as long as the dashboard runs.
     let _followed = crawl.follow()?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), CliError> {
         .build();
     let runtime = runtime.map_err(|error| fault(&error))?;
     let served = runtime.block_on(serve(&settings, args, is_mirror));
-    // A view that reads a large journal is not waited for.
+    // Does not wait for a view that still reads a large journal.
     runtime.shutdown_background();
     served
 }
@@ -98,7 +98,7 @@ pub(super) fn announce(server: &DashboardServer) {
     say(&format!("dashboard: {}", server.url()));
 }
 
-/// Reads the token of a file, or makes one.
+/// Reads the token from a file, or generates one.
 fn token(file: Option<&Path>) -> Result<Token, CliError> {
     let Some(path) = file else {
         let mut bytes = [0; 16];
@@ -123,7 +123,7 @@ async fn ended() {
     }
 }
 
-/// Returns the crawl as the dashboard sees it. A mirror of a shared crawl takes no orders.
+/// Returns the crawl as the dashboard sees it. A mirror of a shared crawl does not accept orders.
 fn watched(settings: &Settings, is_mirror: bool) -> Result<WatchedCrawl, CliError> {
     let directory = settings.out.clone();
     let archive = crawl_directory::archive(&directory);
@@ -141,7 +141,7 @@ fn watched(settings: &Settings, is_mirror: bool) -> Result<WatchedCrawl, CliErro
     })
 }
 
-/// Returns the questions that the commands of the same names answer.
+/// Returns the queries, which give the same results as the commands with the same names.
 fn queries(settings: &Settings, directory: &Path) -> CrawlQueries {
     let archive = ArchivedPages::of(settings).archive;
     let [of_why, of_similar, of_pair] = [(); 3].map(|()| directory.to_owned());

@@ -1,8 +1,8 @@
 //! The crawl that a command reads: a directory, or a mirror of a shared crawl.
 //!
-//! A mirror is a directory below the system's one for temporary files (`TMPDIR`), with the settings
-//! and the journal of the shared crawl and without its archive, which the nodes have. It is removed
-//! with this value, and when a signal ends the command.
+//! A mirror is a directory below the system's directory for temporary files (`TMPDIR`). It contains
+//! the settings and the journal of the shared crawl, but not its archive, which is on the nodes. It
+//! is removed when this value is dropped, and when a signal ends the command.
 //!
 //! Invariant: no message shows the password of a store's URL.
 
@@ -23,11 +23,11 @@ use crate::progress::SlowProgress;
 use crate::settings::{SETTINGS_FILE, Settings};
 use crate::terminal::{pasted, say};
 
-/// The variable that names a store, so that its password is in no list of processes.
+/// Environment variable with the store's URL. It keeps the password out of process lists.
 const VARIABLE: &str = "CRAWLER_STORE";
-/// The message where neither a directory nor a store is named.
+/// Message if neither a directory nor a store is named.
 pub(super) const NO_CRAWL: &str = "no crawl is named: DIR or --store URL";
-/// The interval at which a followed mirror is refreshed.
+/// Refresh interval of a followed mirror.
 const REFRESH: Duration = Duration::from_secs(2);
 
 /// A crawl, open for reading.
@@ -40,12 +40,12 @@ pub(super) struct OpenCrawl {
 struct MirroredCrawl {
     runtime: Runtime,
     mirror: Mirror,
-    /// Removes the directory.
+    /// Removes the directory on drop.
     _draft: DraftPath,
 }
 
 impl OpenCrawl {
-    /// Opens the crawl in `directory`, or else makes a mirror of the one in a store.
+    /// Opens the crawl in `directory`, or else mirrors the crawl in a store.
     ///
     /// # Errors
     /// No crawl is named, or the named one cannot be read.
@@ -54,7 +54,7 @@ impl OpenCrawl {
         Ok(opened.expect("a future that never ends does not end"))
     }
 
-    /// Opens a crawl as [`OpenCrawl::open`] does. Returns none if `end` ends before.
+    /// Opens a crawl as [`OpenCrawl::open`] does. Returns `None` if `end` completes first.
     pub(super) fn open_until(
         directory: Option<&Path>,
         store: &StoreArg,
@@ -98,7 +98,7 @@ impl OpenCrawl {
         self.mirror.is_some()
     }
 
-    /// Returns the words by which a command names this crawl.
+    /// Returns the name of this crawl for messages.
     pub(super) fn shown(&self) -> String {
         match self.is_mirror() {
             true => "--store URL".to_owned(),
@@ -166,7 +166,7 @@ pub(super) enum Refused {
     Writes,
 }
 
-/// A crawl that is followed. Its mirror is removed with this value.
+/// A followed crawl. Its mirror is removed when this value is dropped.
 pub(super) struct FollowedCrawl {
     _draft: Option<DraftPath>,
 }
@@ -180,8 +180,8 @@ pub(super) struct NodeMirror {
 }
 
 impl NodeMirror {
-    /// Makes a mirror of the decisions of the node whose directory has this mark; none if it is a
-    /// node of another crawl.
+    /// Mirrors the decisions of the node whose directory has this mark. Returns `None` for a node
+    /// of another crawl.
     pub(super) fn of_mark(url: &str, mark: NodeMark) -> Result<Option<Self>, CliError> {
         runtime()?.block_on(async {
             let crawl = open_shared(url).await?;
@@ -192,8 +192,8 @@ impl NodeMirror {
         })
     }
 
-    /// Makes a mirror of the decisions of the node that wrote these archive files; none if no node
-    /// of the crawl did.
+    /// Mirrors the decisions of the node that wrote these archive files. Returns `None` if no node
+    /// of the crawl wrote them.
     pub(super) fn of_archive(url: &str, files: &[String]) -> Result<Option<Self>, CliError> {
         runtime()?.block_on(async {
             let crawl = open_shared(url).await?;
@@ -215,7 +215,7 @@ impl NodeMirror {
     }
 }
 
-/// Returns the URL of the store that is named by an option or by the variable.
+/// Returns the URL of the store from the option, or else from the environment variable.
 pub(super) fn url(option: Option<&StoreUrl>) -> Option<String> {
     let named = option.map(|url| url.0.clone());
     named
@@ -223,7 +223,7 @@ pub(super) fn url(option: Option<&StoreUrl>) -> Option<String> {
         .filter(|url| !url.is_empty())
 }
 
-/// Returns the URL of the store of a command that reads nothing else.
+/// Returns the URL of the store, for a command that requires one.
 pub(super) fn required_url(option: Option<&StoreUrl>) -> Result<String, CliError> {
     url(option).ok_or_else(|| {
         usage("no store is named").with_remedy(format!(

@@ -1,9 +1,9 @@
-//! `crawler similar`: finds kept pages that are similar to one of them, or to a file; or documents
-//! and fingerprints in files ([`files`]).
+//! `crawler similar`: finds kept pages that are similar to a kept page or to a file, or similar
+//! documents and fingerprints in files ([`files`]).
 //!
-//! The journal is read once and every signature in it is compared, so the answer is complete at any
-//! distance, and memory holds the hits only. Left-out pages have no signature: those that repeat
-//! the page in question are listed with their verdicts.
+//! The journal is read once and every signature in it is compared, so the result is complete at any
+//! distance, and only the hits are in memory. Left-out pages are without a signature. If they
+//! repeat the page in question, they are listed with their verdicts.
 
 mod by_texts;
 mod files;
@@ -31,22 +31,22 @@ use crate::output::{self, Format};
 use crate::settings::Settings;
 use crate::terminal::{pasted, printable, word_of_shell};
 
-/// A page that is like the one in question.
+/// A page that is similar to the page in question.
 #[derive(Serialize)]
 struct Hit {
     url: String,
     /// The crawl's verdict: `unique`, `near-duplicate` or `exact-duplicate`.
     verdict: &'static str,
-    /// Bits in which the fingerprints differ.
+    /// Number of differing fingerprint bits.
     distance: u32,
-    /// As the sketches estimate it, 0 to 1.
+    /// Resemblance estimated from the sketches, 0 to 1.
     resemblance: f64,
-    /// Decision by the texts, if the archive has both.
+    /// Decision by the texts, if the archive contains both.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     by_texts: Option<ByTexts>,
 }
 
-/// The page or file in question, and the limits of the answer.
+/// The page or file in question, and the limits of the result.
 struct SimilarityQuery {
     page: Option<PageUrl>,
     signature: PageSignature,
@@ -55,8 +55,8 @@ struct SimilarityQuery {
     limit: usize,
 }
 
-/// The least resemblance of a hit if neither the call nor the crawl names one: that at which a
-/// crawl calls the longest texts the same.
+/// Minimum resemblance of a hit if neither the call nor the crawl sets one: the threshold of a
+/// crawl for the longest texts.
 const NEAR: f64 = 0.70;
 
 /// The records of the page in question, and the forgotten pages of the whole crawl.
@@ -161,7 +161,7 @@ fn pages(args: &SimilarArgs, what: &str, crawl: &OpenCrawl) -> Result<(), CliErr
     })
 }
 
-/// Returns the pages of a crawl that are similar to one of them, nearest first.
+/// Returns the pages of a crawl that are similar to a given page, nearest first.
 pub(super) fn to_page(directory: &Path, url: &str) -> Result<Vec<SimilarPage>, CliError> {
     let state = crawl_directory::state_of(directory)?;
     let settings = Settings::of_crawl(directory)?;
@@ -233,7 +233,7 @@ impl JournalScan {
         Ok(scan)
     }
 
-    /// Returns the signature of a page. Messages name the crawl by `directory`.
+    /// Returns the signature of a page. Messages refer to the crawl as `directory`.
     fn signature_of(&self, url: &PageUrl, directory: &str) -> Result<PageSignature, CliError> {
         if let Some(signature) = &self.signature
             && !self.forgotten.contains(&url.key())
@@ -311,7 +311,7 @@ impl SimilarityQuery {
             Some((one, two)) if one.digest == two.digest => (0, 1.0),
             Some((one, two)) => {
                 let sketches = one.sketch.as_ref().zip(two.sketch.as_ref());
-                // Texts too short for a sketch resemble only equal ones.
+                // Texts too short for a sketch only resemble equal texts.
                 let resemblance = sketches.map_or(0.0, |(one, two)| one.resemblance(two));
                 (one.fingerprint.distance(two.fingerprint), resemblance)
             }
@@ -325,7 +325,7 @@ impl SimilarityQuery {
         })
     }
 
-    /// Returns a hit if the page was found to repeat the one in question.
+    /// Returns a hit if the crawl found this page to repeat the page in question.
     fn left_out(&self, row: &VisitRecord) -> Option<Hit> {
         if row.of_earlier || row.duplicate_of.is_none() || row.duplicate_of != self.page {
             return None;
@@ -349,5 +349,5 @@ impl SimilarityQuery {
     }
 }
 
-/// The least number of hits before they are sorted and cut.
+/// Minimum number of hits before they are sorted and truncated.
 const SLACK: usize = 1_024;

@@ -1,10 +1,10 @@
 //! `crawler skipped`: lists the URLs that a crawl has seen and not visited, with the reasons. Works
 //! while the crawl runs.
 //!
-//! The journal has the URLs that wait and those that were left out when their turn came. It does
-//! not have links that were never queued (out of the scope, shaped like a trap, too deep, not to be
-//! followed): the archived pages are read again and judged by the same rules. Each URL is listed
-//! once, with the first page that links to it.
+//! The journal contains URLs that wait, and URLs that were left out when their turn came. It does
+//! not contain links that were never queued (out of scope, shaped like a trap, too deep, not
+//! followed). To find these, the archived pages are read again and judged by the same rules. Each
+//! URL is listed once, with the first page that links to it.
 
 pub(super) mod beyond_limits;
 pub(super) mod down_hosts;
@@ -33,7 +33,7 @@ use crate::read_again::{ArchivedPages, BATCH};
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
 
-/// A line of the list; the names are those of `--format json`.
+/// A line of the list. Field names are used in `--format json`.
 #[derive(Serialize)]
 struct Line<'a> {
     url: &'a str,
@@ -45,7 +45,7 @@ struct Line<'a> {
 /// Facts from the journal that the ledger does not have.
 struct JournalFacts {
     scope: Scope,
-    /// Domains with links that were left out because they have hosts enough.
+    /// Domains whose further hosts were left out because of the limit on hosts per domain.
     full_domains: HashSet<Box<str>>,
     /// Sums over the visits, with the limits that cut them.
     totals: Totals,
@@ -53,14 +53,14 @@ struct JournalFacts {
     visits: u64,
 }
 
-/// Facts about URLs that wait, known once the whole journal was read.
+/// Facts about waiting URLs, known once the whole journal is read.
 struct WaitingUrls {
     down: DownHosts,
     form: CanonicalForm,
 }
 
 impl WaitingUrls {
-    /// Replaces the reason of a URL that waits for a host that is down: no limit keeps it.
+    /// Replaces the reason of a URL that waits for a host that is down: no limit holds it back.
     fn explain(&self, skipped: Skipped) -> Skipped {
         if !skipped.waits {
             return skipped;
@@ -105,7 +105,7 @@ pub(crate) fn run(args: &SkippedArgs) -> Result<(), CliError> {
     pages.check_unread("their links are missing in the list")
 }
 
-/// Returns true if URLs of this kind may be among links that were never queued.
+/// Returns true if links that were never queued can be of this kind.
 fn asks_for_links(why: Option<SkippedBy>, settings: &Settings) -> bool {
     match why {
         Some(SkippedBy::DuplicatesLinks | SkippedBy::Pattern | SkippedBy::Robots) => false,
@@ -121,7 +121,7 @@ fn asks_for_links(why: Option<SkippedBy>, settings: &Settings) -> bool {
     }
 }
 
-/// Returns the size of a journal; 0 if it is unknown, which only costs memory.
+/// Returns the size of a journal, or 0 if unknown, which only costs memory.
 fn journal_bytes(state: &Path) -> u64 {
     let Ok(segments) = std::fs::read_dir(state.join("journal")) else {
         return 0;
@@ -166,7 +166,7 @@ impl JournalFacts {
                 self.scope.add_seed(&url);
                 Ok(())
             }
-            // Nothing else decides on a URL.
+            // No other record decides on a URL.
             _ => Ok(()),
         }
     }
@@ -176,7 +176,7 @@ impl JournalFacts {
             if find.depth == 0 && find.via.is_none() {
                 self.scope.add_seed(&find.url);
             }
-            // A requisite is no page.
+            // A requisite is not a page.
             if find.requisite == 0 {
                 ledger.add(Event::Queued, find.url.key(), Some(&waiting(find)))?;
             }
@@ -190,7 +190,7 @@ impl JournalFacts {
         self.full_domains.extend(domains);
     }
 
-    /// Adds the links of all pages that the journal had before.
+    /// Adds the links of all pages that were in the journal when it was first read.
     fn add_links(
         &self,
         state: &Path,
@@ -297,13 +297,13 @@ fn waiting(find: &DiscoveredUrl) -> Skipped {
     }
 }
 
-/// Returns the reason of a URL that waits, this many links from a seed.
+/// Returns the reason of a waiting URL that is `depth` links from a seed.
 pub(super) fn waiting_reason(depth: u32) -> String {
     let links = counted(depth.into(), "link");
     format!("it waits to be visited, {links} from a seed")
 }
 
-/// Writes the list, and the number of URLs of each kind.
+/// Writes the list and the number of URLs per kind.
 fn write(args: &SkippedArgs, ledger: Ledger, waiting: &WaitingUrls) -> Result<(), CliError> {
     let format = Format::or_fitting(args.format);
     let counts = RefCell::new(BTreeMap::<SkippedBy, u64>::new());

@@ -1,5 +1,5 @@
-//! `crawler status`: the counts of a crawl, a view of [`CrawlStatistics`]; works while the crawl
-//! runs.
+//! `crawler status`: prints the counts of a crawl. A view of [`CrawlStatistics`]; works while the
+//! crawl runs.
 
 mod hosts;
 
@@ -24,7 +24,7 @@ use crate::output::{self, Format, counted};
 use crate::settings::Settings;
 use crate::terminal::printable;
 
-/// The counts of a crawl; the names are those of the summary.
+/// The counts of a crawl. Field names are the same as in the summary.
 #[derive(Debug, Default, Serialize)]
 struct Status {
     #[serde(flatten)]
@@ -35,13 +35,14 @@ struct Status {
     requisites_missing: u64,
     queued: u64,
     set_aside: u64,
-    /// Queued URLs of hosts that are down, and the last failure of each of these hosts.
+    /// Queued URLs of hosts that are down, and the last failure per host.
     unreachable: u64,
     unreachable_hosts: BTreeMap<String, String>,
-    /// URL patterns that bring nothing new any more, and the number of URLs left out for them.
+    /// URL patterns closed because they bring nothing new, and the number of URLs left out for that
+    /// reason.
     closed_patterns: u64,
     left_out_by_pattern: u64,
-    /// Links that were left out, by the rule that took them for traps.
+    /// Links that were left out as traps, by rule.
     left_out_links: BTreeMap<String, u64>,
     /// Visits that a limit cut, and the links that it cost, by the limit's name.
     limits: BTreeMap<&'static str, CutSum>,
@@ -49,7 +50,7 @@ struct Status {
     not_read: BTreeMap<&'static str, u64>,
     begun_at: Option<String>,
     last_visit_at: Option<String>,
-    /// The content of control.toml in force; none without one.
+    /// Content of the control.toml in effect; `None` without the file.
     control: Option<toml::Table>,
     /// Leftover files, which `crawler clean` removes.
     left_over: Vec<Leftover>,
@@ -83,7 +84,7 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), CliError> {
         status.control_in_words = Some(control_file::describe(&overrides));
         status.control = Some(table);
     }
-    // A file that disappears meanwhile was in use for a moment.
+    // A file that disappears meanwhile was only in use briefly.
     status.left_over = leftovers::find(directory).unwrap_or_default();
     output::to_stdout(|out| match format {
         Format::Json => output::json_line(out, &status),
@@ -98,7 +99,7 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), CliError> {
 }
 
 impl Status {
-    /// Returns the counts of a crawl, without what is not in its journal.
+    /// Returns the counts of a crawl that are in its journal.
     fn of(statistics: &CrawlStatistics) -> Self {
         let counts = statistics.counts();
         let text = |at: Option<Timestamp>| at.map(|at| at.to_string());
@@ -138,14 +139,14 @@ impl Status {
         status
     }
 
-    /// Describes the closed URL patterns and the URLs left out for them; none if there are none.
+    /// Describes the closed URL patterns and the URLs left out because of them; `None` without any.
     fn patterns(&self) -> Option<String> {
         let (closed, left_out) = (self.closed_patterns, self.left_out_by_pattern);
         (closed > 0 || left_out > 0)
             .then(|| format!("{closed} closed, {left_out} URLs left out (`crawler patterns`)"))
     }
 
-    /// Describes the share of pages on topic; none without a topic.
+    /// Describes the share of pages on topic; `None` without a topic.
     fn harvest(&self) -> Option<String> {
         let share = self.counts.harvest? * 100.0;
         Some(format!("{share:.1} % of the pages were on topic"))
@@ -159,7 +160,7 @@ impl Status {
         (!rules.is_empty()).then(|| rules.join(", "))
     }
 
-    /// Describes the URLs of hosts that are down; none if there are none.
+    /// Describes the URLs of hosts that are down; `None` without any.
     fn unreachable(&self) -> Option<String> {
         let (first, failure) = self.unreachable_hosts.first_key_value()?;
         let others = match self.unreachable_hosts.len() - 1 {
@@ -213,10 +214,10 @@ impl Status {
     }
 }
 
-/// Names that are listed; the rest is counted.
+/// Maximum number of names listed; the rest are counted.
 const LISTED: usize = 6;
 
-/// Lists the largest counts but one; `None` if there are none.
+/// Lists the largest counts, except the count of `without`; `None` without any.
 fn named(counts: &NameCounts, without: Option<&str>) -> Option<String> {
     let mut sorted = counts.sorted();
     sorted.retain(|(name, _)| Some(*name) != without);
@@ -231,7 +232,7 @@ fn named(counts: &NameCounts, without: Option<&str>) -> Option<String> {
     (!listed.is_empty()).then(|| listed.join(", "))
 }
 
-/// Returns a count and what it consists of.
+/// Returns a count and its breakdown.
 fn with(count: u64, named: Option<&String>) -> String {
     match named {
         Some(named) => format!("{count}: {named}"),

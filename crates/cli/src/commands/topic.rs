@@ -1,4 +1,4 @@
-//! `crawler topic`: the relevance of documents to a topic, and the words that it comes from.
+//! `crawler topic`: prints the relevance of documents to a topic, and the words that determine it.
 
 use std::io::{self, Write};
 
@@ -16,7 +16,7 @@ use crate::skip_report::SkipReport;
 use crate::terminal::printable;
 use crate::topic_of::topic_of;
 
-/// The words that are named for each document.
+/// Maximum number of words named per document.
 const NAMED: usize = 8;
 
 /// The judgement of a document.
@@ -26,13 +26,13 @@ struct JudgedDocument {
     id: JsonId<DocumentId>,
     relevance: f64,
     on_topic: bool,
-    /// The topic's words that make most of the relevance.
+    /// The topic's words that contribute most to the relevance.
     words: Vec<NamedWord>,
     #[serde(skip)]
     shown: Relevance,
 }
 
-/// A word, and its part of the relevance.
+/// A word and its contribution to the relevance.
 #[derive(Serialize)]
 struct NamedWord {
     word: String,
@@ -79,11 +79,11 @@ pub(crate) fn run(args: &TopicArgs) -> Result<(), CliError> {
     }
 }
 
-/// Judges a document. One without a text has no relevance.
+/// Judges a document. A document without text gets no relevance.
 fn judge(topic: &Topic, reader: &Reader, document: &Document) -> JudgedDocument {
     let page = reader.read(&document.content);
     let text = reader.text(&page).unwrap_or_default();
-    // The id of an archived page is its URL. The path of a file says where the user put it.
+    // The id of an archived page is its URL. The path of a file only says where the user put it.
     let url = PageUrl::parse(&document.id, &CanonicalForm::default()).ok();
     let relevance = topic.judge(&text, url.as_ref()).relevance;
     let words = topic

@@ -1,8 +1,8 @@
-//! `crawler unpack`: archives as files that a browser opens without a server.
+//! `crawler unpack`: writes archives as files that a browser opens without a server.
 //!
-//! Pages are written as UTF-8: their links are rewritten as text, and a charset that only the
-//! header of an answer has would be lost. All other files are byte for byte what a browser sees,
-//! without content codings.
+//! Pages are written as UTF-8: their links are rewritten as text, and a charset that is only in the
+//! response header would be lost. All other files are the exact bytes that a browser sees, without
+//! content codings.
 
 mod captures;
 mod tree;
@@ -33,20 +33,20 @@ use crate::machine;
 use crate::output::{self, Format};
 use crate::progress::SlowProgress;
 
-/// The largest record that is unpacked, and the largest content in it, in bytes.
+/// Maximum size of a record and of its content, in bytes.
 const MAX_FILE: u64 = 1 << 30;
 
 /// Bytes of a record that are held in memory; the rest is spooled.
 const HELD: usize = 256 << 10;
 
-/// The largest content that is held in memory on every core at a time, in bytes.
+/// Maximum size of content that all cores may hold in memory at the same time, in bytes per core.
 const SMALL: u64 = 1 << 20;
 
-/// The largest page or style sheet whose links are converted, in bytes. Larger ones are written as
-/// they are.
+/// Maximum size of a page or style sheet whose links are converted, in bytes. Larger files are
+/// written unchanged.
 const PAGE: u64 = 16 << 20;
 
-/// Records that are named if they cannot be read; more are counted.
+/// Maximum number of unreadable records that are named; the rest are counted.
 const NAMED: u64 = 10;
 
 /// The summary.
@@ -54,12 +54,12 @@ const NAMED: u64 = 10;
 struct Summary {
     files: u64,
     bytes: u64,
-    /// Links that lead to files.
+    /// Links to files.
     links_to_files: u64,
-    /// Links that lead to the web.
+    /// Links to the web.
     links_to_web: u64,
-    /// URLs without a file of their own whose links lead to that of another: redirects, and pages
-    /// that were left out as duplicates.
+    /// URLs without their own file whose links point to another URL's file: redirects, and pages
+    /// left out as duplicates.
     redirected: u64,
     /// Pages whose content is in none of the inputs.
     without_content: u64,
@@ -142,11 +142,11 @@ struct Unpacking<'a> {
     targets: &'a Targets,
     tree: &'a Tree,
     done: Mutex<(Summary, SlowProgress)>,
-    /// The turn of a large content: one is in memory at a time.
+    /// Lock for large contents: only one is in memory at a time.
     turn: Mutex<()>,
 }
 
-/// The content of a record, with its content codings.
+/// The content of a record, including its content codings.
 struct Content {
     content_type: Option<String>,
     headers: HeaderMap,
@@ -183,8 +183,8 @@ impl Unpacking<'_> {
     }
 
     /// Writes the content of a file without its content codings, and returns the counts of its
-    /// links. Contents of more than [`SMALL`] bytes take turns, and those of more than [`PAGE`]
-    /// pass through as they are.
+    /// links. Contents of more than [`SMALL`] bytes are processed one at a time. Contents of more
+    /// than [`PAGE`] bytes are written unchanged.
     fn write(
         &self,
         file: &UnpackedFile,
@@ -267,11 +267,11 @@ impl Unpacking<'_> {
     }
 }
 
-/// The reason why a record has no content to write.
+/// The reason why a record's content cannot be written.
 enum NoContent {
     /// The record cannot be read.
     Unreadable(String),
-    /// The disk does not take a large record.
+    /// There is not enough disk space for a large record.
     NoRoom(io::Error),
 }
 

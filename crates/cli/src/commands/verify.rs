@@ -1,18 +1,18 @@
-//! `crawler verify`: checks that archive, journal and tables agree. Prints one line with code 0, or
-//! the complaints with code 1.
+//! `crawler verify`: checks that archive, journal and tables agree. Prints one line and exits with
+//! code 0, or prints the complaints and exits with code 1.
 //!
-//! Seven readings, none of which writes anything to the crawl:
-//! - `journal`: the journal by itself, in the order in which it happened;
-//! - `archive`: journal and archive side by side, visit by visit, and with them the times of the
-//!   requests to each host (`politeness`);
-//! - `surplus`: the archive behind the journal's end;
+//! Seven readings that never write to the crawl:
+//! - `journal`: the internal consistency of the journal, in chronological order;
+//! - `archive`: the journal against the archive, visit by visit, and the times of the requests to
+//!   each host (`politeness`);
+//! - `surplus`: the archive after the journal's end;
 //! - `links`: the links of archived pages against the journal;
 //! - `index`: the archive and its index;
 //! - `search`: the search index against the rows, if there is one;
 //! - `store::embedded::audit`: the tables against the journal.
 //!
-//! A WACZ is checked by itself (`wacz`). So is a shared crawl (`shared_crawl`), whose nodes have
-//! the archives; the archive of each node is compared with the store (`node`).
+//! A WACZ is checked separately (`wacz`). So is a shared crawl (`shared_crawl`): its archives are
+//! on the nodes, and each node's archive is compared with the store (`node`).
 
 mod archive;
 mod index;
@@ -48,12 +48,12 @@ use crate::settings::Settings;
 use crate::terminal::printable;
 use crate::{control, crawl_directory};
 
-/// Complaints that are printed on a terminal.
+/// Maximum number of complaints printed on a terminal.
 const SHOWN: usize = 20;
-/// Complaints whose texts are kept; more are counted.
+/// Maximum number of complaints whose texts are kept; the rest are counted.
 const KEPT: usize = 1_000;
 
-/// Everything that is wrong, as texts up to [`KEPT`].
+/// All complaints; the texts of the first [`KEPT`].
 #[derive(Default, Serialize)]
 #[serde(transparent)]
 struct Complaints {
@@ -78,11 +78,11 @@ struct Report {
     pages: PageCounts,
     hosts: u64,
     queued: u64,
-    /// Queued pages that sessions died with.
+    /// Queued pages that are set aside because sessions died while visiting them.
     set_aside: u64,
     journal_records: u64,
     urls_seen: u64,
-    /// Revoked rows: their pages were visited again, or will be.
+    /// Revoked rows: their pages were or will be visited again.
     revoked: u64,
     #[serde(flatten)]
     archive: archive::Counts,
@@ -127,7 +127,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode, CliError> {
     Ok(exit_code(report.agrees))
 }
 
-/// Makes all readings of the crawl in `directory`.
+/// Runs all checks of the crawl in `directory`.
 fn check(directory: &Path) -> Result<Report, CliError> {
     let state = crawl_directory::state_of(directory)?;
     // Held until the last reading: the crawl must not change meanwhile.
@@ -206,7 +206,7 @@ impl Report {
         writeln!(out)
     }
 
-    /// Returns the remarks on a valid crawl, each with the count that makes it necessary.
+    /// Returns the remarks on a valid crawl, each with the count that it is about.
     fn remarks(&self) -> [(u64, String); 5] {
         let (archive, index) = (&self.archive, &self.index);
         [

@@ -1,9 +1,9 @@
-//! `crawler wacz`: packs crawls and WARC files into one file that replay tools open as it is.
+//! `crawler wacz`: packs crawls and WARC files into one file that replay tools open directly.
 //!
 //! An archive is packed up to the end of the last settled visit. If the crawl was killed, its open
-//! file is packed under its final name. Nobody may write to the crawl meanwhile. The index is that
-//! of the crawl; it is made first if it is missing or does not cover the settled visits. Indexes of
-//! several inputs are merged, and files of other crawlers are indexed by reading them.
+//! file is packed under its final name. The crawl is locked meanwhile. The crawl's own index is
+//! used; if it is missing or does not cover the settled visits, it is made first. Indexes of
+//! several inputs are merged, and other crawlers' files are indexed by reading them.
 
 mod file_pages;
 mod pages;
@@ -30,7 +30,7 @@ use crate::terminal::say;
 /// Bytes that are read and written at a time.
 const BUFFER: usize = 256 << 10;
 
-/// The inputs of a package, and their common index.
+/// The inputs of a package, and their merged index.
 struct Packing<'a> {
     args: &'a WaczArgs,
     inputs: Vec<Input>,
@@ -92,7 +92,7 @@ impl Packing<'_> {
     fn pack_to_stdout(&mut self) -> Result<(), CliError> {
         let out = BufWriter::with_capacity(BUFFER, io::stdout().lock());
         match self.pack(Packer::stream(out, self.index.latest)) {
-            // A reader that went away (`| head`) is no error.
+            // A reader that went away (`| head`) is not an error.
             Err(PackError::Wacz(WaczFault::Write(error)))
                 if error.kind() == io::ErrorKind::BrokenPipe =>
             {

@@ -1,8 +1,8 @@
 //! `crawler why`: explains which rule decided on a URL.
 //!
 //! Visited and queued URLs are in the journal. For a URL that was never queued, the rules are
-//! applied again: links out of scope are not stored one by one, because there can be any number of
-//! them.
+//! applied again: links out of scope are not stored individually, because their number is
+//! unbounded.
 
 mod cut_pages;
 mod topic;
@@ -37,8 +37,7 @@ struct UrlHistory {
     /// The page whose redirect reached it.
     reached_from: Option<PageUrl>,
     queued: Option<DiscoveredUrl>,
-    /// Its sequence number in the queue, and the number of sessions that died while they visited
-    /// it.
+    /// Its sequence number in the queue, and the number of sessions that died while visiting it.
     sequence: Option<u64>,
     deaths: u32,
     postponed: Option<u32>,
@@ -46,7 +45,7 @@ struct UrlHistory {
     waits_for_host: Option<String>,
     original: Option<VisitRecord>,
     adopted: Vec<PageUrl>,
-    /// The rule that took it for a trap, if a page names it as the example.
+    /// The rule that classified it as a trap, if a page names it as the example.
     left_out: Option<String>,
     /// Hosts of its domain with queued URLs.
     hosts: HashSet<Host>,
@@ -61,7 +60,7 @@ struct Answer<'a> {
     /// `not-queued`.
     verdict: &'static str,
     reason: String,
-    /// The page's canonical URL, if it is another one.
+    /// The page's canonical URL, if it differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     canonical: Option<&'a str>,
     /// The topic's part, in a crawl with a topic.
@@ -124,8 +123,8 @@ pub(super) fn explain(directory: &Path, url: &str) -> Result<(&'static str, Stri
     UrlHistory::of(&url, &state)?.explain(&url, &settings, &form)
 }
 
-/// Returns the visit of a duplicate's original; none if the page is no duplicate, or if the earlier
-/// crawl that had its original is gone.
+/// Returns the visit of a duplicate's original; `None` if the page is not a duplicate, or if the
+/// earlier crawl with its original is gone.
 fn original_of(
     row: &VisitRecord,
     state: &Path,
@@ -205,7 +204,7 @@ impl UrlHistory {
                 }
             }
             Record::SeedAdopted { url } => self.adopted.push(url),
-            // Nothing else concerns a single URL.
+            // No other record is about a single URL.
             _ => {}
         }
     }
@@ -222,7 +221,7 @@ impl UrlHistory {
         }
     }
 
-    /// Returns the topic's part in the decision; none in a crawl without a topic.
+    /// Returns the topic's part in the decision; `None` in a crawl without a topic.
     fn topic_part(&self, settings: &Settings) -> Result<Option<TopicPart>, CliError> {
         match (&self.row, &self.queued) {
             (Some(row), _) => Ok(TopicPart::of_page(settings, row)),
@@ -335,7 +334,7 @@ fn lines(answer: &Answer<'_>, history: &UrlHistory) -> Vec<(&'static str, Option
         column("found on", row.and_then(|row| row.via.as_ref())),
         column("fetched", row.map(|row| row.fetched_at)),
         column("fingerprint", row.and_then(|row| row.fingerprint)),
-        // Of a page that was left out, the archive has a record about the visit.
+        // If a page was left out, the archive contains a record about its visit.
         column("archived", row.filter(|row| row.kept).and_then(place)),
         column("noted", row.filter(|row| !row.kept).and_then(place)),
         column("original", row.and_then(|row| row.duplicate_of.as_ref())),

@@ -1,4 +1,5 @@
-//! The orders of `control.toml`: each is carried out once, while the crawl runs or before it does.
+//! The orders of `control.toml`. Each order is carried out once, before the crawl starts or while
+//! it runs.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,30 +19,30 @@ use crate::terminal::printable;
 /// The store that carries out orders.
 #[derive(Clone)]
 pub(crate) enum OrderedStore {
-    /// That of a crawl.
+    /// The store of a crawl.
     Own(Weak<EmbeddedStore>),
-    /// That of a node, which obeys orders about its own hosts.
+    /// The store of a node, which carries out orders about its own hosts.
     Shared(Weak<SharedStore>),
 }
 
 /// The result of carrying out orders.
 #[derive(Default)]
 pub(super) struct CarriedOut {
-    /// The orders that need not be given again, in words.
+    /// Descriptions of the orders that need not be given again.
     pub(super) done: BTreeSet<String>,
-    /// The effects, in sentences for the log.
+    /// Effects, as sentences for the log.
     pub(super) effects: Vec<String>,
 }
 
-/// Returns the orders that were not carried out before.
+/// Returns the orders that are not carried out yet.
 pub(super) fn pending(directory: &Path, orders: &Orders) -> Orders {
-    // An unreadable record is replaced by a new one; repeated orders do no harm.
+    // A new record replaces an unreadable one; repeated orders are harmless.
     let record = ControlRecord::of(&crawl_directory::state(directory)).unwrap_or_default();
     orders.without(&record.carried_out)
 }
 
 /// Carries out orders off the reactor, because they read the journal. Does nothing if the store is
-/// closed by then: the next session carries them out.
+/// already closed: the next session carries the orders out.
 ///
 /// # Errors
 /// [`StoreFault`] if the journal or the tables cannot be read or written.
@@ -95,7 +96,7 @@ async fn all(store: &EmbeddedStore, orders: &Orders) -> Result<CarriedOut, Store
 async fn of_node(store: &SharedStore, orders: &Orders) -> Result<CarriedOut, StoreFault> {
     let mut carried_out = CarriedOut::default();
     for pattern in &orders.reopen {
-        // Another node may have the pattern.
+        // The pattern may be on another node.
         if let Some(queued) = store.reopen(pattern).await? {
             carried_out.reopened(pattern, queued);
         }
@@ -132,7 +133,7 @@ impl CarriedOut {
     }
 }
 
-/// Returns the effect of an order in a sentence.
+/// Returns a sentence that describes the effect of an order.
 pub(crate) fn sentence(url: &str, effect: &DistinctOrder) -> String {
     let url = printable(url);
     match effect {

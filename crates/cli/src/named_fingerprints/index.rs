@@ -1,8 +1,8 @@
-//! Writing an index of fingerprints and the file of names beside it.
+//! Writes a fingerprint index and its file of names.
 //!
-//! The names are those of the file of fingerprints: a second link to them, or a copy where the file
-//! system has no links. Both files are drafts until they are complete, and the names appear first,
-//! as those of a file of fingerprints do.
+//! The names are the same as for the fingerprint file: a hard link to its file of names, or a copy
+//! if the file system does not support links. Both files are drafts until they are complete, and
+//! the names appear first, as for a fingerprint file.
 
 use std::fs::{self, File};
 use std::io;
@@ -14,7 +14,8 @@ use disk::{DraftPath, clear_draft, create_draft};
 use super::{NamedFingerprints, names_of, of_batch, with_suffix};
 use crate::cli_error::{CliError, usage};
 
-/// A writer of an index and its names. Without [`write`](Self::write) neither file appears.
+/// A writer of an index and its names. Neither file appears unless [`write`](Self::write) is
+/// called.
 pub(crate) struct NamedIndexWriter<'s> {
     source: &'s NamedFingerprints,
     path: PathBuf,
@@ -49,7 +50,7 @@ impl<'s> NamedIndexWriter<'s> {
         })
     }
 
-    /// Writes the index and gives both files their names.
+    /// Writes the index and gives both files their final names.
     pub(crate) fn write(
         self,
         options: &IndexOptions,
@@ -66,7 +67,7 @@ impl<'s> NamedIndexWriter<'s> {
                 let draft = linked_or_copied(&names.path, &draft).map_err(unwritable)?;
                 draft.complete(&own).map_err(unwritable)?;
             }
-            // Names of an earlier index would be taken for those of this one.
+            // Otherwise the names of an earlier index would be mistaken for this index's names.
             None => match fs::remove_file(&own) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     return Err(unwritable(error));
@@ -79,7 +80,7 @@ impl<'s> NamedIndexWriter<'s> {
     }
 }
 
-/// Makes a draft with the content of a file that is never changed in place.
+/// Makes a draft with the content of a file that is never modified in place.
 fn linked_or_copied(from: &Path, draft: &Path) -> io::Result<DraftPath> {
     let linked = DraftPath::begin(draft, |draft| {
         drop(clear_draft(draft)?);

@@ -1,7 +1,7 @@
-//! Writing a file of fingerprints and the file of names beside it.
+//! Writes a fingerprint file and its file of names.
 //!
-//! Both are written to `.part` files, which get their names when they are complete: the names
-//! first, so that fingerprints never stand beside the names of others for longer than a moment.
+//! Both are written to `.part` files, which are renamed once they are complete. The file of names
+//! is renamed first, so fingerprints are next to wrong names only for a moment.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -15,17 +15,18 @@ use serde::Serialize;
 use super::{Head, VERSION, names_of, with_suffix};
 use crate::cli_error::{CliError, fault, usage};
 
-/// A writer of fingerprints and names. Without [`finish`](Self::finish) neither file appears.
+/// A writer of fingerprints and names. Neither file appears unless [`finish`](Self::finish) is
+/// called.
 pub(crate) struct NamedFingerprintWriter {
     path: PathBuf,
     fingerprints: FingerprintWriter,
     names: BufWriter<File>,
     drafts: Drafts,
-    /// The position of the next name.
+    /// Position of the next name.
     at: u64,
 }
 
-/// The paths of both files until they are complete.
+/// Paths of both files until they are complete.
 struct Drafts {
     fingerprints: DraftPath,
     names: DraftPath,
@@ -79,7 +80,7 @@ impl NamedFingerprintWriter {
         pushed.map_err(|error| fault(&error))
     }
 
-    /// Syncs both files and gives them their names. Returns the number of fingerprints.
+    /// Syncs both files and gives them their final names. Returns the number of fingerprints.
     pub(crate) fn finish(mut self) -> Result<u64, CliError> {
         let written = self.fingerprints.finish().map_err(|error| fault(&error))?;
         let Drafts {

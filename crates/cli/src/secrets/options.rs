@@ -1,13 +1,13 @@
 //! Options for secrets.
 //!
-//! They are not settings: no file of a crawl stores them, and no error message repeats them.
+//! Secrets are not settings: no file of a crawl stores them, and no error message repeats them.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use clap::Args;
 
-/// The file of `--netrc` without a value, below the home directory.
+/// Default file of `--netrc`, below the home directory.
 pub(crate) const USUAL_NETRC: &str = "~/.netrc";
 
 #[derive(Clone, Debug, Default, Args)]

@@ -9,7 +9,8 @@ use corpus::is_standard_input;
 /// Maximum length of a line, in bytes. URLs are shorter.
 const MAX_LINE: usize = 64 << 10;
 
-/// The lines of a text file in UTF-8, or in UTF-16 as its mark says (Notepad writes it so).
+/// The lines of a text file in UTF-8, or in UTF-16 if it starts with a byte order mark (as written
+/// by Notepad).
 pub(super) struct Lines {
     bytes: Box<dyn BufRead + Send>,
     encoding: Encoding,
@@ -48,8 +49,8 @@ impl Lines {
         })
     }
 
-    /// Returns the next line without its end; `None` at the end of the file. Bytes that are not of
-    /// the encoding become U+FFFD, and a line that is too long ends with one.
+    /// Returns the next line without its end; `None` at the end of the file. Invalid bytes become
+    /// U+FFFD, and a line that is too long ends with U+FFFD.
     pub(super) fn next_line(&mut self) -> io::Result<Option<String>> {
         self.line.clear();
         let is_whole = match self.encoding {
@@ -73,7 +74,7 @@ impl Lines {
         Ok(Some(line))
     }
 
-    /// Reads the bytes of a line; false if there are too many, `None` at the end.
+    /// Reads the bytes of a line. Returns false if the line is too long, `None` at the end.
     fn read_bytes(&mut self) -> io::Result<Option<bool>> {
         let mut read = 0;
         loop {
@@ -92,7 +93,8 @@ impl Lines {
         }
     }
 
-    /// Reads the bytes of a line of UTF-16; false if there are too many, `None` at the end.
+    /// Reads the bytes of a line of UTF-16. Returns false if the line is too long, `None` at the
+    /// end.
     fn read_units(&mut self, unit: fn([u8; 2]) -> u16) -> io::Result<Option<bool>> {
         let mut read = 0;
         loop {

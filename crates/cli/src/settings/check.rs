@@ -1,4 +1,4 @@
-//! Impossible values, each refused with the possible ones.
+//! Refuses impossible values, and names the possible ones.
 
 use std::fmt::Display;
 
@@ -14,7 +14,7 @@ use crate::cli_error::{CliError, fault, usage};
 impl Settings {
     /// Checks that all values are possible together.
     pub(super) fn check(&self) -> Result<(), CliError> {
-        // A crawl keeps its settings as text, in which paths must be UTF-8.
+        // A crawl stores its settings as text, so paths must be UTF-8.
         toml::Table::try_from(self).map_err(|error| fault(&error))?;
         let resemblance = self.resemblance.unwrap_or_default();
         if !(0.0..=1.0).contains(&resemblance) {

@@ -1,4 +1,4 @@
-//! Values that follow from several settings, or from the text of one.
+//! Values derived from several settings, or from the text of a setting.
 
 use std::fmt::Display;
 use std::num::NonZeroU32;
@@ -15,12 +15,13 @@ use crate::cli_error::{CliError, usage};
 use crate::features::FeatureSettings;
 use crate::machine;
 
-/// Connections per host of an impolite crawl. Browsers open six, wget2 five.
+/// Connections per host in an impolite crawl. Browsers open six, wget2 opens five.
 const IMPOLITE_PER_HOST: usize = 4;
 
 impl Settings {
-    /// Returns the number of pages of one host under way at a time: one, unless politeness was
-    /// turned off altogether; then as many as keep a host busy without hundreds of connections.
+    /// Returns the maximum number of pages in flight per host: one, or `IMPOLITE_PER_HOST` if
+    /// politeness is turned off altogether. This number keeps a host busy without hundreds of
+    /// connections.
     pub(crate) fn per_host(&self) -> usize {
         let impolite = self.delay.0.is_zero() && self.delay_factor == 0.0;
         self.concurrency_per_host
@@ -32,8 +33,8 @@ impl Settings {
         self.group_by.unwrap_or_default()
     }
 
-    /// Returns the bound of one address over all its hosts. Hosts that share a pace by address need
-    /// no other bound, and hosts that were asked to have their own have none.
+    /// Returns the bound of an address over all its hosts. Hosts that share a pace by address do
+    /// not need another bound. Hosts that were explicitly given their own pace are not bounded.
     pub(crate) fn address_bound(&self) -> AddressBound {
         match (&self.address_rate, self.group_by) {
             (Some(rate), _) => AddressBound::Rate(rate.0),
@@ -42,13 +43,13 @@ impl Settings {
         }
     }
 
-    /// Returns the memory for bodies and for reading them, in bytes.
+    /// Returns the memory for holding and reading bodies, in bytes.
     pub(crate) fn memory(&self) -> u64 {
         self.memory
             .map_or_else(machine::memory_for_content, |size| size.0)
     }
 
-    /// Returns the settings by which pages are read.
+    /// Returns the settings for reading pages.
     pub(crate) fn reading(&self) -> ReadingSettings {
         let host = self.host.iter().map(|(pattern, own)| {
             let main_selector = own.main_selector.clone();
@@ -78,7 +79,7 @@ impl Settings {
         }
     }
 
-    /// Returns the form in which URLs are compared.
+    /// Returns the canonical form of URLs, which is compared.
     pub(crate) fn canonical_form(&self) -> CanonicalForm {
         self.reading().canonical_form()
     }
@@ -99,14 +100,14 @@ impl Settings {
 
     /// Returns the features of fingerprints.
     pub(crate) fn feature_settings(&self) -> Result<FeatureSettings, CliError> {
-        // A topic may be all that the frequencies are for.
+        // The frequencies may be for a topic only.
         let is_for_topic = self.has_topic() && !self.features.weights.needs_frequencies();
         let frequencies = self.frequencies.as_deref().filter(|_| !is_for_topic);
         FeatureSettings::new(self.features, self.stop_words.as_deref(), frequencies)
     }
 
-    /// Returns the name of the features in the state of a crawl. Fingerprints of different names
-    /// are never compared.
+    /// Returns the name of the features in a crawl's state. Fingerprints with different feature
+    /// names are never compared.
     pub(crate) fn feature_settings_name(&self) -> String {
         match &self.stop_words {
             Some(language) => format!("{} without stop words of {language}", self.features),
@@ -127,8 +128,8 @@ impl Settings {
         self.user_agent.clone().unwrap_or_else(honest)
     }
 
-    /// Returns the name by which robots.txt may address the crawler: the product token of the user
-    /// agent (RFC 9309, section 2.2.1).
+    /// Returns the crawler's name in robots.txt: the product token of the user agent (RFC 9309,
+    /// section 2.2.1).
     pub(crate) fn agent_token(&self) -> String {
         let user_agent = self.user_agent();
         String::from_utf8_lossy(web::product_token(user_agent.as_bytes())).into_owned()
@@ -144,7 +145,7 @@ impl Settings {
         parse_each("insecure-host", &self.insecure_host)
     }
 
-    /// Returns the `--proxy`. An error does not repeat it: it may hold a password.
+    /// Returns the `--proxy`. An error does not repeat the URL, which may contain a password.
     pub(crate) fn proxy(&self) -> Result<Option<ProxyUrl>, CliError> {
         let proxy = self.proxy.as_deref().map(str::parse).transpose();
         proxy.map_err(|error| usage(format!("--proxy: {error}")))

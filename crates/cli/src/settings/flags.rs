@@ -1,4 +1,4 @@
-//! The arguments of a crawl: its settings as flags, and options that hold for one run.
+//! The arguments of a crawl: its settings as flags, and options for a single run.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ const LAST: [&str; 3] = ["Advanced", "Archive", "Output"];
 /// The arguments of a crawl.
 #[derive(Clone)]
 pub(crate) struct CrawlArgs {
-    /// The flags that were given. [`Settings`] are updated with those that are settings.
+    /// The given flags. Flags that are settings update [`Settings`].
     pub(crate) flags: ArgMatches,
     pub(crate) run: RunArgs,
 }
@@ -79,7 +79,7 @@ impl RunArgs {
     }
 }
 
-/// The arguments of `crawler config`: those of a crawl, and the settings to look at.
+/// The arguments of `crawler config`: the arguments of a crawl, and the settings to show.
 #[derive(Clone)]
 pub(crate) struct ConfigArgs {
     pub(crate) crawl: CrawlArgs,
@@ -117,7 +117,7 @@ impl FromArgMatches for ConfigArgs {
 impl Args for ConfigArgs {
     fn augment_args(command: Command) -> Command {
         let of_crawl = CrawlArgs::augment_args(Command::default());
-        // Its seeds would be taken for what is to be shown.
+        // Otherwise the paths to show would be parsed as seeds.
         let of_crawl = of_crawl.mut_arg("url", |seeds| seeds.long("url").hide(true));
         let arguments: Vec<_> = of_crawl.get_arguments().cloned().collect();
         ShownSettings::augment_args(command).args(arguments)

@@ -1,10 +1,10 @@
-//! Settings of single hosts: the tables `[host."NAME"]` of a file of settings.
+//! Settings of single hosts: the tables `[host."NAME"]` of a settings file.
 //!
-//! A name is a host, or `*.example.org` for its subdomains. Each key is looked up by itself: the
-//! most specific table that has it counts, and without one the setting of all hosts.
+//! A name is a host, or `*.example.org` for its subdomains. Each key is looked up separately: the
+//! most specific table with the key counts, or else the setting of all hosts.
 //!
-//! Invariant: header fields are not serialized. They are in no file of a crawl and in no list of
-//! its settings; `Debug` does not show them, and no error repeats one.
+//! Invariant: header fields are not serialized. No file of a crawl and no list of its settings
+//! contains them, `Debug` does not show them, and no error repeats them.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -21,29 +21,29 @@ use super::Settings;
 use crate::values::{Span, maybe_word};
 use crawl::values::check_concurrency;
 
-/// The tables, by the hosts that they name.
+/// Tables by host pattern.
 pub(crate) type HostTables = BTreeMap<HostPattern, HostSettings>;
 
-/// The settings of single hosts; those that are missing are the settings of all hosts.
+/// Settings of single hosts. For missing settings, the settings of all hosts apply.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct HostSettings {
-    /// In place of `delay`, also if it is shorter.
+    /// Replaces `delay`, even if it is shorter.
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) delay: Option<Span>,
-    /// In place of `concurrency-per-host`.
+    /// Replaces `concurrency-per-host`.
     #[serde(
         deserialize_with = "concurrency",
         skip_serializing_if = "Option::is_none"
     )]
     pub(crate) concurrency: Option<NonZeroUsize>,
-    /// In place of `max-pages-per-host`.
+    /// Replaces `max-pages-per-host`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) max_pages: Option<u64>,
-    /// A CSS selector, tried before those of `main-selector`.
+    /// CSS selector, tried before the selectors of `main-selector`.
     #[serde(deserialize_with = "selector", skip_serializing_if = "Option::is_none")]
     pub(crate) main_selector: Option<String>,
-    /// A certificate and its key, for servers that ask for one.
+    /// Certificate and its key, for servers that request a client certificate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) client_cert: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,7 +62,7 @@ impl fmt::Debug for HostHeaders {
     }
 }
 
-/// One header field or several, as they may be written.
+/// One header field or a list, as written in the file.
 #[derive(Deserialize)]
 #[serde(
     untagged,
@@ -101,7 +101,7 @@ fn concurrency<'de, D: Deserializer<'de>>(
 
 fn selector<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let css = String::deserialize(deserializer)?;
-    // With a host before it, so that it is not taken for one with a host of its own.
+    // With a host prefix, so that the selector itself is not parsed as `HOST=CSS`.
     let parsed = MainSelectors::parse(&[format!("a.test={css}")]);
     parsed.map_err(|_bad| {
         let simple = "names, classes, ids, attributes, ` ` and `>`";
@@ -111,7 +111,7 @@ fn selector<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>
 }
 
 impl HostSettings {
-    /// Fills in what is missing from a table of more hosts.
+    /// Fills in missing settings from a less specific table.
     fn or(self, wider: &Self) -> Self {
         Self {
             delay: self.delay.or(wider.delay),
@@ -133,8 +133,8 @@ impl HostSettings {
 }
 
 impl Settings {
-    /// Returns the tables of hosts, each filled in from those of more hosts: the most specific one
-    /// that matches a host has all its settings. More specific ones come first.
+    /// Returns the tables of hosts, each filled in from less specific tables. So the most specific
+    /// table that matches a host contains all its settings. More specific tables come first.
     pub(crate) fn resolved_hosts(&self) -> Vec<(HostPattern, HostSettings)> {
         // Of two patterns that match one host, the longer one is more specific.
         let length = |pattern: &HostPattern| Reverse(pattern.to_string().len());
@@ -162,14 +162,14 @@ impl Settings {
         own.unwrap_or(self.delay).0
     }
 
-    /// Returns the number of pages of a host under way at a time.
+    /// Returns the maximum number of pages in flight for a host.
     pub(crate) fn per_host_of(&self, host: &Host) -> usize {
         let table = self.host_table();
         let own = table.get(host).and_then(|own| own.concurrency);
         own.map_or_else(|| self.per_host(), NonZeroUsize::get)
     }
 
-    /// Returns the certificates to show, bound to these seeds and to single hosts.
+    /// Returns the client certificates, bound to these seeds and to single hosts.
     pub(crate) fn client_certificates(&self, seeds: &[PageUrl]) -> ClientCertificates {
         let of = |certificate: Option<PathBuf>, key: Option<PathBuf>| {
             certificate.map(|certificate| ClientCertificate {
@@ -188,8 +188,8 @@ impl Settings {
         ClientCertificates::new(of_seeds, of_hosts.collect(), seeds)
     }
 
-    /// Returns the selectors of main content: those of single hosts, the most specific first, and
-    /// then those of all hosts.
+    /// Returns the selectors of main content: first the selectors of single hosts, most specific
+    /// first, and then the selectors of all hosts.
     pub(crate) fn main_selectors(&self) -> Vec<String> {
         self.reading().main_selectors()
     }

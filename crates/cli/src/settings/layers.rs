@@ -1,4 +1,4 @@
-//! The layers of settings, and the file that keeps them.
+//! The layers of settings, and the file that stores them.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use crate::{secrets, suggestions};
 
 impl Settings {
     /// Merges the preset over the defaults, the file over both and the flags over all. The file is
-    /// `--config`, or else that of the crawl in `--out`.
+    /// `--config`, or else the file of the crawl in `--out`.
     pub(crate) fn gather(args: &CrawlArgs) -> Result<Self, CliError> {
         let out = args.flags.get_one::<PathBuf>("out");
         let (settings, _) =
@@ -33,7 +33,7 @@ impl Settings {
         let (mut settings, mut origins) = Self::without_flags(out, config, preset)?;
         let packing = args.flags.get_one::<Packing>("compression");
         if packing.is_some_and(|packing| *packing != settings.compression) {
-            // They belong to the packing that is given up.
+            // They belong to the old packing.
             settings.compression_level = None;
             settings.zstd_dictionary = None;
             origins.reset(&["compression-level", "zstd-dictionary"]);
@@ -51,14 +51,14 @@ impl Settings {
         Ok((settings, origins))
     }
 
-    /// Returns the settings of the crawl in `directory`, as it was last run.
+    /// Returns the settings of the last run of the crawl in `directory`.
     pub(crate) fn of_crawl(directory: &Path) -> Result<Self, CliError> {
         let (settings, _) = Self::without_flags(Some(directory), None, None)?;
         settings.check()?;
         Ok(settings)
     }
 
-    /// Returns the settings in a file over the defaults, as they were run.
+    /// Returns the settings in a file merged over the defaults, as they were run.
     pub(crate) fn of_file(path: &Path) -> Result<Self, CliError> {
         let (table, _) = read_file(path)?;
         table
@@ -66,8 +66,8 @@ impl Settings {
             .map_err(|error| usage(format!("{}: {}", path.display(), one_line(&error))))
     }
 
-    /// Merges the preset and the file over the defaults. The file of a crawl that was begun has
-    /// every setting, so a preset that is given as a flag is merged over it.
+    /// Merges the preset and the file over the defaults. The file of an existing crawl contains
+    /// every setting, so a preset given as a flag is merged over it.
     fn without_flags(
         out: Option<&Path>,
         config: Option<&Path>,
@@ -95,7 +95,7 @@ impl Settings {
             table.extend(layer);
         }
         let mut settings: Self = table.try_into().map_err(|error| usage(one_line(&error)))?;
-        // The file of a crawl has the path under which it was begun, which may have changed since.
+        // The file contains the crawl's path at the start, which may have changed since.
         if out.is_some() || is_begun {
             settings.out = directory;
         }
@@ -109,17 +109,18 @@ impl Settings {
             .get_arguments()
             .map(|option| option.get_id().as_str());
         let keys = ids.map(|id| id.replace('_', "-"));
-        // No flag has the names of the options for secrets, and none the tables of single hosts.
+        // There are no flags for the names of secret options or for the tables of single hosts.
         keys.chain(["secrets", "host"].map(str::to_owned)).collect()
     }
 
-    /// Returns the file that is kept beside the crawl, and in its archive. It has no secrets: the
-    /// hash key is in the journal only, and the proxy's credentials are stored nowhere.
+    /// Returns the settings file that is stored in the crawl's directory and in its archive. It
+    /// does not contain secrets: the hash key is only in the journal, and the proxy's credentials
+    /// are never stored.
     pub(crate) fn as_run(&self, seeds: Vec<String>) -> Result<String, CliError> {
         self.as_run_from(None, seeds)
     }
 
-    /// Returns the same with a seeds file that was not read to its end.
+    /// Returns the same file with a seeds file that was not read to its end.
     pub(crate) fn as_run_from(
         &self,
         unread: Option<PathBuf>,
@@ -139,7 +140,7 @@ impl Settings {
         ))
     }
 
-    /// Records that these options were given, so that a run without them is warned.
+    /// Records that these options were given, so that a later run without them prints a warning.
     pub(crate) fn remember_secrets(&mut self, options: &[String]) {
         for option in options {
             if !self.secrets.contains(option) {
@@ -149,7 +150,7 @@ impl Settings {
     }
 }
 
-/// Refuses a key that is no setting, with its line and the key that may be meant.
+/// Refuses an unknown key, with its line and a suggested key.
 fn refuse_unknown_key(text: &str, path: &Path) -> Result<(), CliError> {
     let Ok(table) = DeTable::parse(text) else {
         return Ok(());
@@ -174,7 +175,7 @@ fn refuse_unknown_key(text: &str, path: &Path) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Reads a file of settings: a table of its own keys, and the preset that it names.
+/// Reads a settings file: a table of its own keys, and the preset that it names.
 fn read_file(path: &Path) -> Result<(toml::Table, Option<Preset>), CliError> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| usage(format!("cannot read {}: {error}", path.display())))?;
@@ -182,12 +183,12 @@ fn read_file(path: &Path) -> Result<(toml::Table, Option<Preset>), CliError> {
     let table = toml::from_str(&text).map_err(wrong)?;
     secrets::refuse_in(&table, path)?;
     refuse_unknown_key(&text, path)?;
-    // A second time with the types of the settings, which reports a wrong value with its line.
+    // Parsed a second time with the types of the settings, to report a wrong value with its line.
     let settings: Settings = toml::from_str(&text).map_err(wrong)?;
     Ok((table, settings.preset))
 }
 
-/// Describes an error of a file and its place in one line.
+/// Describes an error in a file and its position in one line.
 pub(crate) fn one_line(error: &toml::de::Error) -> String {
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();

@@ -13,7 +13,7 @@ pub(crate) enum Origin {
     Default,
     /// `--preset`, or a preset that a file names.
     Preset(Preset),
-    /// A file: that of the crawl, or `--config`.
+    /// The crawl's file, or `--config`.
     File(PathBuf),
     /// The command line.
     Flag,
@@ -30,7 +30,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// The origin of each setting that some layer sets.
+/// The origin of each setting that a layer sets.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Origins(BTreeMap<String, Origin>);
 
@@ -40,14 +40,14 @@ impl Origins {
         self.0.get(key).cloned().unwrap_or(Origin::Default)
     }
 
-    /// Records that this layer sets these keys, over the layers before.
+    /// Records that this layer sets these keys, and overrides earlier layers.
     pub(super) fn set<'k>(&mut self, keys: impl IntoIterator<Item = &'k String>, by: &Origin) {
         for key in keys {
             self.0.insert(key.to_owned(), by.clone());
         }
     }
 
-    /// Records that no layer sets these keys any more.
+    /// Records that no layer sets these keys.
     pub(super) fn reset(&mut self, keys: &[&str]) {
         for key in keys {
             self.0.remove(*key);

@@ -1,4 +1,4 @@
-//! Settings that the nodes of a crawl share, and those that each has for itself.
+//! Settings that the nodes of a crawl share, and settings of individual nodes.
 
 use std::io::Write;
 
@@ -7,7 +7,7 @@ use web::GroupBy;
 use super::{CrawlArgs, Settings};
 use crate::cli_error::{CliError, fault, usage};
 
-/// The settings that each node has for itself.
+/// Settings of individual nodes.
 const OWN: [&str; 18] = [
     "against",
     "out",
@@ -36,8 +36,8 @@ impl Settings {
         toml::to_string(&table).map_err(|error| fault(&error))
     }
 
-    /// Returns the settings of a node: the text that all nodes share, with the flags of this one
-    /// over it. Refuses flags that differ from the text.
+    /// Returns the settings of a node: the shared text, overridden by the node's flags. Refuses
+    /// flags that differ from the text.
     pub(crate) fn joined(args: &CrawlArgs, text: &str) -> Result<Self, CliError> {
         if args.run.config.is_some() {
             let own = Self::gather(args)?;
@@ -53,12 +53,12 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Returns true if seeds are given, by a file or by arguments.
+    /// Returns true if seeds are given, in a file or as arguments.
     pub(crate) fn names_seeds(&self) -> bool {
         self.seeds.is_some() || !self.url.is_empty()
     }
 
-    /// Refuses what the nodes of a crawl cannot share.
+    /// Refuses settings that the nodes of a crawl cannot share.
     pub(crate) fn refuse_unshared(&self) -> Result<(), CliError> {
         let refused = [
             (

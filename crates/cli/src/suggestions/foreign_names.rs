@@ -1,9 +1,9 @@
-//! The names of other crawlers, and ours for them.
+//! Names in other crawlers, and our equivalents.
 //!
-//! Invariant: no row has a name of ours, no name has two rows, and every option and command that a
-//! row suggests exists (tests of [`super`]).
+//! Invariant: no row contains one of our names, no name is in two rows, and every option and
+//! command that a row suggests exists (tests of [`super`]).
 
-/// Names of other crawlers' options and settings, and the advice to people who type them.
+/// Names of other crawlers' options and settings, and the advice for users who type them.
 pub(super) struct ForeignName {
     pub(super) names: &'static [&'static str],
     pub(super) advice: &'static str,
@@ -15,8 +15,8 @@ const fn row(names: &'static [&'static str], advice: &'static str) -> ForeignNam
 }
 
 /// Options of wget, wget2, Scrapy, HTTrack and Katana that have another name here. Names with one
-/// hyphen stand for themselves; `--name` stands for `-name` and, without hyphens, for a key of a
-/// configuration file, too.
+/// hyphen match literally. `--name` also matches `-name` and, without hyphens, a key of a
+/// configuration file.
 pub(super) const FOREIGN: &[ForeignName] = &[
     row(
         &["--depth", "--level", "--depth-limit", "-d"],
@@ -263,7 +263,7 @@ pub(super) const FOREIGN: &[ForeignName] = &[
     ),
 ];
 
-/// Words that are typed for commands, and the command or option that does it.
+/// Words that users type as commands, and the command or option that they need.
 pub(super) const FOREIGN_COMMANDS: &[(&str, &str)] = &[
     ("check", "verify"),
     ("continue", "--out"),

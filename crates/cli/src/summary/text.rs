@@ -1,4 +1,4 @@
-//! The summary for people: the result, the size, a line per outcome, and what to do next.
+//! The summary as text: the result, the size, a line per outcome, and the next steps.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -13,18 +13,18 @@ use crate::output::{counted, grouped};
 use crate::settings::Settings;
 use crate::terminal::{printable, word_of_shell};
 
-/// Reasons that are named; the rest is counted.
+/// Maximum number of reasons that are named; the rest are counted.
 const NAMED: usize = 3;
 
 /// Width of a line, in characters.
 const WIDTH: usize = 80;
 
-/// The columns of a label and its count.
+/// Width of a label and of its count, in characters.
 const LABEL: usize = 12;
 const COUNT: usize = 9;
 
 impl Summary {
-    /// Writes the summary for people.
+    /// Writes the summary as text.
     pub(crate) fn write(
         &self,
         out: &mut dyn Write,
@@ -47,11 +47,11 @@ impl Summary {
         self.write_next(out, place, settings)
     }
 
-    /// Describes the end. A crawl is complete if every seen URL was visited, or left out by choice
-    /// of the user or the site.
+    /// Describes the end of the crawl. A crawl is complete if every known URL was visited, or was
+    /// left out by choice of the user or the site.
     fn result(&self, settings: &Settings) -> String {
         let ours = SkippedBy::ALL.into_iter().filter(|kind| kind.is_ours());
-        // Links have a reservation of their own: other pages may lead to the same URLs.
+        // Links have a separate caveat: other pages may link to the same URLs.
         let ours = ours.filter(|kind| *kind != SkippedBy::Cut);
         let missed = ours.filter_map(|kind| self.skipped.get(kind.as_str()));
         let queued = match self.queued {
@@ -94,8 +94,8 @@ impl Summary {
         }
     }
 
-    /// Returns the limit per host that left URLs in the queue of a crawl that ended; none if
-    /// nothing is left, or only URLs of hosts that are down.
+    /// Returns the limit per host that left URLs in the queue of a finished crawl. Returns `None`
+    /// if the queue is empty, or only contains URLs of hosts that are down.
     fn limit_per_host(&self, settings: &Settings) -> Option<String> {
         if self.finished != "exhausted" || self.queued <= self.unreachable {
             return None;
@@ -145,7 +145,7 @@ impl Summary {
             0 => "that pages need to be shown".to_owned(),
             missing => format!("that pages need to be shown; {} failed", grouped(missing)),
         };
-        // The others are among the URLs that were not visited.
+        // The rest are included in the URLs that were not visited.
         let excluded = self.excluded.saturating_sub(self.excluded_and_skipped);
         let mut outcomes = vec![
             ("archived", archived, kept),
@@ -172,7 +172,7 @@ impl Summary {
         outcomes
     }
 
-    /// Describes the hosts whose URLs the crawl did not wait for any longer.
+    /// Describes the hosts that the crawl stopped waiting for.
     fn of_unreachable(&self) -> String {
         let hosts = self.unreachable_hosts.iter().take(NAMED);
         let mut named: Vec<String> = hosts
@@ -202,7 +202,7 @@ impl Summary {
                 _ => counted(count, kind),
             })
             .collect();
-        // What happened counts, not the setting of the last session.
+        // The outcome counts, not the setting of the last session.
         let kept = self.kept_duplicates;
         let what = match kept > 0 && kept >= self.near_duplicates {
             true => "archived and marked",
@@ -211,7 +211,8 @@ impl Summary {
         format!("{what} ({})", kinds.join(", "))
     }
 
-    /// Returns the reasons of an outcome by count. Those of earlier runs are not known one by one.
+    /// Returns the reasons of an outcome by count. Reasons of earlier runs are not known
+    /// individually.
     fn of(&self, reasons: &Reasons, all: u64) -> String {
         let known: u64 = reasons.0.values().map(|one| one.count).sum();
         let mut sorted: Vec<(&str, u64)> = Vec::new();
@@ -238,8 +239,8 @@ impl Summary {
         parts.join(", ")
     }
 
-    /// Returns the URLs that were found and never requested: those that the crawler left out, and
-    /// those that the user or the site did.
+    /// Returns the URLs that were found but never requested: left out by the crawler, and left out
+    /// by choice of the user or the site.
     fn not_visited(&self) -> [(&'static str, u64, String); 2] {
         let kinds = |is_ours: bool| {
             let kinds = SkippedBy::ALL.into_iter();
@@ -277,7 +278,7 @@ impl Summary {
         [line(kinds(true), ""), line(by_choice, "by choice: ")]
     }
 
-    /// Returns the number of skipped URLs of a kind, without the queue.
+    /// Returns the number of skipped URLs of a kind, excluding the queue.
     fn skipped_of(&self, kind: SkippedBy) -> u64 {
         let all = self.skipped.get(kind.as_str()).copied().unwrap_or(0);
         let queued = self.queued.saturating_sub(self.unreachable);
@@ -296,7 +297,7 @@ impl Summary {
         }
     }
 
-    /// Writes a hint if the crawl ended at its seeds, because their pages have no links.
+    /// Writes a hint if the crawl ended at its seeds because their pages contain no links.
     fn write_dead_ends(&self, out: &mut dyn Write, settings: &Settings) -> io::Result<()> {
         let seeds = self.seeds;
         let is_end = self.finished == "exhausted" && seeds.without_links > 0;
@@ -331,7 +332,7 @@ impl Summary {
         }
     }
 
-    /// Writes the seeds that failed, of a crawl without a page.
+    /// Writes the failed seeds of a crawl without pages.
     fn write_failed_seeds(
         &self,
         out: &mut dyn Write,
@@ -366,7 +367,7 @@ impl Summary {
         )
     }
 
-    /// Writes what to do next.
+    /// Writes the next steps.
     fn write_next(
         &self,
         out: &mut dyn Write,
@@ -391,7 +392,7 @@ impl Summary {
             writeln!(out, "Request failed pages again: crawler retry {crawl}")?;
         }
         let of_host = self.limit_per_host(settings);
-        // A crawl keeps its settings, and so the limit that ended it.
+        // A crawl keeps its settings, including the limit that ended it.
         match (self.queued, self.finished) {
             (0, _) => writeln!(
                 out,
@@ -421,7 +422,7 @@ impl Summary {
         }
     }
 
-    /// Returns true if pages have links beyond the limit that `crawler skipped` reads again.
+    /// Returns true if pages have links beyond the limit, which `crawler skipped` reads again.
     fn has_cut_links(&self) -> bool {
         let links = self.limits.get(Limit::Links.as_str());
         links.is_some_and(|sum| sum.lost > 0)
@@ -451,7 +452,7 @@ fn write_outcome(out: &mut dyn Write, label: &str, count: u64, text: &str) -> io
     wrapped(out, &line, LABEL + COUNT + 4)
 }
 
-/// Writes a line, wrapped at words; further lines are indented.
+/// Writes a line, wrapped at words. Continuation lines are indented.
 fn wrapped(out: &mut dyn Write, line: &str, indent: usize) -> io::Result<()> {
     let start = line.len() - line.trim_start().len();
     let (mut column, mut is_first) = (0, true);

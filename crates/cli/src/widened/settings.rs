@@ -1,4 +1,4 @@
-//! The settings that let in more than those of the session before.
+//! Settings that admit more URLs or content than in the previous session.
 
 use crawl::{DuplicateLinks, OnDuplicate, Requisites, Sitemaps};
 use web::ScopeKind;
@@ -6,7 +6,7 @@ use web::ScopeKind;
 use crate::settings::Settings;
 use crate::values::CookieKeeping;
 
-/// Returns the names of the settings that let in more than before.
+/// Returns the names of the settings that admit more than before.
 pub(super) fn widened(before: &Settings, now: &Settings) -> Vec<&'static str> {
     let compared = of_urls(before, now).into_iter();
     let compared = compared.chain(of_visits(before, now));
@@ -100,7 +100,7 @@ pub(super) fn is_raised<N: PartialOrd>(before: Option<N>, now: Option<N>) -> boo
     }
 }
 
-/// Returns the place of a scope among the others: each has those before it in it.
+/// Returns the rank of a scope: each scope includes all scopes with lower ranks.
 const fn breadth(scope: ScopeKind) -> u8 {
     match scope {
         ScopeKind::Prefix => 0,
@@ -118,7 +118,7 @@ const fn extent(requisites: Requisites) -> u8 {
     }
 }
 
-/// Returns the place of a use of sitemaps among the others.
+/// Returns the rank of the sitemap setting.
 pub(super) const fn sitemaps(settings: &Settings) -> u8 {
     match settings.sitemaps {
         Sitemaps::Off => 0,

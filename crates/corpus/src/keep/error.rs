@@ -8,7 +8,7 @@ use arrow_schema::ArrowError;
 use crate::draft::DraftError;
 use crate::error::CorpusError;
 
-/// An error of writing chosen documents. Nothing is left of the output.
+/// An error of writing chosen documents. No partial output remains.
 #[derive(Debug, thiserror::Error)]
 pub enum KeepError {
     /// The inputs cannot be read.
@@ -82,7 +82,7 @@ pub enum KeepError {
     Changed {
         /// The number of documents of the first reading.
         first: u64,
-        /// The number of documents of the second reading, of which some may be others.
+        /// The number of documents of the second reading; some may be different documents.
         second: u64,
     },
     /// The fate of a document is unknown.

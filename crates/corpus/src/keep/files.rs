@@ -1,4 +1,4 @@
-//! Chosen files: copies of them in a directory, or a list of their paths.
+//! Chosen files: copies in a directory, or a list of paths.
 
 use std::fs;
 use std::io::{self, Write};
@@ -64,7 +64,7 @@ fn list(kept: &KeptDocuments, pass: &mut Pass<'_>) -> Result<u64, KeepError> {
     Ok(out.complete()?)
 }
 
-/// Creates a directory in progress. One that a killed run has left, which its mark shows, is
+/// Creates a directory in progress. A directory that a killed run left, which its mark shows, is
 /// replaced.
 fn create_directory(draft: &Path) -> io::Result<()> {
     let mark = draft.join(MARK);
@@ -121,7 +121,8 @@ fn copies(kept: &KeptDocuments, pass: &mut Pass<'_>) -> Result<u64, KeepError> {
     Ok(written)
 }
 
-/// Returns the path of a copy: that below the directory that was named, or the name of the file.
+/// Returns the path of a copy: the path below the directory that was named, or the name of the
+/// file.
 fn below_roots(path: &Path, roots: &[PathBuf]) -> PathBuf {
     if is_standard_input(path) {
         return STANDARD_INPUT.into();

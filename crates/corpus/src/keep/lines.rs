@@ -1,4 +1,4 @@
-//! Chosen lines of JSON, byte by byte but for a text that is replaced.
+//! Chosen lines of JSON, copied byte by byte except for a replaced text.
 
 use std::io::Write;
 

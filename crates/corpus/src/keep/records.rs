@@ -1,12 +1,12 @@
-//! Chosen records of archives, as they are, each compressed by itself.
+//! Chosen records of archives, copied unchanged, each compressed separately.
 //!
-//! Records that are no documents are copied, too: redirects, failures, revisits, robots.txt, DNS,
+//! Records that are not documents are copied, too: redirects, failures, revisits, robots.txt, DNS,
 //! notes. Documents that were not chosen are left out, with the `request` and `metadata` records
 //! that refer to them (`WARC-Concurrent-To`, `WARC-Refers-To`; WARC/1.1, sections 5.7 and 5.11).
 //! Both are counted. Invariant: the records that are copied keep their order.
 //!
 //! A Zstandard dictionary, which the records of its file need, is not copied, because the output
-//! can have records of several files: such records are compressed anew.
+//! can contain records of several files: such records are recompressed.
 
 use std::collections::{HashSet, VecDeque};
 use std::fs::File;
@@ -24,13 +24,13 @@ use crate::open_file::{self, OpenFile};
 use crate::packed_draft::{PackedDraft, compression_by_name};
 use crate::positioned_file::PositionedFile;
 
-/// Records that wait for the document that may belong to them, at most.
+/// Maximum number of records that wait for the document that may belong to them.
 const MAX_WAITING: usize = 64;
 
 /// The end of a record.
 const END: &[u8] = b"\r\n\r\n";
 
-/// The level of Zstandard: that of its command.
+/// The level of Zstandard, the default of its command.
 const ZSTD_LEVEL: i32 = 3;
 
 /// Checks that the records of an archive can be read one by one.
@@ -97,7 +97,7 @@ struct Extent {
     breaks: u64,
 }
 
-/// The ids by which records refer to each other.
+/// The ids that records use to refer to each other.
 struct References {
     id: String,
     to: Vec<String>,
@@ -132,7 +132,7 @@ impl LeftOut {
         self.named.extend(document.to.iter().filter_map(digest));
     }
 
-    /// Returns true if a record belongs to one of these documents.
+    /// Returns true if a record belongs to a document that was left out.
     fn has(&self, companion: &References) -> bool {
         let mut to = companion.to.iter().filter_map(digest);
         to.any(|id| self.documents.contains(&id))
@@ -175,7 +175,7 @@ struct Copier<'a> {
     path: &'a Path,
     file: PositionedFile,
     packing: Option<Compression>,
-    /// The Zstandard dictionary of the archive; empty if it has none.
+    /// The Zstandard dictionary of the archive; empty if the archive lacks one.
     dictionary: Vec<u8>,
     waiting: VecDeque<Waiting>,
     left_out: LeftOut,
@@ -227,7 +227,7 @@ impl Copier<'_> {
         Ok(())
     }
 
-    /// Copies the records before a document; those that go with it only if it was chosen.
+    /// Copies the records before a document; its companions only if it was chosen.
     fn flush(
         &mut self,
         document: &References,
@@ -245,7 +245,7 @@ impl Copier<'_> {
         Ok(())
     }
 
-    /// Copies a record that is no document.
+    /// Copies a record that is not a document.
     fn other(
         &mut self,
         extent: Extent,
@@ -294,7 +294,7 @@ fn copy(mut from: impl Read, out: &mut impl Write) -> io::Result<()> {
     io::copy(&mut from, out).map(drop)
 }
 
-/// Writes the bytes of a record, compressed by itself.
+/// Writes the bytes of a record, compressed separately.
 fn pack(record: impl Read, packing: Option<Compression>, out: &mut PackedDraft) -> io::Result<()> {
     match packing {
         Some(Compression::Gzip) => {

@@ -1,12 +1,12 @@
 //! Chosen rows of tables, with all columns.
 //!
 //! A Parquet file keeps its schema, its metadata and the codec of each column; its row groups are
-//! made anew, with at most [`ROW_GROUP_BYTES`], and cells of strings and intervals are copied byte
-//! by byte. Arrow files and streams keep their schema and are written without compression, as their
+//! rebuilt, with at most [`ROW_GROUP_BYTES`], and cells of strings and intervals are copied byte by
+//! byte. Arrow files and streams keep their schema and are written without compression, as their
 //! readers map them into memory. Their strings are copied as bytes, too: the layout is the same.
 //!
-//! Tables go together if they have columns of the same names and types, in whatever order. A column
-//! that may have nulls in one of them may have nulls in the output.
+//! Tables are compatible if they have columns of the same names and types, in any order. A column
+//! that may have nulls in one table may have nulls in the output.
 
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
@@ -38,15 +38,15 @@ const ROW_GROUP_BYTES: usize = 128 << 20;
 /// The columns of all tables of an output.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tables {
-    /// The first table and its columns, which may have nulls where those of another may.
+    /// The first table and its columns. A column may have nulls if it may in any of the tables.
     first: Option<(PathBuf, Vec<FieldRef>)>,
-    /// True if the schema of a Parquet file is an older form, in which nothing is written. Its
-    /// strings are read as strings then.
+    /// True if the schema of a Parquet file has an older form that is not written any more. Its
+    /// strings are then read as strings.
     as_declared: bool,
 }
 
 impl Tables {
-    /// Adds a table, which must have the columns of those before it. A damaged one is skipped.
+    /// Adds a table, which must have the columns of the earlier tables. A damaged table is skipped.
     pub(super) fn add(&mut self, open: OpenFile, path: &Path) -> Result<(), KeepError> {
         let Ok((table, form)) = table(open, false) else {
             return Ok(());
@@ -95,7 +95,7 @@ impl Tables {
         named.any(|column| column.is_nullable())
     }
 
-    /// Returns a schema in which the columns are that may have nulls.
+    /// Returns a schema whose columns may have nulls if they may in one of the tables.
     fn with_nulls(&self, schema: &Schema) -> Schema {
         let with_nulls = |column: &FieldRef| {
             let is_nullable = column.is_nullable() || self.is_nullable(column.name());
@@ -106,7 +106,8 @@ impl Tables {
     }
 }
 
-/// Describes the first column in which a table differs from the first one; none if it has the same.
+/// Describes the first column that differs from the columns of the first table; `None` if all
+/// agree.
 fn difference(first: &[FieldRef], other: &Fields, is_parquet: bool) -> Option<String> {
     let stored = |data_type: &DataType| match is_parquet {
         true => stored_type(data_type),
@@ -127,8 +128,8 @@ fn difference(first: &[FieldRef], other: &Fields, is_parquet: bool) -> Option<St
     Some(format!("{:?} is in the second only", new.name()))
 }
 
-/// Returns the type of a column as far as Parquet stores it: a dictionary is an encoding, and the
-/// width of offsets is of memory only.
+/// Returns the type of a column as Parquet stores it: a dictionary is an encoding, and the width of
+/// offsets exists in memory only.
 fn stored_type(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Dictionary(_, values) => stored_type(values),
@@ -304,8 +305,8 @@ impl RowWriter {
         }
     }
 
-    /// Returns the error of the system, if one made a write fail; otherwise that of the library,
-    /// with the table that the rows are from.
+    /// Returns the error of the system, if one made a write fail; otherwise the error of the
+    /// library, with the table that the rows are from.
     fn error(&self, source: ArrowError, path: &Path) -> KeepError {
         let draft = match &self.writer {
             Writer::Parquet(writer) => writer.inner(),
@@ -333,7 +334,7 @@ impl RowWriter {
             source,
         };
         let length = match self.writer {
-            // It cannot be taken apart once it is finished.
+            // The writer cannot be taken apart once it is finished.
             Writer::Parquet(mut writer) => writer.inner_mut().complete(),
             Writer::ArrowFile(writer) => {
                 let out = writer.into_inner().map_err(rows)?;
@@ -377,7 +378,7 @@ fn options(
     )
 }
 
-/// Returns true if rows of this schema can be written in that of their file.
+/// Returns true if rows of this schema can be written with the schema of their file.
 fn keeps_schema(schema: &Schema, metadata: &ParquetMetaData) -> bool {
     let converted = ArrowSchemaConverter::new().convert(schema);
     converted.is_ok_and(|ours| has_levels_of(&ours, metadata.file_metadata().schema_descr()))

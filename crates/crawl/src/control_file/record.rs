@@ -1,7 +1,7 @@
 //! `DIR/state/control.json`: the control file in force, for the readers of a crawl.
 //!
-//! The crawl writes it after each change; a crawl that is not running has the last one. It is small
-//! enough to be replaced as a whole.
+//! The crawl writes it after each change; if the crawl is not running, the record is the last one
+//! written. It is small enough to be replaced as a whole.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -17,7 +17,7 @@ use crate::runtime::runtime_overrides::RuntimeOverrides;
 /// The record of the control file in force in a crawl, or when it last ran.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct ControlRecord {
-    /// The text of the file; none if there is no file.
+    /// The text of the file; `None` if the file does not exist.
     pub text: Option<String>,
     /// The shortest delay and the shortest ceiling of delays that were ever in force, in
     /// milliseconds. `crawler verify` accepts them.
@@ -35,10 +35,10 @@ impl ControlRecord {
         state.join("control.json")
     }
 
-    /// Reads the record in a crawl's state. Without one, nothing was ever in force.
+    /// Reads the record in a crawl's state. Returns an empty record if the file does not exist.
     ///
     /// # Errors
-    /// The file cannot be read, or is no such record.
+    /// The file cannot be read, or is not a valid record.
     pub fn of(state: &Path) -> io::Result<Self> {
         match std::fs::read(Self::path(state)) {
             Ok(bytes) => Ok(serde_json::from_slice(&bytes)?),
@@ -56,8 +56,8 @@ impl ControlRecord {
         disk.replace(&Self::path(state), &bytes)
     }
 
-    /// Returns the record with this file in force. An order that is no longer in the file is
-    /// forgotten, so that it can be given again.
+    /// Returns the record with this file in force. Forgets orders that were removed from the file,
+    /// so that they can be given again.
     #[must_use]
     pub fn replace(self, text: Option<&str>, overrides: &RuntimeOverrides) -> Self {
         let shorter = |before: Option<u64>, ordered: Option<Duration>| {
@@ -75,7 +75,7 @@ impl ControlRecord {
         }
     }
 
-    /// Returns the overrides in force; none if there is no file.
+    /// Returns the overrides in force; `None` without a file.
     ///
     /// # Errors
     /// The recorded text has a mistake: another version of the crawler wrote it.

@@ -1,7 +1,7 @@
 //! The links of an archived page, as the crawl queued them.
 //!
 //! The archive's verdict decides how far the page is followed, and how it speaks for its links. The
-//! topic has its present weights, which may have been others when the page was visited.
+//! topic has its present weights, which may differ from the weights at the time of the visit.
 
 use std::ops::ControlFlow;
 
@@ -16,7 +16,7 @@ use crate::steps::promise::{PageWitness, Promises};
 use crate::steps::reading::Reading;
 use crate::steps::unvisited::LinkTally;
 
-/// The links of a page that an archive has.
+/// The links of an archived page.
 pub(crate) struct ArchivedLinks<'a> {
     pub(crate) rules: LinkRules<'a>,
     pub(crate) promises: Option<Promises<'a>>,
@@ -27,7 +27,7 @@ pub(crate) struct ArchivedLinks<'a> {
 }
 
 impl ArchivedLinks<'_> {
-    /// Returns the links that are to be visited, each with its promise.
+    /// Returns the links to visit, each with its promise.
     pub(crate) fn followed(self, reading: &Reading, following: Following) -> Vec<DiscoveredUrl> {
         let wanted = WantedLinks {
             pages: following.leads_on(),

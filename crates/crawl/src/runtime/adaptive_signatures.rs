@@ -1,9 +1,9 @@
 //! Signatures of pages; with tf-idf weights, learned word frequencies.
 //!
 //! Signatures are comparable if they are built with the same weights, and frequencies drift while
-//! they are learned. So a new builder begins only when the number of pages has doubled, from 1,000
-//! on: nine times on the way to half a million pages. A page and its copy may still fall on two
-//! sides of such a step; then the bands of their sketches, which have no weights, match.
+//! they are learned. So a new builder begins only when the number of pages has doubled, starting at
+//! 1,000: nine times on the way to half a million pages. A page and its copy may still be on two
+//! sides of such a step; then the unweighted bands of their sketches match.
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -13,7 +13,7 @@ use neardup::{
     PageText, SignatureBuilder, StopWords,
 };
 
-/// The number of pages after which the first learned frequencies are used.
+/// Number of pages before the first use of learned frequencies.
 const FIRST_LESSON: u64 = 1_000;
 
 /// The builder of a crawl's signatures.
@@ -34,7 +34,7 @@ struct Learning {
 #[derive(Debug)]
 struct Learned {
     frequencies: DocumentFrequencies,
-    /// The number of pages at which the next builder begins.
+    /// The page count that starts the next builder.
     next: u64,
 }
 
@@ -52,8 +52,8 @@ impl AdaptiveSignatures {
     /// `frequencies`.
     ///
     /// # Errors
-    /// [`InvalidFingerprinter`] where the weights are others, or the frequencies are of other
-    /// features.
+    /// [`InvalidFingerprinter`] if the features have other weights, or the frequencies belong to
+    /// other features.
     pub fn learning(
         features: Features,
         stop_words: Option<Arc<StopWords>>,
@@ -108,7 +108,7 @@ impl AdaptiveSignatures {
         builder.clone()
     }
 
-    /// Returns the learned frequencies; none if the weights need none.
+    /// Returns the learned frequencies; `None` if the weights need none.
     #[must_use]
     pub fn frequencies(&self) -> Option<DocumentFrequencies> {
         let learning = self.learning.as_ref()?;

@@ -1,7 +1,7 @@
-//! Disk space: a crawl waits for room rather than end.
+//! Disk space: a crawl waits for room instead of ending.
 //!
-//! Active visits are finished from the reserve (`disk::Reserve`), which the first write that finds
-//! no room frees. Leasing pauses as soon as the reserve was freed or less is free than the
+//! Active visits are finished from the reserve (`disk::Reserve`), which is freed by the first write
+//! that finds no room. Leasing pauses as soon as the reserve is freed or free space falls below the
 //! low-water mark, and continues when there is room again.
 //!
 //! Invariant: between the first sign of a shortage and its end no visit begins.
@@ -22,7 +22,7 @@ pub(crate) const CHECK_EVERY: Duration = Duration::from_secs(1);
 /// The room that a crawl needs, and its patience.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiskSpaceRules {
-    /// The low-water mark: with fewer bytes free, no visit begins. Zero for none.
+    /// The low-water mark: with fewer bytes free, no visit begins. Zero disables it.
     pub least: u64,
     /// The time that a crawl waits for room before it ends.
     pub patience: Duration,
@@ -38,8 +38,8 @@ pub struct DiskSpace {
 }
 
 impl DiskSpace {
-    /// Returns the disk space of these directories. `reserve` is the one that writes through the
-    /// crawl's disk may free, if there is one.
+    /// Returns the disk space of these directories. `reserve` is the reserve that writes through
+    /// the crawl's disk may free, if there is one.
     #[must_use]
     pub fn new(
         disk: Arc<dyn Disk>,
@@ -126,7 +126,8 @@ impl DiskSpaceMonitor {
         self.pause.is_some()
     }
 
-    /// Returns true once in a pause, when no visit is active any more: the results are to be saved.
+    /// Returns true once per pause, when the last active visit has ended: the results should be
+    /// saved.
     pub(crate) fn must_save(&mut self, under_way: usize) -> bool {
         let pause = self.pause.as_mut().filter(|_| under_way == 0);
         pause.is_some_and(|pause| !std::mem::replace(&mut pause.saved, true))

@@ -1,16 +1,16 @@
 //! The topic of a focused crawl: the relevance of its pages, and what it has learned of words.
 //!
 //! A page is judged once, when it is read; its relevance is a number in its record, and the promise
-//! of its links is a number in the queue. So a crawl that is continued does not need the pages
-//! again. Rare words say more than frequent ones, so the topic's words are counted over pages off
-//! topic, and the topic is weighed again whenever their number has doubled (`learned_words.rs`).
-//! Pages on topic do not count: a focused crawl visits them first, and the words that define the
-//! topic would pass for frequent.
+//! of its links is a number in the queue. So a continued crawl does not need the pages again. Rare
+//! words say more than frequent ones, so the topic's words are counted over pages off topic, and
+//! the topic is weighed again each time their number has doubled (`learned_words.rs`). Pages on
+//! topic do not count: a focused crawl visits them first, so the words that define the topic would
+//! pass for frequent.
 //!
-//! With `--topic-of-seeds` the topic grows by the seeds (`topic_of_seeds.rs`). These are on topic
-//! whatever their relevance. Before the first of them there may be no topic: then no page is
-//! judged, and none is off topic. A topic that has grown has other words, so what was learned of
-//! the former ones is forgotten.
+//! With `--topic-of-seeds` the topic grows with each seed (`topic_of_seeds.rs`). Seeds are always
+//! on topic, regardless of their relevance. Before the first seed there may be no topic: then no
+//! page is judged, and none is off topic. A topic that has grown has other words, so the
+//! frequencies of its former words are forgotten.
 //!
 //! Invariant: relevance decides about archiving and the order of visits, never about politeness.
 
@@ -50,14 +50,14 @@ pub struct Focus {
 #[derive(Clone)]
 struct InForce {
     topic: Arc<Topic>,
-    /// The number of seeds that it was made from: its words are others with each.
+    /// The number of seeds that it was made from: its words change with each seed.
     seeds: usize,
 }
 
 /// Writes the learned frequencies where the next session finds them.
 type Keep = dyn Fn(&LearnedWords) -> io::Result<()> + Send + Sync;
 
-/// The learned words, and how far they are written.
+/// The learned words, and the number of pages when they were last written.
 struct Learned {
     words: LearnedWords,
     /// The number of pages when they were last written.
@@ -106,7 +106,7 @@ impl Focus {
         }
     }
 
-    /// Sets the number of seeds, so that the crawl warns once all of them turn out to be off topic.
+    /// Sets the number of seeds, so that the crawl warns if all seeds turn out to be off topic.
     #[must_use]
     pub fn with_seeds(self, seeds: usize) -> Self {
         let seeds = SeedPages {
@@ -119,8 +119,8 @@ impl Focus {
         }
     }
 
-    /// Sets the function that writes the learned words at each save of the crawl, so that a
-    /// kill loses those of the last seconds only.
+    /// Sets the function that writes the learned words at each save of the crawl, so that a kill
+    /// loses only the words of the last seconds.
     #[must_use]
     pub fn kept_by(
         self,
@@ -132,7 +132,7 @@ impl Focus {
         }
     }
 
-    /// Returns the topic with its present weights; none before the first seed that says it.
+    /// Returns the topic with its present weights; `None` before the first seed that defines it.
     #[must_use]
     pub fn topic(&self) -> Option<Arc<Topic>> {
         self.in_force().map(|in_force| in_force.topic)
@@ -160,7 +160,7 @@ impl Focus {
     /// Writes the topic off the reactor, if it has grown.
     ///
     /// # Errors
-    /// That of the function that writes it.
+    /// Errors of the function that writes the topic.
     pub(crate) async fn save_topic(&self) -> io::Result<()> {
         let Some(topic) = self.of_seeds.as_ref().filter(|topic| topic.is_changed()) else {
             return Ok(());
@@ -173,7 +173,7 @@ impl Focus {
     /// reactor.
     ///
     /// # Errors
-    /// That of the functions that write them.
+    /// Errors of the functions that write them.
     pub(crate) async fn save(&self) -> io::Result<()> {
         self.save_topic().await?;
         let Some(keep) = &self.keep else {
@@ -193,7 +193,7 @@ impl Focus {
     }
 
     /// Judges the page of a URL by the topic, and counts its words if it is off topic. `text` is
-    /// that of the page, hashed for its signature. Returns none without a topic so far.
+    /// the page's text, hashed for its signature. Returns `None` while no topic exists.
     pub(crate) fn judge(
         &self,
         page: &PageText<'_>,
@@ -213,8 +213,8 @@ impl Focus {
         Some(page)
     }
 
-    /// Judges a seed. With a topic of the seeds it becomes an example before, and is on topic: the
-    /// user chose it.
+    /// Judges a seed. With a topic of the seeds, the seed first becomes an example, and is always
+    /// on topic: the user chose it.
     pub(crate) fn judge_seed(
         &self,
         page: &PageText<'_>,
@@ -234,7 +234,7 @@ impl Focus {
         })
     }
 
-    /// Puts a topic in force that has one example more, unless one with more is.
+    /// Puts a topic with one more example in force, unless a topic with more examples already is.
     fn grow(&self, grown: Grown) {
         let mut learned = self.learned();
         if learned.words.seeds < grown.seeds {
@@ -251,7 +251,7 @@ impl Focus {
         self.off_topic == OffTopic::Keep
     }
 
-    /// Counts a visit. Warns after the last seed if all of them are off topic.
+    /// Counts a visit. Warns after the last seed if all seeds are off topic.
     pub(crate) fn count(&self, visit: &VisitRecord) {
         let is_on_topic = visit.fate != Fate::OffTopic;
         let relevance = visit.details.relevance;
@@ -275,8 +275,8 @@ impl Focus {
         }
     }
 
-    /// Returns the share of pages on topic among the last [`RECENT_PAGES`] of this session; none
-    /// before that many were judged.
+    /// Returns the share of pages on topic among the last [`RECENT_PAGES`] of this session; `None`
+    /// until that many were judged.
     #[must_use]
     pub fn recent_harvest(&self) -> Option<f64> {
         let recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
@@ -288,7 +288,7 @@ impl Focus {
     }
 }
 
-/// Runs what waits for the disk on a thread that may wait.
+/// Runs blocking disk work on a thread that may block.
 async fn off_the_reactor(
     write: impl FnOnce() -> io::Result<()> + Send + 'static,
 ) -> io::Result<()> {
@@ -300,7 +300,7 @@ async fn off_the_reactor(
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct JudgedPage {
     pub(crate) relevance: Relevance,
-    /// The least relevance of a page on topic, when it was judged.
+    /// Minimum relevance of a page on topic when this page was judged.
     pub(crate) threshold: Relevance,
     /// The topic's words on it, the weightiest first.
     pub(crate) words: Vec<String>,
@@ -320,7 +320,7 @@ impl JudgedPage {
         self.relevance >= self.threshold
     }
 
-    /// Returns the reason for which it is off topic, if it is.
+    /// Returns the reason if the page is off topic.
     pub(crate) fn off_topic(&self) -> Option<Reason> {
         let (relevance, threshold) = (self.relevance, self.threshold);
         (!self.is_on_topic()).then(|| {
@@ -330,7 +330,7 @@ impl JudgedPage {
     }
 }
 
-/// The seeds of which none was on topic so far.
+/// The seeds so far, while all are off topic.
 #[derive(Debug, Default)]
 struct SeedPages {
     /// The seeds that are not settled yet; 0 also once one was on topic.

@@ -13,11 +13,11 @@ use disk::Disk;
 use serde::{Deserialize, Serialize};
 use web::Host;
 
-/// Hosts whose frames are remembered. Beyond, the one with the fewest pages is forgotten.
+/// Hosts whose frames are remembered. Beyond, the host with the fewest pages is forgotten.
 const MAX_HOSTS: usize = 256;
 /// The file in the state directory.
 const FILE: &str = "frames";
-/// The version of the file. Another one is not read.
+/// The version of the file. Other versions are not read.
 const VERSION: u16 = 4;
 
 /// The frame of a host, which its pages share.
@@ -36,7 +36,7 @@ pub(crate) struct HostFrames {
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct LearnedFrames {
     version: u16,
-    /// Hosts with their frames, in no order.
+    /// Hosts with their frames, in arbitrary order.
     pub hosts: Vec<(Host, HostFrame)>,
     /// Numbers that change by themselves on several hosts.
     pub common: HostFrame,
@@ -44,7 +44,7 @@ pub struct LearnedFrames {
 
 impl HostFrames {
     /// Opens the frames that the last session wrote in this state directory. A file that cannot be
-    /// read is passed over with a warning.
+    /// read is skipped with a warning.
     pub(crate) fn open(state: &Path) -> Self {
         let file = state.join(FILE);
         let learned = LearnedFrames::read(state).unwrap_or_else(|error| {
@@ -104,7 +104,7 @@ impl LearnedFrames {
     /// Reads the frames that a session wrote in this state directory at its end.
     ///
     /// # Errors
-    /// The reason why they cannot be read. A file that is missing has no frames.
+    /// The reason why they cannot be read. A missing file counts as empty.
     pub fn read(state: &Path) -> Result<Self, String> {
         let bytes = match std::fs::read(state.join(FILE)) {
             Ok(bytes) => bytes,

@@ -1,5 +1,5 @@
-//! The kept pages of a crawl, as the comparison of texts needs them: keys by which another page
-//! with their content is found, their places in the archive, and the frames of hosts.
+//! The kept pages of a crawl for the comparison of texts: lookup keys of their content, their
+//! places in the archive, and the frames of hosts.
 //!
 //! This is a cache, not a source of truth: a page that is missing here or unreadable is compared by
 //! its signature alone. So its tables have caps. A page takes about five bytes of memory for each
@@ -31,11 +31,11 @@ use super::turns::Turns;
 const LONGEST: usize = 3;
 /// Sampled blocks of a page that find it.
 const SAMPLED: usize = 3;
-/// Longest blocks, and sampled ones, by which kept pages are looked up.
+/// Longest blocks of a new page, and sampled ones, that are used to look up kept pages.
 const LOOKED_UP: usize = 48;
-/// Pages that a key finds at most.
+/// Maximum number of pages per key.
 const MAX_PAGES_OF_KEY: usize = 8;
-/// Candidates that are read.
+/// Maximum number of candidates that are read.
 const CANDIDATES: usize = 3;
 /// Pages that are remembered. Beyond, pages are found by their signatures alone.
 const MAX_PAGES: u32 = 4 << 20;
@@ -69,7 +69,7 @@ struct PageTable {
 /// The in-memory index of the log.
 #[derive(Debug, Default)]
 struct InMemory {
-    /// The keys of pages, up to [`MAX_PAGES_OF_KEY`] pages for each.
+    /// The keys of pages, up to [`MAX_PAGES_OF_KEY`] pages per key.
     keys: KeyTable,
     /// By the number of an entry.
     tags: Vec<Tag>,
@@ -92,8 +92,8 @@ pub(crate) struct KeptPage {
 }
 
 impl KeptPages {
-    /// Opens the kept pages of a crawl with its archive and its state in these directories. What
-    /// is damaged is passed over with a warning.
+    /// Opens the kept pages of a crawl with its archive and its state in these directories. Damaged
+    /// data is skipped with a warning.
     ///
     /// # Errors
     /// I/O errors of the system.
@@ -129,7 +129,8 @@ impl KeptPages {
         table.page(number, &record)
     }
 
-    /// Returns the pages of a page's name that share most of its content, as far as keys tell.
+    /// Returns the pages with the name or canonical URL of this page that share most of its content
+    /// according to their keys.
     pub(crate) fn candidates(&self, page: &ComparedText, keys: &Keys) -> Vec<KeptPage> {
         let mut blocks = [&keys.longest[..], &keys.sampled].concat();
         blocks.sort_unstable();

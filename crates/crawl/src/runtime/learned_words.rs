@@ -1,7 +1,8 @@
-//! What a focused crawl learns of its topic's words: the number of pages off topic that have each.
+//! What a focused crawl learns about its topic's words: the number of pages off topic with each
+//! word.
 //!
-//! Words are counted by their numbers in the topic, so the counts hold for the topic of one number
-//! of seeds only (`topic_of_seeds.rs`).
+//! Words are counted by their numbers in the topic, so the counts are valid only for a topic of the
+//! same number of seeds (`topic_of_seeds.rs`).
 
 use serde::{Deserialize, Serialize};
 use topic::{DocumentFrequencies, Judged, Topic};
@@ -9,9 +10,9 @@ use topic::{DocumentFrequencies, Judged, Topic};
 /// The frequencies of the topic's words in pages off topic.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LearnedWords {
-    /// Those of all such pages.
+    /// The frequencies in all pages off topic.
     pub(super) all: DocumentFrequencies,
-    /// Those that the topic was last weighed by.
+    /// The frequencies that the topic was last weighed with.
     in_force: DocumentFrequencies,
     /// The number of seeds that the topic was made from, with `--topic-of-seeds`: words are counted
     /// by their number in the topic.
@@ -20,7 +21,7 @@ pub struct LearnedWords {
 }
 
 impl LearnedWords {
-    /// Returns the same for a topic of this number of seeds: nothing, if another was learned.
+    /// Returns the words learned for a topic of this number of seeds; none if the number differs.
     #[must_use]
     pub fn of_seeds(self, seeds: usize) -> Self {
         match self.seeds == seeds {
@@ -38,7 +39,7 @@ impl LearnedWords {
         topic.reweigh(&self.in_force)
     }
 
-    /// Counts a page off topic; returns true if the topic is to be weighed again.
+    /// Counts a page off topic; returns true if the topic should be weighed again.
     pub(super) fn learn(&mut self, judged: &Judged) -> bool {
         self.all.learn(judged);
         let is_due = self.all.is_due();

@@ -1,18 +1,18 @@
 //! The pacing state of hosts, from one session to the next.
 //!
-//! The pacer has the state while the crawl runs, the frontier stores it beyond that. The state of a
-//! lease's host comes with the lease and is settled with it. For hosts reached on the way
-//! (redirects, robots.txt), the frontier is read before the request and written afterwards. So the
-//! state is known before a host is asked again, whatever led there. One case is left: a robots.txt
-//! that redirects to another host, which is paced by what this session knows of that host.
+//! The pacer keeps the state while the crawl runs, and the frontier stores it beyond that. The
+//! state of a lease's host comes with the lease and is settled with it. For hosts reached on the
+//! way (redirects, robots.txt), the frontier is read before the request and written afterwards. So
+//! the state is always known before the next request to a host. One case is left: a robots.txt that
+//! redirects to another host, which is paced only by what this session knows of that host.
 //!
 //! A process may die at any moment, and a settlement is recorded long after its answer: the page is
-//! read before, and may wait for its turn in the archive. So a state that slows a host down is
-//! stored at once: that the host is asked for the first time, before the request; and that its wait
-//! is longer than before, when the answer ends.
+//! read before, and may wait for its turn in the archive. So two changes that slow a host down are
+//! stored at once: the first request to a host, before it is sent; and a longer wait than before,
+//! when the answer ends.
 //!
-//! Invariant: whenever the process dies, the journal has the longest wait that the last answer of
-//! each host led to.
+//! Invariant: whenever the process dies, the journal has the longest wait computed from each host's
+//! last answer.
 
 use fetch::{Answer, AnswerKind, FetchFailure};
 use http::HeaderMap;
@@ -21,9 +21,10 @@ use web::{Exchange, Host, Pace, Timestamp, Validators, WaitReason};
 
 use crate::context::CrawlContext;
 
-/// The most sessions that may die while they visit a page. From the second on, the frontier hands
-/// it out alone, so that it costs no other page. A killed process looks like one that a page ended,
-/// so the number is high: with three, ten kills of a crawl of sixty pages lost two of them.
+/// Maximum number of sessions that may die while they visit a page. From the second death on, the
+/// frontier hands the page out alone, so that it costs no other page. A killed process looks like a
+/// process that a page ended, so the number is high: with three, ten kills of a crawl of sixty
+/// pages lost two pages.
 const MAX_CRASHES: u32 = 8;
 
 /// Returns the reason to give up a page that has crashed the crawler too often.
@@ -43,14 +44,14 @@ pub(crate) async fn is_ready(context: &CrawlContext, lease: &Lease) -> bool {
     context.pacer.enqueue_unless_ready(&key)
 }
 
-/// Number of failures in a row after which a host is asked for a page that it answered before, and
-/// not for new ones.
+/// Number of failures in a row before a host is asked for a page that it answered before, instead
+/// of new pages.
 const MAX_FAILURES_BEFORE_CHECK: u32 = 3;
 
-/// Requests a page that the host answered before, if it is in doubt whether the host answers any:
-/// it failed several times in a row, or it failed last and this page failed before. So a host that
-/// is down costs its pages no tries, and a page that always fails is told from it. Returns true if
-/// the request was made, so that the host is not ready for the leased page itself.
+/// Requests a page that the host answered before, if it is in doubt whether the host answers at
+/// all: the host failed several times in a row, or it failed last and this page failed before. So a
+/// host that is down costs its pages no tries, and is distinguished from a page that always fails.
+/// Returns true if the request was made; then the host is not ready for the leased page itself.
 ///
 /// The page is in the archive, so this response is not. If it fails too, it is forgotten.
 pub(crate) async fn checks_host(context: &CrawlContext, lease: &Lease) -> Result<bool, StoreFault> {
@@ -108,12 +109,12 @@ pub(crate) fn answer_of(
 pub(crate) struct Health {
     /// True if the host's answer before the failure was good.
     pub(crate) is_well: bool,
-    /// True if the host is another one than the lease's, and past its last chance: no page waits
+    /// True if the host differs from the lease's host and is past its last chance: no page waits
     /// for it any more.
     pub(crate) is_hopeless: bool,
     /// True if the host of the lease is past its last chance.
     pub(crate) is_down: bool,
-    /// The time at which a host other than the lease's is ready again.
+    /// The time when a host other than the lease's is ready again.
     pub(crate) ready: Timestamp,
 }
 
@@ -121,7 +122,7 @@ pub(crate) struct Health {
 pub(crate) fn health_of(context: &CrawlContext, lease: &Lease, host: &Host) -> Health {
     let pace = context.pacer.pace(host);
     let is_elsewhere = lease.url().host() != *host;
-    // The frontier ends the wait for the host of a lease, and knows of no other.
+    // The frontier ends the wait for the host of a lease, and knows no other host.
     let is_hopeless =
         is_elsewhere && pace.is_past_last_chance(context.pacer.has_answered_page(host));
     Health {
@@ -135,7 +136,7 @@ pub(crate) fn health_of(context: &CrawlContext, lease: &Lease, host: &Host) -> H
     }
 }
 
-/// Settles a lease with the pace of its host, as far as that is known.
+/// Settles a lease with the pace of its host, if it is known.
 pub(crate) async fn settle(
     context: &CrawlContext,
     lease: Lease,
@@ -160,8 +161,8 @@ pub(crate) async fn recall(
     Ok(())
 }
 
-/// Stores that a host is asked that has never answered: if the process dies first, the next one
-/// knows since when the host is silent.
+/// Stores that a host without any answer so far is asked: if the process dies first, the next
+/// process knows how long the host has been silent.
 pub(crate) async fn record_unanswered(
     context: &CrawlContext,
     host: &Host,
@@ -177,8 +178,8 @@ pub(crate) async fn record_unanswered(
     context.frontier.hosts().record_pace(host, pace).await
 }
 
-/// Stores the pace of a host that was just asked: of another host than the lease's, which no
-/// settlement stores, and of the lease's own if its wait is longer than the stored one.
+/// Stores the pace of a host that was just asked: always for a host other than the lease's, which
+/// no settlement stores, and for the lease's own host if its wait is longer than the stored one.
 pub(crate) async fn record_pace(
     context: &CrawlContext,
     lease: &Lease,

@@ -1,7 +1,7 @@
-//! The texts of the pages that were compared last: to read a page again from the archive costs a
-//! millisecond or more, and a site's pages are compared with the same few.
+//! The texts of the pages that were compared last: reading a page again from the archive costs a
+//! millisecond or more, and a site's pages are compared with the same few pages.
 //!
-//! Invariant: never more than the given number of bytes, as far as texts are counted.
+//! Invariant: the counted bytes of the texts never exceed the given maximum.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -58,7 +58,7 @@ impl RecentTexts {
         texts.by_url.get(&url).map(Arc::clone)
     }
 
-    /// Adds a text in the place of those that were not asked for longest.
+    /// Adds a text and drops the least recently used texts if there are too many.
     pub(crate) fn insert(&self, text: Arc<ComparedText>) {
         let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
         texts.bytes += text.text.bytes();

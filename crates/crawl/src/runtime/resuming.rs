@@ -1,12 +1,13 @@
 //! Resumption: the archive of a crawl is opened in line with the journal.
 //!
-//! The part of the archive that the journal does not know is cut off and kept beside it, or opening
-//! is refused if the journal knew it once (`sinks/src/warc/surplus.rs`). Pages whose bytes a power
-//! cut took from the archive are revoked in the journal, and visited again. Then the archive's end
-//! is written to the journal: its earlier records may point beyond.
+//! The part of the archive that the journal does not know is cut off and kept in a file next to it,
+//! or opening is refused if the journal knew it once (`sinks/src/warc/surplus.rs`). Pages whose
+//! bytes were lost from the archive in a power cut are revoked in the journal, and visited again.
+//! Then the archive's end is written to the journal, since its earlier records may point beyond
+//! that end.
 //!
 //! Invariant: afterwards every settled page has its bytes on the disk, the archive ends with the
-//! last of them, and nothing that is written later is taken for durable before it is.
+//! last settled page, and later writes never count as durable before they are.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -45,8 +46,8 @@ pub async fn open_archive(
     Ok(archive)
 }
 
-/// Returns the end of the last settled visit in the archive. If there is none, returns the place
-/// behind the files of other crawlers, which stay, if there are any.
+/// Returns the end of the last settled visit in the archive. If no visit is settled, returns the
+/// place after the files of other crawlers, which stay, if any exist.
 ///
 /// # Errors
 /// [`Fault::Sink`] if the directory cannot be read.

@@ -1,6 +1,7 @@
 //! The retry policy for failed visits: pure, by the table of [`Consequence`].
 //!
-//! The wait of the *host* is the pacer's (Retry-After, doubling back-off); this is about the page.
+//! The wait of the *host* belongs to the pacer (Retry-After, doubling back-off); this module is
+//! about the page.
 
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use crate::runtime::telemetry::Counts;
 pub enum VisitFailure {
     /// There was no answer.
     Fetch(FailureKind),
-    /// There was an answer with this status, which is no page.
+    /// The response has this status, which does not belong to a page.
     Status(u16),
     /// robots.txt is unavailable, because of this failure if there was no answer, so the page may
     /// not be requested.
@@ -21,7 +22,7 @@ pub enum VisitFailure {
 }
 
 impl VisitFailure {
-    /// Returns the failure that an unavailable robots.txt is for a page.
+    /// Returns the failure of a page whose robots.txt is unavailable.
     pub(crate) fn of_robots(error: &RobotsError) -> Self {
         Self::Robots(match error {
             RobotsError::Lost(failure) => Some(failure.kind()),
@@ -58,8 +59,8 @@ pub enum Decision {
 /// is the user's limit. `host_is_well` is true if the host's answer before this failure was good.
 ///
 /// The wait doubles with each visit that counts. The first failure of a page always counts, since
-/// from then on it is requested only while its host is well (`runtime/politeness.rs`), but never
-/// gives it up unless the host is well.
+/// from then on the page is requested only while its host is well (`runtime/politeness.rs`). It
+/// gives the page up only if the host is well.
 #[must_use]
 pub fn decide(failure: VisitFailure, attempts: u32, tries: u32, host_is_well: bool) -> Decision {
     let consequence = failure.consequence();

@@ -1,9 +1,9 @@
 //! Settings that may change while a crawl runs.
 //!
-//! [`RuntimeOverrides`] are one value that is replaced as a whole; a setting without an override
-//! holds. [`CrawlContext::apply`] is the one place where they take effect: the pacer uses them from
-//! its next decision on, the scope from the next page on (also for queued pages), and the leasing
-//! loop is woken.
+//! [`RuntimeOverrides`] is one value that is replaced as a whole; a setting without an override
+//! holds. Overrides take effect only through [`CrawlContext::apply`]: the pacer uses them from its
+//! next decision on, the scope from the next page on (also for queued pages), and the leasing loop
+//! is woken.
 //!
 //! [`CrawlContext::apply`]: crate::CrawlContext::apply
 //!
@@ -22,7 +22,7 @@ use web::{Exclusions, Host, OutOfScope, PageUrl};
 
 use crate::failed_pages::FailedPages;
 
-/// Overrides of the settings; none at first.
+/// Overrides of the settings; empty at first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RuntimeOverrides {
     /// In place of [`PacingRules::delay`].
@@ -35,9 +35,9 @@ pub struct RuntimeOverrides {
     pub rate: Option<NonZeroU32>,
     /// In place of [`crate::Limits::concurrency`].
     pub concurrency: Option<usize>,
-    /// Pages that are not visited, in addition to those that the scope excludes.
+    /// Pages that are not visited, in addition to the exclusions of the scope.
     pub exclude: Exclusions,
-    /// The least delays of single hosts. The longest of all reasons to wait counts.
+    /// Minimum delays of single hosts. The longest of all reasons to wait counts.
     pub host_delays: BTreeMap<Host, Duration>,
     /// True if no new visit begins.
     pub pause: bool,
@@ -46,7 +46,7 @@ pub struct RuntimeOverrides {
 }
 
 /// Orders of a user that are carried out once each: they are events, not settings. The holder of
-/// the store carries them out, since they concern the journal alone.
+/// the store carries them out, since they only concern the journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Orders {
     /// Patterns and folders to be reopened.
@@ -73,7 +73,7 @@ impl RuntimeOverrides {
 }
 
 impl Orders {
-    /// Returns each order in words, `reopen a.org/f/{n}`, by which it is remembered.
+    /// Returns each order in words, `reopen a.org/f/{n}`, to remember it by.
     pub fn words(&self) -> impl Iterator<Item = String> + '_ {
         let reopen = self.reopen.iter().map(|name| format!("reopen {name}"));
         let distinct = self.distinct.iter().map(|url| format!("distinct {url}"));

@@ -18,9 +18,9 @@ pub const MAX_SEED_REPORTS: usize = 20;
 /// The reason why a seed was not fetched, for the choice of a remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SeedFailure {
-    /// There was no answer, or none about robots.txt.
+    /// The host did not answer, for the seed or for its robots.txt.
     Fetch(FailureKind),
-    /// The answer has this status, which is no page.
+    /// The response has this status, which does not belong to a page.
     Status(u16),
     /// robots.txt is unavailable: its answer has a status of trouble.
     Robots,
@@ -55,7 +55,7 @@ pub enum MovedScope {
 pub enum SeedReport {
     /// It could not be fetched.
     Failed(FailedSeed),
-    /// It leads to another host, by a redirect or a refresh.
+    /// A redirect or a refresh points to another host.
     Moved {
         /// The seed.
         seed: PageUrl,
@@ -71,13 +71,13 @@ pub enum SeedReport {
 pub struct SeedCounts {
     /// Seeds that were fetched.
     pub fetched: u64,
-    /// Seeds that were not, for good.
+    /// Seeds that failed for good.
     pub failed: u64,
     /// Fetched seeds without a link that is followed.
     pub without_links: u64,
-    /// Seeds among them that have a script.
+    /// Fetched seeds without a followed link that have a script.
     pub with_scripts: u64,
-    /// Seeds among them that have a form.
+    /// Fetched seeds without a followed link that have a form.
     pub with_forms: u64,
 }
 
@@ -131,7 +131,7 @@ impl SeedReports {
         self.changed.notify_one();
     }
 
-    /// Reports that a seed leads to another host.
+    /// Reports a seed that moved to another host.
     pub(crate) fn add_move(&self, seed: &PageUrl, to: &PageUrl, scope: MovedScope) {
         if seed.authority() == to.authority() && scope == MovedScope::Within {
             return;

@@ -1,13 +1,14 @@
 //! The shortest way to each page, in a crawl with a maximum depth.
 //!
-//! A page may be found by a long way first: the seed that is near to it may answer late. Its place
-//! in the queue keeps the depth of the first way. So the least depth of each URL is remembered,
-//! with the links of visited pages: when a shorter way to a visited page is found, its links are
-//! found again by that way, and so on for those that were visited.
+//! A long way to a page may be found first: a seed close to the page may answer late. The page's
+//! place in the queue keeps the depth of the first way. So the least depth of each URL is
+//! remembered, with the links of visited pages: when a shorter way to a visited page is found, its
+//! links are found again through that way, and so on for visited pages behind them.
 //!
-//! Invariant: a page whose shortest known way is within the limit is queued, as far as its URL and
-//! the links before it are remembered. That ends with the session, and at [`MOST_URLS`] URLs and
-//! [`MOST_LINKS`] links; entries of sitemaps and feeds keep the depth of the first way.
+//! Invariant: a page whose shortest known way is within the limit is queued, provided that its URL
+//! and the links before it are remembered. They are remembered until the session ends, and at most
+//! [`MOST_URLS`] URLs and [`MOST_LINKS`] links; entries of sitemaps and feeds keep the depth of the
+//! first way.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,7 +21,7 @@ const MOST_URLS: usize = 1 << 20;
 /// The maximum number of links that are remembered, at about 150 bytes each.
 const MOST_LINKS: usize = 1 << 17;
 
-/// The least depth of each URL, and the links of visited pages.
+/// The minimum depth of each URL, and the links of visited pages.
 #[derive(Debug, Default)]
 pub struct ShortestWays(Mutex<Ways>);
 
@@ -35,14 +36,14 @@ struct Ways {
 /// A visited page and its links, those beyond the limit included.
 #[derive(Debug)]
 struct VisitedPage {
-    /// The depth by which its links were judged.
+    /// The page's depth when its links were judged.
     depth: u32,
     at: PageUrl,
     links: Vec<PageUrl>,
 }
 
 impl ShortestWays {
-    /// Returns the least depth of a page.
+    /// Returns the minimum depth of a page.
     pub(crate) fn depth_of(&self, page: &DiscoveredUrl) -> u32 {
         let depths = &self.ways().depths;
         let known = depths.get(&page.url.key()).copied();
@@ -50,8 +51,7 @@ impl ShortestWays {
     }
 
     /// Notes the links of the page `found`, which was visited at `at` and judged by `depth`.
-    /// Returns the URLs with a shorter way than before that `max` lets in: links of pages that were
-    /// visited.
+    /// Returns the links of visited pages that now have a shorter way than before, within `max`.
     pub(crate) fn visited(
         &self,
         found: &DiscoveredUrl,
@@ -96,8 +96,8 @@ impl Ways {
         self.shorten(url, depth, max, shorter);
     }
 
-    /// Finds the links of a visited page again by a shorter way to it, and those of the pages
-    /// behind it.
+    /// Finds the links of a visited page again through a shorter way to it, and the links of the
+    /// pages behind it.
     fn shorten(&mut self, url: UrlKey, depth: u32, max: u32, shorter: &mut Vec<DiscoveredUrl>) {
         let mut work = vec![(url, depth)];
         while let Some((url, depth)) = work.pop() {

@@ -1,4 +1,4 @@
-//! Counts of this session, beside those that the frontier stores.
+//! Counts of this session, in addition to the counts that the frontier stores.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -35,16 +35,15 @@ pub struct Counts {
     pub links_nofollow: u64,
     /// Entries of sitemaps whose dates are out of the range that is wanted.
     pub links_of_other_dates: u64,
-    /// Entries of sitemaps and feeds beyond what one host may list, and sitemaps beyond those that
-    /// it may name.
+    /// Entries of sitemaps and feeds, and sitemaps, beyond the quota of their host.
     pub links_too_many: u64,
-    /// Links whose shape is that of a trap.
+    /// Links that look like a trap.
     pub links_to_traps: u64,
     /// Visits that will be tried again.
     pub retries: u64,
     /// Pages that were given up because their address is not on the public internet.
     pub private_addresses: u64,
-    /// Pages that were not sent again, because they are what an earlier crawl archived.
+    /// Pages that were not sent again, because they are unchanged since an earlier crawl.
     pub not_modified: u64,
 }
 
@@ -77,7 +76,7 @@ pub struct ReasonCount {
     pub may_pass: bool,
 }
 
-/// Maximum number of reasons that are counted one by one: servers choose some words of them.
+/// Maximum number of reasons that are counted one by one: servers choose some of their words.
 const MAX_REASONS: usize = 64;
 
 /// The name of the reasons beyond [`MAX_REASONS`].

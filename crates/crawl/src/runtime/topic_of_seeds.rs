@@ -1,8 +1,8 @@
 //! The topic of a crawl by the pages of its seeds (`--topic-of-seeds`).
 //!
-//! Each seed that is read becomes an example, and the topic is built anew. So the links of the
-//! first seed are promised by its own words, those of later ones by better ones. Once all seeds
-//! have ended the topic is complete, and what it lacks is warned of.
+//! Each seed that is read becomes an example, and the topic is rebuilt. So the links of the n-th
+//! seed get their promise from the words of the seeds 1 to n. Once all seeds have ended the topic
+//! is complete, and the crawl warns of its faults.
 //!
 //! Invariant: an example is written before its seed is settled. A seed whose visit is repeated
 //! after a kill is an example already, and changes nothing.
@@ -23,14 +23,14 @@ pub struct TopicOfSeeds {
     threshold: Option<Relevance>,
     /// The key of the crawl's signatures.
     key: HashKey,
-    /// The seeds that have not ended.
+    /// The number of seeds that have not ended.
     to_come: AtomicUsize,
-    /// The changes of the topic: counted while it is locked, and read without the lock, because
-    /// building a topic takes longer than the reactor may wait.
+    /// Number of changes of the topic: incremented while the topic is locked, and read without the
+    /// lock, because building a topic takes longer than the reactor may wait.
     changes: AtomicUsize,
-    /// Those of them that are written.
+    /// Number of changes that are written.
     written: AtomicUsize,
-    /// Held by the one who writes.
+    /// Held while the topic is written.
     writing: Mutex<()>,
     keep: Box<KeepTopic>,
 }
@@ -45,8 +45,8 @@ pub(crate) struct Grown {
 }
 
 impl TopicOfSeeds {
-    /// Creates the topic as it was written last, with this number of seeds that have not ended.
-    /// `keep` writes it: durably, and before it returns.
+    /// Creates the topic as it was written last. `to_come` seeds have not ended. `keep` writes the
+    /// topic durably before it returns.
     #[must_use]
     pub fn new(
         mut topic: GrowingTopic,
@@ -69,19 +69,19 @@ impl TopicOfSeeds {
         }
     }
 
-    /// Sets the relevance from which a page that is no seed is on topic; none is the default.
+    /// Sets the minimum relevance of a page on topic that is not a seed; `None` keeps the default.
     #[must_use]
     pub fn with_threshold(self, threshold: Option<Relevance>) -> Self {
         Self { threshold, ..self }
     }
 
-    /// Sets the key under which the words of pages are hashed.
+    /// Sets the key for hashing the words of pages.
     #[must_use]
     pub fn hashed_under(self, key: HashKey) -> Self {
         Self { key, ..self }
     }
 
-    /// Returns the topic so far; none before the first example.
+    /// Returns the topic so far; `None` before the first example.
     pub(crate) fn grown(&self) -> Option<Grown> {
         self.as_grown(&self.growing())
     }
@@ -105,8 +105,8 @@ impl TopicOfSeeds {
         })
     }
 
-    /// Counts a seed that has ended. After the last one the topic is complete, and its faults are
-    /// warned of.
+    /// Counts a seed that has ended. After the last seed the topic is complete, and the crawl warns
+    /// of its faults.
     pub(crate) fn end_seed(&self) {
         let less = |to_come: usize| to_come.checked_sub(1);
         let before = self
@@ -131,7 +131,7 @@ impl TopicOfSeeds {
     /// Writes the topic if it has changed. Not for the reactor: it waits for the disk.
     ///
     /// # Errors
-    /// That of the function that writes it.
+    /// Errors of the function that writes the topic.
     pub(crate) fn save(&self) -> io::Result<()> {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         if !self.is_changed() {
@@ -154,7 +154,7 @@ impl TopicOfSeeds {
 /// A fault of a complete topic, with what mends it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum TopicFault {
-    /// No seed has become an example, and nothing else was given.
+    /// No seed has become an example, and the user gave no other topic.
     NoTopic,
     /// No seed has become an example of what was given.
     NoSeed,

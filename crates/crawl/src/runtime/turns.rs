@@ -1,7 +1,7 @@
 //! The order of visits to pages that may have one content: two views of an article that arrive at
 //! the same time would both be kept, because neither is remembered yet.
 //!
-//! Invariant: a visit waits only for visits that came before it, so that none waits for itself.
+//! Invariant: a visit waits only for visits that came before it, so waits never form a cycle.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,7 +24,7 @@ struct Pending {
     end: watch::Receiver<()>,
 }
 
-/// The turn of a visit. Others that may have the same content wait until it is dropped.
+/// The turn of a visit. Later visits that may have the same content wait until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Turn {
     heading: u64,
@@ -33,7 +33,7 @@ pub(crate) struct Turn {
 }
 
 impl Turns {
-    /// Waits until no page is pending that has this heading and one of these keys.
+    /// Waits until no page with this heading and any of these keys is pending.
     pub(crate) async fn wait(&self, keys: &Keys) -> Turn {
         let (turn, before) = self.queue(keys);
         for mut end in before {
@@ -43,7 +43,7 @@ impl Turns {
         turn
     }
 
-    /// Queues a visit, and returns the ends of those that it waits for.
+    /// Queues a visit, and returns the ends of the visits that it waits for.
     fn queue(&self, keys: &Keys) -> (Turn, Vec<watch::Receiver<()>>) {
         let heading = keys.heading;
         let mut keys = [&keys.longest[..], &keys.sampled, &[keys.whole]].concat();

@@ -1,4 +1,4 @@
-//! Counts of the URLs that links lead to and that are not visited.
+//! Counts of URLs that are linked but not visited.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use store::SkippedBy;
 use web::UrlKey;
 
-/// The most URLs of a kind that are counted. A full set takes 2 MB.
+/// Maximum number of URLs per kind that are counted. A full set takes 2 MB.
 const MAX_URLS: usize = 100_000;
 
 /// A count of different URLs.

@@ -1,5 +1,5 @@
 //! Admission to the near-duplicate index, and its consequences: the part of a page that is
-//! archived, and the way in which its links are followed.
+//! archived, and how its links are queued.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::steps::reading::{self, Reading};
 
 /// The verdict about a page, and its consequences.
 pub(crate) struct Admission {
-    /// The verdict; none if the page forbids archiving it or is off topic, and is therefore not
+    /// The verdict; `None` if the page forbids archiving it or is off topic, and is therefore not
     /// judged.
     pub(crate) verdict: Option<Verdict>,
     /// The fate of a page without a verdict.
@@ -30,9 +30,9 @@ pub(crate) struct Admission {
     pub(crate) reason: Option<Reason>,
     /// The part of the page that the archive gets.
     pub(crate) keeping: Keeping,
-    /// The way in which its links are queued.
+    /// How the links of the page are queued.
     pub(crate) following: Following,
-    /// The evidence for which it is kept although it repeats a page of another site.
+    /// The evidence for keeping the page although it repeats a page of another site.
     pub(crate) evidence: Option<Evidence>,
     /// True if the archive can show it, so that its requisites are fetched too.
     pub(crate) is_shown: bool,
@@ -45,7 +45,7 @@ pub(crate) struct Admission {
 }
 
 impl Admission {
-    /// Returns the admission of a page that is archived whole because it repeats none.
+    /// Returns the admission of a page that is archived whole because it is not a repeat.
     fn whole(verdict: Verdict, following: Following) -> Self {
         Self {
             verdict: Some(verdict),
@@ -130,7 +130,7 @@ impl Admission {
     }
 }
 
-/// Returns the original that a page repeats, and the page's rank if it is retained beside it.
+/// Returns the original that a page repeats, and the page's rank if it is retained as a duplicate.
 pub(crate) fn repeated(verdict: &Verdict) -> Option<(&Original, Option<RetainedDuplicate>)> {
     match verdict {
         Verdict::Unique | Verdict::Own | Verdict::Changed(_) => None,
@@ -190,7 +190,8 @@ pub(crate) async fn admit(
         .and_then(|document| document.canonical.as_ref());
     let compared = by_texts::compared(context, lease, exchange, reading).await;
     let judged = judge(context, &page, reading, compared.as_ref(), canonical).await?;
-    // A changed page is kept whatever else it is like: an archive has the versions of a page.
+    // A changed page is always kept, regardless of its matches: an archive has the versions of a
+    // page.
     let Some((original, retained)) = repeated(&judged.verdict) else {
         return Ok(Admission {
             reason: judged.reason,
@@ -345,7 +346,7 @@ async fn repacked(
     }))
 }
 
-/// Returns the part of a duplicate that the archive gets.
+/// Returns the part of a duplicate that is archived.
 fn keeping(original: &Original, is_kept: bool) -> Keeping {
     match &original.bytes {
         // A revisit record names the same bytes without repeating them, so no policy loses any.

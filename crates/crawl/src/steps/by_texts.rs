@@ -1,7 +1,7 @@
-//! The verdict by the texts: what signatures have found is compared block by block, and so are the
-//! kept pages of the site that share most of a page's content (`docs/adr/0029`).
+//! The verdict by the texts: pages that signatures have found are compared block by block, and so
+//! are the kept pages of the site that share most of a page's content (`docs/adr/0029`).
 //!
-//! Invariant: a text that cannot be had leaves the verdict to the signatures.
+//! Invariant: if a text cannot be read, the signatures decide.
 
 use std::sync::Arc;
 
@@ -18,11 +18,11 @@ use crate::runtime::recent_texts::ComparedText;
 use crate::runtime::turns::Turn;
 use crate::steps::reading::{self, Kind, Reader, Reading};
 
-/// A page that is compared by its text, and the keys by which it finds others and is found.
+/// A page that is compared by its text, with its lookup keys.
 pub(crate) struct Compared {
     page: Arc<ComparedText>,
     keys: Keys,
-    /// Until the page is remembered, others that may have its content wait.
+    /// The page's turn: until the page is remembered, later pages that may have its content wait.
     _turn: Turn,
 }
 
@@ -31,9 +31,9 @@ pub(crate) struct Compared {
 pub(crate) struct Findings {
     /// The page that is repeated, if one is.
     pub(crate) repeat: Option<Repeat>,
-    /// A kept page with the same bytes or words, which counts where the index knows none.
+    /// A kept page with the same bytes or words, which counts if the index knows no such page.
     pub(crate) same: Option<Original>,
-    /// Kept pages whose content is part of the page's, if the page repeats none.
+    /// Kept pages whose content is part of the page's, if the page is not a repeat.
     pub(crate) contains: Vec<PageUrl>,
 }
 
@@ -43,8 +43,8 @@ pub(crate) struct Repeat {
     pub(crate) reason: Reason,
 }
 
-/// Returns a page as it is compared, when it is its turn; none for what is no page of text, or
-/// where the crawl compares signatures alone.
+/// Returns a page for comparison once its turn comes; `None` if it is not a page of text, or if the
+/// crawl compares signatures alone.
 pub(crate) async fn compared(
     context: &CrawlContext,
     lease: &Lease,
@@ -139,8 +139,8 @@ pub(crate) async fn find(
     findings
 }
 
-/// Returns the reason for which a page is kept although its signature is like the original's; none
-/// if the texts do not tell them apart.
+/// Returns the reason to keep a page although its signature is like the original's; `None` if the
+/// texts do not distinguish them.
 pub(crate) async fn distinct(
     context: &Arc<CrawlContext>,
     compared: &Compared,
@@ -158,7 +158,7 @@ pub(crate) async fn distinct(
     Some(Reason::said(reason))
 }
 
-/// Returns the text of a kept page: one of the last that were compared, or read from the archive.
+/// Returns the text of a kept page, from the recently compared texts or from the archive.
 async fn read(context: &Arc<CrawlContext>, kept: KeptPage) -> Option<Arc<ComparedText>> {
     let texts = &context.kept_pages.as_ref()?.texts;
     if let Some(text) = texts.get(kept.url) {
@@ -199,7 +199,7 @@ fn equality(page: &ComparedText, other: &ComparedText) -> Option<Likeness> {
     }
 }
 
-/// Returns the likeness of the signatures, whatever it is.
+/// Returns the likeness of two pages by their signatures, without any threshold.
 fn likeness(page: &ComparedText, other: &ComparedText) -> Likeness {
     let signatures = page.signature.as_ref().zip(other.signature.as_ref());
     let (distance, resemblance) = signatures.map_or((0, 0.0), |(ours, theirs)| {

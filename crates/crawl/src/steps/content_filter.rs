@@ -1,10 +1,11 @@
 //! Pages that the user does not want, by media type or language.
 //!
-//! Such a page is counted as excluded and not archived; its links are followed all the same, or
-//! `--types application/pdf` would not reach any. So pages with links are received whole, and of
-//! others the body is left. robots.txt, sitemaps, feeds and requisites are not concerned.
+//! Such a page is counted as excluded and not archived; its links are still followed, or `--types
+//! application/pdf` would not reach any page. So pages with links are received whole, and the body
+//! of other pages is not read. The filter does not apply to robots.txt, sitemaps, feeds and page
+//! requisites.
 //!
-//! A page whose language is unknown is wanted: short and mixed texts have none.
+//! A page whose language is unknown is wanted: for short and mixed texts, no language is detected.
 
 use http::HeaderMap;
 use store::{Lease, Reason, VisitRecord};
@@ -32,7 +33,7 @@ pub(crate) fn wants_body(
     context.policy.types.admits(&essence) || may_have_links(&essence)
 }
 
-/// Returns the rule by which a page that was read is not wanted, if there is one.
+/// Returns the rule that excludes a page after reading, if there is one.
 pub(crate) fn excluded(
     context: &CrawlContext,
     lease: &Lease,
@@ -72,7 +73,7 @@ pub(crate) fn excluded_by(policy: &Policy, row: &VisitRecord) -> bool {
     is_ours && !(admits_type && admits_language)
 }
 
-/// Returns true for what no filter concerns.
+/// Returns true if no filter applies to this visit.
 fn is_beyond(context: &CrawlContext, lease: &Lease) -> bool {
     lease.discovered().requisite > 0 || listings::is_known_sitemap(context, lease)
 }

@@ -1,8 +1,8 @@
 //! The rule for links of pages that are left out as duplicates.
 //!
-//! A page with the same text may lead elsewhere, because its links resolve against its own URL: the
-//! index of a manual's second edition equals that of the first. So its links are probed unless the
-//! user says otherwise:
+//! The links of a page with the same text may point to other pages, because they resolve against
+//! its own URL: the index of a manual's second edition equals the index of the first edition. So
+//! its links are probed unless the user chooses otherwise:
 //!
 //! | `--duplicate-links` | of a page that was left out | of a seed |
 //! |---|---|---|
@@ -11,8 +11,8 @@
 //! | `follow` | followed | followed |
 //! | `none` | left out, and listed (Manku, Jain, Das Sarma 2007, section 1) | followed |
 //!
-//! They wait behind the other URLs of their domain; if another domain has the original, behind
-//! those of the whole crawl. The frontier does the probing: `store/src/patterns/probes.rs`.
+//! They wait behind the other URLs of their domain; if another domain has the original, behind the
+//! URLs of the whole crawl. The frontier does the probing: `store/src/patterns/probes.rs`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -27,16 +27,16 @@ pub enum DuplicateLinks {
     /// Unseen URLs are queued last, and bounded by what they bring.
     #[default]
     Probe,
-    /// All are followed.
+    /// All links are followed.
     Follow,
-    /// None is followed.
+    /// No link is followed.
     None,
 }
 
 impl DuplicateLinks {
-    /// Returns the way in which the links of a duplicate are queued. The links of seeds are always
-    /// queued. Those of a mirror, whose original is a page of another domain in this crawl, wait
-    /// until that is visited.
+    /// Returns how the links of a duplicate are queued. The links of seeds are always queued. If
+    /// the page is a mirror, which means that its original is a page of another domain in this
+    /// crawl, its links wait behind all other pages of the crawl.
     pub(crate) const fn of_duplicate(self, is_seed: bool, is_mirror: bool) -> Following {
         match (self, is_seed) {
             (Self::Follow, _) | (Self::None, true) => Following::All,
@@ -64,16 +64,17 @@ impl FromStr for DuplicateLinks {
     }
 }
 
-/// The way in which the links of a page are queued.
+/// A way to queue the links of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Following {
     /// No link is queued.
     Nowhere,
-    /// Links are queued as those of a page that was left out.
+    /// Links are queued like the links of a page that was left out.
     Probed,
-    /// Links are queued as those of a page that was left out as a copy of another domain's page.
+    /// Links are queued like the links of a page that was left out as a copy of another domain's
+    /// page.
     Mirrored,
-    /// Links are queued as those of a page that is kept.
+    /// Links are queued like the links of a page that is kept.
     All,
 }
 
@@ -88,7 +89,7 @@ impl Following {
         !matches!(self, Self::Nowhere)
     }
 
-    /// Marks the pages among the URLs for probing, if they are to be probed; requisites are not
+    /// Marks the pages among the URLs for probing, if this way probes; page requisites are not
     /// pages.
     pub(crate) fn queued(self, finds: Vec<DiscoveredUrl>) -> Vec<DiscoveredUrl> {
         let queued = finds.into_iter().map(|find| match (self, find.requisite) {

@@ -19,15 +19,15 @@ use store::embedded::EarlierCrawls;
 use store::{Page, VisitRecord};
 use web::{CanonicalForm, Exchange, PageUrl, Timestamp, UrlKey, Validators};
 
-/// The status of an answer that says that the page has not changed.
+/// Status 304: the page has not changed.
 pub(crate) const NOT_MODIFIED: u16 = 304;
 
 /// The archives of earlier crawls.
 #[derive(Debug)]
 pub struct EarlierArchives {
     pages: Arc<EarlierCrawls>,
-    /// The archive directory of each crawl in `pages`, in order; none if its pages only count as
-    /// seen.
+    /// The archive directory of each crawl in `pages`, in the same order; `None` if its pages
+    /// only count as seen.
     directories: Vec<Option<PathBuf>>,
     warned: AtomicBool,
 }
@@ -50,7 +50,7 @@ pub(crate) struct UnmodifiedPage {
     pub(crate) original: Page,
 }
 
-/// The most bytes of a record's head: as much as a server may send.
+/// Maximum size of a record's head in bytes: as much as a server may send.
 const MAX_HEAD: usize = 256 << 10;
 /// The largest record that is read. The page of a larger one is fetched.
 const MAX_RECORD: usize = 64 << 20;
@@ -80,9 +80,9 @@ impl EarlierArchives {
         &self.pages
     }
 
-    /// Returns a page, visited at the time `at`, that an earlier crawl has unchanged. `answer` is
-    /// the server's: 304 Not Modified, or the same bytes again, without a body. Returns none if the
-    /// crawls have no page of that time.
+    /// Returns the unchanged page of an earlier crawl, visited at the time `at`. `answer` is the
+    /// server's: 304 Not Modified, or the same bytes again, without a body. Returns `None` if no
+    /// earlier crawl has a page of that time.
     ///
     /// # Errors
     /// The reason why the capture cannot be read.
@@ -167,7 +167,7 @@ impl ArchivedPage {
 }
 
 impl UnmodifiedPage {
-    /// Returns the page as it was `archived`, brought up to date by the `answer` that said so.
+    /// Returns the page as it was `archived`, with the fields of the 304 `answer`.
     pub(crate) fn new(archived: Exchange, answer: &Exchange, original: Page) -> Self {
         Self {
             exchange: freshened(archived, answer),

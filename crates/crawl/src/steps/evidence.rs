@@ -1,18 +1,18 @@
 //! Evidence that a page is the original, although another site's page was there first.
 //!
 //! A site that copies a page and answers faster is admitted first; keyed hashes do not help against
-//! a copy. So the order of arrival decides only within a site. Across registrable domains a page is
-//! kept beside the earlier one if there is evidence for it:
+//! a copy. So the order of arrival decides only within a site. Across registrable domains, a page
+//! is kept in addition to the earlier one if there is evidence for it:
 //!
 //! 1. it is a seed: the user named it;
 //! 2. a seed is of its domain, and none is of the earlier page's domain;
 //! 3. it names itself as its canonical page (RFC 6596), which a verbatim copy does not: the copy
 //!    names the original.
 //!
-//! Both are archived then. If a seed is the evidence, the later page counts as unique. If only its
-//! own canonical link is, it is marked as a duplicate, so that a mirror which claims to be the
-//! original is closed like any other. Its links are probed in any case. The number of links to a
-//! page does not count: it is known too late.
+//! Both are archived then. If the evidence is a seed, the later page counts as unique. If the
+//! evidence is only its own canonical link, it is marked as a duplicate, so that a mirror that
+//! claims to be the original is closed like any other. Its links are probed in any case. The number
+//! of links to a page does not count: it is known too late.
 
 use store::{Lease, Original};
 use web::{Exchange, PageUrl};
@@ -20,12 +20,12 @@ use web::{Exchange, PageUrl};
 use crate::context::CrawlContext;
 use crate::steps::reading::Reading;
 
-/// A reason to keep a page beside the page of another site that it repeats.
+/// A reason to keep a page although it repeats the page of another site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Evidence {
     /// The page is a seed.
     Seed,
-    /// Its domain has a seed, and the domain of the other page has none.
+    /// Its domain has a seed; the domain of the other page does not.
     SeedsDomain,
     /// It calls itself canonical.
     Canonical,

@@ -1,4 +1,4 @@
-//! The text by which the search index finds a page.
+//! The text of a page for the search index.
 //!
 //! Invariant: the index gets the same while crawling as when it is rebuilt from the archive. Its
 //! input is a function of the answer, of the verdict in the archive, and of the rules of the crawl.
@@ -10,8 +10,8 @@ use web::{Document, Exchange, Media};
 use crate::policy::Policy;
 use crate::steps::reading;
 
-/// Returns the text of a page that was visited just now; none if it is not to be found. The
-/// document is taken apart, not copied.
+/// Returns the text of a page that was visited just now; `None` if the page is not indexed. Takes
+/// the document apart instead of copying it.
 pub(crate) fn text(
     policy: &Policy,
     row: &VisitRecord,
@@ -23,8 +23,8 @@ pub(crate) fn text(
     of_document(policy, document?)
 }
 
-/// Returns the text of an archived page; none if the answer is no text. The caller checks whether
-/// the page is to be found: see [`IndexedPages::has`](crate::IndexedPages::has).
+/// Returns the text of an archived page; `None` if the response is not text. The caller checks
+/// whether the page is indexed: see [`IndexedPages::has`](crate::IndexedPages::has).
 #[must_use]
 pub fn archived_text(policy: &Policy, exchange: &Exchange) -> Option<Box<IndexText>> {
     of_document(policy, reading::document_here(policy, exchange)?)

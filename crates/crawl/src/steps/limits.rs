@@ -49,8 +49,8 @@ pub(crate) fn cut_of_body(exchange: &Exchange) -> Option<Cut> {
     }
 }
 
-/// Returns the limit behind a warning of the reader; none if it is about something else, or has a
-/// count of its own.
+/// Returns the limit behind a warning of the reader; `None` if the warning has another cause, or if
+/// the limit has a count of its own.
 const fn limit_of(warning: ParseWarning) -> Option<Limit> {
     match warning {
         ParseWarning::Parsing(
@@ -79,8 +79,8 @@ pub(crate) fn unread_format(
 }
 
 impl Policy {
-    /// Returns the value of a limit; none of those that have more than one, and of those that
-    /// belong to the transfer.
+    /// Returns the value of a limit; `None` for limits with several values and for limits of the
+    /// transfer.
     #[must_use]
     pub fn limit(&self, limit: Limit) -> Option<u64> {
         let (read, listings) = (&self.read, &self.listings);

@@ -1,4 +1,4 @@
-//! The rules by which links are queued.
+//! The rules for queuing links.
 
 use web::Scope;
 
@@ -6,7 +6,7 @@ use crate::context::CrawlContext;
 use crate::policy::Policy;
 use crate::steps::listings::quota::ListingQuota;
 
-/// The rules by which links are queued, of a crawl or of a rebuilt one.
+/// The rules for queuing links, of a crawl or of a rebuilt one.
 #[derive(Clone, Copy)]
 pub(crate) struct LinkRules<'a> {
     pub(crate) policy: &'a Policy,

@@ -17,17 +17,18 @@ use crate::steps::requisites::Requisites;
 use crate::steps::seed_moves;
 use crate::steps::unvisited::LinkTally;
 
-/// The links of a page that lead further.
+/// The links of a page: to visit, and left out as traps.
 #[derive(Debug, Default)]
 pub(crate) struct Outlinks {
-    /// The links to visit: the canonical page, then the others in the order of the page.
+    /// The links to visit: the canonical page first, then the links in page order.
     pub(crate) discovered: Vec<DiscoveredUrl>,
     /// The links that were left out as traps.
     pub(crate) left_out: Vec<LeftOut>,
 }
 
-/// Returns the links of a page to visit, in order; the frontier drops those it knows. Queues the
-/// entries of a sitemap or feed at once. The limits that cost links are added to the reading.
+/// Returns the links of a page to visit, in page order; the frontier drops the links it knows.
+/// Queues the entries of a sitemap or feed at once. The limits that cost links are added to the
+/// reading.
 pub(crate) async fn discover(
     context: &Arc<CrawlContext>,
     lease: &Lease,
@@ -160,7 +161,7 @@ impl LinkRules<'_> {
         outlinks
     }
 
-    /// Adds the links of visited pages to which this page has a shorter way than was known.
+    /// Adds the links of visited pages that have a shorter way through this page than was known.
     fn add_nearer(
         self,
         from: &DiscoveredUrl,
@@ -185,9 +186,9 @@ impl LinkRules<'_> {
         outlinks.discovered.extend(nearer);
     }
 
-    /// Returns the steps from a page to this link: 0 if it is a page itself, more if it is a
-    /// requisite. A link that is not visited is counted. A needed link is a requisite, whatever
-    /// else it is. Frames are requisites if requisites are fetched, and pages otherwise.
+    /// Returns the steps from a page to this link: 0 for a page, more for a page requisite. A link
+    /// that is not visited is counted. A needed link counts as a requisite, regardless of its kind.
+    /// Frames are requisites if requisites are fetched, and pages otherwise.
     fn steps_to(
         self,
         from: &DiscoveredUrl,
@@ -207,7 +208,7 @@ impl LinkRules<'_> {
             return None;
         }
         if link.kind == LinkKind::Requisite {
-            // Requisites are no pages, so their URLs are not listed.
+            // Requisites are not pages, so their URLs are not listed.
             tally.counts.links_out_of_scope += 1;
         } else if !wanted.pages || link.relations.has_any_of(policy.skip_relations) {
             tally.counts.links_nofollow += 1;
@@ -234,7 +235,7 @@ impl LinkRules<'_> {
     }
 }
 
-/// Counts a link that is left out, with the others of its rule.
+/// Counts a link that is left out, grouped by its rule.
 fn leave_out(left_out: &mut Vec<LeftOut>, rule: &str, link: &PageUrl) {
     if let Some(group) = left_out.iter_mut().find(|group| group.rule == rule) {
         group.links += 1;

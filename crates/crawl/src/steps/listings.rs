@@ -7,16 +7,16 @@
 //!
 //! | what | depth | what lets it in |
 //! |---|---|---|
-//! | a sitemap in robots.txt | that of the requesting page | no exclusion; on other hosts, few |
-//! | a sitemap in an index | that of the index | the same host as the index, or the scope |
+//! | a sitemap in robots.txt | as the requesting page | no exclusion; on other hosts, few |
+//! | a sitemap in an index | as the index | the same host as the index, or the scope |
 //! | an entry of a sitemap or feed | one more | the scope; the range of dates |
 //! | a picture or film of an entry | one more | `--page-requisites` |
 //!
-//! The quota of sitemaps and pages per host starts at zero in each session: it brakes hosts that
-//! list without end, and is no promise. The limits on a host over sessions hold for its listings,
-//! too. An index and the first sitemap of a host are read at once, each further one after the
-//! host's other pages: so the queue of a host is bounded by a few sitemaps, and nothing is lost.
-//! Entries are queued in parts, so that memory is bounded by one part.
+//! The quota of sitemaps and pages per host starts at zero in each session: it slows down hosts
+//! that list without end, and is not a guarantee. The limits on a host over sessions also hold for
+//! its listings. An index and the first sitemap of a host are read at once, each further sitemap
+//! after the host's other pages: so the queue of a host is bounded by a few sitemaps, and no entry
+//! is lost. Entries are queued in parts, so that memory is bounded by one part.
 
 pub(crate) mod quota;
 pub(crate) mod rules;
@@ -122,8 +122,8 @@ pub(crate) fn named_sitemaps(
 /// The usual path of a sitemap.
 const USUAL: &str = "/sitemap.xml";
 
-/// Returns true if a redirect of this lease may lead to `to` although that is out of scope: a
-/// sitemap may move on its host, for example where `--scope prefix` lets in one folder.
+/// Returns true if a redirect of this lease may go to `to` although that is out of scope: a sitemap
+/// may move on its host, for example where `--scope prefix` lets in one folder.
 pub(crate) fn may_move(context: &CrawlContext, lease: &Lease, to: &PageUrl) -> bool {
     is_known_sitemap(context, lease) && to.host() == lease.url().host()
 }

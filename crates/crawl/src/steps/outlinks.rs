@@ -1,20 +1,20 @@
 //! The links of a page in its `metadata` record.
 //!
 //! One field per link, as Heritrix writes them and others read them: the URL, a letter for the kind
-//! of hop, and the context. The letters are those of Heritrix's crawl logs. The context is known
-//! here by its kind only, so it has Heritrix's word for that.
+//! of hop, and the context. The letters are the same as in Heritrix's crawl logs. Only the kind of
+//! context is known here, so the field contains Heritrix's word for that kind.
 //!
-//! A page that is not archived although its links are followed leaves nothing else of them, so
-//! those that were queued have fields of their own: the URL and the promise. `crawler rebuild`
-//! reads them.
+//! If a page is not archived although its links are followed, the archive has no other trace of
+//! these links. So the queued links have fields of their own: the URL and the promise. `crawler
+//! rebuild` reads them.
 
 use sinks::{Keeping, MetadataField};
 use store::{DiscoveredUrl, Fate, VisitRecord};
 use web::{CanonicalForm, Document, LinkKind, PageUrl};
 
-/// The most links of a page that are recorded; Heritrix keeps 6,000.
+/// Maximum number of recorded links per page; Heritrix keeps 6,000.
 const MAX_LINKS: usize = 6_000;
-/// The most queued links of a page that are recorded: as many as are read of a page.
+/// Maximum number of recorded queued links per page: the same as the limit of read links.
 const MAX_QUEUED: usize = 50_000;
 
 /// The field with a link that was queued, and its promise.
@@ -22,7 +22,7 @@ const QUEUED: &str = "queued-link";
 /// The field with the number of further links that were queued.
 const QUEUED_NOT_TOLD: &str = "queued-links-not-told";
 
-/// Returns the outlink fields of a document; none unless they are wanted.
+/// Returns the outlink fields of a document; empty unless they are wanted.
 pub(crate) fn notes(is_wanted: bool, document: Option<&Document>) -> Vec<MetadataField> {
     let Some(document) = document.filter(|_| is_wanted) else {
         return Vec::new();
@@ -38,9 +38,9 @@ pub(crate) fn notes(is_wanted: bool, document: Option<&Document>) -> Vec<Metadat
         .collect()
 }
 
-/// Returns the fields of the links that were queued from a page of which the archive gets nothing:
-/// one off topic, or one that an earlier crawl has, compressed differently. Returns none of other
-/// pages.
+/// Returns the fields of the links that were queued from a page whose content is not archived: the
+/// page is off topic, or an earlier crawl has it, compressed differently. Returns no fields for
+/// other pages.
 pub(crate) fn queued(
     row: &VisitRecord,
     keeping: &Keeping,
@@ -65,12 +65,12 @@ pub(crate) fn queued(
 #[derive(Debug, Default)]
 pub(crate) struct NotedLinks {
     pub(crate) links: Vec<DiscoveredUrl>,
-    /// Further links, of which it has the number only.
+    /// Number of further links, whose URLs are omitted.
     pub(crate) not_told: u64,
 }
 
 impl NotedLinks {
-    /// Reads the links of the page at `at`, which was queued as `found`. What is no URL is skipped.
+    /// Reads the links of the page at `at`, which was queued as `found`. Skips invalid URLs.
     pub(crate) fn of(
         fields: &[(String, String)],
         form: &CanonicalForm,

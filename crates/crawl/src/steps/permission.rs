@@ -23,11 +23,11 @@ pub(crate) enum Permission {
     Unknown(RobotsOutage),
 }
 
-/// The error for which a robots.txt is unavailable, and the time until which that holds.
+/// The error that makes a robots.txt unavailable, and the expiry of this finding.
 pub(crate) struct RobotsOutage {
     pub(crate) until: Timestamp,
     pub(crate) error: RobotsError,
-    /// The target of the redirect that it concerns; none for the leased URL.
+    /// The target of the redirect that it concerns; `None` for the leased URL.
     pub(crate) target: Option<PageUrl>,
 }
 
@@ -70,7 +70,7 @@ pub(crate) async fn check(context: &CrawlContext, lease: &Lease) -> Result<Permi
     })
 }
 
-/// Checks the target of a redirect, for which the wait for its host comes later anyway.
+/// Checks the target of a redirect. The caller waits for its host later anyway.
 pub(crate) async fn check_hop(
     context: &CrawlContext,
     lease: &Lease,
@@ -128,8 +128,8 @@ async fn fetch_rules(
     Ok(answer)
 }
 
-/// Judges a page. A site may forbid the spelling with a session that one of its links has, and
-/// allow the page: then the page is requested without what its canonical URL drops.
+/// Judges a page. A site may allow a page but forbid the spelling of a link with a session: then
+/// the page is requested without the parts that its canonical URL drops.
 fn evaluate_page(answer: &RobotsAnswer, url: &PageUrl) -> Permission {
     let permission = evaluate(answer, url);
     if let Permission::Forbidden(_) = permission

@@ -1,12 +1,12 @@
 //! The promise of a link: which links of a focused crawl are visited first.
 //!
-//! Three witnesses speak for a link: the topic's words in its anchor, beside it and in its URL
-//! (Hersovici et al. 1998, "The shark-search algorithm"), the relevance of the page that has it
-//! (Cho, Garcia-Molina and Page 1998), and the harvest of its URL pattern so far, with that of its
-//! host before the pattern has one. Their weighted mean falls into one of eight levels, each 0.6 of
-//! the one before it: most promises are small, and equal steps would throw their order away. Within
-//! a level, links behind fewer pages off topic in a row go first. A seed speaks for its links like
-//! a page that is all about the topic, whatever it says: a user chose it for them.
+//! Three witnesses speak for a link: the topic's words in its anchor, next to it and in its URL
+//! (Hersovici et al. 1998, "The shark-search algorithm"), the relevance of the page that contains
+//! it (Cho, Garcia-Molina and Page 1998), and the harvest of its URL pattern so far, with its
+//! host's harvest as the prior. Their weighted mean falls into one of eight levels, each 0.6 of the
+//! level before: most promises are small, and equal steps would lose their order. Within a level,
+//! links behind fewer pages off topic in a row go first. A seed always speaks for its links like a
+//! page that is all about the topic: a user chose it for them.
 //!
 //! The weights were chosen on half of the topics of `docs/measurements/focus.md`.
 
@@ -22,7 +22,7 @@ const OF_WORDS: f64 = 5.0 / 7.0;
 const OF_PAGE: f64 = 1.0 / 7.0;
 const OF_PATTERN: f64 = 1.0 / 7.0;
 
-/// The least score of a level, in parts of that of the level before it.
+/// Lower bound of a level's score, as a share of the previous level's bound.
 const STEP: f64 = 0.6;
 
 /// The longest run of pages off topic that is counted; longer runs count as this one.
@@ -33,7 +33,7 @@ const LONGEST_RUN: u8 = 3;
 const PRIOR: f64 = 0.1;
 const PRIOR_VISITS: f64 = 2.0;
 
-/// The least threshold that a relevance is divided by.
+/// Minimum threshold that a relevance is divided by.
 const LEAST_THRESHOLD: f64 = 0.001;
 
 /// The topic of a focused crawl and what it has brought so far, for links without a frontier.
@@ -58,7 +58,7 @@ pub(crate) struct PageWitness {
 
 impl PageWitness {
     /// Returns the witness of a page that was queued as `found` and judged as this. A listing or a
-    /// file is not judged: it passes on the run of pages off topic that led to it.
+    /// file is not judged: it passes on the run of pages off topic before it.
     pub(crate) fn of(found: &DiscoveredUrl, judged: Option<&JudgedPage>) -> Self {
         match judged {
             None => Self::unjudged(found),
@@ -69,8 +69,8 @@ impl PageWitness {
         }
     }
 
-    /// Returns the witness of a visit as its record has it. Its verdict stands, whatever the
-    /// `threshold` of the topic is now.
+    /// Returns the witness of a visit from its record. The recorded verdict counts, even if the
+    /// `threshold` of the topic has changed.
     pub(crate) fn recorded(found: &DiscoveredUrl, row: &VisitRecord, threshold: Relevance) -> Self {
         match row.details.relevance {
             None => Self::unjudged(found),
@@ -144,7 +144,7 @@ impl PageWitness {
         self.promise_by(Some(topic), &patterns.harvests(&links), document, links)
     }
 
-    /// `topic` is none before the first seed of a topic of the seeds is read: no words count then.
+    /// `topic` is `None` until the first seed of a topic of the seeds is read: then no words count.
     fn promise_by(
         self,
         topic: Option<&Topic>,

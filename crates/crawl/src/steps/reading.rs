@@ -50,15 +50,16 @@ pub(crate) struct Reading {
     /// SHA-1 of the payload as received.
     pub(crate) payload: PayloadDigest,
     /// The name of the body without its content codings, which may be packed differently each time;
-    /// none if it has none, or was not received and decoded whole.
+    /// `None` if the body has no coding, or was not received and decoded whole.
     pub(crate) content: Option<u128>,
     /// The page's signature.
     pub(crate) signature: PageSignature,
-    /// The document; none if reading it failed.
+    /// The document; `None` if reading it failed.
     pub(crate) document: Option<Document>,
     /// The kind of listing, if the page is a sitemap or a feed.
     pub(crate) listing: Option<ListingKind>,
-    /// The page as the topic judges it; none without a topic, and for what is no page of text.
+    /// The page as the topic judges it; `None` without a topic, and for anything but a page of
+    /// text.
     pub(crate) judged: Option<JudgedPage>,
     /// The limits that cut it.
     pub(crate) cuts: Vec<Cut>,
@@ -74,15 +75,15 @@ pub(crate) struct Reading {
 /// switch to another thread and back costs a tenth of that.
 const SMALL_BODY: usize = 32 << 10;
 
-/// The least size of a large body, decoded. Only decoding shows the size, so reading begins with a
-/// share for this much, and begins again with a share for the maximum.
+/// Minimum size of a large body, decoded. Only decoding shows the size, so reading begins with a
+/// share for this much, and restarts with a share for the maximum.
 const LARGE_BODY: u64 = 1 << 20;
 
 /// Bytes of memory that reading takes for each decoded byte, about: the tree, its text, and copies
 /// of both.
 const READING_FACTOR: u64 = 8;
 
-/// Decoded bytes for each received one, usually. A body that grows more is still read, within
+/// Usual number of decoded bytes per received byte. A body that grows more is still read, within
 /// [`LARGE_BODY`].
 const USUAL_GROWTH: u64 = 12;
 
@@ -127,7 +128,7 @@ fn is_coded(exchange: &Exchange) -> bool {
     exchange.header("content-encoding").is_some()
 }
 
-/// Reads an answer on another thread; returns none if that panicked.
+/// Reads an answer on another thread; returns `None` if that panicked.
 async fn read_elsewhere(
     context: &Arc<CrawlContext>,
     exchange: &Exchange,
@@ -151,7 +152,8 @@ async fn read_elsewhere(
 }
 
 impl Reading {
-    /// Returns the relevance to the topic; none without a topic, and for what is no page of text.
+    /// Returns the relevance to the topic; `None` without a topic, and for anything but a page of
+    /// text.
     pub(crate) fn relevance(&self) -> Option<Relevance> {
         self.judged.as_ref().map(|judged| judged.relevance)
     }
@@ -164,7 +166,7 @@ impl Reading {
     }
 }
 
-/// The rules by which answers of a kind are read.
+/// The rules for reading a kind of answer.
 #[derive(Clone, Copy)]
 pub(crate) struct Reader<'a> {
     pub(crate) policy: &'a Policy,
@@ -184,7 +186,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns true if the page may become an example of the topic, which is then built anew.
+    /// Returns true if the page may become an example of the topic, which is then rebuilt.
     fn may_grow_topic(self) -> bool {
         self.kind == Kind::Seed && self.focus.is_some_and(Focus::grows)
     }
@@ -196,8 +198,8 @@ impl<'a> Reader<'a> {
             .expect("what comes from an archive is in memory")
     }
 
-    /// Reads an answer on this thread; returns none if that panicked: a document can be that
-    /// hostile to a library, and the page is to blame.
+    /// Reads an answer on this thread; returns `None` if that panicked: a document can be that
+    /// hostile to a library, and the panic is the page's fault.
     fn try_read(self, exchange: &Exchange) -> Option<io::Result<Reading>> {
         catch_unwind(AssertUnwindSafe(|| self.read(exchange))).ok()
     }
@@ -206,8 +208,8 @@ impl<'a> Reader<'a> {
         self.read_decoded(exchange, &decoded(self.policy, exchange))
     }
 
-    /// Reads an answer unless its body is large. The beginning of a sitemap or feed is enough: it
-    /// has no text to compare, and its entries are read elsewhere.
+    /// Reads an answer unless its body is large. The beginning of a sitemap or feed is enough: its
+    /// text is not compared, and its entries are read elsewhere.
     fn read_unless_large(self, exchange: &Exchange) -> io::Result<Option<Reading>> {
         let most = LARGE_BODY.min(self.policy.max_decoded);
         let decoded = fetch::decode(&exchange.headers, &exchange.body, most);
@@ -274,7 +276,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns the document of an answer, read on this thread; none if reading it failed.
+/// Returns the document of an answer, read on this thread; `None` if reading it failed.
 #[must_use]
 pub fn document_here(policy: &Policy, exchange: &Exchange) -> Option<Document> {
     catch_unwind(AssertUnwindSafe(|| {
@@ -289,7 +291,7 @@ fn decoded(policy: &Policy, exchange: &Exchange) -> Decoded {
     fetch::decode(&exchange.headers, &exchange.body, policy.max_decoded)
 }
 
-/// Returns what is odd about the content of an answer.
+/// Returns the oddities in the content of an answer.
 fn warnings(exchange: &Exchange, decoded: &Decoded) -> Vec<Warning> {
     let coding = decoded.error.map(|error| {
         tracing::debug!(url = %exchange.url, %error, "content coding");
@@ -379,14 +381,14 @@ pub fn compared_page(url: &str, document: &Document, main_content: bool) -> Comp
     })
 }
 
-/// Returns the name of a payload in the index: the first 128 bits of its SHA-1, whatever digest the
-/// archive writes, because crawls are compared by it.
+/// Returns the name of a payload in the index: the first 128 bits of its SHA-1. This does not
+/// depend on the archive's digest algorithm, because crawls are compared by it.
 #[must_use]
 pub fn payload_name(payload: &[u8]) -> u128 {
     name_by(&PayloadDigest::of(payload))
 }
 
-/// Returns the name of a body without its content codings. What was not read whole equals nothing.
+/// Returns the name of a body without its content codings; `None` unless it was read whole.
 fn content_name(exchange: &Exchange, decoded: &Decoded) -> Option<u128> {
     let is_whole = exchange.truncated.is_none() && !decoded.truncated && decoded.error.is_none();
     (is_coded(exchange) && is_whole).then(|| payload_name(&decoded.bytes))

@@ -1,9 +1,9 @@
 //! From a leased URL to the page: the crawl follows redirects itself, one hop at a time.
 //!
 //! Invariant: no hop is requested that a page would not be. Each is in scope, allowed by
-//! robots.txt, guarded (by the fetcher) and paced by its own host; each is kept for the archive,
-//! but for pages with a visit of their own that only lead back ([`Hop::Passing`]).
-//! Only the leased URL itself is requested conditionally, and never twice.
+//! robots.txt, guarded (by the fetcher) and paced by its own host. Each is kept for the archive,
+//! except pages with a visit of their own that only redirect back ([`Hop::Passing`]). Only the
+//! leased URL itself is requested conditionally, and never twice.
 //!
 //! A target is requested as it was written (RFC 9110 section 15.4). A circle is a request that was
 //! sent before: the same URL to the byte, with the same cookies. So a site may redirect to its own
@@ -30,7 +30,7 @@ use crate::steps::{conditional, content_filter, listings, requisites, seed_moves
 /// The requests from a leased URL to its page.
 #[derive(Default)]
 pub(crate) struct RedirectChain {
-    /// The exchanges in order.
+    /// The exchanges, from first to last.
     pub(crate) exchanges: Vec<Exchange>,
     /// The targets of the redirects that were followed, without other spellings of the leased URL.
     pub(crate) reached: Vec<PageUrl>,
@@ -38,7 +38,7 @@ pub(crate) struct RedirectChain {
     stopped_by: StopReason,
 }
 
-/// A request by which a circle is recognised.
+/// A sent request, to recognise circles.
 struct SentRequest {
     url: String,
     /// The cookies that servers have set, if they are sent.
@@ -65,10 +65,10 @@ impl SentRequest {
 /// The reason why a chain goes no further.
 #[derive(Default)]
 enum StopReason {
-    /// The last exchange is no redirect.
+    /// The last exchange is not a redirect.
     #[default]
     Arrived,
-    /// The last exchange says that the page is what an earlier crawl archived.
+    /// The last exchange shows that the page is unchanged since an earlier crawl.
     NotModified(Box<UnmodifiedPage>),
     /// The next hop was not answered.
     Unanswered(FetchFailure),
@@ -84,7 +84,7 @@ pub(crate) enum ChainEnd<'a> {
     Page(&'a Exchange),
     /// The rule that forbids a hop.
     Barred(Reason),
-    /// A failure, after which the page may be tried again.
+    /// A failure; the page may be tried again.
     Failed(FailedChain),
 }
 
@@ -160,13 +160,13 @@ impl RedirectChain {
         }
     }
 
-    /// Returns the cause of a failure, after the target of the redirects that it concerns: nothing
-    /// is wrong with the leased URL then.
+    /// Returns the cause of a failure, after the redirect target that it concerns, since then the
+    /// leased URL itself is fine.
     fn blamed(&self, cause: Reason) -> Reason {
         let target = match &self.stopped_by {
             StopReason::NoRobots(outage) => outage.target.as_ref(),
             StopReason::Unanswered(_) => self.reached.last(),
-            // The redirects may have led back to the leased URL.
+            // The redirects may have gone back to the leased URL.
             _ => {
                 let last = self.exchanges.last().map(|exchange| &exchange.url);
                 last.filter(|last| self.reached.contains(last))
@@ -178,7 +178,7 @@ impl RedirectChain {
         }
     }
 
-    /// Returns the page of an earlier crawl that has not been modified since.
+    /// Returns the unmodified page of an earlier crawl.
     pub(crate) fn unmodified(&self) -> Option<&Page> {
         match &self.stopped_by {
             StopReason::NotModified(unmodified) => Some(&unmodified.original),
@@ -186,8 +186,8 @@ impl RedirectChain {
         }
     }
 
-    /// Returns the host that was asked last, or whose robots.txt was: that of `leased` if there was
-    /// no redirect.
+    /// Returns the host that was asked last, for a page or for its robots.txt: the host of `leased`
+    /// if there was no redirect.
     pub(crate) fn asked_last(&self, leased: &PageUrl) -> Host {
         let of_target = match &self.stopped_by {
             StopReason::Unanswered(_) => self.reached.last().map(PageUrl::host),
@@ -327,7 +327,7 @@ fn login_clause(refusal: &Exchange) -> String {
     }
 }
 
-/// Returns a failure as a reason, which is counted without what differs from server to server.
+/// Returns a failure as a reason. Its name omits the details that differ between servers.
 fn reason_of(failure: &FetchFailure) -> Reason {
     let (name, detail) = match failure {
         FetchFailure::PrivateAddress { address, refusal } => {
@@ -343,8 +343,8 @@ fn reason_of(failure: &FetchFailure) -> Reason {
     Reason::with_detail(name, format!(": {detail}"))
 }
 
-/// Returns the schemes of the challenges in a field: of each element, the first word that is no
-/// parameter.
+/// Returns the schemes of the challenges in a field: of each element, the first word, unless it is
+/// a parameter.
 fn schemes(field: &str) -> Vec<String> {
     let unquoted: String = field.split('"').step_by(2).collect();
     let elements = unquoted.split(',');
@@ -383,15 +383,15 @@ fn is_document(response: &Exchange) -> bool {
     }
 }
 
-/// Returns the target of a redirect. An empty `Location` and one that is no URL name none, as in
-/// browsers.
+/// Returns the target of a redirect. As in browsers, an empty or invalid `Location` does not name a
+/// target.
 fn target(response: &Exchange, form: &CanonicalForm) -> Option<Result<PageUrl, UrlError>> {
     let location = response.location().filter(|text| !text.trim().is_empty())?;
     let target = response.url.join(&location, form);
     (!matches!(target, Err(UrlError::Malformed(_)))).then_some(target)
 }
 
-/// Returns true if there may be room later.
+/// Returns true if the error means a full disk, which may have room later.
 fn is_want_of_room(kind: io::ErrorKind) -> bool {
     matches!(
         kind,
@@ -411,7 +411,7 @@ fn is_about_conditions(answer: &Exchange) -> bool {
 enum Hop {
     /// It may be the page.
     Own,
-    /// It is another page of the crawl, and may lead back to the leased URL.
+    /// It is another page of the crawl, and may redirect back to the leased URL.
     Passing,
     /// It is not requested, for this reason.
     Barred(StopReason),

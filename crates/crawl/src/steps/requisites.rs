@@ -9,26 +9,26 @@ use web::{OutOfScope, PageUrl, Scope};
 
 use crate::choice::{self, UnknownChoice};
 
-/// A choice of which requisites are fetched.
+/// A choice of page requisites to fetch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Requisites {
     /// No requisite is fetched.
     #[default]
     Off,
-    /// Those in scope are fetched, even for a page at the greatest depth.
+    /// Page requisites in scope are fetched, even for a page at the maximum depth.
     Scope,
-    /// Those on any host are fetched; exclusions hold.
+    /// Page requisites on any host are fetched; exclusions hold.
     Any,
 }
 
 impl Requisites {
-    /// The most steps from a page: what the page names (1), what a style sheet of it names (2), and
-    /// so on. Browsers have no bound, and a server may answer each sheet with the import of
-    /// another.
+    /// Maximum number of steps from a page: 1 to what the page names, 2 to what its style sheet
+    /// names, and so on. Browsers do not limit the steps, and a server may answer each sheet with
+    /// the import of another.
     pub(crate) const MOST_STEPS: u8 = 8;
 
-    /// The most requisites of one page or style sheet ([`store::Limit::Requisites`]). The largest
-    /// pages of the web have some hundred.
+    /// Maximum number of requisites per page or style sheet ([`store::Limit::Requisites`]). The
+    /// largest pages of the web have some hundred.
     pub(crate) const MOST_PER_PAGE: usize = 1_000;
 
     /// Returns true if a requisite with this URL may be fetched.
@@ -43,8 +43,8 @@ impl Requisites {
 
 /// Returns the `Referer` of a request for a requisite, as browsers send it within a site (Referrer
 /// Policy section 3.7, "strict-origin-when-cross-origin"): the page that needs it, or the page's
-/// origin to another origin. Other sites get none, and pages have none: a page must not depend on
-/// the way that led to it.
+/// origin to another origin. It is not sent to other sites, and never for pages: a page must not
+/// depend on the way that was taken to reach it.
 pub(crate) fn referer(found: &DiscoveredUrl, url: &PageUrl) -> Option<HeaderValue> {
     let page = found.via.as_ref().filter(|_| found.requisite > 0)?;
     let is_https = |url: &PageUrl| url.as_url().scheme() == "https";

@@ -1,9 +1,10 @@
 //! The robots.txt files that wait to be archived.
 //!
-//! A robots.txt takes a permit of its own, after which the page waits for the next one. So the file
-//! stays in memory until the visit that requested it ends, and is archived with that. A process
-//! that dies in between has read a robots.txt that no archive has: the journal remembers its rules,
-//! and it is not fetched again ([ADR 9](../../../../docs/adr/0009-what-the-archive-tells.md)).
+//! A robots.txt takes a permit of its own, and the page waits for the next permit. So the file
+//! stays in memory until the visit that requested it ends, and is archived with that visit. If a
+//! process dies in between, no archive has the robots.txt that it read: the journal remembers its
+//! rules, and it is not fetched again ([ADR
+//! 9](../../../../docs/adr/0009-what-the-archive-tells.md)).
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -13,7 +14,7 @@ use sinks::Resource;
 use store::Cut;
 use web::{Exchange, MAX_ROBOTS_BYTES, Truncation, UrlKey};
 
-/// The most bytes that wait. Files beyond that are not archived.
+/// Maximum number of bytes that wait. Files beyond that are not archived.
 const MOST_WAITING: usize = 16 << 20;
 
 /// The files that wait for the end of the visit that requested them.

@@ -2,8 +2,8 @@
 //!
 //! A site that has moved within its registrable domain (`www` or not, http or https) is the site
 //! that the user means, so the new place joins the scope as if it were a seed. Another site may be
-//! anything, such as a login page of a social network: the page that the seed leads to is visited,
-//! and the user is told how to crawl the rest.
+//! anything, such as a login page of a social network: the crawl visits the page that the seed has
+//! moved to, and reports to the user how to crawl the rest.
 
 use store::{Lease, StoreFault};
 use web::{Document, LinkKind, PageUrl, Scope};

@@ -1,8 +1,8 @@
 //! Links that are not followed: their number, and the rule that leaves each one out.
 //!
-//! The journal does not record left-out links one by one, because there can be any number of them.
-//! While a crawl runs their URLs are counted, each once up to a bound; afterwards the archived
-//! pages are read again and judged by the same rules.
+//! The journal does not record left-out links one by one, because their number is unlimited. While
+//! a crawl runs their URLs are counted, each once up to a bound; afterwards the archived pages are
+//! read again and judged by the same rules.
 
 use store::{Cut, Limit, SkippedBy};
 use web::{Document, Link, LinkKind, PageUrl, Scope, UrlKey};
@@ -23,7 +23,7 @@ pub(crate) struct LinkTally {
 }
 
 impl LinkTally {
-    /// Counts a link that leads out of the scope.
+    /// Counts a link to a URL that is out of the scope.
     pub(crate) fn out_of_scope(&mut self, url: &PageUrl) {
         self.counts.links_out_of_scope += 1;
         self.unvisited.push((SkippedBy::Scope, url.key()));
@@ -36,7 +36,7 @@ impl LinkTally {
         self.unvisited.push((SkippedBy::Limit, url.key()));
     }
 
-    /// Counts a link that is lost by a limit of the crawler.
+    /// Counts a link that is lost to a limit of the crawler.
     pub(crate) fn cut(&mut self, limit: Limit) {
         let of_host = [
             Limit::SitemapNesting,
@@ -47,15 +47,15 @@ impl LinkTally {
         Cut { limit, lost: 1 }.add_to(&mut self.cuts);
     }
 
-    /// Counts a link that was taken for a trap.
+    /// Counts a link that looks like a trap.
     pub(crate) fn trap(&mut self, url: &PageUrl) {
         self.counts.links_to_traps += 1;
         self.unvisited.push((SkippedBy::Trap, url.key()));
     }
 }
 
-/// Returns the rule that leaves out a link of a page, with the reason; none if no rule does, and
-/// for requisites. `depth` is that of the page.
+/// Returns the rule that leaves out a link of a page, with the reason; `None` if no rule does, and
+/// for page requisites. `depth` is the page's depth.
 #[must_use]
 pub fn why_unvisited(
     policy: &Policy,

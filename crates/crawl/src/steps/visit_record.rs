@@ -48,7 +48,7 @@ pub(crate) fn without_page(
     }
 }
 
-/// Returns a span in whole milliseconds, as the archive has it.
+/// Returns a span in whole milliseconds, as in the archive.
 fn in_millis(span: Duration) -> Duration {
     Duration::from_millis(u64::try_from(span.as_millis()).unwrap_or(u64::MAX))
 }
@@ -143,7 +143,7 @@ fn record_duplicate(
     }
 }
 
-/// Returns the rule by which a page repeats its original.
+/// Returns the match rule of a page and its original.
 fn rule(original: &Original) -> DuplicateRule {
     match original.likeness {
         _ if original.by_canonical => DuplicateRule::ByCanonical,
@@ -226,7 +226,7 @@ fn canonical_clause(row: &VisitRecord, original: &Original) -> String {
 
 /// Returns the fields of the `metadata` record about the match of a page with its original, and its
 /// rank in the original's cluster. `crawler rebuild` reads them ([`rebuild_visit`]). If only the
-/// text of a page is kept, its heading is among them, because it decided, too.
+/// text of a page is kept, its heading is included, because it contributed to the decision.
 ///
 /// [`rebuild_visit`]: crate::rebuild_visit
 pub(crate) fn match_fields(
@@ -277,8 +277,8 @@ pub(crate) const CONTENT: &str = "decoded-payload";
 /// The field with the feature that matched a page with its original.
 pub(crate) const MATCHED_BY: &str = "matched-by";
 
-/// The value of [`MATCHED_BY`] for a page that is near enough only to a page that it calls
-/// canonical.
+/// The value of [`MATCHED_BY`] for a page that is near enough only because it names the original as
+/// its canonical page.
 pub(crate) const BY_CANONICAL: &str = "canonical";
 
 /// A field with a kept page whose content is part of this page's.
@@ -305,7 +305,7 @@ fn cut_fields(cuts: &[Cut]) -> impl Iterator<Item = MetadataField> {
     cuts.iter().map(move |cut| (CUT_BY, value(cut)))
 }
 
-/// Reads the value of a field [`CUT_BY`]; none if it names no limit.
+/// Reads the value of a field [`CUT_BY`]; `None` if it names no limit.
 pub(crate) fn cut_of_field(value: &str) -> Option<Cut> {
     let (limit, lost) = value.split_once(' ').unwrap_or((value, "0"));
     Some(Cut {
@@ -344,7 +344,7 @@ pub(crate) fn warnings_of(exchanges: &[Exchange]) -> impl Iterator<Item = Warnin
 }
 
 /// Returns the fields of the archive's `metadata` record. `more` are the fields of [`match_fields`]
-/// and those of the page's links.
+/// and of the page's links.
 pub(crate) fn metadata(row: &VisitRecord, more: Vec<MetadataField>) -> Vec<MetadataField> {
     let resemblance = row.resemblance.map(|share| format!("{share:.4}"));
     // A payload in the archive has a digest of its own there.
@@ -395,7 +395,7 @@ pub(crate) fn metadata(row: &VisitRecord, more: Vec<MetadataField>) -> Vec<Metad
         .collect()
 }
 
-/// Returns the data of a reason as JSON; none if its text says all.
+/// Returns the data of a reason as JSON; `None` if its text already contains all.
 fn reason_data(reason: &Reason) -> Option<String> {
     match reason {
         Reason::Said { detail, .. } if detail.is_empty() => None,

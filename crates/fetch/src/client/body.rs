@@ -1,9 +1,9 @@
 //! Reads a body that may be endless, slow, broken or huge.
 //!
-//! Memory: a download holds at most [`HELD`] bytes, and only as far as the budget has a share for
-//! it; a longer body goes to a spool, a file without a name. So no download waits for another, the
-//! limits of time and the minimum rate always run, and *n* downloads take at most *n* × [`HELD`]
-//! bytes of memory and *n* × the limit of disk.
+//! Memory: a download holds at most [`HELD`] bytes, and only with a share of the budget for them; a
+//! longer body goes to a spool, a file without a name. So no download waits for another, the limits
+//! of time and the minimum rate always run, and *n* downloads take at most *n* × [`HELD`] bytes of
+//! memory and *n* × the limit of disk.
 
 use std::io;
 use std::path::Path;
@@ -25,7 +25,7 @@ use crate::stalls::Stalled;
 
 /// Bytes of a body that are held in memory.
 const HELD: usize = 256 << 10;
-/// The step in which shares are taken, in bytes.
+/// The increment of shares, in bytes.
 const STEP: usize = 32 << 10;
 
 /// A body as received, perhaps cut.
@@ -33,15 +33,15 @@ const STEP: usize = 32 << 10;
 pub(crate) struct ReceivedBody {
     pub(crate) body: Body,
     pub(crate) truncated: Option<Truncation>,
-    /// What prevented the rest.
+    /// The cause, if the rest is missing.
     pub(crate) warning: Option<Warning>,
 }
 
 /// Reads a body until the end, or until a limit on its size or its time cuts it. If the connection
-/// breaks, or too little came recently, what came is kept.
+/// breaks, or too little came recently, the received part is kept.
 ///
 /// # Errors
-/// The failure, if nothing came of a page, and [`FetchFailure::Spool`].
+/// The failure, if a page's body is empty so far, and [`FetchFailure::Spool`].
 pub(crate) async fn read(
     response: &mut Response<Incoming>,
     options: &FetchOptions,
@@ -98,10 +98,10 @@ pub(crate) async fn read(
     }
 }
 
-/// A body as received so far: the last part in memory, those before it in the spool.
+/// A body as received so far: the last part in memory, the earlier parts in the spool.
 struct BodyBuffer<'a> {
     memory: &'a MemoryBudget,
-    /// The directory of the spool; none if everything stays in memory.
+    /// The directory of the spool; `None` if everything stays in memory.
     directory: Option<&'a Path>,
     held: Vec<u8>,
     /// The bytes that the share allows.
@@ -173,8 +173,8 @@ impl<'a> BodyBuffer<'a> {
         Ok(())
     }
 
-    /// Ends a body of which the rest is missing. Of a page something must have come; of any other
-    /// response the head is enough.
+    /// Ends a body whose rest is missing. For a page, some bytes of the body are required; for any
+    /// other response the head is enough.
     async fn broken_off(
         self,
         response: &Response<Incoming>,
@@ -248,7 +248,7 @@ fn lacks_close_notify(error: &hyper::Error) -> bool {
         .any(|error| error.kind() == io::ErrorKind::UnexpectedEof)
 }
 
-/// Returns the warning for a body that broke off, by the way in which its end was announced.
+/// Returns the warning for a body that broke off, by its framing.
 fn warning_of_broken(response: &Response<Incoming>) -> Warning {
     let fields = response.headers();
     match () {

@@ -2,10 +2,10 @@
 //! them (section 7.1).
 //!
 //! Pure. A line that ends in LF alone, or in more than one CR, gets CR LF: the engine refuses the
-//! first, or cuts the body there. Everything else passes as it came, for the engine to judge, and
-//! so does the rest of a body from the first byte that does not belong where it is. Nothing is held
-//! back, so the engine's limits on lines hold here too. Invariants: packets make no difference, and
-//! a well-formed body passes unchanged, without a copy.
+//! first, or cuts the body there. All other bytes pass unchanged, for the engine to judge, and so
+//! does the rest of a body from the first misplaced byte. No bytes are held back, so the engine's
+//! limits on lines hold here too. Invariants: packets make no difference, and a well-formed body
+//! passes unchanged, without a copy.
 
 use std::borrow::Cow;
 
@@ -21,16 +21,16 @@ pub(crate) struct ChunkLines {
 enum Place {
     /// The digits of a size, so far; `None` before the first.
     Size(Option<u64>),
-    /// The rest of a line behind this size.
+    /// The rest of a line after this size.
     Extension(u64),
     /// Data with this many bytes left.
     Data(u64),
-    /// The line end behind data.
+    /// The line end after data.
     DataEnd,
     Trailer {
         is_empty: bool,
     },
-    /// The end of the body, or bytes that do not belong where they are.
+    /// The end of the body, or misplaced bytes.
     Unread,
 }
 
@@ -129,7 +129,7 @@ impl ChunkLines {
     }
 }
 
-/// Returns the place behind another byte of a size.
+/// Returns the place after another byte of a size.
 fn size_with(size: Option<u64>, byte: u8) -> Place {
     if let Some(digit) = char::from(byte).to_digit(16) {
         let size = size.unwrap_or_default().checked_mul(16);

@@ -1,4 +1,4 @@
-//! The clients of hyper, one for each certificate and ruled port, and the connections they use.
+//! The clients of hyper, one per certificate and ruled port, and the connections they use.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ const IDLE_PER_HOST: usize = 4;
 const H2_STREAM_WINDOW: u32 = 512 << 10;
 const H2_CONNECTION_WINDOW: u32 = 1 << 20;
 
-/// The clients without a certificate of the user's, and those with each.
+/// The clients without a user certificate, and the clients per certificate.
 #[derive(Debug)]
 pub(crate) struct Clients {
     without: ClientsOfPorts,
@@ -37,8 +37,8 @@ pub(crate) struct Clients {
     seats: Arc<IdleSeats>,
 }
 
-/// A client per port in the resolve rules, because the engine asks its resolver without the port;
-/// and one for all other ports.
+/// One client per port in the resolve rules, because the engine asks its resolver without the port,
+/// and one client for all other ports.
 #[derive(Debug)]
 struct ClientsOfPorts {
     of_port: Vec<(u16, Client)>,
@@ -79,8 +79,8 @@ impl Clients {
         })
     }
 
-    /// Returns a seat for the origin of `url`, which lets it keep its connections; `None` if there
-    /// is none.
+    /// Returns a seat for the origin of `url`, which lets it keep its connections; `None` if all
+    /// seats are taken.
     pub(crate) fn seat(&self, url: &PageUrl) -> Option<Seat> {
         self.seats.take(url.origin())
     }

@@ -27,11 +27,11 @@ use web::Body;
 
 use self::layers::{Coding, Peeled, peel};
 
-/// The most codings on top of each other; more are an attack.
+/// Maximum number of nested codings; more are an attack.
 const MAX_LAYERS: usize = 3;
-/// The least decoded size of a bomb.
+/// Minimum decoded size of a bomb.
 const BOMB_SIZE: usize = 1 << 20;
-/// The least growth of a bomb. No text grows so much: zeros in gzip grow 1,029-fold, the most
+/// Minimum growth of a bomb. No text grows as much: zeros in gzip grow 1,029-fold, the most
 /// repetitive pages some hundredfold.
 const BOMB_RATIO: usize = 1000;
 
@@ -78,14 +78,14 @@ pub fn decode(headers: &HeaderMap, body: &Body, cap: u64) -> Decoded {
     Decoding::peeled(&named, Box::new(body.reader()), cap).whole()
 }
 
-/// Returns at most `cap` bytes of a body that is itself a gzip file, whatever its header fields say
-/// (`sitemap.xml.gz`).
+/// Returns at most `cap` bytes of a body that is itself a gzip file, regardless of its header
+/// fields (`sitemap.xml.gz`).
 #[must_use]
 pub fn gunzip(body: &Bytes, cap: u64) -> Decoded {
     Decoding::gunzip(&**body, cap).whole()
 }
 
-/// The codings that a header names, in the order in which they were applied.
+/// The codings that a header names, in the order they were applied.
 #[derive(Default)]
 struct Codings {
     codings: Vec<Coding>,
@@ -146,7 +146,7 @@ pub struct Decoding<'a> {
 
 impl<'a> Decoding<'a> {
     /// Removes the codings that `Content-Encoding` names, and yields at most `cap` bytes. A body
-    /// that is in none of them is read as it is.
+    /// that is not coded is read as it is.
     #[must_use]
     pub fn of(headers: &HeaderMap, body: &'a Body, cap: u64) -> Self {
         Self::peeled(&Codings::of(headers), Box::new(body.reader()), cap)
@@ -158,7 +158,7 @@ impl<'a> Decoding<'a> {
         self.truncated
     }
 
-    /// Removes gzip, whatever the header fields say.
+    /// Removes gzip, regardless of the header fields.
     #[must_use]
     pub fn gunzip(body: impl BufRead + 'a, cap: u64) -> Self {
         let named = Codings {

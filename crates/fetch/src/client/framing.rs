@@ -15,14 +15,14 @@ pub(crate) struct Field<'a> {
     pub(crate) value: Cow<'a, [u8]>,
 }
 
-/// The content behind a head, as far as it came.
+/// The part of the content that has come after a head.
 pub(crate) struct Content<'a> {
     pub(crate) begins_with: &'a [u8],
     pub(crate) has_ended: bool,
 }
 
 /// Settles the fields of a response of HTTP/1.`minor_version`, and returns the minor version that
-/// it is read in; `None` if more of the content is needed to tell.
+/// it is read in; `None` if the decision needs more of the content.
 pub(crate) fn settle(
     fields: &mut Vec<Field<'_>>,
     minor_version: u8,
@@ -81,8 +81,8 @@ fn codings(fields: &[Field<'_>]) -> Vec<String> {
     names.collect()
 }
 
-/// Leaves one `Content-Length`, or none if it is no number. If several differ, the greatest counts:
-/// what comes is kept even if that is less.
+/// Leaves one `Content-Length`, or none if its value is not a number. If several differ, the
+/// greatest counts: received bytes are kept even if they are fewer.
 fn settle_length(fields: &mut Vec<Field<'_>>, warnings: &mut Vec<Warning>) {
     let values = values(fields, b"content-length");
     let is_field = fields

@@ -1,9 +1,9 @@
 //! The head of an HTTP/1 response: read as browsers, curl and wget read it, written as RFC 9112
 //! has it.
 //!
-//! Pure. What cannot be mended is left to the engine, which refuses it. ADR 25 has the table of
-//! what is odd, what others do, and what happens here. Invariant: a well-formed head is returned
-//! without warnings, and mending a mended head changes nothing.
+//! Pure. A head that cannot be mended is left to the engine, which refuses it. ADR 25 has the table
+//! of oddities, with the reactions of other programs and of this one. Invariant: a well-formed head
+//! is returned without warnings, and mending a mended head changes nothing.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ const MAX_ODD: usize = 4;
 /// Meaning of the bytes that a server sent.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// More bytes are needed to tell.
+    /// More bytes are needed to decide.
     Incomplete,
     /// No head that can be mended.
     Foreign,
@@ -31,12 +31,12 @@ pub(crate) enum Next {
 /// The beginning of what a server sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Came {
-    /// Nothing but blank lines.
+    /// Only blank lines.
     #[default]
     Nothing,
-    /// A response, as far as its bytes tell.
+    /// A response, judging by its bytes so far.
     Response,
-    /// Bytes that begin no response.
+    /// Bytes that do not begin a response.
     Other,
 }
 
@@ -119,7 +119,7 @@ pub(crate) fn beginning(came: &[u8]) -> Came {
 }
 
 impl Searched {
-    /// Returns the end of the first empty line behind `begin`.
+    /// Returns the end of the first empty line after `begin`.
     fn end_of_head(&mut self, came: &[u8], begin: usize) -> Option<usize> {
         self.line = self.line.max(begin);
         self.bytes = self.bytes.max(begin);
@@ -142,9 +142,9 @@ fn blank_lines(came: &[u8]) -> usize {
     came.iter().take_while(is_blank).count()
 }
 
-/// Returns the place behind `blank` where a status line begins or may begin, once more bytes come.
-/// Without a status line there is no sign that a server speaks HTTP: version 0.9 is not read (curl
-/// and Firefox neither).
+/// Returns the place after `blank` where a status line begins, or may begin once more bytes come.
+/// Only a status line shows that a server speaks HTTP: version 0.9 is not read (curl and Firefox
+/// neither).
 fn status_line(came: &[u8], blank: usize) -> Option<usize> {
     let may_begin = |begin: usize, name: &[u8; 4]| {
         let length = name.len().min(came.len() - begin);
@@ -198,7 +198,7 @@ fn is_status_line(line: &[u8]) -> bool {
     is_version && code == 3 && (reason.is_empty() || reason[0] == b' ') && !has_controls(reason)
 }
 
-/// Returns the minor version of HTTP/1 in which such a response is read, and what follows.
+/// Returns the minor version of HTTP/1 for reading such a response, and the rest of the line.
 fn version(line: &[u8]) -> Option<(u8, &[u8])> {
     if line.get(..3)?.eq_ignore_ascii_case(b"ICY") {
         return Some((0, &line[3..]));
@@ -235,7 +235,7 @@ fn without_more_digits(rest: &[u8]) -> &[u8] {
     }
 }
 
-/// Reads the lines behind the status line. A line that is no field is skipped.
+/// Reads the lines after the status line. A line that is not a field is skipped.
 fn fields<'a>(
     lines: impl Iterator<Item = &'a [u8]>,
     warnings: &mut Vec<Warning>,

@@ -40,7 +40,7 @@ pub struct HttpFetch {
     request_headers: RequestHeaders,
     /// The cookies that servers have set, if they are kept.
     cookies: Option<SessionCookies>,
-    /// One permit for each request in flight: its connection is an open file.
+    /// One permit per request in flight: its connection is an open file.
     files: Semaphore,
     options: FetchOptions,
 }
@@ -50,8 +50,8 @@ impl HttpFetch {
     ///
     /// # Errors
     ///
-    /// [`SetupError`] if the options cannot be fulfilled. A machine without root certificates is no
-    /// error: https then fails page by page.
+    /// [`SetupError`] if the options cannot be fulfilled. A machine without root certificates is
+    /// accepted: https then fails page by page.
     pub fn new(options: FetchOptions) -> Result<Self, SetupError> {
         let Ok(user_agent) = HeaderValue::from_str(&options.user_agent) else {
             return Err(SetupError::UserAgent(options.user_agent));
@@ -101,8 +101,8 @@ impl HttpFetch {
         found.unwrap_or(Err(FetchFailure::Dns))
     }
 
-    /// Returns the head of the answer, with the time at which its exchange began. While files are
-    /// short, connecting is tried again: that is no failure of the host.
+    /// Returns the head of the answer, with the time when its exchange began. While files are
+    /// short, connecting is tried again: the shortage is not the host's failure.
     async fn begin(
         &self,
         url: &PageUrl,
@@ -281,9 +281,8 @@ fn check_head(response: &Response<Incoming>, limits: &FetchLimits) -> Result<(),
     if bytes > limits.header_bytes || fields.len() > limits.header_fields {
         return Err(FetchFailure::HeadersTooLarge);
     }
-    // 101 Switching Protocols was not requested. 600 to 999 are invalid and sent all the same (999
-    // by linkedin.com): RFC 9110 section 15 has a client treat them as errors, and they are
-    // answers.
+    // 101 Switching Protocols was not requested. 600 to 999 are invalid but still sent (999 by
+    // linkedin.com): RFC 9110 section 15 has a client treat them as errors, and they are answers.
     if response.status().as_u16() >= 200 {
         Ok(())
     } else {

@@ -1,9 +1,9 @@
 //! Idle connections over all hosts: which origins may keep one.
 //!
 //! The engine's pool bounds the idle connections of an origin and closes them after [`IDLE`], but
-//! nothing in it bounds them over all origins: 4,000 hosts that were asked in turn took 4,000 files
-//! and 285 MiB. So an origin keeps its connections only while it has a seat here. Without a seat it
-//! gets a new connection, which ends with the response.
+//! not their number over all origins: 4,000 hosts that were asked in turn took 4,000 files and 285
+//! MiB. So an origin keeps its connections only while it has a seat here. Without a seat it gets a
+//! new connection, which ends with the response.
 //!
 //! Invariant: a seat is free again only once the pool has closed the connections of its origin. The
 //! pool looks every [`IDLE`] for connections that were idle for longer.
@@ -14,10 +14,10 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Time for which idle connections are kept: as long as a polite crawler may need them again, and
-/// no longer, because over many hosts they dominate memory.
+/// Lifetime of idle connections: as long as a polite crawler may need them again, and no longer,
+/// because over many hosts they dominate memory.
 pub(crate) const IDLE: Duration = Duration::from_secs(10);
-/// Time after its last request at which an origin certainly has no connection left.
+/// Time from an origin's last request until certainly all its connections are closed.
 const CLOSED: Duration = IDLE.saturating_mul(2);
 /// Minimum time between two searches for seats that are free again.
 const SEARCH_EVERY: Duration = Duration::from_secs(1);
@@ -58,7 +58,7 @@ impl IdleSeats {
         })
     }
 
-    /// Returns the origin's seat, or a free one; `None` if there is none.
+    /// Returns the origin's seat, or a free one; `None` if all seats are taken.
     pub(crate) fn take(self: &Arc<Self>, origin: String) -> Option<Seat> {
         let now = Instant::now();
         let mut taken = self.taken();

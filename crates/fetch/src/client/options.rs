@@ -23,7 +23,7 @@ use crate::stalls::Stalls;
 pub struct FetchOptions {
     /// The `User-Agent` field, whole.
     pub user_agent: String,
-    /// The limits at which an answer is cut or given up.
+    /// The limits that cut an answer or give it up.
     pub limits: FetchLimits,
     /// True if private, loopback and link-local addresses may be asked.
     pub allow_private: bool,
@@ -31,21 +31,21 @@ pub struct FetchOptions {
     pub allow_addresses: Vec<IpAddr>,
     /// The service that resolves names. Its answers are guarded.
     pub names: NameService,
-    /// The names that are not looked up. Their addresses are guarded all the same.
+    /// The names that are not looked up. Their addresses are still guarded.
     pub resolve: Vec<ResolveRule>,
     /// PEM files with certificates to trust besides the system's.
     pub ca_certificates: Vec<PathBuf>,
     /// Hosts whose certificates are not checked.
     pub insecure_hosts: Vec<InsecureHost>,
-    /// The proxy of all requests. The environment (`http_proxy`) has no effect.
+    /// The proxy of all requests. The environment (`http_proxy`) is ignored.
     pub proxy: Option<ProxyUrl>,
     /// The fields and cookies for single origins.
     pub secrets: Arc<Secrets>,
     /// True if the cookies that servers set are sent back to their origins.
     pub keeps_cookies: bool,
-    /// The certificates by which the crawler identifies itself.
+    /// The client certificates of the crawler.
     pub client_certificates: ClientCertificates,
-    /// The number of idle connections per host: as many as are used at a time (see
+    /// The number of idle connections per host, the same as the maximum in use at a time (see
     /// [`PacingRules::connections_per_host`](crate::PacingRules::connections_per_host)).
     pub connections_per_host: usize,
     /// The open files of the client.
@@ -100,20 +100,20 @@ pub struct FetchLimits {
     /// Time from the look-up of the name to the end of the head, and of the longest silence of a
     /// body.
     pub timeout: Duration,
-    /// Time of a body, after which it is cut, and the exchange counts as answered. It ends those
-    /// that come barely faster than the minimum rate.
+    /// Maximum time of a body. After that it is cut, and the exchange counts as answered. This ends
+    /// bodies that come barely faster than the minimum rate.
     pub body_time: Duration,
     /// Time from the look-up of the name to the end of the TLS handshake.
     pub connect_timeout: Duration,
     /// Minimum rate of a body in bytes per second, averaged over each `min_rate_grace` without its
-    /// silence; 0 for none.
+    /// silence; 0 disables it.
     pub min_rate: u64,
-    /// The time before the rate of a body counts, and the window over which it counts then;
-    /// `timeout` if that is shorter. Tenths of it in which nothing comes count for `timeout` only.
+    /// The time before the rate of a body counts, and then the window of the average; `timeout` if
+    /// that is shorter. Tenths of it without any bytes are limited by `timeout` only.
     pub min_rate_grace: Duration,
     /// The time that the addresses of a name are cached.
     pub names_kept: Duration,
-    /// The greatest number of redirects in a row, for the code that follows them.
+    /// Maximum number of redirects in a row, for the code that follows them.
     pub redirects: usize,
 }
 

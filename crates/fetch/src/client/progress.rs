@@ -1,10 +1,10 @@
 //! The recent rate of a download: fast, stalled, or too slow to be waited for.
 //!
 //! Time is divided into spans, ten per grace time of the limits. A body is given up if the last ten
-//! spans that brought something together brought less than the minimum rate, and stalled if its
-//! last span alone did. Silent spans do not count: silence has its own limit, the timeout. Earlier
-//! bytes count for nothing after the grace time: a server that sends 4 MiB at once and then a byte
-//! a second is given up as soon as one that sends a byte a second from the beginning.
+//! spans with any bytes brought less than the minimum rate together, and stalled if its last span
+//! alone did. Silent spans do not count: silence has its own limit, the timeout. Earlier bytes do
+//! not count after the grace time: a server that sends 4 MiB at once and then one byte per second
+//! is given up as soon as a server that sends one byte per second from the beginning.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub(crate) struct Progress {
     spans: [u64; SPANS],
     /// Spans that brought something and ended.
     ended: usize,
-    /// Bytes of the span that has not ended.
+    /// Bytes of the current span.
     now: u64,
     due: Instant,
 }
@@ -36,7 +36,7 @@ pub(crate) enum Movement {
     Moving,
     /// Less than the minimum rate in the last span.
     Stalled,
-    /// Less than the minimum rate in the last spans that brought something together.
+    /// Less than the minimum rate in the last spans with any bytes, taken together.
     TooSlow,
 }
 

@@ -15,10 +15,10 @@
 //!
 //! [`Names`]: crate::ssrf_guard::names::Names
 //!
-//! So a name server that answers the proxy otherwise than us (DNS rebinding) is stopped under
+//! So a name server that answers the proxy differently than us (DNS rebinding) is stopped under
 //! `socks5://`, and otherwise only by a proxy that refuses private addresses itself. The proxy's
-//! own address may be any: the user gave it. Certificates of pages are checked here whatever the
-//! proxy. An https page whose host is an IPv6 address cannot be fetched through a proxy.
+//! own address may be any: the user gave it. Certificates of pages are always checked here, with
+//! any proxy. An https page whose host is an IPv6 address cannot be fetched through a proxy.
 //!
 //! User and password are sent to the proxy only; they are never shown, logged or stored.
 
@@ -53,7 +53,7 @@ enum Kind {
     Socks5h,
 }
 
-/// The reason why a text is no [`ProxyUrl`]. It does not repeat the text, which may hold a
+/// The reason why a text is not a [`ProxyUrl`]. It does not repeat the text, which may hold a
 /// password.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProxyUrlError {
@@ -74,7 +74,7 @@ pub enum ProxyUrlError {
 /// The check of a host before the proxy is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProxyPrecheck {
-    /// None: the connection's own look-up is the guarded one.
+    /// No check: the connection's own look-up is guarded.
     Nothing,
     /// The addresses of the host's name.
     Addresses,

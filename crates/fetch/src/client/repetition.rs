@@ -48,8 +48,8 @@ pub(crate) fn connection_for(
     }
 }
 
-/// Returns true if a kept connection brought its end or a rest of the response before, but nothing
-/// of a response.
+/// Returns true if a kept connection brought its end or a rest of the response before, but not a
+/// byte of a new response.
 fn was_dropped(error: &RequestError) -> Option<bool> {
     let mut extensions = http::Extensions::new();
     error.connect_info()?.get_extras(&mut extensions);

@@ -90,7 +90,7 @@ fn host_field(url: &PageUrl) -> Result<HeaderValue, FetchFailure> {
 /// on.
 ///
 /// `Host` comes first over http, where we set it. Over https the protocol is not known beforehand,
-/// and HTTP/2 has no such field, so the engine appends it if it is needed.
+/// and HTTP/2 does not use this field, so the engine appends it if it is needed.
 ///
 /// The value of a secret is replaced by [`REDACTED`].
 pub(crate) fn head(

@@ -18,10 +18,10 @@ pub enum SetupError {
         /// The cause.
         source: pem::Error,
     },
-    /// A file of certificates holds none.
+    /// A certificate file that does not contain a certificate.
     #[error("there is no PEM certificate in {0:?}")]
     NoCertificate(PathBuf),
-    /// The file of a private key cannot be read, or holds none.
+    /// The file of a private key cannot be read, or does not contain a key.
     #[error("cannot read a PEM private key from {path:?}")]
     KeyFile {
         /// The file.

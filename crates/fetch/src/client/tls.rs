@@ -1,4 +1,4 @@
-//! TLS: rustls with ring, the system's roots and those of the user.
+//! TLS: rustls with ring, the system's roots and the user's.
 //!
 //! One verifier serves every connection. It gets the name that a certificate is shown for, accepts
 //! the names that the user called insecure, and leaves all others to the system. rustls keeps
@@ -34,7 +34,7 @@ pub struct InsecureHost {
     name: ServerName<'static>,
 }
 
-/// The error for a text that is no [`InsecureHost`].
+/// The error for a text that is not an [`InsecureHost`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0:?} is not a host, as in old.example.org or [::1] \
@@ -106,7 +106,7 @@ pub(crate) fn client_config(
     Ok(config)
 }
 
-/// Returns the platform's verifier; `None` if the machine has no root certificates, which makes
+/// Returns the platform's verifier; `None` on a machine without root certificates, which makes
 /// https impossible but does not prevent a crawl over http.
 fn system_verifier(
     extra: Vec<CertificateDer<'static>>,
@@ -148,8 +148,8 @@ struct CertificateVerifier {
 }
 
 impl CertificateVerifier {
-    /// Returns true for a certificate that cannot be read, as those of X.509 version 1. Only
-    /// insecure hosts come so far with it: any other was refused.
+    /// Returns true for a certificate that cannot be read, for example of X.509 version 1. Only
+    /// insecure hosts come this far with such a certificate: for others it was already refused.
     fn is_unread(&self, shown: &CertificateDer<'_>) -> bool {
         !self.insecure.is_empty() && ParsedCertificate::try_from(shown).is_err()
     }

@@ -2,8 +2,8 @@
 //!
 //! The engine refuses heads that browsers read, and does not report what it skips. So the head of
 //! each response is held back until it is whole and goes through [`head::next`]. The lines of a
-//! body in chunks go through [`ChunkLines`]; any other body passes unchanged. Nothing is pipelined:
-//! the first read after a request is the beginning of a head. HTTP/2 passes unchanged.
+//! body in chunks go through [`ChunkLines`]; any other body passes unchanged. Requests are not
+//! pipelined: the first read after a request is the beginning of a head. HTTP/2 passes unchanged.
 //!
 //! The connection also knows what the engine does not report of a failed request: whether the
 //! connection was new, and whether a response began.
@@ -50,13 +50,13 @@ pub(crate) struct Wire {
 
 /// Expected next input.
 enum Incoming {
-    /// A head, of which these bytes came.
+    /// A head, with its bytes so far.
     Head(BytesMut, Searched),
     /// These bytes, then the rest of what the server sends.
     Passing(BytesMut),
     /// These bytes, then the rest of a body in chunks.
     Chunks(BytesMut, ChunkLines),
-    /// Nothing: bytes that nobody asked for came before a request, and must not become its answer.
+    /// Nothing: unrequested bytes came before a request, and must not become its answer.
     Unasked,
     /// Nothing before the next request; the socket is asked after this turn.
     Silence(Turn),
@@ -80,7 +80,7 @@ impl Wire {
     /// runtime learns only between its turns that bytes came, and these must not become the answer.
     ///
     /// # Errors
-    /// `ConnectionAborted` if the connection ended, or brought what nobody asked for.
+    /// `ConnectionAborted` if the connection ended, or brought unrequested bytes.
     fn poll_begin(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.is_http2 || !self.request_ended {
             return Poll::Ready(Ok(()));

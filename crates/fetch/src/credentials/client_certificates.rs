@@ -1,5 +1,5 @@
-//! Certificates by which the crawler identifies itself to servers (TLS client authentication, RFC
-//! 8446, section 4.4.2), each bound to origins.
+//! Certificates of the crawler (TLS client authentication, RFC 8446, section 4.4.2), each bound to
+//! origins.
 //!
 //! A certificate names its owner to every server that it is shown to, so it follows the rule of
 //! secrets: it is shown at origins of seeds, and for a single host also over https on the standard
@@ -13,9 +13,9 @@ use web::{HostTable, PageUrl};
 /// A certificate with its chain, and its private key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ClientCertificate {
-    /// The PEM file of the certificate and those between it and a root.
+    /// The PEM file of the certificate and of the chain between it and a root.
     pub certificate: PathBuf,
-    /// The PEM file of the key; it may be that of the certificate.
+    /// The PEM file of the key; it may be the same file.
     pub key: PathBuf,
 }
 
@@ -28,7 +28,8 @@ pub struct ClientCertificates {
 }
 
 impl ClientCertificates {
-    /// Binds a certificate to the https origins of these seeds, and others to single hosts.
+    /// Binds `of_seeds` to the https origins of these seeds, and the other certificates to single
+    /// hosts.
     #[must_use]
     pub fn new(
         of_seeds: Option<ClientCertificate>,

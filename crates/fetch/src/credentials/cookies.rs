@@ -12,7 +12,7 @@
 //! `http://www.example.org/` nor `https://www.example.org:8443/`, and no cookie of another site is
 //! ever sent.
 //!
-//! Cookies that servers set are not kept: a page must not depend on the way that led to it.
+//! Cookies that servers set are not kept: a page must not depend on the way to it.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -21,13 +21,13 @@ use web::{CanonicalForm, PageUrl, Timestamp};
 
 use super::fields::secret;
 
-/// The most bytes of a name and its value: user agents should accept this much (RFC 6265 section
-/// 6.1).
+/// Maximum size of a name and its value in bytes: user agents should accept this much (RFC 6265
+/// section 6.1).
 const MAX_COOKIE_BYTES: usize = 4096;
-/// The most bytes of the `Cookie` field; cookies that do not fit are left out, the shortest paths
-/// first.
+/// Maximum size of the `Cookie` field in bytes; cookies that do not fit are left out, the shortest
+/// paths first.
 pub(super) const MAX_FIELD_BYTES: usize = 8 << 10;
-/// The most cookies of one file. A browser keeps some thousands.
+/// Maximum number of cookies per file. A browser keeps some thousands.
 const MAX_COOKIES: usize = 100_000;
 
 /// A cookie of a file. `Debug` hides its value.
@@ -42,21 +42,21 @@ pub struct Cookie {
     expires: Option<Timestamp>,
     name: HeaderValue,
     value: HeaderValue,
-    /// The endpoints that get it: whether https, and the port.
+    /// The endpoints that get it: true for https, and the port.
     open: BTreeSet<(bool, u16)>,
 }
 
 /// The content of a file of cookies.
 #[derive(Debug, Default)]
 pub struct CookieFile {
-    /// The cookies in the order of their lines; a later one replaces an earlier one with its name,
-    /// domain and path.
+    /// The cookies in the order of their lines; a later cookie replaces an earlier one with the
+    /// same name, domain and path.
     pub cookies: Vec<Cookie>,
     /// The invalid lines.
     pub bad: Vec<BadCookie>,
 }
 
-/// An invalid line. It is not quoted: it may be a secret all the same.
+/// An invalid line. It is not quoted: it may still be a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadCookie {
     /// The number of the line, from 1.
@@ -77,7 +77,7 @@ pub enum CookieError {
     /// Not the name of a host.
     #[error("its 1st field must be a domain")]
     Domain,
-    /// A domain under which anybody can register a name.
+    /// A domain that anybody can register a name in.
     #[error("its domain is a public suffix: it would go to sites of strangers")]
     PublicSuffix,
     /// Not a moment.
@@ -89,7 +89,7 @@ pub enum CookieError {
     /// Longer than user agents must accept.
     #[error("it is longer than {MAX_COOKIE_BYTES} bytes")]
     TooLong,
-    /// `__Secure-` or `__Host-` without the properties that these promise
+    /// `__Secure-` or `__Host-` without the properties that these prefixes promise
     /// (draft-ietf-httpbis-rfc6265bis section 4.1.3).
     #[error("it does not keep what the prefix of its name promises")]
     Prefix,
@@ -182,7 +182,8 @@ impl Cookie {
         self.expires.is_some_and(|expires| expires <= now)
     }
 
-    /// Returns true if the domain matches (RFC 6265 section 5.1.3); an address has no subdomains.
+    /// Returns true if the domain matches (RFC 6265 section 5.1.3); addresses do not match as
+    /// subdomains.
     fn is_of(&self, host: &str) -> bool {
         if host == self.domain {
             return true;
@@ -261,7 +262,7 @@ impl Jar {
         secret(&field).filter(|_| !field.is_empty())
     }
 
-    /// Returns the number of cookies that can be sent, and the number of these over http.
+    /// Returns the number of cookies that can be sent, and the number that can be sent over http.
     pub(super) fn count(&self) -> (usize, usize) {
         let cookies = || self.by_domain.values().flatten().map(|(_, cookie)| cookie);
         let sendable = cookies().filter(|cookie| !cookie.open.is_empty()).count();

@@ -58,22 +58,22 @@ const NOT_YOURS: [(&[&str], &str); 7] = [
 /// A header field for single origins. `Debug` hides its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SecretField {
-    /// The origin that gets it; the origins of the seeds if none.
+    /// The origin that gets it; `None` for the origins of the seeds.
     pub(super) origin: Option<String>,
     pub(super) name: HeaderName,
     pub(super) value: HeaderValue,
 }
 
-/// The reason why a text is no [`SecretField`]. No variant repeats what may be a secret.
+/// The reason why a text is not a [`SecretField`]. No variant repeats text that may be a secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SecretFieldError {
     /// No colon.
     #[error("it is not 'Name: value', nor 'https://example.org Name: value'")]
     Form,
-    /// The text before it is no origin.
+    /// The text before the field is not an origin.
     #[error("the text before the field must be an origin, as in 'https://example.org Name: value'")]
     Origin,
-    /// The text before the colon is no token (RFC 9110 section 5.1).
+    /// The text before the colon is not a token (RFC 9110 section 5.1).
     #[error("the text before the colon must be a field name: letters, digits and hyphens")]
     Name,
     /// Nothing follows the colon.
@@ -174,7 +174,7 @@ impl SecretField {
     }
 }
 
-/// Returns a value that `Debug` hides; none if it is invalid or too long.
+/// Returns a value that `Debug` hides; `None` if it is invalid or too long.
 pub(super) fn secret(value: &[u8]) -> Option<HeaderValue> {
     if value.len() > MAX_VALUE_BYTES {
         return None;

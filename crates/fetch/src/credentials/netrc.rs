@@ -11,13 +11,13 @@ use web::HostPattern;
 
 use super::fields::SecretField;
 
-/// The most logins of a file.
+/// Maximum number of logins per file.
 const MOST: usize = 1_000;
 
 /// The logins of a file.
 #[derive(Debug, Default)]
 pub struct Netrc {
-    /// The field that logs in at each host; of two for one host the first counts.
+    /// The field that logs in at each host; the first login per host counts.
     pub logins: Vec<(HostPattern, SecretField)>,
     /// True if there is a login for all other hosts.
     pub has_default: bool,
@@ -33,7 +33,7 @@ pub struct NetrcError {
     pub why: &'static str,
 }
 
-/// The login of a machine, as far as it was read.
+/// The login of a machine, possibly incomplete.
 #[derive(Default)]
 struct Entry {
     line: usize,

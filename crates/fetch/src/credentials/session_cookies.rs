@@ -1,18 +1,19 @@
 //! Cookies that servers set while a crawl runs (RFC 6265), if the user wants them.
 //!
 //! A cookie goes back to the host and port that set it or, with a `Domain`, to all hosts of that
-//! domain on that port, so that a login at `www.` counts at `blog.`; a public suffix is no such
-//! domain, so no site learns of visits to another. This is narrower than RFC 6265, which ignores
-//! ports and, without `Secure`, schemes: the default ports of http and https count as one, because
-//! sites switch between them, but a cookie that was set over https is never sent over http. Names
-//! and values are octets, returned as they came. They are held in memory, for as long as the
-//! process runs, and an archived request has [`REDACTED`] in their place. (Responses are archived
-//! as they came.)
+//! domain on that port, so that a login at `www.` counts at `blog.`; a public suffix is not allowed
+//! as the domain, so no site learns of visits to another. This is narrower than RFC 6265, which
+//! ignores ports and, without `Secure`, schemes: the default ports of http and https count as one,
+//! because sites switch between them, but a cookie that was set over https is never sent over http.
+//! Names and values are octets, returned as they came. They are held in memory until the process
+//! ends, and an archived request has [`REDACTED`] in their place. (Responses are archived as they
+//! came.)
 //!
 //! [`REDACTED`]: super::REDACTED
 //!
-//! Every size has a cap: a cookie, the cookies of a host or domain, of which the oldest gives way,
-//! and all of them together, beyond which no more are taken.
+//! Every size has a cap: the size of a cookie; the cookies per host or domain, where the oldest
+//! cookie gives way; and the cookies of all hosts, where new cookies are ignored once the cap is
+//! reached.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -26,9 +27,9 @@ use super::fields::secret;
 
 /// The longest `Set-Cookie` field that is read, in bytes (RFC 6265, section 6.1).
 pub(crate) const MAX_BYTES: usize = 4 << 10;
-/// The most cookies of a host or domain (RFC 6265, section 6.1).
+/// Maximum number of cookies per host or domain (RFC 6265, section 6.1).
 pub(crate) const MAX_OF_PLACE: usize = 50;
-/// The most bytes of all cookies.
+/// Maximum size of all cookies in bytes.
 const MAX_ALL_BYTES: usize = 16 << 20;
 
 /// The cookies of all hosts.
@@ -49,7 +50,7 @@ struct Cookies {
 struct SessionCookie {
     name: Vec<u8>,
     value: Vec<u8>,
-    /// The domain; `None` for the host that set it alone.
+    /// The domain; `None` if only the host that set it gets the cookie.
     domain: Option<String>,
     path: String,
     /// True if it is not sent over http.
@@ -78,8 +79,8 @@ impl SessionCookies {
         }
     }
 
-    /// Returns the `Cookie` field of a request (RFC 6265, section 5.4) behind the cookies that it
-    /// has already: longer paths first, then older cookies. None if there is no cookie at all.
+    /// Returns the `Cookie` field of a request (RFC 6265, section 5.4) after the cookies that it
+    /// already contains: longer paths first, then older cookies. `None` without any cookie.
     pub(crate) fn field(
         &self,
         url: &PageUrl,
@@ -114,8 +115,8 @@ impl SessionCookies {
 }
 
 impl Cookies {
-    /// Stores a cookie in place of the one of this name and path. One that has expired only removes
-    /// that.
+    /// Stores a cookie in place of the cookie with the same name and path. An expired cookie only
+    /// removes that cookie.
     fn set(&mut self, url: &PageUrl, mut cookie: SessionCookie, now: Timestamp) {
         let place = match &cookie.domain {
             Some(domain) => of_domain(url, domain),
@@ -149,7 +150,7 @@ impl Cookies {
     }
 }
 
-/// Reads a `Set-Cookie` field (RFC 6265, sections 5.2 and 5.3); none if it sets no cookie here.
+/// Reads a `Set-Cookie` field (RFC 6265, sections 5.2 and 5.3); `None` if it sets no cookie here.
 fn read(url: &PageUrl, field: &HeaderValue, now: Timestamp) -> Option<SessionCookie> {
     if field.len() > MAX_BYTES {
         return None;
@@ -226,7 +227,7 @@ fn domain(url: &PageUrl, domain: Option<&str>) -> Option<Option<String>> {
     (before.is_empty() || before.ends_with('.')).then_some(Some(domain))
 }
 
-/// Returns true if whoever registers a name below this domain owns it.
+/// Returns true if each name below this domain belongs to its own registrant.
 fn is_public_suffix(url: &PageUrl, domain: &str) -> bool {
     let below = format!("{}://x.{domain}/", url.as_url().scheme());
     let below = PageUrl::parse(&below, &CanonicalForm::keep_all());
@@ -254,7 +255,7 @@ fn is_https(url: &PageUrl) -> bool {
     url.as_url().scheme() == "https"
 }
 
-/// Returns the path of a cookie that names none (RFC 6265, section 5.1.4).
+/// Returns the path of a cookie without a `Path` (RFC 6265, section 5.1.4).
 fn default_path(url: &PageUrl) -> String {
     let path = url.request().path();
     match path.rfind('/') {
@@ -263,7 +264,7 @@ fn default_path(url: &PageUrl) -> String {
     }
 }
 
-/// Returns true if a path is that of a cookie or below it (RFC 6265, section 5.1.4).
+/// Returns true if a path equals a cookie's path or is below it (RFC 6265, section 5.1.4).
 fn is_below(path: &str, of_cookie: &str) -> bool {
     path.strip_prefix(of_cookie)
         .is_some_and(|rest| rest.is_empty() || of_cookie.ends_with('/') || rest.starts_with('/'))

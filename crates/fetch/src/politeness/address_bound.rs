@@ -20,7 +20,7 @@ use web::Host;
 
 use crate::politeness::pacing::{AddressBound, Answer, AnswerKind, HostPace, PacingRules};
 
-/// Number of hosts for which an address counts.
+/// Number of hosts that an address counts as.
 const HOSTS: u32 = 10;
 /// Maximum number of requests in flight, unless the rules say more.
 const AT_A_TIME: usize = 4;
@@ -76,7 +76,7 @@ impl PacingRules {
         self.address_gap().is_some() && !may_do_more()
     }
 
-    /// Returns the address by which a request to `host` is bounded, if its bound is in force.
+    /// Returns the address that bounds a request to `host`, if its bound is in force.
     pub(crate) fn bounded_address(&self, host: &Host, address: Option<IpAddr>) -> Option<IpAddr> {
         // An IPv4 address mapped into IPv6 is the IPv4 address (RFC 4291 section 2.5.5.2).
         let address = address?.to_canonical();

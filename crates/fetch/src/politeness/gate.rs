@@ -20,7 +20,7 @@ use web::{Group, Host};
 
 /// The number of requests between sweeps of forgotten hosts: a state for each of millions adds up.
 const SWEEP_EVERY: u64 = 4096;
-/// The bursts per second. Waits are no finer than a millisecond, so high rates let a few requests
+/// The bursts per second. The timer's resolution is a millisecond, so high rates let a few requests
 /// through together.
 const BURSTS_A_SECOND: u32 = 100;
 
@@ -37,14 +37,16 @@ type Total = RateLimiter<NotKeyed, InMemoryState, Monotonic, NoOpMiddleware<Nano
 pub(crate) struct Gate {
     /// By the delay of their hosts, which is not zero.
     per_host: HashMap<Duration, PerHost>,
-    /// A waiter holds the lock, so that the others queue up behind instead of racing at every tick.
+    /// A waiter holds the lock, so that other waiters queue up behind instead of racing at every
+    /// tick.
     total: Option<Mutex<Total>>,
     passed: AtomicU64,
     clock: Monotonic,
 }
 
 impl Gate {
-    /// Returns a gate for all hosts together, if there is a rate, and for hosts of these delays.
+    /// Returns a gate for all hosts together, if there is a rate, and gates for hosts with these
+    /// delays.
     pub(crate) fn new(
         rate: Option<NonZeroU32>,
         delays: impl IntoIterator<Item = Duration>,
@@ -74,7 +76,7 @@ impl Gate {
     }
 
     /// Waits until both limits let a request to `host` pass, which shares its pace with `group`.
-    /// `delay` is that of the group, or else of the host.
+    /// `delay` is the group's delay, or the host's without a group.
     pub(crate) async fn pass(&self, host: &Host, group: Option<&Group>, delay: Duration) {
         if let Some(hosts) = self.per_host.get(&delay) {
             let key = match group {

@@ -8,20 +8,19 @@
 //! caller that finds the group not ready gets a time of its own to come again
 //! ([`Pacer::enqueue_unless_ready`]), instead of waiting with a slot of the crawl in hand.
 //!
-//! A host is forgotten once its state says nothing: no permit is held or awaited, and the time at
-//! which the host may be asked lies behind by `KEPT`, or by the wait itself if that was longer. So
-//! the map holds the hosts of the last minutes, not those of the whole crawl; groups likewise. The
-//! state that outlasts that, and the process, is a [`Pace`]: callers read it with [`Pacer::pace`]
-//! and give it back with [`Pacer::recall`].
+//! A host is forgotten once its state is meaningless: no permit is held or awaited, and its ready
+//! time is past by at least `KEPT`, or by the wait itself if that was longer. So the map holds only
+//! the hosts of the last minutes; groups likewise. A [`Pace`] is the state that outlasts that time,
+//! and the process: callers read it with [`Pacer::pace`] and give it back with [`Pacer::recall`].
 //!
-//! Invariant: after a session that died, no host and no group is asked before its delay has passed
-//! since the opening ([`Pacer::assume_just_asked`]), whatever led there.
+//! Invariant: after a session that died, no request goes to any host or group before its delay has
+//! passed since the opening ([`Pacer::assume_just_asked`]).
 //!
 //! The rules may change while permits are given out ([`Pacer::change`]). A wait that was promised
 //! to a host stays: a longer delay counts from its last answer, a shorter one from its next. No
 //! code takes a second lock while holding one.
 //!
-//! By default the hosts of one address share a bound ([`AddressBound`]), of which the same is true.
+//! By default the hosts of one address share a bound ([`AddressBound`]), and the same holds for it.
 //!
 //! [`AddressBound`]: crate::AddressBound
 //! [`GroupBy`]: web::GroupBy
@@ -73,12 +72,12 @@ struct PacerState {
     hosts: ExpiringMap<Host, HostState>,
     groups: ExpiringMap<Group, GroupState>,
     addresses: ExpiringMap<IpAddr, AddressState>,
-    /// The time at which unknown hosts count as asked.
+    /// The time when unknown hosts count as asked.
     supposed: Option<Instant>,
 }
 
-/// The key under which requests share a pace: a host, and its address if hosts of one address share
-/// a pace or a bound.
+/// The key of requests that share a pace: a host, and its address if hosts of one address share a
+/// pace or a bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolitenessKey {
     /// The host.
@@ -103,7 +102,7 @@ pub struct Permit {
     host: Host,
     group: Option<Group>,
     address: Option<IpAddr>,
-    /// The time since which the slots are held.
+    /// The time when the slots were taken.
     began: Instant,
     /// Empty once finished.
     slots: Vec<OwnedSemaphorePermit>,
@@ -237,8 +236,8 @@ impl Pacer {
     }
 
     /// Takes over the stored pace of a host, and so of its group, unless newer or stricter state is
-    /// known. No wait is longer than the rules can lead to, whatever a changed clock may have made
-    /// of the time.
+    /// known. No wait exceeds the maximum by the rules, even if a changed clock has distorted the
+    /// time.
     pub fn recall(&self, host: &Host, pace: Pace) {
         let shared = &self.shared;
         let (now, present, rules) = (Instant::now(), shared.clock.now(), shared.rules());
@@ -286,7 +285,7 @@ impl Pacer {
         entry.is_some_and(|entry| entry.has_answered_page)
     }
 
-    /// Takes the page that a host answered last with success. While it is taken, nobody else
+    /// Takes the page that a host answered last with success. While it is taken, no other task
     /// requests it.
     #[must_use]
     pub fn take_page(&self, host: &Host) -> Option<PageUrl> {
@@ -294,8 +293,8 @@ impl Pacer {
         self.shared.with_host(host, take)
     }
 
-    /// Replaces the rules. `delays` are the least delays of single hosts, one more reason to wait.
-    /// The connections per host, and the groups, stay as they are.
+    /// Replaces the rules. `delays` are the minimum delays of single hosts, one more reason to
+    /// wait. The connections per host, and the groups, stay as they are.
     pub fn change(&self, rules: PacingRules, delays: &BTreeMap<Host, Duration>) {
         let shared = &self.shared;
         let rules = Arc::new(RulesInForce::new(rules, delays));
@@ -321,7 +320,7 @@ impl Pacer {
 }
 
 impl Permit {
-    /// Gives the permit back, and returns the time until which the host is left alone.
+    /// Gives the permit back, and returns the time when the host may be asked again.
     pub fn finish(mut self, answer: Answer) -> Timestamp {
         self.end(&answer)
     }
@@ -434,7 +433,7 @@ impl PacerState {
         self.addresses.or_insert_with(&address, now, new)
     }
 
-    /// Returns the first time at which an unknown host or group may be asked.
+    /// Returns the first time when an unknown host or group may be asked.
     fn first_ready(&self, rules: &PacingRules, now: Instant) -> Instant {
         let least = HostPace::default().least(rules).wait;
         self.supposed.map_or(now, |ended| now.max(ended + least))

@@ -14,7 +14,7 @@
 //! The wait is counted from the end of an answer, so the pause that a server sees is never shorter
 //! than the delay. The longest of the reasons counts, and is part of the result ([`WaitReason`]; of
 //! equals the first in the table). `max_delay` bounds the effect of servers in the first row; a
-//! longer `delay` of the user holds all the same.
+//! longer `delay` of the user still holds.
 //!
 //! A success forgives all failures before it. So does time: for each `max_back_off` that a host
 //! could have been asked and was not, its failures in a row count half. Chance is an argument; it
@@ -52,13 +52,13 @@ pub struct PacingRules {
     pub back_off: Duration,
     /// The longest wait after repeated failures, without the jitter.
     pub max_back_off: Duration,
-    /// The most jitter after failures, as a share of the wait: 0 to 1.
+    /// Maximum jitter after failures, as a share of the wait: 0 to 1.
     pub jitter: f64,
-    /// The longest wait by `Retry-After`; it may exceed the others.
+    /// The longest wait by `Retry-After`; it may exceed the other waits.
     pub retry_after_cap: Duration,
 }
 
-/// The pacing rules of single hosts; those that are missing are the common ones.
+/// The pacing rules of single hosts; the common rules replace missing ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostPacing {
     /// In place of [`PacingRules::delay`].
@@ -98,10 +98,10 @@ impl Default for PacingRules {
     }
 }
 
-/// The answer of a host, as far as it matters for pacing.
+/// The part of a host's answer that matters for pacing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// The response time; zero where there was none.
+    /// The response time; zero without a response.
     pub elapsed: Duration,
     /// Its meaning for the next request.
     pub kind: AnswerKind,
@@ -110,7 +110,7 @@ pub struct Answer {
 /// The meaning of an answer for the next request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerKind {
-    /// No reason to slow down, whatever the page.
+    /// No reason to slow down, for any kind of page.
     Fine,
     /// 429 Too Many Requests or 503 Service Unavailable.
     SlowDown {
@@ -243,7 +243,7 @@ impl HostPace {
         (pace, rest)
     }
 
-    /// Returns the host's pace after an idle time in which it could have been asked: time forgives
+    /// Returns the host's pace after an idle time when it could have been asked: time forgives
     /// failures.
     #[must_use]
     pub fn after_idling(self, idle: Duration, rules: &PacingRules) -> Self {
@@ -255,7 +255,7 @@ impl HostPace {
         }
     }
 
-    /// Returns the least distance of two requests to the host, whatever the answers.
+    /// Returns the minimum distance of two requests to the host, regardless of its answers.
     #[must_use]
     pub fn least(self, rules: &PacingRules) -> Cooldown {
         rules.calm(Duration::ZERO, self.crawl_delay)
@@ -297,7 +297,7 @@ impl PacingRules {
         }
     }
 
-    /// Returns a `Crawl-delay` as far as it is obeyed.
+    /// Returns the obeyed part of a `Crawl-delay`.
     #[must_use]
     pub fn obeyed(&self, crawl_delay: Duration) -> Duration {
         crawl_delay.min(self.max_delay.max(self.delay))
@@ -327,7 +327,7 @@ impl PacingRules {
             .saturating_mul(doubled)
             .min(self.max_back_off.max(self.delay));
         let share = self.jitter.clamp(0.0, 1.0) * chance.clamp(0.0, 1.0);
-        // A share that is no number adds nothing.
+        // A share that is not a number adds nothing.
         let more = Duration::try_from_secs_f64(wait.as_secs_f64() * share).unwrap_or_default();
         wait.saturating_add(more)
     }

@@ -9,7 +9,7 @@ use web::{Host, HostTable};
 use crate::politeness::gate::Gate;
 use crate::politeness::pacing::PacingRules;
 
-/// Rules for all hosts, and for some of them in particular.
+/// Rules for all hosts, and for some hosts in particular.
 pub(crate) struct RulesInForce {
     /// The rules of groups, and of hosts without rules of their own.
     pub(crate) common: PacingRules,
@@ -20,8 +20,8 @@ pub(crate) struct RulesInForce {
 }
 
 impl RulesInForce {
-    /// Returns the rules with the least delays of single hosts: one more reason for each of them to
-    /// wait, of which the longest counts.
+    /// Returns the rules with the minimum delays of single hosts. For such a host this is one more
+    /// reason to wait, and the longest wait counts.
     pub(crate) fn new(common: PacingRules, delays: &BTreeMap<Host, Duration>) -> Self {
         let longer = |host: &Host, delay: Duration| {
             let rules = common.of_host(host);

@@ -45,7 +45,7 @@ impl Guard {
         Ok(())
     }
 
-    /// Returns the addresses that may be asked; an error only if there is none.
+    /// Returns the addresses that may be asked; an error only if all are refused.
     pub(crate) fn filter(&self, mut addresses: Vec<IpAddr>) -> Result<Vec<IpAddr>, FetchFailure> {
         let mut refused = Err(FetchFailure::Dns);
         addresses.retain(|address| match self.check(*address) {

@@ -2,7 +2,7 @@
 //!
 //! Every connection takes its addresses from here, and so does a caller that asks beforehand where
 //! a request will go: both get the same answer. A name that resolves differently the second time
-//! (DNS rebinding) gains nothing, because there is no second look-up, and because every address
+//! (DNS rebinding) gains nothing, because it is looked up only once, and because every address
 //! passes the guard.
 //!
 //! Bounds: [`MAX_NAMES`] names are cached, [`AT_A_TIME`] are looked up at a time, fewer if files
@@ -29,12 +29,12 @@ use crate::ssrf_guard::address::literal;
 use crate::ssrf_guard::guard::Guard;
 use crate::ssrf_guard::resolve_rule::ResolveRule;
 
-/// The most names that are cached.
+/// Maximum number of cached names.
 const MAX_NAMES: usize = 10_000;
-/// The most look-ups at a time: more than visits by default, so that one slow name server does not
-/// hold up the names of others.
+/// Maximum number of look-ups at a time: more than visits by default, so that one slow name server
+/// does not hold up the names of others.
 const AT_A_TIME: usize = 128;
-/// The most addresses of a name that are tried.
+/// Maximum number of addresses per name that are tried.
 const MAX_ADDRESSES: usize = 8;
 /// The time that a failed look-up is cached.
 const UNKNOWN_FOR: Duration = Duration::from_secs(10);
@@ -71,7 +71,7 @@ impl fmt::Debug for NameService {
     }
 }
 
-/// The addresses of a host, at least one, in order of preference.
+/// The addresses of a host, at least one, the preferred first.
 pub(crate) type Addresses = Arc<[IpAddr]>;
 
 /// The cache of names and their addresses.
@@ -120,8 +120,8 @@ impl Names {
     ///
     /// # Errors
     ///
-    /// [`FetchFailure::Dns`] if it has no address, [`FetchFailure::PrivateAddress`] if it has none
-    /// that may be asked.
+    /// [`FetchFailure::Dns`] if it does not resolve, [`FetchFailure::PrivateAddress`] if it
+    /// resolves only to addresses that may not be asked.
     pub(crate) async fn addresses(&self, host: &str, port: u16) -> Result<Addresses, FetchFailure> {
         if let Some(address) = literal(host) {
             return self.guard.filter(vec![address]).map(Addresses::from);
@@ -137,7 +137,7 @@ impl Names {
     ///
     /// # Errors
     ///
-    /// [`FetchFailure::Proxy`] if its name has no address.
+    /// [`FetchFailure::Proxy`] if its name does not resolve.
     pub(crate) async fn addresses_of_proxy(&self, host: &str) -> Result<Addresses, FetchFailure> {
         if let Some(address) = literal(host) {
             return Ok(Addresses::from([address]));
@@ -189,7 +189,7 @@ impl Resolution {
     }
 }
 
-/// Returns the addresses that may be asked, in an order that depends on nothing but the set: name
+/// Returns the addresses that may be asked, sorted so that equal sets give equal lists: name
 /// servers rotate their answers, and two names that share their addresses must share the first one
 /// too. The system's preference between the families is kept.
 fn guarded(guard: &Guard, found: io::Result<Vec<IpAddr>>) -> Result<Addresses, FetchFailure> {

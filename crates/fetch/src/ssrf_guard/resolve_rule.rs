@@ -10,19 +10,19 @@ use crate::ssrf_guard::address::literal;
 /// A rule of `--resolve`, as in curl: "for this host and port, connect there",
 /// `HOST:PORT:ADDR[,ADDR]…`.
 ///
-/// An IPv6 address may stand in brackets. The URL, the `Host` field and the certificate stay those
-/// of the host; only the look-up is skipped.
+/// An IPv6 address may be in brackets. The URL, the `Host` field and the certificate still belong
+/// to the host; only the look-up is skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolveRule {
-    /// The name as it stands in a canonical URL.
+    /// The name as in a canonical URL.
     pub host: String,
     /// The port of the URL; other ports of the host are looked up as usual.
     pub port: u16,
-    /// The addresses to connect to, in order.
+    /// The addresses to connect to, the preferred first.
     pub addresses: Vec<IpAddr>,
 }
 
-/// The reason why a text is no [`ResolveRule`].
+/// The reason why a text is not a [`ResolveRule`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResolveRuleError {
     /// Fewer than three parts.
@@ -63,7 +63,7 @@ impl FromStr for ResolveRule {
 
 /// Returns the host as a canonical URL spells it (lower case, IDNA, IPv6 in brackets).
 pub(crate) fn canonical_host(host: &str) -> Option<String> {
-    // These could end a host in a URL; the colons of an IPv6 address stand in brackets.
+    // These could end a host in a URL; the colons of an IPv6 address are in brackets.
     let address = host.starts_with('[') && host.ends_with(']');
     if host.contains(['/', '?', '#', '@', '\\']) || (host.contains(':') && !address) {
         return None;

@@ -4,7 +4,7 @@
 #[derive(Debug, Default)]
 pub(super) struct BitWriter {
     bytes: Vec<u8>,
-    /// The number of used bits of the last byte; 0 for all or none.
+    /// Number of used bits of the last byte; 0 for all or none.
     used: u32,
 }
 
@@ -14,7 +14,7 @@ impl BitWriter {
         Self { bytes, used: 0 }
     }
 
-    /// Writes the lowest `count` bits of `value`, which has no higher ones; at most 64.
+    /// Writes the lowest `count` bits of `value`, at most 64. The higher bits must be 0.
     pub(super) fn write(&mut self, value: u64, count: u32) {
         let mut left = count;
         while left > 0 {
@@ -31,7 +31,7 @@ impl BitWriter {
         }
     }
 
-    /// Returns the number of bits, including those written before.
+    /// Returns the number of bits, including the bits written before.
     pub(super) fn len(&self) -> usize {
         self.bytes.len() * 8 - (8 - self.used as usize) % 8
     }
@@ -46,7 +46,7 @@ impl BitWriter {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BitReader<'a> {
     bytes: &'a [u8],
-    /// The number of bits read.
+    /// Number of bits read.
     at: usize,
 }
 
@@ -55,7 +55,7 @@ impl<'a> BitReader<'a> {
         Self { bytes, at: 0 }
     }
 
-    /// Returns the number of bits.
+    /// Returns the number of bits that are left.
     pub(super) fn left(&self) -> usize {
         self.bytes.len() * 8 - self.at
     }
@@ -77,7 +77,7 @@ impl<'a> BitReader<'a> {
             .unwrap_or(0)
     }
 
-    /// Skips `count` bits; returns false, and skips nothing, if there are fewer.
+    /// Skips `count` bits; returns false, and skips nothing, if fewer are left.
     #[inline]
     pub(super) fn skip(&mut self, count: u32) -> bool {
         let is_there = count as usize <= self.left();
@@ -87,7 +87,7 @@ impl<'a> BitReader<'a> {
         is_there
     }
 
-    /// Returns the next `count` bits, at most 64; none if there are fewer.
+    /// Returns the next `count` bits, at most 64; `None` if fewer are left.
     #[inline]
     pub(super) fn read(&mut self, count: u32) -> Option<u64> {
         let upper = count.saturating_sub(32);

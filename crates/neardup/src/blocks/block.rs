@@ -7,22 +7,23 @@
 //! zeros up to a whole byte
 //! ```
 //!
-//! Fingerprints ascend, so the first bit that differs is 0 in the one before and 1 in this one, and
-//! is not stored.
+//! Fingerprints ascend, so at the first bit that differs the preceding fingerprint has a 0 and this
+//! one a 1. That bit is not stored.
 
 use super::bits::{BitReader, BitWriter};
 use super::codebook::{Codebook, LONGEST};
 
-/// The version that a block begins with.
+/// Version at the beginning of a block.
 pub const BLOCK_VERSION: u8 = 1;
 
-/// The most fingerprints of a block.
+/// Maximum number of fingerprints per block.
 pub const MAX_IN_BLOCK: usize = u16::MAX as usize;
 
 pub(super) const HEADER: usize = 1 + 2 + 8;
 
-/// Returns a block of as many of `sorted`, from its beginning, as `room` bytes hold, and their
-/// number: at least one and at most [`MAX_IN_BLOCK`]. No fingerprints make an empty block.
+/// Encodes as many of `sorted`, from the beginning, as fit into `room` bytes. Returns the block and
+/// the number of fingerprints: at least one and at most [`MAX_IN_BLOCK`]. No fingerprints make an
+/// empty block.
 ///
 /// ```
 /// use neardup::blocks::{BrokenBlock, Codebook, Decoder, encode};
@@ -57,8 +58,8 @@ pub fn encode(book: &Codebook, sorted: &[u64], room: usize) -> (Vec<u8>, usize) 
     (bytes, count)
 }
 
-/// A decoder that reads a block from its beginning, no further than asked: a search does not decode
-/// what lies behind its goal.
+/// A decoder that reads a block from its beginning, and only as far as requested: a search does not
+/// decode the part after its goal.
 ///
 /// Yields an error, and then nothing more, if the bytes are not a block of this book.
 #[derive(Clone, Debug)]
@@ -72,10 +73,10 @@ pub struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    /// Creates a decoder of `block`, which was coded with `book`.
+    /// Creates a decoder of `block`, which was encoded with `book`.
     ///
     /// # Errors
-    /// [`BrokenBlock`] if `block` has no valid header.
+    /// [`BrokenBlock`] if the header of `block` is invalid.
     pub fn new(book: &'a Codebook, block: &'a [u8]) -> Result<Self, BrokenBlock> {
         let (header, coded) = block
             .split_first_chunk::<HEADER>()
@@ -94,7 +95,7 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// Returns the number of fingerprints by the block's header.
+    /// Returns the number of fingerprints according to the block's header.
     #[must_use]
     pub fn count(&self) -> usize {
         self.count
@@ -118,8 +119,7 @@ impl<'a> Decoder<'a> {
         Ok(self.previous & !(differing - 1) | differing | rest)
     }
 
-    /// Checks the end of the block: nothing follows the last fingerprint but zero bits up to a
-    /// whole byte.
+    /// Checks the end of the block: only zero bits up to a whole byte follow the last fingerprint.
     fn end(&mut self) -> Result<(), BrokenBlock> {
         let left = self.reader.left();
         if left >= 8 || self.reader.peek(left as u32) != 0 {
@@ -156,19 +156,19 @@ impl Iterator for Decoder<'_> {
     }
 }
 
-/// The reasons for which bytes are not a block.
+/// Reasons why bytes are not a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BrokenBlock {
-    /// Written by another version.
+    /// The block has another version.
     #[error("a block of version {0}, where {BLOCK_VERSION} is known")]
     Version(u8),
-    /// It ends before its last fingerprint.
+    /// The block ends before its last fingerprint.
     #[error("the block ends too soon")]
     Short,
-    /// Something follows its last fingerprint.
+    /// The block continues after its last fingerprint.
     #[error("something follows the end of the block")]
     Long,
-    /// A fingerprint is below the one before.
+    /// A fingerprint is less than the preceding one.
     #[error("the fingerprints of the block do not ascend")]
     Unsorted,
 }

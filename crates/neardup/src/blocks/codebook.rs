@@ -1,24 +1,24 @@
-//! The Huffman code for the position of the first bit in which two neighbours differ.
+//! The Huffman code for the position of the first bit that differs between two neighbours.
 //!
-//! The code is canonical, so that the lengths of the codes determine it (Schwartz and Kallick, CACM
-//! 1964). No code is longer than twelve bits, so that decoding is one look-up in a table of 8 KiB;
-//! every position has a code, so that a book made from one table can code any other.
+//! The code is canonical: the lengths of the codes determine it (Schwartz and Kallick, CACM 1964).
+//! No code is longer than twelve bits, so that decoding is one look-up in a table of 8 KiB. Every
+//! position has a code, so that a book made from one table can encode any other.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The number of symbols: 0 to 63 leading bits in common, and 64 for equal fingerprints.
+/// Number of symbols: 0 to 63 shared leading bits, and 64 for equal fingerprints.
 pub(super) const SYMBOLS: usize = 65;
 
-/// The longest code in bits.
+/// Length of the longest code in bits.
 pub(super) const LONGEST: u32 = 12;
 
-/// The size of a codebook in bytes: its version, and the length of each code.
+/// Size of a codebook in bytes: its version, and the length of each code.
 pub const CODEBOOK_BYTES: usize = 1 + SYMBOLS;
 
 const VERSION: u8 = 1;
 
-/// A code for the number of leading bits that two neighbours have in common.
+/// A code for the number of leading bits that two neighbours share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Codebook {
     lengths: [u8; SYMBOLS],
@@ -28,7 +28,7 @@ pub struct Codebook {
 }
 
 impl Codebook {
-    /// Returns the best book for these fingerprints, which ascend.
+    /// Returns the best book for these ascending fingerprints.
     #[must_use]
     pub fn of(sorted: &[u64]) -> Self {
         let mut counts = [0_u64; SYMBOLS];
@@ -38,15 +38,15 @@ impl Codebook {
         Self::weighted(counts)
     }
 
-    /// Creates a good book for `count` random fingerprints, before there are any.
+    /// Creates a good book for `count` random fingerprints that do not exist yet.
     #[must_use]
     pub fn for_count(count: u64) -> Self {
         let counts = shares_in_common(count).map(|share| (share * f64::from(1 << 20)) as u64);
         Self::weighted(counts)
     }
 
-    /// Returns the expected length of a coded fingerprint in bits: its code, and the bits below the
-    /// first that differs, among `count` random ones.
+    /// Returns the expected length in bits of an encoded fingerprint among `count` random ones: its
+    /// code, and the bits below the first differing bit.
     pub(super) fn expected_length(count: u64) -> f64 {
         let book = Self::for_count(count);
         let shares = shares_in_common(count);
@@ -104,7 +104,7 @@ impl Codebook {
         Ok(Self::canonical(*lengths))
     }
 
-    /// Makes the canonical code of these lengths: shorter codes first, equal lengths in the order
+    /// Creates the canonical code of these lengths: shorter codes first, equal lengths in the order
     /// of the symbols.
     fn canonical(lengths: [u8; SYMBOLS]) -> Self {
         let mut order: Vec<usize> = (0..SYMBOLS).collect();
@@ -143,11 +143,11 @@ impl Codebook {
     }
 }
 
-/// Returns the share of neighbours among `count` random fingerprints, in their order, that have 0,
-/// 1, … leading bits in common.
+/// Returns the shares of neighbours among `count` random fingerprints in ascending order that have
+/// 0, 1, … leading bits in common.
 fn shares_in_common(count: u64) -> [f64; SYMBOLS] {
     // m = n / 2ˢ of n random fingerprints share s leading bits with a given one (Poisson), and a
-    // share of 1 − (1 − e⁻ᵐ) / m of all neighbours agree in them.
+    // share of 1 − (1 − e⁻ᵐ) / m of all neighbours have these bits in common.
     let agree = |bits: usize| {
         let m = count.max(1) as f64 / (bits as f64).exp2();
         if m < 1e-9 {
@@ -159,10 +159,10 @@ fn shares_in_common(count: u64) -> [f64; SYMBOLS] {
     std::array::from_fn(|bits| (agree(bits) - agree(bits + 1)).max(0.0))
 }
 
-/// The reasons for which bytes are not a codebook.
+/// Reasons why bytes are not a codebook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BrokenCodebook {
-    /// Written by another version.
+    /// The codebook has another version.
     #[error("a codebook of version {0}, where {VERSION} is known")]
     Version(u8),
     /// Lengths that do not make a prefix code.
@@ -170,8 +170,8 @@ pub enum BrokenCodebook {
     Lengths,
 }
 
-/// Returns the length of each code: the two lightest trees are joined until one is left (Huffman
-/// 1952).
+/// Returns the length of each code: repeatedly joins the two lightest trees, until one is left
+/// (Huffman 1952).
 fn huffman(weights: &[u64; SYMBOLS]) -> [u8; SYMBOLS] {
     let mut parents = [0_usize; 2 * SYMBOLS];
     let mut trees: BinaryHeap<Reverse<(u64, usize)>> = weights

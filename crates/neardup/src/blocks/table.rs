@@ -4,7 +4,7 @@ use super::block::{BrokenBlock, Decoder, encode};
 use super::codebook::Codebook;
 use crate::tables::first_not_below;
 
-/// A table of fingerprints in the order of one permutation, coded in blocks; the last fingerprint
+/// A table of fingerprints in the order of one permutation, encoded in blocks; the last fingerprint
 /// of a block is its key.
 ///
 /// ```
@@ -19,14 +19,14 @@ use crate::tables::first_not_below;
 #[derive(Clone, Debug)]
 pub struct CodedTable {
     book: Codebook,
-    /// The last fingerprint of each block.
+    /// Last fingerprint of each block.
     keys: Vec<u64>,
     blocks: Vec<Vec<u8>>,
 }
 
 impl CodedTable {
-    /// Creates the table of these fingerprints, which ascend, in blocks of at most `room` bytes
-    /// (and of at least one fingerprint).
+    /// Creates a table of ascending fingerprints, in blocks of at most `room` bytes (and at least
+    /// one fingerprint).
     #[must_use]
     pub fn of(sorted: &[u64], room: usize) -> Self {
         let book = Codebook::of(sorted);
@@ -41,11 +41,11 @@ impl CodedTable {
         Self { book, keys, blocks }
     }
 
-    /// Calls `visit` with all fingerprints that agree with `probe` in the `prefix` leading bits,
-    /// ascending. Only the blocks that hold them are decoded, and those no further than needed.
+    /// Calls `visit` with all fingerprints that share the `prefix` leading bits with `probe`,
+    /// ascending. Decodes only the blocks that hold them, and no further than needed.
     ///
     /// # Errors
-    /// [`BrokenBlock`] if a block is invalid; this table made its blocks itself, so that this does
+    /// [`BrokenBlock`] if a block is invalid. This table encoded its own blocks, so that this does
     /// not happen.
     pub fn alike(
         &self,

@@ -6,13 +6,13 @@ use super::{DocumentFrequencies, MAX_TERM, MAX_TERMS};
 use crate::features::{Unit, Width};
 use crate::text::NormalText;
 
-/// The largest length of a line: a term, a tab, the digits of a count, and some room.
+/// Maximum length of a line: a term, a tab, the digits of a count, and some room.
 const MAX_LINE: usize = MAX_TERM + 64;
 
 impl DocumentFrequencies {
-    /// Reads a file of [`DocumentFrequencies::write`], or a corpus file in the same form. Words are
-    /// normalised like texts, so that `Straße` in a file is `strasse`; terms that become equal are
-    /// counted together.
+    /// Reads a file written by [`DocumentFrequencies::write`], or a corpus file of the same form.
+    /// Words are normalised like texts, so that `Straße` in a file is `strasse`; terms that become
+    /// equal are counted together.
     ///
     /// # Errors
     /// [`FrequenciesError`] with the number of the wrong line.
@@ -43,10 +43,10 @@ impl DocumentFrequencies {
         Ok(frequencies)
     }
 
-    /// Writes all counts, the most frequent first, equal ones in the order of their bytes.
+    /// Writes all counts, the most frequent first, equal counts in the byte order of the terms.
     ///
     /// # Errors
-    /// Those of `writer`.
+    /// Errors of `writer`.
     pub fn write(&self, mut writer: impl Write) -> io::Result<()> {
         writeln!(writer, "documents\t{}\t{}", self.documents, self.unit)?;
         let mut counts: Vec<(&str, u32)> = self
@@ -77,8 +77,8 @@ fn number<N: std::str::FromStr>(digits: &str) -> Option<N> {
     digits.parse().ok().filter(|_| only_digits)
 }
 
-/// Returns `term` as features of texts are written. A term that cannot be a feature, such as a
-/// punctuation mark, stays as it is.
+/// Returns `term` in the form that features of texts have. A term that cannot be a feature, such as
+/// a punctuation mark, is not changed.
 fn normal(unit: Unit, term: &str) -> Box<str> {
     let words = NormalText::of(term);
     match unit {
@@ -93,7 +93,7 @@ struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Returns the next line without its end; an error if it is too long or not UTF-8.
+    /// Returns the next line without its end; fails if it is too long or not UTF-8.
     fn next(&mut self) -> Result<Option<String>, FrequenciesError> {
         self.number += 1;
         let wrong = || FrequenciesError::Line(self.number);
@@ -116,7 +116,7 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// The reasons for which document frequencies cannot be read.
+/// Reasons why document frequencies cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum FrequenciesError {
     /// The file could not be read to its end.

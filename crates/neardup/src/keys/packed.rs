@@ -1,30 +1,30 @@
 //! Packed runs of ascending values.
 //!
-//! All values of one run share their [`LEADING`] bits, so these are not stored. The next few bits
-//! are the number of a bucket of eight to sixteen values; the start of a bucket is stored once for
-//! all of them. Of the lower half as many bits are stored as the greatest one has. At ten million
-//! pages a value takes 12 bits of the key, 24 of the id and 2 of the starts.
+//! All values of a run share their [`LEADING`] bits, so these are not stored. The next few bits are
+//! the number of a bucket of eight to sixteen values; the start of a bucket is stored once for all
+//! its values. The lower half is stored with as many bits as its greatest value needs. At ten
+//! million pages a value takes 12 bits of the key, 24 of the id and 2 of the starts.
 //!
-//! Invariant: values ascend within a bucket, and buckets ascend, so that a run reads back in order.
+//! Invariant: values ascend within a bucket, and buckets ascend, so that a run reads back sorted.
 
 use std::ops::Range;
 
 use crate::tables::prefetch;
 
-/// The number of bits that all values of a run share: a set has 2¹⁰ runs.
+/// Number of bits that all values of a run share: a set has 2¹⁰ runs.
 pub(super) const LEADING: u32 = 10;
 
-/// The number of bits of the upper half that distinguish values of one run.
+/// Number of bits of the upper half that distinguish values of one run.
 const UPPER: u32 = 32 - LEADING;
 
-/// The least average number of values in a bucket, while the upper half has bits enough.
+/// Minimum average number of values per bucket, while the upper half has enough bits.
 const IN_A_BUCKET: usize = 8;
 
-/// The number of values up to which a search reads one by one; longer ranges are halved first.
+/// Maximum number of values that a search reads one by one; longer ranges are halved first.
 const FEW: usize = 32;
 
-/// The number of bytes of the word by which an entry is read and written, wherever its bits begin;
-/// as many must follow the last entry.
+/// Number of bytes that are read and written at once for an entry, which may begin at any bit; as
+/// many must follow the last entry.
 const WORD: usize = size_of::<u64>();
 
 /// Distinct ascending values with the same leading bits.
@@ -32,12 +32,12 @@ const WORD: usize = size_of::<u64>();
 pub(super) struct Packed {
     len: u32,
     layout: Layout,
-    /// The start of each bucket, and the end of the last; empty if there are no values.
+    /// Start of each bucket, and end of the last; empty if there are no values.
     starts: Starts,
     entries: Box<[u8]>,
 }
 
-/// The layout of a value's bits.
+/// Layout of a value's bits.
 #[derive(Clone, Copy, Debug, Default)]
 struct Layout {
     bucket_bits: u32,
@@ -65,13 +65,13 @@ impl Layout {
         }
     }
 
-    /// Returns the number of bits of an entry: at most 54, so that with the bits before it it fits
-    /// a word.
+    /// Returns the number of bits of an entry: at most 54, so that it fits a word together with the
+    /// bits before it.
     fn width(self) -> u32 {
         UPPER - self.bucket_bits + self.low_bits
     }
 
-    /// Returns the bucket of an upper half, and the least entry that it can have there.
+    /// Returns the bucket of an upper half, and the least entry that it can have in that bucket.
     #[inline]
     fn place(self, upper: u32) -> (usize, u64) {
         let left = UPPER - self.bucket_bits;
@@ -96,8 +96,8 @@ const fn ones(bits: u32) -> u64 {
 }
 
 impl Packed {
-    /// Creates the run of these values: distinct, ascending, equal in their leading bits, and at
-    /// most 2³² − 1.
+    /// Creates a run of values that are distinct, ascending, equal in their leading bits, and at
+    /// most 2³² − 1 in number.
     pub(super) fn of(values: &[u64]) -> Self {
         if values.is_empty() {
             return Self::default();
@@ -107,7 +107,7 @@ impl Packed {
         let buckets = 1 << layout.bucket_bits;
         let mut starts = Vec::with_capacity(buckets + 1);
         let mut entries = vec![0; (values.len() * width as usize).div_ceil(8) + WORD];
-        // The bits that are not written yet: `used` of them, fewer than eight between two values.
+        // Bits that are not written yet: `used` of them, fewer than eight between two values.
         let (mut word, mut used, mut at) = (0, 0, 0);
         for (value, place) in values.iter().zip(0_u32..) {
             let (bucket, least) = layout.place((value >> 32) as u32);
@@ -161,7 +161,7 @@ impl Packed {
         at < bucket.end && self.entry(at) == least | low
     }
 
-    /// Appends all values of the run, which has this number, in ascending order.
+    /// Appends all values of the run with this number, in ascending order.
     pub(super) fn unpack(&self, number: usize, values: &mut Vec<u64>) {
         if self.len == 0 {
             return;
@@ -202,8 +202,8 @@ impl Packed {
         starts + self.entries.len()
     }
 
-    /// Returns the first place in this part of a bucket whose entry is `wanted` or above, else its
-    /// end.
+    /// Returns the first position in this part of a bucket whose entry is at least `wanted`, or the
+    /// end of the part.
     #[inline]
     fn seek(&self, bucket: Range<usize>, wanted: u64) -> usize {
         let Range { mut start, end } = bucket;
@@ -242,7 +242,7 @@ impl Starts {
         Self::Narrow(starts.iter().map(|&start| start as u16).collect())
     }
 
-    /// Returns the places of a bucket; empty if there is no such bucket.
+    /// Returns the positions of a bucket; empty if the bucket does not exist.
     #[inline]
     fn get(&self, bucket: usize) -> Range<usize> {
         let bounds = match self {

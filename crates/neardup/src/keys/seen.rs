@@ -1,17 +1,16 @@
-//! A set of keys that came before.
+//! A set of keys that were seen before.
 
 use super::NotAscending;
 use super::set::PackedSet;
 
-/// The number of keys of a batch that are looked up together, so that their memory latencies
-/// overlap.
+/// Number of keys per batch that are looked up together, so that their memory latencies overlap.
 const GROUP: usize = 32;
 
-/// A set of 64-bit keys, such as hashes of URLs, that reports new keys and hands out for storage
-/// the ones that it was not read from. About 6 bytes a key at ten million, and 8 more from
-/// insertion until it is handed out.
+/// A set of 64-bit keys, such as hashes of URLs, that reports new keys and hands them out for
+/// storage. Keys that were read from storage are not handed out again. About 6 bytes per key at ten
+/// million, and 8 more from insertion until a key is handed out.
 ///
-/// Keys should be evenly distributed, as hashes are; others are found correctly, but slowly.
+/// Keys should be evenly distributed, as hashes are; otherwise look-ups are correct but slow.
 ///
 /// ```
 /// use neardup::keys::SeenKeys;
@@ -36,20 +35,22 @@ impl SeenKeys {
         Self::default()
     }
 
-    /// Creates the set of these stored keys, which ascend.
+    /// Creates the set of stored, ascending keys.
     ///
     /// # Errors
-    /// [`NotAscending`] if a key is below the one before it; some of them may have been added then.
+    /// [`NotAscending`] if a key is less than the one before; some keys may already have been
+    /// added.
     pub fn from_ascending(keys: impl IntoIterator<Item = u64>) -> Result<Self, NotAscending> {
         let mut seen = Self::new();
         seen.extend_ascending(keys)?;
         Ok(seen)
     }
 
-    /// Adds stored keys, which ascend, such as one of several runs; they are not handed out again.
+    /// Adds stored, ascending keys, such as one of several runs; they are not handed out again.
     ///
     /// # Errors
-    /// [`NotAscending`] if a key is below the one before it; some of them may have been added then.
+    /// [`NotAscending`] if a key is less than the one before; some keys may already have been
+    /// added.
     pub fn extend_ascending(
         &mut self,
         keys: impl IntoIterator<Item = u64>,
@@ -66,8 +67,8 @@ impl SeenKeys {
         is_new
     }
 
-    /// Adds all of these; returns for each key whether it is new. A key that comes twice is new the
-    /// first time.
+    /// Adds all keys; returns for each key whether it is new. If a key occurs twice, the first is
+    /// new.
     #[must_use = "what is not new should not be fetched"]
     pub fn insert_new(&mut self, keys: &[u64]) -> Vec<bool> {
         let mut are_new = Vec::with_capacity(keys.len());
@@ -83,13 +84,13 @@ impl SeenKeys {
         are_new
     }
 
-    /// Returns true if `key` came before.
+    /// Returns true if `key` was seen before.
     #[must_use]
     pub fn contains(&self, key: u64) -> bool {
         self.keys.contains(key)
     }
 
-    /// Returns the keys inserted since the last call, ascending: to be stored, and given back to
+    /// Returns the keys inserted since the last call, ascending. Store them, and pass them to
     /// [`SeenKeys::extend_ascending`] after a restart.
     #[must_use = "they are not handed out again"]
     pub fn take_unsaved(&mut self) -> Vec<u64> {
@@ -98,8 +99,8 @@ impl SeenKeys {
         unsaved
     }
 
-    /// Returns the number of keys that [`SeenKeys::take_unsaved`] would return; each takes 8 bytes
-    /// until then.
+    /// Returns the number of keys that [`SeenKeys::take_unsaved`] would return; until then, each
+    /// takes 8 bytes.
     #[must_use]
     pub fn unsaved(&self) -> usize {
         self.unsaved.len()
@@ -122,7 +123,7 @@ impl SeenKeys {
         self.len() == 0
     }
 
-    /// Returns the number of bytes held, spare capacity included.
+    /// Returns the number of bytes held, including spare capacity.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.keys.memory() + self.unsaved.capacity() * size_of::<u64>()

@@ -3,18 +3,19 @@
 use super::packed::{LEADING, Packed};
 use crate::tables::prefetch;
 
-/// The share of the run at which a list of changes is merged into it, and the bounds of that list's
-/// length.
+/// A list of changes is merged into the run when it reaches this share of the run's length, with a
+/// minimum and a maximum length.
 const SHARE: usize = 16;
 const LEAST_CHANGES: usize = 32;
 const MOST_CHANGES: usize = 4_096;
 
-/// The distance from its expected place within which a value is looked for first.
+/// Maximum distance from the expected position where a value is searched first.
 const NEAR: usize = 8;
 
 /// Distinct values with the same leading bits.
 ///
-/// Invariant: `recent` and `gone` ascend; no value of `recent` is in `base`, all of `gone` are.
+/// Invariant: `recent` and `gone` ascend; `base` contains all values of `gone` and none of
+/// `recent`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Segment {
     base: Packed,
@@ -35,8 +36,8 @@ impl Segment {
         is_in(&self.recent, value)
     }
 
-    /// Returns the lower halves of the values with this upper half: those of the run, ascending,
-    /// then later ones, ascending.
+    /// Returns the lower halves of the values with this upper half: first from the run, ascending,
+    /// then from later insertions, ascending.
     #[inline]
     pub(super) fn under(&self, upper: u32) -> impl Iterator<Item = u32> {
         let gone = between(&self.gone, upper);
@@ -46,7 +47,7 @@ impl Segment {
         base.chain(recent.iter().map(|value| *value as u32))
     }
 
-    /// Adds `value`; returns false if it was present. `number` is that of the segment.
+    /// Adds `value`; returns false if it was present. `number` is the number of the segment.
     pub(super) fn insert(&mut self, value: u64, number: usize) -> bool {
         if self.base.contains(value) {
             return take(&mut self.gone, value);
@@ -74,8 +75,7 @@ impl Segment {
         true
     }
 
-    /// Adds all of these, which ascend. Of values that share their upper half the first `most` of
-    /// all present are kept.
+    /// Adds ascending values. Of all values with the same upper half, keeps the first `most`.
     pub(super) fn absorb(&mut self, values: &[u64], number: usize, most: usize) {
         let is_crowded = |values: &[u64]| {
             let mut apart = values.iter().zip(values.get(most..).unwrap_or_default());
@@ -130,12 +130,12 @@ impl Segment {
         self.base.prefetch_bucket(upper);
     }
 
-    /// Returns the number of bytes held beside the segment itself.
+    /// Returns the number of bytes held in addition to the segment itself.
     pub(super) fn memory(&self) -> usize {
         self.base.memory() + (self.recent.capacity() + self.gone.capacity()) * size_of::<u64>()
     }
 
-    /// Merges the changes into the run if they are enough; returns true if it did.
+    /// Merges the changes into the run if there are enough; returns true if it did.
     fn make_room(&mut self, number: usize) -> bool {
         let changes = self.recent.len() + self.gone.len();
         let is_enough = changes >= (self.base.len() / SHARE).clamp(LEAST_CHANGES, MOST_CHANGES);
@@ -153,9 +153,9 @@ impl Segment {
     }
 }
 
-/// Returns the place of `value` among these ascending values, present or not. They share their
-/// leading bits and are probably evenly distributed, so a look at the expected place nearly
-/// suffices and few cache misses occur.
+/// Returns the position of `value` among ascending values, whether present or not. They share their
+/// leading bits and are probably evenly distributed, so a look at the expected position is nearly
+/// enough and causes few cache misses.
 #[inline]
 fn place(values: &[u64], value: u64) -> usize {
     if values.is_empty() {
@@ -183,7 +183,7 @@ fn place(values: &[u64], value: u64) -> usize {
     low + values[low..high].partition_point(|held| *held < value)
 }
 
-/// Returns the place of `value` among evenly distributed values.
+/// Returns the expected position of `value` among evenly distributed values.
 #[inline]
 fn guess(values: &[u64], value: u64) -> usize {
     let share = (value << LEADING) >> 32;
@@ -205,7 +205,8 @@ fn take(values: &mut Vec<u64>, value: u64) -> bool {
     is_here
 }
 
-/// Inserts `value` at its place, growing by a quarter: doubling would leave half of the list empty.
+/// Inserts `value` at its position, growing by a quarter: doubling would leave half of the list
+/// empty.
 fn put(values: &mut Vec<u64>, at: usize, value: u64) {
     if values.len() == values.capacity() {
         values.reserve_exact((values.len() / 4).max(4));
@@ -224,7 +225,7 @@ fn between(values: &[u64], upper: u32) -> &[u64] {
     &rest[..rest.iter().take_while(is_under).count()]
 }
 
-/// Merges ascending values into ascending ones, from the back and in place.
+/// Merges ascending values into ascending values, from the back and in place.
 fn merge(values: &mut Vec<u64>, more: &[u64]) {
     let (mut left, mut coming) = (values.len(), more.len());
     values.resize(left + coming, 0);

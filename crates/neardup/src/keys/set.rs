@@ -7,7 +7,7 @@ use super::segment::Segment;
 const SEGMENTS: usize = 1 << LEADING;
 
 /// Distinct values in segments by their leading bits. Values that are not evenly distributed are
-/// found correctly, but later.
+/// found correctly, but more slowly.
 #[derive(Clone, Debug)]
 pub(super) struct PackedSet {
     segments: Vec<Segment>,
@@ -55,8 +55,8 @@ impl PackedSet {
         was_here
     }
 
-    /// Adds values that ascend, each once; of those that share their upper half the first `most`
-    /// stay. If they do not ascend, some of them may have been added.
+    /// Adds ascending values, each once. Of all values with the same upper half, keeps the first
+    /// `most`. If the values do not ascend, some may already have been added.
     pub(super) fn extend_ascending(
         &mut self,
         values: impl Iterator<Item = u64>,
@@ -88,7 +88,7 @@ impl PackedSet {
         self.segments[number(u64::from(upper) << 32)].prefetch_start(upper);
     }
 
-    /// Prefetches the memory that it reads next; useful some time after the first.
+    /// Prefetches the memory that a look-up reads next; useful some time after the first.
     #[inline]
     pub(super) fn prefetch_bucket(&self, upper: u32) {
         self.segments[number(u64::from(upper) << 32)].prefetch_bucket(upper);
@@ -100,7 +100,7 @@ impl PackedSet {
         segments + self.segments.capacity() * size_of::<Segment>()
     }
 
-    /// Moves these values to the segment to which all of them belong.
+    /// Moves the gathered values to their segment, which is the same for all.
     fn absorb(&mut self, gathered: &mut Vec<u64>, most: usize) {
         if let Some(&first) = gathered.first() {
             let number = number(first);

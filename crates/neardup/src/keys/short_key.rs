@@ -4,16 +4,16 @@ use crate::mix::mix;
 
 /// A key cut to 32 bits, evenly distributed for any key.
 ///
-/// Among ten million pages one look-up in 430 meets an unrelated page with the same 32 bits. Every
-/// look-up verifies its hits, so a collision costs time and nothing else.
+/// Among ten million pages, one look-up in 430 finds an unrelated page with the same 32 bits. Every
+/// look-up verifies its hits, so a collision only costs time.
 ///
-/// Invariant: the 32 bits of a key are stable for ever; stores have them on disk
+/// Invariant: the 32 bits of a key are stable for ever, because stores have them on disk
 /// (`golden/short-keys.txt`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ShortKey(u32);
 
 impl ShortKey {
-    /// Returns the 32 bits of `key`; all its bits count.
+    /// Returns the 32 bits of `key`, which depend on all its bits.
     #[must_use]
     pub const fn of(key: u64) -> Self {
         Self(mix(key) as u32)
@@ -25,7 +25,7 @@ impl ShortKey {
         Self(bits)
     }
 
-    /// Returns the bits, to be stored. They define the order of keys.
+    /// Returns the bits to store. They define the order of keys.
     #[must_use]
     pub const fn as_u32(self) -> u32 {
         self.0

@@ -1,16 +1,16 @@
-//! A table of the pages that share a key.
+//! A table of pages that share a key.
 
 use super::set::PackedSet;
 use super::{NotAscending, ShortKey};
 
-/// The most pages that are remembered under one key; later ones are not found by it. The cap bounds
-/// the work for a crowd, such as a site whose frame fills most of every page.
+/// Maximum number of pages per key; later pages are not found by it. This bounds the work for a
+/// crowd, such as a site whose frame fills most of every page.
 pub const MAX_PER_KEY: usize = 1_024;
 
-/// A map from keys to ids of pages: a set of pairs. About 5 bytes a pair at ten million pages whose
-/// ids are dense.
+/// A map from keys to ids of pages: a set of pairs. About 5 bytes per pair at ten million pages
+/// with dense ids.
 ///
-/// Any id is valid; each takes the number of bits that the greatest one has.
+/// Any id is valid; each takes the number of bits of the greatest id.
 ///
 /// ```
 /// use neardup::keys::{KeyTable, ShortKey};
@@ -29,7 +29,7 @@ pub const MAX_PER_KEY: usize = 1_024;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct KeyTable {
-    /// Each pair as its key above its id.
+    /// Each pair as one number: the key in the upper bits, the id in the lower.
     pairs: PackedSet,
 }
 
@@ -40,13 +40,12 @@ impl KeyTable {
         Self::default()
     }
 
-    /// Creates the table of these pairs, in the order of [`KeyTable::iter`]: ascending by key, then
-    /// by id. A pair that comes twice is held once; of the pages under one key those with the
-    /// [`MAX_PER_KEY`] lowest ids are kept.
+    /// Creates the table of these pairs, sorted as by [`KeyTable::iter`]: ascending by key, then by
+    /// id. A repeated pair is held once. For each key, the [`MAX_PER_KEY`] lowest ids are kept.
     ///
     /// # Errors
-    /// [`NotAscending`] if a pair is below the one before it; some of them may have been added
-    /// then.
+    /// [`NotAscending`] if a pair is less than the one before; some pairs may already have been
+    /// added.
     pub fn from_ascending(
         pairs: impl IntoIterator<Item = (ShortKey, u32)>,
     ) -> Result<Self, NotAscending> {
@@ -55,12 +54,12 @@ impl KeyTable {
         Ok(table)
     }
 
-    /// Adds pairs that ascend, merging each segment once: for many at a time, such as one of
-    /// several files. Otherwise as [`KeyTable::from_ascending`].
+    /// Adds ascending pairs, merging each segment once. Suited for many pairs at a time, such as
+    /// one of several files. Otherwise as [`KeyTable::from_ascending`].
     ///
     /// # Errors
-    /// [`NotAscending`] if a pair is below the one before it; some of them may have been added
-    /// then.
+    /// [`NotAscending`] if a pair is less than the one before; some pairs may already have been
+    /// added.
     pub fn extend_ascending(
         &mut self,
         pairs: impl IntoIterator<Item = (ShortKey, u32)>,
@@ -69,8 +68,8 @@ impl KeyTable {
         self.pairs.extend_ascending(values, MAX_PER_KEY)
     }
 
-    /// Adds the page `id` under `key`. Returns false, and adds nothing, if it is there already or
-    /// [`MAX_PER_KEY`] others are.
+    /// Adds the page `id` under `key`. Returns false, and adds nothing, if it is already there, or
+    /// if [`MAX_PER_KEY`] others are.
     pub fn insert(&mut self, key: ShortKey, id: u32) -> bool {
         self.pairs
             .under(key.as_u32())
@@ -79,7 +78,7 @@ impl KeyTable {
             && self.pairs.insert(value(key, id))
     }
 
-    /// Removes the page `id` from under `key`; returns false if it was not there.
+    /// Removes the page `id` from `key`; returns false if it was not there.
     pub fn remove(&mut self, key: ShortKey, id: u32) -> bool {
         self.pairs.remove(value(key, id))
     }
@@ -90,9 +89,9 @@ impl KeyTable {
         self.pairs.under(key.as_u32())
     }
 
-    /// Calls `visit` with the pages under the key of each table: the results of
-    /// [`KeyTable::under`], but faster, because memory latencies overlap. A page is visited once
-    /// for each table in which it is found.
+    /// Calls `visit` with the pages under the key of each table. The results equal those from
+    /// [`KeyTable::under`], but this is faster, because memory latencies overlap. A page is visited
+    /// once for each table that contains it.
     pub fn each_under<'a>(
         tables: impl IntoIterator<Item = (&'a Self, ShortKey), IntoIter: Clone>,
         mut visit: impl FnMut(u32),
@@ -115,7 +114,7 @@ impl KeyTable {
         self.pairs.contains(value(key, id))
     }
 
-    /// Returns all pairs, ascending by key, then by id, for storing or scanning.
+    /// Returns all pairs, ascending by key, then by id, to store or scan them.
     pub fn iter(&self) -> impl Iterator<Item = (ShortKey, u32)> {
         let values = self.pairs.iter();
         values.map(|value| (ShortKey::new((value >> 32) as u32), value as u32))
@@ -133,7 +132,7 @@ impl KeyTable {
         self.len() == 0
     }
 
-    /// Returns the number of bytes held, spare capacity included.
+    /// Returns the number of bytes held, including spare capacity.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.pairs.memory()

@@ -1,17 +1,18 @@
 //! b-bit MinHash: a few bits of each minimum.
 //!
 //! (Li and König, "b-bit minwise hashing", WWW 2010.) Two minima of b bits also agree by accident,
-//! once in 2ᵇ; the estimate is corrected for that. At a resemblance of .8 four bits of 256 minima
-//! estimate better than sixteen of 64, which take as much room. The [`Sketch`](crate::Sketch) of
-//! pages is made in this way with fixed numbers; here they are parameters.
+//! once in 2ᵇ; the estimate is corrected for that. At a resemblance of .8, four bits of 256 minima
+//! estimate better than sixteen bits of 64 minima, which take as much space. The
+//! [`Sketch`](crate::Sketch) of pages is made in this way with fixed numbers; here they are
+//! parameters.
 
 use super::{Incomparable, MinHash, Retained, Scheme};
 use crate::mix::mix;
 
-/// The number of bits of a minimum that are kept.
+/// Number of bits of a minimum that are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BitsKept {
-    /// One: agrees by accident every other time.
+    /// One: agrees by accident half of the time.
     One = 1,
     /// Two.
     Two = 2,
@@ -23,7 +24,7 @@ pub enum BitsKept {
     Sixteen = 16,
 }
 
-/// A MinHash reduced to some bits of each minimum. The empty set has none.
+/// A MinHash reduced to some bits of each minimum. Does not exist for the empty set.
 ///
 /// ```
 /// use neardup::minhash::{BitsKept, MinHasher};
@@ -43,7 +44,7 @@ pub struct BBitMinHash {
 }
 
 impl MinHash {
-    /// Returns the MinHash reduced to some bits of each minimum; none for the empty set.
+    /// Returns the MinHash reduced to some bits of each minimum; `None` for the empty set.
     #[must_use]
     pub fn b_bit(&self, bits: BitsKept) -> Option<BBitMinHash> {
         if self.is_empty() {
@@ -52,8 +53,8 @@ impl MinHash {
         let width = bits as usize;
         let mut packed = vec![0; (self.minima.len() * width).div_ceil(64)];
         for (number, minimum) in self.minima.iter().enumerate() {
-            // Mixed, because the low bits of a linearly permuted number depend on the low bits of
-            // the member only.
+            // Mixed, because the low bits of a linearly permuted number depend only on the low bits
+            // of the member.
             let retained = mix(*minimum) & ((1 << width) - 1);
             packed[number * width / 64] |= retained << (number * width % 64);
         }
@@ -79,8 +80,8 @@ impl BBitMinHash {
         Ok(((agreeing - by_accident) / (minima - by_accident)).max(0.0))
     }
 
-    /// Returns the standard error of [`resemblance`](Self::resemblance) if the true resemblance,
-    /// 0 to 1, is this one.
+    /// Returns the standard error of [`resemblance`](Self::resemblance) for a true resemblance of
+    /// `resemblance`, 0 to 1.
     #[must_use]
     pub fn standard_error(&self, resemblance: f64) -> f64 {
         let by_accident = 1.0 / f64::from(1 << self.bits as u32);
@@ -88,16 +89,16 @@ impl BBitMinHash {
         (agree * (1.0 - agree) / self.scheme.minima as f64).sqrt() / (1.0 - by_accident)
     }
 
-    /// Returns the number of bytes that the minima take.
+    /// Returns the number of bytes of the minima.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.packed.len() * size_of::<u64>()
     }
 
-    /// Returns the number of minima in which the two differ.
+    /// Returns the number of minima that differ.
     fn differing(&self, other: &BBitMinHash) -> u32 {
         let width = self.bits as u32;
-        // The lowest bit of each minimum: all bits, divided by those of one.
+        // The lowest bit of each minimum: all bits, divided by all bits of one minimum.
         let lowest = u64::MAX / ((1 << width) - 1);
         let pairs = self.packed.iter().zip(&other.packed);
         pairs

@@ -1,24 +1,24 @@
-//! Containment search: the sets that contain most of a given one.
+//! Containment search: the sets that contain most of a given set.
 //!
 //! (The problem of Zhu, Nargesian, Pu and Miller, "LSH Ensemble: internet-scale domain search",
 //! VLDB 2016.) LSH Ensemble finds candidates by bands that are tuned to each range of sizes, and
-//! misses some. This index compares every set that is large enough instead: sets that could not
-//! hold the share are skipped by their size, exactly, and the others cost a comparison of each
-//! minimum. So nothing is missed but by the error of the estimate, and a query takes time in
+//! misses some. This index compares every set that is large enough instead. Sets that are too small
+//! to hold the share are skipped by their exact size, and each other set costs one comparison per
+//! minimum. So only the error of the estimate can cause a miss, and a query takes time in
 //! proportion to the number of sets.
 //!
-//! Invariant: all sets have one scheme, and they come ascending by size.
+//! Invariant: all sets have the same scheme, and they are sorted by size, ascending.
 
 use std::collections::BTreeMap;
 
 use super::{Incomparable, MinHash, Scheme};
 
-/// A set that contains a share of the one in question.
+/// A set that contains a share of the queried set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contained<Id> {
-    /// The id of the set, as the caller gave it.
+    /// Id of the set, as given by the caller.
     pub within: Id,
-    /// The estimated share of the set in question that it contains, 0 to 1.
+    /// Estimated share of the queried set that this set contains, 0 to 1.
     pub containment: f64,
 }
 
@@ -42,7 +42,7 @@ pub struct Contained<Id> {
 /// ```
 #[derive(Clone, Debug)]
 pub struct ContainmentIndex<Id> {
-    /// By the number of members, in the order of insertion.
+    /// Sets by number of members, then in the order of insertion.
     sets: BTreeMap<u64, Vec<(Id, MinHash)>>,
     scheme: Option<Scheme>,
     len: usize,
@@ -65,7 +65,7 @@ impl<Id> ContainmentIndex<Id> {
         }
     }
 
-    /// Inserts a set under `id`; several sets may have one id.
+    /// Inserts a set under `id`; several sets may have the same id.
     ///
     /// # Errors
     /// [`Incomparable`] if the sets of the index have another family or number of minima.
@@ -77,20 +77,20 @@ impl<Id> ContainmentIndex<Id> {
         Ok(())
     }
 
-    /// Returns the sets that contain at least the share `least`, 0 to 1, of `set`, by the estimate
-    /// of [`MinHash::containment_in`]: the greatest share first, of equal ones the smallest set,
-    /// then the earliest.
+    /// Returns the sets that contain at least the share `least`, 0 to 1, of `set`, as estimated by
+    /// [`MinHash::containment_in`]. The greatest share comes first; among equal shares the smallest
+    /// set, then the earliest.
     ///
     /// # Errors
-    /// [`Incomparable`] if `set` has another family or number of minima than those of the index.
+    /// [`Incomparable`] if `set` and the index have different families or numbers of minima.
     pub fn containing(
         &self,
         set: &MinHash,
         least: f64,
     ) -> Result<Vec<Contained<&Id>>, Incomparable> {
         self.check(set)?;
-        // A set of n members contains n of another one at most. The least share of a size may be no
-        // whole number; rounded down, no set is skipped that has it.
+        // A set of n members contains at most n members of another. The required number may be a
+        // fraction; it is rounded down, so that no matching set is skipped.
         let from = (least.clamp(0.0, 1.0) * set.size() as f64).floor() as u64;
         let mut found = Vec::new();
         for (within, held) in self.sets.range(from..).flat_map(|(_, sets)| sets) {
@@ -112,7 +112,7 @@ impl<Id> ContainmentIndex<Id> {
         self.len
     }
 
-    /// Returns true if there are no sets.
+    /// Returns true if the index is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0

@@ -1,11 +1,11 @@
 //! Minima under n independent permutations.
 //!
 //! A member is mixed into 52 random-looking bits y, and permutation i maps y to aᵢ·y modulo 2⁵²
-//! with an odd aᵢ: a bijection, linear like those of Broder, Charikar, Frieze and Mitzenmacher
-//! (STOC 1998, section 4), who show that linear ones come near the ideal for sets that are not
-//! chosen against them; mixing ensures that. AVX-512 IFMA multiplies 52 bits in one step; a million
-//! members collide there once in nine thousand sets. Invariant: the permutations are stable for
-//! ever, and the first n of them are the same for every number.
+//! with an odd aᵢ. This is a bijection, and linear like the permutations of Broder, Charikar,
+//! Frieze and Mitzenmacher (STOC 1998, section 4). They show that linear permutations come near the
+//! ideal for sets that are not chosen against them; mixing ensures that. AVX-512 IFMA multiplies 52
+//! bits in one step; a million members collide there once in nine thousand sets. Invariant: the
+//! permutations are stable for ever, and the first n permutations are the same for every number.
 
 #[cfg(all(target_arch = "x86_64", feature = "simd"))]
 mod ifma;
@@ -15,7 +15,7 @@ use crate::similarity::NOTHING;
 
 const BITS: u32 = 52;
 const LOW: u64 = (1 << BITS) - 1;
-/// The number of members permuted at a time: 8 KiB, which stay in the first-level cache.
+/// Number of members permuted at a time: 8 KiB, which stay in the first-level cache.
 const BLOCK: usize = 1_024;
 
 /// Returns the multipliers of the first `number` permutations.
@@ -50,7 +50,7 @@ fn sample_by(lower: Lower, members: &[u64], permutations: &[u64], minima: &mut [
     let mut mixed = Vec::with_capacity(members.len().min(BLOCK));
     for block in members.chunks(BLOCK) {
         mixed.clear();
-        // The salt makes the bits independent of those by which the fast family distributes
+        // The salt makes the bits independent of the bits that the fast family uses to distribute
         // members.
         mixed.extend(
             block

@@ -9,12 +9,12 @@ use super::{Family, MAX_MINIMA, MinHash};
 use crate::ALGORITHM;
 
 const HEAD: usize = 2 + 1 + 2 + 8;
-/// The largest size of a stored MinHash, in bytes.
+/// Maximum size of a stored MinHash, in bytes.
 #[cfg(feature = "serde")]
 pub(crate) const MAX_BYTES: usize = HEAD + MAX_MINIMA * 8;
 
 impl MinHash {
-    /// Returns the stored form: 13 bytes, and 8 for each minimum.
+    /// Returns the stored form: 13 bytes, and 8 per minimum.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEAD + self.minima.len() * 8);
@@ -29,8 +29,8 @@ impl MinHash {
     /// Returns the MinHash stored as `bytes`.
     ///
     /// # Errors
-    /// [`NotAMinHash`] for bytes of another [`ALGORITHM`], of an unknown family, or of another
-    /// length than they say.
+    /// [`NotAMinHash`] for bytes of another [`ALGORITHM`], of an unknown family, or with a length
+    /// that does not match their header.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, NotAMinHash> {
         let (&algorithm, rest) = bytes.split_first_chunk().ok_or(NotAMinHash::Length)?;
         let algorithm = u16::from_le_bytes(algorithm);
@@ -60,7 +60,7 @@ impl MinHash {
 /// Bytes that are not a MinHash of this version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum NotAMinHash {
-    /// Made by another [`ALGORITHM`], the given one.
+    /// The bytes were made by another [`ALGORITHM`], the given one.
     #[error("a MinHash of algorithm {0} cannot be used by algorithm {ALGORITHM}")]
     Algorithm(u16),
     /// An unknown code of a family.

@@ -1,4 +1,4 @@
-//! Super-shingles: near-duplicate detection by a handful of equal keys.
+//! Super-shingles: near-duplicate detection with a handful of equal keys.
 //!
 //! Minima are grouped, and each group is hashed (Broder 1997, section 7; Fetterly, Manasse and
 //! Najork, "On the evolution of clusters of near-duplicate web pages", LA-WEB 2003: 84 minima in
@@ -11,7 +11,7 @@ use thiserror::Error;
 use super::{Incomparable, MAX_MINIMA, MinHash, Retained, Scheme};
 use crate::mix::mix;
 
-/// The grouping of minima.
+/// A grouping of minima.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Grouping {
     groups: usize,
@@ -19,7 +19,7 @@ pub struct Grouping {
 }
 
 impl Grouping {
-    /// Six groups of fourteen minima, of which two must agree.
+    /// Six groups of fourteen minima; two groups must agree.
     pub const FETTERLY: Grouping = Grouping {
         groups: 6,
         minima: 14,
@@ -28,8 +28,8 @@ impl Grouping {
     /// Creates a grouping of `groups` groups of `minima` minima each.
     ///
     /// # Errors
-    /// [`InvalidGrouping`] if either number is 0 or there are more minima in all than
-    /// [`MAX_MINIMA`].
+    /// [`InvalidGrouping`] if either number is 0, or if there are more than [`MAX_MINIMA`] minima
+    /// in all.
     pub fn new(groups: usize, minima: usize) -> Result<Self, InvalidGrouping> {
         match groups.checked_mul(minima) {
             Some(1..=MAX_MINIMA) => Ok(Self { groups, minima }),
@@ -43,18 +43,18 @@ impl Grouping {
         self.groups
     }
 
-    /// Returns the number of minima of each group.
+    /// Returns the number of minima per group.
     #[must_use]
     pub const fn minima(self) -> usize {
         self.minima
     }
 
-    /// Returns the probability with which at least `least` groups of two sets of this resemblance,
-    /// 0 to 1, agree: a group of m minima agrees with probability Jᵐ.
+    /// Returns the probability that at least `least` groups agree for two sets of this resemblance,
+    /// 0 to 1: a group of m minima agrees with probability Jᵐ.
     #[must_use]
     pub fn probability(&self, resemblance: f64, least: usize) -> f64 {
         let agrees = resemblance.powf(self.minima as f64);
-        // The probabilities of 0, 1, … agreeing groups, extended by a group at a time.
+        // The probabilities of 0, 1, … agreeing groups, extended by one group at a time.
         let mut exactly = vec![1.0];
         for _ in 0..self.groups {
             let mut extended = vec![0.0; exactly.len() + 1];
@@ -68,7 +68,7 @@ impl Grouping {
     }
 }
 
-/// The super-shingles of a set that is not empty.
+/// The super-shingles of a nonempty set.
 ///
 /// ```
 /// use neardup::minhash::{Grouping, InvalidGrouping, MinHasher};
@@ -86,10 +86,10 @@ pub struct SuperShingles {
 }
 
 impl MinHash {
-    /// Returns the super-shingles of the first minima; none for the empty set.
+    /// Returns the super-shingles of the first minima; `None` for the empty set.
     ///
     /// # Errors
-    /// [`InvalidGrouping::TooFew`] if there are fewer minima than the groups need.
+    /// [`InvalidGrouping::TooFew`] if the groups need more minima than there are.
     pub fn super_shingles(
         &self,
         grouping: Grouping,
@@ -120,7 +120,7 @@ impl MinHash {
 }
 
 impl SuperShingles {
-    /// Returns the hash of each group: keys of which near duplicates share some.
+    /// Returns the hash of each group: near duplicates share some of these keys.
     #[must_use]
     pub fn keys(&self) -> &[u64] {
         &self.keys
@@ -136,9 +136,9 @@ impl SuperShingles {
         Ok(pairs.filter(|(mine, theirs)| mine == theirs).count())
     }
 
-    /// Returns a key for each two groups, 15 for six: sets share one of them exactly if two of
-    /// their groups agree ("mega shingles", Fetterly et al.), so that near duplicates are found by
-    /// look-up, without counting.
+    /// Returns a key for each pair of groups, 15 for six groups. Two sets share a key exactly if
+    /// two of their groups agree ("mega shingles", Fetterly et al.), so that a look-up finds near
+    /// duplicates without counting.
     #[must_use]
     pub fn pairs(&self) -> Vec<u64> {
         let pair = |(number, one): (usize, &u64)| {
@@ -154,24 +154,24 @@ impl SuperShingles {
 /// Invalid groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum InvalidGrouping {
-    /// No groups, empty groups, or more minima than there can be.
+    /// No groups, empty groups, or more minima than possible.
     #[error(
         "{groups} groups of {minima} minima cannot be: 1 to {MAX_MINIMA} minima in all are possible"
     )]
     Size {
-        /// The number of groups.
+        /// Number of groups.
         groups: usize,
-        /// The number of minima of each group.
+        /// Number of minima per group.
         minima: usize,
     },
     /// The MinHash has too few minima.
     #[error("{groups} groups of {minima} minima cannot be made of {there_are}")]
     TooFew {
-        /// The number of groups.
+        /// Number of groups.
         groups: usize,
-        /// The number of minima of each group.
+        /// Number of minima per group.
         minima: usize,
-        /// The number of minima of the MinHash.
+        /// Number of minima of the MinHash.
         there_are: usize,
     },
 }

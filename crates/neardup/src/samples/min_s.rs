@@ -1,15 +1,15 @@
 //! MIN_s: a sample of the s least hashes of a set.
 //!
-//! (Broder, "On the resemblance and containment of documents", 1997, section 3: both samples
-//! determine the s least of A∪B; the part of them that is in both sets estimates the resemblance
-//! without bias.) One sample of s without replacement: its error √(J(1-J)/s · (N-s)/(N-1)), N =
-//! |A∪B|, is at most that of s minima, and no two are of one member.
+//! (Broder, "On the resemblance and containment of documents", 1997, section 3: together, the two
+//! samples determine the s least hashes of A∪B; the share of these that is in both sets estimates
+//! the resemblance without bias.) This is one sample of s without replacement. Its error √(J(1-J)/s
+//! · (N-s)/(N-1)), N = |A∪B|, is at most the error of s minima, and no member is sampled twice.
 
 use thiserror::Error;
 
 use crate::shingles::{Shingles, ratio, shared};
 
-/// The most hashes that a [`MinS`] may keep.
+/// Maximum number of hashes in a [`MinS`].
 pub const MAX_MIN_SAMPLE: usize = 1 << 16;
 
 /// A sample of the least hashes of a set.
@@ -26,7 +26,7 @@ pub const MAX_MIN_SAMPLE: usize = 1 << 16;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MinS {
     most: usize,
-    /// The number of members of the set.
+    /// Number of members of the set.
     size: usize,
     /// Ascending, each once.
     least: Vec<u64>,
@@ -60,9 +60,9 @@ impl MinS {
         self.size
     }
 
-    /// Estimates |A∩B| / |A∪B|, 0 to 1, without bias, and exactly if A∪B has no more members than
-    /// are kept. Samples of different lengths are compared at the lesser. Two empty sets are equal:
-    /// 1.
+    /// Estimates |A∩B| / |A∪B|, 0 to 1, without bias, and exactly if all of A∪B fits into the
+    /// sample. Samples of different sizes are compared at the smaller size. Two empty sets are
+    /// equal: 1.
     #[must_use]
     #[doc(alias = "jaccard")]
     pub fn resemblance(&self, other: &MinS) -> f64 {
@@ -74,7 +74,7 @@ impl MinS {
         let Some(&last) = either.last() else {
             return 1.0;
         };
-        // A hash up to the last one is among the least of its own set as well.
+        // A hash up to the last one is also among the least hashes of its own set.
         let upto = |hashes: &[u64]| hashes.partition_point(|hash| *hash <= last);
         let both = shared(
             &self.least[..upto(&self.least)],
@@ -83,8 +83,9 @@ impl MinS {
         ratio(both, either.len())
     }
 
-    /// Returns the standard error of [`resemblance`](Self::resemblance) if the true resemblance, 0
-    /// to 1, is this one: √(J(1-J)/s · (N-s)/(N-1)), N = |A∪B|; 0 if the samples hold both sets.
+    /// Returns the standard error of [`resemblance`](Self::resemblance) for a true resemblance of
+    /// `resemblance`, 0 to 1: √(J(1-J)/s · (N-s)/(N-1)), N = |A∪B|; 0 if the samples hold both
+    /// sets.
     #[must_use]
     pub fn standard_error(&self, other: &MinS, resemblance: f64) -> f64 {
         let either = (self.size + other.size) as f64 / (1.0 + resemblance);

@@ -3,18 +3,18 @@
 //! (Broder, "On the resemblance and containment of documents", 1997, section 3; with shingles of
 //! ten words and m = 25 it clustered 30 million pages: Broder, Glassman, Manasse and Zweig,
 //! "Syntactic clustering of the web", WWW 1997.) Both sets are sampled by the same rule, so the
-//! samples estimate resemblance and containment without bias; a contained set's sample is contained
-//! in the other's sample. Unlike MinHash it grows with the set: about |A|/m hashes.
+//! samples estimate resemblance and containment without bias; the sample of a contained set is
+//! contained in the other sample. Unlike a MinHash, it grows with the set: about |A|/m hashes.
 //!
-//! A sample that exceeds its cap doubles its modulus, as Broder proposes for sets of very different
-//! sizes; it then equals the sample of the doubled modulus, and is compared with another sample at
-//! the greater modulus of the two.
+//! A sample that exceeds its maximum size doubles its modulus, as Broder proposes for sets of very
+//! different sizes. It then equals the sample of the doubled modulus. Two samples are compared at
+//! the greater of their moduli.
 
 use thiserror::Error;
 
 use crate::shingles::{Shingles, ratio, shared};
 
-/// The most hashes of a [`ModM`]: 512 KiB of them.
+/// Maximum number of hashes of a [`ModM`], which take 512 KiB.
 pub const MAX_MOD_SAMPLE: usize = 1 << 16;
 
 /// The hashes of a set that are divisible by a modulus.
@@ -31,25 +31,25 @@ pub const MAX_MOD_SAMPLE: usize = 1 << 16;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModM {
-    /// The modulus given by the caller.
+    /// Modulus given by the caller.
     first_modulus: u64,
-    /// The modulus in force, doubled until the sample is small enough.
+    /// Current modulus, doubled until the sample is small enough.
     modulus: u64,
-    /// The number of members of the set.
+    /// Number of members of the set.
     size: usize,
     /// Ascending, each once.
     chosen: Vec<u64>,
 }
 
 impl ModM {
-    /// The modulus of the system of 1997, whose shingles were those of
+    /// The modulus of the system of 1997, which had shingles of
     /// [`Width::CLUSTERING_1997`](crate::Width).
     pub const MODULUS_1997: u64 = 25;
 
     /// Samples `shingles` by `modulus`.
     ///
     /// # Errors
-    /// [`InvalidModulus`] for 0: nothing is divisible by it.
+    /// [`InvalidModulus`] for 0, because no hash is divisible by 0.
     pub fn of(shingles: &Shingles, modulus: u64) -> Result<Self, InvalidModulus> {
         Self::of_at_most(MAX_MOD_SAMPLE, shingles, modulus)
     }
@@ -67,7 +67,7 @@ impl ModM {
         };
         while sample.chosen.len() > most {
             let Some(doubled) = sample.modulus.checked_mul(2) else {
-                // Zero alone is divisible by such a large number, and occurs once.
+                // Only zero is divisible by such a large number, and it occurs once.
                 sample.chosen.truncate(1);
                 break;
             };
@@ -78,7 +78,7 @@ impl ModM {
     }
 
     /// Returns the sample of a set of `size` members with these hashes, sampled by `first_modulus`;
-    /// none if they are not the hashes of such a sample.
+    /// `None` if the hashes cannot be such a sample.
     pub(crate) fn from_parts(
         first_modulus: u64,
         modulus: u64,
@@ -105,7 +105,7 @@ impl ModM {
         &self.chosen
     }
 
-    /// Returns the modulus: as given, or doubled some times if there were too many hashes.
+    /// Returns the modulus: the given one, or a doubled one if there were too many hashes.
     #[must_use]
     pub fn modulus(&self) -> u64 {
         self.modulus
@@ -118,8 +118,8 @@ impl ModM {
     }
 
     /// Estimates |A∩B| / |A∪B|, 0 to 1, without bias; its standard error is about √(J(1-J)m/|A∪B|).
-    /// Two empty sets are equal: 1. The result is `Ok(None)` if a set has members and none was
-    /// sampled.
+    /// Two empty sets are equal: 1. The result is `Ok(None)` if a set has members but its sample is
+    /// empty.
     ///
     /// # Errors
     /// [`DifferentModuli`] if the two were sampled by different moduli.
@@ -131,8 +131,8 @@ impl ModM {
     }
 
     /// Estimates |A∩B| / |A|, 0 to 1, without bias; its standard error is about √(C(1-C)m/|A|). The
-    /// empty set is contained in every set: 1. The result is `Ok(None)` if there are members and
-    /// none was sampled.
+    /// empty set is contained in every set: 1. The result is `Ok(None)` if there are members but
+    /// the sample is empty.
     ///
     /// # Errors
     /// [`DifferentModuli`] if the two were sampled by different moduli.
@@ -141,16 +141,16 @@ impl ModM {
         Ok(answer(shared(&mine, &theirs), mine.len(), self.size == 0))
     }
 
-    /// Returns the standard error of [`resemblance`](Self::resemblance) if the true resemblance, 0
-    /// to 1, is this one: √(J(1-J)m/|A∪B|) at the greater modulus m of the two.
+    /// Returns the standard error of [`resemblance`](Self::resemblance) for a true resemblance of
+    /// `resemblance`, 0 to 1: √(J(1-J)m/|A∪B|) at the greater modulus m of the two.
     #[must_use]
     pub fn standard_error(&self, other: &ModM, resemblance: f64) -> f64 {
         let either = (self.size + other.size) as f64 / (1.0 + resemblance);
         self.error(other, resemblance, either)
     }
 
-    /// Returns the standard error of [`containment_in`](Self::containment_in) if the true
-    /// containment, 0 to 1, is this one: √(C(1-C)m/|A|).
+    /// Returns the standard error of [`containment_in`](Self::containment_in) for a true
+    /// containment of `containment`, 0 to 1: √(C(1-C)m/|A|).
     #[must_use]
     pub fn containment_error(&self, other: &ModM, containment: f64) -> f64 {
         self.error(other, containment, self.size as f64)

@@ -1,13 +1,13 @@
-//! The sketch of 1997: fingerprints of 40 bits, of which those that 25 divides are kept.
+//! The sketch of 1997: it keeps the fingerprints of 40 bits that are divisible by 25.
 //!
-//! (Broder, Glassman, Manasse and Zweig, "Syntactic clustering of the web", WWW 1997:
-//! shingles of ten words, each a fingerprint of 40 bits, five bytes instead of eight.) Two
-//! different shingles have one fingerprint with a probability of 2⁻⁴⁰, so that sets of n and m
-//! shingles share n·m/2⁴⁰ by accident: one in a million for two pages of a thousand words. Among
-//! 600 million different shingles of a web, one in 1,800 shares its fingerprint with another; with
-//! the 64 bits of [`ModM`] and [`MinS`](crate::samples::MinS), one in 30 thousand million.
+//! (Broder, Glassman, Manasse and Zweig, "Syntactic clustering of the web", WWW 1997: shingles of
+//! ten words, each a fingerprint of 40 bits, five bytes instead of eight.) Two different shingles
+//! have the same fingerprint with a probability of 2⁻⁴⁰, so that sets of n and m shingles share
+//! n·m/2⁴⁰ by accident: one in a million for two pages of a thousand words. Among 600 million
+//! different shingles of a web, one in 1,800 shares its fingerprint with another; with the 64 bits
+//! of [`ModM`] and [`MinS`](crate::samples::MinS), one in 30 thousand million.
 //!
-//! The fingerprint is the upper part of this project's 64-bit hash, in place of Rabin's. Invariant:
+//! The fingerprint is the upper part of this project's 64-bit hash, instead of Rabin's. Invariant:
 //! the layout of [`Sketch1997::to_bytes`] is stable for ever (`golden/sketches-1997.txt`).
 
 use thiserror::Error;
@@ -18,21 +18,21 @@ use super::mod_m::ModM;
 use crate::ALGORITHM;
 use crate::shingles::Shingles;
 
-/// The bits of a fingerprint.
+/// Number of bits of a fingerprint.
 const BITS: u32 = 40;
-/// The bytes of a stored fingerprint.
+/// Number of bytes of a stored fingerprint.
 const BYTES: usize = BITS as usize / 8;
 const HEAD: usize = 2 + 8 + 8;
-/// The largest size of a stored sketch, in bytes.
+/// Maximum size of a stored sketch, in bytes.
 #[cfg(feature = "serde")]
 pub(crate) const MAX_BYTES: usize = HEAD + MAX_MOD_SAMPLE * BYTES;
 
 impl Shingles {
-    /// Returns the set of the `bits` upper bits of each hash, 1 to 64, as systems with shorter
-    /// fingerprints have it. Different shingles may become one: of sets of n and m shingles about
-    /// n·m/2ᵇ pairs do.
+    /// Returns the set of the `bits` upper bits of each hash, 1 to 64, as in systems with shorter
+    /// fingerprints. Different shingles may become equal: about n·m/2ᵇ pairs from sets of n and m
+    /// shingles.
     ///
-    /// Only sets of equal bits are comparable, with each other and in their samples.
+    /// Only sets with equal bits are comparable, with each other and in their samples.
     ///
     /// # Errors
     /// [`InvalidBits`] for 0 and for more than 64.
@@ -47,7 +47,7 @@ impl Shingles {
     }
 }
 
-/// The sketch of a set of shingles as the system of 1997 had it.
+/// The sketch of a set of shingles, as in the system of 1997.
 ///
 /// ```
 /// use neardup::samples::Sketch1997;
@@ -74,13 +74,13 @@ impl Sketch1997 {
         Self(sample.expect("25 is not 0"))
     }
 
-    /// Returns the fingerprints, ascending, each below 2⁴⁰.
+    /// Returns the fingerprints, ascending, each less than 2⁴⁰.
     #[must_use]
     pub fn fingerprints(&self) -> &[u64] {
         self.0.hashes()
     }
 
-    /// Estimates |A∩B| / |A∪B|, 0 to 1; none if a set has members and none was sampled.
+    /// Estimates |A∩B| / |A∪B|, 0 to 1; `None` if a set has members but its sample is empty.
     #[must_use]
     pub fn resemblance(&self, other: &Self) -> Option<f64> {
         self.0
@@ -88,7 +88,7 @@ impl Sketch1997 {
             .expect("both are sampled modulo 25")
     }
 
-    /// Estimates |A∩B| / |A|, 0 to 1; none if A has members and none was sampled.
+    /// Estimates |A∩B| / |A|, 0 to 1; `None` if A has members but its sample is empty.
     #[must_use]
     pub fn containment_in(&self, other: &Self) -> Option<f64> {
         self.0
@@ -96,22 +96,22 @@ impl Sketch1997 {
             .expect("both are sampled modulo 25")
     }
 
-    /// Returns the standard error of [`resemblance`](Self::resemblance) if the true resemblance, 0
-    /// to 1, is this one.
+    /// Returns the standard error of [`resemblance`](Self::resemblance) for a true resemblance of
+    /// `resemblance`, 0 to 1.
     #[must_use]
     pub fn standard_error(&self, other: &Self, resemblance: f64) -> f64 {
         self.0.standard_error(&other.0, resemblance)
     }
 
-    /// Returns the expected number of pairs of different shingles of the two sets that have one
-    /// fingerprint of 40 bits.
+    /// Returns the expected number of pairs of different shingles of the two sets that have the
+    /// same fingerprint of 40 bits.
     #[must_use]
     pub fn expected_collisions(&self, other: &Self) -> f64 {
         self.0.size() as f64 * other.0.size() as f64 / f64::from(BITS).exp2()
     }
 
     /// Returns the stored form, all little-endian: [`ALGORITHM`] in two bytes, the number of
-    /// members of the set and the modulus in eight each, and five for each fingerprint.
+    /// members of the set and the modulus in eight bytes each, and five bytes per fingerprint.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let chosen = self.fingerprints();
@@ -130,8 +130,8 @@ impl Sketch1997 {
     /// Returns the sketch stored as `bytes`.
     ///
     /// # Errors
-    /// [`NotASketch1997`] for bytes of another [`ALGORITHM`], another length, or of fingerprints
-    /// that do not ascend or are no sample of such a set.
+    /// [`NotASketch1997`] for bytes of another [`ALGORITHM`], of another length, or of fingerprints
+    /// that do not ascend or are not a sample of such a set.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, NotASketch1997> {
         let (&algorithm, rest) = bytes.split_first_chunk().ok_or(NotASketch1997::Length)?;
         let algorithm = u16::from_le_bytes(algorithm);
@@ -169,13 +169,13 @@ pub struct InvalidBits(u32);
 /// Bytes that are not a sketch of 1997 of this version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum NotASketch1997 {
-    /// Made by another [`ALGORITHM`], the given one.
+    /// The bytes were made by another [`ALGORITHM`], the given one.
     #[error("a sketch of algorithm {0} cannot be used by algorithm {ALGORITHM}")]
     Algorithm(u16),
-    /// Bytes that are no header and whole fingerprints.
+    /// The bytes are not a header and whole fingerprints.
     #[error("these bytes are not a header of {HEAD} bytes and fingerprints of {BYTES} bytes each")]
     Length,
-    /// Fingerprints that no set of the given size has in its sample.
+    /// A set of the given size cannot have these fingerprints in its sample.
     #[error("these fingerprints do not ascend, or are no sample of a set of the given size")]
     Sample,
 }

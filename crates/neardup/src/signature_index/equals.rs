@@ -1,20 +1,20 @@
 //! The entries under each digest, the earliest first.
 //!
-//! Nearly every digest has one entry, which costs one slot of a hash map; the entries that repeat
-//! it lie in an ordered set. Invariant: the entry in the map is the earliest of its key.
+//! Nearly every digest has one entry, which costs one slot of a hash map. Entries that repeat a
+//! digest are in an ordered set. Invariant: the entry in the map is the earliest of its key.
 
 use std::collections::{BTreeSet, HashMap};
 
-/// Places of entries by half of a digest; the caller compares a hit with the whole.
+/// Positions of entries by half of a digest; the caller compares a hit with the whole digest.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Equals {
     first: HashMap<u64, u32>,
-    /// The places after the first, by key.
+    /// The positions after the first, by key.
     later: BTreeSet<(u64, u32)>,
 }
 
 impl Equals {
-    /// Adds `place`, which is greater than all places before it.
+    /// Adds `place`, which must be greater than all earlier ones.
     pub(super) fn insert(&mut self, key: u64, place: u32) {
         if *self.first.entry(key).or_insert(place) != place {
             self.later.insert((key, place));
@@ -39,10 +39,10 @@ impl Equals {
         }
     }
 
-    /// Returns the places under `key`, ascending.
+    /// Returns the positions under `key`, ascending.
     pub(super) fn under(&self, key: u64) -> impl Iterator<Item = u32> {
         let first = self.first.get(&key).copied();
-        // An empty range if there is no first: then there are no later ones either.
+        // If the first is missing, the range is empty: then there are no later ones either.
         let later = first.map(|_| self.later.range((key, 0)..=(key, u32::MAX)));
         let later = later.into_iter().flatten().map(|(_, place)| *place);
         first.into_iter().chain(later)

@@ -1,4 +1,4 @@
-//! The loops for processors with AVX2, which is most of them since 2013.
+//! The loops for processors with AVX2, which most have had since 2013.
 #![expect(
     unsafe_code,
     reason = "loads and stores of whole registers go through pointers"
@@ -60,10 +60,10 @@ fn classify_half(half: &mut [u8; 32]) -> [i32; 5] {
     ]
 }
 
-/// Returns all bits set for each ASCII byte from `FIRST` to `LAST`, none for the others.
+/// Sets all bits of each ASCII byte from `FIRST` to `LAST`, and clears all other bytes.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn between<const FIRST: u8, const LAST: u8>(bytes: __m256i) -> __m256i {
-    // Shifted so that the last byte becomes the greatest signed one: AVX2 has no unsigned
+    // Shifted so that the last byte becomes the greatest signed byte: AVX2 lacks unsigned
     // comparison.
     let shifted = _mm256_add_epi8(bytes, _mm256_set1_epi8((127 - LAST) as i8));
     _mm256_cmpgt_epi8(shifted, _mm256_set1_epi8((127 - LAST + FIRST) as i8 - 1))

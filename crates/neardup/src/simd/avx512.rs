@@ -68,8 +68,8 @@ fn list_edges(spans: &mut Spans) {
     spans.found(ended);
 }
 
-/// Writes the positions of the bits set in `mask`, of which no two are neighbours, each plus
-/// `offset`; returns their number.
+/// Writes the positions of the set bits of `mask`, each plus `offset`; returns their number. Two
+/// set bits are never adjacent.
 #[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
 fn list(mask: u64, offset: __m512i, places: &mut [u16]) -> usize {
     // SAFETY: an unaligned load of the 64 bytes of the array.

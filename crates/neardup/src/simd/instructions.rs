@@ -1,12 +1,12 @@
 //! The instruction sets that a processor may have.
 //!
-//! Invariant: a value other than [`Instructions::PORTABLE`] is made by [`Instructions::available`]
-//! only, which has detected every feature of the set; this makes calls into the variants compiled
-//! for a set sound.
+//! Invariant: only [`Instructions::available`] creates values other than
+//! [`Instructions::PORTABLE`], after detecting every feature of the set. This makes calls into the
+//! variants compiled for a set sound.
 
 use std::sync::OnceLock;
 
-/// A set of instructions that this processor has.
+/// A set of instructions that this processor supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instructions(pub(super) Kind);
 
@@ -23,14 +23,14 @@ impl Instructions {
     /// The instructions of every processor.
     pub const PORTABLE: Instructions = Instructions(Kind::Portable);
 
-    /// Returns the best set that this processor has, detected once.
+    /// Returns the best set that this processor supports, detected once.
     #[must_use]
     pub fn best() -> Self {
         static BEST: OnceLock<Instructions> = OnceLock::new();
         *BEST.get_or_init(|| *Self::available().last().unwrap_or(&Self::PORTABLE))
     }
 
-    /// Returns all sets that this processor has, the best last.
+    /// Returns all sets that this processor supports, the best last.
     #[must_use]
     pub fn available() -> Vec<Self> {
         #[cfg_attr(

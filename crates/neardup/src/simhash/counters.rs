@@ -1,22 +1,23 @@
 //! A positional population count: for each bit, the number of values that have it set.
 //!
-//! Counters are bit-sliced: plane *p* holds bit *p* of every counter, and a carry-save adder takes
-//! in eight numbers with seven additions (Harley and Seal; Warren, *Hacker's Delight*, 2nd ed.,
+//! Counters are bit-sliced: plane *p* holds bit *p* of every counter, and a carry-save adder adds
+//! eight numbers with seven additions (Harley and Seal; Warren, *Hacker's Delight*, 2nd ed.,
 //! section 5-1; Klarqvist, Muła and Lemire, "Efficient computation of positional population counts
-//! using SIMD instructions", 2021). Eight numbers lie side by side so that one register of 512
-//! bits, or two or four smaller ones, take in eight of them at once.
+//! using SIMD instructions", 2021). Eight numbers are side by side, so that one register of 512
+//! bits, or two or four smaller registers, process eight numbers at once.
 
 /// Numbers side by side: one register of AVX-512.
 type Lanes = [u64; LANES];
 const LANES: usize = 8;
-/// The number of planes: a lane takes in an eighth of fewer than 2³² numbers.
+/// Number of planes: a lane counts an eighth of fewer than 2³² numbers.
 const PLANES: usize = 30;
 
-/// Returns, for each bit, how many of `numbers` have it set. There are fewer than 2³² numbers.
+/// Returns, for each bit, the number of `numbers` that have it set. There are fewer than 2³²
+/// numbers.
 #[inline(always)]
 pub(crate) fn ones_in(numbers: &[u64]) -> [u64; 64] {
     let mut planes = [[0; LANES]; PLANES];
-    // Above these all planes are empty.
+    // Above these, all planes are empty.
     let mut used = 3;
     let (rows, rest) = numbers.as_chunks::<LANES>();
     let (eights, rows) = rows.as_chunks::<8>();
@@ -51,7 +52,7 @@ pub(crate) fn ones_in(numbers: &[u64]) -> [u64; 64] {
     ones
 }
 
-/// Adds three bits in each place; returns their sum and the carry.
+/// Adds three bits at each position; returns their sum and the carry.
 #[inline(always)]
 fn full_add(a: &Lanes, b: &Lanes, c: &Lanes) -> (Lanes, Lanes) {
     let (mut sum, mut carry) = ([0; LANES], [0; LANES]);
@@ -63,7 +64,8 @@ fn full_add(a: &Lanes, b: &Lanes, c: &Lanes) -> (Lanes, Lanes) {
     (sum, carry)
 }
 
-/// Adds a bit to each counter, from the plane `first`; returns how many planes may now be in use.
+/// Adds a bit to each counter, from the plane `first`; returns the number of planes that may now be
+/// in use.
 #[inline(always)]
 fn add_to(planes: &mut [Lanes; PLANES], first: usize, bits: Lanes) -> usize {
     let mut carry = bits;
@@ -78,7 +80,8 @@ fn add_to(planes: &mut [Lanes; PLANES], first: usize, bits: Lanes) -> usize {
     PLANES
 }
 
-/// Returns the counters of all lanes together, three planes more than the `used` ones of each.
+/// Returns the sums of the counters over all lanes: three planes more than the `used` planes of
+/// each.
 #[inline(always)]
 fn across(planes: &[Lanes; PLANES], used: usize) -> [u64; PLANES + 3] {
     let mut total = [0_u64; PLANES + 3];

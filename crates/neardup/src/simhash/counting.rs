@@ -1,6 +1,6 @@
-//! Counting features and adding votes by the instructions that the processor has.
+//! Counting features and adding votes with the instructions of the processor.
 //!
-//! The loops are in [`table`](super::table) and [`votes`](super::votes), which know nothing of
+//! The loops are in [`table`](super::table) and [`votes`](super::votes), independent of
 //! instructions; [`simd`] compiles them for each set.
 
 use super::table::Table;
@@ -9,8 +9,7 @@ use super::weights::weight_of;
 use crate::simd;
 use crate::simd::instructions::Instructions;
 
-/// The number of rounds in which the remaining hashes are counted with a table before they are
-/// sorted.
+/// Number of rounds that count the remaining hashes with a table before they are sorted.
 const ROUNDS: u32 = 4;
 
 impl Table {
@@ -19,16 +18,16 @@ impl Table {
         simd::count(self.instructions, self, hashes);
     }
 
-    /// Counts the losers of the first part; nothing may be added after this.
+    /// Counts the losers of the first part. Add no features after this.
     pub(crate) fn finish(&mut self) {
         for round in 1..=ROUNDS {
-            // The first slot has no owner any more: 0 is not a feature.
+            // The first slot no longer has an owner: 0 is not a feature.
             self.owners[self.part] = 0;
             if self.losers.is_empty() {
                 break;
             }
             let losers = std::mem::take(&mut self.losers);
-            // Words that occur often have fewer than a third as many different ones among them.
+            // Among words that occur often, less than a third are different.
             self.begin_part(losers.len() / 3, 12 * round);
             self.add(&losers);
         }
@@ -36,7 +35,7 @@ impl Table {
         self.losers.sort_unstable();
     }
 
-    /// Adds the votes of all distinct features; after [`finish`](Self::finish).
+    /// Adds the votes of all distinct features. Call it after [`finish`](Self::finish).
     pub(crate) fn vote(mut self, votes: &mut Votes) {
         let once = simd::settle(self.instructions, &mut self, votes);
         let weight = weight_of(self.weights, 1);
@@ -49,8 +48,8 @@ impl Table {
 }
 
 impl Votes {
-    /// Adds features that weigh `weight` each: `features` of `hashes`, whose other entries are 0
-    /// and not features.
+    /// Adds features that weigh `weight` each: `features` of the entries of `hashes`. The other
+    /// entries are 0 and not features.
     pub(crate) fn add_alike(
         &mut self,
         hashes: &[u64],

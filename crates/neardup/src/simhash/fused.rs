@@ -1,5 +1,5 @@
-//! Fingerprints of a text in one pass: words, shingles and counts are made a chunk at a time and
-//! dropped.
+//! Fingerprints of a text in one pass: words, shingles and counts are made one chunk at a time and
+//! then dropped.
 
 use super::tally::Tally;
 use crate::features::{Features, Unit, Width};
@@ -12,16 +12,16 @@ use crate::simhash::simhash;
 use crate::text::NormalText;
 use crate::words;
 
-/// The average length of an English word and its separator, in bytes.
+/// Average length of an English word and its separator, in bytes.
 const BYTES_A_WORD: usize = 6;
 
 impl Features {
     /// Returns the simhash (Charikar, STOC 2002) of `text`: bit *i* is 1 if the features whose hash
-    /// has bit *i* set outweigh the others. A tie gives 0, so a text without words has fingerprint
+    /// has bit *i* set outweigh all others. A tie gives 0, so a text without words has fingerprint
     /// 0.
     ///
-    /// Features alone have no documents: here [`Weights::TfIdf`](crate::Weights::TfIdf) are those
-    /// of an empty collection, log-tf, and plain ones are tf. A
+    /// Features alone come without documents: here [`Weights::TfIdf`](crate::Weights::TfIdf) weighs
+    /// as in an empty collection, by log-tf, and the plain variant by tf. A
     /// [`Fingerprinter`](crate::Fingerprinter) has
     /// [`DocumentFrequencies`](crate::frequencies::DocumentFrequencies).
     #[must_use]
@@ -36,7 +36,7 @@ impl Features {
         self.fingerprint_of_text_by(text, key, Instructions::best())
     }
 
-    /// Returns the same fingerprint by the given instructions, in order to compare these.
+    /// Returns the same fingerprint, computed with the given instructions, to compare these.
     #[must_use]
     pub fn fingerprint_of_text_by(
         &self,
@@ -56,12 +56,12 @@ impl Features {
     }
 }
 
-/// A maker of shingles from words that come in batches.
+/// Makes shingles from words that come in batches.
 struct Runs {
     width: Width,
     instructions: Instructions,
     tally: Tally,
-    /// The last words, one fewer than a shingle has, and then those of the batch.
+    /// The last words, one fewer than in a shingle, followed by the words of the batch.
     words: Vec<u64>,
     shingles: Vec<u64>,
     /// True if there was a shingle.

@@ -1,11 +1,12 @@
-//! Repeated hashes in a list, found without comparing in pairs or sorting.
+//! Repeated hashes in a list, found without pairwise comparison or sorting.
 //!
-//! Each hash writes its index to a slot that some of its bits name. A hash that finds its own index
-//! there afterwards came last and stays; one that finds the index of an equal hash is a repetition;
-//! one that finds the index of another hash is left for a further round with other bits.
+//! Each hash writes its index to a slot that some of its bits select. A hash that finds its own
+//! index there afterwards came last and stays. A hash that finds the index of an equal hash is a
+//! repetition. A hash that finds the index of a different hash is left for another round with other
+//! bits.
 
-/// Appends the hashes that repeat another one to `repetitions`, and puts the undecided ones into
-/// `left`, equal ones together. Slots are named by the bits from bit `64 - shift` downwards.
+/// Appends repeated hashes to `repetitions`, and puts the undecided hashes into `left`, equal
+/// hashes together. The bits from bit `64 - shift` downwards select the slot.
 #[inline(always)]
 pub(crate) fn find_repetitions(
     hashes: &[u64],
@@ -20,8 +21,8 @@ pub(crate) fn find_repetitions(
     }
 }
 
-/// Does what [`find_repetitions`] does, with `slots` / 2 slots a hash or somewhat more. `index`
-/// makes an index narrow.
+/// Does what [`find_repetitions`] does, with at least `slots` / 2 slots per hash. `index` makes an
+/// index narrow.
 #[inline(always)]
 fn find_by_places<Index: Copy + Default + PartialEq + Into<u32>>(
     hashes: &[u64],

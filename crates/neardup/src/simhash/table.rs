@@ -1,13 +1,13 @@
-//! A table that counts equal hashes without comparing them in pairs or sorting them.
+//! A table that counts equal hashes without pairwise comparison or sorting.
 //!
-//! It has a slot for each value of a hash's top bits. The first hash that comes to a slot owns it
-//! for good; a hash that finds another owner goes to the list of losers, and so do all that equal
-//! it. So the table is exact about its owners. The losers are counted in the same way in a further
-//! part of the table, of the list's size, by other bits. After a few rounds the rest is sorted, so
-//! crafted hashes cost no more than a sort. A round has no branch that depends on the hashes, so
-//! the processor mispredicts none.
+//! The table has a slot for each value of a hash's top bits. The first hash in a slot owns it
+//! permanently. A hash that finds another owner goes to the list of losers, and so do all hashes
+//! equal to it, so the counts of owners are exact. The losers are counted in the same way by other
+//! bits, in a further part of the table that fits the list's size. After a few rounds the rest is
+//! sorted, so crafted hashes cost at most a sort. A round has no branch that depends on the hashes,
+//! so the processor never mispredicts.
 //!
-//! The first slot of each part is owned from the start by a value that no feature there can have,
+//! The first slot of each part initially belongs to a value that is never a feature in this slot,
 //! so that 0 can mean "no owner" elsewhere.
 
 use super::votes::{self, Votes};
@@ -15,21 +15,20 @@ use super::weights::weight_of;
 use crate::features::Weights;
 use crate::simd::instructions::Instructions;
 
-/// The least and the greatest number of slots of a part, as powers of two: no part takes more than
-/// 1 GiB.
+/// Minimum and maximum number of slots of a part, as powers of two: a part takes at most 1 GiB.
 const LEAST: u32 = 6;
 const GREATEST: u32 = 27;
 
 /// A count of features: the owners of slots, and the losers.
 pub(crate) struct Table {
     pub(super) owners: Vec<u64>,
-    /// The number of occurrences of each owner.
+    /// Number of occurrences of each owner.
     pub(super) counts: Vec<u32>,
-    /// The other hashes of this round, with repetitions.
+    /// Other hashes of this round, with repetitions.
     pub(super) losers: Vec<u64>,
-    /// The start of this round's part.
+    /// Start of this round's part.
     pub(super) part: usize,
-    /// The number of high bits to drop from a hash, and then of low bits, to get its slot.
+    /// Number of high bits, and then of low bits, to drop from a hash to get its slot.
     pub(super) shift: u32,
     pub(super) drop: u32,
     pub(super) weights: Weights,
@@ -40,7 +39,7 @@ impl Table {
     /// Creates a table that is fastest for about `expected` different hashes.
     pub(crate) fn new(weights: Weights, expected: usize, instructions: Instructions) -> Self {
         let slots = 1 << bits_for(expected);
-        // The later parts together are a third of the first one.
+        // The later parts together are a third of the first part.
         let room = slots + slots / 3;
         let mut table = Self {
             owners: Vec::with_capacity(room),
@@ -66,7 +65,7 @@ impl Table {
         (self.shift, self.drop) = (shift, 64 - bits);
     }
 
-    /// Returns all distinct features with their counts, in an unspecified order; after
+    /// Returns all distinct features with their counts, in an unspecified order. Call it after
     /// [`finish`](Self::finish).
     pub(crate) fn counts(&self) -> Vec<(u64, u32)> {
         let mut counts = Vec::with_capacity(self.owners.len() / 2);
@@ -112,8 +111,8 @@ pub(crate) fn count(table: &mut Table, hashes: &[u64]) {
     table.losers.truncate(lost);
 }
 
-/// Adds the votes of the owners that came more than once and zeroes them; returns how many owners,
-/// which came once, are left.
+/// Adds the votes of owners that occurred more than once, and zeroes these owners; returns the
+/// number of remaining owners, which occurred once.
 #[inline(always)]
 pub(crate) fn settle(table: &mut Table, votes: &mut Votes) -> u64 {
     const TOGETHER: usize = 256;

@@ -1,10 +1,10 @@
-//! The tally of a text's features, from which they vote.
+//! The tally of a text's features, which their votes are computed from.
 //!
-//! If a feature weighs as much as it occurs (tf), all hashes vote. If it weighs less (log-tf),
-//! counts are made in a [`Table`]. If it weighs the same however often it occurs (none), all hashes
+//! If the weight of a feature is its number of occurrences (tf), all hashes vote. If the weight is
+//! smaller (log-tf), a [`Table`] counts the hashes. If the weight is constant (none), all hashes
 //! vote and then [repetitions](super::repetitions) are removed: shingles seldom repeat, so the
-//! first round, which goes over the list twice without a branch, is nearly all of the work. After a
-//! few rounds the rest is sorted, so crafted hashes cost no more than a sort.
+//! first round, which reads the list twice without a branch, does nearly all of the work. After a
+//! few rounds the rest is sorted, so crafted hashes cost at most a sort.
 
 use super::table::Table;
 use super::votes::Votes;
@@ -12,7 +12,7 @@ use crate::features::Weights;
 use crate::simd;
 use crate::simd::instructions::Instructions;
 
-/// A collector of features that adds up the votes of the distinct ones.
+/// A collector of features that adds up the votes of distinct features.
 pub(crate) struct Tally {
     instructions: Instructions,
     strategy: Strategy,
@@ -22,11 +22,12 @@ enum Strategy {
     Counting(Table),
     /// All hashes so far; repetitions are removed at the end.
     Once(Vec<u64>),
-    /// The votes so far, and hashes that have not voted yet.
+    /// Votes so far, and hashes that have not voted yet.
     All(Box<Votes>, Vec<u64>),
 }
 
-/// The number of hashes that vote together if all vote: fewer would spend their time on the sums.
+/// Number of hashes that vote together if all vote. With fewer, the sums would take most of the
+/// time.
 const TOGETHER: usize = 1 << 13;
 
 impl Tally {
@@ -38,7 +39,7 @@ impl Tally {
                 Box::new(Votes::new()),
                 Vec::with_capacity(expected.min(TOGETHER) + TOGETHER / 8),
             ),
-            // A third of six thousand words are different.
+            // In six thousand words, a third are different.
             _ => Strategy::Counting(Table::new(weights, expected / 3, instructions)),
         };
         Self {
@@ -110,12 +111,12 @@ fn vote_if_many(votes: &mut Votes, waiting: &mut Vec<u64>, instructions: Instruc
     }
 }
 
-/// The number of rounds of looking for repetitions before the rest is sorted.
+/// Number of rounds that look for repetitions before the rest is sorted.
 const ROUNDS: u32 = 5;
-/// The number of hashes below which the rest is sorted at once.
+/// With fewer hashes than this, the rest is sorted at once.
 const FEW: usize = 32;
 
-/// Returns the hashes that have to be removed for each to be there once.
+/// Returns the hashes to remove so that each hash remains once.
 fn repetitions(hashes: &[u64], instructions: Instructions) -> Vec<u64> {
     let mut repetitions = Vec::new();
     let mut left = Vec::new();

@@ -7,9 +7,9 @@ use crate::fingerprint::Fingerprint;
 /// 2³².
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Votes {
-    /// The weight of all features whose hash has the bit set, for each bit.
+    /// For each bit, the weight of all features whose hash has the bit set.
     pub(super) ones: [u64; 64],
-    /// The weight of all features.
+    /// Weight of all features.
     pub(super) total: u64,
 }
 

@@ -6,9 +6,9 @@ use crate::features::Weights;
 pub(crate) fn weight_of(weights: Weights, count: u32) -> u32 {
     match weights {
         Weights::None => 1,
-        // Without documents, too.
+        // Also without documents.
         Weights::Tf | Weights::PlainTfIdf => count,
-        // Without documents tf-idf is log-tf.
+        // Without documents, tf-idf is log-tf.
         Weights::LogTf | Weights::TfIdf => {
             u32::from(LOG_WEIGHTS[(count as usize).min(LOG_WEIGHTS.len() - 1)])
         }
@@ -23,8 +23,8 @@ const LOG_WEIGHTS: [u16; 256] = {
     let mut ln = 0;
     let mut tf = 1;
     while tf < 256 {
-        // ln n - ln (n-1) = 2 artanh 1/(2n-1) = 2 (1/m + 1/3m³ + 1/5m⁵ + …) where m = 2n-1; nothing
-        // for n = 1.
+        // ln n - ln (n-1) = 2 artanh 1/(2n-1) = 2 (1/m + 1/3m³ + 1/5m⁵ + …) where m = 2n-1; 0 for n
+        // = 1.
         let m = 2 * tf - 1;
         let mut power = if tf == 1 { 0 } else { ONE / m };
         let mut divisor = 1;

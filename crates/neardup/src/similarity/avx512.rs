@@ -1,11 +1,11 @@
 //! A round of fast similarity sketching, eight members at a time.
 //!
-//! Hashing eight takes as long as hashing one otherwise (`vpmullq`). In the first round nearly
-//! every member meets a bin that it may change, so bins are visited one by one. In later rounds few
-//! bins are still empty, and the members that fall into them are found eight at a time: up to 512
-//! bins have a bit each in one register; for more bins the samples themselves are gathered
-//! (`vpgatherqq`). The same holds late in the first round of a set much larger than the number of
-//! bins, where few members are less than the sample in their bin.
+//! Hashing eight members takes as long as hashing one member with other instructions (`vpmullq`).
+//! In the first round nearly every member falls into a bin that it may change, so bins are visited
+//! one by one. In later rounds few bins are still empty, and the members that fall into them are
+//! found eight at a time. Up to 512 bins have one bit each in one register; for more bins, the
+//! samples themselves are gathered (`vpgatherqq`). The same holds late in the first round of a set
+//! much larger than the number of bins, where few members are less than the sample in their bin.
 
 #![expect(unsafe_code, reason = "vector instructions, chosen at run time")]
 
@@ -13,15 +13,15 @@ use std::arch::x86_64::*;
 
 use super::{FACTOR, HASH, NOTHING, RoundPair, are_full, fill_portably_even, fill_portably_odd};
 
-/// The number of members hashed at once.
+/// Number of members hashed at once.
 const LANES: usize = 8;
-/// The number of groups of [`LANES`] members that are hashed before they fall one by one.
+/// Number of groups of [`LANES`] members that are hashed before they fall one by one.
 const BLOCK: usize = 16;
-/// The number of members whose hashes are kept for the odd round: 8 KiB, on the stack.
+/// Maximum number of members whose hashes are kept for the odd round: 8 KiB, on the stack.
 const KEPT: usize = 1_024;
-/// The number of bins that have a bit in one register.
+/// Number of bins that have a bit in one register.
 const BITS: usize = 64 * LANES;
-/// The average number of members a bin beyond which a further one is rarely the least.
+/// Average number of members per bin after which a further member is rarely the least.
 const MEMBERS_A_BIN: usize = 32;
 
 /// Returns true if this machine has the instructions.
@@ -58,7 +58,7 @@ fn fill_hashed_once(members: &[u64], turn: RoundPair, bins: &mut [u64]) -> bool 
     }
     let open = Open::of(bins);
     for samples in &*kept {
-        // An even sample has all bits of the hash that an odd one needs.
+        // An even sample contains all bits of the hash that an odd sample needs.
         let (places, samples) = lanes.odd(loaded(samples));
         open.lower(bins, places, samples);
     }
@@ -126,16 +126,16 @@ fn fill_one_by_one(
     }
 }
 
-/// The bins that a sample can change.
+/// Bins that a sample can change.
 enum Open {
-    /// The empty ones of up to 512 bins, as a bit each.
+    /// Empty bins among up to 512, one bit each.
     Empty(__m512i),
     /// Any bin that holds more than the sample.
     Unknown,
 }
 
 impl Open {
-    /// Returns the open bins in rounds that find some bins empty.
+    /// Returns the open bins in rounds that start with some empty bins.
     #[target_feature(enable = "avx512f,avx512dq")]
     fn of(bins: &[u64]) -> Self {
         if bins.len() > BITS {
@@ -156,7 +156,7 @@ impl Open {
         Self::Empty(loaded(&empty))
     }
 
-    /// Lowers those of the bins at `places` that are open to the samples.
+    /// Lowers the open bins at `places` to the samples.
     #[inline]
     #[target_feature(enable = "avx512f,avx512dq")]
     fn lower(&self, bins: &mut [u64], places: __m512i, samples: __m512i) {
@@ -181,7 +181,7 @@ impl Open {
     }
 }
 
-/// Lowers the bins at `places` to the samples, in the lanes that are `chosen`.
+/// Lowers the bins at `places` to the samples, in the `chosen` lanes.
 #[target_feature(enable = "avx512f,avx512dq")]
 fn lower(bins: &mut [u64], places: __m512i, samples: __m512i, mut chosen: __mmask8) {
     let (mut place, mut sample) = ([0; LANES], [0; LANES]);

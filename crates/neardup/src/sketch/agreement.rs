@@ -1,6 +1,6 @@
-//! A count of the four-bit minima, of 256, in which two sketches differ.
+//! Counts the four-bit minima, of 256, that differ between two sketches.
 //!
-//! Comparing is the cost of a candidate, once it is in memory. The portable variant counts within
+//! Once a candidate is in memory, its cost is the comparison. The portable variant counts within
 //! machine words, sixteen minima at a time, because an unknown processor may lack an instruction
 //! that counts bits. Invariant: both variants give the same result (property test against counting
 //! one by one).
@@ -50,7 +50,7 @@ fn differing_in_lanes(mine: &Minima, theirs: &Minima) -> u32 {
             )
         };
         let bits = _mm256_xor_si256(mine, theirs);
-        // A byte of ones, which is -1, where half a byte is zero.
+        // A byte of ones, which is -1, wherever half a byte is zero.
         let lower = _mm256_cmpeq_epi8(_mm256_and_si256(bits, low), zero);
         let upper = _mm256_cmpeq_epi8(_mm256_and_si256(bits, high), zero);
         agreeing = _mm256_sub_epi8(agreeing, _mm256_add_epi8(lower, upper));

@@ -1,13 +1,12 @@
 //! Batches of probes.
 //!
 //! A probe waits for the bounds of its buckets, then for the siblings, then for the halves of the
-//! survivors and the ids. In a batch each of these is prefetched for a whole group before the first
-//! is read. If the tables are larger than the caches, a large batch goes through one table after
-//! the other, each time in the order of its leading quarter: the memory that neighbouring probes
-//! read then lies together and is shared (the batch query of Manku, Jain and Das Sarma, WWW 2007,
-//! section 4, within one memory).
+//! survivors and the ids. In a batch, each step is prefetched for a whole group before the first is
+//! read. If the tables are larger than the caches, a large batch visits one table after the other,
+//! each time sorted by its leading quarter: neighbouring probes then read neighbouring memory and
+//! share it (the batch query of Manku, Jain and Das Sarma, WWW 2007, section 4, within one memory).
 //!
-//! A match of another table than the first has no id there. It is put aside and becomes an exact
+//! A match in another table than the first has no id there. It is postponed and becomes an exact
 //! probe of the first table.
 
 use std::ops::ControlFlow;
@@ -20,22 +19,22 @@ use super::quarters::{Key, QuarterTables, verified};
 use super::segment::Segment;
 use crate::fingerprint::Fingerprint;
 
-/// The number of probes under way at a time: enough to keep the memory busy, few enough for the
-/// first-level cache.
+/// Number of probes in flight: enough to keep the memory busy, few enough for the first-level
+/// cache.
 const GROUP: usize = 64;
 
-/// The number of cache lines of siblings that are prefetched; the processor fetches the following
-/// ones itself, because they are read in order.
+/// Number of cache lines of siblings that are prefetched. The processor fetches the following lines
+/// itself, because the access is sequential.
 const LINES: usize = 8;
 
-/// The number of probes from which they are ordered: fewer have hardly anything to share.
+/// Minimum number of probes that are sorted: fewer have hardly anything to share.
 const ORDERED: usize = 4_096;
 
-/// The number of fingerprints held from which probes are ordered: less stays in a cache, and
-/// ordering takes longer than it saves.
+/// Minimum number of fingerprints held for sorting the probes: fewer stay in a cache, and sorting
+/// takes longer than it saves.
 const FAR: usize = 4_000_000;
 
-/// The number of probes ordered at a time, and of pending ids: bounds on memory.
+/// Maximum number of probes sorted at a time, and of pending ids: bounds on memory.
 const LOT: usize = 1 << 20;
 const MAX_PENDING: usize = 1 << 16;
 
@@ -48,7 +47,7 @@ struct Probe<'a> {
     segment: &'a Segment,
     bits: u64,
     query: u32,
-    /// The number of the step in the list.
+    /// Number of the step in the list.
     step: u8,
     quarter: u8,
     sibling: u16,
@@ -61,7 +60,7 @@ struct PendingMatch {
     distance: u32,
 }
 
-/// The buffers of a group, reused by the next.
+/// Buffers of a group, reused by the next group.
 #[derive(Default)]
 struct ProbeScratch<'a> {
     probes_under_way: Vec<Probe<'a>>,
@@ -73,8 +72,8 @@ struct ProbeScratch<'a> {
 
 impl QuarterTables {
     /// Calls `visit` with the number of a probe and each fingerprint within `distance` bits of it,
-    /// for all probes, in no particular order: the results of [`QuarterTables::each_within`], but
-    /// faster, because memory latencies overlap.
+    /// for all probes, in no particular order. The results equal those from
+    /// [`QuarterTables::each_within`], but this is faster, because memory latencies overlap.
     pub fn each_within_batch(
         &self,
         probes: &[Fingerprint],
@@ -84,7 +83,7 @@ impl QuarterTables {
         let mut scratch = ProbeScratch::default();
         let steps = steps(distance);
         for (lot, number) in probes.chunks(LOT).zip(0..) {
-            // Many steps share the memory they read even if everything is near.
+            // Many steps share the memory that they read even if everything is near.
             let is_ordered = lot.len() >= ORDERED && (self.len() >= FAR || steps.len() > GROUP / 4);
             let bits = lot.iter().map(|probe| probe.as_u64());
             let mut entries = numbered(bits, (number * LOT) as u32);
@@ -109,8 +108,8 @@ impl QuarterTables {
         }
     }
 
-    /// Takes `steps` for all of `entries`, in groups: reports the matches of the first table, and
-    /// keeps the others as pending.
+    /// Takes `steps` for all `entries`, in groups: reports matches in the first table, and keeps
+    /// other matches as pending.
     fn probe_and_verify<'a>(
         &'a self,
         entries: &[NumberedFingerprint],
@@ -196,7 +195,7 @@ impl QuarterTables {
         }
     }
 
-    /// Reports all pending matches with the ids that the first table has for them.
+    /// Reports all pending matches with the ids from the first table.
     fn report_pending<'a>(
         &'a self,
         scratch: &mut ProbeScratch<'a>,
@@ -233,7 +232,7 @@ impl QuarterTables {
     }
 }
 
-/// Returns the run of these siblings and prefetches them.
+/// Returns a run of siblings and prefetches it.
 #[inline]
 fn fetched(siblings: &[u16], start: u32, owner: u32, probe: u16, budget: u32) -> SiblingRun<'_> {
     (0..siblings.len().min(LINES * 32))

@@ -1,7 +1,7 @@
 //! The bounds of the buckets of a segment.
 //!
-//! Every probe begins here, so it pays to keep them small: four bytes a bucket while the places of
-//! a segment can be counted in 16 bits, up to about ten million fingerprints; eight beyond.
+//! Every probe begins here, so keeping them small pays: four bytes per bucket while the positions
+//! of a segment fit into 16 bits, up to about ten million fingerprints; eight beyond.
 
 use super::lanes::prefetch;
 
@@ -13,7 +13,7 @@ pub(super) struct Bucket {
 }
 
 impl Bucket {
-    /// Returns the place after its last entry.
+    /// Returns the position after the bucket's last entry.
     #[inline]
     pub(super) fn end(self) -> u32 {
         self.start + self.len
@@ -33,7 +33,7 @@ impl Default for Buckets {
 }
 
 impl Buckets {
-    /// Stores these buckets, all of which end at or before `places`.
+    /// Stores these buckets, which all end at or before `places`.
     pub(super) fn of(buckets: &[Bucket], places: u32) -> Self {
         if places > u32::from(u16::MAX) {
             return Self::Wide(
@@ -69,7 +69,7 @@ impl Buckets {
         Some(Bucket { start, len })
     }
 
-    /// Replaces a bucket by `bucket`, which ends at or before `places`.
+    /// Replaces a bucket with `bucket`, which ends at or before `places`.
     pub(super) fn put(&mut self, number: usize, bucket: Bucket) {
         match self {
             Self::Narrow(buckets) => buckets[number] = [bucket.start as u16, bucket.len as u16],

@@ -1,8 +1,8 @@
-//! Bulk loading of quarter tables, so that a restart waits for the disk and not for the tables.
+//! Bulk loading of quarter tables, so that a restart only waits for the disk.
 //!
-//! After sorting by fingerprint, equal ones are neighbours and the first table is in order. Each of
-//! the tables is split into its 256 segments in one pass and each segment, which fits into the
-//! cache, into its buckets in another; sorting begins with such a pass as well.
+//! After sorting by fingerprint, equal fingerprints are neighbours and the first table is sorted.
+//! One pass splits each table into its 256 segments, and another splits each segment, which fits
+//! into the cache, into its buckets. Sorting begins with such a pass as well.
 
 use super::MAX_EQUAL;
 use super::quarters::{Key, QuarterTables, SEGMENTS, SEVERAL};
@@ -10,8 +10,8 @@ use super::segment::{Address, Segment};
 use crate::fingerprint::Fingerprint;
 
 impl QuarterTables {
-    /// Builds tables of all items, as if each had been inserted in turn: of equal fingerprints the
-    /// first [`MAX_EQUAL`] ids are kept.
+    /// Builds tables of all items, as if they had been inserted one after the other: for equal
+    /// fingerprints, the first [`MAX_EQUAL`] ids are kept.
     #[must_use]
     pub fn build(items: Vec<(Fingerprint, u32)>) -> Self {
         let items = in_order(items);
@@ -65,8 +65,8 @@ fn list(bits: &[u64], table: usize, places: &mut Vec<Address>) {
     places.extend(bits.iter().map(|&bits| Key::of(bits, table).place));
 }
 
-/// Returns the items in the order of their fingerprints; equal ones keep their order, so that the
-/// first of them are kept.
+/// Returns the items sorted by fingerprint; equal fingerprints keep their order, so that the first
+/// ids are kept.
 fn in_order(mut items: Vec<(Fingerprint, u32)>) -> Vec<(Fingerprint, u32)> {
     if items.is_sorted_by_key(|(fingerprint, _)| *fingerprint) {
         return items;
@@ -81,8 +81,8 @@ fn in_order(mut items: Vec<(Fingerprint, u32)>) -> Vec<(Fingerprint, u32)> {
             together.sort_by_key(|(fingerprint, _)| *fingerprint);
             continue;
         }
-        // Sorts by two more bytes, the lower one first. The rest decides only between items that
-        // agree in these.
+        // Sorts by two more bytes, the lower byte first. The rest decides only between items with
+        // equal bytes here.
         part(together, |item| byte(item, 5), spare_here);
         part(spare_here, |item| byte(item, 6), together);
         for alike in
@@ -94,7 +94,7 @@ fn in_order(mut items: Vec<(Fingerprint, u32)>) -> Vec<(Fingerprint, u32)> {
     parted
 }
 
-/// Returns the byte of a fingerprint at this place, of which 7 is the uppermost.
+/// Returns the byte of a fingerprint at this position; 7 is the uppermost.
 fn byte(item: &(Fingerprint, u32), at: u32) -> usize {
     usize::from((item.0.as_u64() >> (8 * at)) as u8)
 }
@@ -104,7 +104,7 @@ fn segment(bits: u64, table: usize) -> usize {
     Key::of(bits, table).segment % SEGMENTS
 }
 
-/// Copies `from` into `to`, ordered by `segment`; items of one segment keep their order.
+/// Copies `from` into `to`, sorted by `segment`; items of the same segment keep their order.
 fn part<T: Copy>(from: &[T], segment: impl Fn(&T) -> usize, to: &mut [T]) {
     let mut ends = [0_usize; SEGMENTS];
     from.iter().for_each(|one| ends[segment(one)] += 1);
@@ -120,7 +120,7 @@ fn part<T: Copy>(from: &[T], segment: impl Fn(&T) -> usize, to: &mut [T]) {
     }
 }
 
-/// Splits `parted`, which is in the order of the segments of `table`, into these segments.
+/// Splits `parted`, which is sorted by the segments of `table`, into these segments.
 fn in_segments(parted: &[u64], table: usize) -> impl Iterator<Item = &[u64]> {
     let mut rest = parted;
     (0..SEGMENTS).map(move |number| {

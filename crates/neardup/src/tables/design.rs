@@ -1,25 +1,26 @@
 //! Table designs: sets of permuted tables that find everything within *k* bits.
 //!
 //! The bits are cut into r > k blocks. Two fingerprints that differ in at most k bits differ in at
-//! most k blocks, so they agree on r − k others: with a table for each choice of r − k blocks, led
-//! by those, they agree on the whole prefix of some table. The bits behind a prefix can be cut
-//! again, and again, by the same argument: four blocks of 16 and then four of the other 48 make 16
-//! tables with prefixes of 28 bits (Manku, Jain and Das Sarma, "Detecting near-duplicates for web
-//! crawling", WWW 2007, sections 3.1 and 3.2). A probe reads the run of entries that share its
-//! prefix: with d fingerprints and a prefix of p bits, d / 2ᵖ of them.
+//! most k blocks, so they agree on r − k other blocks. With a table for each choice of r − k
+//! leading blocks, they agree on the whole prefix of some table. The bits behind a prefix can be
+//! cut again, and again, by the same argument. For example, four blocks of 16 and then four of the
+//! other 48 make 16 tables with prefixes of 28 bits (Manku, Jain and Das Sarma, "Detecting
+//! near-duplicates for web crawling", WWW 2007, sections 3.1 and 3.2). A probe reads the run of
+//! entries that share its prefix: d / 2ᵖ entries, with d fingerprints and a prefix of p bits.
 
 use std::fmt;
 use std::ops::RangeInclusive;
 
 use super::permutation::{BitRun, Permutation};
 
-/// The greatest distance for which a design exists.
+/// Maximum distance of a design.
 pub const MAX_DISTANCE: u32 = 7;
 
-/// The most tables of a design: more take more memory than they save time.
+/// Maximum number of tables of a design: more tables cost more memory than the time that they save
+/// is worth.
 pub const MAX_TABLES: usize = 1_024;
 
-/// A list of permutations, one a table, that together find everything within a distance.
+/// A list of permutations, one per table, that together find everything within a distance.
 ///
 /// ```
 /// use neardup::tables::{InvalidDesign, TableDesign};
@@ -39,7 +40,7 @@ pub struct TableDesign {
 
 impl TableDesign {
     /// Creates the design with the fewest tables that find everything within `distance` bits of 64:
-    /// `distance` + 1, each led by one block.
+    /// `distance` + 1 tables, each led by one block.
     ///
     /// # Errors
     /// [`InvalidDesign::Distance`] for more than [`MAX_DISTANCE`].
@@ -48,10 +49,10 @@ impl TableDesign {
     }
 
     /// Creates the tables for fingerprints of `bits` bits, 64 or 32, that differ in at most
-    /// `distance`. The bits are cut into as many blocks as the first of `levels` says, those behind
-    /// the chosen ones into as many as the second says, and so on. For 64 bits and a distance of 3,
-    /// `[6]` makes 20 tables, `[4, 4]` 16, `[5]` 10 and `[4]` 4; no level makes one table without a
-    /// prefix, which a probe reads from end to end.
+    /// `distance`. The first of `levels` is the number of blocks that the bits are cut into, the
+    /// second the number of blocks for the bits behind the chosen blocks, and so on. For 64 bits
+    /// and a distance of 3, `[6]` makes 20 tables, `[4, 4]` 16, `[5]` 10 and `[4]` 4. Without
+    /// levels there is one table without a prefix, which a probe reads from end to end.
     ///
     /// # Errors
     /// [`InvalidDesign`] for the number that is out of range.
@@ -90,26 +91,26 @@ impl TableDesign {
         })
     }
 
-    /// Returns the number of bits a fingerprint has.
+    /// Returns the number of bits of a fingerprint.
     #[must_use]
     pub fn bits(&self) -> u32 {
         self.bits
     }
 
-    /// Returns the distance in bits within which everything is found.
+    /// Returns the maximum distance, in bits, that the design covers.
     #[must_use]
     pub fn distance(&self) -> u32 {
         self.distance
     }
 
-    /// Returns the numbers of blocks into which the bits are cut, then those behind the chosen
-    /// ones, and so on.
+    /// Returns the number of blocks that the bits are cut into, then the number for the bits behind
+    /// the chosen blocks, and so on.
     #[must_use]
     pub fn levels(&self) -> &[u32] {
         &self.levels
     }
 
-    /// Returns the permutations, one a table.
+    /// Returns the permutations, one per table.
     #[must_use]
     pub fn tables(&self) -> &[Permutation] {
         &self.tables
@@ -122,8 +123,8 @@ impl TableDesign {
         all().min().unwrap_or(0)..=all().max().unwrap_or(0)
     }
 
-    /// Returns the number of `pages` random fingerprints that a probe is expected to read, over all
-    /// tables.
+    /// Returns the expected number of fingerprints, among `pages` random ones, that a probe reads
+    /// over all tables.
     #[must_use]
     pub fn expected_candidates(&self, pages: u64) -> f64 {
         let tables = self.tables.iter();
@@ -132,14 +133,14 @@ impl TableDesign {
             .sum()
     }
 
-    /// Returns the expected number of candidates of the table that leaves the most.
+    /// Returns the expected number of candidates in the table with the most.
     #[must_use]
     pub fn most_candidates(&self, pages: u64) -> f64 {
         pages as f64 / f64::from(*self.prefix_bits().start()).exp2()
     }
 }
 
-/// Lists the tables, one a line.
+/// Lists the tables, one per line.
 impl fmt::Display for TableDesign {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = self.tables.len();
@@ -165,31 +166,32 @@ impl fmt::Display for TableDesign {
     }
 }
 
-/// The reasons for which a design does not exist.
+/// Reasons why a design is impossible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidDesign {
     /// A distance above [`MAX_DISTANCE`].
     #[error("no tables find everything within {0} bits: 0 to {MAX_DISTANCE} are possible")]
     Distance(u32),
-    /// Another size of fingerprints than 64 or 32 bits.
+    /// A fingerprint size other than 64 or 32 bits.
     #[error("fingerprints have 64 or 32 bits, not {0}")]
     Bits(u32),
-    /// Too few blocks: each could hold an error, so that two near fingerprints would agree on none.
+    /// Too few blocks: each could hold an error, so that two near fingerprints would not agree on
+    /// any.
     #[error(
         "{blocks} blocks are too few for a distance of {distance}: more blocks than that are needed"
     )]
     TooFewBlocks {
-        /// The number of blocks asked for.
+        /// Requested number of blocks.
         blocks: u32,
-        /// The number of errors that they must outnumber.
+        /// Number of errors, which must be less than the number of blocks.
         distance: u32,
     },
-    /// Too many blocks: one would have no bits.
+    /// Too many blocks: one would be empty.
     #[error("{bits} bits cannot be cut into {blocks} blocks")]
     TooManyBlocks {
-        /// The number of blocks asked for.
+        /// Requested number of blocks.
         blocks: u32,
-        /// The number of bits to cut.
+        /// Number of bits to cut.
         bits: u32,
     },
     /// More than [`MAX_TABLES`].
@@ -201,21 +203,21 @@ pub enum InvalidDesign {
 /// `distance`.
 pub(super) fn choices(blocks: u32, distance: u32) -> u64 {
     let few = u64::from(distance.min(blocks - distance));
-    // Each step is itself a binomial coefficient, so that the division is exact.
+    // Each step is a binomial coefficient, too, so that the division is exact.
     (0..few).fold(1_u64, |chosen, n| {
         chosen.saturating_mul(u64::from(blocks) - n) / (n + 1)
     })
 }
 
-/// Returns the least and the greatest number of leading bits when `blocks` − `distance` of `blocks`
-/// blocks of `bits` bits are chosen.
+/// Returns the minimum and the maximum number of leading bits when `blocks` − `distance` of
+/// `blocks` blocks of `bits` bits are chosen.
 pub(super) fn leading(bits: u32, blocks: u32, distance: u32) -> RangeInclusive<u32> {
     let (narrow, wider) = (bits / blocks, bits % blocks);
     let chosen = blocks - distance;
     chosen * narrow + chosen.saturating_sub(blocks - wider)..=chosen * narrow + chosen.min(wider)
 }
 
-/// Adds the tables led by `led` and then by every choice of blocks of the bits that are `open`.
+/// Adds the tables led by `led` and then by every choice of blocks from the `open` bits.
 fn cut(
     bits: u32,
     distance: u32,
@@ -244,7 +246,7 @@ fn cut(
     });
 }
 
-/// Calls `visit` with every choice of `more` blocks behind those in `taken`, in lexicographic
+/// Calls `visit` with every choice of `more` blocks behind the `taken` blocks, in lexicographic
 /// order.
 fn each_choice(
     blocks: &[Vec<BitRun>],

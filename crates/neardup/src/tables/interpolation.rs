@@ -1,19 +1,18 @@
-//! Interpolation search: the place of a value in a sorted list, guessed from its distance to the
+//! Interpolation search: the position of a value in a sorted list, guessed from its distance to the
 //! ends.
 //!
 //! Fingerprints are hashes, so a value three tenths of the way between two others is about three
 //! tenths of the way between them in the list: O(log log n) steps on average (Perl, Itai and Avni,
 //! "Interpolation search", CACM 1978; Manku et al., WWW 2007, section 3.1). Clusters defeat the
-//! guess, so every other step halves, and no list takes more than twice the steps of a binary
+//! guess, so every other step halves, and every list takes at most twice the steps of a binary
 //! search.
 
-/// The number of values below which a linear scan is faster than a guess.
+/// With fewer values than this, a linear scan is faster than a guess.
 const FEW: usize = 16;
 
-/// Returns the first place whose value is `wanted` or above: the length of the list where there is
-/// none.
+/// Returns the first position whose value is at least `wanted`, or the length of the list.
 ///
-/// `value_at` returns the value at a place below `len`; values ascend.
+/// `value_at` returns the value at a position below `len`; values ascend.
 pub(crate) fn first_not_below(len: usize, wanted: u64, value_at: impl Fn(usize) -> u64) -> usize {
     let (mut low, mut high) = (0, len);
     // Invariant: values before `low` are below `wanted`, values from `high` on are not.

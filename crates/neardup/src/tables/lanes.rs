@@ -1,9 +1,10 @@
-//! Vectorised scans for the siblings that differ from a probe in few bits.
+//! Vectorised scans for siblings that differ from a probe in few bits.
 //!
-//! x & (x − 1) clears the lowest set bit of x, so x has at most b set bits if nothing is left after
-//! b times. That is two instructions a bit for 32 (AVX-512) or 16 (AVX2) siblings. The instructions
-//! are detected at run time; every variant gives the same result, bit for bit. Whole lists of runs
-//! are scanned in one call, so that the call, which cannot be inlined, costs nothing.
+//! x & (x − 1) clears the lowest set bit of x, so x has at most b set bits if it is 0 after b
+//! repetitions. That takes two instructions per bit for 32 (AVX-512) or 16 (AVX2) siblings. The
+//! instructions are detected at run time; every variant gives the same result, bit for bit. One
+//! call scans a whole list of runs, so that the cost of the call, which cannot be inlined, is
+//! negligible.
 #![cfg_attr(
     all(target_arch = "x86_64", feature = "simd"),
     expect(
@@ -14,7 +15,7 @@
 
 use std::ops::Range;
 
-/// The greatest budget of a run in the tests; any is scanned correctly.
+/// Maximum budget of a run in the tests; any budget is scanned correctly.
 #[cfg(test)]
 const MAX_BUDGET: u32 = 3;
 
@@ -22,15 +23,15 @@ const MAX_BUDGET: u32 = 3;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SiblingRun<'a> {
     pub(super) siblings: &'a [u16],
-    /// The start of the run, and the caller's number for it; hits report both.
+    /// Start of the run, and the caller's number for it; hits report both.
     pub(super) start: u32,
     pub(super) owner: u32,
     pub(super) probe: u16,
-    /// The number of bits in which a sibling may differ.
+    /// Maximum number of bits by which a sibling may differ.
     pub(super) budget: u8,
 }
 
-/// A sibling within the budget: the owner of its run, and its place, counted on from the run's
+/// A sibling within the budget: the owner of its run, and its position, counted from the run's
 /// start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SiblingMatch {
@@ -38,7 +39,7 @@ pub(super) struct SiblingMatch {
     pub(super) at: u32,
 }
 
-/// The instructions of a scan.
+/// The instruction set of a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lanes {
     Portable,
@@ -72,8 +73,8 @@ impl Lanes {
         all
     }
 
-    /// Appends to `hits`, in their order, all siblings that differ from the probe of their run in
-    /// at most its budget of bits.
+    /// Appends to `hits`, in this order, all siblings that differ from the probe of their run in at
+    /// most its budget of bits.
     #[inline]
     pub(super) fn scan(self, runs: &[SiblingRun<'_>], hits: &mut Vec<SiblingMatch>) {
         match self {
@@ -87,8 +88,8 @@ impl Lanes {
         }
     }
 
-    /// Appends to `hits` every two siblings that lie in one of `buckets` and differ in at most
-    /// `budget` bits; the earlier owns the match.
+    /// Appends to `hits` each pair of siblings in one of `buckets` that differ in at most `budget`
+    /// bits; the earlier sibling owns the match.
     pub(super) fn pairs(
         self,
         siblings: &[u16],
@@ -108,7 +109,7 @@ impl Lanes {
     }
 }
 
-/// Prefetches the cache line of `slice[at]`. Harmless if there is no such element.
+/// Prefetches the cache line of `slice[at]`. Harmless if the element does not exist.
 #[inline]
 pub(crate) fn prefetch<T>(slice: &[T], at: usize) {
     #[cfg(all(target_arch = "x86_64", feature = "simd"))]
@@ -122,7 +123,7 @@ pub(crate) fn prefetch<T>(slice: &[T], at: usize) {
     let _ = (slice, at);
 }
 
-/// Appends a match for each bit set in `near`, the lowest at the place `first`.
+/// Appends a match for each bit set in `near`; the lowest is at the position `first`.
 #[inline]
 fn push(hits: &mut Vec<SiblingMatch>, owner: u32, first: u32, mut near: u32) {
     while near != 0 {
@@ -132,7 +133,7 @@ fn push(hits: &mut Vec<SiblingMatch>, owner: u32, first: u32, mut near: u32) {
     }
 }
 
-/// Calls `visit` with the start of each group of siblings and a bit for each of them, set if it is
+/// Calls `visit` with the start of each group of siblings and one bit per sibling, set if it is
 /// near.
 #[inline]
 fn near_portable(siblings: &[u16], probe: u16, budget: u8, mut visit: impl FnMut(usize, u32)) {
@@ -144,7 +145,7 @@ fn near_portable(siblings: &[u16], probe: u16, budget: u8, mut visit: impl FnMut
     }
 }
 
-/// Defines the scan and the search for pairs by one variant of `near`. Generic functions would be
+/// Defines the scan and the search for pairs for one variant of `near`. Generic functions would be
 /// compiled without its instructions.
 macro_rules! scans_by {
     ($near:ident: $scan:ident, $pairs:ident $(, $features:tt)?) => {
@@ -206,7 +207,7 @@ fn near_avx2(siblings: &[u16], probe: u16, budget: u8, mut visit: impl FnMut(usi
             apart = _mm256_and_si256(apart, _mm256_add_epi16(apart, minus_one));
         }
         let none_left = _mm256_cmpeq_epi16(apart, _mm256_setzero_si256());
-        // Sixteen lanes of two bytes become sixteen bytes, the halves put back in order.
+        // Sixteen lanes of two bytes become sixteen bytes, with the halves put back in sequence.
         let bytes = _mm256_packs_epi16(none_left, _mm256_setzero_si256());
         let bytes = _mm256_permute4x64_epi64::<0b11_01_10_00>(bytes);
         let mut near = _mm256_movemask_epi8(bytes).cast_unsigned() & 0xffff;
@@ -230,7 +231,7 @@ fn near_avx512(siblings: &[u16], probe: u16, budget: u8, mut visit: impl FnMut(u
     while first < siblings.len() {
         let chunk = &siblings[first..];
         let there = u32::MAX >> WIDTH.saturating_sub(chunk.len());
-        // SAFETY: only the lanes of `there` are read, and the chunk has those.
+        // SAFETY: only the lanes of `there` are read, and the chunk has these lanes.
         let loaded = unsafe { _mm512_maskz_loadu_epi16(there, chunk.as_ptr().cast()) };
         let mut apart = _mm512_xor_si512(loaded, wanted);
         for _ in 0..budget {

@@ -20,8 +20,8 @@ pub(super) fn quarter(bits: u64, table: usize) -> usize {
     usize::from((bits >> (48 - 16 * table)) as u16)
 }
 
-/// Sorts `entries` by the quarter of `table`, with `spare`, of the same length, as buffer. Sorts
-/// one byte at a time, the lower one first, so that written data stay in the cache.
+/// Sorts `entries` by the quarter of `table`, with `spare`, of the same length, as a buffer. Sorts
+/// one byte at a time, the lower byte first, so that written data stay in the cache.
 pub(super) fn by_quarter(
     entries: &mut [NumberedFingerprint],
     table: usize,
@@ -38,7 +38,7 @@ pub(super) fn by_quarter(
     by_byte(spare, entries, &mut uppers, upper);
 }
 
-/// Copies `from` into `to` in the order of a byte with the histogram `counts`; the sort is stable.
+/// Copies `from` into `to`, sorted by a byte with the histogram `counts`; the sort is stable.
 fn by_byte(
     from: &[NumberedFingerprint],
     to: &mut [NumberedFingerprint],

@@ -1,16 +1,16 @@
-//! All pairs within *k* bits: every fingerprint is a probe, but nothing is looked up.
+//! All pairs within *k* bits: every fingerprint is a probe, but without look-ups.
 //!
-//! For each quarter the fingerprints are sorted by it, so that those that share it are neighbours;
-//! each of these, whose siblings lie in a column, is compared with those behind it (for distances
-//! above 3, also with those whose quarter differs in one bit; see [`super::probes`]). If so many
-//! share a quarter that comparing all with all would take quadratic time, their other bits are cut
-//! into k + 1 blocks, of which a pair shares one, and so on (Manku, Jain and Das Sarma, WWW 2007,
-//! section 3; the idea of sorting again for each block is that of Tabei et al., "Sketch sort", ACML
-//! 2010).
+//! The fingerprints are sorted by each quarter in turn, so that fingerprints with the same quarter
+//! are neighbours. Their siblings are in a column. Each fingerprint is compared with the neighbours
+//! behind it (for distances above 3, also with fingerprints whose quarter differs in one bit; see
+//! [`super::probes`]). If too many fingerprints share a quarter, comparing all with all would take
+//! quadratic time. Then their other bits are cut into k + 1 blocks, at least one of which is equal
+//! in a pair, and so on (Manku, Jain and Das Sarma, WWW 2007, section 3; the idea of sorting again
+//! for each block is from Tabei et al., "Sketch sort", ACML 2010).
 //!
-//! Of equal fingerprints only the first is compared with others. Each of the rest makes one pair,
-//! with that first: its other neighbours follow from it, and a million equal ones make a million
-//! pairs instead of half a trillion.
+//! Of equal fingerprints, only the first is compared with others. Each of the rest makes one pair,
+//! with the first: its other neighbours follow from it, and a million equal fingerprints make a
+//! million pairs instead of half a trillion.
 
 use std::ops::Range;
 
@@ -19,25 +19,25 @@ use super::order::{NumberedFingerprint, by_quarter, numbered, quarter};
 use super::probes::{Step, by_table, upper_errors};
 use crate::fingerprint::Fingerprint;
 
-/// The number of fingerprints of a quarter up to which all are compared with all.
+/// Maximum number of fingerprints per quarter that are compared all with all.
 const CROWD: usize = 4_096;
 
-/// Two fingerprints within the distance asked for.
+/// Two fingerprints within the requested distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pair {
-    /// The number of the one that comes first.
+    /// Number of the earlier fingerprint.
     pub first: u32,
-    /// The number of the other.
+    /// Number of the later fingerprint.
     pub second: u32,
-    /// The number of bits in which they differ.
+    /// Number of bits that differ.
     pub distance: u32,
 }
 
-/// Calls `visit` with every two of `fingerprints` that differ in at most `distance` bits, once and
-/// in no particular order. Of equal ones the first represents all: each further one makes a pair
-/// with it and no other.
+/// Calls `visit` with each pair of `fingerprints` that differ in at most `distance` bits, once and
+/// in no particular order. Of equal fingerprints, the first represents all: each further one is
+/// paired only with the first.
 ///
-/// A distance above [`crate::tables::MAX_DISTANCE`] is treated as that.
+/// A distance above [`crate::tables::MAX_DISTANCE`] is treated as this maximum.
 ///
 /// # Panics
 /// If there are 2³² fingerprints or more.
@@ -95,11 +95,11 @@ pub fn each_pair(fingerprints: &[Fingerprint], distance: u32, mut visit: impl Fn
     }
 }
 
-/// Makes equal entries neighbours, in the order of their numbers. `entries` are sorted by the first
-/// quarter, and those that share it by their numbers.
+/// Makes equal entries neighbours, sorted by their numbers. `entries` are sorted by the first
+/// quarter, then by their numbers.
 ///
-/// Sorting all would take as long as a whole table, so a quarter is sorted only if two of its
-/// siblings are equal or it is too large to check.
+/// Sorting everything would take as long as a whole table, so a quarter is sorted only if two of
+/// its siblings are equal or it is too large to check.
 fn bring_equal_together(entries: &mut [NumberedFingerprint]) {
     let starts = starts_of(entries, 0);
     let siblings = siblings_of(entries, 0);
@@ -136,7 +136,7 @@ fn starts_of(entries: &[NumberedFingerprint], table: usize) -> Vec<u32> {
     starts
 }
 
-/// The number of quarters that are scanned before their pairs are verified.
+/// Number of quarters that are scanned before their pairs are verified.
 const QUARTERS: usize = 256;
 
 fn pairs_of_table(
@@ -178,8 +178,8 @@ fn pairs_of_table(
     }
 }
 
-/// Adds the pairs of one entry of `here` and one of `there` whose siblings are near enough for
-/// `step`.
+/// Adds the pairs of one entry of `here` and one entry of `there` whose siblings are near enough
+/// for `step`.
 fn across(
     lanes: Lanes,
     siblings: &[u16],
@@ -199,7 +199,7 @@ fn across(
     lanes.scan(&runs, pairs);
 }
 
-/// Reports the pairs of `step` of a quarter that too many share to compare all with all.
+/// Reports the pairs of `step` in a quarter with too many fingerprints to compare all with all.
 fn pairs_of_crowd(
     ordered: &[NumberedFingerprint],
     here: Range<usize>,
@@ -222,7 +222,7 @@ fn pairs_of_crowd(
     });
 }
 
-/// Returns true if these errors are within `distance` and `step` is the one that reports them.
+/// Returns true if these errors are within `distance`, and if `step` has to report them.
 #[inline]
 fn is_of_step(errors: u64, step: &Step, distance: u32) -> bool {
     if errors.count_ones() > distance {
@@ -235,9 +235,9 @@ fn is_of_step(errors: u64, step: &Step, distance: u32) -> bool {
         && (step.least..=step.most).contains(&sibling)
 }
 
-/// Reports all pairs of a crowd, each once: all with all if they are few, else those that share one
-/// of k + 1 blocks of the bits that are still `open`, each pair with the first block that it
-/// shares.
+/// Reports all pairs of a crowd, each once. In a small crowd, all are compared with all. Otherwise,
+/// entries that share one of k + 1 blocks of the `open` bits are compared, and each pair is
+/// reported for the first block that it shares.
 fn pairs_in_crowd(
     crowd: &mut [NumberedFingerprint],
     open: u64,
@@ -271,7 +271,7 @@ fn pairs_in_crowd(
     }
 }
 
-/// Cuts the bits of `open` into `count` blocks that are as equal as possible.
+/// Cuts the bits of `open` into `count` blocks of nearly equal size.
 fn blocks_of(open: u64, count: u32) -> Vec<u64> {
     let mut rest = open;
     let mut left = open.count_ones();

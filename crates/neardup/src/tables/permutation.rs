@@ -1,22 +1,22 @@
-//! The order in which a table reads the bits of a fingerprint.
+//! The order of a fingerprint's bits in a table.
 
 use std::fmt;
 
 /// A run of neighbouring bits of a fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BitRun {
-    /// The number of bits of the fingerprint above it.
+    /// Number of bits of the fingerprint above the run.
     pub(super) above: u32,
-    /// The number of its bits, at least one.
+    /// Number of bits in the run, at least one.
     pub(super) width: u32,
 }
 
-/// The order of bits in a table: the leading ones first, the others behind them.
+/// The order of bits in a table: the leading bits first, the other bits behind them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Permutation {
-    /// The leading bits in their order.
+    /// The leading bits, in their order.
     leaders: Vec<BitRun>,
-    /// The bits of a fingerprint, 64 or 32.
+    /// Number of bits of a fingerprint, 64 or 32.
     bits: u32,
     prefix: u32,
     leading: u64,
@@ -27,7 +27,7 @@ pub struct Permutation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Rotation {
     mask: u64,
-    /// The distance of the rotation to the left.
+    /// Distance of the rotation to the left.
     left: u32,
 }
 
@@ -59,7 +59,7 @@ impl Permutation {
         permutation
     }
 
-    /// Returns the length of the prefix on which a probe agrees with its candidates, in bits.
+    /// Returns the length of the prefix that a probe and its candidates share, in bits.
     #[must_use]
     pub fn prefix_bits(&self) -> u32 {
         self.prefix
@@ -72,7 +72,7 @@ impl Permutation {
     }
 
     /// Returns the bits in the order of this table, from the most significant bit of the number
-    /// downwards. Bits above those of a 32-bit fingerprint are left out.
+    /// downwards. For a 32-bit fingerprint, higher bits are left out.
     #[must_use]
     pub fn apply(&self, bits: u64) -> u64 {
         self.rotations.iter().fold(0, |permuted, part| {
@@ -89,7 +89,7 @@ impl Permutation {
     }
 }
 
-/// Shows the leading bits, the most significant of a fingerprint being 63 (or 31), and their
+/// Shows the leading bits, where the most significant bit of a fingerprint is 63 (or 31), and their
 /// number.
 impl fmt::Display for Permutation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,15 +1,15 @@
 //! Sorted in-memory tables of any design.
 //!
-//! A table for each permutation of a [`TableDesign`] holds every fingerprint in that order of bits,
-//! sorted. A probe finds the run that shares its leading bits in each table by interpolation and
-//! computes the distance to each of its members (Manku, Jain and Das Sarma, WWW 2007, section 3).
-//! [`super::QuarterTables`] are faster and smaller; these tables are for designs of one's own
-//! choice and serve as a reference for the others.
+//! For each permutation of a [`TableDesign`], a table holds all fingerprints in that order of bits,
+//! sorted. In each table, a probe finds the run that shares its leading bits by interpolation, and
+//! computes the distance to each fingerprint of the run (Manku, Jain and Das Sarma, WWW 2007,
+//! section 3). [`super::QuarterTables`] are faster and smaller; these tables are for custom designs
+//! and serve as a reference for other tables.
 //!
-//! Real fingerprints are skewed: many pages have the very same one. Tables therefore hold each
-//! fingerprint once, and a map from fingerprints to ids holds the pages; a thousand equal pages
-//! cost a probe one comparison. Invariant: a fingerprint is in all tables if and only if it is in
-//! the map, where its list of ids may be empty after removals.
+//! Real fingerprints are skewed: many pages have the very same fingerprint. Tables therefore hold
+//! each fingerprint once, and a map from fingerprints to ids holds the pages; a thousand equal
+//! pages cost a probe one comparison. Invariant: a fingerprint is in all tables if and only if it
+//! is in the map, where its list of ids may be empty after removals.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -19,7 +19,7 @@ use super::sorted::SortedTable;
 use crate::fingerprint::Fingerprint;
 use crate::ids::Ids;
 
-/// The most ids that are kept for one fingerprint; later ones are not found by it.
+/// Maximum number of ids per fingerprint; later ids are not found by it.
 pub const MAX_EQUAL: usize = 1_024;
 
 /// Fingerprints with their ids, in permuted sorted tables.
@@ -37,20 +37,20 @@ pub const MAX_EQUAL: usize = 1_024;
 #[derive(Clone, Debug)]
 pub struct PermutedTables {
     design: TableDesign,
-    /// One a permutation of the design.
+    /// One table per permutation of the design.
     tables: Vec<SortedTable>,
     ids: HashMap<u64, Ids>,
     len: usize,
-    /// The number of fingerprints in the tables without ids.
+    /// Number of fingerprints in the tables without ids.
     vacant: usize,
 }
 
 /// A fingerprint near a probe, by its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Neighbour {
-    /// The number of bits in which it differs from the probe.
+    /// Number of bits that differ between the fingerprint and the probe.
     pub distance: u32,
-    /// The id as the caller gave it.
+    /// Id as given by the caller.
     pub id: u32,
 }
 
@@ -72,7 +72,7 @@ impl PermutedTables {
         }
     }
 
-    /// Builds tables of all items, as if each had been inserted in turn.
+    /// Builds tables of all items, as if they had been inserted one after the other.
     #[must_use]
     pub fn build(design: TableDesign, items: impl IntoIterator<Item = (Fingerprint, u32)>) -> Self {
         let mut built = Self::new(design);
@@ -125,8 +125,8 @@ impl PermutedTables {
         tables + lists + self.ids.capacity() * (size_of::<(u64, Ids)>() + 1)
     }
 
-    /// Adds `id` under `fingerprint`; the same pair given twice is held twice. Returns false, and
-    /// adds nothing, if [`MAX_EQUAL`] ids have this fingerprint.
+    /// Adds `id` under `fingerprint`; a repeated pair is held twice. Returns false, and adds
+    /// nothing, if [`MAX_EQUAL`] ids have this fingerprint.
     pub fn insert(&mut self, fingerprint: Fingerprint, id: u32) -> bool {
         let bits = self.significant(fingerprint);
         if let Some(ids) = self.ids.get_mut(&bits) {
@@ -144,7 +144,7 @@ impl PermutedTables {
         true
     }
 
-    /// Removes `id` from under `fingerprint`; returns false if it was not there.
+    /// Removes `id` from `fingerprint`; returns false if it was not there.
     pub fn remove(&mut self, fingerprint: Fingerprint, id: u32) -> bool {
         let bits = self.significant(fingerprint);
         let Some(ids) = self.ids.get_mut(&bits) else {
@@ -166,8 +166,8 @@ impl PermutedTables {
     }
 
     /// Returns everything within `distance` bits of `probe`, nearest first and ids ascending, each
-    /// id as often as it was added. A distance beyond that of the design is treated as that of the
-    /// design.
+    /// id as often as it was added. The distance of the design is the maximum; a greater `distance`
+    /// is reduced to it.
     #[must_use]
     pub fn within(&self, probe: Fingerprint, distance: u32) -> Vec<Neighbour> {
         let mut found = Vec::new();
@@ -176,8 +176,8 @@ impl PermutedTables {
         found
     }
 
-    /// Calls `visit` with everything within `distance` bits of `probe`, in no particular order. A
-    /// distance beyond that of the design is treated as that of the design.
+    /// Calls `visit` with everything within `distance` bits of `probe`, in no particular order. The
+    /// distance of the design is the maximum; a greater `distance` is reduced to it.
     pub fn each_within(&self, probe: Fingerprint, distance: u32, mut visit: impl FnMut(Neighbour)) {
         let distance = distance.min(self.design.distance());
         let probe = self.significant(probe);

@@ -2,13 +2,13 @@
 //!
 //! "A reasonable approach is to fix a threshold on the number of candidates and to choose the
 //! fewest tables" (Manku, Jain and Das Sarma, WWW 2007, section 3.2.1, with the recursion X(f, k,
-//! d) = min over r of C(r, k) · X(f·k/r, k, d − (r−k)·f/r), and 1 if d is small enough to be
-//! scanned). The recursion there takes blocks to be of equal width; here the widths are whole bits
-//! and the worst choice of blocks counts.
+//! d) = min over r of C(r, k) · X(f·k/r, k, d − (r−k)·f/r), and 1 if d is small enough for a scan).
+//! The recursion in the paper assumes blocks of equal width; here the widths are whole bits and the
+//! worst choice of blocks counts.
 
 use super::design::{InvalidDesign, MAX_TABLES, TableDesign, choices, leading};
 
-/// The default number of candidates that a probe may read, over all tables: reading them costs a
+/// Default maximum number of candidates that a probe reads, over all tables: reading them costs a
 /// few microseconds, about as much as finding them on a disk.
 pub const CANDIDATES: f64 = 4_096.0;
 
@@ -31,7 +31,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Creates a plan for `pages` pages, whose fingerprints have `bits` bits and are near within
+    /// Creates a plan for `pages` pages whose fingerprints have `bits` bits and are near within
     /// `distance`.
     ///
     /// # Errors
@@ -55,8 +55,8 @@ impl Plan {
         let scan = TableDesign::new(bits, distance, &[])?;
         let mut found = Vec::new();
         shapes(bits, distance, &Shape::SCAN, &mut found);
-        // Fewest tables first, of those the longest prefix; designs no better than an earlier one
-        // are left out.
+        // Fewest tables first, then the longest prefix; a design that is no better than an earlier
+        // one is omitted.
         found.sort_by_key(|shape| (shape.tables, u32::MAX - shape.shortest, shape.levels.len()));
         let mut options = vec![scan];
         let mut longest = 0;
@@ -69,7 +69,7 @@ impl Plan {
             }
         }
         let fits = |design: &TableDesign| design.expected_candidates(pages) <= candidates;
-        // No design fits great distances over few bits: then the fewest candidates decide.
+        // If no design fits (great distances over few bits), the fewest candidates decide.
         let left = |at: &usize| options[*at].expected_candidates(pages);
         let least = (0..options.len()).min_by(|a, b| left(a).total_cmp(&left(b)));
         let chosen = options.iter().position(fits).or(least).unwrap_or(0);
@@ -87,27 +87,28 @@ impl Plan {
         self.pages
     }
 
-    /// Returns the useful designs, fewest tables first: each further one has longer prefixes than
-    /// all before it. The first is a single table that is read from end to end.
+    /// Returns the useful designs, fewest tables first: each further design has longer prefixes
+    /// than all earlier ones. The first is a single table that is read from end to end.
     #[must_use]
     pub fn options(&self) -> &[TableDesign] {
         &self.options
     }
 
-    /// Returns the index of the chosen option: the fewest tables that leave no more candidates than
-    /// allowed.
+    /// Returns the index of the chosen option: the fewest tables that leave at most the allowed
+    /// number of candidates.
     #[must_use]
     pub fn chosen(&self) -> usize {
         self.chosen
     }
 
-    /// Returns true if the chosen design leaves no more candidates than allowed; if not, none does.
+    /// Returns true if the chosen design leaves at most the allowed number of candidates; if false,
+    /// every design leaves more.
     #[must_use]
     pub fn is_met(&self) -> bool {
         self.options[self.chosen].expected_candidates(self.pages) <= self.allowed
     }
 
-    /// Returns the size of the tables of `design` for these pages, in bytes, uncompressed; coded
+    /// Returns the size of the tables of `design` for these pages, in bytes, uncompressed; encoded
     /// blocks take between half and three quarters of it.
     #[must_use]
     pub fn memory(&self, design: &TableDesign) -> u128 {
@@ -134,11 +135,10 @@ impl Plan {
     }
 }
 
-/// The number of times that a plan cuts the rest of the bits; the paper does so twice.
+/// Maximum number of times that a plan cuts the remaining bits; the paper does so twice.
 const LEVELS: usize = 3;
 
-/// The outline of a design: its levels, the number of its tables, and its shortest and longest
-/// prefix.
+/// The outline of a design: its levels, number of tables, and shortest and longest prefix.
 #[derive(Clone, Debug)]
 struct Shape {
     levels: Vec<u32>,
@@ -159,7 +159,7 @@ impl Shape {
     fn cut(&self, bits: u32, blocks: u32, distance: u32) -> Self {
         let mut levels = self.levels.clone();
         levels.push(blocks);
-        // The choice with the fewest leading bits leaves the most bits to cut. One bit more to cut
+        // The choice with the fewest leading bits leaves the most bits to cut. One more bit to cut
         // gives at most one more leading bit, so this choice stays the shortest.
         Self {
             levels,
@@ -175,7 +175,7 @@ fn shapes(bits: u32, distance: u32, begun: &Shape, found: &mut Vec<Shape>) {
     if begun.levels.len() == LEVELS {
         return;
     }
-    // Without errors one block suffices: more blocks have no more leading bits.
+    // Without errors one block is enough: more blocks do not have more leading bits.
     let most = if distance == 0 {
         1
     } else {

@@ -1,17 +1,17 @@
 //! The steps of a probe: the quarters to visit, and the number of errors allowed in their siblings.
 //!
-//! A refined pigeonhole argument. Of k errors either at most ⌊k/2⌋ lie in the upper half, or at
-//! most ⌈k/2⌉ − 1 in the lower. Of h ≤ 3 errors in a half of two quarters, one quarter has none or
-//! one. So it is enough to visit, in the half with h errors,
+//! A refined pigeonhole argument. Of k errors, either at most ⌊k/2⌋ are in the upper half, or at
+//! most ⌈k/2⌉ − 1 in the lower. Of h ≤ 3 errors in a half of two quarters, one quarter has at most
+//! one error. So in the half with h errors it is enough to visit
 //!
 //! - with the first quarter equal, siblings with up to h errors;
 //! - with one error in the first quarter (16 neighbours), siblings with 1 to h − 1;
 //! - with the second quarter equal, siblings with 1 to h errors;
 //! - with one error in the second, siblings with 2 to h − 1.
 //!
-//! These do not overlap, so no two steps of one half find the same fingerprint. A fingerprint found
-//! by the steps of the lower half was found before if and only if its upper half has at most ⌊k/2⌋
-//! errors.
+//! These steps do not overlap, so two steps of one half never find the same fingerprint. A
+//! fingerprint found by the steps of the lower half was found before if and only if its upper half
+//! has at most ⌊k/2⌋ errors.
 
 use std::sync::LazyLock;
 
@@ -22,9 +22,9 @@ use super::MAX_DISTANCE;
 pub(super) struct Step {
     /// The table, by its leading quarter; the sibling is the other quarter of the same half.
     pub(super) table: usize,
-    /// The error in the leading quarter: no bit or one.
+    /// The error in the leading quarter: no bit or one bit.
     pub(super) flip: u16,
-    /// The least and the greatest number of errors in the sibling.
+    /// Minimum and maximum number of errors in the sibling.
     pub(super) least: u32,
     pub(super) most: u32,
 }
@@ -47,14 +47,14 @@ pub(super) fn upper_errors(distance: u32) -> u32 {
 }
 
 /// Returns the steps that find everything within `distance` bits, table after table. A distance
-/// above [`MAX_DISTANCE`] is treated as that.
+/// above [`MAX_DISTANCE`] is treated as this maximum.
 pub(super) fn steps(distance: u32) -> &'static [Step] {
     static STEPS: LazyLock<Vec<Vec<Step>>> =
         LazyLock::new(|| (0..=MAX_DISTANCE).map(list).collect());
     &STEPS[distance.min(MAX_DISTANCE) as usize]
 }
 
-/// Returns the same steps, those of each table together.
+/// Returns the same steps, grouped by table.
 pub(super) fn by_table(distance: u32) -> impl Iterator<Item = &'static [Step]> {
     steps(distance).chunk_by(|one, two| one.table == two.table)
 }
@@ -68,7 +68,7 @@ fn list(distance: u32) -> Vec<Step> {
     steps
 }
 
-/// Appends the steps in the half of `table` and the next.
+/// Appends the steps in the half that consists of `table` and the next table.
 fn half(table: usize, errors: u32, steps: &mut Vec<Step>) {
     let mut look = |table: usize, flip: u16, least: u32, most: u32| {
         if least <= most {

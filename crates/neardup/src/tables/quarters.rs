@@ -1,18 +1,18 @@
 //! Quarter tables, the default in memory: four tables, each led by a quarter of the fingerprint.
 //!
-//! A quarter of 16 bits is an address, so there is no search. A probe goes to the bucket of each of
-//! its quarters and considers only fingerprints whose sibling, the other quarter of the same half,
-//! has at most one error (see [`super::probes`] for the proof, and for distances above 3). 17 of
-//! 65,536 values (0.026 %) survive, are compared in full, and are reported by the first step that
-//! can find them.
+//! A quarter of 16 bits is an address, so a search is unnecessary. A probe goes to the bucket of
+//! each of its quarters and considers only fingerprints whose sibling, the other quarter of the
+//! same half, has at most one error (see [`super::probes`] for the proof, and for distances above
+//! 3). 17 of 65,536 values (0.026 %) survive, are compared in full, and are reported by the first
+//! step that can find them.
 //!
-//! Real fingerprints are skewed. Equal ones lie in the tables once, with all their ids; up to
-//! [`MAX_EQUAL`] are kept. A probe reads two bytes of each fingerprint that shares a quarter with
-//! it, so that a million that share one cost tens of microseconds, not a million comparisons. The
-//! number of results is not limited except by [`QuarterTables::first_within`].
+//! Real fingerprints are skewed. Equal fingerprints are in the tables once, with all their ids, up
+//! to [`MAX_EQUAL`]. A probe reads two bytes of each fingerprint that shares a quarter with it, so
+//! that a million fingerprints with the same quarter cost tens of microseconds, not a million
+//! comparisons. The number of results is not limited except by [`QuarterTables::first_within`].
 //!
-//! Invariant: a fingerprint is in all four tables or in none. Ids lie beside the first table only;
-//! `several` has those of a fingerprint whose id there is [`SEVERAL`].
+//! Invariant: a fingerprint is in all four tables or in none. Only the first table has a column of
+//! ids; `several` holds the ids of fingerprints whose entry there is [`SEVERAL`].
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -23,22 +23,22 @@ use super::segment::{Address, Segment};
 use super::{MAX_EQUAL, Neighbour};
 use crate::fingerprint::Fingerprint;
 
-/// The number of segments of a table: the upper eight bits of a quarter select one.
+/// Number of segments of a table: the upper eight bits of a quarter select one.
 pub(super) const SEGMENTS: usize = 256;
 
 /// A marker in place of an id: the ids are in the map.
 pub(super) const SEVERAL: u32 = u32::MAX;
 
-/// The number of steps of one probe that are under way at a time.
+/// Number of steps of one probe that are in flight at a time.
 const AHEAD: usize = 8;
 
-/// The number of runs that are scanned in one call, and the largest length of a run. Matches are
-/// visited in between, so that a visitor that stops does not wait for the end of a crowd.
+/// Number of runs that are scanned in one call, and maximum length of a run. Matches are visited in
+/// between, so that a visitor that stops does not wait for the end of a crowd.
 const BATCH: usize = 8;
 const PIECE: usize = 512;
 
 /// Fingerprints of 64 bits with their ids, found within any distance up to
-/// [`crate::tables::MAX_DISTANCE`]. About 32 bytes a fingerprint.
+/// [`crate::tables::MAX_DISTANCE`]. About 32 bytes per fingerprint.
 ///
 /// ```
 /// use neardup::tables::{Neighbour, QuarterTables};
@@ -51,7 +51,7 @@ const PIECE: usize = 512;
 #[derive(Clone, Debug)]
 pub struct QuarterTables {
     pub(super) lanes: Lanes,
-    /// [`SEGMENTS`] of the first table, then of the second, and so on.
+    /// [`SEGMENTS`] segments of the first table, then of the second, and so on.
     pub(super) segments: Vec<Segment>,
     pub(super) several: HashMap<u64, Vec<u32>>,
     pub(super) len: usize,
@@ -107,8 +107,8 @@ impl QuarterTables {
             + self.several.capacity() * (size_of::<(u64, Vec<u32>)>() + 1)
     }
 
-    /// Adds `id` under `fingerprint`; the same pair given twice is held twice. Returns false, and
-    /// adds nothing, if [`MAX_EQUAL`] ids have this fingerprint.
+    /// Adds `id` under `fingerprint`; a repeated pair is held twice. Returns false, and adds
+    /// nothing, if [`MAX_EQUAL`] ids have this fingerprint.
     pub fn insert(&mut self, fingerprint: Fingerprint, id: u32) -> bool {
         let bits = fingerprint.as_u64();
         let key = Key::of(bits, 0);
@@ -135,7 +135,7 @@ impl QuarterTables {
         true
     }
 
-    /// Removes `id` from under `fingerprint`, once; returns false if it was not there.
+    /// Removes `id` from `fingerprint`, once; returns false if it was not there.
     pub fn remove(&mut self, fingerprint: Fingerprint, id: u32) -> bool {
         let bits = fingerprint.as_u64();
         let key = Key::of(bits, 0);
@@ -169,7 +169,7 @@ impl QuarterTables {
 
     /// Returns everything within `distance` bits of `probe`, nearest first and ids ascending, each
     /// id as often as it was added. A distance above [`crate::tables::MAX_DISTANCE`] is treated as
-    /// that.
+    /// this maximum.
     #[must_use]
     pub fn within(&self, probe: Fingerprint, distance: u32) -> Vec<Neighbour> {
         let mut found = Vec::new();
@@ -179,7 +179,7 @@ impl QuarterTables {
     }
 
     /// Returns at most `most` matches within `distance` bits of `probe`, in no particular order,
-    /// and stops then: for probes that a million pages may match.
+    /// and then stops: for probes that a million pages may match.
     #[must_use]
     pub fn first_within(&self, probe: Fingerprint, distance: u32, most: usize) -> Vec<Neighbour> {
         let mut found = Vec::new();
@@ -313,7 +313,8 @@ impl QuarterTables {
         ControlFlow::Continue(())
     }
 
-    /// Returns the entry of the first table's id column for this fingerprint, which is held.
+    /// Returns the entry of the first table's id column for this fingerprint, which must be
+    /// present.
     pub(super) fn first_id(&self, bits: u64) -> u32 {
         let key = Key::of(bits, 0);
         let segment = &self.segments[key.segment];
@@ -358,7 +359,7 @@ impl<'a> ScanBatch<'a> {
         len: 0,
     };
 
-    /// Adds a run. There is room, because a full batch is scanned first.
+    /// Adds a run. There is space, because a full batch is scanned first.
     fn push(&mut self, run: SiblingRun<'a>, segment: &'a Segment, step: &'a Step) {
         self.runs[self.len] = run;
         self.origins[self.len] = Some((segment, step));
@@ -398,8 +399,8 @@ impl Key {
     }
 }
 
-/// Returns the fingerprint that `step` found at a place, and its distance from the probe, if it is
-/// within `distance` and no earlier step has found it.
+/// Returns the fingerprint that `step` found at a position, and its distance from the probe, if
+/// this is within `distance` and no earlier step has found the fingerprint.
 #[inline]
 pub(super) fn verified(
     segment: &Segment,

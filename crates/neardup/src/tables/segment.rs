@@ -1,34 +1,36 @@
 //! A segment of a quarter table: 256 neighbouring quarters and their fingerprints.
 //!
-//! Fingerprints lie in buckets by the lower eight bits of their quarter and by as many leading bits
-//! of its sibling as keep buckets small. A bucket is unordered, so that an insertion appends, and a
-//! removal moves the last entry into the gap. There are free places behind buckets; a full bucket
-//! takes a place from the next that has some, and if none is near, the segment is laid out again: a
-//! few thousand fingerprints at a million held. This avoids a delta that would have to be probed
-//! beside the tables, and no insertion waits for the merge of a whole table.
+//! Buckets are selected by the lower eight bits of a fingerprint's quarter and by enough leading
+//! bits of its sibling to keep buckets small. A bucket is unordered, so that an insertion appends,
+//! and a removal moves the last entry into the gap. There is free space behind buckets. A full
+//! bucket takes a place from the next bucket with free space; if none is near, the segment is laid
+//! out again: a few thousand fingerprints at a million held. This avoids a delta that every probe
+//! would have to search in addition to the tables, and an insertion never waits for the merge of a
+//! whole table.
 //!
-//! Siblings lie in a column of their own: a scan reads two bytes a fingerprint, and reads the other
-//! half, in a second column, for the few that survive.
+//! Siblings have their own column: a scan reads two bytes per fingerprint, and for the few that
+//! survive it reads the other half from a second column.
 
 use super::buckets::{Bucket, Buckets};
 use super::lanes::prefetch;
 
-/// The number of bits of a quarter that select a bucket of a segment; the upper eight select the
+/// Number of bits of a quarter that select a bucket of a segment; the upper eight select the
 /// segment.
 pub(super) const QUARTER_BITS: u32 = 8;
 
-/// The most leading bits of a sibling that select a bucket.
+/// Maximum number of leading bits of a sibling that select a bucket.
 const MAX_SIBLING_BITS: u32 = 10;
 
-/// The most buckets that are moved for one place. Beyond that the free places nearby are used up.
+/// Maximum number of buckets that are moved to free one place. Beyond it, the free places nearby
+/// are used up.
 const REACH: usize = 64;
 
-/// The number of fingerprints of a quarter up to which they are scanned as they lie: below it, more
-/// buckets would touch more cache lines.
+/// Minimum number of fingerprints per quarter for selecting buckets by siblings. A smaller quarter
+/// is one bucket: more buckets would touch more cache lines.
 const CROWDED: usize = 320;
 
-/// The position of a fingerprint within a table: the lower bits of its quarter, the sibling, the
-/// other half.
+/// The position of a fingerprint within a table: the lower bits of its quarter, the sibling, and
+/// the other half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Address {
     pub(super) quarter: u8,
@@ -36,15 +38,15 @@ pub(super) struct Address {
     pub(super) half: u32,
 }
 
-/// A segment: buckets, the columns in which they lie, and the ids if the table has them.
+/// A segment: buckets, their columns, and the ids if the table has them.
 ///
 /// Every probe begins at one of a thousand segments: the fields that it reads come first, in one
 /// cache line.
 #[derive(Clone, Debug, Default)]
 #[repr(C, align(64))]
 pub(super) struct Segment {
-    /// One more than there are: the last starts at the end of the columns and is empty. No buckets
-    /// while the segment is empty.
+    /// One bucket more than exist: the last starts at the end of the columns and is empty. The list
+    /// is empty while the segment is empty.
     buckets: Buckets,
     siblings: Box<[u16]>,
     halves: Box<[u32]>,
@@ -55,7 +57,7 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// Creates the segment of these places and ids; of places alone if `ids` is empty.
+    /// Creates the segment of these addresses and ids; without ids if `ids` is empty.
     pub(super) fn of(places: &[Address], ids: &[u32]) -> Self {
         let mut segment = Self::default();
         segment.lay_out(places, ids, None);
@@ -74,7 +76,7 @@ impl Segment {
             + size_of_val::<[u32]>(&self.ids)
     }
 
-    /// Adds a fingerprint that is not present; `id` only, and then always, in a table of ids.
+    /// Adds a fingerprint that is not present. `id` is `Some` exactly in a table with ids.
     pub(super) fn insert(&mut self, place: Address, id: Option<u32>) {
         if !self.make_room(bucket_of(place.quarter, place.sibling, self.sibling_bits)) {
             let (places, ids) = self.contents();
@@ -115,20 +117,20 @@ impl Segment {
         true
     }
 
-    /// Returns the index of this place.
+    /// Returns the index of this address.
     #[inline]
     pub(super) fn find(&self, place: Address) -> Option<usize> {
         let number = bucket_of(place.quarter, place.sibling, self.sibling_bits);
         let bucket = self.buckets.get(number)?;
         let held = bucket.start as usize..bucket.end() as usize;
-        // Few places have the same half, and comparing them in sequence is fast.
+        // Few addresses have the same half, and comparing them in sequence is fast.
         let mut halves = self.halves[held.clone()].iter().zip(held);
         let found =
             halves.find(|(half, at)| **half == place.half && self.siblings[*at] == place.sibling);
         found.map(|(_, at)| at)
     }
 
-    /// Returns the siblings that lie in a run.
+    /// Returns the siblings in a run.
     #[inline]
     pub(super) fn siblings(&self, start: usize, len: usize) -> &[u16] {
         &self.siblings[start..start + len]
@@ -171,7 +173,7 @@ impl Segment {
     pub(super) fn prefetch_bounds(&self, quarter: u8, sibling: u16, budget: u32) {
         let exact = bucket_of(quarter, sibling, self.sibling_bits);
         self.buckets.prefetch(exact);
-        // Neighbours in the three lowest bits mostly lie in the same cache line.
+        // Neighbours in the three lowest bits are mostly in the same cache line.
         for bit in 3..self.sibling_bits {
             if budget > 0 {
                 self.buckets.prefetch(exact ^ (1 << bit));
@@ -179,7 +181,7 @@ impl Segment {
         }
     }
 
-    /// Prefetches the other half of a place, and its id if `with_id`.
+    /// Prefetches the other half at a position, and the id if `with_id`.
     #[inline]
     pub(super) fn prefetch_rest(&self, at: usize, with_id: bool) {
         prefetch(&self.halves, at);
@@ -188,7 +190,7 @@ impl Segment {
         }
     }
 
-    /// Calls `visit` with all places and their indices.
+    /// Calls `visit` with all addresses and their indices.
     pub(super) fn each_place(&self, mut visit: impl FnMut(Address, usize)) {
         let per_quarter = 1 << self.sibling_bits;
         for number in 0..self.buckets.len() {
@@ -231,7 +233,7 @@ impl Segment {
     }
 
     /// Frees a place behind the last entry of a bucket, if necessary by moving the next few buckets
-    /// up by one; returns false if no place is near.
+    /// up by one; returns false if there is no free place nearby.
     fn make_room(&mut self, number: usize) -> bool {
         let has_room = |number: &usize| {
             let (bucket, next) = (self.buckets.get(*number), self.buckets.get(*number + 1));
@@ -267,7 +269,7 @@ impl Segment {
         (places, ids)
     }
 
-    /// Writes the columns again, with room for one more in the bucket of `coming`.
+    /// Writes the columns again, with space for one more entry in the bucket of `coming`.
     fn lay_out(&mut self, places: &[Address], ids: &[u32], coming: Option<Address>) {
         let sibling_bits = sibling_bits_for(places.len());
         let bucket_of = |place: &Address| bucket_of(place.quarter, place.sibling, sibling_bits);
@@ -306,8 +308,8 @@ impl Segment {
     }
 }
 
-/// Returns the number of leading bits of siblings with which a bucket holds about 24 if quarters
-/// are crowded; 0 if they are not.
+/// Returns the number of leading bits of siblings that makes a bucket hold about 24 fingerprints if
+/// quarters are crowded; 0 if they are not.
 fn sibling_bits_for(len: usize) -> u32 {
     let in_a_quarter = len >> QUARTER_BITS;
     if in_a_quarter < CROWDED {

@@ -1,9 +1,9 @@
 //! A sorted table of 64-bit values that grows.
 //!
-//! Nearly all values lie in one sorted vector, searched by interpolation; the latest 2√n lie in a
-//! second, small one, which is merged into the first when it is full, from the back and in place.
-//! So an insertion moves about √n values on average and a merge costs about √n/2 a value: 1 µs each
-//! at a million values, 4 µs at ten.
+//! Nearly all values are in one sorted vector, searched by interpolation. The latest 2√n are in a
+//! second, small vector, which is merged into the first when it is full, from the back and in
+//! place. So an insertion moves about √n values on average and a merge costs about √n/2 per value:
+//! 1 µs each at a million values, 4 µs at ten.
 
 use super::interpolation::first_not_below;
 
@@ -11,7 +11,7 @@ use super::interpolation::first_not_below;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SortedTable {
     base: Vec<u64>,
-    /// The number of leading bits that look-ups compare.
+    /// Number of leading bits that look-ups compare.
     prefix: u32,
     recent: Vec<u64>,
 }
@@ -25,7 +25,7 @@ impl SortedTable {
         }
     }
 
-    /// Creates the table of these values, in any order, each once.
+    /// Creates a table of distinct values, given in any order.
     pub(crate) fn of(prefix: u32, mut values: Vec<u64>) -> Self {
         values.sort_unstable();
         Self {
@@ -44,7 +44,7 @@ impl SortedTable {
         }
     }
 
-    /// Returns the values that agree with `probe` in the leading bits: two sorted runs.
+    /// Returns the values that share the leading bits with `probe`: two sorted runs.
     pub(crate) fn alike(&self, probe: u64) -> [&[u64]; 2] {
         let others = u64::MAX.checked_shr(self.prefix).unwrap_or(0);
         let (low, high) = (probe & !others, probe | others);
@@ -54,7 +54,7 @@ impl SortedTable {
         ]
     }
 
-    /// Keeps only the values for which `keep` returns true.
+    /// Keeps only values that `keep` returns true for.
     pub(crate) fn retain(&mut self, mut keep: impl FnMut(u64) -> bool) {
         self.base.retain(|&value| keep(value));
         self.recent.retain(|&value| keep(value));
@@ -68,7 +68,7 @@ impl SortedTable {
     fn merge(&mut self) {
         let (mut from_base, total) = (self.base.len(), self.base.len() + self.recent.len());
         if total > self.base.capacity() {
-            // Reserves room for a few merges to come, not the doubling that a vector would choose.
+            // Reserves space for a few merges to come, instead of doubling like a vector.
             self.base.reserve_exact(self.recent.len() + total / 16);
         }
         self.base.resize(total, 0);
@@ -90,7 +90,7 @@ impl SortedTable {
 fn between(sorted: &[u64], low: u64, high: u64) -> &[u64] {
     let start = first_not_below(sorted.len(), low, |place| sorted[place]);
     let rest = &sorted[start..];
-    // The run is short if prefixes are long: gallop to its end instead of searching the whole rest.
+    // With long prefixes, the run is short: gallop to its end instead of searching the whole rest.
     let mut reach = 8;
     while reach < rest.len() && rest[reach] <= high {
         reach *= 2;

@@ -1,4 +1,4 @@
-//! The fast path for ASCII: a bit for each byte says whether it belongs to a word, and words end
+//! The fast path for ASCII: one bit per byte tells whether it belongs to a word, and words end
 //! where the bits change.
 
 use std::ops::Range;
@@ -10,7 +10,7 @@ impl Words {
     /// `:` (between letters) and `.` `'` `,` `;` (between digits) join their neighbours.
     pub(super) fn add_ascii(&mut self, text: &[u8]) {
         let first = self.filled();
-        // The word that is being read, as far as it is known.
+        // The known part of the current word.
         let mut word = 0..0;
         each_run(text, |run| {
             if run.start == word.end + 1 && !word.is_empty() && joins(text, word.end) {
@@ -42,7 +42,7 @@ fn each_run(text: &[u8], mut visit: impl FnMut(Range<usize>)) {
     let (blocks, last) = text.as_chunks::<64>();
     let mut padded = [b' '; 64];
     padded[..last.len()].copy_from_slice(last);
-    // The empty block behind the text ends a run that reaches the end.
+    // The empty block after the text ends a run that reaches the end.
     let masks = blocks
         .iter()
         .map(word_bytes)
@@ -64,7 +64,7 @@ fn each_run(text: &[u8], mut visit: impl FnMut(Range<usize>)) {
     }
 }
 
-/// Returns a bit for each byte of ASCII text, the first in the lowest: set for a letter, a digit or
+/// Returns one bit per byte of ASCII text, the first in the lowest: set for a letter, a digit or
 /// `_`.
 fn word_bytes(block: &[u8; 64]) -> u64 {
     let eights = block.as_chunks::<8>().0;
@@ -73,8 +73,8 @@ fn word_bytes(block: &[u8; 64]) -> u64 {
     })
 }
 
-/// Returns these bits for eight bytes in one number, by sums that reach the top bit of a byte if it
-/// is large enough.
+/// Returns these bits for eight bytes in one number, from sums that reach the top bit of a byte if
+/// it is large enough.
 fn word_bytes_of_eight(eight: u64) -> u64 {
     const EACH: u64 = 0x0101_0101_0101_0101;
     let at_least = |bytes: u64, least: u8| bytes + EACH * u64::from(0x80 - least);

@@ -1,24 +1,24 @@
-//! Full Unicode case folding, and one spelling for what is canonically equivalent.
+//! Full Unicode case folding, and one spelling for canonically equivalent text.
 //!
 //! A word becomes NFC(fold(NFD(word))): two words are equal if and only if they are canonical
-//! caseless matches (The Unicode Standard, section 3.13, D145). So é is one word however it is
-//! composed, ß is ss, ﬁ is fi, and a final sigma is a sigma. Compatibility variants (², ①, full
+//! caseless matches (The Unicode Standard, section 3.13, D145). So é is the same word in any
+//! composition, ß is ss, ﬁ is fi, and a final sigma is a sigma. Compatibility variants (², ①, full
 //! width) stay as they are.
 
 use unicode_normalization::UnicodeNormalization;
 
-/// Returns the folded form of `word`. Invisible characters are left out.
+/// Returns the folded form of `word`, without invisible characters.
 pub(super) fn folded(word: &str) -> String {
     let seen = word.chars().filter(|&c| !is_invisible(c));
     seen.nfd().flat_map(case_folded).nfc().collect()
 }
 
 /// Folds a character by CaseFolding.txt, statuses C and F: the lower case of the upper case, with
-/// two exceptions. The standard library's data follow the newest Unicode, and a table of our own
-/// would have 1,500 lines; `caseless` is the oracle in the tests.
+/// two exceptions. The standard library's data follow the newest Unicode, and our own table would
+/// have 1,500 lines; `caseless` is the oracle in the tests.
 fn case_folded(c: char) -> impl Iterator<Item = char> {
-    // The dotless ı folds to itself though its upper case is I, and Cherokee folds to upper case,
-    // since its lower case came later.
+    // The dotless ı folds to itself although its upper case is I. Cherokee folds to upper case,
+    // because its lower case was added later.
     let as_it_is = c == 'ı' || is_cherokee_upper(c);
     let (keep, fold) = if as_it_is {
         (Some(c), None)
@@ -45,8 +45,8 @@ fn is_cherokee_upper(c: char) -> bool {
     matches!(c, '\u{13a0}'..='\u{13f5}')
 }
 
-/// Returns true for soft hyphens, marks of direction, and joints without width, which no reader
-/// sees. The joiner and the non-joiner are visible, since they choose the shapes of letters.
+/// Returns true for soft hyphens, direction marks, and zero-width characters, which are invisible
+/// to readers. The joiner and the non-joiner are visible, since they choose the shapes of letters.
 pub(super) fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{feff}')

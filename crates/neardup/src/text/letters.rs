@@ -1,8 +1,8 @@
 //! Unicode properties of characters, looked up once and cached.
 //!
-//! For each character: its class at word boundaries (UAX 29), and its form after case folding and
-//! normalisation. Nothing is copied from Unicode's tables: a block of 256 characters is made on its
-//! first use by asking the libraries about each of them in small examples, so that the fast path
+//! Each character has a class at word boundaries (UAX 29) and a form after case folding and
+//! normalisation. Nothing is copied from Unicode's tables. A block of 256 characters is made on its
+//! first use by calling the libraries with small examples of each character, so that the fast path
 //! cannot disagree with them. Everything that one character does not settle (composition,
 //! reordering of marks, emoji sequences, most of the supplementary planes) is [`Class::Unsettled`]
 //! and left to the libraries.
@@ -15,7 +15,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::fold::{folded, is_invisible};
 
-/// The class of a character at word boundaries.
+/// Class of a character at word boundaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Class {
@@ -23,9 +23,9 @@ pub(crate) enum Class {
     Unsettled,
     /// Ends words; no rule looks past it.
     White,
-    /// Belongs to no word.
+    /// Does not belong to a word.
     Break,
-    /// A word by itself: ideographs, kana, Thai letters, ².
+    /// A word of its own: ideographs, kana, Thai letters, ².
     Alone,
     /// `ALetter`.
     Letter,
@@ -33,7 +33,7 @@ pub(crate) enum Class {
     Hebrew,
     /// `Numeric`.
     Number,
-    /// `ExtendNumLet`: joins words like a letter, but is no word alone.
+    /// `ExtendNumLet`: joins words like a letter, but is not a word alone.
     Underscore,
     /// Belongs to the character before it; not subject to canonical reordering.
     Mark,
@@ -51,14 +51,14 @@ pub(crate) enum Class {
     SingleQuote,
     /// `Double_Quote`: joins Hebrew letters.
     DoubleQuote,
-    /// `ALetter`, but no word alone.
+    /// `ALetter`, but not a word alone.
     SilentLetter,
 }
 
-/// The number of classes.
+/// Number of classes.
 const CLASSES: usize = 17;
 
-/// The classes by their numbers, for all numbers of five bits.
+/// Classes by number, for all numbers of five bits.
 pub(crate) const BY_NUMBER: [Class; 32] = {
     let mut classes = [Class::Unsettled; 32];
     let mut number = 0;
@@ -88,8 +88,8 @@ const NUMBERED: [Class; CLASSES] = [
     Class::SilentLetter,
 ];
 
-/// A character's class and its folded form: at most three bytes of UTF-8, the first lowest, their
-/// number above them, the class on top.
+/// A character's class and its folded form: at most three bytes of UTF-8, the first in the lowest
+/// byte, then their number, and the class at the top.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Letter(u32);
 
@@ -130,7 +130,7 @@ impl Letter {
     }
 }
 
-/// The number of characters that are looked up at once.
+/// Number of characters that are looked up at once.
 const BLOCK: usize = 256;
 type Block = [Letter; BLOCK];
 
@@ -155,8 +155,8 @@ fn make_block(number: usize) -> Box<Block> {
     block
 }
 
-/// A cache of the block of ASCII and Latin-1, and of the ones used last for two bytes and for more:
-/// most texts need no fourth.
+/// A cache of the block of ASCII and Latin-1, and of the last used blocks for two bytes and for
+/// more: most texts do not need a fourth.
 pub(crate) struct Letters {
     latin: &'static Block,
     recent_two: &'static Block,
@@ -177,8 +177,8 @@ impl Letters {
         }
     }
 
-    /// Returns the character at the start of `bytes`, which are UTF-8, and its length; none at the
-    /// end.
+    /// Returns the character at the start of `bytes`, which are UTF-8, and its length; `None` at
+    /// the end.
     #[inline]
     pub(crate) fn first_of(&mut self, bytes: &[u8]) -> Option<(Letter, usize)> {
         let four = match (bytes, bytes.first_chunk()) {
@@ -225,7 +225,7 @@ impl Letters {
         self.latin[usize::from(byte & 0x7f)]
     }
 
-    /// Returns a character, and its length.
+    /// Returns the letter of a character, and its length.
     pub(crate) fn of(&mut self, c: char) -> (Letter, usize) {
         let mut bytes = [0; 4];
         c.encode_utf8(&mut bytes);
@@ -251,7 +251,7 @@ impl Letters {
     }
 }
 
-/// Returns the properties of a character by asking the libraries.
+/// Returns the properties of a character, computed by the libraries.
 fn asked(c: char) -> Letter {
     let class = class(c);
     if matches!(class, Class::Unsettled) {
@@ -290,7 +290,7 @@ fn asked(c: char) -> Letter {
     }
 }
 
-/// Returns the class by examples: by the number of pieces that two or three characters make.
+/// Returns the class, from examples: from the number of pieces that two or three characters make.
 fn class(c: char) -> Class {
     let pieces = |text: String| text.split_word_bounds().count();
     let whole = |text: String| pieces(text) == 1;
@@ -329,15 +329,15 @@ fn class(c: char) -> Class {
         (true, true) if whole(format!("א{c}")) => Class::SingleQuote,
         (true, true) => Class::MidBoth,
         (false, false) if whole(format!("א{c}א")) => Class::DoubleQuote,
-        // Regional indicators come in pairs; katakana that is no word alone comes in runs.
+        // Regional indicators come in pairs; katakana that is not a word alone comes in runs.
         (false, false) if whole(format!("🇦{c}")) || whole(format!("カ{c}")) => Class::Unsettled,
         (false, false) if c.is_alphanumeric() => Class::Alone,
         (false, false) => Class::Break,
     }
 }
 
-/// The zero-width joiner, which joins pictographs: the character behind it may belong to the one
-/// before it, whatever its class.
+/// The zero-width joiner, which joins pictographs: the character after it may belong to the
+/// character before it, even if the class says otherwise.
 pub(crate) const JOINER: char = '\u{200d}';
 
 /// Returns true for `Extend`, `Format` and `ZWJ` of UAX 29.

@@ -1,10 +1,9 @@
-//! The places of words in a text as it was written.
+//! The byte ranges of words in a text as it was written.
 //!
-//! [`NormalText`](super::NormalText) has the words folded and joined, which is what is compared;
-//! readers want to see them as they were written. Places are needed only to show a text, so they
-//! are found by the definition and the libraries, without a fast path. Invariant: there is a range
-//! for each word of `NormalText::of`, in order, and the word is what its range folds to (property
-//! test).
+//! [`NormalText`](super::NormalText) contains the words folded and joined, for comparison; readers
+//! want to see them as written. Ranges are needed only to show a text, so they are found by the
+//! definition and the libraries, without a fast path. Invariant: there is a range for each word of
+//! `NormalText::of`, in the same sequence, and folding the range gives the word (property test).
 
 use std::ops::Range;
 
@@ -13,8 +12,8 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::MAX_TEXT;
 use super::unicode::first_part;
 
-/// Returns the bytes of each word of `text`, in order: the places of the words of
-/// [`NormalText::of`](super::NormalText::of). Like that, it reads [`MAX_TEXT`] bytes.
+/// Returns the byte range of each word of `text`, in the sequence of the words of
+/// [`NormalText::of`](super::NormalText::of). Reads at most [`MAX_TEXT`] bytes, too.
 ///
 /// ```
 /// use neardup::{NormalText, word_ranges};

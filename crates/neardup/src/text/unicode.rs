@@ -1,6 +1,6 @@
 //! Words beyond ASCII: UAX 29 in one pass, character by character, by cached classes.
 //!
-//! One character of look-ahead suffices: `.` between letters (WB6, WB7), `,` between digits (WB11,
+//! One character of look-ahead is enough: `.` between letters (WB6, WB7), `,` between digits (WB11,
 //! WB12), `"` between Hebrew letters (WB7b, WB7c). If a character is unsettled, the text from the
 //! last certain end of a word to the next is left to the libraries.
 
@@ -13,25 +13,25 @@ use super::letters::{
 };
 use super::words::{Checkpoint, Words};
 
-/// The number of ASCII bytes after white space from which the switch to the ASCII path pays.
+/// Minimum number of ASCII bytes after white space that makes the switch to the ASCII path pay.
 pub(super) const WORTH_A_CHANGE: usize = 48;
 
-/// A place in the text where a word certainly ends, and the words collected before it.
+/// A position in the text where a word certainly ends, and the words collected before it.
 #[derive(Clone, Copy)]
 struct CertainEnd {
     at: usize,
     checkpoint: Checkpoint,
 }
 
-/// The word that is being read.
+/// The current word.
 #[derive(Clone, Copy)]
 struct Open {
     start: usize,
-    /// The class of its last character, ignoring marks; `Break` while there is no word.
+    /// Class of the last character, ignoring marks; `Break` while there is no word.
     last: Class,
-    /// True if it has more than `_`.
+    /// True if the word is more than `_`.
     says_something: bool,
-    /// True if its last character was an ordered mark.
+    /// True if the last character was an ordered mark.
     after_ordered: bool,
 }
 
@@ -47,7 +47,7 @@ impl Open {
         self.last != Class::Break
     }
 
-    /// Returns true if a letter, digit or `_` continues it.
+    /// Returns true if a letter, digit or `_` continues the word.
     fn goes_on(self) -> bool {
         matches!(
             self.last,
@@ -57,8 +57,8 @@ impl Open {
 }
 
 impl Words {
-    /// Reads `text`, which begins at a certain end of a word, up to white space with much ASCII
-    /// behind it; returns the number of bytes read.
+    /// Reads `text`, which begins at a certain end of a word, up to white space that is followed by
+    /// much ASCII; returns the number of bytes read.
     pub(super) fn add_unicode(&mut self, text: &str) -> usize {
         let bytes = text.as_bytes();
         let mut letters = Letters::new();
@@ -77,7 +77,7 @@ impl Words {
                     (open.last, open.says_something, open.after_ordered) = (class, true, false);
                     self.append_letter(letter);
                     at += length;
-                    // Most letters follow another one.
+                    // Most letters follow another letter.
                     next = loop {
                         match letters.first_of(&bytes[at..]) {
                             Some((letter, length)) if letter.is_of(Class::Letter) => {
@@ -131,7 +131,7 @@ impl Words {
                     self.append_letter(letter);
                     true
                 }
-                // The parts on both sides of it are compared as if it were absent.
+                // The parts on both sides are compared as if the character were absent.
                 Class::Invisible => !open.after_ordered,
                 Class::MidLetter
                 | Class::MidNumber
@@ -212,8 +212,8 @@ impl Words {
     }
 }
 
-/// Visits the words of a piece of text by the definition; the piece holds no white space but at its
-/// beginning.
+/// Visits the words of a piece of text by the definition; the piece contains white space only at
+/// its beginning.
 #[cold]
 pub(crate) fn each_word_by_the_libraries(piece: &str, mut visit: impl FnMut(&[u8])) {
     let mut rest = piece;
@@ -226,8 +226,8 @@ pub(crate) fn each_word_by_the_libraries(piece: &str, mut visit: impl FnMut(&[u8
     }
 }
 
-/// Returns the length of the part at the start of `text` that is cut into words by itself: an
-/// ideograph or kana with its marks, or the text before the next of them; 0 for an empty text.
+/// Returns the length of the first part of `text` that is cut into words separately: an ideograph
+/// or kana with its marks, or the text before the next ideograph or kana; 0 for an empty text.
 pub(super) fn first_part(text: &str) -> usize {
     match text.chars().next() {
         Some(first) if is_word_by_itself(first) => {
@@ -238,7 +238,7 @@ pub(super) fn first_part(text: &str) -> usize {
     }
 }
 
-/// The role of a mark between two characters.
+/// Role of a mark between two characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MarkRole {
     /// The characters and the mark are one word.
@@ -267,7 +267,7 @@ pub(crate) fn mark_role(before: Class, mark: Class, after: Class) -> MarkRole {
     }
 }
 
-/// Returns true if the mark at `at` is in canonical order after the mark before it: their combining
+/// Returns true if the mark at `at` follows the previous mark in canonical order: their combining
 /// classes do not decrease.
 pub(crate) fn is_in_order(text: &str, at: usize) -> bool {
     let (before, after) = text.split_at(at);
@@ -275,8 +275,8 @@ pub(crate) fn is_in_order(text: &str, at: usize) -> bool {
     order(before.chars().next_back()) <= order(after.chars().next())
 }
 
-/// Returns the start of the next character, at `from` or later, across which no word continues; the
-/// character at `from` is unsettled.
+/// Returns the start of the next character, at `from` or later, that certainly does not continue a
+/// word; the character at `from` is unsettled.
 pub(crate) fn next_certain_end(letters: &mut Letters, text: &str, from: usize) -> usize {
     let mut joined = false;
     for (at, c) in text[from..].char_indices() {

@@ -6,11 +6,11 @@ pub(super) struct Words {
     /// The buffer; its first `filled` bytes are words.
     room: Vec<u8>,
     filled: usize,
-    /// The end of each word.
+    /// End of each word.
     ends: Vec<u32>,
 }
 
-/// The number of bytes that are written at once; the last of them may not count.
+/// Number of bytes that are written at once; the last bytes may not count.
 const AT_ONCE: usize = 16;
 
 /// A state of the buffer to return to.
@@ -39,7 +39,7 @@ impl Words {
         &mut self.room[start..self.filled]
     }
 
-    /// Appends the first `length` of these bytes.
+    /// Appends the first `length` bytes.
     #[inline]
     pub(super) fn append_first<const N: usize>(&mut self, bytes: [u8; N], length: usize) {
         // Copying a fixed number of bytes and discarding some is faster than copying the few that
@@ -82,7 +82,7 @@ impl Words {
         self.ends.truncate(checkpoint.words);
     }
 
-    /// Discards the bytes from `start` on, which are no word yet.
+    /// Discards the bytes from `start` on, which are not yet a word.
     pub(super) fn forget_from(&mut self, start: usize) {
         self.filled = start;
     }

@@ -1,15 +1,15 @@
-//! Folding of text of any script into a chunk in which words are separated by gaps.
+//! Folding of text in any script into a chunk with gaps between words.
 //!
 //! Characters are looked up one at a time ([`Letters`]), and their folded bytes are written. A gap
-//! goes in front of a character that begins a word without white space (ideographs, Thai letters,
-//! ²; a letter behind one of them), and a character of no word becomes a gap. So starts and ends of
-//! words need not be decided here: masks over the finished chunk find them, 64 bytes at a time, as
-//! for ASCII. No branch depends on the letter; joining marks (`.` `’` `,`) and characters that are
-//! not settled alone are handled [`aside`](Folding::aside).
+//! precedes a character that begins a word without white space (ideographs, Thai letters, ²; a
+//! letter after such a character), and a character that does not belong to a word becomes a gap. So
+//! starts and ends of words need not be decided here: masks over the finished chunk find them, 64
+//! bytes at a time, as for ASCII. No branch depends on the letter; joining marks (`.` `’` `,`) and
+//! characters that are not settled alone are handled [`aside`](Folding::aside).
 //!
-//! Unsettled text is left to the libraries: from the last certain end of a word, which is behind
-//! white space or before a character of no word, up to the next. Invariant: between gaps stand the
-//! words of [`NormalText`](crate::NormalText), in order.
+//! Unsettled text is left to the libraries: from the last certain end of a word, after white space
+//! or before a character outside words, up to the next certain end. Invariant: the gaps separate
+//! the words of [`NormalText`](crate::NormalText), in the same sequence.
 
 use unicode_normalization::char::canonical_combining_class;
 
@@ -17,26 +17,26 @@ use super::spans::{BLOCK, CHUNK, ROOM, Spans};
 use crate::text::letters::{BY_NUMBER, Class, Letter, Letters};
 use crate::text::unicode::{MarkRole, each_word_by_the_libraries, mark_role, next_certain_end};
 
-/// The byte for white space and for characters of no word: a word certainly ends there.
+/// The byte for white space and for characters outside words: a word certainly ends there.
 const CERTAIN_GAP: u8 = b' ';
-/// The byte between words that nothing else separates.
+/// The byte between words without another separator.
 const GAP: u8 = 0;
-/// The number of bytes from which a chunk is finished at the next certain end.
+/// Minimum number of bytes in a chunk that ends it at the next certain end.
 const ENOUGH: usize = CHUNK - 512;
-/// The most bytes of a chunk: a gap and a character still fit behind them.
+/// Maximum number of bytes in a chunk: a gap and a character still fit after them.
 const FULL: usize = CHUNK - 8;
-/// The number of ASCII bytes from which the switch to the ASCII path pays.
+/// Minimum number of ASCII bytes that makes the switch to the ASCII path pay.
 pub(crate) const ASCII_AGAIN: usize = 64;
-/// The distance in bytes between two checks for them.
+/// Distance in bytes between two checks for ASCII.
 const LOOK: usize = 4 * ASCII_AGAIN;
 
 /// The result of folding the start of a text.
 struct Folded {
-    /// The number of bytes read; 0 if the first word does not fit.
+    /// Number of bytes read; 0 if the first word does not fit.
     read: usize,
-    /// The number of bytes written.
+    /// Number of bytes written.
     written: usize,
-    /// True if a word may be nothing but `_`.
+    /// True if a word may consist of `_` only.
     underscores: bool,
 }
 
@@ -59,8 +59,8 @@ fn fold(text: &str, room: &mut [u8; ROOM]) -> Folded {
 }
 
 impl Spans {
-    /// Takes in the start of a text of any script, folded, with gaps between words; returns how
-    /// many bytes were read.
+    /// Reads the start of a text in any script, folded, with gaps between words; returns the number
+    /// of bytes read.
     pub(crate) fn fold(&mut self, text: &str) -> usize {
         let folded = fold(text, &mut self.lower);
         self.blocks = folded.written / BLOCK + 1;
@@ -70,14 +70,14 @@ impl Spans {
     }
 }
 
-/// A position in the text and in the chunk, and the classes read last.
+/// A position in the text and in the chunk, and the last classes.
 #[derive(Clone, Copy)]
 struct Position {
     at: usize,
     filled: usize,
-    /// The class of the last character, as a set.
+    /// Class of the last character, as a set.
     last: u32,
-    /// The class of the last character that is no mark, as a set.
+    /// Class of the last character other than a mark, as a set.
     base: u32,
 }
 
@@ -89,7 +89,7 @@ impl Position {
         base: set(&[Class::White]),
     };
 
-    /// Creates a position behind a certain end.
+    /// Creates a position after a certain end.
     fn certain(at: usize, filled: usize) -> Self {
         Self {
             at,
@@ -103,13 +103,13 @@ struct Folding<'a> {
     text: &'a str,
     letters: Letters,
     room: &'a mut [u8; ROOM],
-    /// The position behind the last text left to the libraries, a certain end: nothing goes back
-    /// before it.
+    /// Position after the last text left to the libraries, which is a certain end: the folding
+    /// never goes back before it.
     floor: Position,
     underscores: bool,
 }
 
-/// Returns a set of classes: a bit for each.
+/// Returns a set of classes: one bit per class.
 const fn set(classes: &[Class]) -> u32 {
     let mut set = 0;
     let mut next = 0;
@@ -128,15 +128,15 @@ const CERTAIN_ENDS: u32 = set(&[Class::White, Class::Break, Class::Alone]);
 /// The handling of a character, by the classes before it.
 #[derive(Clone, Copy)]
 struct Rule {
-    /// The classes behind which it is handled [`aside`](Folding::aside).
+    /// Preceding classes that require handling the character [`aside`](Folding::aside).
     aside: u32,
-    /// The classes of the base before it with which a gap goes in front of it.
+    /// Classes of the preceding base that require a gap before the character.
     gap: u32,
-    /// All bits for a mark, which leaves the base as it is.
+    /// All bits for a mark, which leaves the base unchanged.
     mark: u32,
 }
 
-/// The rules by the number of the class.
+/// Rules by the number of the class.
 const RULES: [Rule; BY_NUMBER.len()] = {
     let mut rules = [Rule {
         aside: u32::MAX,
@@ -175,9 +175,9 @@ const RULES: [Rule; BY_NUMBER.len()] = {
 };
 
 /// Reads and writes plain characters from `place` on, while they begin before `end` and less than
-/// `most` is filled, up to one that is handled aside or whose class is in `stop`; returns true if
-/// there is such a character. `MUCH_ASCII` pays among ASCII letters, but not for the spaces between
-/// other ones.
+/// `most` is filled. Stops at a character that is handled aside or whose class is in `stop`;
+/// returns true if there is such a character. `MUCH_ASCII` pays among ASCII letters, but not for
+/// the spaces between other letters.
 #[inline(never)]
 fn plain<const MUCH_ASCII: bool>(
     bytes: &[u8],
@@ -211,7 +211,7 @@ fn plain<const MUCH_ASCII: bool>(
     found
 }
 
-/// Writes a letter, a mark that belongs to what is before it, or a gap.
+/// Writes a letter, a mark that belongs to the character before it, or a gap.
 #[inline(always)]
 fn write(room: &mut [u8; ROOM], place: &mut Position, letter: Letter, length: usize) {
     let rule = RULES[letter.class_number()];
@@ -227,7 +227,7 @@ fn write(room: &mut [u8; ROOM], place: &mut Position, letter: Letter, length: us
 }
 
 /// Writes the ASCII letters, digits and spaces at the start of `eight`; returns true if there were
-/// any and no gap has to go in front of them.
+/// any. Writes nothing and returns false if they need a gap before them.
 #[inline(always)]
 fn write_ascii(
     letters: &Letters,
@@ -265,11 +265,11 @@ impl Folding<'_> {
         let text = self.text;
         let bytes = text.as_bytes();
         let mut place = Position::START;
-        // The end of the bytes to read before the next check, and whether many of them are ASCII.
+        // End of the bytes to read before the next check, and whether many of them are ASCII.
         let mut look = bytes.len().min(LOOK);
         let mut much_ascii = ascii_among_the_next(bytes) > ASCII_AGAIN / 2;
         let mut most = ENOUGH;
-        // The classes to stop at: none, or those of a certain end.
+        // Classes to stop at: none, or the classes of a certain end.
         let mut stop = 0;
         loop {
             let plain = if much_ascii {
@@ -322,8 +322,8 @@ impl Folding<'_> {
         let bytes = self.text.as_bytes();
         let after_ordered = place.last & ORDERED != 0;
         match letter.class() {
-            // Other underscores have several bytes; words of nothing but these are left to the
-            // libraries.
+            // Other underscores have several bytes; words that consist only of these are left to
+            // the libraries.
             Class::Underscore if length == 1 => {
                 self.underscores = true;
                 self.write(place, letter, length);
@@ -333,7 +333,7 @@ impl Folding<'_> {
                 self.write(place, letter, length);
                 self.put_in_order(place)
             }
-            // The parts on both sides of it are compared as if it were absent.
+            // The parts on both sides are compared as if the character were absent.
             Class::Invisible if !after_ordered => {
                 place.at += length;
                 true
@@ -449,7 +449,7 @@ impl Folding<'_> {
     }
 }
 
-/// Returns the class of a base; a letter that says nothing counts as a letter.
+/// Returns the class of a base; a silent letter counts as a letter.
 fn base_class(base: u32) -> Class {
     match BY_NUMBER[base.trailing_zeros() as usize % BY_NUMBER.len()] {
         Class::SilentLetter => Class::Letter,

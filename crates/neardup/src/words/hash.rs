@@ -1,25 +1,25 @@
 //! The hash of one word.
 //!
-//! A word of up to sixteen bytes is two 64-bit numbers; each is exclusive-ored with a number
-//! derived from the key, and the two halves of their 128-bit product are exclusive-ored ("folded
-//! multiplication", as in wyhash by Wang Yi and rapidhash by Nicolas De Carli, both public domain
-//! or permissive). Longer words, one in a thousand, are hashed by xxh3. Either result goes through
-//! [`finished`], so that every bit of the word affects every bit of the hash.
+//! A word of up to sixteen bytes is two 64-bit numbers. Each is xored with a number derived from
+//! the key, and the two halves of their 128-bit product are xored ("folded multiplication", as in
+//! wyhash by Wang Yi and rapidhash by Nicolas De Carli, both public domain or permissive). Longer
+//! words, one in a thousand, are hashed by xxh3. Either result passes through [`finished`], so that
+//! every bit of the word affects every bit of the hash.
 //!
-//! The two numbers come from the key by different bijections: without the key nobody knows the
-//! difference between them, which an attacker would need to exchange the factors, the cheapest way
-//! to a collision. Invariant: stable for ever (`golden/fingerprints.txt`), and the same from a
-//! slice as from a window of sixteen bytes.
+//! The two numbers come from the key by different bijections. The cheapest way to a collision would
+//! be to exchange the factors. For it, an attacker would need the difference between the two
+//! numbers, which nobody knows without the key. Invariant: stable for ever
+//! (`golden/fingerprints.txt`), and the same from a slice as from a window of sixteen bytes.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::key::HashKey;
 use crate::mix::mix;
 
-/// The largest length of a word that is hashed from two numbers.
+/// Maximum length of a word that is hashed from two numbers.
 pub(crate) const SHORT: usize = 16;
 
-/// A hash function for words under one key.
+/// A hash function for words with one key.
 #[derive(Clone, Copy)]
 pub(crate) struct WordHash {
     low: u64,
@@ -49,7 +49,7 @@ impl WordHash {
     }
 
     /// Returns the unfinished hash (see [`finished`]) of the word of `length` bytes, at most
-    /// [`SHORT`], at the start of `window`; the bytes behind the word have no influence.
+    /// [`SHORT`], at the start of `window`; the bytes after the word do not matter.
     #[inline(always)]
     pub(crate) fn of_window(self, window: &[u8; SHORT], length: usize) -> u64 {
         let (low, high) = window.split_at(8);
@@ -73,7 +73,7 @@ impl WordHash {
     #[inline(always)]
     fn of_halves(self, low: u64, high: u64, length: usize) -> u64 {
         let product = u128::from(low ^ self.low) * u128::from(high ^ self.high);
-        // The length distinguishes a word from the same one with zero bytes behind it.
+        // The length distinguishes a word from the same word followed by zero bytes.
         product as u64 ^ (product >> 64) as u64 ^ length as u64
     }
 }
@@ -86,8 +86,8 @@ impl HashKey {
     }
 }
 
-/// Mixes `value` so that low bits depend on high ones and high ones on low ones; a bijection. One
-/// 64-bit multiplication is enough because the input is already a hash, or a sum of hashes.
+/// Mixes `value` so that low bits depend on high bits and vice versa; a bijection. One 64-bit
+/// multiplication is enough because the input is already a hash, or a sum of hashes.
 #[inline(always)]
 pub(crate) const fn finished(mut value: u64) -> u64 {
     value ^= value >> 32;
@@ -95,8 +95,7 @@ pub(crate) const fn finished(mut value: u64) -> u64 {
     value ^ (value >> 32)
 }
 
-/// Masks: the one at `8 + n` keeps the lowest `n` bytes; those before it keep none, those from 16
-/// all.
+/// Masks: `KEPT[8 + n]` keeps the lowest `n` bytes, with `n` clamped to 0..=8.
 const KEPT: [u64; 8 + SHORT + 1] = {
     let mut kept = [0; 8 + SHORT + 1];
     let mut bytes = 1;
@@ -111,8 +110,8 @@ const KEPT: [u64; 8 + SHORT + 1] = {
     kept
 };
 
-/// Returns the first eight bytes and the rest, each as a little-endian number; none if the word is
-/// too long.
+/// Returns the first eight bytes and the rest, each as a little-endian number; `None` if the word
+/// is too long.
 #[inline]
 fn halves(word: &[u8]) -> Option<(u64, u64)> {
     let length = word.len();

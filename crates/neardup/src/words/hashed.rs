@@ -13,8 +13,8 @@ use crate::simhash::tally::Tally;
 use crate::simhash::votes::Votes;
 use crate::text::NormalText;
 
-/// The words of a text, in order, as their hashes: sufficient for its digest, its fingerprint and
-/// its shingles, and several times faster to make than a [`NormalText`].
+/// The hashes of a text's words, in text order: enough for its digest, its fingerprint and its
+/// shingles, and several times faster to make than a [`NormalText`].
 ///
 /// ```
 /// use neardup::{HashKey, HashedText};
@@ -29,7 +29,7 @@ pub struct HashedText {
 }
 
 impl HashedText {
-    /// Returns the words of `text`, hashed under `key`.
+    /// Returns the words of `text`, hashed with `key`.
     #[must_use]
     pub fn of(text: &str, key: HashKey) -> Self {
         let mut words = Vec::with_capacity(text.len() / 5);
@@ -39,7 +39,7 @@ impl HashedText {
         Self { key, words }
     }
 
-    /// Returns the words of a text that is normalised, or made of tokens, under `key`.
+    /// Returns the words of a text that is normalised, or made of tokens, hashed with `key`.
     #[must_use]
     pub fn of_normal(text: &NormalText, key: HashKey) -> Self {
         let words = text.hashes(key);
@@ -52,7 +52,7 @@ impl HashedText {
         self.key
     }
 
-    /// Returns the hashes of the words, in their order.
+    /// Returns the hashes of the words, in text order.
     #[must_use]
     pub fn hashes(&self) -> &[u64] {
         &self.words
@@ -64,15 +64,15 @@ impl HashedText {
         self.words.len()
     }
 
-    /// Returns true if there is no word.
+    /// Returns true if the text contains no words.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
     /// Returns a digest of the text: texts with the same words in the same order have the same
-    /// digest. Others have it with a probability of 2⁻⁶⁴ if they differ in a single word, and
-    /// otherwise of 2⁻¹²⁸.
+    /// digest. Other texts have it with a probability of 2⁻⁶⁴ if they differ in a single word, and
+    /// 2⁻¹²⁸ otherwise.
     #[must_use]
     pub fn digest(&self) -> u128 {
         let mut digest = Xxh3::with_seed(self.key.as_u64());
@@ -111,8 +111,8 @@ impl HashedText {
         (bag, votes.decided())
     }
 
-    /// Returns the hashes of the runs of `width` words in order, with repetitions; fewer words are
-    /// one run.
+    /// Returns the hashes of the runs of `width` words, in text order and with repetitions; fewer
+    /// words are one run.
     #[must_use]
     pub fn runs(&self, width: Width) -> Vec<u64> {
         let mut runs = Vec::with_capacity(self.words.len());

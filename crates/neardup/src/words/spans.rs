@@ -1,34 +1,34 @@
-//! The bounds of the words of a chunk of ASCII text, by UAX 29 restricted to ASCII.
+//! The bounds of words in a chunk of ASCII text, by UAX 29 restricted to ASCII.
 //!
 //! Letters, digits and `_` stick together; `.` `'` `:` (between letters) and `.` `'` `,` `;`
-//! (between digits) join their neighbours (WB5 to WB13b); a word has a letter or a digit. A bit for
-//! each byte gives its class, and 64 bytes at a time become words by arithmetic on these bits,
-//! without a branch: a word starts where a set bit follows a clear one (the bit masks of simdjson;
+//! (between digits) join their neighbours (WB5 to WB13b); a word has a letter or a digit. One bit
+//! per byte gives its class, and arithmetic on these bits turns 64 bytes at a time into words,
+//! without a branch: a word starts where a set bit follows a clear bit (the bit masks of simdjson;
 //! Langdale and Lemire, "Parsing gigabytes of JSON per second", VLDB Journal 2019).
 //!
-//! Invariant: the words depend on the text alone, not on the instructions.
+//! Invariant: the words depend only on the text, not on the instructions.
 
 use super::hash::{SHORT, WordHash};
 
-/// The number of bytes of text that are processed together: few enough that all intermediate data
-/// stay in the first-level cache.
+/// Number of bytes of text that are processed together: few enough that all intermediate data stay
+/// in the first-level cache.
 pub(crate) const CHUNK: usize = 4096;
-/// The most edges of one kind in a block.
+/// Maximum number of edges of one kind in a block.
 pub(crate) const EDGES: usize = BLOCK / 2;
 
 pub(super) const BLOCK: usize = 64;
 /// One block more than the text needs, so that the last word ends and a window of sixteen bytes can
 /// start anywhere.
 const BLOCKS: usize = CHUNK / BLOCK + 1;
-/// The most words of a chunk, and room for the edges of one block behind them.
+/// Maximum number of words of a chunk, plus space for the edges of one block after them.
 const WORDS: usize = CHUNK / 2 + EDGES;
-/// The number of bytes of the text buffer.
+/// Number of bytes of the text buffer.
 pub(crate) const ROOM: usize = BLOCKS * BLOCK;
 
 /// Sixty-four bytes of text.
 pub(crate) type Block = [u8; BLOCK];
 
-/// The classes of the bytes of a block: a bit each, the first byte's in the lowest.
+/// Classes of the bytes of a block: one bit per byte, the first byte in the lowest bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Classes {
     pub(crate) letters: u64,
@@ -42,18 +42,18 @@ pub(crate) struct Classes {
 
 /// The words of a chunk, and the buffers to find them in.
 pub(crate) struct Spans {
-    /// The text in lower case, and spaces behind it.
+    /// The text in lower case, followed by spaces.
     pub(super) lower: [u8; ROOM],
     classes: [Classes; BLOCKS],
-    /// A bit for each byte of a word.
+    /// One bit per byte, set in words.
     words: [u64; BLOCKS],
-    /// The number of blocks in use.
+    /// Number of blocks in use.
     pub(super) blocks: usize,
-    /// True if a word may be nothing but `_`.
+    /// True if a word may consist of `_` only.
     pub(super) underscores: bool,
     starts: [u16; WORDS],
     ends: [u16; WORDS],
-    /// The number of words.
+    /// Number of words.
     found: usize,
 }
 
@@ -71,8 +71,8 @@ impl Spans {
         })
     }
 
-    /// Copies `text`, at most a chunk of ASCII, and returns its blocks, which the caller makes
-    /// lower-case and classifies; padding ends the last.
+    /// Copies `text`, at most a chunk of ASCII, and returns its blocks, which the caller converts
+    /// to lower case and classifies; the last block is padded.
     #[inline(always)]
     pub(crate) fn take(&mut self, text: &[u8]) -> impl Iterator<Item = (&mut Block, &mut Classes)> {
         let text = &text[..text.len().min(CHUNK)];
@@ -134,7 +134,7 @@ impl Spans {
         (&self.words[..self.blocks], &mut self.starts, &mut self.ends)
     }
 
-    /// Sets the number of words listed, and removes those of nothing but `_`.
+    /// Sets the number of listed words, and removes words that consist of `_` only.
     #[inline(always)]
     pub(crate) fn found(&mut self, words: usize) {
         self.found = words;
@@ -191,7 +191,7 @@ pub(crate) fn hash(spans: &Spans, hash: WordHash, hashes: &mut Vec<u64>) {
     hashes.resize(first + spans.found, 0);
     let new = &mut hashes[first..];
     for ((unfinished, &start), &end) in new.iter_mut().zip(starts).zip(ends) {
-        // Always less than a chunk; the modulus spares a check that sixteen more bytes exist.
+        // Always less than a chunk; the modulus saves checking that sixteen more bytes exist.
         let start = usize::from(start) % CHUNK;
         let length = usize::from(end).wrapping_sub(start);
         *unfinished = match spans.lower[start..start + SHORT].first_chunk() {
@@ -221,7 +221,7 @@ fn classify(block: &Block) -> Classes {
     let mut classes = Classes::default();
     for (at, eight) in block.as_chunks::<8>().0.iter().enumerate() {
         let eight = u64::from_le_bytes(*eight);
-        // Sums reach the top bit of a byte if it is large enough.
+        // A sum reaches the top bit of a byte if the byte is large enough.
         let at_least = |bytes: u64, least: u8| bytes + EACH * u64::from(0x80 - least);
         let between = |bytes, first, last: u8| at_least(bytes, first) & !at_least(bytes, last + 1);
         let equal = |byte: u8| !at_least(eight ^ (EACH * u64::from(byte)), 1);
@@ -236,7 +236,7 @@ fn classify(block: &Block) -> Classes {
     classes
 }
 
-/// Returns a bit for each byte that is no gap.
+/// Returns one bit per byte, set unless the byte is a gap.
 #[inline(always)]
 fn above_space(block: &Block) -> u64 {
     let mut words = 0;

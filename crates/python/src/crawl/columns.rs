@@ -49,7 +49,7 @@ impl Values {
         }
     }
 
-    /// Appends a value; one of another kind than the column's becomes null.
+    /// Appends a value; a value of another kind than the column becomes null.
     pub(super) fn append(&mut self, value: Option<Value<'_>>) -> Result<(), ArrowError> {
         match self {
             Self::Text(column) => column.append_option(match value {

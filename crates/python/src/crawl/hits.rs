@@ -26,7 +26,7 @@ impl Hits {
     ///
     /// # Errors
     /// `ValueError` for a query or numbers that are not possible, `FileNotFoundError` without an
-    /// index, and `OSError` for one that cannot be read.
+    /// index, and `OSError` for an index that cannot be read.
     pub(super) fn find(
         py: Python<'_>,
         directory: &Path,

@@ -14,16 +14,16 @@ use store::{StoreFault, VisitRecord};
 
 use crate::parallel;
 
-/// The most visits in a batch.
+/// Maximum number of visits in a batch.
 const VISITS: usize = 4_096;
 
-/// The most pages that are read at a time: their documents are in memory.
+/// Maximum number of pages that are read at a time: their documents are in memory.
 const PAGES: usize = 64;
 
-/// The most unread pages that are named; all are counted.
+/// Maximum number of unread pages that are named; all are counted.
 const MAX_NAMED: usize = 10;
 
-/// What a table has rows of.
+/// The kind of rows in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Contents {
     Pages,
@@ -45,7 +45,7 @@ pub(super) struct Rows {
     unread: Unread,
 }
 
-/// The pages of an archive, and what is made of them.
+/// The pages of an archive, and the contents to make from them.
 struct Pages {
     archive: PageArchive,
     texts: Option<TextRules>,
@@ -60,7 +60,7 @@ pub(super) struct Unread {
 }
 
 impl Contents {
-    /// Returns the table of which these are rows.
+    /// Returns the table that has such rows.
     pub(super) fn table(self) -> Table {
         match self {
             Self::Pages => SKETCHES,

@@ -191,7 +191,7 @@ fn warn(py: Python<'_>, unread: &Unread) -> PyResult<()> {
     let Some(message) = unread.warning() else {
         return Ok(());
     };
-    // No URL has a NUL, and the names of files have none.
+    // Neither URLs nor the names of files contain a NUL.
     let message = CString::new(message.replace('\0', " "))?;
     PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &message, 1)
 }

@@ -26,7 +26,7 @@ use crate::results;
 /// (1, 3)
 #[pyclass(extends = ArrowData, module = "neardup")]
 pub(crate) struct Findings {
-    /// None once everything is read, or the stream of Arrow data is handed over. The mutex is
+    /// `None` once everything is read, or the stream of Arrow data is handed over. The mutex is
     /// never locked: it lets the value be shared, and exclusive references need no lock.
     running: Mutex<Option<Running>>,
     kind: FindingKind,
@@ -61,14 +61,14 @@ impl Findings {
         self.skipped.count
     }
 
-    /// The reasons why documents were left out, a hundred of them at most.
+    /// The reasons why documents were left out, at most a hundred.
     #[getter]
     fn skipped_reasons(&self) -> Vec<String> {
         self.skipped.reasons.clone()
     }
 
     /// The part of the pairs at `resemblance` that is expected to be found; None if no resemblance
-    /// was asked for, or if estimates decide.
+    /// was given, or if estimates decide.
     #[getter]
     fn expected_recall(&self) -> Option<f64> {
         self.expected_recall
@@ -82,7 +82,7 @@ impl Findings {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         // Nearly all work is done before the first finding, and is waited for here, where Ctrl-C
-        // is heard.
+        // takes effect.
         self.fill(py)?;
         if std::mem::replace(&mut self.is_handed_over, true) {
             return Err(PyValueError::new_err(
@@ -150,7 +150,7 @@ impl Findings {
         })
     }
 
-    /// Waits for findings if none are at hand. Nothing more comes after an error.
+    /// Waits for findings if none have been received. An error is the last result.
     fn fill(&mut self, py: Python<'_>) -> PyResult<()> {
         while self.received.is_empty() {
             let running = exclusive(&mut self.running);
@@ -170,7 +170,7 @@ impl Findings {
                     return Err(ended_unexpectedly());
                 }
                 Err(interrupted) => {
-                    // Whoever interrupts wants the work to end.
+                    // An interrupt ends the work.
                     *running = None;
                     return Err(interrupted);
                 }
@@ -180,7 +180,7 @@ impl Findings {
     }
 }
 
-/// Returns the value in a mutex that nobody else can have locked.
+/// Returns the value in a mutex that cannot be locked elsewhere.
 fn exclusive<T>(value: &mut Mutex<T>) -> &mut T {
     value.get_mut().unwrap_or_else(PoisonError::into_inner)
 }

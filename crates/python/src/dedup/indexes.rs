@@ -1,4 +1,4 @@
-//! The indexes of a comparison: the one that comes first, and the one that grows.
+//! The indexes of a comparison: an index whose documents come first, and an index that grows.
 
 use std::path::Path;
 
@@ -16,11 +16,11 @@ pub(super) struct Indexes {
 }
 
 impl Indexes {
-    /// Opens the index at `against` and begins the one at `save`.
+    /// Opens the index at `against` and begins an index at `save`.
     ///
     /// # Errors
     /// [`BatchError`] for an index that cannot be read, is damaged, or has other signatures, and
-    /// for one that cannot be written.
+    /// for an index that cannot be written.
     pub(super) fn open(
         against: Option<&Path>,
         save: Option<&Path>,
@@ -34,7 +34,7 @@ impl Indexes {
         })
     }
 
-    /// Returns the documents that come first, and adds their ids to `ids`.
+    /// Returns the documents of the first index, and adds their ids to `ids`.
     pub(super) fn reference(
         &mut self,
         ids: IdRanges,

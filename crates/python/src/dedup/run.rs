@@ -1,7 +1,7 @@
-//! A comparison on a thread of its own.
+//! A comparison on a separate thread.
 //!
-//! The thread takes documents from one queue and puts findings into another; both are bounded.
-//! Nothing on it belongs to Python, so it needs no lock of the interpreter, and ends soon after its
+//! The thread takes documents from one queue and puts findings into another; both are bounded. It
+//! holds no Python objects, so it does not need the interpreter's lock, and ends soon after its
 //! iterator is dropped.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,13 +22,13 @@ use crate::errors::{of_batch, system};
 use crate::interrupts;
 use crate::results::Degree;
 
-/// The batches that wait in a queue.
+/// Maximum number of batches that wait in a queue.
 const QUEUE: usize = 4;
 
-/// The findings in a batch.
+/// Number of findings in a batch.
 const BATCH: usize = 512;
 
-/// The most messages about skipped documents that are kept.
+/// Maximum number of messages about skipped documents that are kept.
 const MOST_REASONS: usize = 100;
 
 /// A result, without references to the comparison.
@@ -51,7 +51,7 @@ type Signed = (Option<u64>, DocumentId, BandedSignature);
 /// A comparison that still takes documents.
 ///
 /// Fields are dropped in this order: if an exception ends the reading, the comparison is cancelled
-/// before its documents end, so it never takes a part of them for all.
+/// before its documents end, so it never mistakes some of the documents for all.
 pub(super) struct Reading {
     running: Running,
     documents: SyncSender<Vec<NumberedDocument>>,
@@ -59,7 +59,7 @@ pub(super) struct Reading {
     ids: IdRanges,
 }
 
-/// A document, and its number if its id must be that of no other.
+/// A document, and its number if its id must be unique.
 type NumberedDocument = (Option<u64>, Document);
 
 /// The receiving end of a comparison. Dropping it ends the comparison.
@@ -67,7 +67,7 @@ pub(super) struct Running {
     messages: Receiver<Message>,
     cancelled: Arc<AtomicBool>,
     progress: Option<ProgressShown>,
-    /// The process that has the thread: a fork has none.
+    /// The process that has the thread: a fork lacks it.
     process: u32,
     pub(super) kind: FindingKind,
 }
@@ -83,7 +83,7 @@ pub(super) struct Compared {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Skipped {
     pub(super) count: u64,
-    /// The first of the reasons.
+    /// The first reasons.
     pub(super) reasons: Vec<String>,
 }
 
@@ -91,7 +91,7 @@ impl Reading {
     /// Starts the comparison.
     ///
     /// # Errors
-    /// `OSError` if the system has no more threads.
+    /// `OSError` if the system cannot start another thread.
     pub(super) fn start(
         options: Options,
         mut indexes: Indexes,
@@ -161,7 +161,7 @@ impl Reading {
         let queue = self.documents.clone();
         let sent = py.detach(move || queue.send(documents));
         if sent.is_err() {
-            // The comparison has ended early: its last message says why.
+            // The comparison has ended early: its last message contains the cause.
             return Err(match self.running.next(py)? {
                 Some(Message::Ended(Err(error))) => of_batch(&error),
                 _ => ended_unexpectedly(),
@@ -186,7 +186,7 @@ impl Reading {
 }
 
 impl Running {
-    /// Waits for the next message; none if the comparison has ended.
+    /// Waits for the next message; `None` if the comparison has ended.
     ///
     /// # Errors
     /// `KeyboardInterrupt`, the exceptions of the progress function, and `RuntimeError` in a fork.
@@ -206,7 +206,7 @@ impl Running {
         Ok(received)
     }
 
-    /// Waits for the next message without a look for signals; none if the comparison has ended.
+    /// Waits for the next message without checking for signals; `None` if the comparison has ended.
     pub(super) fn wait(&self) -> Option<Message> {
         self.messages.recv().ok()
     }
@@ -290,18 +290,18 @@ impl Sender {
 
     fn end(mut self, result: Result<Summary, BatchError>) {
         let result = result.and_then(|summary| self.flush().map(|()| summary));
-        // Nobody may be there to hear it.
+        // The receiver may be gone.
         drop(self.queue.send(Message::Ended(result)));
     }
 }
 
-/// A function of the caller's that is told about progress, on the thread that waits.
+/// A function of the caller that receives the progress, on the thread that waits.
 pub(super) struct ProgressShown {
     function: Py<PyAny>,
     counts: Arc<Counts>,
 }
 
-/// The latest progress; none if it has been shown.
+/// The latest progress; `None` if it has been shown.
 #[derive(Default)]
 struct Counts(Mutex<Option<(Step, u64, Option<u64>)>>);
 

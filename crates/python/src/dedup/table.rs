@@ -1,8 +1,8 @@
 //! Findings as Arrow data.
 //!
 //! The columns are the fields of the named tuples. Ids have the type of the table that the
-//! documents came from; those of objects and files are numbers of 64 bits if all are, and strings
-//! otherwise.
+//! documents came from. Ids of objects and files are numbers of 64 bits if all ids are numbers, and
+//! strings otherwise.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ impl FindingBatches {
         }
     }
 
-    /// Returns the next findings; none at the end.
+    /// Returns the next findings; `None` at the end.
     fn next_findings(&mut self) -> Result<Option<Vec<Found>>, BatchError> {
         if !self.first.is_empty() {
             return Ok(Some(self.first.drain(..).collect()));

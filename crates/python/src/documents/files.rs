@@ -12,15 +12,15 @@ use pyo3::types::PyList;
 
 use super::{BATCH, BATCH_BYTES, Batch, Ids, Texts};
 
-/// A document that has no signature.
+/// A document without a signature.
 #[derive(Clone, Debug)]
 pub(crate) struct Unread {
-    /// The document and what is wrong with it.
+    /// The document and its defect.
     pub(crate) reason: String,
 }
 
-/// Returns the paths that are the documents: one, also as a string, or a list of nothing else. A
-/// string that is no path is a text.
+/// Returns the paths that are the documents: one path, also as a string, or a list of paths only. A
+/// string that is not a path is a text.
 ///
 /// # Errors
 /// `TypeError` for something else in a list of paths.

@@ -10,10 +10,11 @@ use crate::errors::invalid;
 use crate::id::{Id, IdColumnName};
 use crate::tokens::surrogate;
 
-/// Returns the next documents of an iterator; none at the end.
+/// Returns the next documents of an iterator; `None` at the end.
 ///
 /// # Errors
-/// The exceptions of the iterator; `TypeError` or `ValueError` for what is no document.
+/// The exceptions of the iterator; `TypeError` or `ValueError` for an object that is not a
+/// document.
 pub(super) fn from_iterator(
     documents: &Bound<'_, PyIterator>,
     text: &str,
@@ -29,7 +30,7 @@ pub(super) fn from_iterator(
         };
         let number = first as usize + texts.len();
         let (document_id, document_text) = parts(&document?, text, id, number)?;
-        // Ids are kept only from the first document on that has one.
+        // Ids are kept only once a document has an id.
         match document_id {
             Some(id) if ids.is_empty() => {
                 ids.extend((first..number as u64).map(|number| Id::Number(number.into())));
@@ -101,8 +102,8 @@ fn parts(
     Err(no_text(document, number))
 }
 
-/// Returns a value of a dictionary; `doc.text` is the value `text` within `doc`, unless a key is
-/// called so.
+/// Returns a value of a dictionary; `doc.text` is the value `text` within `doc`, unless a key has
+/// this full name.
 fn field<'py>(fields: &Bound<'py, PyDict>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
     if let Some(value) = fields.get_item(name)? {
         return Ok(Some(value));
@@ -119,7 +120,7 @@ fn field<'py>(fields: &Bound<'py, PyDict>, name: &str) -> PyResult<Option<Bound<
     }
 }
 
-/// Returns true for None, and for NaN, which pandas has in its place.
+/// Returns true for None, and for NaN, which pandas uses in its place.
 fn is_missing(value: &Bound<'_, PyAny>) -> bool {
     value.is_none()
         || value
@@ -127,7 +128,7 @@ fn is_missing(value: &Bound<'_, PyAny>) -> bool {
             .is_ok_and(|number| number.value().is_nan())
 }
 
-/// Returns a Python string as text that other threads may read; none for a missing value.
+/// Returns a Python string as text that other threads may read; `None` for a missing value.
 fn backed(text: &Bound<'_, PyAny>, number: usize) -> PyResult<Option<PyBackedStr>> {
     if is_missing(text) {
         return Ok(None);

@@ -8,7 +8,7 @@ use crate::words::tokens::{PAIR, Tokens};
 pub const MAX_QUERY: usize = 4_096;
 /// Maximum number of words, phrases and filters of a query.
 pub const MAX_CLAUSES: usize = 64;
-/// Maximum number of words of a query, in phrases and alone.
+/// Maximum number of words of a query, including words in phrases.
 pub const MAX_WORDS: usize = 256;
 /// Maximum depth of nested parentheses and negations.
 pub const MAX_DEPTH: usize = 16;
@@ -22,28 +22,28 @@ pub struct Query {
 /// A condition on a page.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Clause {
-    /// All of these.
+    /// All of the conditions hold.
     All(Vec<Clause>),
-    /// At least one of these.
+    /// At least one of the conditions holds.
     Any(Vec<Clause>),
-    /// Not this.
+    /// The condition does not hold.
     Not(Box<Clause>),
-    /// These words in a row.
+    /// These words occur in a row.
     Words(SearchField, Words),
-    /// Of this host, or of a host in this domain.
+    /// The page is from this host, or from a host in this domain.
     Host(String),
-    /// In this language.
+    /// The page is in this language.
     Language(String),
-    /// Fetched at this time or later, in milliseconds since 1970.
+    /// The page was fetched at this time or later, in milliseconds since 1970.
     After(u64),
-    /// Fetched before this time.
+    /// The page was fetched before this time.
     Before(u64),
 }
 
-/// The fields in which words are searched.
+/// Fields to search for words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SearchField {
-    /// In the title or in the text.
+    /// Title and text.
     Page,
     Title,
     Text,
@@ -53,10 +53,10 @@ pub(crate) enum SearchField {
 /// Consecutive words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Words {
-    /// Their index terms, each with its position among them. At least one.
+    /// Index terms of the words, each with its position in the sequence; never empty.
     pub(crate) terms: Vec<(usize, String)>,
     /// True if the last term is a prefix of a token: a single character of a script without spaces,
-    /// which anything may follow.
+    /// which any text may follow.
     pub(crate) open: bool,
 }
 
@@ -84,12 +84,12 @@ impl Query {
 }
 
 impl Words {
-    /// Returns the words of a text; `None` if it has no letter or digit. A word with parts is
-    /// looked for as a whole, and the next one behind its parts.
+    /// Returns the words of a text; `None` if it contains no letter or digit. A word with parts is
+    /// searched as a whole; the position of the next word follows its parts.
     ///
-    /// A character that ends the pair before it is implied by that pair. At the end of a run it
-    /// must be left out, since the page may go on there. A character alone may be followed by
-    /// anything.
+    /// After a pair, the single character at the end of a run is omitted: the pair contains it, and
+    /// the page's run may continue there. If the text ends with a run of one character, any text
+    /// may follow it.
     pub(crate) fn of(text: &str) -> Option<Self> {
         let mut tokens = Tokens::of(text);
         let mut terms: Vec<(usize, String)> = Vec::new();

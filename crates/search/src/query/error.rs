@@ -7,11 +7,11 @@ use super::clause::{MAX_CLAUSES, MAX_DEPTH, MAX_QUERY, MAX_WORDS};
 /// A syntax error of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueryError {
-    /// The kind of the error.
+    /// Kind of the error.
     pub reason: Reason,
-    /// The part of the query that is wrong.
+    /// Invalid part of the query.
     pub culprit: String,
-    /// Its position in characters, from 1.
+    /// Position of the culprit in characters, from 1.
     pub at: usize,
 }
 
@@ -21,55 +21,55 @@ pub enum Reason {
     /// The query is empty.
     #[error("the query is empty")]
     Empty,
-    /// More than [`MAX_QUERY`] bytes.
+    /// The query has more than [`MAX_QUERY`] bytes.
     #[error("the query has more than {MAX_QUERY} bytes")]
     TooLong,
-    /// More than [`MAX_CLAUSES`] words, phrases and filters.
+    /// The query has more than [`MAX_CLAUSES`] words, phrases and filters.
     #[error("more than {MAX_CLAUSES} words and filters")]
     TooManyClauses,
-    /// More than [`MAX_WORDS`] words.
+    /// The query has more than [`MAX_WORDS`] words.
     #[error("more than {MAX_WORDS} words")]
     TooManyWords,
-    /// More than [`MAX_DEPTH`] parentheses and negations within each other.
+    /// More than [`MAX_DEPTH`] parentheses and negations are nested.
     #[error("more than {MAX_DEPTH} parentheses and negations within each other")]
     TooDeep,
-    /// A quotation mark without another.
+    /// A quotation mark has no match.
     #[error("a phrase is not closed")]
     OpenPhrase,
-    /// An opening parenthesis without its pair.
+    /// An opening parenthesis has no match.
     #[error("a parenthesis is not closed")]
     OpenParenthesis,
-    /// A closing parenthesis without its pair.
+    /// A closing parenthesis has no match.
     #[error("a parenthesis closes nothing")]
     ClosingParenthesis,
-    /// An operator or a field without an operand.
+    /// An operator or a field lacks its operand.
     #[error("nothing follows")]
     Dangling,
-    /// A field without a value directly after its colon.
+    /// A field lacks its value directly after the colon.
     #[error("the field has no value")]
     NoValue,
-    /// There is no such field.
+    /// The field does not exist.
     #[error("there is no such field")]
     UnknownField,
-    /// No letter and no digit.
+    /// The word has no letter and no digit.
     #[error("there is nothing to look for")]
     NoWord,
-    /// An asterisk at the end of a word.
+    /// A word ends with an asterisk.
     #[error("there are no wildcards")]
     Wildcard,
-    /// No host.
+    /// The value is not a host.
     #[error("this is no host")]
     Host,
-    /// No language.
+    /// The value is not a language.
     #[error("this is no language")]
     Language,
-    /// No date.
+    /// The value is not a date.
     #[error("this is no date")]
     Date,
 }
 
 impl Reason {
-    /// Returns a remedy.
+    /// Returns advice for fixing the query.
     #[must_use]
     pub const fn remedy(self) -> &'static str {
         match self {
@@ -116,7 +116,7 @@ impl fmt::Display for QueryError {
 
 impl std::error::Error for QueryError {}
 
-/// Characters of a culprit that are shown.
+/// Maximum characters of a culprit that messages show.
 const SHOWN: usize = 60;
 
 /// Returns an error about the bytes from `start` to `end`.

@@ -10,9 +10,9 @@ pub(super) enum Lexeme<'q> {
     And,
     Or,
     Not,
-    /// `+`: required, which every clause is.
+    /// `+`: required. Every clause is required anyway.
     Must,
-    /// The name of a field, whose value follows directly.
+    /// Name of a field, directly before its value.
     Field(&'q str),
     Word(&'q str),
     /// The text between two quotation marks.
@@ -75,8 +75,8 @@ const FIELDS: [&str; 9] = [
     "title", "text", "url", "host", "site", "lang", "language", "after", "before",
 ];
 
-/// Returns the name before a colon that a value follows, and the name of a field that lacks its
-/// value; not in `http://…`, `std::vec`, `12:30` or `note: this`.
+/// Returns the name before a colon and a value, or the name of a field that lacks its value; not in
+/// `http://…`, `std::vec`, `12:30` or `note: this`.
 fn field_name<'q>(word: &'q str, behind: &str) -> Option<&'q str> {
     let (name, value) = word.split_once(':')?;
     let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphabetic());

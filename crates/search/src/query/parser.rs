@@ -46,7 +46,7 @@ impl Query {
 
 struct Parser<'q> {
     text: &'q str,
-    /// At least one.
+    /// Lexemes of the query; never empty.
     marks: Vec<Spanned<'q>>,
     at: usize,
     clauses: usize,
@@ -68,7 +68,7 @@ impl<'q> Parser<'q> {
         error_at(reason, self.text, start, end)
     }
 
-    /// Returns the error of the last lexeme, which lacks its operand.
+    /// Returns the error for the last lexeme, which lacks its operand.
     fn dangling(&self) -> QueryError {
         self.error(Reason::Dangling, self.marks[self.at.saturating_sub(1)])
     }
@@ -132,7 +132,7 @@ impl<'q> Parser<'q> {
             Some((Lexeme::Word(word), _, end)) => (word, false, end),
             Some((Lexeme::Phrase(phrase), _, end)) => (phrase, true, end),
             Some((Lexeme::Close, ..)) | None => return Err(self.error(Reason::NoValue, named)),
-            // `title:AND`, `title:lang:x`: the word as it stands.
+            // `title:AND`, `title:lang:x`: take the word literally.
             Some((_, start, end)) => (&self.text[start..end], false, end),
         };
         let place = (named.0, named.1, end);

@@ -1,8 +1,8 @@
-//! Case folding: one spelling for all forms that readers take for one word.
+//! Case folding: one spelling for all forms that readers consider the same word.
 //!
 //! A word becomes NFKC(fold(NFKD(word))), a compatibility caseless match (The Unicode Standard,
-//! section 3.13, D146): É is é however it is composed, ß is ss, ＡＢＣ is abc, ﬁ is fi, a sigma is a
-//! sigma wherever it stands. Accents stay: they make other words.
+//! section 3.13, D146): É is é in any composition, ß is ss, ＡＢＣ is abc, ﬁ is fi, and a final sigma
+//! is a sigma. Accents are kept, as they distinguish words.
 
 use super::letters::{Letters, caseless};
 
@@ -25,7 +25,7 @@ pub(crate) fn fold_into(folded: &mut String, word: &str, letters: &Letters) {
 }
 
 /// Returns true for soft hyphens, direction marks, zero-width joiners and variation selectors,
-/// which do not make another word.
+/// which do not change a word.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{61c}' | '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}'

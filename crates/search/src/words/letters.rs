@@ -1,6 +1,6 @@
-//! Letters whose words need no segmentation rules: those of Latin, Greek, Cyrillic, Armenian,
-//! Hebrew and Arabic that fold to one letter and join with nothing, and the syllables of Hangul.
-//! They make up nearly all words that are not ASCII.
+//! Letters that need no segmentation rules. They are the letters of Latin, Greek, Cyrillic,
+//! Armenian, Hebrew and Arabic that fold to one letter and do not combine with others, and the
+//! syllables of Hangul. They make up nearly all words that are not ASCII.
 
 use std::sync::LazyLock;
 
@@ -8,10 +8,10 @@ use unicode_normalization::char::{canonical_combining_class, is_combining_mark};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// The letters below this have an entry.
+/// Size of the table: it covers the characters below this.
 const TABLE: usize = 0x700;
 
-/// The folded form of each letter; 0 for characters that are not such letters.
+/// Folded form of each letter; 0 for characters without an entry.
 pub(crate) struct Letters(&'static [u16; TABLE]);
 
 static FOLDED: LazyLock<Box<[u16; TABLE]>> = LazyLock::new(|| {
@@ -35,8 +35,8 @@ impl Letters {
         }
     }
 
-    /// Appends the folded word; returns false if it has other characters, and may then have
-    /// appended a part.
+    /// Appends the folded word. Returns false if it contains other characters; a part may have been
+    /// appended by then.
     pub(crate) fn fold_into(&self, folded: &mut String, word: &str) -> bool {
         for c in word.chars() {
             let letter = match self.0.get(c as usize) {
@@ -57,7 +57,7 @@ fn is_hangul(c: char) -> bool {
     matches!(c, '가'..='힣')
 }
 
-/// Returns the folded form of `c` if it joins any adjacent letter or digit into one word and folds
+/// Returns the folded form of `c` if `c` joins any adjacent letter or digit into one word and folds
 /// to one such letter.
 fn folded(c: char) -> Option<u16> {
     if c == '_' {
@@ -89,8 +89,8 @@ pub(super) fn caseless(word: impl Iterator<Item = char>) -> impl Iterator<Item =
     word.nfkd().flat_map(case_folded).nfkc()
 }
 
-/// Returns the lower case of the upper case of the lower case: CaseFolding.txt, statuses C and F,
-/// except that the Turkish ı becomes i.
+/// Lower-cases, upper-cases and lower-cases `c` again: CaseFolding.txt, statuses C and F, except
+/// that the Turkish ı becomes i.
 fn case_folded(c: char) -> impl Iterator<Item = char> {
     c.to_lowercase()
         .flat_map(char::to_uppercase)

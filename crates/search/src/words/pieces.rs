@@ -1,13 +1,13 @@
 //! Cuts a text into words.
 //!
-//! Words are those of UAX 29 that have a letter or a digit. Scripts that write no spaces between
-//! words (Han, kana, Thai, Lao, Khmer, Burmese and others) would need a dictionary; of these each
-//! character is a piece, with its marks.
+//! Words are the UAX 29 words that contain a letter or a digit. Scripts that write no spaces
+//! between words (Han, kana, Thai, Lao, Khmer, Burmese and others) would need a dictionary; in
+//! these, each character with its marks is a piece.
 //!
 //! Most words are read directly: runs of ASCII and of other [`Letters`]. Near any other character,
 //! the rules are applied to the text up to the next white space, before which every word ends (WB4
-//! lets marks after a space belong to it). Invariant: the words are those of `unicode_words` over
-//! the whole text, but for the unspaced scripts (property test).
+//! lets marks after a space belong to it). Invariant: except for the unspaced scripts, the words
+//! equal `unicode_words` of the whole text (property test).
 
 use std::ops::Range;
 
@@ -19,20 +19,20 @@ use super::letters::Letters;
 /// A piece of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Piece {
-    /// Its byte range.
+    /// Byte range.
     pub(crate) place: Range<usize>,
-    /// True if it is one character of a script without spaces.
+    /// True for a single character of a script without spaces.
     pub(crate) unspaced: bool,
 }
 
-/// The pieces of a text, in order.
+/// Iterator over the pieces of a text.
 pub(crate) struct Pieces<'t> {
     text: &'t str,
     at: usize,
     letters: Letters,
-    /// The word boundaries of a stretch, and where it begins.
+    /// Word boundaries of a stretch, and its start.
     ruled: Option<(usize, UWordBoundIndices<'t>)>,
-    /// The rest of a word that has more than one piece.
+    /// Rest of a word of several pieces.
     rest: Range<usize>,
 }
 
@@ -52,7 +52,7 @@ impl<'t> Pieces<'t> {
         &self.letters
     }
 
-    /// Returns the next piece of the stretch that the rules are applied to.
+    /// Returns the next piece of the stretch to which the rules apply.
     fn next_ruled(&mut self) -> Option<Piece> {
         loop {
             if !self.rest.is_empty() {
@@ -97,7 +97,7 @@ impl<'t> Pieces<'t> {
                 return Some(end);
             }
             if next == b'\'' && !is_ascii {
-                // After a Hebrew letter it is part of the word, whatever follows (WB7a).
+                // After a Hebrew letter it is always part of the word (WB7a).
                 return None;
             }
             match bytes.get(end + 1) {
@@ -149,7 +149,7 @@ impl Iterator for Pieces<'_> {
 }
 
 /// Splits the first piece off a word: one unspaced character with its marks, or everything before
-/// the next one.
+/// the next unspaced character.
 fn first_of(text: &str, word: Range<usize>) -> (Piece, Range<usize>) {
     let mut chars = text[word.clone()].char_indices();
     let unspaced = chars.next().is_some_and(|(_, first)| is_unspaced(first));
@@ -166,8 +166,8 @@ fn first_of(text: &str, word: Range<usize>) -> (Piece, Range<usize>) {
     (piece, end..word.end)
 }
 
-/// Returns true if a word has a letter or a digit. A mark after a space or a dash, which the rules
-/// join with it, is neither.
+/// Returns true if a word contains a letter or a digit. The rules join a mark to a preceding space
+/// or dash; such a mark does not count.
 pub(super) fn says_something(word: &str) -> bool {
     word.chars().any(|c| c.is_alphanumeric() && !is_mark(c))
 }
@@ -176,7 +176,7 @@ fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// Returns true if a byte joins its neighbours into one word: WB6, WB7, WB11 and WB12.
+/// Returns true if a byte joins its neighbours into one word (WB6, WB7, WB11 and WB12).
 fn joins(before: u8, byte: u8, after: u8) -> bool {
     let letters = before.is_ascii_alphabetic() && after.is_ascii_alphabetic();
     let digits = before.is_ascii_digit() && after.is_ascii_digit();
@@ -214,7 +214,7 @@ pub(crate) fn is_unspaced(c: char) -> bool {
     script && c.is_alphanumeric() && !is_digit(c) && !is_combining_mark(c)
 }
 
-/// Returns true for digits of those scripts, which form numbers like other digits.
+/// Returns true for digits of unspaced scripts, which form numbers like other digits.
 fn is_digit(c: char) -> bool {
     matches!(c, '\u{e50}'..='\u{e59}' | '\u{ed0}'..='\u{ed9}' | '\u{1040}'..='\u{1049}'
         | '\u{1090}'..='\u{1099}'

@@ -1,18 +1,18 @@
 //! Index tokens: a folded word, its parts, or two characters of a script without spaces.
 //!
-//! A word that full stops, colons or underscores join has a token for the whole, and one for each
-//! of its parts: `concurrent.futures` gives concurrent.futures and concurrent at one position, and
-//! futures at the next. So a search finds the whole and each part, a phrase finds parts in a row,
-//! and the word after them stands where it stands after separate words. A query takes the whole
-//! alone, and counts positions in the same way. Full stops between digits join a number, which has
-//! no parts. (Lucene's `WordDelimiterGraphFilter` with `preserveOriginal`.)
+//! A word joined by full stops, colons or underscores has one token for the whole, and one per
+//! part: `concurrent.futures` gives concurrent.futures and concurrent at one position, and futures
+//! at the next. So a search finds the whole and each part, a phrase finds consecutive parts, and
+//! the next word has the same position as after separate words. A query uses the whole only, and
+//! counts positions in the same way. Full stops between digits join a number, which has no parts.
+//! (Lucene's `WordDelimiterGraphFilter` with `preserveOriginal`.)
 //!
-//! The token of an unspaced character is the pair of it and the character that follows directly, or
-//! it alone at the end of a run: `東京都` gives 東⸱京, 京⸱都, 都⸱, with U+001F for the dot. So there is one
-//! token a piece; a run of characters in a query is a phrase of pairs, which are far rarer than
-//! single characters, and a single character matches all tokens that begin with it and the dot. A
-//! search finds what a scan for the characters in a row finds. (Bigrams as in Lucene's
-//! `CJKBigramFilter`, without its separate single characters.)
+//! The token of an unspaced character is the pair of this character and the directly following
+//! character, or the character alone at the end of a run: `東京都` gives 東⸱京, 京⸱都, 都⸱, with U+001F for
+//! the dot. So there is one token per piece. A run of characters in a query is a phrase of pairs,
+//! which are far rarer than single characters, and a single character matches all tokens that begin
+//! with it and the dot. A search finds exactly what a scan for the consecutive characters finds.
+//! (Bigrams as in Lucene's `CJKBigramFilter`, without its separate single characters.)
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 use super::fold::fold_into;
 use super::pieces::{Piece, Pieces, is_mark, says_something};
 
-/// Separates the characters of a pair. No word has it, since it is a control character.
+/// Separates the characters of a pair. As a control character, it never occurs in a word.
 pub(crate) const PAIR: char = '\u{1f}';
 
 /// The tokenizer for tantivy.
@@ -40,13 +40,13 @@ impl Tokenizer for WordTokenizer {
 pub(crate) struct Tokens<'t> {
     text: &'t str,
     pieces: Pieces<'t>,
-    /// The next piece, if it was read for the pair.
+    /// Next piece, if it was read ahead for the pair.
     ahead: Option<Piece>,
-    /// The first piece of the token.
+    /// First piece of the token.
     piece: Piece,
-    /// The parts of the word that are still to come, as a range.
+    /// Range of the parts of the word that are still to come.
     parts: Option<Range<usize>>,
-    /// The position of the next part or word.
+    /// Position of the next part or word.
     next_position: usize,
     is_part: bool,
     token: Token,
@@ -66,7 +66,7 @@ impl<'t> Tokens<'t> {
         }
     }
 
-    /// The first piece of the token.
+    /// Returns the first piece of the token.
     pub(crate) fn piece(&self) -> &Piece {
         &self.piece
     }
@@ -84,12 +84,12 @@ impl<'t> Tokens<'t> {
         );
     }
 
-    /// Makes the token of the next part of the current word, if there is one.
+    /// Advances to the token of the next part of the current word, if there is one.
     fn advance_to_part(&mut self) -> bool {
         while let Some(rest) = self.parts.take() {
             let (mut part, behind) = first_part(self.text, rest);
             self.parts = behind;
-            // Marks behind a joint belong to it (WB4).
+            // Marks after a joint belong to it (WB4).
             let without = self.text[part.clone()].trim_start_matches(is_mark);
             part.start = part.end - without.len();
             if says_something(&self.text[part.clone()]) {
@@ -148,7 +148,7 @@ impl TokenStream for Tokens<'_> {
             }
             self.next_position += 1;
         } else if first_part(self.text, piece.place.clone()).1.is_some() {
-            // Its first part stands where it stands.
+            // The first part has the same position as the whole word.
             self.parts = Some(piece.place.clone());
         } else {
             self.next_position += 1;

@@ -1,6 +1,6 @@
 //! The lines in memory that will become a run.
 
-/// Lines in the order of the archive, to be sorted when there are enough of them.
+/// Lines in the order of the archive, sorted once there are enough for a run.
 #[derive(Default)]
 pub(super) struct Batch {
     text: Vec<u8>,
@@ -16,7 +16,7 @@ impl Batch {
         self.ends.push(self.text.len() - 1);
     }
 
-    /// Returns the memory that it takes in bytes, sorting included.
+    /// Returns the memory of the batch in bytes, sorting included.
     pub(super) fn size(&self) -> usize {
         self.text.len() + self.ends.len() * (size_of::<usize>() + size_of::<&[u8]>())
     }

@@ -6,7 +6,7 @@
 //! and `metadata`, the latter two unless their content is `application/warc-fields`.
 //!
 //! A `metadata` record with the verdict on a duplicate has a line under a key that no URL has
-//! ([`DUPLICATE`]): replay does not find it, and a search for what was left out does.
+//! ([`DUPLICATE`]): replay does not find it, but a search for pages that were left out does.
 //!
 //! Records are parsed as by warcio 1.8, which cdxj-indexer is built on: lenient with status lines,
 //! charsets and URLs in angle brackets. One function serves the record being written and the record
@@ -34,8 +34,8 @@ pub(crate) const BLANK: u64 = 4;
 /// Bytes of a block that are examined: heads of HTTP messages are shorter.
 pub(crate) const GLANCE: usize = 64 << 10;
 
-/// The maximum length of a line before `length`, `offset` and `filename`: names have 255 bytes,
-/// each of which may take six.
+/// Maximum length of a line before `length`, `offset` and `filename`: a name has 255 bytes, and
+/// each byte may take six.
 const MAX_LINE_START: usize = MAX_LINE - 4096;
 
 /// A line of the index without its file name, which is known once the record is appended.
@@ -77,8 +77,8 @@ pub(crate) struct UnplacedCapture(String);
 
 impl UnplacedCapture {
     /// Returns the capture of a record with these header fields, whose block begins with `block`:
-    /// [`GLANCE`] bytes suffice. `payload` computes the digest of its payload, if the header has
-    /// none. `None` for a record without a line, or without a usable URL or date.
+    /// [`GLANCE`] bytes suffice. `payload` computes the digest of its payload if the header does
+    /// not declare it. `None` for a record without a line, or without a usable URL or date.
     pub(crate) fn of<'a>(
         field: impl Fn(&str) -> Option<&'a str>,
         block: &[u8],
@@ -131,7 +131,7 @@ impl UnplacedCapture {
     }
 }
 
-/// Returns the line of a duplicate, by the record of its verdict.
+/// Returns the line of a duplicate, made from the record of its verdict.
 fn of_verdict(url: &str, date: &str, block: &[u8]) -> Option<UnplacedCapture> {
     let notes = WarcioHead::of_fields(block);
     let original = notes.field("duplicate-of")?;

@@ -1,9 +1,9 @@
 //! Compares an index with its archive, in memory that does not grow with either.
 //!
-//! The index is sorted by key, the archive by time, so a comparison line by line would need a sort.
-//! Instead the digests of the lines are summed, for either side, in [`BUCKETS`] sums; equal sums
-//! mean equal lines. Only if sums differ are both sides read again, and the lines of those buckets
-//! compared.
+//! The index is sorted by key and the archive by time, so a comparison line by line would need a
+//! sort. Instead, the digests of the lines of each side are added up in [`BUCKETS`] sums; equal
+//! sums mean equal lines. If some sums differ, both sides are read again, and only the lines in the
+//! differing buckets are compared.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -21,11 +21,11 @@ use crate::fault::SinkFault;
 use crate::warc::archive_end::ArchiveEnd;
 use crate::warc::files::file_number;
 
-/// Sums of a side: 1 MiB.
+/// Number of sums per side, which take 1 MiB.
 const BUCKETS: usize = 1 << 16;
-/// Differing buckets whose lines are compared.
+/// Maximum number of differing buckets whose lines are compared.
 const MAX_DIFFERING: usize = 16;
-/// Lines of these buckets that are held in memory.
+/// Maximum number of lines of differing buckets in memory.
 const MAX_KEPT: usize = 20_000;
 
 /// The result of comparing an index with its archive.
@@ -37,7 +37,7 @@ pub struct Comparison {
     pub captures: u64,
     /// The number of captures after that part: an open index reads them when it continues.
     pub uncovered: u64,
-    /// The differences, as far as they are kept.
+    /// The differences, up to a limit.
     pub differences: Vec<Difference>,
 }
 
@@ -52,9 +52,9 @@ pub enum Difference {
     Touched(PathBuf),
     /// A line is out of order: its number, from 1.
     Unsorted(PathBuf, u64),
-    /// A capture of the archive has no line: the expected line.
+    /// The expected line of a capture that the index lacks.
     NoLine(String),
-    /// A line has no capture in the archive.
+    /// A line without a capture in the archive.
     NoCapture(String),
 }
 

@@ -30,7 +30,7 @@ pub enum LineError {
     /// A field of the record's position is missing.
     #[error("it has no {0}")]
     Missing(&'static str),
-    /// The line sorts before the one that precedes it.
+    /// The line sorts before the preceding line.
     #[error("it is not in its place in the order of bytes")]
     Unsorted,
 }

@@ -15,7 +15,7 @@ use crate::warc::files;
 use crate::warc::read::ReadFault;
 use crate::warc::stream::WarcStream;
 
-/// Faults that are kept; the others are only counted.
+/// Maximum number of reported faults; further ones are only counted.
 const MAX_REPORTED: usize = 20;
 
 /// The result of indexing files.
@@ -27,17 +27,17 @@ pub struct IndexingReport {
     pub lines: u64,
     /// The number of unreadable stretches, which were skipped.
     pub broken: u64,
-    /// The faults of the first of them.
+    /// The faults of the first unreadable stretches.
     pub faults: Vec<ReadFault>,
-    /// The number of records that share a packed member with others: they cannot be read by an
-    /// offset, so they have no line.
+    /// The number of records without a line because they share a packed member with other records,
+    /// so they cannot be read by an offset.
     pub sharing: u64,
-    /// The number of answers that stand for no page, so they have no line: to requests other than
-    /// GET, and pieces of files.
+    /// The number of answers without a line because they do not represent a page: answers to
+    /// requests other than GET, and pieces of files.
     pub not_pages: u64,
     /// The files without a record.
     pub empty: Vec<PathBuf>,
-    /// The number of captures without a usable URL or date, which have no line.
+    /// The number of captures without a line because they lack a usable URL or date.
     pub unnamed: u64,
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn shown_name(path: &Path) -> Cow<'_, str> {
 }
 
 /// Calls `each` with the line of each record of a file, which lines call `name`; skips and reports
-/// what cannot be read.
+/// unreadable stretches.
 pub(crate) fn index_file(
     path: &Path,
     name: &str,

@@ -48,11 +48,11 @@ pub(super) struct Index {
     manifest: Manifest,
     /// The next number of a run, above all others.
     next: u64,
-    /// Bytes at which a batch becomes a run.
+    /// Size in bytes that makes a batch a run.
     full: usize,
     /// True if the only run was verified since it was written.
     is_checked: bool,
-    /// True if the manifest on the disk is still that of the index that this one will replace.
+    /// True if the manifest on the disk still belongs to the index that this one will replace.
     is_draft: bool,
 }
 
@@ -88,7 +88,7 @@ impl Index {
         self.manifest.0.last().map(|run| &run.end)
     }
 
-    /// Bytes at which a batch becomes a run.
+    /// Returns the size in bytes that makes a batch a run.
     pub(super) fn full(&self) -> usize {
         self.full
     }
@@ -201,7 +201,7 @@ impl Index {
         Ok(())
     }
 
-    /// Renames the only run to [`INDEX`] and removes the others.
+    /// Renames the only run to [`INDEX`] and removes runs that the manifest does not name.
     fn promote(&mut self) -> Result<(), SinkFault> {
         if let [whole] = self.manifest.0.as_slice() {
             let from = self.run_path(whole.number);
@@ -329,8 +329,8 @@ impl Index {
     }
 }
 
-/// Returns the runs of an index that is not open, damaged or not, without the missing ones, and the
-/// end of what they should cover.
+/// Returns the existing runs of an index that is not open, even damaged ones, and the end of the
+/// part of the archive that they should cover.
 pub(super) fn survey(archive: &Path) -> Option<Survey> {
     let manifest = Manifest::read(&archive.join(DIRECTORY).join(MANIFEST));
     let covered = manifest.0.last()?.end.clone();
@@ -379,9 +379,9 @@ pub fn whole(archive: &Path) -> Option<ArchiveEnd> {
 /// Rebuilds the index of the archive in `archive` from its records, up to the first torn one at its
 /// end. No process may have the archive open.
 ///
-/// The old index stays until the new one is complete: an interruption leaves the one or the other
-/// under its name. Runs of an interrupted rebuild are removed by the next one, and by the next
-/// opening; [`strays`] lists them. Lines take up to `memory` bytes ([`MEMORY`]).
+/// The old index stays until the new one is complete, so an interruption leaves either the old or
+/// the new index under its name. Runs of an interrupted rebuild are removed by the next one, and by
+/// the next opening; [`strays`] lists them. Lines take up to `memory` bytes ([`MEMORY`]).
 ///
 /// # Errors
 /// I/O errors of the disk.
@@ -467,8 +467,8 @@ pub fn is_manifest(path: &Path) -> bool {
     path.ends_with(Path::new(DIRECTORY).join(MANIFEST))
 }
 
-/// Removes the index of an archive that continues without one: it would miss what is cut off the
-/// archive meanwhile.
+/// Removes the index of an archive that continues without one: the index would not notice when the
+/// archive is cut meanwhile.
 ///
 /// # Errors
 /// I/O errors of the disk.

@@ -2,8 +2,8 @@
 //!
 //! Lines are derived from the records as they are written, and collected in the order of the
 //! archive, by ticket: a run must cover a span without gaps. A full batch is sorted and written off
-//! the reactor while the next one is filled. Whatever is missing, such as a visit whose write never
-//! returned, is read from the archive when the index is closed or opened.
+//! the reactor while the next one is filled. Missing lines, such as the lines of a visit whose
+//! write never returned, are read from the archive when the index is closed or opened.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,8 +21,8 @@ use crate::sink::{Archived, Sink, Visit};
 use crate::warc::archive_end::ArchiveEnd;
 use crate::warc::settled::Settled;
 
-/// Visits that may be archived after one whose write has not returned; more mean that it never
-/// will.
+/// Maximum number of visits archived after a visit whose write has not returned. If there are more,
+/// the write is assumed never to return.
 const MAX_AHEAD: usize = 1 << 16;
 
 /// A sink that indexes the visits of another sink.
@@ -50,8 +50,8 @@ struct PendingLines {
 
 impl Indexed {
     /// Indexes the visits that `inner` archives in the directory `archive`, which it has opened and
-    /// not written to since. Reads the part of the archive that the index lacks: all of it if there
-    /// is no index.
+    /// not written to since. Reads the part of the archive that the index lacks; without an index,
+    /// the whole archive.
     ///
     /// Lines take up to `memory` bytes ([`MEMORY`](super::MEMORY)).
     ///

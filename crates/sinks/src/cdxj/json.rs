@@ -1,5 +1,5 @@
-//! JSON strings in the form of Python's `json.dumps`, so that lines equal those of cdxj-indexer
-//! byte for byte.
+//! JSON strings in the form of Python's `json.dumps`, so that lines are byte-identical to the
+//! output of cdxj-indexer.
 
 use std::fmt::Write as _;
 

@@ -1,25 +1,24 @@
-//! Sort keys of the index: equal to those of cdxj-indexer and pywb, byte for byte.
+//! Sort keys of the index, byte-identical to the keys of cdxj-indexer and pywb.
 //!
 //! Both call the `surt` package (0.3.1, its default canonicaliser, a port of the Internet Archive's
 //! `WaybackURLKeyMaker`), and replay tools do not find a capture under another key, so its oddities
 //! are reproduced. In this order:
 //!
-//! - white space around the URL and line breaks in it are removed; `http://` is prepended if there
-//!   is no scheme; of `http://https://` the last one counts; user, password and fragment are
-//!   removed;
+//! - white space around the URL and line breaks in it are removed; `http://` is prepended if the
+//!   scheme is missing; of several schemes (`http://https://`), the last one counts; user, password
+//!   and fragment are removed;
 //! - the host is decoded, lower-cased, converted to punycode, and stripped of dots at its ends and
 //!   of a leading `www.`, `www2.`, …; what `inet_aton` accepts as an IPv4 address becomes one. It
 //!   is reversed and joined by commas, addresses too;
-//! - path and query are percent-decoded until nothing is left to decode, then encoded once and
-//!   lower-cased;
+//! - path and query are percent-decoded until no escape is left, then encoded once and lower-cased;
 //! - segments of the path are resolved, runs of slashes folded, and a trailing slash removed;
-//! - old session parameters are removed, and the others sorted by their bytes.
+//! - old session parameters are removed, and the remaining parameters sorted by their bytes.
 //!
 //! [`web::PageUrl::surt`] is the same for the URLs of pages, except for addresses, which it does
 //! not reverse, and port 0, which is dropped here.
 //!
-//! One difference remains: for a host that is not ASCII and has characters that no host name has,
-//! Python makes punycode and this does not.
+//! One difference remains: for a non-ASCII host with characters that are invalid in host names,
+//! Python produces punycode and this module does not.
 //!
 //! The package itself made `golden/surt.tsv` (`golden/keys.py`).
 
@@ -373,8 +372,8 @@ fn canonical_query(decoded: &[u8]) -> Vec<u8> {
     sorted
 }
 
-/// Decodes until nothing is left to decode, in one pass: two escapes never overlap, so their order
-/// does not matter.
+/// Decodes until no escape is left, in one pass: two escapes never overlap, so their order does not
+/// matter.
 fn decoded(text: &[u8]) -> Vec<u8> {
     let mut decoded: Vec<u8> = Vec::with_capacity(text.len());
     for &byte in text {
@@ -390,7 +389,7 @@ fn decoded(text: &[u8]) -> Vec<u8> {
     decoded
 }
 
-/// Escapes what is not printable ASCII, and `%` and `#`.
+/// Escapes `%`, `#` and everything but printable ASCII.
 fn encoded(text: &[u8]) -> Vec<u8> {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
     let mut encoded = Vec::with_capacity(text.len());

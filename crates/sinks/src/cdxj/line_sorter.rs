@@ -23,7 +23,7 @@ pub(crate) struct LineSorter<'a> {
     number: u64,
 }
 
-/// Sorted lines, each of them once.
+/// Sorted lines without duplicates.
 pub struct SortedLines(Box<dyn BufRead>);
 
 impl<'a> LineSorter<'a> {
@@ -47,7 +47,7 @@ impl<'a> LineSorter<'a> {
         self.spill()
     }
 
-    /// Returns the lines. The file that they are read from has no name any more.
+    /// Returns the lines, which may be read from a file whose name is already removed.
     pub(crate) fn finish(mut self) -> Result<SortedLines, SinkFault> {
         if self.runs.is_empty() {
             let mut lines = self.batch.sorted();

@@ -5,8 +5,8 @@ use std::io::{self, BufRead, Read as _};
 use super::capture::DUPLICATE;
 use super::entry::{CdxjLine, LineError, MAX_LINE};
 
-/// A reader of the lines of an index, in order. Invalid lines are skipped and counted; a line out
-/// of order is counted, but returned.
+/// A sequential reader of the lines of an index. Invalid lines are skipped and counted; a line out
+/// of order is counted, but still returned.
 pub struct CdxjReader<R> {
     input: R,
     line: Vec<u8>,

@@ -8,9 +8,10 @@
 //! crc32 0d4a1185
 //! ```
 //!
-//! A version; a line for each run, with its number, length and checksum and the position in the
-//! archive where its part ends, which is where the next one begins; the checksum of these lines. A
-//! manifest of any other form is ignored: the index is then rebuilt from the archive.
+//! The first line is the version. One line per run follows, with its number, length, checksum, and
+//! the end of its part of the archive, where the next part begins. The last line is the checksum of
+//! the lines above. A manifest of any other form is ignored: the index is then rebuilt from the
+//! archive.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -32,7 +33,7 @@ pub(super) struct CoveredRun {
     /// Names its file.
     pub(super) number: u64,
     pub(super) seal: Seal,
-    /// The end of its part of the archive, which begins at the end of the one before.
+    /// The end of its part of the archive, which begins where the part of the previous run ends.
     pub(super) end: ArchiveEnd,
 }
 
@@ -41,7 +42,7 @@ pub(super) struct CoveredRun {
 pub(super) struct Manifest(pub(super) Vec<CoveredRun>);
 
 impl Manifest {
-    /// Reads the manifest at `path`; an unreadable one has no runs.
+    /// Reads the manifest at `path`; an unreadable manifest counts as empty.
     pub(super) fn read(path: &Path) -> Self {
         let is_fit = fs::metadata(path).is_ok_and(|found| found.len() <= MAX_LENGTH);
         let text = is_fit.then(|| fs::read_to_string(path).ok()).flatten();
@@ -54,7 +55,7 @@ impl Manifest {
             .map_err(SinkFault::io("replace", path))
     }
 
-    /// Returns a number above those of all runs.
+    /// Returns a number above the numbers of all runs.
     pub(super) fn next_number(&self) -> u64 {
         let numbers = self.0.iter().map(|run| run.number + 1);
         numbers.max().unwrap_or(1)

@@ -1,8 +1,8 @@
 //! Runs: sorted files of lines, written from a batch, read, and merged a bounded number at a time.
 //!
-//! Invariant: a run is in the order of `LC_ALL=C sort`, has no line twice, and has the length and
-//! checksum that were noted when it was written. Anything else is damage, and the lines are derived
-//! again from the archive.
+//! Invariant: a run is in the order of `LC_ALL=C sort`, contains each line only once, and has the
+//! length and checksum that were noted when it was written. Any other run is damaged, and its lines
+//! are derived again from the archive.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,7 +17,8 @@ use libdeflater::Crc;
 use super::entry::MAX_LINE;
 use crate::fault::SinkFault;
 
-/// Runs that are merged at a time: with [`BUFFER`], it bounds the memory of merging.
+/// Maximum number of runs that are merged at a time; with [`BUFFER`], it bounds the memory of
+/// merging.
 const FAN_IN: usize = 64;
 /// Bytes that are read from or written to a run at a time.
 const BUFFER: usize = 64 << 10;
@@ -61,7 +62,7 @@ impl From<MergeFault> for SinkFault {
     }
 }
 
-/// Writes a run of these lines, which are sorted.
+/// Writes a run of sorted lines.
 pub(super) fn write(disk: &dyn Disk, path: &Path, lines: Vec<&[u8]>) -> Result<Run, SinkFault> {
     let mut writer = Writer::create(disk, path)?;
     for line in lines {
@@ -95,7 +96,7 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// Appends a line without its line break, unless it equals the one before.
+    /// Appends a line without its line break, unless it equals the previous line.
     pub(super) fn push(&mut self, line: &[u8]) -> Result<(), SinkFault> {
         if self.bytes + self.buffer.len() as u64 > 0 && self.last == line {
             return Ok(());

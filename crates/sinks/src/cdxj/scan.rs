@@ -1,4 +1,5 @@
-//! Reads an archive for its index: each record of a span, in order, with its capture if it has one.
+//! Reads an archive for its index: the records of a span one by one, each with its capture if it
+//! has one.
 
 use std::path::{Path, PathBuf};
 
@@ -41,13 +42,13 @@ pub(super) fn capture(record: &Record) -> Option<Capture> {
     Some(capture.at(record.offset, record.length - record.breaks))
 }
 
-/// Returns true for an answer that belongs into the index and has no usable URL or date.
+/// Returns true for an answer that belongs in the index but lacks a usable URL or date.
 pub(super) fn is_unnamed(record: &Record) -> bool {
     matches!(record.kind(), "response" | "revisit") && capture(record).is_none()
 }
 
-/// Lists the archive files in a directory in order, by name, without the suffix of an open file.
-/// Files of other crawlers have no number of ours and come first.
+/// Lists the archive files in a directory, sorted by their number and then by their name without
+/// the suffix of an open file. Files of other crawlers do not have a number of ours and come first.
 fn files(directory: &Path) -> Result<Vec<(Option<u64>, String, PathBuf)>, SinkFault> {
     let unlisted = SinkFault::io("list", directory);
     let mut files = Vec::new();
@@ -71,8 +72,8 @@ pub(super) fn reaches(directory: &Path, end: &ArchiveEnd) -> bool {
 /// Calls `each` with each record of the archive in `directory` between two record boundaries;
 /// `None` means the start or the end of the archive. A file of ours is read up to the first
 /// unreadable record, with a warning: `verify` reports more. Files of other crawlers are complete,
-/// and come first; their broken records, and those without an offset of their own, are skipped.
-/// Returns the end of the last record that was read.
+/// and come first; their broken records and their records without an offset of their own are
+/// skipped. Returns the end of the last record that was read.
 pub(super) fn scan(
     directory: &Path,
     from: Option<&ArchiveEnd>,
@@ -146,7 +147,8 @@ fn scan_file(path: &Path, start: u64, end: u64, each: Each<'_>) -> Result<(), Sc
     Ok(())
 }
 
-/// Does the same with a file of another crawler. Answers that stand for no page have no capture.
+/// Scans a file of another crawler in the same way. Answers that do not represent a page have no
+/// capture.
 fn scan_foreign(path: &Path, start: u64, end: u64, each: Each<'_>) -> Result<(), ScanFault> {
     let mut stream = WarcStream::open(path).map_err(ScanFault::Read)?;
     let mut requests = Requests::default();

@@ -33,8 +33,8 @@ pub(super) fn without_query_sessions(mut query: Vec<u8>) -> Vec<u8> {
     query
 }
 
-/// Removes from a lower-case path the session that ASP.NET put between two slashes, if the path is
-/// that of an `.aspx` page.
+/// Removes the session that ASP.NET put between two slashes from the lower-case path of an `.aspx`
+/// page.
 pub(super) fn without_path_sessions(mut path: Vec<u8>) -> Vec<u8> {
     if !path.windows(5).any(|word| word == b".aspx") {
         return path;

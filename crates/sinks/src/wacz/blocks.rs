@@ -1,4 +1,5 @@
-//! The index of a WACZ: gzip members of some thousand lines each, and a list of them (ZipNum).
+//! The index of a WACZ: gzip members of some thousand lines each, and a list of the members
+//! (ZipNum).
 //!
 //! A lookup finds the member of a key in the list and unpacks only that. A line of the list has the
 //! key and the timestamp of the member's first line, and the member's position and digest, as
@@ -13,9 +14,9 @@ use sha2::{Digest, Sha256};
 use super::fault::WaczFault;
 use super::layout::sha256_text;
 
-/// Lines of a member, as in pywb.
+/// Lines per member, as in pywb.
 const LINES: usize = 3_000;
-/// Bytes after which a member of very long lines ends early.
+/// Size in bytes that ends a member of very long lines early.
 const BYTES: usize = 4 << 20;
 
 /// The header of the list.

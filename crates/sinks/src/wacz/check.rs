@@ -1,7 +1,7 @@
-//! Checks a WACZ: names, lengths, digests, and an index whose every line leads to a record.
+//! Checks a WACZ: names, lengths, digests, and that every line of an index points to a record.
 //!
 //! Everything is read front to back in bounded memory; of the records that the index names, only
-//! the head. A violation is reported with its culprit, and the check continues.
+//! the head is read. A violation is reported with its culprit, and the check continues.
 //!
 //! A collection, a package of packages as Browsertrix gives it out, has neither archives nor an
 //! index of its own: its packages are checked.
@@ -94,7 +94,7 @@ impl WaczCheck {
     }
 }
 
-/// Checks a package; problems are added, and not in the result.
+/// Checks a package; adds problems to `problems`, not to the result.
 fn check_package<R: Read + Seek>(
     entries: &Entries<R>,
     problems: &mut Problems,
@@ -153,7 +153,7 @@ fn check_package<R: Read + Seek>(
     found
 }
 
-/// Reads a file, and compares it with what the ZIP and `datapackage.json` say.
+/// Reads a file, and compares it with the declarations in the ZIP and in `datapackage.json`.
 fn check_entry<R: Read + Seek>(
     entries: &Entries<R>,
     entry: &Entry,

@@ -258,11 +258,12 @@ impl ArchivePart {
 /// Levels of packages that are read: a collection, and the packages in it.
 const MAX_DEPTH: usize = 2;
 
-/// Archives and packages that are read, at most: entries of a hostile ZIP can be the same bytes.
+/// Maximum number of archives and packages that are read: entries of a hostile ZIP can share their
+/// bytes.
 const MAX_PARTS: usize = 1 << 16;
 
-/// Lists the WARC and ARC files in the WACZ at `path`, in its order; those of packages in it, too
-/// (a collection is a package of packages).
+/// Lists the WARC and ARC files in the WACZ at `path`, in its order, including the files in its
+/// packages (a collection is a package of packages).
 ///
 /// # Errors
 /// [`WaczFault::Read`] if the file cannot be read, [`WaczFault::NotZip`] if it, or a package in it,
@@ -339,13 +340,13 @@ fn add_parts(
     Ok(())
 }
 
-/// Returns true if a name ends so, in any case of letters.
+/// Returns true if a name has one of these endings, regardless of case.
 fn is_named(name: &str, endings: &[&str]) -> bool {
     let name = name.to_ascii_lowercase();
     endings.iter().any(|ending| name.ends_with(ending))
 }
 
-/// Returns true if an entry is a package: that of a collection.
+/// Returns true if an entry is a package in a collection.
 pub(super) fn is_package(entry: &Entry) -> bool {
     is_named(&entry.name, &[".wacz"]) && !entry.is_directory
 }

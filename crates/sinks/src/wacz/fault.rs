@@ -38,7 +38,7 @@ pub enum WaczFault {
         /// The reason.
         reason: String,
     },
-    /// The file has no archive that can be read where it lies.
+    /// The file contains no archive that can be read in place.
     #[error("{reason}")]
     NoArchive {
         /// The reason, and the remedy.

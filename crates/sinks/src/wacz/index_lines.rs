@@ -7,10 +7,11 @@ use super::fault::WaczFault;
 use crate::cdxj::entry::CdxjLine;
 use crate::cdxj::lines::CdxjReader;
 
-/// Reads the next line of the index at `path`; none at its end.
+/// Reads the next line of the index at `path`; `None` at its end.
 ///
 /// # Errors
-/// [`WaczFault::Read`], and [`WaczFault::Index`] if a line before it is invalid or not in order.
+/// [`WaczFault::Read`], and [`WaczFault::Index`] if this or an earlier line is invalid or out of
+/// order.
 pub(super) fn next_line<R: BufRead>(
     lines: &mut CdxjReader<R>,
     path: &Path,

@@ -1,5 +1,5 @@
-//! Checks the indexes of a WACZ: each line leads to a record, and each line of a list of blocks
-//! (ZipNum) to a block that begins as listed.
+//! Checks the indexes of a WACZ: each line must point to a record, and each line of a list of
+//! blocks (ZipNum) to a block that begins as listed.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Seek};

@@ -1,9 +1,10 @@
-//! One index over several crawls and WARC files, and the revisits whose original none of them has.
+//! One index over several crawls and WARC files, and the revisits whose original is missing.
 //!
-//! The original of a revisit is found as [`originals`](crate::originals) says: by the digest, or by
-//! target and date, or, without a digest, among all captures of the target. Each way becomes a line
-//! that is sorted like the index, so that a reference stands beside the capture that it names, and
-//! memory is bounded. An original that is named only by the id of its record is not looked for.
+//! The original of a revisit is found by the rules of [`originals`](crate::originals): by the
+//! digest, or by target and date, or, without a digest, among all captures of the target. Each way
+//! becomes a line that is sorted like the index, so that a reference is next to the capture that it
+//! names, and memory is bounded. An original named only by the id of its record is not searched
+//! for.
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -25,7 +26,7 @@ use crate::fault::SinkFault;
 use crate::originals::{DigestText, Reference};
 use crate::warc::read::read_head;
 
-/// Revisits without an original that may be the example, at most.
+/// Maximum number of revisits without an original that may become the example.
 const MAX_EXAMPLES: usize = 64;
 
 /// A WARC file in a package.
@@ -53,7 +54,7 @@ pub struct MergedIndex<'a> {
 pub struct MissingOriginals {
     /// Their number.
     pub count: u64,
-    /// The URL of the first of them in the order of the index.
+    /// The URL of the first such revisit in the order of the index.
     pub example: Option<String>,
 }
 
@@ -72,7 +73,8 @@ impl<'a> MergedIndex<'a> {
     }
 
     /// Adds the lines of the index at `path` about records in `files`, which have the names that
-    /// the index uses as keys. Lines about duplicates are among them; a package leaves them out.
+    /// the index uses as keys. Lines about duplicates are included, although a package leaves them
+    /// out.
     ///
     /// # Errors
     /// [`WaczFault::Index`] if the index has an invalid line or is not sorted, [`WaczFault::Read`],
@@ -157,7 +159,7 @@ impl<'a> MergedIndex<'a> {
         date.parse().ok()
     }
 
-    /// Returns the lines of the merged index, none without `merging`, and the revisits whose
+    /// Returns the lines of the merged index, `None` without `merging`, and the revisits whose
     /// original is missing.
     ///
     /// # Errors
@@ -171,7 +173,7 @@ impl<'a> MergedIndex<'a> {
         Ok((lines, missing))
     }
 
-    /// Adds the lines by which a revisit and its original meet.
+    /// Adds the lines that sort a revisit next to its original.
     fn refer(&mut self, entry: &CdxjLine, path: &Path) -> Result<(), SinkFault> {
         let CdxjLine { key, timestamp, .. } = entry;
         let digest = entry.text("digest").and_then(DigestText::of);
@@ -217,8 +219,8 @@ fn reference_of(path: &Path, offset: u64) -> Option<Reference> {
     Some(Reference::of(&head))
 }
 
-/// Reads the sorted references of this many revisits and returns those none of whose lines stands
-/// beside a capture.
+/// Reads the sorted references of this many revisits and returns the revisits without any line next
+/// to a capture.
 fn missing(mut references: SortedLines, revisits: u64) -> Result<MissingOriginals, WaczFault> {
     let mut is_found = vec![false; usize::try_from(revisits).unwrap_or_default()];
     let mut unfound = Vec::new();
@@ -265,7 +267,7 @@ fn missing(mut references: SortedLines, revisits: u64) -> Result<MissingOriginal
     })
 }
 
-/// Returns true if this can stand between two spaces of a line.
+/// Returns true if a text can be one word of a line.
 fn is_word(text: &str) -> bool {
     !text.is_empty() && !text.contains(|letter: char| letter.is_whitespace())
 }

@@ -142,8 +142,8 @@ impl<W: Write + Seek> Packer<W> {
     }
 
     /// Packs the lines of the index of the copied archive files, which faults name `path`. Leaves
-    /// out lines about duplicates and about records that were not copied; returns the number of the
-    /// others.
+    /// out lines about duplicates and about records that were not copied; returns the number of
+    /// packed lines.
     ///
     /// # Errors
     /// [`WaczFault::Index`] if the index has an invalid line or is not sorted, [`WaczFault::Read`]

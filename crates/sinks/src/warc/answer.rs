@@ -1,7 +1,7 @@
 //! The HTTP exchange in a record, ours (see `message`) or another crawler's.
 //!
-//! Browsers' archives have HTTP/2 status lines, which HTTP/2 does not have; wget and Heritrix keep
-//! chunks as they were sent; some keep `Transfer-Encoding` and decode the chunks all the same.
+//! Browsers' archives contain HTTP/2 status lines, which do not exist in HTTP/2; wget and Heritrix
+//! keep chunks as they were sent; some archivers decode the chunks but keep `Transfer-Encoding`.
 
 use std::borrow::Cow;
 use std::io;
@@ -27,7 +27,7 @@ pub struct Answer<'a> {
     /// The header fields, under the names that were received. A transfer coding other than
     /// `chunked` is the last content coding.
     pub headers: HeaderMap,
-    /// The bytes after the head, as far as they were kept.
+    /// The kept bytes after the head.
     sent: &'a [u8],
     /// The bytes behind these, outside memory.
     rest: Option<&'a Arc<BlockRest>>,
@@ -65,8 +65,8 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// Returns true if nothing of the body is missing: neither its archiver nor the reader cut it,
-    /// and its chunks do not break off.
+    /// Returns true if the body is complete: neither its archiver nor the reader cut it, and its
+    /// chunks do not break off.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         !self.is_cut && self.unchunk(&mut |_| ()) != Chunking::BreaksOff
@@ -99,9 +99,9 @@ impl<'a> Answer<'a> {
 }
 
 /// The head of an HTTP response, read as leniently as by warcio: any protocol, a status line
-/// without a version, lines that end in LF alone, lines that are no fields.
+/// without a version, lines that end in LF alone, lines that are not fields.
 struct Head<'m> {
-    /// True for HTTP/2, which has no chunks (RFC 9113, section 8.1).
+    /// True for HTTP/2, which does not use chunks (RFC 9113, section 8.1).
     is_http2: bool,
     status: u16,
     fields: &'m [u8],
@@ -110,7 +110,7 @@ struct Head<'m> {
 }
 
 impl<'m> Head<'m> {
-    /// Splits the head off; `None` if there is no status line, or no empty line after it.
+    /// Splits the head off; `None` without a status line, or without an empty line after it.
     fn read(message: &'m [u8]) -> Option<Self> {
         let breaks = message.iter().take_while(|byte| is_break(byte)).count();
         let (line, fields) = split_line(&message[breaks..])?;
@@ -222,8 +222,8 @@ fn status_of(line: &[u8]) -> Option<u16> {
 
 impl Record {
     /// Returns the HTTP response in a `response` or `revisit` record of any crawler; `None` if
-    /// there is none or it cannot be parsed. Its body is as much as was kept of the block; a
-    /// `revisit` has none.
+    /// there is none or it cannot be parsed. Its body is the kept part of the block; a `revisit`
+    /// lacks a body.
     #[must_use]
     pub fn http(&self) -> Option<Answer<'_>> {
         let answer = Answer::read(&self.block)?;
@@ -235,9 +235,9 @@ impl Record {
     }
 
     /// Returns the exchange of a `response` or `revisit` record; `None` if it cannot be parsed. The
-    /// body is as much as was kept of the block, and truncated if that is not all; a `revisit` has
-    /// none. The request, which is in another record, the address and the elapsed time are missing.
-    /// A spooled body that cannot be read is a record that cannot be parsed.
+    /// body is the kept part of the block, and truncated if that is incomplete; a `revisit` lacks a
+    /// body. The request, which is in another record, the address and the elapsed time are missing.
+    /// A record whose spooled body cannot be read counts as unparsable.
     #[must_use]
     pub fn answer(&self, form: &CanonicalForm) -> Option<Exchange> {
         let answer = self.http()?;

@@ -24,7 +24,7 @@ use super::parsed::{Fields, in_utf8_or_latin1};
 /// Longest header line that is recognised, in bytes: URLs of four times the usual limit.
 pub(super) const MAX_LINE: usize = 8 << 10;
 
-/// Bytes of a block by which an answer with an HTTP head is recognised.
+/// Bytes of a block that are examined to recognise an answer with an HTTP head.
 pub(super) const GLANCE: usize = 16;
 
 /// The words of version 2 between the date and the length.
@@ -37,7 +37,7 @@ pub(super) struct ArcHeader {
     address: String,
     date: String,
     media_type: String,
-    /// The length of the block; `None` if it is no number.
+    /// The length of the block; `None` if it is not a number.
     pub(super) length: Option<u64>,
 }
 
@@ -97,7 +97,7 @@ impl ArcHeader {
     }
 }
 
-/// Returns true if `bytes` begin with the header of a record, of which the line is whole.
+/// Returns true if `bytes` begin with a complete header line of a record.
 pub(super) fn begins(bytes: &[u8]) -> bool {
     header_line(bytes).is_some_and(|line| ArcHeader::parse(line).is_some())
 }

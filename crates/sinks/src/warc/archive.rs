@@ -3,8 +3,8 @@
 //!
 //! A `write` waits for one of a few permits, builds and compresses its records (in a blocking
 //! thread, unless they are small), and then holds the lock on the [`Tail`] for a single append.
-//! Records name the `warcinfo` of their file, so those that find their file full are built again
-//! for the next one: at most a few for each gigabyte.
+//! Records name the `warcinfo` of their file, so if that file is full by then, they are built again
+//! for the next one: at most a few per gigabyte.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -57,9 +57,10 @@ impl WarcArchive {
     /// once, at the start.
     ///
     /// With `resume`, the archive continues there: the rest of that file is cut, and files with a
-    /// higher number are removed. Without it nothing is settled yet, and **all** archive files in
-    /// `dir` are removed. Readable records among these are kept under names that end in `.cut-1`,
-    /// `.cut-2`, and so on. Files whose names are not exactly of the archive's form are left alone.
+    /// higher number are removed. Without it, no visit is settled yet, and **all** archive files in
+    /// `dir` are removed. Readable records in the removed parts are kept under names that end in
+    /// `.cut-1`, `.cut-2`, and so on. Files whose names are not exactly of the archive's form are
+    /// left alone.
     ///
     /// # Errors
     /// [`SinkFault::JournalEnds`] if visits after `resume` were settled: in a closed file, or

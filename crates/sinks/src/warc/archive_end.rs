@@ -1,4 +1,4 @@
-//! Positions in an archive, in the order in which it was written.
+//! Positions in an archive, in the order of writing.
 
 use super::files::{FileName, file_number};
 use crate::fault::SinkFault;

@@ -1,4 +1,4 @@
-//! Chunked bodies (RFC 9112, section 7.1), as archives have them.
+//! Chunked bodies (RFC 9112, section 7.1), as found in archives.
 //!
 //! Many archivers decode the chunks and keep `Transfer-Encoding`, so the field proves nothing: a
 //! text may begin like the size of a chunk. Invariant: a body is chunked only if it is so from its
@@ -23,8 +23,8 @@ pub(super) enum Chunking {
     BreaksOff,
 }
 
-/// Calls `put` with the content of each chunk. If the body turns out not to be chunked, what was
-/// put is worthless. `is_cut` says that the body is known to break off.
+/// Calls `put` with the content of each chunk. If the body turns out not to be chunked, the content
+/// already put is worthless. `is_cut` means that the body is known to break off.
 pub(super) fn unchunk(
     sent: &mut impl BufRead,
     is_cut: bool,
@@ -71,8 +71,8 @@ pub(super) fn unchunk(
     }
 }
 
-/// Reads what follows the last chunk: trailer fields and an empty line. Nothing but that follows an
-/// empty body.
+/// Reads the trailer fields and the empty line after the last chunk. If the body is empty, it must
+/// end there.
 fn is_last(sent: &mut impl BufRead, chunked: u64, line: &mut Vec<u8>) -> io::Result<Chunking> {
     while read_line(sent, line)? {
         if line.is_empty() {
@@ -100,7 +100,7 @@ fn read_line(sent: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     line.clear();
     sent.by_ref().take(MAX_LINE).read_until(b'\n', line)?;
     if line.pop_if(|byte| *byte == b'\n').is_none() {
-        // A longer line is no size, and has no end here.
+        // A longer line is not a size, and does not end here.
         return Ok(line.len() as u64 == MAX_LINE);
     }
     line.pop_if(|byte| *byte == b'\r');

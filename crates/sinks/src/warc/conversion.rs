@@ -3,7 +3,7 @@
 //!
 //! A file begins with a `warcinfo` record; each text is a record that names the page's record in
 //! `WARC-Refers-To`, and its language in `WARC-Identified-Content-Language`, a field of Common
-//! Crawl's (ISO 639-3). Each record is packed by itself, as in our archives.
+//! Crawl's (ISO 639-3). Each record is packed separately, as in our archives.
 //!
 //! Invariant: the id of a record follows from the record that it was made from and from its text,
 //! so the same conversion has the same id in every export.
@@ -31,7 +31,7 @@ pub struct ConversionInfo<'a> {
     pub description: &'a str,
     /// The time of writing.
     pub date: Timestamp,
-    /// Randomness that keeps the id of the `warcinfo` record apart from those of other files.
+    /// Random number that makes the id of the `warcinfo` record differ from other files' ids.
     pub seed: u128,
 }
 

@@ -1,14 +1,14 @@
 //! `WARC-Date` of any precision.
 //!
 //! WARC/1.1 (section 5.4) takes the W3C profile of ISO 8601: a year, a month, a day, a minute, a
-//! second or a fraction of one, with `Z` or an offset. What is missing is the beginning of the
+//! second or a fraction of one, with `Z` or an offset. A missing part means the beginning of the
 //! period, as in pywb and cdxj-indexer. Fourteen digits and a missing `Z` are read, too.
 
 use std::borrow::Cow;
 
 use web::Timestamp;
 
-/// Returns the moment of a date; `None` if it is none, or before 1970.
+/// Returns the moment of a date; `None` if the text is not a date, or before 1970.
 #[must_use]
 pub fn date(text: &str) -> Option<Timestamp> {
     completed(text).parse().ok()
@@ -43,7 +43,7 @@ pub(crate) fn completed(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns what a year, a month or a day lacks.
+/// Returns the missing end of a year, a month or a day.
 fn day_shape(text: &str) -> Option<&'static str> {
     let shape = |parts: &[usize]| {
         let found = text.split('-').map(|part| (part.len(), part));

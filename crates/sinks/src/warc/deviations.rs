@@ -12,7 +12,7 @@ pub enum Deviation {
     BareLineFeed,
     /// A field that continues on the next line: allowed by WARC/1.0, and never written.
     FoldedField,
-    /// A line of the header that is no field.
+    /// A line of the header that is not a field.
     NoField,
     /// A missing mandatory field: WARC-Record-ID or WARC-Date.
     MissingField,

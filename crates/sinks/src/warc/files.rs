@@ -22,8 +22,8 @@ pub const OPEN: &str = ".open";
 /// Longest prefix, in bytes: the rest of a name needs 50 of the 255 that file systems allow.
 const MAX_PREFIX: usize = 200;
 
-/// Returns the current path of the archive file `name` in `directory`, or its closed path if there
-/// is no file. Another process may be closing the file: call again if it cannot be opened.
+/// Returns the current path of the archive file `name` in `directory`, or its closed path if the
+/// file does not exist. Another process may be closing the file: call again if it cannot be opened.
 #[must_use]
 pub fn locate(directory: &Path, name: &str) -> PathBuf {
     let closed = directory.join(name);
@@ -44,7 +44,7 @@ pub fn name_of(path: &Path) -> Option<&str> {
 }
 
 /// Returns true if `prefix` may begin the names of an archive's files: letters, digits, `-`, `_`
-/// and `.`, the first of which is a letter or a digit.
+/// and `.`, beginning with a letter or a digit.
 #[must_use]
 pub fn is_prefix(prefix: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
@@ -115,8 +115,7 @@ impl FileName {
     }
 }
 
-/// Returns the number of an archive file of ours, by which files are ordered; `None` for other
-/// names.
+/// Returns the number of an archive file of ours, which orders the files; `None` for other names.
 pub(crate) fn file_number(name: &str) -> Option<u64> {
     FileName::parse(name).map(|name| name.counter)
 }

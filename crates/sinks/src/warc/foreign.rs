@@ -90,8 +90,8 @@ pub fn begin_behind(
     Ok(ArchiveEnd::of(&warc_file.open.name, warc_file.length))
 }
 
-/// Returns the position of the first visit of our archive if it follows files of others; `None` if
-/// there are no such files, or none of ours.
+/// Returns the position of the first visit of our archive if it follows files of other crawlers;
+/// `None` if files of other crawlers or of ours are missing.
 ///
 /// # Errors
 /// I/O errors of listing `dir`.
@@ -122,7 +122,7 @@ pub fn beginning(dir: &Path) -> Result<Option<ArchiveEnd>, SinkFault> {
     Ok(record.map(|record| ArchiveEnd::of(&name, record.ends)))
 }
 
-/// Returns the number at the end of a name, by which archive files are ordered.
+/// Returns the number at the end of a name, which orders archive files.
 fn last_number(name: &str) -> Option<u64> {
     let (stem, _) = Packing::split(name)?;
     let (_, number) = stem.rsplit_once('-')?;

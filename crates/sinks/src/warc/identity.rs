@@ -1,10 +1,10 @@
 //! Record ids: name-based UUIDs, so that no record needs randomness of its own.
 //!
-//! A record id must be unique for ever among all archives (section 5.2). Each opening of an archive
-//! has a namespace, derived from the crawl's seed, the crawl and machine in the `warcinfo`, the
-//! time, and the position at which the archive continues; records are numbered within it. Two
-//! openings of one crawl at the same position cannot both leave records, since opening cuts what
-//! follows; openings of different crawls have different seeds.
+//! A record id must be unique among all archives, for ever (section 5.2). Each opening of an
+//! archive has a namespace, derived from the crawl's seed, the crawl and machine in the `warcinfo`,
+//! the time, and the position where the archive continues; records are numbered within it. Two
+//! openings of one crawl at the same position cannot both leave records, since opening cuts the
+//! archive after the position; openings of different crawls have different seeds.
 
 use std::fmt;
 

@@ -1,8 +1,8 @@
 //! The packed records of one visit, on their way to the archive.
 //!
 //! Bytes that do not fit in memory go to a spool, so that a visit of any size takes at most
-//! [`HELD`] bytes of memory. Where the disk takes no spool, the bytes stay in memory: the archive
-//! may still find room in the reserve.
+//! [`HELD`] bytes of memory. If the disk refuses a spool, the bytes stay in memory: the archive may
+//! still find room in the reserve.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ pub(super) const KEPT_ROOM: usize = 256 << 10;
 /// Bytes that are read back from the spool at a time.
 const PIECE: usize = 256 << 10;
 
-/// Packed records, in the order in which they were written.
+/// Packed records, in the order of writing.
 #[derive(Debug)]
 pub(super) struct Members {
     directory: PathBuf,

@@ -1,9 +1,9 @@
 //! Packing of records: a gzip member each (annex D.2), a zstd frame each, or none.
 //!
 //! zstd follows the IIPC's draft "WARC Zstandard Compression"
-//! (<https://iipc.github.io/warc-specifications/specifications/warc-zstd/>): a frame a record; a
-//! dictionary precedes the records of each file in a skippable frame, so that the file can be read
-//! by itself.
+//! (<https://iipc.github.io/warc-specifications/specifications/warc-zstd/>): one frame per record;
+//! a dictionary precedes the records of each file in a skippable frame, so that the file is
+//! self-contained.
 
 use std::fmt;
 use std::fs::File;
@@ -103,12 +103,12 @@ impl FromStr for Packing {
 /// The compression of an archive's files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Compression {
-    /// gzip members, by libdeflate: 1 (fast) to 12 (small); other levels mean the nearest of these.
+    /// gzip members, by libdeflate: 1 (fast) to 12 (small); other levels are clamped.
     Gzip {
         /// The level.
         level: i32,
     },
-    /// zstd frames: 1 (fast) to 19 (small); other levels mean the nearest of these.
+    /// zstd frames: 1 (fast) to 19 (small); other levels are clamped.
     Zstd {
         /// The level.
         level: i32,
@@ -229,7 +229,7 @@ impl Dictionary {
     /// Checks the bytes of a dictionary.
     ///
     /// # Errors
-    /// [`UnusableDictionary`] if it has no id, is damaged, or is too long.
+    /// [`UnusableDictionary`] if the dictionary lacks an id, is damaged, or is too long.
     pub fn new(bytes: &[u8]) -> Result<Self, UnusableDictionary> {
         if bytes.len() > MAX_DICTIONARY {
             return Err(UnusableDictionary("it is longer than 16 MiB"));

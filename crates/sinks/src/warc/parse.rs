@@ -276,8 +276,8 @@ struct Block {
     payload_length: u64,
     block_digest: Option<Hasher>,
     payload_digest: Option<Hasher>,
-    /// The digest of all bytes behind the first head, if interim responses come before the final
-    /// one: some archivers declare it as that of the payload.
+    /// The digest of all bytes after the first head, if interim responses precede the final one:
+    /// some archivers declare it as the payload digest.
     behind_interim: Option<Hasher>,
     undeclared: Option<Hasher>,
     keep: usize,
@@ -285,7 +285,7 @@ struct Block {
     spooling: Option<Spooling>,
 }
 
-/// Returns true if a block of this media type is an HTTP message; the second name is that of
+/// Returns true if a block of this media type is an HTTP message; the second name is from
 /// WARC/0.17.
 fn is_http_message(content_type: &str) -> bool {
     let essence = content_type.split(';').next().unwrap_or_default().trim();
@@ -410,8 +410,7 @@ impl Block {
 pub(super) const EMPTY_LINE: &[u8; 4] = b"\r\n\r\n";
 
 /// Finds the empty line that ends the head of an HTTP message, for any division into pieces. Lines
-/// end in CR LF or in LF alone (RFC 9112, section 2.2); the first line is the status line, whatever
-/// it contains.
+/// end in CR LF or in LF alone (RFC 9112, section 2.2); the first line is always the status line.
 #[derive(Default)]
 struct HeadEnd {
     state: InHead,
@@ -419,7 +418,7 @@ struct HeadEnd {
     first: Vec<u8>,
 }
 
-/// Bytes of a status line in which the status is.
+/// Bytes at the start of a status line that contain the status.
 const STATUS_LINE: usize = 32;
 
 /// The state of the search.

@@ -25,16 +25,16 @@ pub struct Record {
     pub block_length: u64,
     /// The length of its payload in bytes, if it has one.
     pub payload_length: Option<u64>,
-    /// The digest of its payload if the record does not declare one; of a `metadata` record, that
-    /// of its block.
+    /// The digest of its payload if the record does not declare one; for a `metadata` record, the
+    /// digest of its block.
     pub(crate) undeclared_payload: Option<PayloadDigest>,
     /// The check of `WARC-Block-Digest`.
     pub block_digest: DigestCheck,
     /// The check of `WARC-Payload-Digest`.
     pub payload_digest: DigestCheck,
-    /// The first bytes of the block, as many as the caller asked for.
+    /// The first bytes of the block, up to the number that the caller requested.
     pub block: Vec<u8>,
-    /// The bytes behind them, if the reader spools.
+    /// The bytes after `block`, if the reader spools.
     pub(super) rest: Option<Arc<BlockRest>>,
     pub(super) fields: Fields,
 }
@@ -42,7 +42,7 @@ pub struct Record {
 /// The result of checking a declared digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DigestCheck {
-    /// The record has no such field.
+    /// The record does not declare the digest.
     Absent,
     /// The digest could not be compared: another algorithm, or (`revisit`) the payload is in
     /// another record.
@@ -116,7 +116,7 @@ impl Record {
         !is_false(self.block_digest) && !is_false(self.payload_digest)
     }
 
-    /// Returns true if the archiver cut the block: what is here is not all that the server sent.
+    /// Returns true if the archiver cut the block: the server sent more than the record contains.
     #[must_use]
     pub fn is_truncated(&self) -> bool {
         self.truncated().is_some_and(|reason| !reason.is_empty())
@@ -168,7 +168,7 @@ impl Record {
 }
 
 /// Returns a line as UTF-8, or else as ISO 8859-1, as warcio does: no byte is lost, and two targets
-/// that differ in such a byte stay two.
+/// that differ in such a byte stay different.
 pub(crate) fn in_utf8_or_latin1(line: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(line) {
         Ok(text) => Cow::Borrowed(text),

@@ -1,8 +1,8 @@
 //! Reads our archives, one record at a time, in bounded memory.
 //!
 //! Only the layout that the archive writes is accepted: in a packed file each record is a gzip
-//! member (annex D.2) or a Zstandard frame of its own, so its offset and length in the file are
-//! those of the member. Blocks stream through their digests; the caller chooses how many bytes of
+//! member (annex D.2) or a Zstandard frame of its own, so it has the offset and length of its
+//! member in the file. Blocks stream through their digests; the caller chooses how many bytes of
 //! each are kept.
 
 use std::fs::File;
@@ -77,7 +77,7 @@ pub enum ReadFault {
 }
 
 impl ReadFault {
-    /// Returns the start of the unreadable record in bytes; everything before it is in order.
+    /// Returns the start of the unreadable record in bytes; everything before it is intact.
     #[must_use]
     pub fn offset(&self) -> u64 {
         match self {
@@ -90,7 +90,7 @@ impl ReadFault {
     }
 }
 
-/// A strict reader of the records of an archive file, in order.
+/// A strict, sequential reader of the records of an archive file.
 pub struct WarcReader<R> {
     path: PathBuf,
     input: Unpacker<R>,
@@ -143,8 +143,8 @@ impl<R: Read> WarcReader<R> {
         }
     }
 
-    /// Spools the bytes of blocks behind those that are kept in memory, to the file system of
-    /// `directory`: at most `most` bytes of each, and no longer block is whole then.
+    /// Spools the bytes of blocks that are not kept in memory to the file system of `directory`: at
+    /// most `most` bytes per block. Longer blocks are then not whole.
     #[must_use]
     pub fn spooling_in(self, directory: &Path, most: u64) -> Self {
         let directory = directory.to_owned();
@@ -175,7 +175,7 @@ impl<R: Read> WarcReader<R> {
         record.map_err(|(failure, offset)| failure.at(&self.path, offset))
     }
 
-    /// Reads the only record's head, of which at most `keep` bytes of the block; faults name
+    /// Reads the head of the only record, with at most `keep` bytes of its block; faults name
     /// `offset`.
     fn head(mut self, offset: u64, keep: usize) -> Result<Record, ReadFault> {
         let read = self.read(|input, _is_plain| parse::head_only(input, keep));
@@ -189,8 +189,8 @@ impl<R: Read> WarcReader<R> {
         })
     }
 
-    /// Reads a record by `parse`, to which it passes true if the record is not packed. The position
-    /// of a failure comes with it.
+    /// Reads a record by `parse`, which receives true if the record is not packed. Returns a
+    /// failure with its position.
     fn read(
         &mut self,
         parse: impl FnOnce(&mut Unpacker<R>, bool) -> Result<Record, ParseFailure>,
@@ -265,13 +265,13 @@ impl ParseFailure {
 /// for unknown.
 ///
 /// # Errors
-/// [`ReadFault`] if there is no readable record at `offset`.
+/// [`ReadFault`] if the record at `offset` cannot be read.
 pub fn read_head(path: &Path, offset: u64, keep: usize) -> Result<Record, ReadFault> {
     WarcReader::open_with(path, offset, GLANCE)?.head(offset, keep)
 }
 
-/// Does the same for the record at the start of `input`, a part of what faults name `path`; offsets
-/// count from there.
+/// Does the same for the record at the start of `input`, a part of the file that faults name
+/// `path`; offsets count from the start of `input`.
 pub(crate) fn head_in(path: &Path, input: impl Read, keep: usize) -> Result<Record, ReadFault> {
     let input = Unpacker::new(Source::Stream(input), 0, 0, GLANCE);
     WarcReader::of(path, input).head(0, keep)

@@ -1,8 +1,8 @@
 //! Serializes one record: header, block, and packing (section 4, `packing`).
 //!
-//! Invariant: a field takes exactly one line, whatever a URL, a metadata field or a server's answer
-//! contains. All values go through [`push_field`], which turns control characters and Unicode line
-//! separators into spaces.
+//! Invariant: a field takes exactly one line, regardless of the content of a URL, a metadata field
+//! or a server's answer. All values go through [`push_field`], which turns control characters and
+//! Unicode line separators into spaces.
 
 use std::borrow::Cow;
 use std::fmt::{self, Display, Write as _};
@@ -164,7 +164,7 @@ impl RecordWriter {
     }
 
     /// Takes the index entries of the records written since the last [`RecordWriter::clear`];
-    /// `start` is the offset of the first of them in its file.
+    /// `start` is the offset of the first record in its file.
     pub(super) fn take_captures(&mut self, start: u64) -> Vec<Capture> {
         let mut captures = std::mem::take(&mut self.captures);
         for capture in &mut captures {

@@ -1,8 +1,8 @@
 //! Recovery of an archive's end after a power cut.
 //!
 //! Bytes that were never synced may be missing, zero, or whole: the checksum of each gzip member
-//! and the digests of each record tell which. Synced bytes must be there: if they are not, somebody
-//! removed them, and that is a fault.
+//! and the digests of each record tell which. Synced bytes must be there: if they are missing,
+//! somebody removed them, and that is a fault.
 
 use std::io;
 use std::path::Path;
@@ -15,9 +15,9 @@ use super::read::{ReadFault, WarcReader};
 use super::surplus::damaged;
 use crate::fault::SinkFault;
 
-/// Returns the number of visits that are whole, up to the first that is not. `visits` are their
-/// ends, in the order of the archive in `dir`. Visits that end up to `durable` are on the disk for
-/// certain and are not read; the others are read, and synced afterwards.
+/// Returns the number of whole visits before the first incomplete one. `visits` are their ends, in
+/// the order of the archive in `dir`. Visits that end at or before `durable` are on the disk for
+/// certain and are not read; later visits are read, and synced afterwards.
 ///
 /// # Errors
 /// [`SinkFault::Missing`], [`SinkFault::TooShort`] if a durable visit is gone;

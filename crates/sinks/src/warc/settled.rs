@@ -1,8 +1,8 @@
 //! The settled end of an archive, as recorded in the archive itself: `archive/settled`.
 //!
 //! The journal records which visits are settled. An older state, or a journal that lost its end,
-//! records too few, and the others would be taken for unsettled. So after each checkpoint the
-//! archive notes how much of the journal was durable, and opening it at an earlier end is refused
+//! records too few visits, and the rest would be considered unsettled. So after each checkpoint the
+//! archive notes how much of the journal was durable, and refuses to be opened at an earlier end
 //! ([`SinkFault::JournalEnds`](crate::SinkFault::JournalEnds)).
 //!
 //! ```text
@@ -11,7 +11,7 @@
 //! CRC32                     of both lines above, eight hex digits
 //! ```
 //! The file is replaced atomically and durably, and its end never moves back; a missing or
-//! unreadable note says nothing.
+//! unreadable note is ignored.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ pub struct Settled {
 /// A note of the settled end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettledNote {
-    /// There is no note.
+    /// The note is missing.
     Absent,
     /// The note is damaged.
     Damaged,
@@ -105,8 +105,8 @@ impl Settled {
     }
 }
 
-/// Returns true if this file, by its name, lies beside an archive and is not part of it: the note,
-/// or a piece that was cut off.
+/// Returns true if a file, by its name, is in the directory of an archive but not part of the
+/// archive: the note, or a piece that was cut off.
 #[must_use]
 pub fn is_beside(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else {

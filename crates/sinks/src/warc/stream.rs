@@ -1,12 +1,12 @@
-//! Reads archives of any crawler, front to back, in bounded memory; skips and reports what is
-//! broken.
+//! Reads archives of any crawler, front to back, in bounded memory; skips and reports broken
+//! stretches.
 //!
 //! Other crawlers write their records plain, each in a gzip member or Zstandard frame of its own,
-//! or all in one: `unpack` makes one stream of records of these. A deviation from the standard that
-//! can be read is a [`Deviation`], and counted. An unreadable stretch is reported as one
-//! [`ReadFault::Broken`], and the search for the next record begins: within the unpacked bytes of
-//! the broken member, at the next line that names a WARC version; if a member does not unpack, at
-//! the next member that holds such a line.
+//! or all in one: `unpack` turns all of this into one stream of records. A deviation from the
+//! standard that does not prevent reading is a [`Deviation`], and counted. An unreadable stretch is
+//! reported as one [`ReadFault::Broken`], and the search for the next record begins: within the
+//! unpacked bytes of the broken member, at the next line that names a WARC version; if a member
+//! does not unpack, at the next member that holds such a line.
 //!
 //! A record is accepted if its end is plausible: two empty lines and another record, or the end of
 //! the member. If that comes a few bytes later, `Content-Length` is too small, and the record is
@@ -32,7 +32,7 @@ use super::unpack::{
 /// record. A plain file on a disk can be read again from anywhere.
 const KEPT: usize = 1 << 20;
 
-/// A tolerant reader of the records of any archive, in order.
+/// A tolerant, sequential reader of the records of any archive.
 pub struct WarcStream {
     path: PathBuf,
     input: Unpacker<Box<dyn Read + Send>>,
@@ -53,10 +53,11 @@ pub struct WarcStream {
     deviations: Deviations,
 }
 
-/// Bytes by which a block may be longer than its header says, if a digest proves it, at most.
+/// Maximum number of bytes that a block may have beyond the length in its header, if a digest
+/// proves it.
 const MAX_SURPLUS: usize = 64;
 
-/// Bytes by which it may be longer if nothing proves it, at most.
+/// Maximum number of bytes beyond the length in the header without such a proof.
 const MAX_UNPROVEN: usize = 2;
 
 /// The end of a record.
@@ -131,7 +132,7 @@ impl WarcStream {
         Ok(stream)
     }
 
-    /// Spools the bytes of blocks behind those that are kept in memory, as
+    /// Spools the bytes of blocks that are not kept in memory, as
     /// [`WarcReader::spooling_in`](super::read::WarcReader::spooling_in).
     #[must_use]
     pub fn spooling_in(self, directory: &Path, most: u64) -> Self {
@@ -146,7 +147,7 @@ impl WarcStream {
         self.records
     }
 
-    /// Returns the number of broken stretches, each of which may have been one record or more.
+    /// Returns the number of broken stretches; each may have been one record or more.
     #[must_use]
     pub fn broken(&self) -> u64 {
         self.broken
@@ -164,8 +165,8 @@ impl WarcStream {
         self.input.packed_offset()
     }
 
-    /// Returns the Zstandard dictionary of the file, which its records cannot be unpacked without;
-    /// empty if there is none, and before the first record is read.
+    /// Returns the Zstandard dictionary that is needed to unpack the records of the file; empty if
+    /// the file has none, and before the first record is read.
     #[must_use]
     pub fn zstd_dictionary(&self) -> &[u8] {
         self.input.dictionary()
@@ -313,7 +314,7 @@ impl WarcStream {
                 self.input.back_to(self.begin)?;
                 if self.input.offset() == self.begin {
                     self.deviations.note(Deviation::ShortLength);
-                    // A false length may lead close to the end of the next record, too.
+                    // A false length may also end close to the end of the next record.
                     if let Reading::Record(record) = self.read_from_here(keep, surplus)?
                         && record.digests_hold()
                     {
@@ -391,9 +392,9 @@ impl WarcStream {
         Ok(Reading::Record(Box::new(record)))
     }
 
-    /// Returns the number of bytes by which the block is longer than its header says, if an end
-    /// follows them. Line breaks alone are believed to be the block's only if a digest is wrong
-    /// without them.
+    /// Returns the number of bytes that the block has beyond the length in its header, if the end
+    /// of a record follows them. Line breaks alone count as part of the block only if a digest is
+    /// wrong without them.
     fn surplus(&mut self, record: &Record) -> Result<Option<u64>, ParseFailure> {
         if self.format == ArchiveFormat::Arc {
             return self.surplus_of_arc();
@@ -474,7 +475,8 @@ impl WarcStream {
         }
     }
 
-    /// Recognises the format of the record here; that of the one before if it is none.
+    /// Recognises the format of the record here; if no record begins here, the format stays as it
+    /// was.
     fn set_format(&mut self) -> Result<(), ParseFailure> {
         if !is_version(self.input.peek(ArchiveFormat::Warc.look())?) {
             let bytes = self.input.peek(ArchiveFormat::Arc.look())?;
@@ -505,7 +507,7 @@ impl WarcStream {
             self.input.skip(1);
         }
         if has_member {
-            // More line breaks than that at the end of a member are nobody else's.
+            // Further line breaks at the end of a member cannot belong to another record.
             let bytes = self.input.peek(MAX_SURPLUS)?;
             let padding = bytes.len() - without_breaks(bytes).len();
             if padding == bytes.len() && (1..MAX_SURPLUS).contains(&padding) {
@@ -572,8 +574,8 @@ impl WarcStream {
     }
 }
 
-/// Returns the start of the first record after byte `from` of a file that can be read by its
-/// offset, as far as is known; `None` if there is none.
+/// Returns the start of the first record after byte `from` of a file that can apparently be read by
+/// its offset; `None` if there is none.
 ///
 /// # Errors
 /// [`ReadFault::Io`] if the system refuses the read.
@@ -604,7 +606,7 @@ fn is_damage(error: &io::Error) -> bool {
 }
 
 /// A reader that continues across members, which bgzip and others cut anywhere; it ends before a
-/// member that begins with a record other than the one that began at `begin`.
+/// member that begins with another record than the record at `begin`.
 struct MemberChain<'a> {
     input: &'a mut Unpacker<Box<dyn Read + Send>>,
     format: ArchiveFormat,

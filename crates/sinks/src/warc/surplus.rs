@@ -3,9 +3,9 @@
 //! The order of durability: bytes of visits, then their settlements in the journal, then the note
 //! of the settled end (`settled.rs`), then the names of files without `.open`. So a kill or a power
 //! cut leaves unsettled visits only in open files and only after the noted end. Their pages are
-//! visited again; the readable part of them is kept as `NAME.cut-N` (`disk::set_aside`), which no
-//! reader takes for a file of the archive. Unsettled visits anywhere else prove that the journal
-//! lost its end: then nothing is changed, and the opening is refused.
+//! visited again; their readable part is kept as `NAME.cut-N` (`disk::set_aside`), which readers do
+//! not mistake for a file of the archive. Unsettled visits anywhere else prove that the journal
+//! lost its end: then the opening is refused, and the archive stays unchanged.
 //!
 //! Pieces stay until somebody removes them; a kill leaves at most the work in progress.
 
@@ -38,7 +38,7 @@ pub fn settled_behind(
     Surplus { dir, prefix, last }.settled()
 }
 
-/// The settled end of an archive being opened; `last` is `None` if nothing is settled.
+/// The settled end of an archive being opened; `last` is `None` if no visit is settled.
 #[derive(Clone, Copy)]
 pub(super) struct Surplus<'a> {
     pub(super) dir: &'a Path,
@@ -47,7 +47,8 @@ pub(super) struct Surplus<'a> {
 }
 
 impl Surplus<'_> {
-    /// Refuses an end before which the journal of this archive once ended later. Changes nothing.
+    /// Refuses an end that comes before settled visits, since the journal of this archive once
+    /// ended later. Changes nothing.
     ///
     /// # Errors
     /// [`SinkFault::JournalEnds`] if settled visits would be cut; otherwise the system's error.
@@ -84,9 +85,9 @@ impl Surplus<'_> {
         Ok(beyond)
     }
 
-    /// Keeps the files up to the settled one. Later files, in which nothing was settled, are set
-    /// aside; earlier ones are full, and are closed if they are not. Without a settled file, all of
-    /// ours are set aside.
+    /// Keeps the files up to the settled one. Later files, which contain no settled visit, are set
+    /// aside; earlier files are full, and are closed if they are still open. Without a settled
+    /// file, all of our files are set aside.
     pub(super) fn clear_up(self, disk: &Arc<dyn Disk>) -> Result<(), SinkFault> {
         for found in self.files()? {
             let FoundFile {

@@ -44,7 +44,7 @@ struct Finished {
     is_synced: bool,
 }
 
-/// The end up to which settlements are durable.
+/// The end of the visits with durable settlements.
 enum SettledEnd {
     /// The caller does not settle visits.
     NotTracked,
@@ -63,12 +63,13 @@ enum Condition {
 pub(super) enum Appended {
     /// They were appended here.
     At(Archived),
-    /// The file they were built for is full: build them for the one with this `warcinfo` record.
+    /// The file that they were built for is full: build them for the file with this `warcinfo`
+    /// record.
     NextFile(Arc<str>),
 }
 
 impl Tail {
-    /// Finds the end of the archive in `dir`, sets aside what follows it, and prepares to continue.
+    /// Finds the end of the archive in `dir`, sets aside the rest, and prepares to continue.
     pub(super) fn open(
         disk: Arc<dyn Disk>,
         dir: &Path,
@@ -178,7 +179,7 @@ impl Tail {
         }
     }
 
-    /// Sets the end up to which settlements are durable.
+    /// Sets the end of the visits with durable settlements.
     pub(super) fn set_settled(&mut self, end: Option<ArchiveEnd>) {
         self.settled = SettledEnd::Known(end);
     }

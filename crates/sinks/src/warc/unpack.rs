@@ -1,9 +1,9 @@
 //! Unpacks a file into the bytes of its records, member by member.
 //!
-//! A *member* can be unpacked by itself: a gzip member or a Zstandard frame; a plain file is one
-//! member. If each record is a member of its own, its offset and length are those of the member.
-//! Each member is recognised by its first bytes, so concatenated files of different packings are
-//! read too.
+//! A *member* can be unpacked on its own: a gzip member or a Zstandard frame; a plain file is one
+//! member. If each record is a member of its own, it has the offset and length of the member. Each
+//! member is recognised by its first bytes, so concatenated files of different packings are read
+//! too.
 //!
 //! Invariant: for any input, memory is bounded by the bytes kept to go back (`keep`) and the
 //! windows of the decompressors, and time by the unpacked length of the file, since repeated reads
@@ -56,7 +56,7 @@ impl ArchiveFormat {
         }
     }
 
-    /// Returns the number of bytes by which a record is recognised, at most.
+    /// Returns the maximum number of bytes that are needed to recognise a record.
     pub(super) const fn look(self) -> usize {
         match self {
             Self::Warc => VERSION.len() + 3,
@@ -71,7 +71,7 @@ pub(super) trait Peek: BufRead {
     fn peek(&mut self, length: usize) -> io::Result<&[u8]>;
 }
 
-/// A part of a file that is unpacked by itself.
+/// A part of a file that is unpacked on its own.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Member {
     pub(super) packing: Packing,
@@ -92,7 +92,7 @@ pub(super) struct Unpacker<R> {
     gunzip: Gunzip,
     /// Created for the first frame; has the dictionary.
     unzstd: Option<Unzstd>,
-    /// Tests for the start of a frame without disturbing the one being unpacked.
+    /// Tests for the start of a frame without disturbing the frame that is being unpacked.
     scout: Option<Unzstd>,
     member: Option<Member>,
     before: Option<Member>,
@@ -332,7 +332,7 @@ impl<R: Read> Unpacker<R> {
         while self.input.offset() < from && !self.input.fill()?.is_empty() {
             self.input.consume(1);
         }
-        // Packed bytes may contain the first bytes of a plain record. That of ARC begins a line.
+        // Packed bytes may contain the first bytes of a plain record. An ARC record begins a line.
         let is_packed = matches!(self.known, Some(Packing::Gzip | Packing::Zstd));
         loop {
             let bytes = self.input.at_least(LOOK)?;
@@ -465,7 +465,7 @@ pub(super) fn is_version(bytes: &[u8]) -> bool {
     number.is_some_and(|number| matches!(number, [b'0'..=b'9', b'.', b'0'..=b'9', ..]))
 }
 
-/// Returns true for a byte that may stand between records.
+/// Returns true for a byte that may occur between records.
 pub(super) fn is_padding(byte: &u8) -> bool {
     matches!(byte, 0 | b'\r' | b'\n')
 }

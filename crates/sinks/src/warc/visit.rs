@@ -138,8 +138,8 @@ impl Records<'_, '_> {
     }
 
     /// Writes an answer without a payload, which refers to `of`, and the request for it; returns
-    /// the id of the `revisit`. `digest` is that of the payload of `of`. If `of` was not modified,
-    /// that is the payload whose validators were sent (section 6.7.3).
+    /// the id of the `revisit`. `digest` is the digest of the payload of `of`. If `of` was not
+    /// modified, this is the payload whose validators were sent (section 6.7.3).
     fn revisit(
         &mut self,
         exchange: &Exchange,

@@ -32,7 +32,7 @@ pub(super) struct WarcFile {
     preface: u64,
     /// The time of its creation.
     begun: Timestamp,
-    /// True if its packing is that of the options; otherwise it takes no further visit.
+    /// True if its packing matches the options; otherwise it takes no further visit.
     is_packed_alike: bool,
     /// The id of that record.
     pub(super) warcinfo: Arc<str>,
@@ -118,8 +118,8 @@ impl WarcFile {
         Ok(warc_file)
     }
 
-    /// Reopens the file in which the settled part of the archive ends, cut to that end; later files
-    /// are set aside.
+    /// Reopens the file that contains the settled end of the archive, and cuts it there; later
+    /// files are set aside.
     pub(super) fn resume(
         disk: &Arc<dyn Disk>,
         dir: &Path,
@@ -173,7 +173,7 @@ impl WarcFile {
         })
     }
 
-    /// Returns true if the next visit belongs into the next file.
+    /// Returns true if the next visit belongs in the next file.
     pub(super) fn is_full(&self, options: &ArchiveOptions) -> bool {
         let is_old = |age| options.clock.date().since(self.begun) >= age;
         let is_done = self.length >= options.max_file || options.max_age.is_some_and(is_old);
@@ -218,7 +218,7 @@ pub(super) fn first_record(path: &Path) -> Result<FirstRecord, ReadFault> {
         Some(record) if record.kind() == "warcinfo" => Ok(FirstRecord {
             warcinfo: record.id().into(),
             ends: record.offset + record.length,
-            // An unreadable date makes the file old, so that the next one is begun.
+            // An unreadable date makes the file old, so that the next file is begun.
             begun: record.date().parse().unwrap_or_default(),
         }),
         _ => Err(ReadFault::Damaged {

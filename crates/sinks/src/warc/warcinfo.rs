@@ -1,4 +1,4 @@
-//! The options of an archive, and the `warcinfo` block made of them (section 6.2).
+//! The options of an archive, and the `warcinfo` block that contains them (section 6.2).
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub struct ArchiveOptions {
     pub settings: String,
     /// The prefix of the names of the files; see [`super::is_prefix`].
     pub prefix: String,
-    /// The length in bytes at which a file is full; it may exceed this by one visit.
+    /// The length of a full file in bytes; a file may exceed it by one visit.
     pub max_file: u64,
     /// The maximum age of a file, by [`ArchiveOptions::clock`]: an older one takes no further
     /// visit. `None`: no limit.
@@ -39,8 +39,8 @@ pub struct ArchiveOptions {
     pub compression: Compression,
     /// The digest algorithm.
     pub digest: DigestAlgorithm,
-    /// Randomness, drawn once at the start of the crawl: keeps its record ids apart from those of
-    /// other crawls.
+    /// Random number, drawn once at the start of the crawl, that makes its record ids differ from
+    /// other crawls' ids.
     pub seed: u128,
 }
 
@@ -68,8 +68,8 @@ impl ArchiveOptions {
     }
 
     /// Returns the block of the `warcinfo` record, the same in every file. Each line of the
-    /// configuration is one field: values have no line breaks, so it stays readable and can be
-    /// reassembled.
+    /// configuration is one field: values do not contain line breaks, so it stays readable and can
+    /// be reassembled.
     pub(super) fn warcinfo(&self) -> Vec<u8> {
         let mut block = Vec::new();
         let fields = [

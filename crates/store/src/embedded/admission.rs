@@ -1,8 +1,10 @@
-//! `admit` on a disk: known pages decide, the journal records, the index applies the record.
+//! `admit` on a disk: the known pages decide, the journal records the decision, and the index
+//! applies the record.
 //!
-//! A page's record is made before the signatures are locked, and pages are read from the journal
-//! after that: in between there is the decision and one write. A duplicate is called one only when
-//! the journal is durable up to the admission of the page that it repeats.
+//! A page's record is built before the signatures are locked, and pages are read from the journal
+//! after they are unlocked. The critical section contains only the decision and one write. A
+//! verdict is a duplicate only once the journal is durable up to the admission of the page that it
+//! repeats.
 //!
 //! Lock order: the signatures before the journal's tail.
 
@@ -60,7 +62,7 @@ impl NearDupIndex for EmbeddedStore {
                     drop(signatures);
                     return self.retained_before(place, of);
                 }
-                // No page is left out because of this verdict, so nothing need be durable first.
+                // No page is left out because of this verdict, so nothing has to be durable first.
                 Decision::Retain(of, rank) => {
                     return self.retain(&mut signatures, page, signature, &of, rank);
                 }
@@ -121,7 +123,7 @@ impl EmbeddedStore {
         self.queue().revoke_due(&self.journal)
     }
 
-    /// Keeps a page beside its original.
+    /// Keeps a page in addition to its original.
     fn retain(
         &self,
         signatures: &mut SignatureStore,
@@ -179,7 +181,7 @@ impl EmbeddedStore {
     }
 }
 
-/// Returns the record of a page that is kept beside its original.
+/// Returns the record of a page that is kept in addition to its original.
 pub(super) fn retained_page(
     page: &Page,
     signature: &PageSignature,

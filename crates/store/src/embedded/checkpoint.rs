@@ -1,13 +1,13 @@
 //! Checkpoints: the journal's sync, and the flush of memory into the tables.
 //!
-//! A checkpoint syncs the journal, and that alone loses nothing. Now and then a flush follows: both
-//! parts of the store hand over what they applied since the last one, and it is written, synced,
-//! and sealed with the watermark (docs/adr/0006). A flush rewrites a good part of the tables that
-//! it falls into, so the larger the tables are, the more of the journal it waits for; a restart
-//! replays that much.
+//! A checkpoint syncs the journal, which is enough to lose nothing. From time to time, a flush
+//! follows. Both parts of the store hand over the changes since the last flush, and these are
+//! written, synced, and sealed with the watermark (docs/adr/0006). A flush rewrites a large part of
+//! the tables that it changes, so larger tables wait for more of the journal; a restart replays
+//! that part.
 //!
 //! Invariants: the tables are never ahead of the journal, because its sync comes first. One flush
-//! runs at a time. A flush that was cut short is written again by the next.
+//! runs at a time. The next flush repeats one that was interrupted.
 
 pub(super) mod meta;
 mod save;
@@ -26,18 +26,18 @@ use crate::frontier::ArchivePlace;
 /// The watermark's name in the meta tree.
 const CHECKPOINT: &str = "checkpoint";
 
-/// A flush is due when the journal has grown by this much since the last one, or by a sixteenth of
-/// the tables' size, up to a limit: a restart replays a million records a second.
+/// Bounds of the journal's growth between flushes. The growth is a sixteenth of the tables' size,
+/// between these bounds, because a restart replays a million records per second.
 const LEAST_GROWTH: u64 = 64 << 20;
 const MOST_GROWTH: u64 = 192 << 20;
 const PART_OF_TABLES: u64 = 16;
-/// Tables of up to this size are written in a moment.
+/// Maximum size of tables that take only a moment to write.
 const SMALL_TABLES: u64 = 32 << 20;
 
 /// The state of the tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Checkpoint {
-    /// The watermark: the tables hold the journal up to here.
+    /// The watermark: the tables hold the journal up to this position.
     pub(super) position: Position,
     /// The features of fingerprints.
     pub(super) features: String,
@@ -64,7 +64,7 @@ pub(super) struct LastCheckpoint {
     pub(super) archive: Option<ArchivePlace>,
 }
 
-/// The changes of both parts of the store since the last flush, and the checkpoint that makes them
+/// The changes to both parts of the store since the last flush, and the checkpoint that makes them
 /// valid.
 pub(super) struct Flush {
     pub(super) queue: frontier::Flush,
@@ -73,8 +73,8 @@ pub(super) struct Flush {
 }
 
 impl Flush {
-    /// Takes the changes out of both parts, which have applied the journal up to `position`, and
-    /// nothing else.
+    /// Takes the changes out of both parts, which must have applied exactly the journal up to
+    /// `position`.
     pub(super) fn of(
         queue: &mut Queue,
         signatures: &mut SignatureStore,
@@ -94,7 +94,7 @@ impl Flush {
         }
     }
 
-    /// Writes the flush. The journal is durable up to its position.
+    /// Writes the flush. The journal must be durable up to its position.
     pub(super) fn write(&self, database: &Database, meta: &Meta) -> Result<(), StoreFault> {
         meta.begin_flush()?;
         self.signatures.write()?;
@@ -108,14 +108,14 @@ pub(super) fn is_due(unflushed: u64, tables: u64) -> bool {
     unflushed >= (tables / PART_OF_TABLES).clamp(LEAST_GROWTH, MOST_GROWTH)
 }
 
-/// Returns true if a flush takes only a moment, so that an opening may wait for it. The session's
-/// first checkpoint makes a larger one while the crawl goes on.
+/// Returns true if a flush takes only a moment, so that an opening may wait for it. A larger flush
+/// is left to the session's first checkpoint, while the crawl runs.
 pub(super) fn is_quick(unflushed: u64, tables: u64) -> bool {
     unflushed > 0 && tables <= SMALL_TABLES
 }
 
-/// Returns true if a flush is cheap for what it saves the next opening: the tables are small, or
-/// the unflushed part is large.
+/// Returns true if a flush is cheap compared with what it saves the next opening: the tables are
+/// small, or the unflushed part is large.
 pub(super) fn is_cheap(unflushed: u64, tables: u64) -> bool {
     is_quick(unflushed, tables) || unflushed.saturating_mul(PART_OF_TABLES) >= tables
 }

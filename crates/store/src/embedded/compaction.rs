@@ -1,17 +1,17 @@
-//! Compaction: a database far larger than its live data is copied.
+//! Compaction: a database much larger than its live data is copied.
 //!
-//! The engine reuses room, but returns it late and never all of it: after many small changes the
-//! database takes two to four times its live data. So the live data is copied beside the database
-//! and put in its place (`database/swap.rs`):
+//! The engine reuses space, but returns it late and never completely: after many small changes, the
+//! database takes two to four times its live data. So the live data is copied into a second
+//! directory, which then replaces the database (`database/swap.rs`):
 //!
 //! ```text
 //! copy DIR/sled to DIR/sled.new, sync it  →  sled to sled.old  →  sled.new to sled
 //!                                         →  remove sled.old
 //! ```
 //!
-//! Invariant: at every moment one whole database lies in the directory, and `swap::settle`, which
-//! every opening begins with, finds it: `sled` if it exists; else `sled.new`, if `sled.old` shows
-//! that the copy was finished; else `sled.old`. Each renaming is durable before the next begins.
+//! Invariant: at every moment the directory contains one complete database. Every opening begins
+//! with `swap::settle`, which finds it: `sled` if it exists; else `sled.new`, if `sled.old` shows
+//! that the copy was finished; else `sled.old`. Each rename is durable before the next begins.
 
 use std::path::Path;
 
@@ -20,21 +20,21 @@ use super::database::Database;
 use super::database::swap::{SWAP, beside, remove, sync_tree};
 use crate::fault::StoreFault;
 
-/// The most bytes on the disk for each live byte.
+/// Maximum number of bytes on disk per live byte.
 const BLOAT: u64 = 3;
 /// Smaller databases are not compacted.
 const SMALL: u64 = 64 << 20;
-/// Values that are copied at once: a few megabytes.
+/// Number of values copied at once: a few megabytes.
 const COPIED_AT_ONCE: usize = 1 << 10;
-/// The name under which the database keeps the last count of its live bytes.
+/// The key of the last count of live bytes in the database.
 const LIVE: &str = "live bytes";
 
 /// Compacts the database if it takes more than three times its live data and `free_room` bytes
-/// suffice for a copy. No other handle may have it open, so this comes before the trees are given
-/// out.
+/// suffice for a copy. No other handle may have it open, so this happens before the trees are
+/// handed out.
 ///
 /// # Errors
-/// [`StoreFault::Tables`] if it cannot be read. If the copy cannot be written the old database
+/// [`StoreFault::Tables`] if it cannot be read. If the copy cannot be written, the old database
 /// stays in use.
 pub(super) fn compact_if_bloated(
     database: Database,
@@ -57,8 +57,8 @@ pub(super) fn compact_if_bloated(
     replace(database, copy)
 }
 
-/// Returns the live bytes of the database, if it takes too much for them. They are counted only if
-/// it takes too much for the last count.
+/// Returns the live bytes of the database, if it takes too much space for them. They are counted
+/// only if it takes too much for the last count.
 fn live_if_bloated(database: &Database, small: u64) -> Result<Option<u64>, StoreFault> {
     let taken = database.size_on_disk()?;
     if taken <= small {
@@ -80,7 +80,7 @@ fn live_if_bloated(database: &Database, small: u64) -> Result<Option<u64>, Store
     Ok((taken > live.saturating_mul(BLOAT)).then_some(live))
 }
 
-/// Replaces the database by the copy that `copy` makes.
+/// Replaces the database with the copy that `copy` makes.
 fn replace(
     database: Database,
     copy: impl FnOnce(&Database, &Path) -> Result<(), StoreFault>,
@@ -101,7 +101,7 @@ fn replace(
     Database::open(&path)
 }
 
-/// Copies the contents of `database` into a new one, durably.
+/// Durably copies the contents of `database` into a new one.
 fn copy(database: &Database, to: &Path) -> Result<(), StoreFault> {
     remove(to)?;
     let new = Database::open(to)?;

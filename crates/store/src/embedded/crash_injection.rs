@@ -1,8 +1,8 @@
 //! Crashes at a chosen point, for tests of recovery in this crate and in others.
 //!
-//! Flushes happen when the journal has grown; a test cannot wait for that, nor kill its process in
-//! the middle of one. Both doors leave a directory that a crawl can also leave: the journal is the
-//! truth, and the tables are behind it.
+//! A flush happens when the journal has grown; a test cannot wait for that, nor kill its process in
+//! the middle of a flush. Both methods leave a directory that a crawl can also leave: the journal
+//! is the source of truth, and the tables are behind it.
 
 use super::store::EmbeddedStore;
 use crate::fault::StoreFault;
@@ -16,7 +16,7 @@ impl EmbeddedStore {
         self.save(None, true).await.map(drop)
     }
 
-    /// Leaves the state of a process that dies while it writes a flush of the frontier: each bit of
+    /// Leaves the state of a process that dies while it writes a flush of the frontier. Each bit of
     /// `left_out` is a part of the flush that is not written (see `frontier::Flush::leave_out`).
     ///
     /// # Errors

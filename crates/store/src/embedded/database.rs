@@ -1,16 +1,17 @@
-//! A wrapper around sled, the one module that knows it.
+//! A wrapper around sled, and the only module that knows sled.
 //!
 //! Measurements of sled 0.34.7: a small key costs 130–160 bytes, so callers pack many entries into
-//! one value; values above about 7 KiB are split off into files of their own, which are not always
-//! removed; there are no transactions, no background flush, a small cache. An error or a panic of
-//! sled while opening or reading is damage, and the caller rebuilds the tables from the journal.
+//! one value. Values above about 7 KiB are split off into separate files, which are not always
+//! removed. It lacks transactions and a background flush, and its cache is small. An error or a
+//! panic of sled while opening or reading is damage, and the caller rebuilds the tables from the
+//! journal.
 //!
-//! After the last handle is dropped a thread of the engine may hold its file a moment longer, and
-//! opening it then fails as if it were damaged; so opening waits for the file first. It also
-//! finishes a compaction that was cut short (database/swap.rs), and looks for damage that the
-//! engine passes over (database/sled_log_check.rs).
+//! After the last handle is dropped, a thread of the engine may hold its file a moment longer;
+//! opening it during that time fails as if it were damaged. So opening waits for the file first. It
+//! also finishes an interrupted compaction (database/swap.rs), and looks for damage that the engine
+//! ignores (database/sled_log_check.rs).
 //!
-//! Invariant: a batch is in a tree whole or not at all; writes are durable after
+//! Invariant: a batch is either completely in a tree or not at all; writes are durable after
 //! [`Database::flush`], and some may be before.
 
 pub(super) mod seal;
@@ -29,13 +30,13 @@ use serde::de::DeserializeOwned;
 use crate::fault::StoreFault;
 
 const CACHE_BYTES: u64 = 64 << 20;
-/// The longest value: see the module's documentation.
+/// Maximum length of a value: see the module's documentation.
 pub(super) const MAX_VALUE_BYTES: usize = 7 << 10;
 
 /// The engine's own tree.
 const ENGINE_TREE: &[u8] = b"__sled__default";
 
-/// The number of attempts to lock the engine's file, and the pause between them.
+/// Number of attempts to lock the engine's file, and the pause between them.
 const LOCK_ATTEMPTS: u32 = 2_000;
 const LOCK_PAUSE: Duration = Duration::from_millis(2);
 
@@ -46,7 +47,7 @@ pub struct Database {
     engine: sled::Db,
 }
 
-/// Ordered keys with their values. Cheap to clone.
+/// Ordered keys and their values. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct Tree {
     path: PathBuf,
@@ -104,7 +105,7 @@ impl Database {
     /// Opens or creates the database in `path`.
     ///
     /// # Errors
-    /// [`StoreFault::Tables`] if it is damaged, also where the engine panics.
+    /// [`StoreFault::Tables`] if it is damaged, even if the engine panics.
     pub fn open(path: &Path) -> Result<Self, StoreFault> {
         swap::settle(path)?;
         remove_half_snapshots(path)?;
@@ -146,7 +147,7 @@ impl Database {
         })
     }
 
-    /// Removes a tree. It must not be used any more.
+    /// Removes a tree. It must not be used afterwards.
     pub(super) fn drop_tree(&self, name: &str) -> Result<(), StoreFault> {
         guarded(&self.path, || self.engine.drop_tree(name)).map(drop)
     }
@@ -167,7 +168,7 @@ impl Database {
         guarded(&self.path, || self.engine.size_on_disk())
     }
 
-    /// Returns the directory of the database.
+    /// Returns the database's directory.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
@@ -197,7 +198,7 @@ impl Tree {
         Ok(found.map(Value))
     }
 
-    /// Returns the last entry whose key is not above `key`.
+    /// Returns the last entry whose key is at most `key`.
     pub(super) fn at_or_before(&self, key: &[u8]) -> Result<Option<(Value, Value)>, StoreFault> {
         let found = guarded(&self.path, || {
             self.engine.range(..=key).next_back().transpose()
@@ -205,7 +206,7 @@ impl Tree {
         Ok(found.map(|(key, value)| (Value(key), Value(value))))
     }
 
-    /// Returns the entries of these keys, ascending.
+    /// Returns the entries in this range of keys, ascending.
     pub(super) fn range<K: AsRef<[u8]>>(&self, keys: impl RangeBounds<K>) -> Entries {
         self.entries(|| self.engine.range(keys))
     }
@@ -232,12 +233,12 @@ impl Tree {
         guarded(&self.path, || self.engine.apply_batch(batch.changes))
     }
 
-    /// Appends many entries, whose keys ascend above all others. Not atomic.
+    /// Appends many entries, whose keys are ascending and above all existing keys. Not atomic.
     ///
     /// The engine splits a leaf of 17 entries and writes both halves, and rewrites a leaf at about
-    /// every tenth change, so entries added one by one are written several times. Therefore all
-    /// keys are inserted first, with empty values: a leaf that splits is nearly empty then and
-    /// keeps eight entries, fewer than the ten changes that rewrite it.
+    /// every tenth change. So entries added one by one are written several times. Therefore, all
+    /// keys are inserted first, with empty values: a leaf is nearly empty when it splits and keeps
+    /// eight entries, fewer than the ten changes that rewrite it.
     pub(super) fn append(
         &self,
         entries: &[(impl AsRef<[u8]>, impl AsRef<[u8]>)],
@@ -253,7 +254,7 @@ impl Tree {
         })
     }
 
-    /// Makes everything written to this tree and the others durable.
+    /// Makes everything written to any tree durable.
     pub(super) fn flush(&self) -> Result<(), StoreFault> {
         guarded(&self.path, || self.engine.flush()).map(drop)
     }
@@ -269,11 +270,11 @@ impl Tree {
     }
 }
 
-/// Entries in the order of their keys. After an error there are no more.
+/// Entries in ascending order of their keys. The first error ends them.
 pub(super) struct Entries {
     path: PathBuf,
     engine: Option<sled::Iter>,
-    /// The error that is still to be reported.
+    /// The error to return next.
     broken: Option<StoreFault>,
 }
 
@@ -307,15 +308,15 @@ impl DoubleEndedIterator for Entries {
     }
 }
 
-/// Takes the first bytes; none if there are fewer.
+/// Splits off the first bytes; returns `None` if there are fewer.
 pub(super) fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
     let (taken, rest) = bytes.split_first_chunk()?;
     *bytes = rest;
     Some(*taken)
 }
 
-/// Removes partial snapshots: a process that dies while the engine writes one leaves it, and the
-/// engine would take it for a whole one.
+/// Removes partial snapshots. A process that dies while the engine writes a snapshot leaves a part
+/// of it, which the engine would treat as complete.
 fn remove_half_snapshots(path: &Path) -> Result<(), StoreFault> {
     let entries = match std::fs::read_dir(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -331,7 +332,7 @@ fn remove_half_snapshots(path: &Path) -> Result<(), StoreFault> {
     Ok(())
 }
 
-/// Waits until no earlier handle of the database holds the lock of its file.
+/// Waits until earlier handles of the database have released the lock of its file.
 fn wait_for(path: &Path) -> Result<(), StoreFault> {
     let path = path.join("db");
     let file = match File::open(&path) {
@@ -349,7 +350,7 @@ fn wait_for(path: &Path) -> Result<(), StoreFault> {
     Err(StoreFault::InUse { path, holder: None })
 }
 
-/// Runs engine code; on some damaged files the engine panics instead of returning an error.
+/// Runs engine code, because the engine panics on some damaged files instead of returning an error.
 fn guarded<T>(path: &Path, work: impl FnOnce() -> sled::Result<T>) -> Result<T, StoreFault> {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(done)) => Ok(done),

@@ -1,13 +1,13 @@
 //! The pages of earlier crawls that count as seen: their signatures, and their positions in the
-//! journals of those crawls.
+//! journals of these crawls.
 //!
-//! Only kept pages count: originals, and duplicates kept beside them. Their signatures are in
-//! memory; their URLs are read from the earlier journal when one of them matches (24 bytes a page
+//! Only kept pages count: originals, and duplicates that were kept too. Their signatures are in
+//! memory; their URLs are read from the earlier journal when a page matches (24 bytes per page
 //! instead of a URL). The same records give the place in the archive of a page that is requested
 //! only if it was modified.
 //!
-//! Reading takes a shared lock and releases it at the end: a running earlier crawl is refused, and
-//! one that goes on afterwards does no harm, because a journal only grows.
+//! Reading takes a shared lock and releases it at the end. An earlier crawl that is running is
+//! refused; if it continues afterwards, that does no harm, because a journal only grows.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -31,16 +31,16 @@ pub struct EarlierCrawls {
     key: HashKey,
     journals: Vec<EarlierJournal>,
     pages: Vec<KeptPage>,
-    /// The originals, by their numbers in `pages`.
+    /// The originals, by their index in `pages`.
     originals: SignatureIndex,
-    /// Duplicates that were kept, by their numbers.
+    /// Duplicates that were kept, by their index.
     retained: HashMap<u32, EarlierRetained>,
     /// The kept duplicate with these bytes, within a group.
     copies: HashMap<(u64, u128), u32>,
-    /// Pages that were kept without being admitted (`--on-duplicate keep`), by their numbers: they
-    /// have no signature.
+    /// Pages without a signature, which were kept without being admitted (`--on-duplicate keep`),
+    /// by their index.
     unadmitted: HashMap<u32, Unadmitted>,
-    /// The names of the bodies that had a content coding, decoded, by their pages' numbers.
+    /// The names of the decoded bodies that had a content coding, by the index of their page.
     contents: HashMap<u32, u128>,
     /// All pages, sorted by their URLs.
     by_url: Vec<(UrlKey, u32)>,
@@ -75,29 +75,29 @@ struct Unadmitted {
     fingerprint: Option<Fingerprint>,
 }
 
-/// The earlier captures of a page's URL, compared with the page as it is now.
+/// The earlier captures of a page's URL, compared with its current content.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Capture {
-    /// One of them has the same bytes; its number.
+    /// A capture has the same bytes; its number.
     SameBytes(u32),
-    /// All of them have other bytes; the newest.
+    /// All captures have other bytes; the newest.
     OtherBytes(EarlierCapture<u32>),
 }
 
-/// An admission whose visit has not ended yet at this point of the journal.
+/// An admission whose visit has not ended by this point of the journal.
 enum PendingAdmission {
     Original(Box<PageSignature>),
     Retained(Box<RetainedPage>),
 }
 
 impl EarlierCrawls {
-    /// Reads the crawls whose stores are in `directories`, the oldest first. Returns none if there
-    /// is no directory. All must have hashed under one key, and have made their fingerprints from
+    /// Reads the crawls whose stores are in `directories`, the oldest first. Returns `None` if
+    /// there is no directory. All must use the same hash key, and make their fingerprints from
     /// `features`.
     ///
     /// # Errors
-    /// [`StoreFault::InUse`] if one of them runs, [`StoreFault::Incomparable`] if keys or features
-    /// differ, [`StoreFault`] if a journal cannot be read.
+    /// [`StoreFault::InUse`] if a crawl is running, [`StoreFault::Incomparable`] if keys or
+    /// features differ, [`StoreFault`] if a journal cannot be read.
     pub fn load(
         directories: &[PathBuf],
         features: &str,
@@ -158,17 +158,17 @@ impl EarlierCrawls {
         self.pages.is_empty()
     }
 
-    /// Returns true if any of the crawls kept a page with this URL. Reads no disk.
+    /// Returns true if any of the crawls kept a page with this URL, without reading from disk.
     #[must_use]
     pub fn knows(&self, url: UrlKey) -> bool {
         self.numbers_of(url).next().is_some()
     }
 
-    /// Returns the newest visit of a page among the crawls that `is_asked` selects: the crawl's
-    /// index among the directories, and the record.
+    /// Returns the newest visit of a page among the crawls selected by `is_asked`: the index of the
+    /// crawl among the directories, and the record.
     ///
     /// # Errors
-    /// [`StoreFault::Damaged`] if the journal is not the one that was read.
+    /// [`StoreFault::Damaged`] if the journal differs from the journal that was read.
     pub fn newest(
         &self,
         url: UrlKey,
@@ -191,7 +191,7 @@ impl EarlierCrawls {
         Ok(newest)
     }
 
-    /// Returns the archive files with the kept pages of a crawl, by its index among the
+    /// Returns the archive files with the kept pages of a crawl, by the crawl's index among the
     /// directories.
     pub fn archive_files(&self, crawl: usize) -> impl Iterator<Item = &str> {
         let files = self
@@ -201,7 +201,7 @@ impl EarlierCrawls {
         files.into_iter().flatten().map(String::as_str)
     }
 
-    /// Fails if pages hashed with `key` cannot be compared with these.
+    /// Fails if pages hashed with `key` cannot be compared with these pages.
     pub(crate) fn check_key(&self, key: HashKey) -> Result<(), StoreFault> {
         if key == self.key {
             return Ok(());
@@ -306,7 +306,7 @@ impl EarlierCrawls {
         }
     }
 
-    /// Returns the ranks that are taken: original and rank of each.
+    /// Returns the ranks that are taken, each with its original.
     pub(crate) fn retained(&self) -> impl Iterator<Item = (UrlKey, u32)> + '_ {
         self.retained
             .values()
@@ -338,7 +338,7 @@ impl EarlierCrawls {
         }
     }
 
-    /// Compares a page with the captures of its URL; none if these crawls have none.
+    /// Compares a page with the captures of its URL; returns `None` if there are none.
     pub(crate) fn capture(&self, url: UrlKey, signature: &PageSignature) -> Option<Capture> {
         let (mut newest, mut same) = (None, None);
         // The crawls were read in order, the oldest first.
@@ -366,8 +366,9 @@ impl EarlierCrawls {
         }))
     }
 
-    /// Returns the newest capture of a URL with the same content in other bytes: a content coding
-    /// packed it differently. Returns none if a capture has the same bytes, or none the content.
+    /// Returns the newest capture of a URL with the same content in other bytes, because a content
+    /// coding packed it differently. Returns `None` if a capture has the same bytes, or if no
+    /// capture has the content.
     ///
     /// # Errors
     /// [`StoreFault`] if the journal of that crawl cannot be read.
@@ -409,7 +410,7 @@ impl EarlierCrawls {
         }
     }
 
-    /// Returns the numbers of the pages with this URL: one for each crawl that kept it.
+    /// Returns the numbers of the pages with this URL: one per crawl that kept it.
     fn numbers_of(&self, url: UrlKey) -> impl Iterator<Item = u32> + '_ {
         let first = self.by_url.partition_point(|(key, _)| *key < url);
         let same = self.by_url[first..]
@@ -418,7 +419,8 @@ impl EarlierCrawls {
         same.map(|(_, number)| *number)
     }
 
-    /// Returns the original that is like this signature and has none of the URLs in `except`.
+    /// Returns the original that is like this signature and does not have any of the URLs in
+    /// `except`.
     pub(crate) fn find(
         &self,
         group: u64,
@@ -439,8 +441,8 @@ impl EarlierCrawls {
         Some((number(found), found.likeness))
     }
 
-    /// Returns the original with this URL, if a page that calls it canonical is like it; of several
-    /// captures the most certain match.
+    /// Returns the original with this URL, if a page that calls it canonical is like it. Among
+    /// several captures, the most certain match wins.
     pub(crate) fn called_canonical(
         &self,
         group: u64,
@@ -452,7 +454,7 @@ impl EarlierCrawls {
             let theirs = self.originals.get_in(group, u64::from(number))?;
             Some((number, thresholds.likeness_to_canonical(signature, theirs)?))
         });
-        // Of equals, the latest.
+        // On a tie, the latest.
         matches.max_by(|one, two| {
             let order = certainty(one.1).total_cmp(&certainty(two.1));
             order.then(one.0.cmp(&two.0))
@@ -466,7 +468,7 @@ impl EarlierCrawls {
 }
 
 /// Returns the distance in bits between the fingerprints of two pages and the estimated resemblance
-/// of their texts, however unlike they are.
+/// of their texts, even if they are very different.
 fn nearness(one: &PageSignature, two: &PageSignature) -> (Option<u32>, Option<f64>) {
     let texts = one.text.as_deref().zip(two.text.as_deref());
     let Some((one, two)) = texts else {
@@ -491,8 +493,8 @@ fn other_key(directory: &Path) -> StoreFault {
     }
 }
 
-/// Turns a setting's mismatch into the error about an earlier crawl: other versions of the program
-/// make other fingerprints.
+/// Turns a setting's mismatch into the error about an earlier crawl, because other versions of the
+/// program make different fingerprints.
 fn foreign(fault: StoreFault, directory: &Path) -> StoreFault {
     match fault {
         StoreFault::Setting {

@@ -9,18 +9,18 @@
 //! seen.rs    known URLs              working_copy.rs           hosts that come and go
 //! turns.rs   the order of ready hosts   awaited.rs               hosts worth an empty slot
 //! ```
-//! Memory holds the hosts, the first URLs of hosts that were leased from lately, and the URLs
+//! Memory holds the hosts, the first URLs of hosts that were leased from recently, and the URLs
 //! discovered since the last flush. A URL keeps its place, in memory or in its block, from its
-//! discovery to its settlement; its state in between (leased, postponed, set aside) is kept beside
-//! it, by its place.
+//! discovery to its settlement. Its state in between (leased, postponed, set aside) is kept
+//! separately, by its place.
 //!
 //! Every method decides, appends a record to the journal, and applies that record; so does the next
 //! process when it reads the journal. Leases are journalled before they are handed out: a URL that
-//! is under way when the process dies gets a strike.
+//! is in progress when the process dies gets a strike.
 //!
 //! Invariant: the tables that a flush writes are a function of the journal, except for settled URLs
-//! that still lie in blocks, for waits that were longer than the maximum, and for the failures of
-//! hosts that have a new chance.
+//! that are still in blocks, for waits that were longer than the maximum, and for the failures of
+//! hosts with a new chance.
 
 mod agenda;
 mod apply;
@@ -69,10 +69,10 @@ use crate::harvest::UrlHarvest;
 use crate::patterns::PatternName;
 use crate::totals::Totals;
 
-/// The size of the URLs discovered since the last flush that asks for a flush.
+/// Size of the URLs discovered since the last flush at which a flush is requested.
 const PENDING_BYTES: usize = 12 << 20;
-/// The number of settled URLs that still lie in blocks, or of URLs seen since the last flush, that
-/// asks for a flush.
+/// Number of settled URLs that are still in blocks, or of URLs seen since the last flush, at which
+/// a flush is requested.
 const PENDING_CHANGES: usize = 4 << 20;
 
 pub(super) struct Queue {
@@ -84,24 +84,24 @@ pub(super) struct Queue {
     pending_bytes: usize,
     /// URLs that a flush is writing.
     flushing: Arc<BTreeMap<Place, Body>>,
-    /// Settled URLs that may still lie in a block.
+    /// Settled URLs that may still be in a block.
     gone: BTreeSet<Place>,
-    /// URLs that were tried before.
+    /// URLs that have been tried before.
     tries: BTreeMap<Place, Tries>,
-    /// Those of them that are postponed.
+    /// Postponed URLs that have been tried before.
     later: BTreeMap<(Timestamp, u64), Place>,
-    /// Leases whose settlement is not journalled.
+    /// Leases whose settlement is not yet in the journal.
     out: HashMap<u64, Place>,
     /// Entries that are set aside.
     aside: BTreeMap<u64, Place>,
-    /// The set-aside entry out on lease: nothing else is leased meanwhile.
+    /// The set-aside entry out on lease, which excludes all other leases.
     alone: Option<u64>,
     seen: SeenKeys,
-    /// Keys of a flush that failed.
+    /// Keys of a failed flush.
     unsaved_seen: Vec<u64>,
     /// The leased entry that claimed a URL: see claims.rs.
     claims: HashMap<UrlKey, u64>,
-    /// Probes out on lease, each with its discovery on a kept page meanwhile.
+    /// Probes out on lease, each with its discovery on a kept page in the meantime.
     out_probes: HashMap<UrlKey, Option<DiscoveredUrl>>,
     robots: HashMap<String, Position>,
     next_ticket: u64,
@@ -109,17 +109,17 @@ pub(super) struct Queue {
     /// Groups of hosts that changed since the last flush.
     dirty: BTreeSet<u32>,
     generations: Generations,
-    /// Entries before this number may lie in blocks although they are in memory: a flush of theirs
-    /// was cut short, or may have been.
+    /// Entries before this number may be in blocks although they are in memory: a flush that
+    /// contained them was interrupted, or may have been.
     doubtful: u64,
-    /// The start of this session, where the one before died.
+    /// The start of this session, if the previous session died.
     restarted: Option<Timestamp>,
-    /// Sees the records that this session makes.
+    /// Receives the records that this session makes.
     watch: Option<RecordWatch>,
 }
 
-/// A function that sees each record of the frontier that a session makes, in the order of the
-/// journal. It is called under the lock of the queue, so it must be short.
+/// A function that receives each record of the frontier that a session makes, in the order of the
+/// journal. It is called while the queue is locked, so it must be short.
 pub type RecordWatch = Arc<dyn Fn(&Record) + Send + Sync>;
 
 /// The attempts of an entry.
@@ -131,7 +131,7 @@ struct Tries {
     waits: bool,
 }
 
-/// A finished visit that waits for its turn in the archive.
+/// A finished visit that waits for its turn in the order of the archive.
 struct Ended {
     lease: Lease,
     visit: FinishedVisit,
@@ -170,9 +170,9 @@ impl Queue {
         })
     }
 
-    /// Begins a session after the journal was applied to its end. Visits under way at the death of
-    /// the last session are recorded; after such an end no host is asked before its least wait has
-    /// passed.
+    /// Begins a session after the journal was applied to its end. Visits that were in progress when
+    /// the last session died are recorded; after a death, no host gets a request before its minimum
+    /// wait has passed.
     pub(super) fn begin_session(
         &mut self,
         journal: &Journal,
@@ -204,16 +204,16 @@ impl Queue {
         self.revoke_due(journal)
     }
 
-    /// Returns the amount by which `now` is behind the clock of an earlier session, as far as its
-    /// records show: an answer in the future, or the opening after a death.
+    /// Returns how far `now` is behind the clock of an earlier session, if its records show that: a
+    /// response in the future, or the opening after a death.
     pub(super) fn clock_behind(&self, now: Timestamp) -> Duration {
         let least_wait = self.hosts.rules().least_wait;
         let opened = self.state.floor.before(least_wait);
         self.hosts.last_answered().max(opened).since(now)
     }
 
-    /// Reopens a pattern, and queues what it left out as far as that is remembered. Returns the
-    /// number of these URLs; none if the pattern is not known.
+    /// Reopens a pattern, and queues the URLs that it left out and that are still remembered.
+    /// Returns their number; `None` if the pattern is unknown.
     pub(super) fn reopen(
         &mut self,
         journal: &Journal,
@@ -228,8 +228,8 @@ impl Queue {
         Ok(Some(self.state.next_sequence - before))
     }
 
-    /// Shortens waits of hosts and of postponed entries to `latest`. Not journalled: every opening
-    /// does it.
+    /// Shortens the waits of hosts and of postponed entries to `latest`. Not journalled: every
+    /// opening does it.
     fn wait_at_most_until(&mut self, latest: Timestamp) {
         self.hosts.wait_at_most_until(latest);
         while let Some((&(due, sequence), &place)) = self.later.last_key_value()
@@ -293,12 +293,12 @@ impl Queue {
         (pace != Pace::default()).then_some(pace)
     }
 
-    /// Returns the hosts whose last answer asks them, or the hosts that share their pace, to rest
-    /// beyond `now`.
+    /// Returns the hosts whose last response requires a rest beyond `now`, either for them or for
+    /// the hosts that share their pace.
     pub(super) fn resting(&self, now: Timestamp) -> Vec<(Host, Pace)> {
         let paces = self.hosts.iter().map(|host| {
             let mut pace = host.pace;
-            // After a death, any of those that answered before may have answered just now.
+            // After a death, any host that had responded before may have responded just now.
             if let Some(restarted) = self.restarted
                 && pace.answered != Timestamp::default()
             {
@@ -342,14 +342,14 @@ impl Queue {
         }
     }
 
-    /// Returns true if the next checkpoint is to be a flush: memory holds as much as it should.
+    /// Returns true if the next checkpoint should be a flush, because memory is at its limit.
     pub(super) fn wants_flush(&self) -> bool {
         self.pending_bytes >= PENDING_BYTES
             || self.gone.len() + self.seen.unsaved() >= PENDING_CHANGES
     }
 
-    /// Returns the position from which the journal may have records of visits that the archive
-    /// lost.
+    /// Returns the start of the part of the journal that may have records of visits that the
+    /// archive lost.
     pub(super) fn unsure_from(&self) -> Position {
         self.state.archived_at[0]
     }
@@ -366,8 +366,8 @@ impl Queue {
         self.state.next_sequence > 0
     }
 
-    /// Returns true if the session before this one did not end in order: any host may have been
-    /// asked without a record of it.
+    /// Returns true if the previous session died: it may have sent a request to any host without a
+    /// record.
     pub(super) fn died(&self) -> bool {
         self.state.asked
     }
@@ -376,8 +376,8 @@ impl Queue {
         self.state.totals
     }
 
-    /// Returns the sequences of all unsettled entries, from the blocks and from memory; for the
-    /// audit.
+    /// Returns the sequence numbers of all unsettled entries, from the blocks and from memory; for
+    /// the audit.
     pub(super) fn queued(&self) -> Result<BTreeSet<u64>, StoreFault> {
         let mut queued = BTreeSet::new();
         let mut add = |place: &Place| {
@@ -413,8 +413,8 @@ impl Queue {
         }
     }
 
-    /// Returns the URLs that are not seen, each once; behind all others where their pattern has
-    /// brought little so far. URLs of a host beyond the limit of its domain are left out.
+    /// Returns the URLs that have not been seen, each once; URLs whose pattern has brought little
+    /// so far go last. URLs of a host beyond the limit of its domain are left out.
     fn only_new(
         &self,
         discovered: Vec<DiscoveredUrl>,

@@ -1,21 +1,22 @@
-//! The journal: everything that must not be forgotten, in the order in which it happened.
+//! The journal: everything that must not be forgotten, in the order of events.
 //!
 //! The journal is a sequence of segments (`segment.rs`), each named by the position of its first
 //! byte. A position counts the bytes of all segments.
 //!
 //! Invariants: only the last segment is appended to, and no byte before a durable position ever
-//! changes. The journal itself says how far it is durable, in marks (`mark.rs`).
+//! changes. The journal records in marks up to where it is durable (`mark.rs`).
 //!
-//! Behind the durable position a power cut, like a flipped bit, may leave a torn write with whole
-//! records behind it. Opening ends the journal before the torn write and keeps what it cuts off as
-//! `NNNN….log.cut-N`. The archive shows if visits were lost by that.
+//! After the durable position, a power cut, like a flipped bit, may leave a torn write followed by
+//! complete records. Opening ends the journal before the torn write and keeps the part that it cuts
+//! off as `NNNN….log.cut-N`. The archive shows if that lost any visits.
 //!
 //! A write that fails is cut off again. If the disk was full and the cut succeeded, the journal
-//! goes on: the caller may make room and write again. After any other failure the journal takes no
-//! more records; above all a failed fsync is never retried, because the kernel may have dropped the
-//! pages (Rebello et al., "Can Applications Recover from fsync Failures?", USENIX ATC 2020).
+//! continues: the caller may free some space and write again. After any other failure, the journal
+//! takes no more records. In particular, a failed fsync is never retried, because the kernel may
+//! have dropped the pages (Rebello et al., "Can Applications Recover from fsync Failures?", USENIX
+//! ATC 2020).
 //!
-//! Lock order: `tail` before those of the group commit.
+//! Lock order: `tail` before the locks of the group commit.
 
 pub(super) mod follower;
 pub(super) mod frame;
@@ -41,7 +42,7 @@ use self::record::Record;
 use self::segment::{HEADER_BYTES, Replay, header, records_behind, segments, sound_length};
 use crate::fault::StoreFault;
 
-/// The length at which a segment is full and the next one begins.
+/// Length at which a segment is full and the next one begins.
 pub const SEGMENT_BYTES: u64 = 64 << 20;
 
 /// The journal, open for appending.
@@ -58,9 +59,9 @@ struct Tail {
     file: Arc<DiskFile>,
     base: Position,
     length: u64,
-    /// The end of the last record; only a mark can follow it.
+    /// The end of the last record, which only a mark can follow.
     records: u64,
-    /// The durable position that the last mark names; 0 if this process wrote none.
+    /// The durable position in the last mark; 0 if this process has not written one.
     marked: Position,
 }
 
@@ -71,7 +72,7 @@ struct Refusal {
 }
 
 impl Refusal {
-    /// Poisons the journal, unless the call may be repeated when there is room.
+    /// Poisons the journal, unless the call may be repeated once there is room.
     fn settle(self, commit: &GroupCommit) -> StoreFault {
         let full = match &self.fault {
             StoreFault::File { source, .. } => DiskErrorKind::of(source) == DiskErrorKind::Full,
@@ -91,8 +92,8 @@ impl Tail {
 }
 
 impl Journal {
-    /// Opens the journal in `directory`, which exists. Cuts off a torn tail, or creates the first
-    /// segment with `new_key`.
+    /// Opens the journal in `directory`, which must exist. Cuts off a torn tail, or creates the
+    /// first segment with `new_key`.
     ///
     /// # Errors
     /// [`StoreFault::Damaged`] or [`StoreFault::Format`] if the last segment is not one of ours,
@@ -112,7 +113,7 @@ impl Journal {
             Some((base, path)) => {
                 let (length, key) = sound_length(path, *base)?;
                 match key {
-                    // The crash came before the header was whole: nothing was ever written behind
+                    // The crash came before the header was complete: nothing was ever written after
                     // it.
                     None => {
                         disk.remove(path)
@@ -139,24 +140,24 @@ impl Journal {
         self.key
     }
 
-    /// Appends a record and returns the position after it. The record is readable at once and
+    /// Appends a record and returns the position after it. The record is readable immediately and
     /// durable after the next [`Journal::sync`].
     ///
     /// # Errors
-    /// [`StoreFault::File`] if the disk refuses; after [`DiskErrorKind::Full`] the call may be
-    /// repeated. [`StoreFault::Poisoned`] after an earlier failure of another kind.
+    /// [`StoreFault::File`] if the disk rejects the write; after [`DiskErrorKind::Full`] the call
+    /// may be repeated. [`StoreFault::Poisoned`] after an earlier failure of another kind.
     pub fn append(&self, record: &Record) -> Result<Position, StoreFault> {
         self.append_frame(&encode(record))
     }
 
-    /// Appends a record as [`Journal::append`] does, and returns the span of its frame.
+    /// Appends a record like [`Journal::append`], and returns the span of its frame.
     pub(super) fn append_at(&self, record: &Record) -> Result<Range<Position>, StoreFault> {
         let frame = encode(record);
         let end = self.append_frame(&frame)?;
         Ok(end - frame.len() as u64..end)
     }
 
-    /// Appends a record that is a frame already, as [`Journal::append`] does.
+    /// Appends a record that is already a frame, like [`Journal::append`].
     pub(super) fn append_frame(&self, frame: &[u8]) -> Result<Position, StoreFault> {
         let mut tail = self.tail();
         self.commit.check_writable()?;
@@ -180,7 +181,7 @@ impl Journal {
     /// the future loses nothing.
     ///
     /// # Errors
-    /// [`StoreFault::File`] to one caller if the disk refuses, [`StoreFault::Poisoned`] to all
+    /// [`StoreFault::File`] to one caller if the disk rejects it, [`StoreFault::Poisoned`] to all
     /// others.
     pub async fn sync(&self, position: Position) -> Result<(), StoreFault> {
         let leader = match self.commit.join(position).await {
@@ -209,11 +210,12 @@ impl Journal {
         })
     }
 
-    /// Writes a mark of the durable position: a later opening reports damage before it. The next
-    /// append would write it too; a journal that may see no append for a while needs this call.
+    /// Writes a mark of the durable position, so that a later opening reports damage before it. The
+    /// next append would write it too; this call is for a journal without further appends for a
+    /// while.
     ///
     /// # Errors
-    /// Those of [`Journal::append`].
+    /// The errors of [`Journal::append`].
     pub fn mark(&self) -> Result<(), StoreFault> {
         let mut tail = self.tail();
         let durable = self.durable();
@@ -238,7 +240,7 @@ impl Journal {
         self.commit.durable()
     }
 
-    /// Returns the records from position `from` on.
+    /// Returns the records from position `from`.
     ///
     /// # Errors
     /// [`StoreFault`] if a segment cannot be opened.
@@ -260,8 +262,8 @@ impl Journal {
         Err(refusal.settle(&self.commit))
     }
 
-    /// Syncs a full segment, because `durable` speaks of all segments before the last, and begins
-    /// the next.
+    /// Syncs a full segment, because `durable` covers all segments before the last, and begins the
+    /// next.
     fn roll(&self, tail: &mut Tail) -> Result<(), StoreFault> {
         let file = &tail.file;
         self.commit.fsync(file.path(), || self.disk.sync(file))?;
@@ -302,7 +304,7 @@ fn begin_segment(
         disk.sync_directory(directory)
             .map_err(StoreFault::file("sync", directory))
     });
-    // Never undone: the loss of a failed sync is unknown.
+    // Not undone: the damage of a failed sync is unknown.
     named.map_err(|fault| Refusal {
         fault,
         undone: false,
@@ -348,8 +350,8 @@ fn reopen_segment(
     })
 }
 
-/// Copies the bytes of a segment from `length` on to a file beside it, if there are whole records
-/// among them.
+/// Copies the bytes of a segment from `length` to a separate file, if they contain complete
+/// records.
 fn keep_records(disk: &dyn Disk, path: &Path, length: u64) -> std::io::Result<Option<PathBuf>> {
     if records_behind(path, length)? == 0 {
         return Ok(None);

@@ -1,10 +1,10 @@
-//! The rebuild of a journal: the records that the old one still has, then the visits that the
-//! archive has.
+//! The rebuild of a journal: the records that remain of the old one, then the visits in the
+//! archive.
 //!
-//! Invariant: the records are those that a crawl would have written that settled these visits in
-//! this order, so that opening, exporting and verifying the store cannot tell the difference. So
-//! visits are counted for their URL patterns here, too: links of poor patterns go behind, and the
-//! promises of links depend on the harvests.
+//! Invariant: the records are the same as if a crawl had settled these visits in this order, so
+//! that opening, exporting and verifying the store cannot tell the difference. Visits are therefore
+//! counted for their URL patterns here, too: links of poor patterns go behind, and the promises of
+//! links depend on the harvests.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -26,7 +26,7 @@ use crate::visit_record::VisitRecord;
 /// A writer of a new journal.
 pub struct JournalRebuild {
     journal: Journal,
-    /// All URLs that were queued or reached; with the queue entry of those that wait.
+    /// All URLs that were queued or reached, with the queue entries of URLs that are waiting.
     known: HashMap<UrlKey, Option<Waiting>>,
     /// The yield and the harvest of each URL pattern so far.
     patterns: Patterns,
@@ -35,7 +35,7 @@ pub struct JournalRebuild {
     next_sequence: u64,
     tickets: u64,
     end: Option<ArchivePlace>,
-    /// Visits before that end were revoked.
+    /// True if visits before that end were revoked.
     is_cut: bool,
     records: u64,
 }
@@ -67,7 +67,7 @@ impl Waiting {
         }
     }
 
-    /// Returns true if the page was found on left-out pages only.
+    /// Returns true if the page was found only on left-out pages.
     const fn is_probed(&self) -> bool {
         self.requisite == 0 && self.priority >= DiscoveredUrl::PROBED
     }
@@ -78,9 +78,9 @@ impl Waiting {
 pub struct RestoredVisit {
     /// The record of the visit, with its place in the archive.
     pub row: VisitRecord,
-    /// The end of the visit in the archive; none if another crawler wrote it.
+    /// The end of the visit in the archive; `None` if another crawler wrote it.
     pub end: Option<ArchivePlace>,
-    /// Its links to be visited.
+    /// Its links to visit.
     pub finds: Vec<DiscoveredUrl>,
     /// The targets of the followed redirects.
     pub reached: Vec<PageUrl>,
@@ -95,13 +95,14 @@ pub enum Admission {
     None,
     /// The page was new and had this signature.
     New(Box<PageSignature>),
-    /// The page was kept beside its original.
+    /// The page was kept along with its original.
     Retained(Box<RetainedPage>),
 }
 
 impl JournalRebuild {
-    /// Creates a journal below `directory`, which has none yet. A copied journal brings its own
-    /// [`Record::Begun`]; otherwise `begun` has the time at which the crawl began and its features.
+    /// Creates a journal below `directory`, which must not have one yet. A copied journal brings
+    /// its own [`Record::Begun`]; otherwise `begun` has the start time of the crawl and its
+    /// features.
     ///
     /// # Errors
     /// [`StoreFault`] if the journal cannot be written.
@@ -131,7 +132,7 @@ impl JournalRebuild {
         Ok(rebuild)
     }
 
-    /// Returns the rebuild of a crawl that puts links of poor patterns behind, or does not:
+    /// Sets whether links of poor patterns are put behind in this crawl:
     /// [`FrontierRules::closes_patterns`](crate::FrontierRules::closes_patterns).
     #[must_use]
     pub fn closing_patterns(self, puts_behind: bool) -> Self {
@@ -141,7 +142,7 @@ impl JournalRebuild {
         }
     }
 
-    /// Copies a record of the old journal. Records come in their order.
+    /// Copies a record of the old journal. Call it with the records in their order.
     ///
     /// # Errors
     /// [`StoreFault`] if the journal cannot be written.
@@ -179,13 +180,13 @@ impl JournalRebuild {
         self.append(record)
     }
 
-    /// Returns the end of the last visit that was copied or settled.
+    /// Returns the end of the last copied or settled visit.
     #[must_use]
     pub fn end(&self) -> Option<&ArchivePlace> {
         self.end.as_ref()
     }
 
-    /// Sets the beginning of the crawl's archive, behind files of other crawlers.
+    /// Sets the beginning of the crawl's archive, after the files of other crawlers.
     pub fn begin_archive(&mut self, place: ArchivePlace) {
         self.end = Some(place);
     }
@@ -202,7 +203,7 @@ impl JournalRebuild {
         &self.patterns
     }
 
-    /// Queues the new ones of these URLs.
+    /// Queues the new URLs among `discovered`.
     ///
     /// # Errors
     /// [`StoreFault`] if the journal cannot be written.
@@ -220,7 +221,7 @@ impl JournalRebuild {
         })
     }
 
-    /// Returns the queued form of a URL; none if it does not wait.
+    /// Returns the queued form of a URL; `None` if it is not waiting.
     #[must_use]
     pub fn waiting(&self, url: &PageUrl) -> Option<DiscoveredUrl> {
         let waiting = self.known.get(&url.key())?.as_ref()?;
@@ -235,8 +236,8 @@ impl JournalRebuild {
         self.append(&Record::SeedAdopted { url })
     }
 
-    /// Settles a visit. Queues its page first if nothing led to it: a link that is no longer read,
-    /// a seed of another day.
+    /// Settles a visit. If its page was never discovered, queues it first: for example, a link that
+    /// is not read any more, or a seed of an earlier day.
     ///
     /// # Errors
     /// [`StoreFault`] if the journal cannot be written.
@@ -298,13 +299,13 @@ impl JournalRebuild {
     }
 
     /// Ends the journal durably and returns the number of its records. It records that the archive
-    /// is durable up to the last visit, which the caller has made sure of.
+    /// is durable up to the last visit, which the caller must have ensured.
     ///
     /// # Errors
     /// [`StoreFault`] if the journal cannot be written.
     pub async fn finish(mut self) -> Result<u64, StoreFault> {
         if let Some(ArchivePlace { file, end }) = self.end.clone() {
-            // With a single record every visit of the crawl would count as possibly lost: see
+            // With only one record, every visit of the crawl would count as possibly lost: see
             // recovery/archive_tail.rs.
             let archived = Record::Archived { file, end };
             self.append(&archived)?;
@@ -339,8 +340,8 @@ impl JournalRebuild {
         discovered
     }
 
-    /// Gives up the queue entries of pages that were found on left-out pages only and are found
-    /// elsewhere now.
+    /// Drops the queue entries of pages that were found only on left-out pages and are now found
+    /// elsewhere.
     fn supersede(&mut self, discovered: &[DiscoveredUrl]) -> Result<(), StoreFault> {
         for found in discovered {
             let waiting = self.known.get(&found.url.key()).and_then(Option::as_ref);
@@ -361,7 +362,7 @@ impl JournalRebuild {
         self.next_sequence = first + discovered.len() as u64;
     }
 
-    /// Marks URLs as reached. Those that wait for a visit of their own still wait.
+    /// Marks URLs as reached. URLs that wait for their own visit keep waiting.
     fn apply_reached(&mut self, reached: &[PageUrl]) {
         for url in reached {
             self.known.entry(url.key()).or_insert(None);

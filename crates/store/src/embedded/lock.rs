@@ -1,7 +1,7 @@
 //! The lock of a store's directory: one process at a time.
 //!
-//! The file has three lines: the process id, the name of the machine (empty if it has none), and
-//! the time. They are for people; only the operating system's lock counts.
+//! The file has three lines: the process id, the name of the machine (or an empty line), and the
+//! time. They are for people; only the operating system's lock counts.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -12,15 +12,15 @@ use web::Timestamp;
 
 use crate::fault::{Holder, StoreFault};
 
-/// The most bytes of a lock file that are read.
+/// Maximum number of bytes of a lock file that are read.
 const MAX_BYTES: u64 = 1024;
 
-/// The number of attempts to take a lock of this process again, and the pause between them.
+/// Number of attempts to take a lock of this process again, and the pause between them.
 const ATTEMPTS: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// A lock on a store's directory, held while the store is open. The operating system releases it
-/// when the process ends, however it ends.
+/// when the process ends in any way.
 pub struct DirectoryLock(
     #[expect(dead_code, reason = "holding the file is what holds the lock")] File,
 );
@@ -48,8 +48,8 @@ impl DirectoryLock {
         Ok(Self(file))
     }
 
-    /// Takes the lock for reading: no process can write meanwhile, and the lock file is not
-    /// written. Returns none where there is no lock file, as in a copy without it.
+    /// Takes the lock for reading: no process can write while it is held, and the lock file is not
+    /// written. Returns `None` if there is no lock file, as in a copy without it.
     ///
     /// # Errors
     /// [`StoreFault::InUse`] if another process writes there, otherwise the operating system's
@@ -66,8 +66,8 @@ impl DirectoryLock {
 }
 
 /// Locks `file`, or returns an error that names the holder. A process that is being started has a
-/// copy of every lock of this process until its program is executed, so a lock that this process
-/// has just given up is tried again for a while.
+/// copy of every lock of this process until its program is executed. So a lock that this process
+/// has just released is retried for a while.
 fn held(
     lock: impl Fn(&File) -> Result<(), TryLockError>,
     file: &mut File,
@@ -96,13 +96,14 @@ fn held(
 
 /// Returns the three lines that the holder writes.
 fn holder_lines(now: Timestamp) -> String {
-    // Without this file the machine goes without a name.
+    // Without this file, the machine has no name.
     let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let process = std::process::id();
     format!("{process}\n{}\n{now}\n", machine.trim())
 }
 
-/// Parses the holder; none where the first line is no number, as while it is being written.
+/// Parses the holder; returns `None` if the first line is not a number, for example while it is
+/// being written.
 fn holder(text: &str) -> Option<Holder> {
     let mut lines = text.lines().map(str::trim);
     let process = lines.next()?.parse().ok()?;

@@ -10,12 +10,12 @@
 //! | `records.rs` | signature records on disk |
 //! | `settings.rs` | the settings and the state of the tables |
 //!
-//! The life cycle is that of every part of the store (docs/adr/0006): `load`, `apply`,
+//! It has the same life cycle as every part of the store (docs/adr/0006): `load`, `apply`,
 //! `begin_flush`, `write`, `end_flush`. With all keys in memory, lookups touch the disk only for
 //! the records of candidates; otherwise for keys as well.
 //!
-//! Invariant: the whole is a function of the journal up to the last record applied, whatever was
-//! flushed when.
+//! Invariant: the whole is a function of the journal up to the last record applied, regardless of
+//! the flushes.
 
 mod disk_index;
 mod documents;
@@ -45,8 +45,8 @@ use crate::fault::StoreFault;
 use crate::known::{Decision, Known, RetainedEntry};
 use crate::near_dup::Page;
 
-/// While the tables are rebuilt from the journal, they are flushed after this many documents: a few
-/// hundred MB.
+/// Number of documents between flushes while the tables are rebuilt from the journal: a few hundred
+/// MB.
 const FLUSH_DOCUMENTS: usize = 1 << 19;
 
 /// The signatures of all kept pages of a crawl. See the module's documentation.
@@ -56,11 +56,11 @@ pub(super) struct SignatureStore {
     known: Known<Documents>,
 }
 
-/// The changes of a flush, to be written without any lock.
+/// The changes of a flush, to be written without holding a lock.
 pub(super) struct Flush {
     disk: Arc<DiskIndex>,
     memtable: Arc<Memtable>,
-    /// The state that belongs into the checkpoint of this flush.
+    /// The state for the checkpoint of this flush.
     pub(super) state: IndexState,
 }
 
@@ -103,7 +103,7 @@ impl SignatureStore {
         })
     }
 
-    /// Replays the journal from its beginning to `position`, where the tables were void.
+    /// Replays the journal from its beginning to `position`, if the tables were void.
     pub(super) fn replay(
         &mut self,
         journal: &Journal,
@@ -121,8 +121,8 @@ impl SignatureStore {
         Ok(())
     }
 
-    /// Writes the memtable if it is large, for replays of a long journal, which have the tables to
-    /// themselves.
+    /// Writes the memtable if it is large. For replays of a long journal, when no one else uses the
+    /// tables.
     pub(super) fn flush_if_large(&mut self) -> Result<(), StoreFault> {
         if self.known.originals().memtable().added.len() >= FLUSH_DOCUMENTS {
             self.begin_flush().write()?;
@@ -131,8 +131,8 @@ impl SignatureStore {
         Ok(())
     }
 
-    /// Applies a record that begins at position `begin`, in the same way when it is new and when it
-    /// is replayed.
+    /// Applies a record that begins at position `begin`, in the same way whether it is new or
+    /// replayed.
     pub(super) fn apply(&mut self, begin: Position, record: &Record) -> Result<(), StoreFault> {
         match record {
             Record::Admitted { page, signature } => {
@@ -167,7 +167,7 @@ impl SignatureStore {
         memtable.retained.insert(page, retained);
     }
 
-    /// Takes out the changes since the last flush, in constant time. Lookups go on seeing them.
+    /// Takes the changes since the last flush, in constant time. Lookups still see them.
     pub(super) fn begin_flush(&mut self) -> Flush {
         let documents = self.known.originals_mut();
         let memtable = documents.begin_flush();
@@ -181,13 +181,13 @@ impl SignatureStore {
         }
     }
 
-    /// Ends the last flush, which is on disk. Returns its changes for the caller to drop without a
-    /// lock: they may be a million records.
+    /// Ends the last flush, which is on disk. Returns its changes so that the caller can drop them
+    /// without a lock: they may be a million records.
     pub(super) fn end_flush(&mut self) -> impl Sized + use<> {
         self.known.originals_mut().end_flush()
     }
 
-    /// Returns the decision about a page with this signature.
+    /// Returns the decision on a page with this signature.
     pub(super) fn judge(
         &mut self,
         page: &Page,
@@ -209,7 +209,7 @@ impl SignatureStore {
         self.known.originals_mut().pages()
     }
 
-    /// Returns the number of pages that are kept of one cluster.
+    /// Returns the number of pages of a cluster that are kept.
     pub(super) fn per_cluster(&self) -> u32 {
         self.known.per_cluster()
     }

@@ -12,33 +12,33 @@ use crate::fault::StoreFault;
 use crate::frontier::FrontierRules;
 use crate::rules::LikenessRules;
 
-/// The options under which a store is opened.
+/// The options for opening a store.
 #[derive(Clone, Debug)]
 pub struct StoreOptions {
     /// The rules of the frontier.
     pub rules: FrontierRules,
-    /// The pages that are compared, and the thresholds of likeness. A crawl may go on under other
-    /// rules: verdicts already given stay.
+    /// The scope of comparisons, and the thresholds of likeness. A crawl may be continued with
+    /// other rules; verdicts already given stay.
     pub likeness: LikenessRules,
-    /// The features of fingerprints, as the option writes them; a crawl keeps those that it began
-    /// with.
+    /// The features of fingerprints, in the option's syntax; a crawl keeps the features that it
+    /// began with.
     pub features: String,
-    /// The key that every hash must have, if one was asked for; otherwise an earlier crawl's, or
+    /// The key required for every hash, if requested; otherwise the key is an earlier crawl's, or
     /// `new_key`.
     pub key: Option<HashKey>,
-    /// The key of a crawl that begins now if no key was asked for; an existing crawl keeps its key.
+    /// The key of a crawl that begins now if no key was requested; an existing crawl keeps its key.
     pub new_key: HashKey,
     /// Earlier crawls whose pages count as admitted.
     pub earlier: Option<Arc<EarlierCrawls>>,
-    /// True if all signature keys are in memory: 90 bytes a page, and ten times as fast. Verdicts
+    /// True if all signature keys are in memory: 90 bytes per page, and ten times as fast. Verdicts
     /// are the same.
     pub keys_in_memory: bool,
     /// The permuted tables of fingerprints on disk; by default four, each led by a quarter. Lookups
-    /// use them where the keys are not in memory.
+    /// use them if the keys are not in memory.
     pub tables: Option<TableDesign>,
     /// The current time.
     pub now: Timestamp,
-    /// The disk that everything but sled's own files is written to.
+    /// The disk for all files except sled's own.
     pub disk: Arc<dyn Disk>,
 }
 
@@ -53,7 +53,7 @@ impl StoreOptions {
         }
     }
 
-    /// Fails if the crawl's own key is not the one that was asked for.
+    /// Fails if the crawl's key differs from the requested key.
     pub(super) fn check_key(&self, key: HashKey) -> Result<(), StoreFault> {
         if self.key.is_some_and(|asked| asked != key) {
             return Err(StoreFault::Key);

@@ -1,8 +1,8 @@
-//! Orders of a user about URLs that were left out, or failed: to visit them again.
+//! Orders of a user to visit URLs again that were left out or failed.
 //!
-//! All read the journal, which takes seconds for a million visits, without a lock, and may be
-//! given while the crawl runs. Invariant: an order that was cut short by a kill may be repeated,
-//! and has its effect then; one that had its effect changes nothing.
+//! All orders read the journal, without a lock, which takes seconds for a million visits; they can
+//! be given while the crawl is running. Invariant: an order that was interrupted by a kill can be
+//! repeated and then takes effect; repeating an order that took effect changes nothing.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -26,9 +26,9 @@ pub enum DistinctOrder {
         /// The page that it was found to repeat.
         original: PageUrl,
     },
-    /// It was declared distinct before, and waits for its visit or is in the archive.
+    /// It was declared distinct before, and is waiting for its visit or is in the archive.
     Done,
-    /// It was visited, and was not left out as a duplicate.
+    /// It was visited, and not left out as a duplicate.
     NotLeftOut(Fate),
     /// It was not visited.
     NotVisited,
@@ -37,14 +37,14 @@ pub enum DistinctOrder {
 /// The last state of a URL in the journal.
 #[derive(Default)]
 struct LastState {
-    /// The record of its visit, if that was not revoked.
+    /// The record of its visit, unless it was revoked.
     visit: Option<Void>,
-    /// The pages from which it was declared distinct.
+    /// The pages that it was declared distinct from.
     distinct_from: Vec<PageUrl>,
 }
 
 impl EmbeddedStore {
-    /// Reopens a pattern of URLs and queues the URLs that it left out. Returns their number; none
+    /// Reopens a pattern of URLs and queues the URLs that it left out. Returns their number; `None`
     /// if there is no such pattern. Durable when it returns. Reads the journal on this thread.
     ///
     /// # Errors
@@ -58,8 +58,9 @@ impl EmbeddedStore {
         Ok(Some(in_queue + left_out))
     }
 
-    /// Queues the URLs again of which `is_void` says that the rule which excluded them holds no
-    /// longer, and returns their number. Durable when it returns. Reads the journal on this thread.
+    /// Queues excluded URLs again if `is_void` says that the rule that excluded them does not apply
+    /// any more, and returns their number. Durable when it returns. Reads the journal on this
+    /// thread.
     ///
     /// # Errors
     /// [`StoreFault`] if the journal or the tables cannot be read or written.
@@ -68,7 +69,7 @@ impl EmbeddedStore {
         is_void: impl FnMut(&VisitRecord) -> bool + Send,
     ) -> Result<u64, StoreFault> {
         let count = each_visit(&self.directory, Fate::Excluded, is_void, |void| {
-            // A user wants it: it goes before all that have a promise.
+            // A user wants it, so it goes before all URLs with a promise.
             let void = Void {
                 priority: 0,
                 ..void
@@ -79,9 +80,9 @@ impl EmbeddedStore {
         Ok(count)
     }
 
-    /// Declares that these pages do not repeat the originals for which they were left out, and
-    /// queues them again: they are visited even where their pattern is closed. Returns the effect
-    /// on each, in order. Durable when it returns. Reads the journal on this thread.
+    /// Declares that these pages do not repeat the originals that they were left out for, and
+    /// queues them again: they are visited even if their pattern is closed. Returns the effect on
+    /// each page, in the same order. Durable when it returns. Reads the journal on this thread.
     ///
     /// # Errors
     /// [`StoreFault`] if the journal or the tables cannot be read or written.
@@ -92,7 +93,8 @@ impl EmbeddedStore {
         self.declare_distinct_in(self, urls).await
     }
 
-    /// As [`EmbeddedStore::declare_distinct`], for a working copy: pages are separated in `index`.
+    /// Like [`EmbeddedStore::declare_distinct`], for a working copy: pages are separated in
+    /// `index`.
     ///
     /// # Errors
     /// [`StoreFault`] if the journal or the tables cannot be read or written.
@@ -111,8 +113,8 @@ impl EmbeddedStore {
         Ok(effects)
     }
 
-    /// Queues failed pages again, those whose visit records `is_meant` selects. Returns their
-    /// number. Durable when it returns. Reads the journal on this thread.
+    /// Queues failed pages again if `is_meant` selects their visit records. Returns their number.
+    /// Durable when it returns. Reads the journal on this thread.
     ///
     /// # Errors
     /// [`StoreFault`] if the journal or the tables cannot be read or written.
@@ -140,7 +142,7 @@ impl EmbeddedStore {
         };
         let row = &void.row;
         let original = row.duplicate_of.clone().filter(|_| row.fate.is_duplicate());
-        // A page that repeats its own capture of an earlier crawl has no other original.
+        // A page that repeats its own capture in an earlier crawl has no other original.
         let original = original.filter(|original| *original != row.url);
         let Some(original) = original.filter(|_| !row.kept) else {
             return Ok(match state.distinct_from.is_empty() {
@@ -148,8 +150,8 @@ impl EmbeddedStore {
                 false => DistinctOrder::Done,
             });
         };
-        // The pair first: a kill between the two records leaves a page that is still left out, so
-        // that the order is given again.
+        // The pair goes first: a kill between the two records leaves a page that is still left out,
+        // so the order can be given again.
         if !state.distinct_from.contains(&original) {
             index.separate(&row.url, &original).await?;
         }
@@ -158,9 +160,9 @@ impl EmbeddedStore {
     }
 }
 
-/// Calls `give` with the visits of this fate and selection in the journal in `directory`, in the
-/// order in which they ended, without the revoked ones; returns their number. Each has the URLs
-/// that it reached, which its next visit may claim again. Reads the journal twice, so that one
+/// Calls `give` with the selected visits of this fate in the journal in `directory`, in the order
+/// in which they ended, except revoked visits. Returns their number. Each visit comes with the URLs
+/// that it reached, which its next visit may claim again. Reads the journal twice, so that only one
 /// visit at a time is in memory.
 fn each_visit(
     directory: &Path,
@@ -187,7 +189,7 @@ fn each_visit(
     Ok(places.len() as u64)
 }
 
-/// Returns the places of these visits among the records of the journal.
+/// Returns the positions of these visits among the journal's records.
 fn places(
     directory: &Path,
     fate: Fate,
@@ -211,7 +213,7 @@ fn places(
     Ok(places.into_values().collect())
 }
 
-/// Reads the last state of each of these URLs from the journal in `directory`.
+/// Reads the last state of these URLs from the journal in `directory`.
 fn last_states(
     directory: &Path,
     urls: &[PageUrl],

@@ -1,8 +1,8 @@
-//! Recovery: opening a store from its tables and the journal behind their watermark.
+//! Recovery: opening a store from its tables and the part of the journal after their watermark.
 //!
-//! Tables with any fault are quarantined and rebuilt from the journal. A fault of the journal stops
-//! the opening, because the journal is the truth. Tables that are ahead of the journal prove that
-//! it lost its end.
+//! Tables with any fault are quarantined and rebuilt from the journal. A fault in the journal stops
+//! the opening, because the journal is the source of truth. Tables that are ahead of the journal
+//! prove that it lost its end.
 
 pub(super) mod archive_tail;
 mod quarantine;
@@ -29,15 +29,15 @@ use super::options::StoreOptions;
 use super::store::{EmbeddedStore, OpenedState};
 use crate::fault::StoreFault;
 
-/// Bytes that must be free on the disk before the tables are opened.
+/// Number of bytes that must be free on the disk before the tables are opened.
 const ROOM_BYTES: usize = 1 << 20;
 
 /// The settings of an existing crawl's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TableSettings {
-    /// Those of the options; tables made under others are rebuilt.
+    /// The settings in the options; tables made with others are rebuilt.
     Requested,
-    /// Those that the tables were made under.
+    /// The settings that the tables were made with.
     Stored,
 }
 
@@ -79,7 +79,7 @@ impl EmbeddedStore {
                 at: options.now,
                 features: options.features.clone(),
             })?;
-            // Opening again makes the record durable, which the tables about to be written rely on.
+            // Reopening makes the record durable, which the tables about to be written rely on.
             journal = open()?;
         }
         find_room(&*disk, directory)?;
@@ -109,7 +109,7 @@ impl EmbeddedStore {
         };
         queue.begin_session(&journal, options.now)?;
         if settings == TableSettings::Requested {
-            // An audit compares what the journal has, so it queues nothing.
+            // An audit compares what the journal has, so it does not queue anything.
             queue.queue_unclaimed(&journal)?;
         }
         let reader = JournalReader::of(&journals)?;
@@ -125,7 +125,7 @@ impl EmbeddedStore {
             earlier: options.earlier.clone(),
             last_checkpoint: tokio::sync::Mutex::new(LastCheckpoint {
                 checkpoint,
-                // Where the archive was cut, its end is journalled again even if it is the same.
+                // If the archive was cut, its end is journalled again even if it is the same.
                 archive: tail.durable.clone().filter(|_| !tail.is_cut()),
             }),
             tail: Mutex::new(tail),
@@ -134,16 +134,16 @@ impl EmbeddedStore {
         })
     }
 
-    /// Returns the end of the archive as the journal has it.
+    /// Returns the end of the archive according to the journal.
     pub fn archive_tail(&self) -> ArchiveTail {
         self.tail().clone()
     }
 
-    /// Revokes the visits that end behind this place in the archive: their pages wait again, and
-    /// [`EmbeddedStore::archive_end`] is this place. The place is the end of one of
-    /// [`ArchiveTail::visits`], or [`ArchiveTail::durable`] (empty and 0 if there is none) to keep
-    /// none of them. Returns the number of revoked visits. Durable when it returns. Call it before
-    /// the first lease.
+    /// Revokes the visits that end after this place in the archive: their pages are queued again,
+    /// and [`EmbeddedStore::archive_end`] becomes this place. The place is the end of one of
+    /// [`ArchiveTail::visits`], or [`ArchiveTail::durable`] (empty and 0 if there is none) to
+    /// revoke all of them. Returns the number of revoked visits. Durable when it returns. Call it
+    /// before the first lease.
     ///
     /// # Errors
     /// [`StoreFault`] if the journal or the tables cannot be read or written.
@@ -151,8 +151,8 @@ impl EmbeddedStore {
         let revoked = self.tail().split_after(file, end);
         self.last_checkpoint.lock().await.archive = None;
         let count = revoked.len() as u64;
-        // From the end on: if this is cut short, the visits left to revoke still lie behind all
-        // that are kept.
+        // From the end: if this is interrupted, the visits that are left to revoke are still after
+        // all visits that are kept.
         for mut visit in revoked.into_iter().rev() {
             (visit.row.warc_file, visit.row.warc_offset) = (None, None);
             self.queue().revoke(&self.journal, visit)?;
@@ -163,7 +163,7 @@ impl EmbeddedStore {
 }
 
 impl Loaded {
-    /// Reads the tables and replays the journal from their watermark on.
+    /// Reads the tables and replays the journal after their watermark.
     fn read(
         journal: &Journal,
         path: &Path,
@@ -221,7 +221,7 @@ impl Loaded {
         Ok(loaded)
     }
 
-    /// Replays the journal from the watermark on and returns its end.
+    /// Replays the journal after the watermark and returns its end.
     fn apply(&mut self, journal: &Journal) -> Result<Position, StoreFault> {
         let mut begin = self.checkpoint.position;
         let mut replay = journal.replay(begin)?;
@@ -240,7 +240,8 @@ impl Loaded {
         Ok(begin)
     }
 
-    /// Flushes the changes of the journal up to `position`. Opening made the replayed part durable.
+    /// Flushes the changes of the journal up to `position`. Opening has made the replayed part
+    /// durable.
     fn flush(&mut self, position: Position) -> Result<(), StoreFault> {
         let (queue, signatures) = (&mut self.queue, &mut self.signatures);
         let flush = Flush::of(queue, signatures, position, &self.checkpoint);
@@ -253,7 +254,7 @@ impl Loaded {
 }
 
 /// Returns the signatures as they were at the checkpoint; rebuilds them from the journal if their
-/// tables were made under other settings.
+/// tables were made with other settings.
 fn load_signatures(
     journal: &Journal,
     database: &Database,
@@ -290,7 +291,8 @@ fn load_signatures(
 }
 
 /// Fails if the disk is full: sled 0.34 hangs there, or fails in a way that looks like damaged
-/// tables. So a file of the size of sled's first files is written and removed before sled opens.
+/// tables. To find out, it writes and removes a file of the size of sled's first files before sled
+/// opens.
 fn find_room(disk: &dyn Disk, directory: &Path) -> Result<(), StoreFault> {
     let probe = directory.join("probe");
     let gone = disk.remove_if_there(&probe);

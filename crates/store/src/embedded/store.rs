@@ -1,4 +1,4 @@
-//! The embedded store: its state while it is open, and its answers as a [`Frontier`].
+//! The embedded store: its state while it is open, and its implementation of [`Frontier`].
 //!
 //! checkpoint/save.rs makes it durable, recovery.rs opens it, admission.rs implements the
 //! near-duplicate index.
@@ -40,14 +40,14 @@ pub struct EmbeddedStore {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) database: Arc<Database>,
     pub(super) meta: Meta,
-    /// Locked after `signatures` where both are needed.
+    /// Locked after `signatures` if both are needed.
     pub(super) queue: Mutex<Queue>,
     pub(super) signatures: Mutex<SignatureStore>,
     pub(super) reader: JournalReader,
     pub(super) earlier: Option<Arc<EarlierCrawls>>,
-    /// The last checkpoint. The lock admits one checkpoint at a time.
+    /// The last checkpoint. Its lock admits one checkpoint at a time.
     pub(super) last_checkpoint: tokio::sync::Mutex<LastCheckpoint>,
-    /// The end of the archive as opening found it; never locked together with another.
+    /// The end of the archive as found on opening; never locked together with another lock.
     pub(super) tail: Mutex<ArchiveTail>,
     pub(super) opened: OpenedState,
     pub(super) _lock: DirectoryLock,
@@ -98,8 +98,8 @@ impl EmbeddedStore {
         self.journal.key()
     }
 
-    /// Returns the valid end of the archive as it was when the store was opened, or as
-    /// [`EmbeddedStore::revoke_after`] left it.
+    /// Returns the valid end of the archive as it was when the store was opened, or as set by
+    /// [`EmbeddedStore::revoke_after`].
     #[must_use]
     pub fn archive_end(&self) -> Option<ArchiveSpan> {
         self.tail().end(self.opened.archive.clone())
@@ -131,22 +131,22 @@ impl EmbeddedStore {
         self.signatures().memory()
     }
 
-    /// Returns true if the previous session did not end in order: any host may have been requested
-    /// just before this session.
+    /// Returns true if the previous session died: it may have sent a request to any host just
+    /// before this session.
     #[must_use]
     pub fn after_a_death(&self) -> bool {
         self.opened.after_a_death
     }
 
-    /// Returns the time by which the clock was behind that of an earlier session when the store was
+    /// Returns how far the clock was behind the clock of an earlier session when the store was
     /// opened; zero if it was not.
     #[must_use]
     pub fn clock_behind(&self) -> Duration {
         self.opened.clock_behind
     }
 
-    /// Records that the machine's clock was set: from now on dates are ahead of, or behind, the
-    /// clock that waits are counted by.
+    /// Records that the system clock was set: from now on, dates are ahead of, or behind, the clock
+    /// for waits.
     ///
     /// # Errors
     /// [`StoreFault`] if the journal cannot be written.
@@ -159,8 +159,8 @@ impl EmbeddedStore {
         self.record(&Record::ClockSet { at, ahead, behind })
     }
 
-    /// Returns the hosts that must be left alone beyond `now`, with their paces, whatever session
-    /// their last answer came in. Hosts that share a pace need this before the first request.
+    /// Returns the hosts that must rest beyond `now`, with their paces, even if their last response
+    /// came in an earlier session. Hosts that share a pace need this before the first request.
     #[must_use]
     pub fn resting(&self, now: Timestamp) -> Vec<(Host, Pace)> {
         self.queue().resting(now)
@@ -194,8 +194,9 @@ impl EmbeddedStore {
 impl Frontier for EmbeddedStore {
     async fn discover(&self, discovered: Vec<DiscoveredUrl>) -> Result<usize, StoreFault> {
         let new = self.queue().discover(&self.journal, discovered)?;
-        // A host can list URLs faster than the tables take them. The caller waits for the tables
-        // then, so that unflushed memory is bounded: four hosts with packed sitemaps took 447 MiB.
+        // A host can list URLs faster than the tables take them. The caller then waits for the
+        // tables, so that unflushed memory is bounded: four hosts with packed sitemaps took 447
+        // MiB.
         if self.queue().wants_flush() {
             self.save(None, false).await?;
         }

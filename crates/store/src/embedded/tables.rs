@@ -1,22 +1,22 @@
-//! Sorted tables of postings, many postings a value.
+//! Sorted tables of postings, with many postings per value.
 //!
 //! A table is a set of [`Posting`]s: a key of 64 bits (the bits of a fingerprint in the order of
-//! one permutation, a band of a sketch, the digest of a text, a URL) and the document that has it.
-//! A table without documents has document 0 everywhere. Postings lie in blocks of a few hundred,
-//! each under its first (block.rs), as in the tables of Manku, Jain and Das Sarma (WWW 2007,
-//! section 3), because sled takes 130–160 bytes for every small key.
+//! one permutation, a band of a sketch, the digest of a text, a URL) and the document that has the
+//! key. A table without documents has document 0 everywhere. Postings are in blocks of a few
+//! hundred, each under its first posting (block.rs), because sled takes 130–160 bytes for every
+//! small key. Manku, Jain and Das Sarma (WWW 2007, section 3) use such tables.
 //!
 //! | key in tree `tbl` | value |
 //! |---|---|
 //! | table | sealed: the number of its generation, a tree of its own (generation.rs) |
 //!
 //! Invariants: the blocks of a table do not overlap. Its summary changes in the same batch as its
-//! blocks, so reading the whole table reveals a lost block. Changes are those of a set, so they may
-//! be repeated: a pass that was cut short is completed by the next one that includes its changes.
+//! blocks, so reading the whole table reveals a lost block. Changes are set operations, so they may
+//! be repeated: the next pass that includes the changes of an interrupted pass completes them.
 //! Everything read is checked; a fault is [`StoreFault::Tables`].
 //!
-//! One pass at a time may change a table; different tables may change, and all may be read, at the
-//! same time. A reader sees each batch of a pass whole or not at all.
+//! Only one pass at a time may change a table. Different tables may change concurrently, and all
+//! may be read at the same time. A reader sees each batch of a pass completely or not at all.
 
 mod block;
 mod generation;
@@ -43,7 +43,7 @@ const TREE: &str = "tbl";
 pub struct Table(u8);
 
 impl Table {
-    /// Returns the table with this number, which is on disk for ever.
+    /// Returns the table with this number, which is on disk forever.
     #[must_use]
     pub const fn new(number: u8) -> Self {
         Self(number)
@@ -72,7 +72,7 @@ impl Posting {
 /// The size of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
-    /// Pairs of a key and a document.
+    /// Number of pairs of a key and a document.
     pub postings: u64,
     /// Blocks of postings.
     pub blocks: u64,
@@ -91,7 +91,7 @@ impl Summary {
         }
     }
 
-    /// Returns the summary without a block; none if it was never counted.
+    /// Returns the summary without a block; `None` if the block was never counted.
     fn without(self, postings: usize, bytes: usize) -> Option<Self> {
         Some(Self {
             postings: self.postings.checked_sub(postings as u64)?,
@@ -101,7 +101,7 @@ impl Summary {
     }
 }
 
-/// The fewest blocks that are worth a new generation.
+/// Minimum number of blocks that are worth a new generation.
 const FEW_BLOCKS: u64 = 32;
 
 /// The tables of one crawl. See the module's documentation. Cheap to clone.
@@ -114,10 +114,10 @@ pub struct SortedTables {
 
 impl SortedTables {
     /// Opens the tables in this database, and deletes unreferenced generations; so no pass may be
-    /// under way. Clones share their tables; another `open` does not.
+    /// in progress. Clones share their tables; another `open` does not.
     ///
     /// # Errors
-    /// [`StoreFault::Tables`] if it is damaged; so with all other functions.
+    /// [`StoreFault::Tables`] if it is damaged; the same applies to all other functions.
     pub fn open(database: &Database) -> Result<Self, StoreFault> {
         let tree = database.tree(TREE)?;
         let mut current = BTreeMap::new();
@@ -146,7 +146,7 @@ impl SortedTables {
         })
     }
 
-    /// Adds postings, which ascend; present ones stay.
+    /// Adds ascending postings; postings that are already present stay.
     ///
     /// # Errors
     /// [`StoreFault::Tables`] if the table is damaged.
@@ -154,7 +154,7 @@ impl SortedTables {
         self.update(table, added, &[])
     }
 
-    /// Removes postings, which ascend; absent ones are ignored.
+    /// Removes ascending postings; absent postings are ignored.
     ///
     /// # Errors
     /// [`StoreFault::Tables`] if the table is damaged.
@@ -178,7 +178,7 @@ impl SortedTables {
             Some(old) => old,
             None => self.lead_to(Generation::open(&self.database, table, 0)?)?,
         };
-        // Uniform changes, half as many as there are blocks, fall into four of ten blocks.
+        // Half as many uniform changes as there are blocks fall into four of ten blocks.
         let blocks = old.summary()?.blocks;
         let is_large = changes.len() as u64 * 2 >= blocks
             && blocks.max(changes.len() as u64 / FULL as u64) >= FEW_BLOCKS;
@@ -188,7 +188,7 @@ impl SortedTables {
         Pass::over(&old)?.make(changes)
     }
 
-    /// Writes the next generation of a table and deletes the one before.
+    /// Writes the next generation of a table and deletes the previous one.
     fn renew(&self, old: Arc<Generation>, changes: Changes<'_>) -> Result<(), StoreFault> {
         let new = self.next(&old)?;
         rewrite::renew(Scan::begin(Arc::clone(&old))?, &new, changes)?;
@@ -208,7 +208,7 @@ impl SortedTables {
 
     fn replace(&self, old: Arc<Generation>, new: Generation) -> Result<(), StoreFault> {
         self.lead_to(new)?;
-        // Readers may still hold the old generation; then the next opening deletes it.
+        // Readers may still hold the old generation; in that case, the next opening deletes it.
         if Arc::strong_count(&old) == 1 {
             let name = Generation::name(old.table, old.number);
             drop(old);
@@ -248,7 +248,7 @@ impl SortedTables {
         self.replace(old, new)
     }
 
-    /// Visits the documents under `key`, ascending, until the visitor breaks.
+    /// Visits the documents with `key`, ascending, until the visitor breaks.
     ///
     /// # Errors
     /// [`StoreFault::Tables`] if the table is damaged.
@@ -277,7 +277,7 @@ impl SortedTables {
         let (low, high) = keys.into_inner();
         let goal = table.key_of(Posting::new(low, 0));
         let last = table.key_of(Posting::new(high, u32::MAX));
-        // The blocks that begin within the range, behind the one that begins before it and may
+        // The blocks that begin within the range, after the block that begins before it and may
         // reach into it.
         let before = table.block_of(Posting::new(low, 0))?;
         let from = match &before {
@@ -322,8 +322,8 @@ impl SortedTables {
         Ok(false)
     }
 
-    /// Returns a scan of the whole table as it is now, ascending, block by block. Read it before
-    /// the table changes again.
+    /// Returns a scan of the whole current table, ascending, block by block. Read it before the
+    /// table changes again.
     ///
     /// # Errors
     /// [`StoreFault::Tables`] if the table is damaged.

@@ -1,7 +1,7 @@
-//! The audit: the tables against the journal.
+//! The audit: a comparison of the tables with the journal.
 //!
-//! A copy of the store is opened, which brings its tables up to the journal's end as every opening
-//! does; the store itself is not touched. Then the journal is read once more from its beginning
+//! A copy of the store is opened, which brings its tables up to the journal's end like every
+//! opening; the store itself is not touched. Then the journal is read once more from its beginning
 //! into plain collections, which are compared with the tables.
 
 mod snapshot;
@@ -30,23 +30,23 @@ use crate::totals::Totals;
 /// The findings of an audit.
 #[derive(Clone, Debug, Default)]
 pub struct Audit {
-    /// Records in the journal.
+    /// Number of records in the journal.
     pub records: u64,
-    /// Totals over its visits.
+    /// Totals over the journal's visits.
     pub totals: Totals,
-    /// Waiting pages.
+    /// Number of waiting pages.
     pub queued: u64,
-    /// Waiting pages that sessions died with.
+    /// Number of waiting pages that sessions died with.
     pub set_aside: u64,
-    /// Hosts that at least one page came from.
+    /// Number of hosts with at least one fetched page.
     pub hosts: u64,
-    /// URLs that were queued or reached.
+    /// Number of URLs that were queued or reached.
     pub urls_seen: u64,
-    /// The differences; empty if there are none.
+    /// The differences that were found.
     pub complaints: Vec<String>,
 }
 
-/// The state that the journal leads to, in plain collections.
+/// The state according to the journal, in plain collections.
 #[derive(Default)]
 struct ExpectedState {
     records: u64,
@@ -71,7 +71,7 @@ pub fn audit(directory: &Path) -> Result<Audit, StoreFault> {
         expected.apply(&record?);
     }
     let options = StoreOptions {
-        // With probes, opening would queue the URLs that a crawl without them left out.
+        // With probes, opening would queue the URLs that a crawl without probes left out.
         rules: FrontierRules {
             probes: false,
             ..FrontierRules::default()

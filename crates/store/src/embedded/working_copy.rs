@@ -1,12 +1,12 @@
 //! The embedded store as a node's working copy of a shared crawl.
 //!
 //! A shared crawl keeps its journal in a database, and several nodes work on it, each on the hosts
-//! that it owns. A node decides by the code of this store: it applies the records of the hosts that
-//! come to it, ships the records that it makes, and takes over the admissions of all nodes from one
-//! log. So the working copy decides like a store that is alone.
+//! that it owns. A node uses the code of this store for its decisions. It applies the records of
+//! its new hosts, ships the records that it makes, and takes over the admissions of all nodes from
+//! one log. So the working copy decides like a store that is not shared.
 //!
-//! Invariant: the truth is the shared journal. A working copy is made anew by each session of a
-//! node and never opened again.
+//! Invariant: the shared journal is the source of truth. Each session of a node creates its own
+//! working copy, which is never opened again.
 
 use neardup::PageSignature;
 use web::{Host, PageUrl, RestartRule, Timestamp, UrlKey};
@@ -21,7 +21,7 @@ use crate::known::{Decision, PageRef};
 use crate::near_dup::{Page, RetainedDuplicate, Verdict};
 use crate::visit_record::VisitRecord;
 
-/// The step that a page's verdict asks of the log of all admissions.
+/// The step in the log of all admissions that a page's verdict requires.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LogStep {
     /// The verdict needs no record.
@@ -34,18 +34,18 @@ pub enum LogStep {
 
 /// The start of a working copy.
 pub struct WorkingCopy {
-    /// The number of the first new queue entry, above those of all earlier sessions.
+    /// The number of the first new queue entry, above the entries of all earlier sessions.
     pub first_sequence: u64,
     /// The valid end of the node's archive.
     pub archive: Option<ArchiveSpan>,
     /// True if the crawl was begun before.
     pub resumed: bool,
-    /// A function that sees the records of the frontier that this session makes.
+    /// A function that receives the records of the frontier that this session makes.
     pub watch: RecordWatch,
 }
 
 impl EmbeddedStore {
-    /// Makes this store, which was created just now, the working copy of a shared crawl.
+    /// Makes this newly created store the working copy of a shared crawl.
     #[must_use]
     pub fn into_working_copy(mut self, start: WorkingCopy) -> Self {
         let WorkingCopy {
@@ -61,9 +61,9 @@ impl EmbeddedStore {
         self
     }
 
-    /// Applies the records of hosts that come to this node, in the order of the shared journal. The
-    /// watch does not see them. The session that left entries under way died: the record of that is
-    /// applied too, and returned.
+    /// Applies the records of hosts that this node takes over, in the order of the shared journal.
+    /// The watch does not receive them. If a session left entries in progress, it died; the record
+    /// of its death is applied too, and returned.
     ///
     /// # Errors
     /// [`StoreFault`] if the journal or the tables of the working copy cannot be written.
@@ -87,7 +87,7 @@ impl EmbeddedStore {
         self.queue().begin_session_of(&self.journal, is_meant, now)
     }
 
-    /// Returns everything that is out on lease, at the end of a session.
+    /// Returns all entries that are out on lease, at the end of a session.
     ///
     /// # Errors
     /// [`StoreFault`] if the journal of the working copy cannot be written.
@@ -95,7 +95,7 @@ impl EmbeddedStore {
         self.queue().return_leases(&self.journal)
     }
 
-    /// Makes hosts rest that a session which died may have asked just before `at`.
+    /// Makes hosts rest if a session that died may have sent requests to them just before `at`.
     pub fn rest_after_death(
         &self,
         is_meant: impl Fn(&Host) -> bool,
@@ -105,7 +105,7 @@ impl EmbeddedStore {
         self.queue().rest_after_death(is_meant, at, rule);
     }
 
-    /// Leases no more URLs of these hosts. Returns the number of those that are out on lease.
+    /// Stops leasing URLs of these hosts. Returns the number of their URLs that are out on lease.
     pub fn close_hosts(&self, is_meant: impl Fn(&Host) -> bool) -> u64 {
         self.queue().close_hosts(is_meant)
     }
@@ -115,7 +115,7 @@ impl EmbeddedStore {
         self.queue().forget_hosts(is_meant);
     }
 
-    /// Judges a page by the admissions that were applied so far, and changes nothing.
+    /// Judges a page by the admissions that have been applied, without changing anything.
     ///
     /// # Errors
     /// [`StoreFault`] if the tables or the journal of the working copy cannot be read.
@@ -167,7 +167,7 @@ impl EmbeddedStore {
         })
     }
 
-    /// Returns the record that revokes the admission of a page; none if the page is not known.
+    /// Returns the record that revokes the admission of a page; `None` if the page is not known.
     ///
     /// # Errors
     /// [`StoreFault`] if the tables of the working copy cannot be read.

@@ -1,4 +1,4 @@
-//! Claims, and URLs that are discovered meanwhile, in the store without a disk.
+//! Claims, and URLs that are discovered while claimed, in the store without a disk.
 
 use web::PageUrl;
 
@@ -23,7 +23,7 @@ impl Queue {
         true
     }
 
-    /// Removes the claimed URLs among these, and holds the new ones.
+    /// Removes the claimed URLs from `discovered`, and holds those that are new.
     pub(super) fn hold_claimed(&mut self, discovered: &mut Vec<DiscoveredUrl>) {
         let is_claimed = |found: &mut DiscoveredUrl| self.claims.contains_key(&found.url);
         let mut finds: Vec<DiscoveredUrl> = discovered.extract_if(.., is_claimed).collect();
@@ -32,7 +32,7 @@ impl Queue {
         finds.into_iter().for_each(|found| self.hold(found));
     }
 
-    /// Holds a discovery: the first of its URL, but an ordinary one rather than a probe.
+    /// Holds a discovery unless its URL is already held; an ordinary discovery replaces a probe.
     pub(super) fn hold(&mut self, found: DiscoveredUrl) {
         let held = self.held.get(&found.url.key());
         if held.is_none_or(|held| held.is_probed() && !found.is_probed()) {
@@ -40,7 +40,8 @@ impl Queue {
         }
     }
 
-    /// Drops a held URL that is queued. A probe leaves an ordinary discovery.
+    /// Drops a held URL that is queued. If it is queued as a probe, an ordinary discovery stays
+    /// held.
     pub(super) fn drop_held(&mut self, queued: &DiscoveredUrl) {
         let held = self.held.get(&queued.url.key());
         if held.is_some_and(|held| held.is_probed() || !queued.is_probed()) {
@@ -67,7 +68,7 @@ impl Queue {
         }
     }
 
-    /// Holds the URLs that are reserved for an entry, which has ended.
+    /// Holds the URLs that are reserved for an entry that has ended.
     pub(super) fn end_entry(&mut self, sequence: u64) {
         let reserved = self
             .reserved
@@ -76,7 +77,7 @@ impl Queue {
         unreached.into_iter().for_each(|found| self.hold(found));
     }
 
-    /// Gives up the place of a probe that has a better one, was reached, or is claimed by a
+    /// Drops the place of a probe that has a better place, was reached, or is claimed by a
     /// redirect. Returns false for any other entry.
     pub(super) fn supersede(&mut self, index: usize) -> bool {
         let found = &self.entries[index].entry.discovered;
@@ -93,13 +94,13 @@ impl Queue {
         true
     }
 
-    /// Gives up the claims of an entry whose lease has ended.
+    /// Releases the claims of an entry whose lease has ended.
     pub(super) fn give_up_claims(&mut self, sequence: u64) {
         self.claims.retain(|_, owner| *owner != sequence);
         self.queue_unclaimed();
     }
 
-    /// Queues the held URLs that are no longer claimed.
+    /// Queues the held URLs whose claims have ended.
     pub(super) fn queue_unclaimed(&mut self) {
         let held = self.held.values();
         let unclaimed = held.filter(|found| !self.claims.contains_key(&found.url));

@@ -73,7 +73,7 @@ impl Queue {
         }
     }
 
-    /// Returns true if an entry waits whose host is not past its last chance.
+    /// Returns true if an entry is waiting whose host is not past its last chance.
     fn is_worth_waiting(&self, filter: LeaseFilter) -> bool {
         self.entries.iter().any(|waiting| {
             let found = &waiting.entry.discovered;
@@ -82,15 +82,15 @@ impl Queue {
         })
     }
 
-    /// Returns true if an entry other than the probe of a mirror can be leased now. If mirrors wait
-    /// for none, it is one of a host past its last chance.
+    /// Returns true if an entry other than the probe of a mirror can be leased now. If mirrors do
+    /// not wait for any entry, this entry is of a host past its last chance.
     fn has_unreachable(&self, now: Timestamp, filter: LeaseFilter) -> bool {
         let first = self.first(now, filter, false, &HashSet::new());
         first.is_some_and(|index| !self.expects_better(index, now))
     }
 
-    /// Returns the entry whose turn it is at `now`, were it not for better ones to come. The hosts
-    /// of this round have had theirs.
+    /// Returns the entry whose turn it is at `now`, ignoring better entries to come. The hosts in
+    /// `round` have had their turn.
     fn first(
         &self,
         now: Timestamp,
@@ -108,7 +108,7 @@ impl Queue {
         first.map(|(index, _)| index)
     }
 
-    /// Returns the times at which hosts become ready, or are no longer waited for.
+    /// Returns the times at which hosts become ready or the waits for hosts end.
     fn times(&self, now: Timestamp, filter: LeaseFilter, mirrors: bool) -> Vec<Timestamp> {
         let busy = self.busy_domains();
         let open = self
@@ -119,7 +119,7 @@ impl Queue {
         if !first.is_some_and(|first| self.expects_better(first, now)) {
             return open.map(|waiting| self.ready_at(waiting)).collect();
         }
-        // Probes go behind the pages that are waited for.
+        // Probes go after the awaited pages.
         let pages = open.filter(|waiting| !waiting.entry.discovered.is_probed());
         let times = pages.map(|waiting| self.ready_at(waiting));
         let ends = self.awaited().into_iter().map(|(end, _)| end);
@@ -137,8 +137,7 @@ impl Queue {
         is_page && found.promise().is_some() && self.awaited().iter().any(is_better)
     }
 
-    /// Returns the end of the wait for each host with a promise, and the place of the best of its
-    /// URLs.
+    /// Returns the end of the wait for each host with a promise, and the rank of its best URL.
     fn awaited(&self) -> Vec<(Timestamp, u16)> {
         if !self.rules.best_first || self.rules.patience.is_zero() {
             return Vec::new();
@@ -166,7 +165,7 @@ impl Queue {
         awaited.collect()
     }
 
-    /// Leases a set-aside entry, alone, when nothing is out and nothing else can be leased.
+    /// Leases a set-aside entry, alone, when nothing is out and no other entry can be leased.
     fn lease_aside(&mut self, now: Timestamp, want: usize, filter: LeaseFilter) -> Supply {
         let aside = self.entries.iter().enumerate().filter(|(_, waiting)| {
             !waiting.leased
@@ -231,7 +230,8 @@ impl Queue {
         )
     }
 
-    /// Returns the place of an entry among those of other hosts: probes take turns by time alone.
+    /// Returns the rank of an entry among the entries of other hosts: probes take turns by time
+    /// alone.
     fn in_turns(&self, found: &DiscoveredUrl) -> u16 {
         match found.is_probed() && !found.is_mirrored() {
             true => u16::from(DiscoveredUrl::PROBED) << 8,
@@ -239,8 +239,8 @@ impl Queue {
         }
     }
 
-    /// Returns the place of a page among those of other hosts, by its promise and the dry spell of
-    /// its host.
+    /// Returns the rank of a page among the pages of other hosts, by its promise and the dry spell
+    /// of its host.
     fn among_hosts(&self, found: &DiscoveredUrl) -> u16 {
         let dry_spell = self.dry_spells.get(&found.url.host());
         let levels = dry_spell.map_or(0, |spell| spell.levels());

@@ -127,7 +127,7 @@ impl Index {
         self.kept.len() as u64 - 1
     }
 
-    /// Keeps a page beside its original.
+    /// Keeps a page in addition to its original.
     fn retain(
         &mut self,
         page: &Page,

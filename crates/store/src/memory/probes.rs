@@ -8,8 +8,8 @@ use crate::reason::Reason;
 use crate::visit_record::VisitRecord;
 
 impl Queue {
-    /// Notes the discovered URLs that are under way as probes. If these visits do not take place,
-    /// the URLs wait as they were discovered now.
+    /// Notes the discovered URLs that are out on lease as probes. If these visits do not take
+    /// place, the URLs are queued as they were discovered now.
     pub(super) fn note_wanted(&mut self, discovered: &[DiscoveredUrl]) {
         for found in discovered.iter().filter(|found| !found.is_probed()) {
             if let Some(wanted) = self.out_probes.get_mut(&found.url) {
@@ -32,7 +32,7 @@ impl Queue {
         discovered.extract_if(.., is_wanted_again).collect()
     }
 
-    /// Queues a URL again that was left out unvisited.
+    /// Queues again a URL that was left out unvisited.
     pub(super) fn revoke_left_out(&mut self, discovered: DiscoveredUrl) {
         let is_its =
             |row: &VisitRecord| row.url == discovered.url && row.pattern_that_left_out().is_some();
@@ -54,7 +54,7 @@ impl Queue {
         true
     }
 
-    /// Queues the URLs again that reopened patterns and folders left out.
+    /// Queues again the URLs that were left out by patterns and folders that have been reopened.
     pub(super) fn requeue_reopened(&mut self) {
         while let Some(rows) = self.patterns.to_requeue() {
             let pages: Vec<UrlKey> = rows.iter().map(|(page, _)| page).collect();

@@ -22,9 +22,9 @@ pub(super) struct Queue {
     pub(super) patterns: Patterns,
     pub(super) entries: Vec<Waiting>,
     pub(super) seen: HashSet<PageUrl>,
-    /// URLs found on left-out pages only.
+    /// URLs found only on left-out pages.
     pub(super) probed: HashSet<PageUrl>,
-    /// Probes out on lease, each with its discovery on a kept page meanwhile.
+    /// Probes out on lease, each with its discovery on a kept page in the meantime.
     pub(super) out_probes: HashMap<PageUrl, Option<DiscoveredUrl>>,
     /// The leased entry that claimed a URL.
     pub(super) claims: HashMap<PageUrl, u64>,
@@ -38,22 +38,22 @@ pub(super) struct Queue {
     /// The time of the last lease of each host in this session.
     pub(super) asked_at: HashMap<Host, Timestamp>,
     pub(super) paces: HashMap<Host, Pace>,
-    /// The time before which no host is leased.
+    /// Earliest time of a lease of any host.
     floor: Timestamp,
-    /// The order of discovery of hosts; of those that are ready at the same time, the first goes
-    /// first.
+    /// The order of discovery of hosts, which breaks ties between hosts that become ready at the
+    /// same time.
     pub(super) order: HashMap<Host, usize>,
     pub(super) pages: HashMap<Host, u64>,
     pub(super) dry_spells: HashMap<Host, DrySpell>,
     pub(super) robots: HashMap<String, Robots>,
     pub(super) next_sequence: u64,
     pub(super) rows: Vec<VisitRecord>,
-    /// The priority at which each URL was visited last.
+    /// The priority of each URL at its last visit.
     pub(super) priorities: HashMap<PageUrl, u8>,
     pub(super) totals: Totals,
     next_ticket: u64,
     early: HashMap<u64, Ended>,
-    /// The sequence of a set-aside entry out on lease: nothing else is leased meanwhile.
+    /// The sequence number of a set-aside entry out on lease, which excludes all other leases.
     pub(super) alone: Option<u64>,
     /// Admitted pages that were forgotten.
     pub(super) forgotten: HashSet<UrlKey>,
@@ -66,12 +66,12 @@ pub(super) struct Waiting {
     pub(super) entry: QueueEntry,
     /// Set while it is postponed.
     pub(super) not_before: Option<Timestamp>,
-    /// Set once it was postponed.
+    /// Set once it has been postponed.
     due: Option<Timestamp>,
     pub(super) leased: bool,
 }
 
-/// A finished visit that waits for its turn in the archive.
+/// A finished visit that waits for its turn in the order of the archive.
 struct Ended {
     visit: FinishedVisit,
     waiting: Waiting,
@@ -175,7 +175,7 @@ impl Queue {
         self.pace(host).is_past_last_chance(pages > 0)
     }
 
-    /// Records a pace: the latest counts, but no wait becomes shorter.
+    /// Records a pace: the latest pace counts, but no wait becomes shorter.
     pub(super) fn record_pace(&mut self, host: &Host, pace: Pace) {
         let pace = self.pace(host).then(pace);
         self.paces.insert(host.clone(), pace);
@@ -222,7 +222,7 @@ impl Queue {
         }
     }
 
-    /// Returns the entries of finished visits that wait for their turn in the archive.
+    /// Returns the entries of finished visits that wait for their turn in the order of the archive.
     pub(super) fn ended(&self) -> impl Iterator<Item = &Waiting> {
         self.early.values().map(|ended| &ended.waiting)
     }
@@ -240,7 +240,7 @@ impl Queue {
             ..
         } = ended.visit;
         finds.retain(|found| !reached.contains(&found.url));
-        // The links are queued by the state of the patterns when the page was read: before it is
+        // The links are queued by the state of the patterns when the page was read, before it is
         // counted.
         self.totals.count(&row);
         let is_new = |found: &&DiscoveredUrl| !self.is_seen(found);
@@ -270,7 +270,8 @@ impl Queue {
         self.revoke_void();
     }
 
-    /// Forgets an admitted page. The pages that were left out as duplicates of a kept page stay so.
+    /// Forgets an admitted page. If the page is kept, pages left out as its duplicates stay left
+    /// out.
     pub(super) fn forget(&mut self, page: UrlKey) {
         if !self.rows.iter().any(|row| row.url.key() == page) {
             self.forgotten.insert(page);
@@ -278,7 +279,7 @@ impl Queue {
         }
     }
 
-    /// Queues pages again that were left out as duplicates of a page that was forgotten.
+    /// Queues again the pages that were left out as duplicates of a forgotten page.
     fn revoke_void(&mut self) {
         let is_void = |row: &mut VisitRecord| {
             let original = row.duplicate_of.as_ref();
@@ -330,7 +331,7 @@ impl Queue {
 }
 
 impl Queue {
-    /// Ends the session, in order or by a death, and begins the next one.
+    /// Ends the session, cleanly or by a death, and begins the next one.
     pub(super) fn begin_session(&mut self, now: Timestamp, in_order: bool) {
         for (_, ended) in std::mem::take(&mut self.early) {
             let host = ended.visit.row.url.host();

@@ -1,17 +1,17 @@
 //! Closed patterns and folders: their probes, and the last look at the URLs that they left out.
 //!
-//! Invariant: both types are on disk as part of the frontier's tables (postcard). They are two,
-//! because patterns and folders have other fields between them there.
+//! Invariant: both types are on disk as part of the frontier's tables (postcard). They are separate
+//! types, because patterns and folders have other fields between them there.
 
 use serde::{Deserialize, Serialize};
 
 use super::left::LeftRows;
 
-/// The maximum number of left-out pages that are visited all the same, once, when nothing else of
-/// the crawl is left to do.
+/// Maximum number of left-out pages that are still visited, once, when the crawl is otherwise
+/// finished.
 const LAST_LOOK: usize = 256;
-/// If at least one visit in this many brought something new, as many pages as were visited may be
-/// visited then: the pattern costs at most twice as much.
+/// If at least one visit in this many brought something new, the limit of left-out pages rises to
+/// the number of visits so far. So the pattern costs at most twice as much.
 const HONEST_ONE_IN: u64 = 20;
 
 /// The probes of a closed pattern or folder.
@@ -21,9 +21,9 @@ pub(super) struct Closed {
     pub(super) since: u32,
     /// URLs to leave out before the next probe.
     pub(super) gap: u32,
-    /// Probes in a row that brought something new; at most 1 for a folder.
+    /// Consecutive probes that brought something new; at most 1 for a folder.
     pub(super) hopeful: u8,
-    /// True while a probe is under way.
+    /// True while a probe is in progress.
     #[serde(skip)]
     probing: bool,
 }
@@ -45,14 +45,14 @@ impl Closed {
         self.since = self.since.saturating_add(1);
     }
 
-    /// Returns true if the next URL is to be visited as a probe.
+    /// Returns true if the next URL should be visited as a probe.
     pub(super) fn probe(&mut self) -> bool {
         let probe = self.since >= self.gap && !self.probing;
         self.probing |= probe;
         probe
     }
 
-    /// Ends the probe that is under way, if any.
+    /// Ends the probe in progress, if any.
     pub(super) fn end_probe(&mut self) {
         self.probing = false;
     }
@@ -62,9 +62,10 @@ impl Closed {
 /// at the end of the crawl or by hand.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct LastLook {
-    /// True once it was taken.
+    /// True once the last look has been taken.
     taken: bool,
-    /// Visits before it may be closed again: as many as it had left out by then.
+    /// Number of visits before it may be closed again: at first, the number of URLs that it had
+    /// left out by then.
     grace: u64,
 }
 
@@ -80,14 +81,14 @@ impl LastLook {
         self.grace = self.grace.saturating_sub(1);
     }
 
-    /// Returns true if it may be closed.
+    /// Returns true if the pattern or folder may be closed.
     pub(super) const fn is_over(&self) -> bool {
         self.grace == 0
     }
 
-    /// Returns true if so few pages were left out that they are visited when nothing else is left
-    /// to do. `new` and `fruitless` count the visits so far. A trap leaves out more, or is looked
-    /// at only once.
+    /// Returns true if the number of left-out pages is small enough to visit them when the crawl is
+    /// otherwise finished. `new` and `fruitless` count the visits so far. A trap leaves out more,
+    /// or gets only one last look.
     pub(super) fn is_worth_it(&self, left: &LeftRows, new: u64, fruitless: u64) -> bool {
         !self.taken && (1..=most_left(new, fruitless)).contains(&left.len())
     }

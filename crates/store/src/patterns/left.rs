@@ -1,14 +1,14 @@
 //! The rows of URLs that were left out unvisited, by the URL's key.
 //!
-//! Invariant: ascending keys, each once, so that the order in which rows are queued again does not
-//! depend on the order in which they came.
+//! Invariant: keys are ascending and unique, so that rows are queued again in an order that does
+//! not depend on their insertion.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use web::UrlKey;
 
-/// The maximum number of rows that are remembered in a crawl, 16 bytes each.
+/// Maximum number of rows that are remembered in a crawl, 16 bytes each.
 pub(super) const MAX_LEFT_ROWS: usize = 1 << 20;
 
 /// The places of rows in the journal.
@@ -16,7 +16,7 @@ pub(super) const MAX_LEFT_ROWS: usize = 1 << 20;
 pub(crate) struct LeftRows(BTreeMap<u64, u64>);
 
 impl LeftRows {
-    /// Adds a row. Returns false if it was there.
+    /// Adds a row. Returns false if it was already there.
     pub(super) fn insert(&mut self, page: UrlKey, place: u64) -> bool {
         self.0.insert(page.as_u64(), place).is_none()
     }

@@ -10,12 +10,12 @@ use web::{Host, UrlPattern};
 pub struct PatternName {
     /// The host.
     pub host: Host,
-    /// The pattern below it.
+    /// The pattern below that host.
     pub pattern: UrlPattern,
 }
 
 impl PatternName {
-    /// Parses a name as it is printed; returns none if it has no path.
+    /// Parses a name as it is printed; returns `None` if it lacks a path.
     #[must_use]
     pub fn from_text(text: &str) -> Option<Self> {
         let (host, pattern) = text.split_at(text.find('/')?);

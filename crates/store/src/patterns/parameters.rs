@@ -1,19 +1,19 @@
 //! Parameters: the yield of all queries of a path that have one parameter, `/list?sort&**`.
 //!
-//! A shop shows each list in several orders, as a grid, by price, and in every combination: 31
-//! exact patterns for five parameters, of which each would be visited until it is closed. One page
-//! in eight says something new, since it shows another selection of goods, and none leads to goods
-//! that were not known. So a visit counts for each parameter of its URL, too, and a parameter is
-//! closed in all its combinations after a hundred visits in a row of which none led to an unknown
-//! URL (other than one more view with this parameter) and fewer than one in five said something
-//! new.
+//! A shop shows each list in several orders, as a grid, by price, and in every combination. For
+//! five parameters, there are 31 exact patterns, and each would be visited until it is closed. One
+//! page in eight has something new, since it shows another selection of goods, but its links only
+//! go to known goods. So a visit also counts for each parameter of its URL. A parameter is closed
+//! in all its combinations after a hundred visits in a row that found no unknown URL (other than
+//! one more view with this parameter), if fewer than one in five brought something new.
 //!
-//! A page that repeats does not tell which parameter is to blame: `?page&sort` repeats because of
-//! `sort`. Therefore a closed parameter leaves out no URL of an exact pattern that had only a few
-//! visits, led on, or said something new on one page in five: `?page` stays open by itself, and
-//! each combination is sampled before it is left out. A probe that leads on reopens the parameter.
+//! A page that repeats another does not reveal which parameter is to blame: `?page&sort` repeats
+//! because of `sort`. Therefore, a closed parameter does not leave out URLs of an exact pattern
+//! that has had only a few visits, found unknown URLs, or brought something new on one page in
+//! five. `?page` stays open on its own, and each combination is sampled before it is left out. A
+//! probe that finds unknown URLs reopens the parameter.
 //!
-//! A path with one exact pattern has no parameters: they would repeat that pattern.
+//! A path with only one exact pattern has no parameters, because they would repeat that pattern.
 
 use web::{Generality, Host, PageUrl, UrlPattern};
 
@@ -24,13 +24,14 @@ use crate::discovered_url::DiscoveredUrl;
 use crate::reason::Reason;
 use crate::visit_record::VisitRecord;
 
-/// Parameters of a host.
+/// Maximum number of parameters of a host.
 const MAX_PARAMETERS: usize = 64;
 
 impl Patterns {
-    /// Counts a visit for each parameter of its URL, except where a closed one does not decide
-    /// about it. Returns true if it led to an unknown URL that is not one more view: one without
-    /// all of its parameters. It is called before the visit counts for its pattern.
+    /// Counts a visit for each parameter of its URL, except for closed parameters that do not
+    /// decide about the URL. Returns true if the visit found an unknown URL that is more than
+    /// another view: a URL that lacks one of the parameters. Call it before the visit is counted
+    /// for its pattern.
     pub(super) fn count_for_parameters(
         &mut self,
         visit: Visit,
@@ -70,8 +71,8 @@ impl Patterns {
         leads_anywhere
     }
 
-    /// Adds a parameter of this exact pattern. Returns false if there is no room for it, or if its
-    /// path has no other query.
+    /// Adds a parameter of this exact pattern. Returns false if there is not enough room, or if its
+    /// path lacks other queries.
     fn begin_parameter(&mut self, name: &PatternName, exact: &UrlPattern) -> bool {
         let Some(of_host) = self.hosts.get_mut(name.host.as_str()) else {
             return false;
@@ -105,7 +106,7 @@ impl Patterns {
         })
     }
 
-    /// Takes back that the visit of a page was new for its parameters.
+    /// Uncounts the visit of a page as new for its parameters.
     pub(super) fn take_back_new_of_parameters(&mut self, page: &PageUrl) {
         let exact = UrlPattern::of(page, Generality::Exact);
         for name in names(page, &exact) {
@@ -114,7 +115,7 @@ impl Patterns {
     }
 
     /// Returns the reason to leave out a URL that comes up for lease: one of its parameters is
-    /// closed. Now and then a URL is let through as a probe.
+    /// closed. From time to time, a URL is let through as a probe.
     pub(super) fn bar_by_parameter(&mut self, url: &PageUrl) -> Option<Reason> {
         let exact = UrlPattern::of(url, Generality::Exact);
         if self.is_decided_alone(url, &exact) {

@@ -11,50 +11,51 @@ use super::left::LeftRows;
 use crate::harvest::Harvest;
 use crate::visit_record::{Fate, VisitRecord};
 
-/// The generality of parameters, after those of patterns.
+/// The generality of parameters, which follows the generalities of patterns.
 pub(super) const PARAMETER: u8 = Generality::ALL.len() as u8;
-/// Visits after which a pattern may become poor.
+/// Minimum number of visits of a poor pattern.
 const POOR_VISITS: u32 = 30;
-/// The visits that decide on that, and the share of new pages in per cent below which it is poor.
+/// Number of recent visits that decide whether a pattern is poor, and the percentage of new pages
+/// below which it is.
 const POOR_WINDOW: u32 = 50;
 const POOR_PERCENT: u32 = 5;
-/// The last visits that decide on closing, and the maximum of new pages among them.
+/// Number of recent visits that decide on closing, and the maximum number of new pages among them.
 const CLOSED_WINDOW: u32 = 100;
 const CLOSED_NEW: u32 = 1;
-/// The window of a pattern that has all query parameters of a poor or closed one and more: `?sort`
-/// brings nothing new, so `?look&sort` is not expected to.
+/// The window of a pattern that has all query parameters of a poor or closed pattern and more:
+/// `?sort` brings nothing new, so `?look&sort` probably will not either.
 const SUSPECT_WINDOW: u32 = 40;
-/// The share of new pages in per cent below which a parameter may be closed; and the visits of an
-/// exact pattern with a closed parameter before it is judged by that.
+/// The percentage of new pages below which a parameter may be closed; and the number of visits of
+/// an exact pattern with a closed parameter before that parameter applies.
 const PARAMETER_PERCENT: u32 = 20;
 const SAMPLES: u32 = 16;
-/// URLs of a closed pattern that are left out before the first probe; twice as many before each one
-/// after that, up to the last.
+/// Number of URLs of a closed pattern that are left out before the first probe. It doubles before
+/// each further probe, up to the last gap.
 const FIRST_GAP: u32 = 16;
 const LAST_GAP: u32 = 1_024;
 /// The gap after a probe that brought something new, and the number of such probes in a row that
 /// reopen the pattern.
 const HOPEFUL_GAP: u32 = 2;
 const REOPENING_PROBES: u8 = 3;
-/// Pages compared with a topic after which a pattern is put behind if none is about it.
+/// Number of pages compared with a topic that put a pattern behind if all are off topic.
 const OFF_TOPIC_VISITS: u32 = 16;
-/// Examples that are kept: the latest.
+/// Number of the latest examples that are kept.
 const EXAMPLES: usize = 3;
 
 /// The state of a pattern: the order in which its URLs are visited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PatternState {
-    /// Like all others.
+    /// In the usual order.
     Open,
-    /// Behind all others of the host.
+    /// Behind all other URLs of the host.
     Poor,
-    /// Not at all, except for a probe now and then.
+    /// Not at all, except for occasional probes.
     Closed,
 }
 
 impl PatternState {
-    /// Returns the word in reports.
+    /// Returns the word for it in reports.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -80,14 +81,14 @@ pub(super) enum Visit {
     New,
     Repeated,
     Nothing,
-    /// A page that is not about the topic. It was not compared with other pages, so it says nothing
-    /// about what is new.
+    /// A page that is not about the topic. It was not compared with other pages, so it does not
+    /// show whether the pattern brings something new.
     OffTopic,
     LeftOut,
 }
 
 impl Example {
-    /// Remembers a visit that brought nothing new among the latest ones.
+    /// Adds a visit that brought nothing new to the latest examples.
     pub(super) fn remember(examples: &mut Vec<Self>, row: &VisitRecord) {
         let original = row.duplicate_of.as_ref().map(|url| url.as_str().into());
         let url = row.url.as_str().into();
@@ -97,13 +98,13 @@ impl Example {
 }
 
 impl Visit {
-    /// Returns the yield of a visit; none if it says nothing about the pattern: the host failed, or
-    /// nothing was requested.
+    /// Returns the yield of a visit; `None` if it says nothing about the pattern: the host failed,
+    /// or nothing was requested.
     pub(super) fn of(row: &VisitRecord) -> Option<Self> {
         match row.fate {
             Fate::Unique | Fate::Changed => Some(Self::New),
-            // A page that is unchanged since an earlier crawl does not speak against its pattern;
-            // one that repeats another page of that crawl does.
+            // A page that is unchanged since an earlier crawl does not count against its pattern; a
+            // page that repeats another page of that crawl does.
             Fate::ExactDuplicate | Fate::NearDuplicate if row.repeats_itself() => Some(Self::New),
             Fate::ExactDuplicate | Fate::NearDuplicate => Some(Self::Repeated),
             Fate::OffTopic => Some(Self::OffTopic),
@@ -125,17 +126,17 @@ pub(super) struct Pattern {
     harvest: Harvest,
     /// The last visits, the latest in the lowest bit: 1 for each that brought something new.
     recent: u128,
-    /// The same visits: 1 for each that led to a URL outside the pattern that was not known.
+    /// The same visits: 1 for each that found an unknown URL outside the pattern.
     leading: u128,
-    /// The number of these, up to the window.
+    /// Number of recent visits, up to the window.
     recent_visits: u32,
     closed: Option<Closed>,
-    /// The time of its last visit, in visits.
+    /// The time of its last visit, measured in visits.
     touched: u64,
     examples: Vec<Example>,
     /// The rows of the URLs left out since it was closed.
     left: LeftRows,
-    /// The number of rows of its URLs that are remembered by parameters, which left them out.
+    /// Number of rows of its URLs that parameters left out and remember.
     pub(super) left_to_parameters: u64,
     last_look: LastLook,
 }
@@ -199,8 +200,8 @@ impl Pattern {
         }
     }
 
-    /// Takes back that a visit brought something new: a later page repeats it. Which of the last
-    /// visits it was is not known, so that the latest new one counts.
+    /// Takes back that a visit brought something new, because a later page repeats it. It is not
+    /// known which of the last visits it was, so the latest new one is changed.
     pub(super) fn take_back_new(&mut self) {
         if self.new > 0 {
             self.new -= 1;
@@ -209,7 +210,7 @@ impl Pattern {
         }
     }
 
-    /// Remembers the place of the row of a URL that was left out. Returns false if it was known.
+    /// Remembers the place of the row of a left-out URL. Returns false if it was already known.
     pub(super) fn remember_left_out(&mut self, page: UrlKey, place: u64) -> bool {
         self.left.insert(page, place)
     }
@@ -230,19 +231,19 @@ impl Pattern {
         &self.left
     }
 
-    /// Returns true for a closed pattern that left out so few pages that they are visited when
-    /// nothing else is left to do. `visits` counts the fruitful and the fruitless visits; the more
-    /// of them were fruitful, the more pages may be left.
+    /// Returns true for a closed pattern with few enough left-out pages to visit them when the
+    /// crawl is otherwise finished. `visits` counts the fruitful and the fruitless visits; the
+    /// higher the share of fruitful visits, the more pages may be left.
     pub(super) fn is_worth_a_last_look(&self, visits: (u64, u64)) -> bool {
         self.closed.is_some() && self.last_look.is_worth_it(&self.left, visits.0, visits.1)
     }
 
-    /// Returns the number of visits that brought something new, and of those that did not.
+    /// Returns the numbers of visits that brought something new, and that did not.
     pub(super) const fn visits(&self) -> (u64, u64) {
         (self.new, self.repeated + self.nothing)
     }
 
-    /// Returns true for an exact pattern that stays open whatever its parameters are.
+    /// Returns true for an exact pattern that stays open regardless of its parameters.
     pub(super) fn is_open_by_itself(&self) -> bool {
         !self.is_parameter() && self.closed.is_none() && self.is_decided_alone()
     }
@@ -257,7 +258,7 @@ impl Pattern {
         self.harvest
     }
 
-    /// Returns true if no page of many was about the topic.
+    /// Returns true if many pages were compared with the topic, and none was about it.
     const fn is_off_topic(&self) -> bool {
         self.harvest.judged >= OFF_TOPIC_VISITS && self.harvest.on_topic == 0
     }
@@ -283,23 +284,23 @@ impl Pattern {
         self.generality == PARAMETER
     }
 
-    /// Returns true if its parameters do not decide about the URLs of this exact pattern: it is
-    /// closed or looked at itself, had few visits yet, or brings something new.
+    /// Returns true if parameters do not decide about the URLs of this exact pattern. It is closed
+    /// or has a last look itself, has had few visits, or brings something new.
     pub(super) fn is_decided_alone(&self) -> bool {
         let is_seen_to = self.closed.is_some() || !self.last_look.is_over();
         is_seen_to || self.recent_visits < SAMPLES || !self.is_fruitless_view()
     }
 
-    /// Returns true if few of its last visits brought something new, and none led on: the views of
-    /// known lists.
+    /// Returns true if few of its last visits brought something new, and none found unknown URLs
+    /// outside the pattern: the views of known lists.
     fn is_fruitless_view(&self) -> bool {
         let window = self.recent_visits.min(CLOSED_WINDOW);
         let is_new = self.new_of_last(window) * 100 >= window * PARAMETER_PERCENT;
         !is_new && self.leading & last(window) == 0
     }
 
-    /// Returns true if a change is due: closing, or reopening. Fewer visits close a pattern that is
-    /// suspect: it has the query parameters of a poor or closed one and more.
+    /// Returns true if a change is due: closing or reopening. A suspect pattern is closed after
+    /// fewer visits; it has the query parameters of a poor or closed pattern and more.
     pub(super) fn is_due(&self, is_suspect: bool) -> bool {
         match &self.closed {
             Some(closed) => closed.hopeful >= REOPENING_PROBES,
@@ -323,7 +324,7 @@ impl Pattern {
         self.closed = Some(Closed::new(FIRST_GAP));
     }
 
-    /// Restarts the evidence; the counts stay.
+    /// Clears the recent visits; the counts stay.
     pub(super) fn reopen(&mut self) {
         if self.closed.is_some() && !self.is_due(false) {
             self.last_look.take(&self.left);
@@ -332,12 +333,12 @@ impl Pattern {
         (self.recent, self.leading, self.recent_visits) = (0, 0, 0);
     }
 
-    /// Returns true if the next URL of this closed pattern is to be visited as a probe.
+    /// Returns true if the next URL of this closed pattern should be visited as a probe.
     pub(super) fn probe(&mut self) -> bool {
         self.closed.as_mut().is_some_and(Closed::probe)
     }
 
-    /// Ends a probe that is under way.
+    /// Ends a probe in progress.
     pub(super) fn end_probe(&mut self) {
         self.closed.iter_mut().for_each(Closed::end_probe);
     }
@@ -356,12 +357,12 @@ impl Pattern {
         }
     }
 
-    /// Returns the order of forgetting: the smallest goes first.
+    /// Returns the sort key for forgetting: the smallest is forgotten first.
     pub(super) fn idleness(&self) -> (bool, u64) {
         (self.closed.is_some(), self.touched)
     }
 
-    /// Returns true for patterns, and for parameters that have left out something.
+    /// Returns true for patterns, and for parameters that are closed or have left out URLs.
     pub(super) fn is_reported(&self) -> bool {
         !self.is_parameter() || self.closed.is_some() || self.left_out > 0
     }

@@ -1,27 +1,28 @@
 //! Pages known only from left-out pages: visited as a sample, and closed folder by folder.
 //!
-//! The links of a duplicate resolve against its own URL, so they may lead to unseen pages (the
-//! second edition of a manual behind an index that is equal to the first one's) or to a mirror of
-//! known ones. Only a visit shows which. So the targets of such links wait behind everything else
-//! of their registrable domain ([`DiscoveredUrl::PROBED`](crate::DiscoveredUrl::PROBED)), or of the
-//! crawl ([`DiscoveredUrl::MIRRORED`](crate::DiscoveredUrl::MIRRORED)), in an order drawn from the
-//! URLs, and each visit is counted for every folder above it:
+//! The links of a duplicate resolve against its own URL, so they may point to unseen pages or to a
+//! mirror of known pages. An example of the former is the second edition of a manual behind an
+//! index equal to the first edition's. Only a visit shows which. So the targets of such links wait
+//! behind everything else of their registrable domain
+//! ([`DiscoveredUrl::PROBED`](crate::DiscoveredUrl::PROBED)), or of the crawl
+//! ([`DiscoveredUrl::MIRRORED`](crate::DiscoveredUrl::MIRRORED)), in an order derived from the
+//! URLs. Each visit is counted for every folder above it:
 //!
 //! | level | closed after this many visits in a row that brought nothing new |
 //! |---|---|
 //! | a folder, the host's root included | 160 |
 //! | all hosts of a registrable domain | 640 |
 //!
-//! A closed level is visited once after 64 URLs left out, then after 128, … 4,096. One page that
-//! says something new reopens it.
+//! In a closed level, one URL is visited after 64 URLs were left out, then after 128, … 4,096. One
+//! page with something new reopens it.
 //!
 //! The URLs that a closed folder left out are remembered by the places of their rows, and queued
 //! again when the folder reopens. `probe_simulation.rs` shows the cost of a full mirror, and the
-//! loss of an edition that is half new.
+//! loss for an edition that is half new.
 //!
-//! Invariants: a function of the journal, and on disk as part of the frontier's tables (postcard).
-//! The number of folders and of places of rows in a crawl is capped. Folders beyond the cap are not
-//! closed.
+//! Invariants: it is a function of the journal, and on disk as part of the frontier's tables
+//! (postcard). The number of folders and of places of rows in a crawl is capped. Folders beyond the
+//! cap are not closed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,26 +37,26 @@ use super::{PatternReport, set_member};
 use crate::reason::Reason;
 use crate::visit_record::VisitRecord;
 
-/// Fruitless visits in a row that close a folder.
+/// Number of consecutive fruitless visits that close a folder.
 const CLOSED_AFTER: u32 = 160;
 /// The same for all hosts of a registrable domain.
 const CLOSED_AFTER_OF_DOMAIN: u32 = 640;
-/// URLs of a closed folder that are left out before one is visited; twice as many before each one
-/// after that, up to the last.
+/// Number of URLs of a closed folder that are left out before one is visited. It doubles before
+/// each further visit, up to the last gap.
 const FIRST_GAP: u32 = 64;
 const LAST_GAP: u32 = 4_096;
-/// Folders in all. One takes about 200 bytes.
+/// Maximum number of folders. One takes about 200 bytes.
 const MAX_FOLDERS: usize = 16_384;
-/// Folders of a path that are counted, from the root on.
+/// Maximum number of folders of a path that are counted, starting with the root.
 const MAX_LEVELS: usize = 8;
-/// The end of a folder's name, which no path has.
+/// The end of a folder's name, which cannot occur in a path.
 const SUFFIX: &str = "{duplicates}";
 
-/// The folders of a crawl that were reached through left-out pages only.
+/// The folders of a crawl that were reached only through left-out pages.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Probes {
     folders: BTreeMap<PatternName, Folder>,
-    /// Folders that are to be closed or reopened.
+    /// Folders to close or reopen.
     due: BTreeSet<PatternName>,
     closed: usize,
 }
@@ -65,7 +66,7 @@ struct Folder {
     new: u64,
     fruitless: u64,
     left_out: u64,
-    /// Fruitless visits since the last one that brought something new.
+    /// Fruitless visits since the last visit that brought something new.
     in_a_row: u32,
     closed: Option<Closed>,
     /// True if it was closed and is open again.
@@ -95,7 +96,7 @@ impl Probes {
     }
 
     /// Counts a URL that was left out because of this folder, and remembers the place of its row if
-    /// one is given. Returns true if the row was not remembered before.
+    /// given. Returns true if the row was not remembered before.
     pub(super) fn left_out(
         &mut self,
         name: &PatternName,
@@ -117,8 +118,8 @@ impl Probes {
         folder.left.remove(page)
     }
 
-    /// Returns the reason to leave out a URL that comes up for lease, if its folder is closed. Now
-    /// and then one is let through.
+    /// Returns the reason to leave out a URL that comes up for lease, if its folder is closed. From
+    /// time to time, a URL is let through.
     pub(super) fn bar(&mut self, url: &PageUrl) -> Option<Reason> {
         if self.closed == 0 {
             return None;
@@ -133,14 +134,14 @@ impl Probes {
         Some(Reason::LinksOfDuplicates { name, because })
     }
 
-    /// Returns the reason to leave out a URL where such links are not followed at all.
+    /// Returns the reason to leave out a URL if such links are never followed.
     pub(super) fn unfollowed(url: &PageUrl) -> Reason {
         let name = folder_name(url.host(), "/");
         let because = "not followed (--duplicate-links none)".to_owned();
         Reason::LinksOfDuplicates { name, because }
     }
 
-    /// Returns the place of the row of a URL that was left out here.
+    /// Returns the place of the row of a URL that was left out because of a folder.
     pub(super) fn place_of(&self, url: &PageUrl) -> Option<u64> {
         let page = url.key();
         levels(url).find_map(|name| self.folders.get(&name)?.left.get(page))
@@ -159,7 +160,7 @@ impl Probes {
         });
     }
 
-    /// Returns the folder that is to be closed or reopened next, and true if it is closed now.
+    /// Returns the next folder to close or reopen, and true if it is closed now.
     pub(super) fn due(&self) -> Option<(&PatternName, bool)> {
         let name = self.due.first()?;
         Some((name, self.is_closed(name)))
@@ -171,8 +172,8 @@ impl Probes {
         self.folders.values().find(open).map(|folder| &folder.left)
     }
 
-    /// Returns a closed folder that left out so few pages that they are visited when nothing else
-    /// is left to do.
+    /// Returns a closed folder with few enough left-out pages to visit them when the crawl is
+    /// otherwise finished.
     pub(super) fn worth_a_last_look(&self) -> Option<&PatternName> {
         let is_worth_it = |(_, folder): &(&PatternName, &Folder)| {
             let (new, fruitless) = (folder.new, folder.fruitless);
@@ -185,8 +186,8 @@ impl Probes {
         self.folders.contains_key(name)
     }
 
-    /// Begins a session of these hosts. If it `probes`, the URLs that an earlier session without
-    /// probes left out are queued again.
+    /// Begins a session of the selected hosts. If `probes` is set, the URLs that an earlier session
+    /// without probes left out are queued again.
     pub(super) fn begin_session_of(&mut self, probes: bool, is_meant: &impl Fn(&str) -> bool) {
         let folders = self.folders.iter_mut();
         for (_, folder) in folders.filter(|(name, _)| is_meant(name.host.as_str())) {
@@ -195,7 +196,7 @@ impl Probes {
         }
     }
 
-    /// Forgets the folders of these hosts. Returns the number of rows that they remembered.
+    /// Forgets the folders of the selected hosts. Returns the number of rows that they remembered.
     pub(super) fn forget(&mut self, is_meant: &impl Fn(&str) -> bool) -> usize {
         let mut rows = 0;
         self.folders.retain(|name, folder| {
@@ -210,7 +211,7 @@ impl Probes {
         rows
     }
 
-    /// Returns all folders below which something was left out or closed.
+    /// Returns all folders that are closed or have left-out URLs.
     pub(super) fn reports(&self) -> impl Iterator<Item = PatternReport<'_>> {
         let is_reported =
             |(_, folder): &(&PatternName, &Folder)| folder.closed.is_some() || folder.left_out > 0;

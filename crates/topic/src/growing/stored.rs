@@ -1,8 +1,8 @@
-//! The stored form of a growing topic: the words of all its examples, since each may become the
-//! topic's with the next one.
+//! The stored form of a growing topic. It contains all words of the examples, since the next
+//! example may add any of them to the topic.
 //!
-//! The topic that was built of them is stored, too: it holds for verdicts and promises that were
-//! given, whatever a later version of this crate would build.
+//! The current topic is stored, too: earlier verdicts and link scores are based on it, even if a
+//! later version of this crate would build a different one.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::GrowingTopic;
 use crate::examples::{CountedExample, MAX_EXAMPLE_WORDS, MAX_EXAMPLES};
 use crate::topic::Topic;
 
-/// The version of stored growing topics. Those of other versions are refused.
+/// Version of stored growing topics; other versions are rejected.
 pub const GROWING_TOPIC_VERSION: u16 = 1;
 
 /// The stored form of a growing topic.
@@ -28,10 +28,11 @@ pub(super) struct StoredGrowing {
     topic: Option<Topic>,
 }
 
-/// The stored form of an example: all its words that count, since each may become the topic's.
+/// The stored form of an example: all words that count, since any of them may be added to the
+/// topic.
 #[derive(Debug, Serialize, Deserialize)]
 struct StoredCounted {
-    /// The seed that has it; none for an example that the user gave.
+    /// URL of the seed; `None` for an example that the user gave.
     seed: Option<String>,
     length: usize,
     words: BTreeMap<Box<str>, u32>,

@@ -42,7 +42,7 @@ impl Line {
     }
 }
 
-/// Returns the lines of the new text, with those of the old one that are gone; at most
+/// Returns the lines of the new text and the lines removed from the old text; at most
 /// [`caps::LISTED`].
 pub(crate) fn between(old: &str, new: &str) -> Vec<Line> {
     let old: Vec<&str> = old.lines().collect();

@@ -22,14 +22,14 @@ pub(crate) struct Orders {
     max_delay: Option<String>,
     concurrency: Option<String>,
     rate: Option<String>,
-    /// Expressions, one a line.
+    /// Expressions, one per line.
     exclude: Option<String>,
     /// The name of a host, for `host-delay`.
     host: Option<String>,
     host_delay: Option<String>,
-    /// A pattern to add to those to be reopened.
+    /// A pattern to add to the patterns to be reopened.
     reopen: Option<String>,
-    /// A URL to add to those of pages that are no duplicates.
+    /// A URL to add to the pages that are not duplicates.
     distinct: Option<String>,
     /// A selection of failed pages to request again.
     retry: Option<String>,
@@ -47,7 +47,7 @@ pub(crate) struct Values {
     pub(crate) exclude: String,
     /// Hosts with a delay of their own.
     pub(crate) hosts: Vec<(String, String)>,
-    /// Patterns that were ordered to be reopened, pages declared to be no duplicates, and failed
+    /// Patterns that were ordered to be reopened, pages declared not to be duplicates, and failed
     /// pages to request again.
     pub(crate) orders: Vec<(&'static str, String)>,
 }
@@ -56,7 +56,7 @@ impl Orders {
     /// Returns the text of the file with these orders. They are not checked.
     ///
     /// # Errors
-    /// The text cannot be changed, because it is no TOML, or a key has another shape.
+    /// The text cannot be changed, because it is not TOML, or a key has another shape.
     pub(crate) fn write_into(&self, text: &str) -> Result<String, ControlError> {
         let shape = |key: &str| ControlError::Wrong {
             line: 1,
@@ -145,7 +145,7 @@ impl Orders {
 }
 
 impl Values {
-    /// Reads the values of a file, as far as it can be read.
+    /// Reads the values of a file; values that cannot be read are left empty.
     pub(crate) fn of(text: &str) -> Self {
         let file: DocumentMut = text.parse().unwrap_or_default();
         let word = |key: &str| file.get(key).map(shown).unwrap_or_default();
@@ -188,7 +188,7 @@ fn strings(item: Option<&Item>) -> Vec<&str> {
     values.filter_map(Value::as_str).collect()
 }
 
-/// Returns the text that was typed; none if it is empty.
+/// Returns the text that was typed; `None` if it is empty.
 fn given(typed: &str) -> Option<&str> {
     Some(typed.trim()).filter(|typed| !typed.is_empty())
 }
@@ -255,7 +255,7 @@ fn remove(file: &mut DocumentMut, key: &str) {
     }
 }
 
-/// Sets or removes the delay of a host; none if `host` is no table of tables.
+/// Sets or removes the delay of a host; `None` if `host` is not a table of tables.
 fn set_host(file: &mut DocumentMut, host: &str, delay: Option<&str>) -> Option<()> {
     let mut hosts = Table::new();
     hosts.set_implicit(true);

@@ -1,5 +1,5 @@
-//! A page that repeats another, beside its original: the words in which they differ, and the
-//! figures by which they were judged.
+//! Compares a page with the original that it repeats: the words that differ, and the figures behind
+//! the verdict.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::dashboard::frame::{Frame, Html, Refusal, Tab};
 use crate::filters;
 use crate::format::{self, cut};
 
-/// Unchanged words that are shown before and behind a change.
+/// Unchanged words that are shown before and after a change.
 const CONTEXT: usize = 30;
 
 /// A piece of a text.
@@ -44,7 +44,7 @@ struct ShownText {
     is_cut: bool,
 }
 
-/// A block in which the texts differ.
+/// A block that differs between the texts.
 struct ShownBlock {
     weight: &'static str,
     original: String,
@@ -65,7 +65,7 @@ struct DifferencePage {
     texts: [ShownText; 2],
 }
 
-/// Shows a page beside its original.
+/// Shows a page next to its original.
 pub(crate) async fn show(
     State(dashboard): State<Arc<Dashboard>>,
     Extension(granted): Extension<Granted>,
@@ -110,7 +110,7 @@ fn page(frame: Frame, judged: &JudgedPair) -> DifferencePage {
     }
 }
 
-/// Returns the blocks that are shown: the ones that count first.
+/// Returns the blocks to show: first the blocks that count.
 fn blocks(blocks: &[DifferingBlock]) -> Vec<ShownBlock> {
     let text = |text: &Option<String>| cut(text.as_deref().unwrap_or_default(), caps::REASON);
     let counts = |block: &&DifferingBlock| block.weight == BlockWeight::Counts;
@@ -154,7 +154,7 @@ fn text(
 }
 
 impl ShownText {
-    /// Adds the pieces of a difference, as far as they fit.
+    /// Adds the pieces of a difference that fit.
     fn add(&mut self, difference: &Difference, whole: &str, own: RunKind) {
         let part = |bytes: &Range<usize>| whole.get(bytes.clone()).unwrap_or_default();
         let mut room = caps::PAGE_TEXT;

@@ -10,7 +10,7 @@ use crate::figures::Look;
 use crate::filters;
 use crate::format::cut;
 
-/// A page that the navigation leads to.
+/// A page in the navigation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tab {
     Overview,
@@ -21,7 +21,7 @@ pub(crate) enum Tab {
     Skipped,
     Search,
     Controls,
-    /// A page that is reached from others.
+    /// A page that is reached from other pages.
     Elsewhere,
 }
 
@@ -110,10 +110,10 @@ impl IntoResponse for Html {
     }
 }
 
-/// An answer that is no view, with a sentence for the reader.
+/// An answer other than a view, with a sentence for the reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// There is nothing under this address.
+    /// No page has this address.
     NoSuchPage,
     /// The question cannot be answered: it is wrong.
     Question(String),
@@ -157,7 +157,7 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// Returns true if text in a page leads to the view of that URL: text that was cut does not.
+/// Returns true if text in a page links to the view of that URL: text that was cut does not.
 pub(crate) fn is_link(linked: impl std::borrow::Borrow<bool>, url: impl AsRef<str>) -> bool {
     *linked.borrow() && !url.as_ref().ends_with('…')
 }

@@ -54,7 +54,7 @@ struct HostsPage {
     has_changed: bool,
 }
 
-/// Shows a page of hosts, those with most pages first.
+/// Shows a page of hosts, by descending number of pages.
 pub(crate) async fn show(
     State(dashboard): State<Arc<Dashboard>>,
     Extension(granted): Extension<Granted>,
@@ -85,7 +85,7 @@ fn of(dashboard: &Dashboard, granted: Granted, query: &HostsQuery) -> Result<Htm
     })
 }
 
-/// Returns the hosts whose names contain these letters, those with most pages first.
+/// Returns the hosts whose names contain these letters, by descending number of pages.
 fn matching<'a>(
     statistics: &'a CrawlStatistics,
     letters: &str,

@@ -1,7 +1,8 @@
 //! Pages in flight: the visits that began and have not ended, the longest first.
 //!
-//! They come from the journal, so the view is the same within the crawl and beside it. The journal
-//! has no time of a beginning: shown is the newest time before it, hence the longest possible age.
+//! They come from the journal, so the view is the same within the crawl and in another process. The
+//! journal does not store when a visit began: the newest time before the beginning is shown, hence
+//! the longest possible age.
 
 use std::sync::Arc;
 
@@ -34,7 +35,7 @@ struct VisitRow {
     url: Option<String>,
     host: String,
     not_before: Timestamp,
-    /// The longest time for which it can be under way.
+    /// The longest time that it can be under way.
     age: String,
 }
 
@@ -45,11 +46,11 @@ struct InFlightPage {
     linked: bool,
     rows: Vec<VisitRow>,
     paging: Paging,
-    /// The number of all visits under way, also of those that are not listed.
+    /// The number of all visits under way, listed or not.
     total: u64,
 }
 
-/// Returns the number of pages in flight; none if no process runs the crawl.
+/// Returns the number of pages in flight; `None` if no process runs the crawl.
 pub(crate) fn count(look: &Look<'_>, is_running: bool) -> Option<u64> {
     is_running.then(|| look.statistics.under_way().len() as u64)
 }

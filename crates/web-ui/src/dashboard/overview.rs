@@ -21,7 +21,7 @@ use crate::machine::MachineFigures;
 use crate::report::gather;
 use crate::report::{Setting, Tally, Timeline};
 
-/// The time over which rates are taken.
+/// The time span for rates.
 const RECENT: Duration = Duration::from_secs(300);
 
 #[derive(Template)]
@@ -35,7 +35,7 @@ struct OverviewPage<'a> {
     languages: &'a Tally,
     settings: &'a [Setting],
     machine: MachineFigures,
-    /// Pages in flight; none if the crawl does not run.
+    /// Pages in flight; `None` if the crawl does not run.
     in_flight: Option<u64>,
     rates: Rates,
     /// The overrides in force, in words.
@@ -45,9 +45,9 @@ struct OverviewPage<'a> {
 /// The speed of a crawl in its last minutes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Rates {
-    /// Pages a minute.
+    /// Pages per minute.
     pub(crate) pages: f64,
-    /// Bytes a second.
+    /// Bytes per second.
     pub(crate) bytes: u64,
 }
 
@@ -72,7 +72,7 @@ impl Rates {
         }
     }
 
-    /// Formats the pages a minute: few of them with a decimal.
+    /// Formats the pages per minute, with one decimal below ten.
     fn pages_a_minute(&self) -> String {
         match self.pages {
             0.0..10.0 => format!("{:.1}", self.pages),

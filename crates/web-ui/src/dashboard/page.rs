@@ -113,12 +113,12 @@ pub(crate) async fn show(
     }
 }
 
-/// Returns the name of an archive file; none for a path, which would lead out of the archive.
+/// Returns the name of an archive file; `None` for a path, which could point outside the archive.
 pub(crate) fn archived_name(file: &str) -> Option<&str> {
     archived::is_name(file).then_some(file)
 }
 
-/// Returns the page of a visited URL; none if it was not visited.
+/// Returns the page of a visited URL; `None` if it was not visited.
 fn visited(
     dashboard: &Dashboard,
     granted: Granted,
@@ -220,7 +220,7 @@ fn row_at(
     }
 }
 
-/// Returns the facts about a visit, in the order in which they are shown.
+/// Returns the facts about a visit, in display order.
 fn facts(row: &VisitRecord) -> Vec<Fact> {
     fn address(label: &'static str, url: Option<&PageUrl>) -> Option<Fact> {
         url.map(|url| Fact {

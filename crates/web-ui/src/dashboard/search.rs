@@ -45,7 +45,7 @@ struct HitRow {
 struct Answer {
     rows: Vec<HitRow>,
     paging: Option<Paging>,
-    /// The reason why there are no hits, if there is one.
+    /// The reason for an answer without hits, if there is one.
     problem: Option<String>,
 }
 
@@ -155,7 +155,7 @@ fn parts(snippet: &Snippet) -> Vec<Part> {
     parts
 }
 
-/// Explains why there is no index.
+/// Explains why the index is missing.
 fn missing(dashboard: &Dashboard) -> String {
     let directory = dashboard.crawl.directory.display();
     if ::search::exists(&dashboard.crawl.search) {

@@ -19,7 +19,8 @@ pub struct Metric {
 /// The kind of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetricKind {
-    /// A count that grows. It shrinks only if visits are revoked, which readers take for a restart.
+    /// A count that grows. It shrinks only if visits are revoked; monitoring systems interpret this
+    /// as a restart.
     Counter,
     /// A value that goes up and down.
     Gauge,

@@ -195,7 +195,7 @@ pub(crate) fn tally(counts: &NameCounts) -> Tally {
     Tally::of(counts.sorted(), counts.other())
 }
 
-/// Gathers the failures, of which at most `most` are listed.
+/// Gathers the failures, and lists at most `most`.
 pub(crate) fn failures(statistics: &CrawlStatistics, most: usize) -> Failures {
     let newest = statistics.newest(Newest::Failures);
     let newest = newest.filter(|visit| !visit.is_requisite);
@@ -276,7 +276,7 @@ const fn meaning(kind: SkippedBy) -> &'static str {
     }
 }
 
-/// Gathers the patterns that are not open, of which at most `most` are listed.
+/// Gathers the patterns that are not open, and lists at most `most`.
 pub(crate) fn patterns(statistics: &CrawlStatistics, most: usize) -> Patterns {
     let (mut closed, mut left_out) = (0, 0);
     let mut reports: Vec<PatternReport<'_>> = Vec::new();

@@ -40,10 +40,10 @@ pub struct HostLine {
     pub last_failure: Option<String>,
 }
 
-/// Hosts, those with most pages first. At most [`crate::caps::HOSTS`] are listed.
+/// Hosts, by descending number of pages. At most [`crate::caps::HOSTS`] are listed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Hosts {
-    /// Hosts of which a URL was queued.
+    /// Hosts with at least one queued URL.
     pub total: u64,
     /// The hosts.
     pub listed: Vec<HostLine>,
@@ -59,7 +59,7 @@ impl Hosts {
         self.listed.len() as u64
     }
 
-    /// Returns the greatest number of pages of a host.
+    /// Returns the maximum number of pages per host.
     pub(crate) fn most(&self) -> u64 {
         let pages = self.listed.iter().map(|host| host.sums.visits.pages);
         pages.max().unwrap_or(0)
@@ -75,8 +75,8 @@ pub struct Politeness {
     pub hosts: u64,
     /// Requests that were compared with an earlier one to the same host.
     pub compared: u64,
-    /// Requests among them that came too soon.
+    /// Compared requests that came too soon.
     pub too_soon: u64,
-    /// The first of these, in words.
+    /// The first such requests, in words.
     pub complaints: Vec<String>,
 }

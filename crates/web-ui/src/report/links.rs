@@ -40,9 +40,9 @@ impl Failures {
 /// A link to a page that does not exist.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct BrokenLink {
-    /// The URL that the link leads to, cut.
+    /// The target of the link, cut.
     pub url: String,
-    /// The first page that was found to have the link, cut; none for a seed.
+    /// The first page that was found to have the link, cut; `None` for a seed.
     pub via: Option<String>,
     /// The status code of the answer, if there was one.
     pub status: Option<u16>,
@@ -69,8 +69,8 @@ impl BrokenLinks {
 /// URLs that were not visited for reasons of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SkippedKind {
-    /// The kind, as in `crawler skipped --why`; `waiting` is the queue, which is counted there
-    /// among the limits.
+    /// The kind, as in `crawler skipped --why`; `waiting` is the queue, which that command counts
+    /// as a limit.
     pub kind: &'static str,
     /// The meaning of the kind.
     pub meaning: &'static str,
@@ -87,8 +87,8 @@ pub struct LeftOut {
     pub links: u64,
 }
 
-/// URLs that were seen and not visited, as far as the journal has them: links out of the scope are
-/// not in it.
+/// URLs in the journal that were seen and not visited; links out of the scope are not in the
+/// journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Skipped {
     /// URLs by the kind of reason.
@@ -112,7 +112,7 @@ pub struct CutVisits {
     pub loss: &'static str,
     /// The number of visits.
     pub visits: u64,
-    /// The number of links, requisites and entries that it cost, as far as they could be counted.
+    /// The number of links, requisites and entries that it cost; some cannot be counted.
     pub lost: u64,
 }
 
@@ -122,7 +122,7 @@ impl Skipped {
         self.kinds.iter().map(|kind| kind.count).sum()
     }
 
-    /// Returns true if nothing is unvisited, cut or unread.
+    /// Returns true if every URL was visited and every document read whole.
     pub(crate) fn is_empty(&self) -> bool {
         let is_read = self.limits.is_empty() && self.not_read.total() == 0;
         self.total() == 0 && self.links.is_empty() && is_read
@@ -146,7 +146,7 @@ impl Skipped {
 pub struct PatternExample {
     /// The URL, cut.
     pub url: String,
-    /// The page that it repeats, cut; none if it brought no page.
+    /// The page that it repeats, cut; `None` if it brought no page.
     pub original: Option<String>,
 }
 
@@ -159,9 +159,9 @@ pub struct Pattern {
     pub state: &'static str,
     /// Visits that were counted.
     pub visited: u64,
-    /// Visits among them that brought something new.
+    /// Visits that brought something new.
     pub new: u64,
-    /// Visits among them that brought a duplicate.
+    /// Visits that brought a duplicate.
     pub repeated: u64,
     /// URLs that were left out unvisited.
     pub left_out: u64,
@@ -169,8 +169,8 @@ pub struct Pattern {
     pub examples: Vec<PatternExample>,
 }
 
-/// Patterns of URLs that bring little: those that are closed first, then those for which most was
-/// left out.
+/// Patterns of URLs that bring little: closed patterns first, then the patterns with the most
+/// left-out URLs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Patterns {
     /// The number of closed patterns.

@@ -34,7 +34,7 @@ const fn part(class: &'static str, name: &'static str) -> Part {
     Part { class, name }
 }
 
-/// A setting as `crawler.toml` has it.
+/// A setting as in `crawler.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Setting {
     /// Its key.

@@ -1,4 +1,4 @@
-//! Counts by name, the greatest first.
+//! Counts by name, the largest first.
 
 use serde::Serialize;
 
@@ -17,7 +17,7 @@ pub struct Count {
 /// Counts by name. At most [`caps::NAMES`] names are listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
-    /// The names, the greatest count first.
+    /// The names, the largest count first.
     pub counts: Vec<Count>,
     /// The count of all other names.
     pub other: u64,
@@ -48,7 +48,7 @@ impl Tally {
         self.counts.iter().map(|count| count.count).sum::<u64>() + self.other
     }
 
-    /// Returns the greatest count.
+    /// Returns the maximum count.
     pub(crate) fn most(&self) -> u64 {
         let counts = self.counts.iter().map(|count| count.count);
         counts.max().unwrap_or(0).max(self.other)

@@ -10,9 +10,9 @@ use crate::charts::{Column, Part, Plot, columns};
 pub struct Verdicts {
     /// Duplicates by the rule that decided.
     pub rules: Tally,
-    /// Duplicates among them of pages of an earlier crawl.
+    /// Duplicates of pages of an earlier crawl.
     pub of_earlier: u64,
-    /// Duplicates among them that were archived all the same.
+    /// Duplicates that were archived.
     pub kept: u64,
     /// Near-duplicates by the number of bits between the two fingerprints, from 0 on.
     pub distances: Vec<u64>,
@@ -30,7 +30,7 @@ const NEAR: [Part; 1] = [Part {
     class: "s-accent",
     name: "near-duplicates",
 }];
-/// The least number of bits that the histogram of distances reaches to.
+/// Minimum number of bits that the histogram of distances reaches to.
 const LEAST_BITS: usize = 7;
 /// Hundredths between two labels of the scale of resemblance.
 const LABELLED: usize = 5;
@@ -41,7 +41,7 @@ impl Verdicts {
         self.distances.iter().any(|count| *count > 0)
     }
 
-    /// Returns the bins of the distances, up to the greatest that occurs.
+    /// Returns the bins of the distances, up to the maximum that occurs.
     pub(crate) fn distance_bins(&self) -> Vec<Bin> {
         let most = self.distances.iter().rposition(|count| *count > 0);
         let Some(most) = most else {
@@ -56,7 +56,8 @@ impl Verdicts {
         .collect()
     }
 
-    /// Returns the bins of the resemblances, from a round one below the least that occurs.
+    /// Returns the bins of the resemblances, starting at a round number below the minimum that
+    /// occurs.
     pub(crate) fn resemblance_bins(&self) -> Vec<Bin> {
         let Some(least) = self.resemblances.iter().position(|count| *count > 0) else {
             return Vec::new();
@@ -134,12 +135,12 @@ pub struct Cluster {
     pub of_earlier: bool,
     /// The number of its duplicates.
     pub duplicates: u64,
-    /// Some of them, the newest last, at most [`crate::caps::EXAMPLES`].
+    /// Some of the duplicates, the newest last, at most [`crate::caps::EXAMPLES`].
     pub examples: Vec<Duplicate>,
 }
 
 impl Cluster {
-    /// Returns the number of duplicates without those that are shown.
+    /// Returns the number of duplicates that are not shown.
     pub(crate) fn more(&self) -> u64 {
         self.duplicates.saturating_sub(self.examples.len() as u64)
     }

@@ -1,10 +1,10 @@
 //! Connections, each bounded in memory and time, so that slow clients cost little.
 //!
 //! At most [`MAX_CONNECTIONS`] are served; others wait in the system's queue, which is the owner of
-//! that bound. Of them, at most [`MAX_OF_ADDRESS`] are of one address beyond loopback; a further
-//! one is closed at once. A head must arrive within [`LONGEST_HEAD`] and fit into [`MAX_HEAD`];
-//! this includes the wait for a next request (slow loris; RFC 9112, section 9.5). A client that
-//! reads nothing for [`LONGEST_STALL`] while an answer waits for it is left, and every connection
+//! that bound. At most [`MAX_OF_ADDRESS`] come from one address beyond loopback; a further one is
+//! closed at once. A head must arrive within [`LONGEST_HEAD`] and fit into [`MAX_HEAD`]; this
+//! includes the wait for a next request (slow loris; RFC 9112, section 9.5). A client that reads
+//! nothing for [`LONGEST_STALL`] while an answer waits for it is disconnected, and every connection
 //! ends after [`LONGEST`], because a client that reads a byte at a time looks like a slow network.
 //!
 //! A stream of events is mostly silent, and nothing waits then: a viewer that reads stays.
@@ -27,13 +27,13 @@ use super::shares::Shares;
 const MAX_CONNECTIONS: usize = 256;
 /// Connections of one address at a time, beyond loopback.
 const MAX_OF_ADDRESS: usize = 64;
-/// The time in which the head of a request arrives.
+/// Maximum time for the head of a request to arrive.
 const LONGEST_HEAD: Duration = Duration::from_secs(5);
 /// Bytes of the head of a request, and of a connection's buffer.
 const MAX_HEAD: usize = 32 << 10;
 /// Header fields of a request.
 const MAX_FIELDS: usize = 64;
-/// The time in which a client takes a byte of an answer that is ready.
+/// Maximum time for a client to take a byte of an answer that is ready.
 const LONGEST_STALL: Duration = Duration::from_secs(30);
 /// The life of a connection.
 const LONGEST: Duration = Duration::from_secs(300);

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Connections of each address.
 ///
-/// Loopback has no share of its own: all users of this machine come from there, and so does a proxy
-/// with everyone behind it.
+/// Loopback is unlimited: all users of this machine come from there, and so does a proxy with
+/// everyone behind it.
 #[derive(Clone, Debug)]
 pub(super) struct Shares {
     most: usize,
@@ -18,7 +18,7 @@ pub(super) struct Shares {
 #[derive(Debug)]
 pub(super) struct Share {
     shares: Shares,
-    /// None for loopback.
+    /// `None` for loopback.
     owner: Option<IpAddr>,
 }
 
@@ -31,7 +31,7 @@ impl Shares {
         }
     }
 
-    /// Takes a connection of an address; none if it has as many as it can have.
+    /// Takes a connection of an address; `None` if it already has the maximum.
     pub(super) fn take(&self, address: IpAddr) -> Option<Share> {
         let owner = owner(address);
         if let Some(owner) = owner {
@@ -63,8 +63,8 @@ impl Drop for Share {
     }
 }
 
-/// Returns the address whose share a client uses: of IPv6 the network of a link, from which a host
-/// chooses its addresses (RFC 4291, section 2.5.4).
+/// Returns the address whose share a client uses: for IPv6, the network of the link, since a host
+/// chooses its addresses within that network (RFC 4291, section 2.5.4).
 fn owner(address: IpAddr) -> Option<IpAddr> {
     let address = address.to_canonical();
     if address.is_loopback() {

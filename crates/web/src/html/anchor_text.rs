@@ -2,8 +2,8 @@
 
 use crate::html::lines::joined;
 
-/// Returns the anchor text of a link: its words, or else the alternative texts of its pictures
-/// (HTML Standard, section 4.8.4.4.2), at most `most` characters.
+/// Returns the anchor text of a link, at most `most` characters: its words, or else the alternative
+/// texts of its pictures (HTML Standard, section 4.8.4.4.2).
 pub(crate) fn of(words: &str, alternatives: &str, most: usize) -> String {
     if words.is_empty() {
         return folded(alternatives, most);
@@ -12,7 +12,7 @@ pub(crate) fn of(words: &str, alternatives: &str, most: usize) -> String {
     words.map(|c| if c == '\n' { ' ' } else { c }).collect()
 }
 
-/// Returns the words of an attribute separated by single spaces.
+/// Returns the words of an attribute, separated by single spaces.
 pub(crate) fn folded(text: &str, most: usize) -> String {
     // Control characters are white space, as in the text of a page.
     let words = text.split(|c: char| c.is_whitespace() || c.is_control());

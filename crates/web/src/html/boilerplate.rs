@@ -1,7 +1,7 @@
 //! Trust in boilerplate flags.
 //!
 //! A name is only a hint: a wrapper's class says `comments-open`, a whole page is one form, a forum
-//! consists of comments. So no flag excludes a block that holds most of a page's text.
+//! consists of comments. So no flag excludes a block with most of a page's text.
 
 use std::ops::Range;
 
@@ -9,21 +9,22 @@ use crate::html::prefix_sums::PrefixSums;
 use crate::html::region_flags;
 use crate::html::regions::Region;
 
-/// A block is excluded only if it holds less than this part of the page's prose.
+/// A block is excluded only if it contains less than this part of the page's prose.
 const PART_OF_PAGE: f64 = 0.5;
 
-/// Exception: comments beside an article with at least this many words of prose.
+/// Exception: comments are excluded at any size if an article has at least this many words of
+/// prose.
 const ARTICLE_WORDS: usize = 60;
 
-/// A block beside the one with the title has at most this many times its prose.
+/// A sidebar of the titled block has at most this many times its prose.
 const MOST_BESIDE: usize = 10;
 
-/// If more of the prose than this is hidden, a script shows it later.
+/// If at least this part of the prose is hidden, a script shows it later.
 const HIDDEN_PART: f64 = 0.7;
 
-/// Returns the trusted flags of each region, of those in [`region_flags::LEFT_OUT`] and
-/// [`region_flags::REVIEWS`]; `words` are those outside the frame, `titled` the lines of the block
-/// with the title.
+/// Returns the trusted flags of each region: flags of [`region_flags::LEFT_OUT`], and
+/// [`region_flags::REVIEWS`]. `words` counts the words outside the frame; `titled` is the line
+/// range of the block with the title.
 pub(crate) fn trusted(
     regions: &[Region],
     prose: &PrefixSums,
@@ -45,7 +46,7 @@ pub(crate) fn trusted(
     if sum(region_flags::HIDDEN) as f64 >= prose.total() as f64 * HIDDEN_PART {
         ignored |= region_flags::HIDDEN;
     }
-    // Each forum post is marked, and none is most of the page.
+    // Each forum post is marked, and no post is most of the page.
     if sum(region_flags::COMMENTS) as f64 > most && !has_article {
         ignored |= region_flags::COMMENTS;
     }
@@ -61,7 +62,7 @@ pub(crate) fn trusted(
     let has_others = prose.total() - of_buyers.min(prose.total()) >= ARTICLE_WORDS;
     let mut trusted = Vec::with_capacity(regions.len());
     for region in regions {
-        // A flag that is not trusted for a parent is not trusted for its parts.
+        // If a flag is not trusted for a parent, it is not trusted for its parts.
         let around = regions[region.parent as usize].flags;
         let mut own_flags = region.own_flags & region_flags::LEFT_OUT & !ignored & !around;
         if own_flags != 0 && prose.within(region) as f64 > most {
@@ -84,8 +85,8 @@ pub(crate) fn trusted(
     trusted
 }
 
-/// Returns true for a block that stands beside the one with the title. If it has far more prose, it
-/// is the content, whatever its name.
+/// Returns true for a block next to the block with the title. A block with far more prose is the
+/// content, regardless of its name.
 fn is_beside(region: &Region, titled: &Range<usize>, prose: &PrefixSums) -> bool {
     let inside = region.lines();
     let is_apart = titled.end <= inside.start || inside.end <= titled.start;
@@ -98,7 +99,7 @@ pub(crate) fn titles(regions: &[Region]) -> Vec<usize> {
     let titles = regions.iter().filter(|region| {
         region.own_flags & is_title != 0 && region.flags & region_flags::FRAME == 0
     });
-    // Blocks are in the order of their beginnings.
+    // Blocks are sorted by their first lines.
     titles.map(|region| region.lines().start).collect()
 }
 
@@ -111,8 +112,8 @@ fn holds(region: &Region, titles: &[usize]) -> bool {
 /// Maximum part of a page's words after its foot.
 const PART_BEHIND_FOOT: f64 = 0.1;
 
-/// Returns true for a block named as the foot of a page, near its end after other words, without a
-/// title. The foot of a short page is most of the page.
+/// Returns true for a block named as the foot of a page that comes near the page's end, after other
+/// words, and contains no title. The foot of a short page is most of the page.
 pub(crate) fn is_foot(region: &Region, words: &PrefixSums, titles: &[usize]) -> bool {
     let (before, inside) = (words.before(region), words.within(region));
     let behind = words.total().saturating_sub(before + inside) as f64;

@@ -1,7 +1,7 @@
-//! Character references, resolved by the HTML standard (section 13.2.5.72 and on).
+//! Character references, resolved as the HTML standard specifies (from section 13.2.5.72).
 //!
-//! The tokenizer of the tree builder resolves them in its input; this module does so for text that
-//! is read without a tree, so that both find the same links: `?a&copy=1` contains no ©,
+//! The tokenizer of the tree builder resolves references in its input. This module does so for text
+//! that is read without a tree, so that both find the same links: `?a&copy=1` contains no ©,
 //! `&#x2f;&sol;host` contains two slashes.
 
 use std::borrow::Cow;
@@ -73,8 +73,8 @@ fn numeric(text: &str) -> Option<(char, usize)> {
     Some((c, before + length + semicolon))
 }
 
-/// Returns the one or two characters of `&amp;` or `&amp`, and the length of the reference. The
-/// longest name counts.
+/// Returns the character or two characters of `&amp;` or `&amp`, and the length of the reference.
+/// The longest name wins.
 fn named(text: &str, context: TextContext) -> Option<([char; 2], usize)> {
     let bytes = text.as_bytes();
     let mut found = None;

@@ -1,8 +1,8 @@
 //! Character encodings: from bytes to text.
 //!
-//! The encoding is decided by the most reliable source present: a byte order mark, the header, the
-//! page itself (its first 1,024 bytes, HTML standard section 13.2.3.2), and otherwise a guess from
-//! the bytes.
+//! The most reliable source available decides the encoding: a byte order mark, the header, the page
+//! itself (its first 1,024 bytes, HTML standard section 13.2.3.2), and otherwise a guess from the
+//! bytes.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,8 @@ use crate::http::media_type::parameter;
 /// Bytes of a page that may declare its encoding.
 const PRESCAN_BYTES: usize = 1024;
 
-/// Maximum size of decoded text in bytes, if bytes are not already text. One byte can become three.
+/// Maximum size of decoded text in bytes, if the body cannot be used as it is. One byte can become
+/// three.
 const MAX_DECODED_BYTES: usize = 8 << 20;
 
 /// Bytes examined for a guess; more make it slower, not better.
@@ -174,7 +175,7 @@ fn from_meta(tag: &Tag<'_>) -> Option<&'static Encoding> {
     declared(value)
 }
 
-/// Returns the encoding that a declaration in ASCII means: it cannot be UTF-16.
+/// Returns the encoding that an ASCII declaration refers to: it cannot be UTF-16.
 fn declared(label: &str) -> Option<&'static Encoding> {
     let encoding = for_label(label)?;
     if encoding == UTF_16LE || encoding == UTF_16BE {

@@ -1,9 +1,9 @@
 //! Meanings of class names and ids in templates.
 //!
-//! Names consist of words (`article-body`, `relatedPosts`, `post__comments`), and the words are
-//! few: the rules of Readability and of trafilatura have the same dozens. Only whole words count,
-//! so `navy` is not navigation. Ids of sections are ignored: documentation derives them from
-//! headings, and a section about comments is not a comment.
+//! Names consist of words (`article-body`, `relatedPosts`, `post__comments`), and few words matter:
+//! the rules of Readability and of trafilatura list the same dozens. Only whole words match, so
+//! `navy` is not navigation. Ids of sections are ignored: documentation derives them from headings,
+//! and a section about comments is not a comment.
 
 use html5ever::local_name;
 use scraper::node::Element;

@@ -1,12 +1,12 @@
-//! The choice of a page's main content and of the text that verdicts are made from.
+//! Chooses a page's main content and the text that verdicts are made from.
 //!
-//! Templates make different pages look alike, so a page is judged by its main content: the block
-//! that holds the prose, without the frame. Under fifty words of it, the whole page is taken. A
-//! page of links or of goods has no prose; its content is everything outside the frame. Of
-//! a short page, what stands beside the block with the title is left out.
+//! Templates make different pages look similar, so a page is judged by its main content: the block
+//! with the prose, without the frame. If that has fewer than fifty words, the whole page is used. A
+//! page of links or of goods has no prose; its content is everything outside the frame. On a short
+//! page, everything next to the block with the title is excluded.
 //!
-//! `docs/measurements/extraction.md` compares its quality with that of others; `tests/labelled.rs`
-//! guards it.
+//! `docs/measurements/extraction.md` compares the quality with other extractors;
+//! `tests/labelled.rs` guards it.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -23,13 +23,13 @@ use crate::html::{boilerplate, item_lists, main_content, region_flags, titled_bl
 /// Minimum number of words of a main content.
 pub const MIN_MAIN_WORDS: usize = 50;
 
-/// Of a main content with fewer words, a sidebar may be a large part.
+/// In a main content with fewer words, a sidebar may be a large part.
 const SHORT: usize = 250;
 
-/// A block with less prose than this does not make the rest of the page a frame …
+/// The rest of the page is not a frame if the main block has less prose than this …
 const FEW_WORDS: usize = 100;
 
-/// … if it has less than this part of the page's words …
+/// … and less than this part of the page's words …
 const SMALL_PART: f64 = 0.25;
 
 /// … or less than this part of its own words is prose.
@@ -38,14 +38,14 @@ const LITTLE_PROSE: f64 = 0.3;
 /// Minimum number of words of a paragraph whose repetition is dropped.
 const REPEATED_WORDS: u32 = 24;
 
-/// Lines of links among prose lead to other pages; if less than this part is prose, they are the
-/// content.
+/// Minimum part of prose in a content whose lines of links are excluded, as navigation among prose.
+/// With less prose, these lines are the content.
 const PROSE_AMONG_LINKS: f64 = 0.5;
 
 impl Document {
     /// Chooses the texts of a page. A heading has at most `heading_chars` characters; `judge_links`
-    /// gets the lines outside the site's frame; `markdown` returns the chosen lines as Markdown, if
-    /// it is asked for.
+    /// gets the lines outside the site's frame; `markdown` returns the chosen lines as Markdown, on
+    /// request.
     pub(super) fn choose_texts(
         &mut self,
         mut all: Lines,
@@ -111,9 +111,9 @@ fn gather(all: &Lines, chosen: &[bool]) -> String {
 
 /// The lines of the main content.
 struct Chosen {
-    /// True for each line that belongs to it.
+    /// True for each line of the main content.
     lines: Vec<bool>,
-    /// True if what stands beside the block with the title is left out.
+    /// True if everything next to the block with the title is excluded.
     is_around_title: bool,
 }
 
@@ -150,7 +150,7 @@ fn choose(lines: &[Line], regions: &[Region], judged: &Judged) -> Chosen {
     }
 }
 
-/// Excludes the lines before and after these.
+/// Excludes the lines outside this range.
 fn keep_between(chosen: &mut [bool], lines: &Range<usize>) {
     chosen[..lines.start].fill(false);
     chosen[lines.end..].fill(false);
@@ -163,8 +163,8 @@ fn leave_buttons_out(chosen: &mut [bool], lines: &[Line]) {
     }
 }
 
-/// Excludes repeated paragraphs: written for large and for small screens, or quoted in an answer. A
-/// paragraph that directly follows itself is intended.
+/// Excludes repeated paragraphs: a page repeats them for large and small screens, or quotes them in
+/// an answer. A paragraph that directly follows itself is intended.
 fn leave_repeated_out(chosen: &mut [bool], all: &Lines) {
     let mut seen = HashSet::new();
     let mut last = None;
@@ -204,7 +204,7 @@ fn choose_among(
     let links_out = block_prose as f64 >= PROSE_AMONG_LINKS * block_words as f64;
     let (inside, marked) = (block.lines(), regions[trunk.marked].lines());
     let choose = |(index, line): (usize, &Line)| {
-        // The title stands beside the block, and distinguishes pages that say little else.
+        // The title is outside the block, and distinguishes pages with little other text.
         let is_title = line.is_in(region_flags::TITLE) && !framed(line) && marked.contains(&index);
         let is_inside =
             inside.contains(&index) && !is_out(line) && !(links_out && line.is_mostly_links());
@@ -213,7 +213,8 @@ fn choose_among(
     lines.iter().enumerate().map(choose).collect()
 }
 
-/// Chooses the lines of a page of lists: the part that its author marked, else all but the frame.
+/// Chooses the lines of a page of lists: the part that its author marked, or else everything
+/// outside the frame.
 fn choose_without_prose(lines: &[Line], is_out: impl Fn(&Line) -> bool) -> Vec<bool> {
     let words_where = |is_counted: &dyn Fn(&Line) -> bool| -> usize {
         let counted = lines.iter().filter(|line| is_counted(line));

@@ -5,12 +5,12 @@
 //! `src()` (CSS Values 4, section 4.5), the strings of `image-set()` and `image()` (CSS Images 4,
 //! section 2). URLs in names (`@namespace`, `@document`) and other strings are not fetched.
 //!
-//! All rules count, whether or not they apply to the page: a replay may have another width or
+//! All rules count, even if they do not apply to the page now: a replay may have another width or
 //! colour scheme.
 //!
-//! Invariant: there is no recursion, and time is proportional to the steps taken, however blocks
-//! are nested. The parser skips blocks or recurses into them; so a new parser begins at each block,
-//! and a list records the open ones.
+//! Invariant: the parser is not recursive, and its time is proportional to the steps taken, for any
+//! nesting of blocks. cssparser skips blocks or recurses into them; so a new parser begins at each
+//! block, and a list records the open blocks.
 
 use std::ops::Range;
 
@@ -22,10 +22,10 @@ use crate::letter_case::is_one_of;
 /// Maximum nesting of blocks; deeper ones are not read.
 const DEEPEST: usize = 256;
 
-/// Tokens for a step; one costs about twenty nanoseconds.
+/// Tokens per step; one token takes about twenty nanoseconds.
 const TOKENS_PER_STEP: usize = 4;
 
-/// Bytes of a long token for a step.
+/// Bytes of a long token per step.
 const STRIDE: usize = 256;
 
 /// The position of CSS, which decides whether it may import.
@@ -37,7 +37,7 @@ pub(crate) enum CssContext {
     Attribute,
 }
 
-/// Passes every URL of `css`, unescaped and in order, to `found`, until the text or the budget
+/// Passes every URL of `css`, unescaped, to `found` in document order, until the text or the budget
 /// ends.
 pub(crate) fn each_url(
     css: &str,
@@ -48,7 +48,7 @@ pub(crate) fn each_url(
     each_place(css, context, budget, |url, _place| found(url));
 }
 
-/// Does the same with the place of the token of each URL.
+/// Does the same, and also passes the place of each URL's token.
 pub(crate) fn each_place(
     css: &str,
     context: CssContext,
@@ -69,7 +69,7 @@ pub(crate) fn each_place(
                 return;
             };
             tokens += 1;
-            // The token borrows the parser, so its end is known only afterwards.
+            // The token borrows the parser, so its end is known only later.
             let mut url = None;
             let progress =
                 reader.read_token(token, &mut |found: &str| url = Some(found.to_owned()));

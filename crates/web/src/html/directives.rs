@@ -1,8 +1,8 @@
 //! Robots meta tags and `X-Robots-Tag`: a page's requests to crawlers.
 //!
-//! They are not a standard, but the large search engines document them alike. Of several directives
-//! the stricter applies: the earlier of two dates, and a tag that names us in addition to one that
-//! names everybody.
+//! No standard defines them, but the large search engines document them in the same way. The
+//! stricter of several directives applies: the earlier of two dates, and a tag for us in addition
+//! to a tag for everybody.
 
 use jiff::civil;
 use jiff::fmt::rfc2822;
@@ -118,7 +118,7 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(is_token)
 }
 
-/// Returns true if a name in a directive is everybody's or ours.
+/// Returns true if a directive's name refers to everybody or to us.
 pub(crate) fn is_for(name: &str, agent: &str) -> bool {
     let name = name.trim();
     name.eq_ignore_ascii_case("robots")

@@ -1,4 +1,4 @@
-//! A body as it was read.
+//! The parsed form of a body.
 
 use crate::html::directives::Directives;
 use crate::html::limits::ParserStop;
@@ -11,26 +11,26 @@ use crate::url::page_url::PageUrl;
 pub struct Document {
     /// The kind of document.
     pub media: Media,
-    /// The name of its encoding in the Encoding standard; empty for [`Media::Other`].
+    /// Name of its encoding in the Encoding standard; empty for [`Media::Other`].
     pub charset: &'static str,
-    /// The primary subtag of its language, `en`: declared, or detected from its text.
+    /// Primary subtag of its language, `en`: declared, or detected from its text.
     pub language: Option<String>,
-    /// Hundredths of the text that are in this language; none if the text is too short to tell, or
-    /// the declared language is not one that can be detected.
+    /// Percentage of the text in this language; `None` if the text is too short to tell, or the
+    /// declared language cannot be detected.
     pub language_confidence: Option<u8>,
     /// Its title with folded white space.
     pub title: Option<String>,
     /// The first `<h1>` outside the site's frame, else the first heading there, with folded white
     /// space; capped like a title.
     pub heading: Option<String>,
-    /// The main content if there is enough of it or the page marks it, else all text; one block a
-    /// line.
+    /// The main content if there is enough of it or the page marks it, otherwise all text; one
+    /// block per line.
     pub text: String,
     /// The share of [`Document::text`] that is the page's own.
     pub own: MainContent,
-    /// Its links, each page once, in document order; never to itself.
+    /// Links, in document order, each target once, without links to the page itself.
     pub links: Vec<Link>,
-    /// The links that are not among them.
+    /// Number of links that are missing from `links`.
     pub lost_links: LostLinks,
     /// Its requests to crawlers.
     pub directives: Directives,
@@ -38,9 +38,9 @@ pub struct Document {
     pub canonical: Option<PageUrl>,
     /// The parts that were capped or repaired.
     pub warnings: Vec<ParseWarning>,
-    /// The text of the whole page, if [`Document::text`] is a part of it.
+    /// Text of the whole page, if [`Document::text`] is a part of it.
     pub(super) full: Option<String>,
-    /// [`Document::text`] as Markdown, if it is asked for.
+    /// [`Document::text`] as Markdown, if requested.
     pub(super) markdown: Option<String>,
     pub(super) judged: JudgedText,
     pub(super) judged_own: MainContent,
@@ -52,19 +52,19 @@ pub enum MainContent {
     /// The text is the main content, or mostly so.
     Main,
     /// The main content has fewer than [`MIN_MAIN_WORDS`](crate::MIN_MAIN_WORDS) words and is less
-    /// than half of the page: the text is the whole page, mostly frame. Two such pages are alike
-    /// only if their own texts are equal.
+    /// than half of the page: the text is the whole page, mostly frame. Two such pages are
+    /// duplicates only if their own texts are equal.
     PageFallback {
         /// The main content.
         own_text: String,
     },
 }
 
-/// The numbers of a page's links that were found and not kept.
+/// Numbers of links that were found on a page but not kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LostLinks {
-    /// Links beyond [`ReadLimits::links`](crate::ReadLimits::links), each once; of those beyond
-    /// four times as many references, each occurrence.
+    /// Links beyond [`ReadLimits::links`](crate::ReadLimits::links), each counted once; every
+    /// occurrence counts beyond four times as many references.
     pub too_many: u64,
     /// Links whose URL is longer than [`MAX_URL_BYTES`](crate::MAX_URL_BYTES).
     pub too_long: u64,
@@ -77,7 +77,7 @@ pub enum ParseWarning {
     Undecodable,
     /// The tree ends early; the rest was read without one.
     Parsing(ParserStop),
-    /// The page is too costly to be read to its end: links and the last text may be missing.
+    /// Reading the whole page would take too long: links and the last text may be missing.
     Unread,
     /// There is more text than [`ReadLimits::text`](crate::ReadLimits::text): the page is judged by
     /// its beginning.
@@ -94,7 +94,7 @@ impl Document {
         Some(f64::from(self.language_confidence?) / 100.0)
     }
 
-    /// Returns all visible text of the page, one block a line.
+    /// Returns all visible text of the page, one block per line.
     #[must_use]
     pub fn full_text(&self) -> &str {
         self.full.as_deref().unwrap_or(&self.text)
@@ -114,7 +114,7 @@ impl Document {
         self.full.unwrap_or(self.text)
     }
 
-    /// Returns the page's own text: that of [`MainContent::PageFallback`], or the text itself.
+    /// Returns the page's own text: the text in [`MainContent::PageFallback`], or the text itself.
     #[must_use]
     pub fn own_text(&self) -> &str {
         match &self.own {
@@ -123,9 +123,9 @@ impl Document {
         }
     }
 
-    /// Returns the text that verdicts on duplicates are made from: everything outside the site's
-    /// frame, with lines of links, comments and posts; the whole page if it has next to nothing
-    /// else. Of a page with a `<main>`, it is that element without the frames in it.
+    /// Returns the text that duplicate verdicts are made from: everything outside the site's frame,
+    /// including lines of links, comments and posts, or the whole page if that is next to nothing.
+    /// For a page with a `<main>`, it is that element without the frames in it.
     #[must_use]
     pub fn judged_text(&self) -> &str {
         match &self.judged {
@@ -171,6 +171,6 @@ pub(crate) enum JudgedText {
     Main,
     /// The whole page.
     Full,
-    /// Neither.
+    /// Any other text.
     Other(String),
 }

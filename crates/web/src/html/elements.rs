@@ -13,7 +13,7 @@ pub(crate) enum Flow {
     Inline,
     /// It has its own lines.
     Block,
-    /// It is set apart by a space.
+    /// A space separates it.
     Cell,
     /// Its text is not read.
     Hidden,
@@ -33,8 +33,8 @@ pub(crate) fn ends_line(name: &str) -> bool {
     )
 }
 
-/// Returns the value of an attribute. Elements have few: a linear search is faster than interning a
-/// name.
+/// Returns the value of an attribute. Elements have few attributes: a linear search is faster than
+/// interning a name.
 pub(crate) fn attribute<'p>(element: &'p Element, name: &str) -> Option<&'p str> {
     let found = element
         .attrs
@@ -69,7 +69,7 @@ pub(crate) fn flow(element: &Element) -> Flow {
     }
 }
 
-/// Returns the flags that an element gives to the text inside it, given those around it.
+/// Returns the flags that an element gives to its content, given the flags around it.
 pub(crate) fn flags(element: &Element, outside: u32) -> u32 {
     let is_block = flow(element) == Flow::Block;
     let mut flags = by_name(element, outside);
@@ -97,8 +97,8 @@ pub(crate) fn flags(element: &Element, outside: u32) -> u32 {
     flags
 }
 
-/// Hashes the name and the class of an element without digits (`post-17`): one template makes
-/// elements of one kind.
+/// Hashes the name and the class of an element without digits (`post-17`): a template generates
+/// elements with equal hashes.
 pub(crate) fn kind(element: &Element) -> u32 {
     const PRIME: u32 = 0x0100_0193;
     let mix = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(PRIME);
@@ -151,8 +151,9 @@ fn is_hidden_by_style(style: &str) -> bool {
     })
 }
 
-/// Returns true for an `aside` with footnotes, which docutils 0.18 and later emit (ARIA in HTML and
-/// DPUB-ARIA 1.1 name the roles). They are content: without them a manual's page lost 139 words.
+/// Returns true for an `aside` with footnotes, as docutils 0.18 and later emit them (ARIA in HTML
+/// and DPUB-ARIA 1.1 define the roles). Footnotes are content: without them, a page of a manual
+/// lost 139 words.
 fn is_footnote(element: &Element) -> bool {
     element.attrs.iter().any(|(name, value)| match name.local {
         local_name!("role") => matches!(
@@ -167,7 +168,7 @@ fn is_footnote(element: &Element) -> bool {
     })
 }
 
-/// Returns true for `<section id="main" class="content">`, which stands for `<main>` in reference
+/// Returns true for `<section id="main" class="content">`, which replaces `<main>` in reference
 /// manuals made by gi-docgen.
 fn is_main(section: &Element) -> bool {
     let has = |wanted: &str, value: &str| {
@@ -190,7 +191,7 @@ fn by_role(role: &str, outside: u32) -> u32 {
     }
 }
 
-/// Returns true for a table of contents of docutils before 0.18; `contents` alone may name
+/// Returns true for a table of contents from docutils before 0.18; `contents` alone may name
 /// anything.
 fn is_contents(names: &str) -> bool {
     let has = |wanted: &str| names.split_ascii_whitespace().any(|name| name == wanted);

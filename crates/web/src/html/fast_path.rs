@@ -1,20 +1,20 @@
-//! HTML parsing in one pass for pages whose tags are in order.
+//! One-pass HTML parsing for pages with well-formed tags.
 //!
-//! A tree builder mostly serves pages whose tags are missing, crossed or misplaced. Other pages
-//! need only a stack. So the fast path reads a page first; at anything that only the tree builder
-//! can decide, its tree is discarded and the page is parsed. `docs/measurements/cost.md` has the
-//! costs and the gain.
+//! A tree builder is needed mainly for pages whose tags are missing, crossed or misplaced. Other
+//! pages need only a stack. So the fast path reads a page first; at anything that only the tree
+//! builder can decide, its tree is discarded and the page is parsed. `docs/measurements/cost.md`
+//! lists the costs and the gain.
 //!
-//! Invariant: the tree equals that of html5ever, or there is none. Each tag is handled by the HTML
-//! standard's section 13.2.6 under these conditions, and a violation ends the attempt: the document
-//! type is `html`; `html`, `head` and `body` have their tags; an end tag ends the last opened
-//! element, except for elements with implied ends; a formatting element is closed before its
-//! parent, so that it is never rebuilt; a table contains only its parts. A property test and every
-//! page of the other tests compare it with the parser.
+//! Invariant: the fast path returns the same tree as html5ever, or none. Each tag is handled as the
+//! HTML standard's section 13.2.6 requires under these conditions, and a violation ends the
+//! attempt: the document type is `html`; `html`, `head` and `body` have their tags; an end tag ends
+//! the last opened element, except for elements with implied ends; a formatting element is closed
+//! before its parent, so that it is never rebuilt; a table contains only its parts. A property test
+//! and every page of the other tests compare it with the parser.
 //!
-//! Some unused attributes are omitted: names with the prefix `data-`, each of which would be an
-//! entry in a table shared by all threads, except the few of lazy loaders; and in SVG the
-//! attributes of shapes, many of which the tree builder respells.
+//! Some unused attributes are omitted. Names with the prefix `data-` would each become an entry in
+//! a table shared by all threads; only the few names of lazy loaders are kept. In SVG, the
+//! attributes of shapes are omitted, because the tree builder changes the spelling of many.
 
 mod nodes;
 pub(in crate::html) mod role;
@@ -42,7 +42,7 @@ const MOST_BYTES: usize = 2 << 20;
 /// Maximum number of attributes of a tag; the parser compares and counts more.
 const MOST_ATTRIBUTES: usize = 64;
 
-/// Bytes of text that are read in the time of a token, as charged for the parser.
+/// Bytes of text read in the time of one token, as charged for the parser.
 const STRIDE: usize = 32;
 
 /// The same for names.
@@ -89,7 +89,7 @@ struct Reader<'t> {
     limits: &'t ReadLimits,
     budget: WorkBudget,
     text: &'t str,
-    /// The same text as a tendril, parts of which can be shared.
+    /// The same text as a tendril, whose parts can be shared.
     page: StrTendril,
     scanner: Scanner<'t>,
     html: Html,
@@ -244,7 +244,7 @@ impl<'t> Reader<'t> {
     }
 
     fn after_body(&mut self, root: NodeId) -> Option<()> {
-        // Comments follow the body, and follow the page once it has ended.
+        // Comments follow the body; after the end of the page they follow the page.
         let mut parent = self.open.first()?.id;
         loop {
             let Some(token) = self.next()? else {

@@ -1,9 +1,9 @@
 //! The URLs of forms that are submitted unchanged by GET.
 //!
-//! Follows the HTML standard's section 4.10.22, "Form submission": the entries are the controls
-//! with a name and their initial values, including the default button; they replace the action's
-//! query. A button with a `formaction` makes another URL. The encoding is the first one of the
-//! form's `accept-charset`, or else that of the page; UTF-16 pages send UTF-8.
+//! Follows the HTML standard's section 4.10.22, "Form submission": the entries are the named
+//! controls with their initial values, including the default button; they replace the action's
+//! query. A button with a `formaction` gives another URL. The encoding is the first in the form's
+//! `accept-charset`, or else the page's; UTF-16 pages send UTF-8.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -21,10 +21,10 @@ use crate::url::page_url::{MAX_URL_BYTES, PageUrl};
 /// Maximum number of controls in all forms of a page.
 const MOST_CONTROLS: usize = 20_000;
 
-/// Bytes of a form's `rel` that are kept; each of its buttons with an own target repeats it.
+/// Maximum bytes of a form's `rel`; each button with its own target repeats it.
 const MOST_REL: usize = 500;
 
-/// Maximum number of forms of a page and of buttons with an own target.
+/// Maximum number of forms of a page and of buttons with their own target.
 const MOST_FORMS: usize = 1_000;
 
 /// Returns the URLs that the forms of a page in this encoding request, each with the form's `rel`.
@@ -72,7 +72,7 @@ struct Form {
 #[derive(Clone)]
 enum Owner {
     Form(usize),
-    /// The form that has this id, wherever it stands.
+    /// The form with this id, anywhere on the page.
     Id(String),
 }
 
@@ -84,7 +84,7 @@ struct Control {
     is_radio: bool,
 }
 
-/// The submit button of a control.
+/// Submit button of a control.
 struct Button {
     action: Option<String>,
     is_get: Option<bool>,
@@ -211,7 +211,7 @@ impl Reader {
     }
 
     fn form(&mut self, tag: &Tag<'_>) {
-        // A form in a form is ignored.
+        // A form inside a form is ignored.
         if self.open.is_some() || self.forms.len() >= MOST_FORMS {
             return;
         }
@@ -228,7 +228,7 @@ impl Reader {
         });
     }
 
-    /// Returns the encoding in which a form is sent (HTML standard, "picking an encoding for the
+    /// Returns the encoding of a form's submission (HTML standard, "picking an encoding for the
     /// form").
     fn encoding_of(&self, form: &Tag<'_>) -> &'static Encoding {
         let picked = match form.value("accept-charset") {
@@ -263,7 +263,7 @@ impl Reader {
         self.add(tag, value, button, kind == "radio");
     }
 
-    /// Returns the form of a control; `None` if it has none or is disabled.
+    /// Returns the form that owns a control; `None` without a form, or if the control is disabled.
     fn owner(&self, tag: &Tag<'_>) -> Option<Owner> {
         let is_disabled = tag.value("disabled").is_some() || self.fieldsets.contains(&true);
         if is_disabled || self.suggestions > 0 {
@@ -374,7 +374,7 @@ impl Reader {
 }
 
 /// Returns the action with the entries as its query. A URL that exceeds the limit is cut, and
-/// refused later.
+/// rejected later.
 fn url(
     action: &str,
     encoding: &'static Encoding,

@@ -1,7 +1,7 @@
-//! Lists whose items are titled by links: tiles of goods, threads of a forum, stories of a front
-//! page. Among prose, a line of links leads to other pages and is excluded. In such a list it
-//! titles an item, and without it only prices and dates remain. A template makes a list: siblings
-//! of one name and class, most with a link and with some other text. A menu has no other text.
+//! Lists of items with link titles: tiles of goods, threads of a forum, stories of a front page.
+//! Among prose, a line of links is navigation and is excluded. In such a list it is the title of an
+//! item, and without it only prices and dates remain. Templates generate lists: siblings with one
+//! name and class, most of them with a link and some other text. A menu contains no other text.
 
 use crate::html::lines::Line;
 use crate::html::prefix_sums::PrefixSums;
@@ -11,17 +11,17 @@ use crate::html::regions::Region;
 /// Minimum number of siblings of one kind that form a list …
 const ITEMS: u32 = 8;
 
-/// … and of siblings that describe their links.
+/// … and of siblings whose texts describe their links.
 const TELLING_ITEMS: u32 = 5;
 
-/// The part of the siblings that must be items.
+/// Minimum part of the siblings that must be items.
 const PART: f64 = 0.6;
 
-/// Minimum bytes of an item in links, and beside them: `Lamp 17`, `9 €`.
+/// Minimum bytes of an item inside and outside links: `Lamp 17`, `9 €`.
 const LINKED_BYTES: usize = 6;
 const OTHER_BYTES: usize = 5;
 
-/// Minimum bytes beside its links with which an item describes them.
+/// Minimum bytes of text outside links that describe the links of an item.
 const TELLING_BYTES: usize = 40;
 
 /// Lists with fewer words than this part of the other text are not the page's subject.

@@ -1,17 +1,17 @@
-//! The lines that a verdict is made from, and the heading that names the page. A reader wants only
-//! the main content, but a verdict must keep whatever distinguishes two pages: a list of links, a
-//! synopsis beside the text, a table, a forum post. So everything outside the site's frame counts,
-//! and a doubtful block is content. Of 508 wrongly merged pairs of LLVM's pages, 307 were equal
-//! only because their lines of links had been removed. The frame is what elements and roles
-//! declare, and what class names call a sidebar, a menu or a footer if that is credible. A `<main>`
-//! draws the line by itself.
+//! Selects the lines for a verdict, and the heading that names the page. A reader wants only the
+//! main content, but a verdict must keep everything that distinguishes two pages: a list of links,
+//! a synopsis next to the text, a table, a forum post. So everything outside the site's frame
+//! counts, and a doubtful block is content. Of 508 wrongly merged pairs of LLVM's pages, 307 were
+//! equal only because their lines of links had been removed. Elements and roles declare the frame;
+//! class names for a sidebar, a menu or a footer do so if they are credible. If a page has a
+//! `<main>`, everything outside it is frame.
 
 use crate::html::lines::{Line, Lines, joined};
 use crate::html::prefix_sums::PrefixSums;
 use crate::html::regions::Region;
 use crate::html::{boilerplate, region_flags};
 
-/// A block with more than this part of a page's words is not a sidebar, whatever its name …
+/// A block with more than this part of a page's words is not a sidebar, regardless of its name …
 const PART_OF_PAGE: f64 = 0.5;
 
 /// … unless more than this part of its words is in lines of links, and the page's title is outside
@@ -25,9 +25,9 @@ const HEADING_LINES: usize = 64;
 pub(super) struct Judged {
     /// True for each line outside the frame.
     pub lines: Vec<bool>,
-    /// True if the page or the user marks the content; nothing else is content then.
+    /// True if the page or the user marks the content; then nothing else is content.
     pub is_marked: bool,
-    /// The number of their words.
+    /// Number of words in these lines.
     pub words: usize,
 }
 
@@ -103,7 +103,7 @@ fn menus(lines: &[Line], regions: &[Region]) -> Vec<bool> {
                 != 0;
             let has_links = of_links > LINKS_OF_MENU;
             let is_foot = boilerplate::is_foot(region, &words, &titles);
-            // In marked content a name alone is weak evidence: a dish stands on a menu, and a
+            // In marked content a name alone is weak evidence: it may be a dish of a menu, or a
             // chapter in a `toc`.
             is_foot || (is_small && (has_links || !is_content)) || (has_links && is_beside)
         };
@@ -113,8 +113,9 @@ fn menus(lines: &[Line], regions: &[Region]) -> Vec<bool> {
     menus
 }
 
-/// Returns the heading that names a page: the first `<h1>` among the judged lines, else the first
-/// heading. If marked content has no `<h1>`, one outside it precedes lesser headings.
+/// Returns the heading that names a page: the first `<h1>` in the judged lines, or else the first
+/// heading there. If marked content has no `<h1>`, an `<h1>` outside it takes precedence over
+/// lesser headings.
 pub(super) fn heading(
     all: &Lines,
     regions: &[Region],

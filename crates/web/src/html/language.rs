@@ -1,13 +1,14 @@
 //! The language of a page.
 //!
-//! A text is judged by windows that are spread evenly over all of it, so that neither navigation at
-//! its start nor its length decides. Scripts are weighed: a Han character says as much as four
-//! Latin letters. Kana and hangul tell Japanese, Korean and Chinese apart; of other scripts each
-//! window votes by its stop words, or by the trigrams of its words if the stop words are unclear.
-//! The language that a page declares counts unless the text clearly contradicts it, because many
-//! templates declare English.
+//! A text is judged by windows spread evenly over it, so that neither navigation at its start nor
+//! its length decides. Letters are weighted by script: a Han character counts as much as four Latin
+//! letters. Kana and hangul distinguish Japanese, Korean and Chinese. For other scripts, each
+//! window votes by its stop words, or by the trigrams of its words if the stop words are unclear. A
+//! page's declared language wins unless the text clearly contradicts it, because many templates
+//! declare English.
 //!
-//! Invariant: at most [`MAX_WINDOWS`] windows of [`WINDOW`] bytes are read, whatever the length.
+//! Invariant: at most [`MAX_WINDOWS`] windows of [`WINDOW`] bytes are read from a text of any
+//! length.
 
 mod codes;
 mod script;
@@ -21,38 +22,38 @@ use stop_words::StopWordCount;
 
 pub(crate) use codes::of_tag;
 
-/// The most windows of a text.
+/// Maximum number of windows of a text.
 const MAX_WINDOWS: usize = 6;
-/// The length of a window in bytes.
+/// Length of a window in bytes.
 const WINDOW: usize = 600;
-/// The bytes of a window that confirm a likely language, and the languages that it is compared with
-/// there, the most frequent ones of Latin scripts. The comparison with all languages takes about
-/// four times as long, and a page half a millisecond in all.
+/// Bytes of a window that confirm a likely language, and the languages to compare it with: the most
+/// frequent languages in Latin script. A comparison with all languages takes about four times as
+/// long; a page takes half a millisecond in total.
 const CONFIRMED: usize = 300;
 const RIVALS: [Lang; 4] = [Lang::Eng, Lang::Deu, Lang::Fra, Lang::Spa];
-/// The mass from which a text always has a language: about 80 words of a Latin alphabet.
+/// Minimum mass of a text that always gets a language: about 80 words of a Latin alphabet.
 const LONG: usize = 400;
-/// The fewest letters of a script that vote.
+/// Minimum number of letters of a script for a vote.
 const MIN_LETTERS: usize = 12;
-/// The least share of the mass with which a script votes, as its reciprocal.
+/// Minimum share of the mass for a script to vote, as its reciprocal.
 const MIN_SHARE: usize = 8;
-/// The share of kana, as its reciprocal, from which Han characters and kana are Japanese. Half of
-/// running text is kana, less of a table of terms or names.
+/// Minimum share of kana in Japanese, as its reciprocal. Running text is half kana, a table of
+/// terms or names less.
 const KANA: usize = 12;
-/// The certainty from which a vote is clear: whatlang calls it reliable.
+/// Minimum certainty of a clear vote, where whatlang calls it reliable.
 const CLEAR: f64 = 0.9;
 
 /// The language of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextLanguage {
-    /// Its code: ISO 639-1 if there is one, else ISO 639-3.
+    /// ISO 639-1 code if there is one, otherwise ISO 639-3.
     pub code: &'static str,
-    /// Hundredths of the text that are in this language, by the votes of its windows.
+    /// Percentage of the text in this language, by the votes of its windows.
     pub confidence: u8,
 }
 
-/// Returns the language of a page and the hundredths of its text in that language, given the
-/// language that the page declares; none of a short text that is unclear.
+/// Returns the language of a page and the percentage of its text in that language, given the
+/// declared language; `None` for a short, unclear text.
 pub(crate) fn of_page(declared: Option<&str>, text: &str) -> (Option<String>, Option<u8>) {
     let ballot = Ballot::of(text, declared);
     let Some(declared) = declared else {
@@ -66,14 +67,14 @@ pub(crate) fn of_page(declared: Option<&str>, text: &str) -> (Option<String>, Op
     (Some(declared.to_owned()), ballot.confidence_in(declared))
 }
 
-/// Returns the language of a text; none of a short text that is unclear.
+/// Returns the language of a text; `None` for a short, unclear text.
 #[must_use]
 pub fn text_language(text: &str) -> Option<TextLanguage> {
     Ballot::of(text, None).result()
 }
 
-/// Returns windows of a text, spread evenly over it, those first that are not at its start, where
-/// navigation may be.
+/// Returns windows spread evenly over a text, starting in the middle, since the first may be
+/// navigation.
 fn windows(text: &str) -> impl Iterator<Item = &str> {
     let count = text.len().div_ceil(WINDOW).clamp(1, MAX_WINDOWS);
     let step = text.len() / count;
@@ -89,7 +90,7 @@ fn windows(text: &str) -> impl Iterator<Item = &str> {
 #[derive(Default)]
 struct Ballot {
     votes: Vec<Vote>,
-    /// The mass of all letters.
+    /// Mass of all letters.
     mass: usize,
 }
 
@@ -97,7 +98,7 @@ struct Ballot {
 struct Vote {
     code: &'static str,
     mass: usize,
-    /// The mass, each vote times its certainty: of similar languages the surer one wins.
+    /// Mass of each vote times its certainty: between similar languages, the more certain one wins.
     certain: f64,
 }
 
@@ -108,8 +109,8 @@ impl Vote {
 }
 
 impl Ballot {
-    /// Counts the votes of a text. If a window is clearly in the declared language, it suffices;
-    /// else all languages are candidates.
+    /// Counts the votes of a text. A window that is clearly in the declared language suffices;
+    /// otherwise all languages are candidates.
     fn of(text: &str, declared: Option<&str>) -> Self {
         let windows: Vec<Window<'_>> = windows(text).map(Window::of).collect();
         let mass = |script| windows.iter().map(|window| window.mass(script)).sum();
@@ -146,14 +147,14 @@ impl Ballot {
             && ballot.votes.is_empty()
             && let Some(found) = whatlang::detect(window.text)
         {
-            // Its words are all names in code.
+            // All of its words are names in code.
             ballot.vote(code_of(found.lang()), ballot.mass, found.confidence());
         }
         ballot
     }
 
-    /// Counts the votes of a script with this mass. If the first window is clear and the second one
-    /// confirms it, they vote for all.
+    /// Counts the votes of a script with this mass. If the first window with a language is clear
+    /// and the next window confirms it, this language gets the whole mass.
     fn count(&mut self, windows: &[Window<'_>], script: Script, mass: usize) {
         let mut votes = Self::default();
         let has_enough = |window: &&Window<'_>| window.letters[script as usize] >= MIN_LETTERS;
@@ -195,7 +196,7 @@ impl Ballot {
         }
     }
 
-    /// Returns the vote of the language with the largest mass, as far as it is certain.
+    /// Returns the vote with the largest mass, weighted by certainty.
     fn winner(&self) -> Option<&Vote> {
         let votes = self.votes.iter();
         votes.max_by(|one, two| one.certain.total_cmp(&two.certain))
@@ -220,8 +221,8 @@ impl Ballot {
             && self.winner().is_some_and(is_other)
     }
 
-    /// Returns the hundredths of a text in this language; none if the text is short. Of a language
-    /// that cannot be found, what is not clearly in another one counts.
+    /// Returns the percentage of a text in this language; `None` for a short text. If the language
+    /// cannot be detected, everything counts that is not clearly in another language.
     fn confidence_in(&self, declared: &str) -> Option<u8> {
         let is_found = language_of(declared).is_some();
         let counts = |vote: &&Vote| match is_found {
@@ -259,8 +260,8 @@ fn confirm(window: &Window<'_>, script: Script, likely: Lang) -> Option<f64> {
     is_clear.then(|| found.confidence())
 }
 
-/// Returns true if the declared language can be the one that was found. Norwegian is found as
-/// Bokmål, and Japanese without kana as Chinese.
+/// Returns true if the detected language may be the declared one. Norwegian is detected as Bokmål,
+/// and Japanese without kana as Chinese.
 fn is_same(declared: &str, found: &str) -> bool {
     match declared {
         "no" | "nn" => found == "nb",
@@ -269,7 +270,7 @@ fn is_same(declared: &str, found: &str) -> bool {
     }
 }
 
-/// A piece of a text, with the number of its letters by their scripts.
+/// A piece of a text, with its number of letters per script.
 struct Window<'a> {
     text: &'a str,
     letters: [usize; SCRIPTS.len()],
@@ -298,8 +299,8 @@ impl<'a> Window<'a> {
         }
     }
 
-    /// Returns its words of a script. A word with digits or signs inside is a name in code, a file
-    /// or an address, and says nothing about the language.
+    /// Returns the window's words in a script. A word with digits or signs inside is a name in
+    /// code, a file or an address, and does not reveal the language.
     fn words(&self, script: Script) -> String {
         let mut words = String::with_capacity(self.text.len());
         for word in self.text.split_whitespace() {

@@ -1,9 +1,9 @@
 //! URLs that a page keeps for others: for its scripts, in the attributes of lazy loaders, and for
 //! previews of the page.
 //!
-//! No standard has them. A browser requests the pictures once a script has moved the URLs, so an
-//! archive without them shows no pictures; Heritrix, wget2, HTTrack, Zeno and wpull read such
-//! attributes. The values may be anything, so only what looks like a URL is taken.
+//! They are not standardised. A browser requests the pictures once a script has moved the URLs, so
+//! an archive without them shows no pictures; Heritrix, wget2, HTTrack, Zeno and wpull read such
+//! attributes. The values may be anything, so only values that look like a URL are used.
 
 use std::borrow::Cow;
 
@@ -49,8 +49,8 @@ fn without_css(value: &str) -> &str {
     url.map_or(value, |url| url.trim_matches(['"', '\'', ' ']))
 }
 
-/// Returns true for a word with a slash or a dot that is not data of another kind, or a
-/// placeholder.
+/// Returns true for a word with a slash or a dot, unless it is a placeholder or data of another
+/// kind.
 pub(crate) fn looks_like_a_url(value: &str) -> bool {
     value.contains(['/', '.'])
         && !value.starts_with(['{', '[', '#', '$'])
@@ -59,8 +59,8 @@ pub(crate) fn looks_like_a_url(value: &str) -> bool {
         && value.parse::<f64>().is_err()
 }
 
-/// Returns true if `<meta>` with this `property`, `name` or `itemprop` names a picture or a film by
-/// which others show the page: the Open Graph protocol, cards of X, schema.org, tiles of Windows.
+/// Returns true if `<meta>` with this `property`, `name` or `itemprop` names a picture or a film
+/// for previews of the page: the Open Graph protocol, cards of X, schema.org, tiles of Windows.
 pub(crate) fn is_preview(name: &str) -> bool {
     let (group, rest) = name.split_once(':').unwrap_or((name, ""));
     if is_one_of(group, &["og", "twitter"]) {

@@ -1,9 +1,9 @@
-//! Names of the attributes in which lazy loaders keep URLs.
+//! Names of the attributes that lazy loaders keep URLs in.
 
 use crate::letter_case::starts_with_ignore_case;
 
-/// The attributes of the lazy loaders in use: lazysizes, lozad, vanilla-lazyload, Lazy Load of
-/// jQuery, a3 Lazy Load, WP Rocket, Jetpack, Google's pagespeed, Rocket Loader, Flickity.
+/// Attributes of the lazy loaders in use: lazysizes, lozad, vanilla-lazyload, Lazy Load of jQuery,
+/// a3 Lazy Load, WP Rocket, Jetpack, Google's pagespeed, Rocket Loader, Flickity.
 const LAZY: &[&str] = &[
     "data-src",
     "data-srcset",

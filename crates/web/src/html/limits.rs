@@ -5,36 +5,37 @@ use crate::html::link::LinkKinds;
 /// Limits of reading a page. The reader of the body limits its size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadLimits {
-    /// The kinds of links that are collected.
+    /// Kinds of links to collect.
     pub kinds: LinkKinds,
-    /// Maximum number of links to different pages, and as many of
+    /// Maximum number of links to different pages. The same limit applies to
     /// [`LinkKind::Form`](crate::LinkKind::Form), [`LinkKind::Script`](crate::LinkKind::Script) and
     /// [`LinkKind::Requisite`](crate::LinkKind::Requisite) together.
     pub links: usize,
-    /// Maximum number of open elements, open formatting elements counted twice.
+    /// Maximum number of open elements; open formatting elements count twice.
     pub depth: usize,
     /// Maximum number of attributes of a tag.
     pub attributes: usize,
     /// Maximum number of nodes of the tree.
     pub nodes: usize,
-    /// Steps of building the tree, mainly tokens of its tokenizer. The rest is read without a tree.
+    /// Maximum steps of building the tree, mainly tokens of its tokenizer. The rest is read without
+    /// a tree.
     pub tree_effort: usize,
-    /// Steps of reading without a tree, and a quarter as many for forms: mainly tags and stretches
-    /// of text. The rest is not read.
+    /// Maximum steps of reading without a tree, and a quarter as many for forms: mainly tags and
+    /// stretches of text. The rest is not read.
     pub stream_effort: usize,
-    /// Bytes of text, non-ASCII ones counted twice, and a line for every eight of them. The rest is
-    /// read for its links.
+    /// Maximum bytes of text, where non-ASCII bytes count twice, with at most one line per eight
+    /// bytes. The rest is read for its links only.
     pub text: usize,
     /// Maximum length of a title in characters.
     pub title_chars: usize,
     /// Maximum length of the words of a link in characters.
     pub anchor_chars: usize,
-    /// True if [`Link::context`](crate::Link::context) is read, and anchor texts without a tree,
-    /// both in steps beside those of the page: a quarter of [`ReadLimits::stream_effort`] each.
+    /// True if [`Link::context`](crate::Link::context), and anchor texts without a tree, are read.
+    /// Each takes a quarter of [`ReadLimits::stream_effort`] in additional steps.
     pub link_context: bool,
     /// Maximum length of [`LinkContext::around`](crate::LinkContext::around) in characters.
     pub context_chars: usize,
-    /// True if [`Document::markdown`](crate::Document::markdown) is made.
+    /// True if the page is converted to [`Document::markdown`](crate::Document::markdown).
     pub markdown: bool,
     /// Bytes of `rel` that are kept in addition to [`Relations`](crate::Relations).
     pub rel_bytes: usize,
@@ -61,7 +62,7 @@ impl Default for ReadLimits {
     }
 }
 
-/// The reason why the parser was stopped.
+/// Reason for stopping the parser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ParserStop {
     /// Elements are nested deeper than [`ReadLimits::depth`], formatting elements counted twice.
@@ -70,7 +71,8 @@ pub enum ParserStop {
     Attributes,
     /// There are more than [`ReadLimits::nodes`] nodes.
     Nodes,
-    /// Each limit was kept, but all together would take too long; see [`ReadLimits::tree_effort`].
+    /// The page is within each limit, but would take too long altogether; see
+    /// [`ReadLimits::tree_effort`].
     Effort,
     /// The parser and the scanner saw different tags.
     Disagreement,

@@ -1,17 +1,17 @@
 //! The visible text of a page, gathered line by line with the position of each line.
 //!
-//! Only the end of a page reveals a `<main>` and the prose, so all lines are gathered and chosen
-//! from afterwards; see `content`.
+//! Only the end of a page reveals a `<main>` and the prose, so all lines are gathered before some
+//! of them are chosen; see `content`.
 
 use crate::html::limits::ReadLimits;
 use crate::html::region_flags;
 use crate::html::regions::Regions;
 use crate::html::work_budget;
 
-/// Minimum average bytes of a line in a page that is full of text.
+/// Minimum average bytes per line when the text limit is reached.
 const BYTES_PER_LINE: usize = 8;
 
-/// Minimum number of words of a line of prose, in a paragraph and elsewhere.
+/// Minimum number of words in a line of prose, in a paragraph and elsewhere.
 const PROSE_IN_PARAGRAPH: u32 = 5;
 const PROSE_ELSEWHERE: u32 = 10;
 
@@ -21,11 +21,11 @@ pub(crate) struct Lines {
     pub(crate) text: String,
     pub(crate) lines: Vec<Line>,
     pub(crate) regions: Regions,
-    /// Bytes that may still be added, non-ASCII ones counted twice.
+    /// Remaining bytes of text; non-ASCII bytes count twice.
     left: usize,
     is_full: bool,
     most_lines: usize,
-    /// The start and the counts of the line being gathered.
+    /// Start and counts of the line being gathered.
     start: usize,
     words: u32,
     linked: u32,
@@ -39,10 +39,10 @@ pub(crate) struct Line {
     pub start: u32,
     pub end: u32,
     pub words: u32,
-    /// Number of its bytes that are in links.
+    /// Number of bytes of the line in links.
     pub linked: u32,
     pub flags: u32,
-    /// The innermost block around it.
+    /// Innermost block around the line.
     pub region: u32,
 }
 
@@ -59,12 +59,12 @@ impl Line {
         self.linked as u64 * 2 > (self.end - self.start) as u64
     }
 
-    /// Returns true for links without a sentence, such as an entry of a menu.
+    /// Returns true for links without a sentence, such as entries of a menu.
     pub(crate) const fn is_short_link(&self) -> bool {
         self.is_mostly_links() && self.words < PROSE_ELSEWHERE
     }
 
-    /// Returns the words of a line that looks like prose, and 0 for any other.
+    /// Returns the number of words in a line that looks like prose, and 0 for other lines.
     pub(crate) const fn prose(&self) -> usize {
         let least = match self.is_in(region_flags::PARAGRAPH) {
             true => PROSE_IN_PARAGRAPH,
@@ -91,32 +91,32 @@ impl Lines {
         }
     }
 
-    /// Returns true if there was more text than is kept.
+    /// Returns true if some text exceeded the limit.
     pub(crate) const fn is_full(&self) -> bool {
         self.is_full
     }
 
-    /// Returns the number of words in the ended lines.
+    /// Returns the number of words in the completed lines.
     pub(crate) fn words(&self) -> usize {
         self.lines.iter().map(Line::words).sum()
     }
 
-    /// Returns the length of the text in bytes, where an anchor begins.
+    /// Returns the length of the text in bytes, as the start of an anchor.
     pub(crate) const fn len(&self) -> usize {
         self.text.len()
     }
 
-    /// Returns the text from `start` on, without pending white space.
+    /// Returns the text from `start`, without pending white space.
     pub(crate) fn since(&self, start: usize) -> &str {
         self.text[start.min(self.text.len())..].trim()
     }
 
-    /// Returns the part of a text that may fit; most character references have a few letters.
+    /// Returns the part of a text that may fit; most character references are a few letters long.
     pub(crate) fn wanted<'t>(&self, text: &'t str) -> &'t str {
         &text[..text.floor_char_boundary(self.left.saturating_mul(2).saturating_add(64))]
     }
 
-    /// Adds text with folded white space, as far as it fits.
+    /// Adds text with folded white space, until the limit is reached.
     pub(crate) fn push(&mut self, text: &str, flags: u32, in_link: bool) {
         if self.is_full {
             return;
@@ -148,7 +148,7 @@ impl Lines {
 
     /// Adds words separated by single spaces in one copy, and returns the position after them.
     ///
-    /// Nearly all text is of this form, and copying word by word took as long as building the tree.
+    /// Nearly all text has this form, and copying word by word took as long as building the tree.
     fn push_stretch(&mut self, text: &str, start: usize) -> usize {
         let bytes = text.as_bytes();
         let (mut at, mut spaces) = plain_pieces(bytes, start);
@@ -189,7 +189,7 @@ impl Lines {
             if run.is_empty() {
                 continue;
             }
-            // Each ideograph or kana is a word; the rest of the run is one.
+            // Each ideograph or kana is a word; the rest of the run is another word.
             let ideographs = run.chars().filter(|&c| is_ideographic(c)).count();
             let has_others = run
                 .chars()
@@ -215,7 +215,7 @@ impl Lines {
         self.words = self.words.saturating_add(words);
     }
 
-    /// Adds white space that is in no text node, as between two cells of a table.
+    /// Adds white space that is not in a text node, such as between two cells of a table.
     pub(crate) const fn space(&mut self) {
         self.space = true;
     }
@@ -230,7 +230,7 @@ impl Lines {
         self.regions.close(self.lines.len());
     }
 
-    /// Ends the line, if one was begun.
+    /// Ends the current line, if any.
     pub(crate) fn end_line(&mut self) {
         self.space = false;
         if self.text.len() == self.start {
@@ -274,8 +274,8 @@ pub(crate) fn joined<'t>(parts: impl Iterator<Item = &'t str>, most: usize) -> S
 /// Bytes examined together; their spaces can be counted in a byte.
 const PIECE: usize = 32;
 
-/// Skips pieces of ASCII words with single spaces between. Returns the position after them and the
-/// number of spaces.
+/// Skips pieces of ASCII words with single spaces between them. Returns the position after them and
+/// the number of spaces.
 ///
 /// No branch depends on a single byte, so that one instruction compares many.
 fn plain_pieces(bytes: &[u8], start: usize) -> (usize, u32) {
@@ -301,13 +301,13 @@ fn plain_pieces(bytes: &[u8], start: usize) -> (usize, u32) {
     (at, spaces)
 }
 
-/// Returns the share of [`ReadLimits::text`] that a text takes: non-ASCII text is folded and split
+/// Returns the share of [`ReadLimits::text`] that a text uses: non-ASCII text is folded and split
 /// by tables, which takes longer.
 fn share_of(text: &str) -> usize {
     text.len() + work_budget::count(text, |byte| !byte.is_ascii())
 }
 
-/// Returns the end of the part of a text that fits into the share.
+/// Returns the end of the part of a text that fits the share.
 pub(crate) fn end_of_share(text: &str, share: usize) -> usize {
     if text.len() <= share / 2 || share_of(text) <= share {
         return text.len();
@@ -326,8 +326,8 @@ fn within_u32(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// Returns true for Han, hiragana and katakana, which are written without spaces and count as a
-/// word each.
+/// Returns true for Han, hiragana and katakana, which are written without spaces; each character
+/// counts as a word.
 pub(crate) const fn is_ideographic(c: char) -> bool {
     matches!(c, '\u{3041}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}'
         | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'

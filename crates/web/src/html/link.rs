@@ -6,42 +6,42 @@ use crate::url::page_url::PageUrl;
 /// A link to another page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// Its target.
+    /// Target.
     pub url: PageUrl,
-    /// Its kind; if it occurs several times, the first one in the order of [`LinkKind`].
+    /// Kind of the link; if it occurs several times, the first kind in the order of [`LinkKind`].
     pub kind: LinkKind,
-    /// The relations (`rel=nofollow`) that all its occurrences share.
+    /// Relations (`rel=nofollow`) that all occurrences of the link share.
     pub relations: Relations,
-    /// The words of `rel` that all its occurrences share: in lower case, at most
+    /// Words of `rel` that all occurrences of the link share: in lower case, at most
     /// [`ReadLimits::rel_bytes`](crate::ReadLimits::rel_bytes).
     pub rel: String,
     /// Its anchor text, at most [`ReadLimits::anchor_chars`](crate::ReadLimits::anchor_chars).
     pub anchor: String,
-    /// True if the page needs the target to be shown, in addition to its kind: a frame, or a
-    /// picture that links to itself.
+    /// True if the page needs the target for its display, in addition to the link's kind: a frame,
+    /// or a picture that links to itself.
     pub is_needed: bool,
-    /// Its surroundings, if [`ReadLimits::link_context`](crate::ReadLimits::link_context) asks for
-    /// them; `None` for links without a place in the page's text: of header fields, `<link>`,
-    /// `<meta>`, forms, scripts, inner pages and requisites, and of text that was not read.
+    /// Surroundings of the link, if [`ReadLimits::link_context`](crate::ReadLimits::link_context)
+    /// is set. `None` for links without a place in the page's text: from header fields, `<link>`,
+    /// `<meta>`, forms, scripts, inner pages and requisites, and from text that was not read.
     pub context: Option<LinkContext>,
 }
 
-/// The surroundings of a link: those of its first occurrence in the main content, else of its first
+/// Surroundings of a link, at its first occurrence in the main content, or else at its first
 /// occurrence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkContext {
-    /// The text around the link, without its anchor text: the words of the innermost paragraph,
-    /// list item, table cell, heading or other block that are nearest to the link, as many before
-    /// it as behind it if there are enough, with folded white space; at most
+    /// Text around the link, without its anchor text: the nearest words in the innermost paragraph,
+    /// list item, table cell, heading or other block, with folded white space. As many characters
+    /// come from before the link as from after it, if there are enough; at most
     /// [`ReadLimits::context_chars`](crate::ReadLimits::context_chars).
     pub around: String,
-    /// True if the link stands outside the site's frame (menus, headers, footers, sidebars), in the
+    /// True if the link is outside the site's frame (menus, headers, footers, sidebars), in the
     /// lines that [`Document::judged_text`](crate::Document::judged_text) is made from.
     pub in_main_content: bool,
 }
 
 impl LinkContext {
-    /// Stores a context if there is none yet, or if it is the first one in the main content.
+    /// Stores a context if none is known yet, or if this is the first one in the main content.
     pub(crate) fn merge(known: &mut Option<Self>, other: Self) {
         let is_better = known
             .as_ref()
@@ -52,7 +52,7 @@ impl LinkContext {
     }
 }
 
-/// The kind of a link. `docs/guide/links.md` lists the elements of each kind, with reasons.
+/// Kind of a link. `docs/guide/links.md` lists the elements of each kind, with reasons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LinkKind {
     /// Another page for readers: `<a>`, `<link rel=next>`, a `Link` header field.
@@ -66,7 +66,7 @@ pub enum LinkKind {
     Form,
     /// A URL in a script, which may be anything.
     Script,
-    /// A resource that the page needs to be shown: pictures, styles, scripts, films.
+    /// A resource that the page needs for its display: pictures, styles, scripts, films.
     Requisite,
 }
 
@@ -95,7 +95,7 @@ impl LinkKind {
 pub struct LinkKinds(u8);
 
 impl LinkKinds {
-    /// The kinds that certainly lead to pages.
+    /// Kinds that always point to pages.
     pub const PAGES: Self = Self(0)
         .with(LinkKind::Page)
         .with(LinkKind::Frame)

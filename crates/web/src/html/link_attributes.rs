@@ -1,8 +1,8 @@
 //! The table of link attributes: the element, the attribute and the kind of link.
 //!
-//! Both readers use it: the walk over the tree, and the tag stream where there is no tree. It
+//! Both readers use it: the walk over the tree, and the tag stream in the absence of a tree. It
 //! covers every attribute with a URL in the HTML standard's index of attributes, and the obsolete
-//! ones of its section 16.2; `docs/guide/links.md` explains each.
+//! ones in section 16.2; `docs/guide/links.md` explains each.
 
 use std::borrow::Cow;
 
@@ -43,14 +43,14 @@ pub(crate) trait AttributeSource<'p> {
     /// Returns the value of the first attribute with this name, with character references resolved.
     fn value(&self, name: &str) -> Option<Cow<'p, str>>;
 
-    /// Returns the attributes of lazy loaders, in order.
+    /// Returns the names of the element's lazy-loading attributes, in document order.
     fn lazy_names(&self) -> Vec<&'static str>;
 
-    /// Returns the values of event handlers and of URLs that are scripts, in order.
+    /// Returns the values of event handlers and of script URLs, in document order.
     fn scripts(&self) -> Vec<Cow<'p, str>>;
 }
 
-/// Returns the script in an attribute: that of an event handler or of a `javascript:` URL.
+/// Returns the script in an attribute: in an event handler or a `javascript:` URL.
 fn script_of<'v>(name: &str, value: &'v str) -> Option<&'v str> {
     const SCHEME: &str = "javascript:";
     if name.len() > 2 && starts_with_ignore_case(name, "on") {
@@ -133,8 +133,8 @@ impl<'p> AttributeSource<'p> for TransientTag<'_, '_> {
     }
 }
 
-/// Returns true if [`gather`] may find a link in an HTML element with this name; this rules out
-/// most elements.
+/// Returns true if [`gather`] may find a link in an HTML element with this name; this excludes most
+/// elements.
 pub(crate) fn may_refer(name: &LocalName) -> bool {
     matches!(
         *name,
@@ -147,7 +147,7 @@ pub(crate) fn may_refer(name: &LocalName) -> bool {
         || name.starts_with("amp-")
 }
 
-/// Collects all links of an element, except those with anchor text (`a`, `area`), which the walk
+/// Collects all links of an element, except links with anchor text (`a`, `area`), which the walk
 /// handles.
 pub(crate) fn gather<'p>(
     name: &str,
@@ -179,7 +179,7 @@ fn of_html<'p>(name: &str, element: &impl AttributeSource<'p>, references: &mut 
     match name {
         "link" => of_link(element, references),
         "iframe" => {
-            // If there is a `srcdoc`, it is shown instead of the `src`.
+            // A `srcdoc` replaces the `src`.
             if value("srcdoc").is_none() {
                 add(references, value("src"), LinkKind::Frame);
             }
@@ -266,8 +266,9 @@ pub(crate) fn rel<'p>(element: &impl AttributeSource<'p>) -> Cow<'p, str> {
     element.value("rel").unwrap_or_default()
 }
 
-/// Returns the kind of a `<link>` or of a `Link` header field with these relations; `None` if it
-/// has no resource of its own (`preconnect`), is not for readers (`pingback`), or is unknown.
+/// Returns the kind of a `<link>` or of a `Link` header field with these relations; `None` if the
+/// relation does not name a resource (`preconnect`), is not for readers (`pingback`), or is
+/// unknown.
 pub(crate) fn of_relations(rel: &str) -> Option<LinkKind> {
     // `alternate stylesheet` is a style, not a page.
     if has_relation(rel, "stylesheet") {

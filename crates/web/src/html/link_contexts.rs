@@ -1,11 +1,11 @@
-//! The words around links, and whether links stand in the main content.
+//! The words around links, and their position inside or outside the main content.
 //!
-//! A link says more with its block: "the previous version is HERE". The walk records where each
-//! link stands in the gathered lines; the words are taken from the lines afterwards, once it is
-//! known which of them are the site's frame.
+//! A link says more together with its block: "the previous version is HERE". The walk records the
+//! place of each link in the gathered lines; the words are taken from the lines afterwards, when
+//! the lines of the site's frame are known.
 //!
-//! Invariant: a link costs a bounded number of steps, however long its block is, so that a page
-//! costs time in proportion to its length. Link contexts in focused crawling: Pant and Srinivasan,
+//! Invariant: a link costs a bounded number of steps in a block of any length, so that the time for
+//! a page is proportional to its length. Link contexts in focused crawling: Pant and Srinivasan,
 //! "Link contexts in classifier-guided topical crawlers", TKDE 2006.
 
 use std::ops::Range;
@@ -24,10 +24,10 @@ pub(crate) struct LinkContexts {
     places: Vec<Place>,
     /// Maximum number of places.
     most: usize,
-    /// The cells of tables, which are parts of lines, and the indexes of the open ones.
+    /// Cells of tables, which are parts of lines, and the indexes of the open cells.
     cells: Vec<Cell>,
     open: Vec<u32>,
-    /// The steps that are left for words.
+    /// Remaining steps for words.
     budget: WorkBudget,
     /// Maximum length of the words around a link in characters.
     chars: usize,
@@ -36,12 +36,12 @@ pub(crate) struct LinkContexts {
 /// The place of a link.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    /// The index of its reference.
+    /// Index of its reference.
     reference: u32,
-    /// The position of its anchor text.
+    /// Position of its anchor text.
     start: u32,
     end: u32,
-    /// Its innermost block, and the cell in it.
+    /// Innermost block, and the cell in it.
     region: u32,
     cell: Option<u32>,
 }
@@ -49,10 +49,10 @@ struct Place {
 /// A cell of a table.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
-    /// The position of its text.
+    /// Position of its text.
     start: u32,
     end: u32,
-    /// The block around it.
+    /// Block around the cell.
     region: u32,
 }
 
@@ -85,7 +85,7 @@ impl LinkContexts {
         }
     }
 
-    /// Adds the place of a link whose anchor text begins at `start` and is the last of the lines.
+    /// Adds the place of a link with an anchor text from `start` to the end of the lines.
     pub(crate) fn add(&mut self, reference: usize, start: usize, lines: &Lines) {
         if lines.is_full() || self.places.len() >= self.most {
             return;
@@ -102,8 +102,8 @@ impl LinkContexts {
         });
     }
 
-    /// Writes the contexts of the links into their references. `judged` says which lines are
-    /// outside the site's frame.
+    /// Writes the contexts of the links into their references. `judged` marks the lines outside the
+    /// site's frame.
     pub(crate) fn write(
         mut self,
         lines: &Lines,
@@ -151,7 +151,7 @@ impl LinkContexts {
     }
 }
 
-/// Returns for each block the innermost block with lines that is it or is around it.
+/// Returns for each block the innermost block with lines: the block itself or a block around it.
 fn filled(regions: &[Region]) -> Vec<u32> {
     let mut filled: Vec<u32> = Vec::with_capacity(regions.len());
     for (index, region) in (0_u32..).zip(regions) {
@@ -162,7 +162,8 @@ fn filled(regions: &[Region]) -> Vec<u32> {
     filled
 }
 
-/// Returns the line of a link, in a block; if the link has no text there, the nearest line.
+/// Returns the line of a link within a block; for a link without text in the block, the nearest
+/// line.
 fn line_of(place: &Place, block: &Region, lines: &[Line]) -> Option<usize> {
     let inside = block.lines();
     let last = inside.end.checked_sub(1).filter(|_| !inside.is_empty())?;
@@ -188,9 +189,9 @@ fn beside<'t>(place: &Place, block: Range<usize>, text: &'t str) -> (&'t str, &'
     (before.trim(), after.trim())
 }
 
-/// Returns the words nearest to the place between two texts, at most `most` characters.
+/// Returns up to `most` characters of the words nearest to the place between two texts.
 fn nearest(before: &str, after: &str, most: usize) -> String {
-    // One character is the space between them.
+    // One character is reserved for the space between them.
     let room = most.saturating_sub(1);
     let behind = after.chars().take(room).count();
     let before = last_words(before, (room / 2).max(room - behind));
@@ -207,7 +208,7 @@ fn nearest(before: &str, after: &str, most: usize) -> String {
     words
 }
 
-/// Returns the last words of a text, at most `most` characters. A word that is longer is cut.
+/// Returns the last words of a text, at most `most` characters. Longer words are cut.
 fn last_words(text: &str, most: usize) -> &str {
     let Some((cut, _)) = text.char_indices().rev().nth(most) else {
         return text;
@@ -219,7 +220,7 @@ fn last_words(text: &str, most: usize) -> &str {
     text[start.unwrap_or(from)..].trim()
 }
 
-/// Returns the first words of a text, at most `most` characters. A word that is longer is cut.
+/// Returns the first words of a text, at most `most` characters. Longer words are cut.
 fn first_words(text: &str, most: usize) -> &str {
     let Some((cut, _)) = text.char_indices().nth(most) else {
         return text;
@@ -230,7 +231,7 @@ fn first_words(text: &str, most: usize) -> &str {
     text[..end.unwrap_or(cut)].trim()
 }
 
-/// Returns true if a position is beside white space or beside an ideograph, which is a word.
+/// Returns true if a position is next to white space or an ideograph, which is a word.
 fn is_between_words(text: &str, at: usize) -> bool {
     let is_edge = |c: char| c.is_whitespace() || is_ideographic(c);
     let (before, after) = text.split_at(at);

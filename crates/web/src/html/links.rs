@@ -12,12 +12,12 @@ use crate::letter_case::starts_with_ignore_case;
 use crate::url::page_url::{MAX_URL_BYTES, PageUrl, UrlError};
 use crate::url::url_key::UrlKey;
 
-/// References resolved for each allowed link: many may lead to the same page, or to none. They
-/// differ as written, so a navigation bar that is repeated counts once.
+/// Maximum references to resolve per allowed link: several may point to the same page, or to no
+/// page. They are compared as written, so a repeated navigation bar counts once.
 pub(crate) const TRIES_PER_LINK: usize = 4;
 
-/// Bytes of URLs for each allowed link. Ordinary URLs have a hundred; a base of 8 KiB makes every
-/// reference 8 KiB long, and a journal has the URL of the page with every link.
+/// Bytes of URLs per allowed link. Ordinary URLs have a hundred; a base of 8 KiB makes every
+/// reference 8 KiB long, and a journal records the URL of the page with every link.
 const BYTES_PER_LINK: usize = 512;
 
 /// A link as written in the page.
@@ -46,8 +46,8 @@ impl<'p> Reference<'p> {
     }
 }
 
-/// The numbers of links that lead to pages and of others. They are counted apart, so that pictures
-/// do not crowd out pages.
+/// Number of links to pages, and of other links. Separate limits keep pictures from crowding out
+/// pages.
 #[derive(Debug, Default)]
 struct LinkCounts {
     pages: usize,
@@ -55,7 +55,7 @@ struct LinkCounts {
 }
 
 impl LinkCounts {
-    /// Counts a link, if there are fewer than `most` of its sort.
+    /// Counts a link, if there are fewer than `most` in its category.
     fn admit(&mut self, kind: LinkKind, most: usize) -> bool {
         let count = if is_page(kind) {
             &mut self.pages
@@ -67,7 +67,7 @@ impl LinkCounts {
         has_room
     }
 
-    /// Moves a link to the kind of another occurrence of it.
+    /// Moves a link to the kind of another occurrence.
     fn move_link(&mut self, before: LinkKind, kind: LinkKind) {
         if is_page(kind) && !is_page(before) {
             self.pages += 1;
@@ -81,17 +81,17 @@ impl LinkCounts {
 pub(crate) struct References<'p> {
     pub kinds: LinkKinds,
     pub found: Vec<Reference<'p>>,
-    /// The first `<base href>`.
+    /// First `<base href>`.
     pub base: Option<Cow<'p, str>>,
-    /// The first `<link rel=canonical>`.
+    /// First `<link rel=canonical>`.
     pub canonical: Option<Cow<'p, str>>,
-    /// The index of each reference.
+    /// Index of each reference.
     known: HashMap<Cow<'p, str>, usize>,
     counts: LinkCounts,
     lost: LostLinks,
     /// Maximum number of pages, and of other links.
     most: usize,
-    /// Bytes of a `rel` that are kept.
+    /// Maximum bytes of a `rel`.
     rel_bytes: usize,
 }
 
@@ -110,8 +110,8 @@ impl<'p> References<'p> {
         }
     }
 
-    /// Adds a reference with the `rel` of its element; skips those that lead nowhere or to the same
-    /// page. Returns its index if it takes its anchor text from here.
+    /// Adds a reference with the `rel` of its element; skips references to the same page or to
+    /// anything but a page. Returns its index if this element supplies its anchor text.
     pub(crate) fn add(&mut self, href: Cow<'p, str>, kind: LinkKind, rel: &str) -> Option<usize> {
         if !self.kinds.has(kind) {
             return None;
@@ -150,7 +150,7 @@ impl<'p> References<'p> {
         Some(index)
     }
 
-    /// Adds a reference to what the page needs, although its kind does not say so.
+    /// Adds a reference that the page needs, although its kind does not imply that.
     pub(crate) fn add_needed(&mut self, href: Cow<'p, str>, kind: LinkKind) {
         let index = self.found.len();
         self.add(href, kind, "");
@@ -159,21 +159,21 @@ impl<'p> References<'p> {
         }
     }
 
-    /// Returns the index of a reference that was added before and leads to a page.
+    /// Returns the index of an earlier reference to a page.
     pub(crate) fn page(&self, href: &str) -> Option<usize> {
         let index = *self.known.get(href)?;
         is_page(self.found[index].kind).then_some(index)
     }
 
-    /// Returns the references that lead to pages from `first` on, which an element with this name
-    /// has added; none if it is not shown.
+    /// Returns the references to pages from index `first`, which were added by an element with this
+    /// name; empty if the element is not displayed.
     pub(crate) fn shown_since(&self, first: usize, name: &str) -> impl Iterator<Item = usize> {
         let is_shown = !matches!(name, "link" | "meta");
         let added = if is_shown { first } else { self.found.len() };
         (added..self.found.len()).filter(|&index| is_page(self.found[index].kind))
     }
 
-    /// Returns the URL that references are relative to.
+    /// Returns the base URL of references.
     pub(crate) fn base_url(&self, context: &ReadContext<'_>) -> PageUrl {
         let page = context.metadata.url;
         let base = self.base.as_ref();
@@ -182,7 +182,7 @@ impl<'p> References<'p> {
     }
 
     /// Resolves all references into a document, each request once, in document order; invalid URLs
-    /// are dropped. `links` holds the links that are already known.
+    /// are dropped. `links` contains the links that are already known.
     pub(crate) fn resolve(
         self,
         mut links: Links,
@@ -227,7 +227,7 @@ pub(crate) struct Links {
     known: HashMap<UrlKey, usize>,
     counts: LinkCounts,
     lost: LostLinks,
-    /// The links among these that are too many, to count each once.
+    /// Known links beyond the limit, so that each is counted once.
     beyond: HashSet<UrlKey>,
 }
 
@@ -236,7 +236,7 @@ impl Links {
         if !limits.kinds.has(reference.kind) {
             return;
         }
-        // Rules judge what is requested, so two spellings of a page are two links.
+        // Rules judge the request, so two spellings of a page are two links.
         let key = UrlKey::of_name(url.request().as_str());
         if let Some(&index) = self.known.get(&key) {
             let link = &mut self.links[index];
@@ -274,12 +274,12 @@ impl Links {
     }
 }
 
-/// Returns true for kinds that lead to pages.
+/// Returns true for kinds of links to pages.
 pub(crate) const fn is_page(kind: LinkKind) -> bool {
     LinkKinds::PAGES.has(kind)
 }
 
-/// Recognises frequent schemes that never lead to pages, before anything is parsed.
+/// Recognises frequent schemes that never point to pages, before anything is parsed.
 fn leads_elsewhere(href: &str) -> bool {
     const ELSEWHERE: &[&str] = &["javascript:", "mailto:", "data:", "tel:", "blob:"];
     let mut schemes = ELSEWHERE.iter();

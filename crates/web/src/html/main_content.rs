@@ -1,13 +1,14 @@
-//! The block that holds a page's main content.
+//! Finds the block with a page's main content.
 //!
 //! The search has two steps. First it follows the author's marks: `<main>`, `<article>`, a block
-//! named as the text of an article. Each must hold enough of the prose, and no similar block nearly
-//! as much (a page of many articles is a list of them). Then it descends as long as a single block
-//! holds nearly all of the prose; the rest is the frame. Readability (Arc90, 2009) and boilerpipe
-//! (Kohlschütter et al., WSDM 2010) also rest on running text to separate content from frame.
+//! named as the text of an article. Each must contain enough of the prose, and no similar block may
+//! contain nearly as much (a page of many articles is a list of articles). Then it descends while a
+//! single block contains nearly all of the prose; the rest is the frame. Readability (Arc90, 2009)
+//! and boilerpipe (Kohlschütter et al., WSDM 2010) also separate content from frame by running
+//! text.
 //!
-//! The second step is careful in marked content, and enters no section, list or table: these are
-//! parts of a text, above all in manuals.
+//! The second step is careful in marked content, and never enters a section, list or table: these
+//! are parts of a text, especially in manuals.
 
 use crate::html::prefix_sums::PrefixSums;
 use crate::html::region_flags;
@@ -16,9 +17,9 @@ use crate::html::regions::Region;
 /// A mark and the conditions for following it.
 struct Mark {
     sign: u32,
-    /// The part of the current prose that it must hold.
+    /// Minimum part of the current prose in the block.
     of_prose: f64,
-    /// The part of the prose in all blocks with this mark that it must hold.
+    /// Minimum part of the prose in all blocks with this mark.
     of_marked: f64,
 }
 
@@ -40,10 +41,10 @@ const MARKS: &[Mark] = &[
     },
 ];
 
-/// Minimum number of words of prose in a mark.
+/// Minimum number of words of prose in a marked block.
 const MARKED_WORDS: usize = 40;
 
-/// The part of the prose that a block must hold to be entered.
+/// Minimum part of the prose that a block must contain for the search to enter it.
 const PART_ENTERED: f64 = 0.8;
 
 /// The same in marked content.
@@ -51,7 +52,7 @@ const PART_ENTERED_IN_MARKED: f64 = 0.95;
 
 /// The marked block and the main block inside it.
 pub(crate) struct MainBlock {
-    /// The marked block; the whole page if nothing is marked.
+    /// The marked block, or the whole page without marks.
     pub marked: usize,
     /// The block with the content.
     pub block: usize,
@@ -102,7 +103,7 @@ fn follow(
         }
         let is_marked =
             region.own_flags & mark.sign != 0 && region.flags & region_flags::FRAME_OR_ASIDE == 0;
-        // Of nested blocks the outermost counts.
+        // The outermost of nested blocks counts.
         if !is_marked || left_out[index] != 0 || lines.start < past {
             continue;
         }

@@ -1,11 +1,10 @@
-//! Selectors of main content, given by the user for difficult sites. Extraction is right about most
-//! sites and wrong about some. For those, a CSS selector names the elements with the content:
-//! `#content`, or `wiki.example.org=div.page > article` for one host (`*.example.org=` for its
-//! subdomains). The first selector that
-//! matches anything on a page selects all elements that it matches; they are both the main content
-//! and the text of the verdict. Every element of a page is matched, and a hostile page may be slow
-//! to match. So selectors that examine the siblings or descendants of an element are refused:
-//! `:has()`, `:nth-child()` and the like, `~`.
+//! Selectors of main content, which a user sets for difficult sites. Extraction works on most sites
+//! and fails on some. For those, a CSS selector names the elements with the content: `#content`, or
+//! `wiki.example.org=div.page > article` for one host (`*.example.org=` for its subdomains). The
+//! first selector that matches anything on a page selects all elements that it matches; they are
+//! both the main content and the text of the verdict. Every element of a page is matched, and a
+//! hostile page may be slow to match. So selectors that examine the siblings or descendants of an
+//! element are rejected: `:has()`, `:nth-child()` and the like, `~`.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -21,7 +20,7 @@ use crate::letter_case::is_one_of;
 use crate::url::host_table::HostPattern;
 use crate::url::page_url::PageUrl;
 
-/// Selectors of main content in the order in which they are tried. Clones share them.
+/// Selectors of main content, tried in this order. Clones share them.
 #[derive(Clone, Default)]
 pub struct MainSelectors(Arc<[MainSelector]>);
 
@@ -44,7 +43,7 @@ pub enum BadSelector {
         /// The parser's message.
         why: String,
     },
-    /// A part of it makes reading hostile pages slow.
+    /// A part of the selector makes reading hostile pages slow.
     #[error(
         "{text:?}: {part} takes too long on some pages; use names, classes, ids, attributes, ` ` \
          and `>`"
@@ -81,7 +80,7 @@ impl MainSelectors {
     ///
     /// # Errors
     ///
-    /// [`BadSelector`] for the first one that cannot be used.
+    /// [`BadSelector`] for the first unusable selector.
     pub fn parse<T: AsRef<str>>(texts: &[T]) -> Result<Self, BadSelector> {
         let selectors: Result<Vec<_>, _> = texts
             .iter()
@@ -90,7 +89,7 @@ impl MainSelectors {
         Ok(Self(selectors?.into()))
     }
 
-    /// Returns true if there is none.
+    /// Returns true without any selectors.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -154,7 +153,7 @@ impl MainSelector {
         host.is_none_or(|pattern| pattern.matches(&page.host()))
     }
 
-    /// Returns true if it needs attributes that are otherwise omitted.
+    /// Returns true if the selector needs attributes that are otherwise omitted.
     fn needs_data(&self) -> bool {
         self.text.to_ascii_lowercase().contains("[data-")
     }
@@ -203,7 +202,7 @@ impl<'h> Selection<'h> {
         }
     }
 
-    /// Parses a page with all attributes that the selectors need.
+    /// Parses a page and keeps all attributes that the selectors need.
     pub(super) fn parse(&self, text: &str, limits: &ReadLimits, budget: &mut WorkBudget) -> Parsed {
         if self.selectors.iter().any(|selector| selector.needs_data()) {
             tree::parse_with_html5ever(text, limits, budget)
@@ -212,7 +211,7 @@ impl<'h> Selection<'h> {
         }
     }
 
-    /// Returns the elements of the first selector that matches any.
+    /// Returns the elements that the first matching selector matches.
     pub(super) fn find(&self, html: &Html) -> HashSet<NodeId> {
         let matches = |selector: &&MainSelector| -> HashSet<NodeId> {
             html.select(&selector.selector)

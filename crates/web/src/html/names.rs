@@ -1,7 +1,7 @@
 //! Patterns of interned names.
 
-/// A pattern of several names, separated by blanks. The compiler makes comparisons of integers from
-/// it, which a function cannot take as a pattern.
+/// A pattern of several names, separated by blanks. The compiler turns it into comparisons of
+/// integers; a function cannot accept a pattern.
 macro_rules! names {
     [$($name:tt)+] => { $(html5ever::local_name!($name))|+ };
 }

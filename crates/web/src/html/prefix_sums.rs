@@ -5,12 +5,12 @@ use std::ops::Range;
 use crate::html::lines::Line;
 use crate::html::regions::{Region, saturated};
 
-/// The sums of a count over the lines before each line.
+/// Sums of a count over the lines before each line.
 #[derive(Debug)]
 pub(crate) struct PrefixSums(Vec<u32>);
 
 impl PrefixSums {
-    /// Sums up `count` of the lines that `is_counted`; the others count nothing.
+    /// Sums `count` over the lines that satisfy `is_counted`.
     pub(crate) fn of(
         lines: &[Line],
         is_counted: impl Fn(&Line) -> bool,
@@ -39,7 +39,7 @@ impl PrefixSums {
 }
 
 impl FromIterator<usize> for PrefixSums {
-    /// Sums up the counts of the lines, one each.
+    /// Sums up counts, one per line.
     fn from_iter<I: IntoIterator<Item = usize>>(counts: I) -> Self {
         let mut sum = 0;
         let mut sums = vec![0];

@@ -21,7 +21,7 @@ use crate::http::{link_header, media_type};
 use crate::url::canonical::CanonicalForm;
 use crate::url::page_url::PageUrl;
 
-/// Bytes of a page that are searched for forms.
+/// Maximum bytes of a page to search for forms.
 const FORM_BYTES: usize = 4 << 20;
 
 /// Reads a body after content decoding.
@@ -91,7 +91,7 @@ pub fn read(
 
 impl Document {
     /// Returns the links in header fields, and reads the canonical URL there. They are relative to
-    /// the page's URL, whatever its `<base>`.
+    /// the page's URL, even if the page has a `<base>`.
     fn read_header(&mut self, context: &ReadContext<'_>) -> Links {
         let (metadata, limits) = (context.metadata, context.limits);
         let join = |target: &str| metadata.url.join(target, context.form).ok();
@@ -149,7 +149,7 @@ impl Document {
             walk.rest(text, rest);
         }
         if walk.lines.words() < MIN_MAIN_WORDS && !walk.unscripted.is_empty() {
-            // The page is made by scripts, except for its content for readers without them.
+            // Scripts generate the page, except for its content for readers without scripts.
             markup = std::mem::take(&mut walk.unscripted);
             unscripted = selectors.parse(&markup, limits, &mut budget);
             walk.selected = selectors.find(&unscripted.html);

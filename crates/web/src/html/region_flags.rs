@@ -45,19 +45,20 @@ pub(crate) const SECTION: u32 = 1 << 18;
 /// In an element that the user's selector matches.
 pub(crate) const SELECTED: u32 = 1 << 19;
 
-/// In buyers' reviews of a product and questions about it.
+/// In customer reviews of a product and questions about it.
 pub(crate) const REVIEWS: u32 = 1 << 20;
 /// In a button or the label of a control.
 pub(crate) const BUTTON: u32 = 1 << 21;
-/// In content that readers unfold: a tab, an answer to a frequent question.
+/// In content that readers unfold: a tab, an answer to a frequently asked question.
 pub(crate) const FOLDED: u32 = 1 << 22;
-/// In an element that a class name calls the foot of the page.
+/// In an element named as the foot of the page by its class.
 pub(crate) const FOOT: u32 = 1 << 23;
 
-/// In a table of contents: all that an index page has, and elsewhere a repetition for its readers.
+/// In a table of contents: the only content of an index page, and a repetition for readers
+/// elsewhere.
 pub(crate) const CONTENTS: u32 = 1 << 24;
 
-/// The frame of a text for its reader. Verdicts count an aside of the content as content.
+/// Frame of a text for its reader. Verdicts count an aside of the content as content.
 pub(crate) const FRAME_OR_ASIDE: u32 = FRAME | ASIDE;
 
 /// Flags that exclude a region if they are trusted; see `boilerplate`.

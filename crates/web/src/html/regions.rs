@@ -1,8 +1,8 @@
-//! The block elements of a page as a flat tree, in the order of their beginnings.
+//! The block elements of a page as a flat tree, in document order.
 //!
-//! Invariant: a block follows its parent, and its lines are among its parent's. So one pass from
-//! the last block to the first sums up, and one pass from the first to the last inherits; nothing
-//! is recursive, however deeply a page is nested.
+//! Invariant: a block follows its parent, and its parent's lines include its lines. So one pass
+//! from the last block to the first sums up, and one pass from the first to the last inherits.
+//! Nothing is recursive, even for a deeply nested page.
 
 use std::ops::Range;
 
@@ -11,11 +11,11 @@ use std::ops::Range;
 pub(crate) struct Region {
     /// The parent block; the whole page is its own parent.
     pub parent: u32,
-    /// The flags of the block and of all around it.
+    /// Flags of the block and of all blocks around it.
     pub flags: u32,
     /// The flags of the block itself, even if a parent has them too.
     pub own_flags: u32,
-    /// A hash of its name and class without digits: blocks of one kind come from one template.
+    /// Hash of its name and class without digits: a template generates blocks with equal hashes.
     pub kind: u32,
     first: u32,
     end: u32,

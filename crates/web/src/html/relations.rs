@@ -1,7 +1,7 @@
 //! Link relations that may be a reason not to follow a link.
 //!
-//! `nofollow` of the HTML standard (section 4.6.7.11), and `ugc` and `sponsored`, which the large
-//! search engines document. The crawl decides whether to obey them.
+//! `nofollow` as in the HTML standard (section 4.6.7.11), and `ugc` and `sponsored`, which the
+//! large search engines document. The crawl decides whether to obey them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -56,7 +56,7 @@ impl Relations {
         self.0 & others.0 != 0
     }
 
-    /// Returns the names of these relations in order.
+    /// Returns the names of these relations, in a fixed order.
     pub fn words(self) -> impl Iterator<Item = &'static str> {
         Self::WORDS
             .into_iter()

@@ -7,29 +7,29 @@ use crate::html::main_selectors::MainSelectors;
 use crate::url::canonical::CanonicalForm;
 use crate::url::page_url::PageUrl;
 
-/// The context of a body beside its bytes.
+/// The context of a body: everything needed to read it, except its bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct ResponseMetadata<'a> {
-    /// Its URL, to which links are relative.
+    /// URL of the body, which links are relative to.
     pub url: &'a PageUrl,
-    /// The value of `Content-Type`.
+    /// Value of `Content-Type`.
     pub content_type: Option<&'a str>,
-    /// The values of `X-Robots-Tag`.
+    /// Values of `X-Robots-Tag`.
     pub x_robots_tag: &'a [&'a str],
-    /// The values of `Link`.
+    /// Values of `Link`.
     pub link: &'a [&'a str],
-    /// The value of `Content-Location`: the URL of the representation (RFC 9110 section 8.7).
+    /// Value of `Content-Location`: the URL of the representation (RFC 9110 section 8.7).
     pub content_location: Option<&'a str>,
-    /// The value of `Refresh`, which is in no standard but in every browser.
+    /// Value of `Refresh`, which no standard defines but every browser supports.
     pub refresh: Option<&'a str>,
-    /// The crawler's product token, for directives that name it.
+    /// Product token of the crawler, for directives that name it.
     pub agent: &'a str,
-    /// The user's selectors of main content.
+    /// User's selectors of main content.
     pub main: Option<&'a MainSelectors>,
 }
 
 impl<'a> ResponseMetadata<'a> {
-    /// Creates the context of a body of which only the URL is known.
+    /// Creates the context of a body, given only its URL.
     #[must_use]
     pub const fn of(url: &'a PageUrl) -> Self {
         Self {
@@ -51,6 +51,6 @@ pub(super) struct ReadContext<'a> {
     pub(super) metadata: &'a ResponseMetadata<'a>,
     pub(super) form: &'a CanonicalForm,
     pub(super) limits: &'a ReadLimits,
-    /// The encoding of the page, in which the queries of its links are sent.
+    /// Encoding of the page, which also encodes the queries of its links.
     pub(super) encoding: &'static Encoding,
 }

@@ -1,9 +1,9 @@
 //! The contexts of links in the rest of a page, which is read without a tree.
 //!
 //! [`LinkContexts`] needs lines with their blocks, and the rest has only tags. So a stack of open
-//! elements gathers lines as the walk over the tree would, beside those of the page's text, whose
-//! gathering stays as it is. It implements the implied ends of the tree builder (HTML standard,
-//! section 13.2.6.4) and leaves crossed tags unrepaired.
+//! elements gathers lines as the walk over the tree would, separate from the lines of the page's
+//! text, whose gathering remains unchanged. It implements the implied ends of the tree builder
+//! (HTML standard, section 13.2.6.4) and leaves crossed tags unrepaired.
 //!
 //! Invariant: a tag costs a bounded number of steps; no search goes deeper than [`SEARCHED`].
 
@@ -24,7 +24,7 @@ use crate::html::tag_stream::TagName;
 use crate::html::work_budget::{self, WorkBudget};
 use crate::html::{anchor_text, judged_text};
 
-/// Maximum number of open elements that are searched for the one that a tag ends.
+/// Maximum number of open elements to search for the element that a tag ends.
 const SEARCHED: usize = 64;
 
 /// The attributes that [`elements::flags`] reads.
@@ -34,7 +34,7 @@ const READ: [&str; 6] = ["class", "hidden", "id", "itemprop", "role", "style"];
 pub(crate) struct RestContexts {
     lines: Lines,
     contexts: LinkContexts,
-    /// The steps that are left for tags and text.
+    /// Remaining steps for tags and text.
     budget: WorkBudget,
     open: Vec<OpenElement>,
     /// Maximum number of open elements.
@@ -49,7 +49,7 @@ struct OpenElement {
     role: Role,
     flow: Flow,
     flags: u32,
-    /// True if it is a link or in one.
+    /// True if it is a link or inside a link.
     in_link: bool,
     is_hidden: bool,
     link: Option<OpenLink>,
@@ -58,25 +58,25 @@ struct OpenElement {
 /// A link whose anchor text is being read.
 #[derive(Clone, Copy)]
 struct OpenLink {
-    /// Its reference, if it leads to a page.
+    /// Index of its reference, if it points to a page.
     page: Option<usize>,
-    /// True if its anchor text is that of the reference.
+    /// True if the reference takes its anchor text from this link.
     takes_anchor: bool,
-    /// The start of its anchor text.
+    /// Start of its anchor text.
     start: usize,
 }
 
 /// The references that a tag has added.
 #[derive(Clone, Copy)]
 pub(crate) struct NewReferences {
-    /// The first one.
+    /// Index of the first reference.
     pub first: usize,
-    /// The one whose anchor text is inside.
+    /// Index of the reference with anchor text inside the tag.
     pub anchored: Option<usize>,
 }
 
 impl RestContexts {
-    /// Creates a reader of what follows these lines.
+    /// Creates a reader of the tags after these lines.
     pub(crate) fn new(lines: &Lines, limits: &ReadLimits) -> Self {
         Self {
             lines: lines.clone(),
@@ -243,7 +243,7 @@ impl RestContexts {
         });
     }
 
-    /// Closes the open elements from this one on.
+    /// Closes the open elements, starting with this one.
     fn close_to(&mut self, at: usize, references: &mut References<'_>) {
         while self.open.len() > at
             && let Some(open) = self.open.pop()
@@ -282,7 +282,7 @@ impl RestContexts {
         }
     }
 
-    /// Returns the innermost open element that is wanted, if none that bounds the search is inside.
+    /// Returns the innermost wanted open element, unless an element inside it bounds the search.
     fn find(
         &self,
         is_wanted: impl Fn(&OpenElement) -> bool,
@@ -299,8 +299,8 @@ impl RestContexts {
         None
     }
 
-    /// Closes the elements that a start tag ends, and opens those that it implies. Returns false if
-    /// the tag is ignored.
+    /// Closes the elements that a start tag ends, and opens the elements that it implies. Returns
+    /// false if the tag is ignored.
     fn make_room(&mut self, name: &LocalName, role: Role, references: &mut References<'_>) -> bool {
         match role {
             Role::Formatting if *name == local_name!("a") => {
@@ -375,13 +375,13 @@ impl RestContexts {
 }
 
 impl OpenElement {
-    /// Returns true if an element that was opened outside is not ended inside.
+    /// Returns true if tags inside the element cannot end an element outside it.
     const fn is_scope(&self) -> bool {
         matches!(self.role, Role::Table | Role::Caption | Role::Cell)
     }
 }
 
-/// Returns an element with the attributes that its flags depend on.
+/// Returns an element with the attributes that affect its flags.
 fn element(name: &LocalName, tag: &Tag<'_>) -> Element {
     let mut attributes: Vec<Attribute> = Vec::new();
     for wanted in READ.iter().filter(|_| tag.attributes > 0) {

@@ -1,10 +1,10 @@
-//! A linear scanner of HTML tokens: it finds where tags begin and end, and does not interpret them.
+//! A linear scanner of HTML tokens: it finds the bounds of tags, and does not interpret them.
 //!
-//! It has two uses. It runs ahead of the tree builder, so that a tag with a hundred thousand
-//! attributes is noticed before the tree builder sees it. And it reads the rest of a page after the
-//! tree builder was stopped. Both must agree with the parser about the end of a tag, so its states
-//! are those of the HTML standard (section 13.2.5, "Tokenization"), without those that only
-//! classify errors.
+//! The scanner has two uses. It runs ahead of the tree builder, to notice a tag with a hundred
+//! thousand attributes before the tree builder sees it. And it reads the rest of a page after the
+//! tree builder was stopped. Both uses must agree with the parser about the end of a tag. So the
+//! scanner has the states of the HTML standard (section 13.2.5, "Tokenization"), except for states
+//! that only classify errors.
 
 use std::borrow::Cow;
 
@@ -31,9 +31,9 @@ pub(crate) struct Tag<'t> {
     pub name: &'t str,
     /// The text between the name and the closing `>`.
     pub inside: &'t str,
-    /// Number of attributes, repeated ones included.
+    /// Number of attributes, including repeated ones.
     pub attributes: usize,
-    /// Bytes of its name and of its attributes' names.
+    /// Bytes of the tag's name and of its attributes' names.
     pub names: usize,
     /// True if it ends before the text does.
     pub is_whole: bool,
@@ -41,7 +41,7 @@ pub(crate) struct Tag<'t> {
     pub closes_itself: bool,
 }
 
-/// Maximum number of attributes; a tag with more takes the rest of the text.
+/// Maximum number of attributes; a tag with more extends to the end of the text.
 const MOST_ATTRIBUTES: usize = 100_000;
 
 /// A reader of tokens from the start of a text to its end.
@@ -98,7 +98,7 @@ impl<'t> Scanner<'t> {
         })
     }
 
-    /// Reads raw text, as in a script, up to but excluding the end tag with this name, or to the
+    /// Reads raw text, as in a script, up to (not including) the end tag with this name, or to the
     /// end.
     pub(crate) fn raw(&mut self, name: &str) -> &'t str {
         let mut from = self.at;
@@ -113,8 +113,8 @@ impl<'t> Scanner<'t> {
         self.take(self.text.len())
     }
 
-    /// Reads the content of a script up to its end tag: between `<!-- <script>` and `-->` there is
-    /// none (sections 13.2.5.20 to 31).
+    /// Reads the content of a script up to its end tag. After `<!-- <script>`, a `</script>` before
+    /// `-->` ends only the inner script (sections 13.2.5.20 to 31).
     pub(crate) fn script(&mut self) -> &'t str {
         let bytes = self.text.as_bytes();
         let (mut in_comment, mut in_script) = (false, false);
@@ -179,7 +179,7 @@ impl<'t> Scanner<'t> {
 
     /// Reads a comment, which ends at the first `-->` or `--!>`; `<!-->` and `<!--->` are complete.
     fn comment(&mut self) -> &'t str {
-        // Searches for angles instead of dashes, so that a comment of dashes is skipped at once.
+        // Searches for `>` instead of dashes, so that a comment of dashes is skipped at once.
         let mut from = self.at + 4;
         while let Some(found) = self.text[from..].find('>') {
             let end = from + found;
@@ -245,7 +245,7 @@ impl<'t> Tag<'t> {
         Some(character_references::resolve(value, TextContext::Attribute))
     }
 
-    /// Returns true if the tag has one of these names.
+    /// Returns true if the tag's name is one of `names`.
     pub(crate) fn is(&self, names: &[&str]) -> bool {
         is_one_of(self.name, names)
     }
@@ -316,7 +316,7 @@ fn begins_with_name(bytes: &[u8], start: &[u8]) -> bool {
             .is_some_and(|&byte| is_space(byte) || matches!(byte, b'/' | b'>'))
 }
 
-/// Returns true for ASCII white space of the standard; a carriage return counts as a line feed.
+/// Returns true for ASCII white space as in the standard; a carriage return counts as a line feed.
 const fn is_space(byte: u8) -> bool {
     matches!(byte, b'\t' | b'\n' | b'\x0c' | b'\r' | b' ')
 }

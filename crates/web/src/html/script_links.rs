@@ -1,8 +1,9 @@
 //! URLs in scripts, which Heritrix calls speculative links.
 //!
 //! Finds complete `http` and `https` URLs, quoted paths from the root that look like pages, and the
-//! modules that a script imports. Quotation marks may be escaped, as those of markup in a string
-//! are. Strings that a script concatenates are skipped: a piece next to a `+` or with `${` in it.
+//! modules that a script imports. Quotation marks may be escaped, like the quotation marks of
+//! markup in a string. Strings that a script concatenates are skipped: a piece next to a `+` or
+//! with `${` in it.
 
 use std::borrow::Cow;
 
@@ -13,13 +14,13 @@ use crate::letter_case::{is_one_of, starts_with_ignore_case};
 /// Maximum number of URLs of one script.
 const MOST: usize = 1_000;
 
-/// Maximum number of positions examined in one script; most are no URL.
+/// Maximum number of positions to examine in one script; most are not URLs.
 const MOST_TRIES: usize = 50_000;
 
 /// Maximum length of a URL in bytes.
 const LONGEST: usize = 2_048;
 
-/// Collects the URLs of a script, and of linked data, which names pictures, too.
+/// Collects the URLs of a script, or of linked data, which also names pictures.
 pub(crate) fn gather(script: &str, is_data: bool, references: &mut References<'_>) {
     for (url, is_page) in urls(script) {
         if is_page {
@@ -35,8 +36,8 @@ pub(crate) fn gather(script: &str, is_data: bool, references: &mut References<'_
     }
 }
 
-/// Returns the URLs in a script in order, as they would be written in a page, and whether each may
-/// be a page by its extension.
+/// Returns the URLs in a script, in document order, as a page would write them, with true if the
+/// extension allows a page.
 fn urls(script: &str) -> Vec<(String, bool)> {
     let mut found = Vec::new();
     let bytes = script.as_bytes();
@@ -82,8 +83,7 @@ fn before(bytes: &[u8], at: usize) -> Option<u8> {
     at.checked_sub(1).map(|before| bytes[before])
 }
 
-/// Quotation marks as they are written in scripts and in the markup of their strings, escaped ones
-/// first.
+/// Quotation marks as written in scripts and in the markup of their strings, escaped ones first.
 const QUOTES: &[&str] = &[
     "\\\"", "\\'", "\\u0022", "\\u0027", "\\x22", "\\x27", "&quot;", "&#34;", "&#39;", "&apos;",
     "\"", "'", "`",
@@ -115,8 +115,8 @@ fn has_scheme(bytes: &[u8]) -> bool {
     .any(|start| rest.starts_with(start))
 }
 
-/// Returns the URL at a position without its escapes, and its end. In quotation marks it is the
-/// whole string.
+/// Returns the URL at a position without its escapes, and its end. Inside quotation marks, the URL
+/// is the whole string.
 fn read(script: &str, start: usize, quote: Option<&str>) -> (String, usize) {
     let mut url = String::new();
     let mut at = start;
@@ -165,7 +165,7 @@ fn escape(text: &str) -> Option<(char, usize)> {
     }
 }
 
-/// Returns true if the string is not concatenated with others.
+/// Returns true if the string is not concatenated with other strings.
 fn is_whole(bytes: &[u8], start: usize, end: usize, quote: Option<&str>) -> bool {
     let is_joined = |byte: Option<&u8>| byte == Some(&b'+');
     let Some(quote) = quote else {
@@ -203,8 +203,8 @@ fn is_address(url: &str) -> bool {
     }
 }
 
-/// Returns true if a text begins with a host of the web, which has a dot inside: `http://www.` is a
-/// piece of a URL.
+/// Returns true if a text begins with a web host, which has a dot inside: `http://www.` is a
+/// fragment of a URL.
 fn is_host(rest: &str) -> bool {
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let host = host.rsplit('@').next().unwrap_or_default();
@@ -229,7 +229,8 @@ fn may_be_a_page(url: &str) -> bool {
     !extension.is_some_and(|(_, extension)| is_one_of(extension, NO_PAGES))
 }
 
-/// Returns the modules that a script imports by `import`, `export … from` and `import()`, in order.
+/// Returns the modules that a script imports by `import`, `export … from` and `import()`, in
+/// document order.
 fn modules(script: &str) -> Vec<String> {
     let mut found = Vec::new();
     for keyword in ["import", "from"] {
@@ -256,7 +257,7 @@ fn modules(script: &str) -> Vec<String> {
             let Some(name) = end.map(|end| &rest[1..=end]) else {
                 continue;
             };
-            // A bare name is that of a package.
+            // A bare name refers to a package.
             let is_path = ["./", "../", "/", "http://", "https://"]
                 .iter()
                 .any(|start| name.starts_with(start));

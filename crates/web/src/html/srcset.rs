@@ -1,6 +1,6 @@
 //! The candidates of a `srcset` (HTML standard, "parse a srcset attribute").
 
-/// Returns the URLs in order; candidates with invalid descriptors are skipped.
+/// Returns the URLs in document order; candidates with invalid descriptors are skipped.
 pub(crate) fn candidates(srcset: &str) -> impl Iterator<Item = &str> {
     let mut rest = srcset;
     std::iter::from_fn(move || {

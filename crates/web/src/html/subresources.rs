@@ -1,6 +1,7 @@
-//! Subresources that need other resources to be shown: style sheets, drawings, manifests, scripts.
+//! Subresources that need other resources for their display: style sheets, drawings, manifests,
+//! scripts.
 //!
-//! They have no text. Style sheets and manifests lead only to what they need, and are read only if
+//! They contain no text. Style sheets and manifests point only to requisites, and are read only if
 //! requisites are collected. A drawing may be a document of its own, with links (SVG 2, section
 //! 16.2).
 
@@ -18,7 +19,7 @@ use crate::html::{charset, script_links};
 use crate::http::media_type::{essence, is_xml};
 use crate::http::xml_root::XmlRoot;
 
-/// The kind of a subresource by its declared type; that of XML by its root, too.
+/// Kind of a subresource by its declared type; XML also needs the right root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Subresource {
     /// `text/css`.
@@ -35,7 +36,7 @@ pub(super) enum Subresource {
 const MANIFEST_BYTES: usize = 1 << 20;
 
 impl Subresource {
-    /// Returns the kind of a body if it may have links of these kinds.
+    /// Returns the kind of a body, if it may contain links of `kinds`.
     pub(super) fn of(content_type: Option<&str>, body: &[u8], kinds: LinkKinds) -> Option<Self> {
         let has_requisites = kinds.has(LinkKind::Requisite);
         match &*essence(content_type.unwrap_or("text/xml")) {
@@ -131,7 +132,7 @@ fn of_drawing<'h>(
 }
 
 /// Returns the icons of a web application (Web Application Manifest, section 1.4), which a browser
-/// may show beside the page.
+/// may display with the page.
 fn of_manifest(body: &[u8], limits: &ReadLimits) -> References<'static> {
     let mut references = References::new(limits);
     let manifest: Option<Value> = (body.len() <= MANIFEST_BYTES)

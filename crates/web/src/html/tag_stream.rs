@@ -1,9 +1,9 @@
-//! A stream of tags and text without a tree. It skips inert content, does not take raw text for
+//! A stream of tags and text without a tree. It skips inert content, does not mistake raw text for
 //! tags, and distinguishes drawings from pages.
 //!
-//! It implements as much of the tree builder (HTML standard, section 13.2.6) as decides whether a
-//! link exists: templates, selections, and SVG and MathML with the tags that break out of them. A
-//! property test compares it with the tree builder.
+//! It implements the parts of the tree builder (HTML standard, section 13.2.6) that affect the
+//! existence of a link: templates, selections, and SVG and MathML with the tags that break out of
+//! them. A property test compares it with the tree builder.
 
 use crate::html::link_attributes::Namespace;
 use crate::html::scanner::{Scanner, Tag, Token};
@@ -12,15 +12,15 @@ use crate::html::work_budget::{self, WorkBudget};
 /// A part of the text that is not inert.
 #[derive(Debug)]
 pub(crate) enum StreamPiece<'t> {
-    /// Text, and whether it is visible.
+    /// Text, and true if it is visible.
     Text(&'t str, bool),
-    /// A start tag with its name and namespace, and whether its surroundings are visible.
+    /// A start tag with its name and namespace, and true if its surroundings are visible.
     Start(Tag<'t>, TagName, Namespace, bool),
     /// An element whose content is raw text, and this content.
     Raw(Tag<'t>, TagName, &'t str),
     /// A start tag of HTML in a template, which only scripts show.
     Inert(Tag<'t>, TagName),
-    /// An end tag, and whether its surroundings are visible.
+    /// An end tag, and true if its surroundings are visible.
     End(TagName, bool),
 }
 
@@ -53,18 +53,18 @@ impl TagName {
 /// Maximum number of relevant open elements of SVG and MathML; deeper ones are not tracked.
 const MOST_FOREIGN: usize = 64;
 
-/// A reader of a text piece by piece, as far as its budget goes.
+/// A reader of a text piece by piece, within its budget.
 #[derive(Debug)]
 pub(crate) struct TagStream<'t> {
     scanner: Scanner<'t>,
-    /// The steps that are left.
+    /// Remaining steps.
     budget: WorkBudget,
     /// Number of open templates; content of the outermost is inert.
     templates: usize,
     /// Number of open shadow roots, which are shown.
     shadows: usize,
     in_select: bool,
-    /// The open roots of SVG and MathML, and the HTML integration points inside them.
+    /// Open roots of SVG and MathML, and the HTML integration points inside them.
     foreign: Vec<(TagName, Namespace)>,
 }
 
@@ -87,7 +87,7 @@ impl<'t> TagStream<'t> {
         }
     }
 
-    /// Returns the next piece within a budget that others share.
+    /// Returns the next piece, within a shared budget.
     pub(crate) fn next_within(&mut self, budget: &mut WorkBudget) -> Option<StreamPiece<'t>> {
         self.budget = *budget;
         let piece = self.next();
@@ -154,7 +154,7 @@ impl<'t> TagStream<'t> {
         }
     }
 
-    /// Returns true if a start tag is valid in a selection; some end the selection.
+    /// Returns true if a start tag is valid in a selection; some tags also end it.
     fn goes_on_in_select(&mut self, name: &str) -> bool {
         match name {
             "option" | "optgroup" | "script" | "template" => true,

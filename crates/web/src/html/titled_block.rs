@@ -1,10 +1,9 @@
-//! The block of a page's title, beside which its sidebars stand.
+//! Finds the block with a page's title, to separate it from sidebars.
 //!
-//! Of a short page a sidebar is most of the text, so how much prose a block has does not tell the
-//! two apart. The title does: it stands in the column of the content. That column is the innermost
-//! block with the title and a third of the other words. Lines of links do not count, because
-//! sidebars list pages; but an eighth of all words must be in the block, because some pages are
-//! lists.
+//! On a short page a sidebar is most of the text, so the amount of prose does not identify the
+//! content. The title does, as it is in the same column. That column is the innermost block with
+//! the title and a third of the other words. Lines of links do not count, because sidebars list
+//! pages; but an eighth of all words must be in the block, because some pages are lists.
 
 use std::ops::Range;
 
@@ -13,17 +12,17 @@ use crate::html::prefix_sums::PrefixSums;
 use crate::html::region_flags;
 use crate::html::regions::Region;
 
-/// The least part of the words outside the title and outside links that the block has …
+/// Minimum part, in the block, of the words outside the title and outside links …
 const PART: f64 = 0.35;
 
-/// … and the least part of all words outside the title.
+/// … and minimum part of all words outside the title.
 const PART_OF_ALL: f64 = 0.12;
 
 /// Flags of regions whose words are not counted. A form may be what the page is for.
 const NEVER: u32 = region_flags::FRAME_OR_ASIDE | region_flags::LEFT_OUT & !region_flags::FORM;
 
-/// Returns the lines of the block; none for a page without a title, or with several. `judged` are
-/// the lines outside the site's frame.
+/// Returns the lines of the block; `None` for a page without a title, or with several. `judged`
+/// marks the lines outside the site's frame.
 pub(crate) fn find(lines: &[Line], regions: &[Region], judged: &[bool]) -> Option<Range<usize>> {
     let is_title = |region: &&Region| {
         region.own_flags & region_flags::TITLE != 0
@@ -35,7 +34,7 @@ pub(crate) fn find(lines: &[Line], regions: &[Region], judged: &[bool]) -> Optio
     if titles.next().is_some() {
         return None;
     }
-    // A name around the title as well is not that of a frame.
+    // A name that also encloses the title does not mean a frame.
     let never = NEVER & !lines[title.start].flags;
     let sums = |is_counted: &dyn Fn(&Line) -> bool| -> PrefixSums {
         let counted = |(index, line): (usize, &Line)| {

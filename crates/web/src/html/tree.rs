@@ -1,16 +1,16 @@
-//! HTML parsing in linear time, whatever the text.
+//! HTML parsing in linear time, for any text.
 //!
-//! html5ever is quadratic in three ways: in the attributes of one tag (each is compared with all
-//! before it), in nesting (each block searches the open elements), and in formatting elements (each
-//! paragraph rebuilds the open ones). A quarter of a megabyte of `<div>` takes seven seconds. The
-//! text is therefore fed in pieces. After each piece the open elements, the nodes and the tokens
-//! are counted, and a [`Scanner`] sees every tag before the parser does. If a limit is exceeded,
-//! the parser is stopped, the tree so far is kept, and the rest of the text is left to a simpler
-//! reader.
+//! html5ever takes quadratic time in three cases: many attributes of one tag (each is compared with
+//! all before it), deep nesting (each block searches the open elements), and formatting elements
+//! (each paragraph rebuilds the open ones). A quarter of a megabyte of `<div>` takes seven seconds.
+//! The text is therefore fed in pieces. After each piece the open elements, the nodes and the
+//! tokens are counted, and a [`Scanner`] sees every tag before the parser does. If a limit is
+//! exceeded, the parser is stopped, the tree so far is kept, and the rest of the text is left to a
+//! simpler reader.
 //!
 //! Invariant: the scanner is in the same tokenizer state as the parser. [`Watch`] sees the tree
-//! builder's answer to each tag (the only external change of state), and the tags that both saw are
-//! compared after every piece.
+//! builder's response to each tag (the only external change of state), and the tags that both saw
+//! are compared after every piece.
 
 use std::cell::{Cell, RefCell};
 
@@ -32,30 +32,29 @@ use crate::html::work_budget::{self, WorkBudget};
 /// Bytes fed before the limits are checked.
 const PIECE_BYTES: usize = 4 * 1024;
 
-/// The same while many elements are open: a paragraph may then rebuild all of them.
+/// The same if many elements are open: a paragraph may then rebuild all of them.
 const CAREFUL_PIECE_BYTES: usize = 256;
 
 /// Number of open elements that counts as many. Ordinary pages have ten to forty.
 const CAREFUL_OPEN: usize = 128;
 
-/// Steps of the tree builder for a byte of text; a step is one tag that examines one open element.
-/// Of 631 real pages the median needs 0.2 and the maximum 0.8.
+/// Steps of the tree builder per byte of text; a step is one tag that examines one open element. Of
+/// 631 real pages, the median needs 0.2 and the maximum 0.8.
 const STEPS_PER_BYTE: usize = 16;
 
-/// Steps allowed for every page, however short.
+/// Minimum step limit, even of a short page.
 const STEPS_AT_LEAST: usize = 1_000_000;
 
-/// Maximum number of steps of a page, however long.
+/// Maximum step limit, even of a long page.
 const STEPS_AT_MOST: usize = 8_000_000;
 
-/// Bytes of text that the tokenizer reads in the time of a token.
+/// Bytes of text that the tokenizer reads in the time of one token.
 const STRIDE: usize = 32;
 
 /// The same for names, comments and document types, which it reads character by character.
 const NAME_STRIDE: usize = 8;
 
-/// Maximum length of the beginning of an end tag that ends raw text: a piece must not end inside
-/// it.
+/// Maximum length of the start of an end tag that ends raw text: a piece must not end inside it.
 const RAW_END_BYTES: usize = 16;
 
 /// The tree of a page, and the rest of its text.
@@ -64,13 +63,13 @@ pub(crate) struct Parsed {
     pub rest: Option<UnparsedRest>,
 }
 
-/// The text that the parser did not get.
+/// Text that the parser did not receive.
 #[derive(Debug)]
 pub(crate) struct UnparsedRest {
     pub why: ParserStop,
-    /// Its start in the text, never inside a tag or a comment.
+    /// Start in the text, never inside a tag or a comment.
     pub at: usize,
-    /// The element in whose raw text it begins.
+    /// Element whose raw text continues there.
     pub inside: Option<String>,
 }
 
@@ -115,19 +114,20 @@ struct Run<'t> {
     tokenizer: Tokenizer<Watch>,
     queue: BufferQueue,
     text: &'t str,
-    /// The end of the text that the parser got.
+    /// End of the text that the parser has received.
     fed: usize,
-    /// The start of the last token if it is text, in which the parser may be stopped.
+    /// Start of the last token if it is text: the parser may be stopped inside text.
     text_at: Option<usize>,
     /// Number of tags that the scanner saw.
     tags: usize,
-    /// Number of tokens that are paid for.
+    /// Number of paid tokens.
     tokens: usize,
     left: WorkBudget,
-    /// The cost of the gathered tags per open element.
+    /// Cost of the gathered tags per open element.
     cost: usize,
     builder_steps: usize,
-    /// Attributes of `<html>` and `<body>`, which the tree builder merges on one element each.
+    /// Number of attributes of `<html>` and `<body>`, which the tree builder merges on one element
+    /// each.
     merged: usize,
 }
 
@@ -170,7 +170,7 @@ impl<'t> Run<'t> {
                 break;
             };
             if let Err(cut) = self.count(&token, before) {
-                // The token over the limit stays with the rest.
+                // The token that exceeds the limit belongs to the rest.
                 self.feed(before);
                 return Err(cut);
             }
@@ -213,7 +213,7 @@ impl<'t> Run<'t> {
         }
     }
 
-    /// Counts the cost of a token before the parser sees it. The cost of text is known after
+    /// Counts the cost of a token before the parser sees it. The cost of text is known only after
     /// feeding.
     fn count(&mut self, token: &scanner::Token<'_>, before: usize) -> Result<(), ParserStop> {
         let tag = match token {
@@ -241,7 +241,8 @@ impl<'t> Run<'t> {
             return Err(ParserStop::Attributes);
         }
         self.tags += 1;
-        // The sorted attributes of a formatting element are compared with those of every open one.
+        // The sorted attributes of a formatting element are compared with every open formatting
+        // element.
         self.cost += 1 + tag.attributes * tag.attributes / 32;
         Ok(())
     }
@@ -255,7 +256,7 @@ impl<'t> Run<'t> {
         while !matches!(self.tokenizer.feed(&self.queue), TokenizerResult::Done) {}
     }
 
-    /// Feeds text piece by piece, as far as the budget goes.
+    /// Feeds text piece by piece, within the budget.
     fn feed_text(&mut self, end: usize) -> Result<(), ParserStop> {
         while self.fed < end {
             let piece = self.fed..end.min(self.fed + PIECE_BYTES);
@@ -337,13 +338,13 @@ const RAW_TEXT: &[&str] = &[
     "plaintext",
 ];
 
-/// A token sink between tokenizer and tree builder that records the tree builder's answers.
+/// A token sink between tokenizer and tree builder that records the tree builder's responses.
 struct Watch {
     tree: TreeBuilder<NodeId, HtmlTreeSink>,
     tags: Cell<usize>,
-    /// Number of tokens, parse errors included.
+    /// Number of tokens, including parse errors.
     tokens: Cell<usize>,
-    /// The element in whose raw text the tokenizer is.
+    /// Element whose raw text the tokenizer is reading.
     raw: RefCell<Option<LocalName>>,
     plaintext: Cell<bool>,
 }

@@ -1,7 +1,7 @@
 //! The places of URLs in attribute values and style sheets, for programs that replace them, and the
 //! text of a page or a style sheet without the caps of reading.
 //!
-//! The syntax is that by which a crawl finds links, so what is replaced is what was found.
+//! The crawl finds links with the same syntax, so exactly the found links are replaced.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,7 +14,8 @@ use crate::html::{charset, refresh, srcset};
 /// A URL in CSS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CssUrl {
-    /// Its token: a string with its quotation marks, or all of `url(…)` without quotation marks.
+    /// Token of the URL: a string with its quotation marks, or all of `url(…)` without quotation
+    /// marks.
     pub place: Range<usize>,
     /// The URL, unescaped.
     pub url: String,
@@ -27,7 +28,7 @@ pub fn attribute_value(raw: &str) -> Cow<'_, str> {
     resolve(raw, TextContext::Attribute)
 }
 
-/// Returns the places of the URLs in a `srcset` attribute, in order.
+/// Returns the places of the URLs in a `srcset` attribute, in document order.
 pub fn srcset_urls(srcset: &str) -> impl Iterator<Item = Range<usize>> {
     srcset::candidates(srcset).map(|url| place_in(srcset, url))
 }
@@ -38,8 +39,9 @@ pub fn refresh_url(content: &str) -> Option<Range<usize>> {
     refresh::target(content).map(|url| place_in(content, url))
 }
 
-/// Returns the URLs that a browser requests for a style sheet, in order; with `is_attribute`, those
-/// of a `style` attribute, which imports nothing. Blocks that are nested without end are not read.
+/// Returns the URLs that a browser requests for a style sheet, in document order. With
+/// `is_attribute`, reads a `style` attribute, which imports nothing. Very deeply nested blocks are
+/// not read.
 #[must_use]
 pub fn css_urls(css: &str, is_attribute: bool) -> Vec<CssUrl> {
     let context = match is_attribute {
@@ -56,8 +58,8 @@ pub fn css_urls(css: &str, is_attribute: bool) -> Vec<CssUrl> {
     urls
 }
 
-/// Returns the text of a page, decoded as a crawl decodes it. `tld` is the last label of its host,
-/// which improves a guess.
+/// Returns the text of a page, decoded like in a crawl. `tld` is the last label of its host, which
+/// improves a guess.
 #[must_use]
 pub fn page_text<'b>(
     body: &'b [u8],

@@ -39,33 +39,33 @@ pub(crate) struct Walk<'p> {
     pub directives: Directives,
     pub references: References<'p>,
     pub lines: Lines,
-    /// The structure of the text, if Markdown is asked for.
+    /// Structure of the text, if Markdown is requested.
     pub structure: Option<Structure<'p>>,
-    /// Steps left for reading without a tree.
+    /// Remaining steps for reading without a tree.
     pub budget: WorkBudget,
     /// Markup for readers without scripts.
     pub unscripted: String,
     /// Markup outside the tree that may contain links: for readers without scripts or frames, and
     /// of inner pages.
     nested: Vec<Nested<'p>>,
-    /// The open links: the index of each reference, and the start of its anchor text.
+    /// Open links: the index of each reference, and the start of its anchor text.
     anchors: Vec<(usize, usize)>,
-    /// The alternative texts of pictures in the innermost open link: the anchor text of a link
-    /// without other words (HTML Standard, section 4.8.4.4.2).
+    /// Alternative texts of pictures in the innermost open link: the anchor text of a link without
+    /// other words (HTML Standard, section 4.8.4.4.2).
     alternatives: String,
-    /// The elements that the user's selector matches.
+    /// Elements that the user's selector matches.
     pub selected: HashSet<NodeId>,
-    /// The places of the links, if their contexts are asked for.
+    /// Places of the links, if their contexts are requested.
     pub contexts: Option<LinkContexts>,
     /// The same for links in the rest of the page.
     pub rest_contexts: Option<RestContexts>,
 }
 
-/// The position of the walk; each open element adds to that of its parent.
+/// State of the walk; each open element adds to its parent's state.
 #[derive(Clone, Copy, Default)]
 struct Around {
     flags: u32,
-    /// The flags of the innermost element itself.
+    /// Flags of the innermost element itself.
     own_flags: u32,
     in_link: bool,
     in_head: bool,
@@ -110,7 +110,7 @@ impl<'p> Walk<'p> {
                 node = child;
                 continue;
             }
-            // There is nothing below: leave the ended nodes and go on to the next one.
+            // The node has no children: leave the ended nodes and continue with the next one.
             loop {
                 self.leave(node, around.last().copied().unwrap_or_default());
                 if node == root {
@@ -127,7 +127,7 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// Reads a node. Returns the position of its children, if they are to be read.
+    /// Reads a node. Returns the state for its children, if they should be read.
     fn enter(&mut self, node: NodeRef<'p, Node>, around: Around) -> Option<Around> {
         let element = match node.value() {
             Node::Text(text) => {
@@ -317,8 +317,8 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// Keeps markup that the parser took for text. With `is_text`, it is also the page's text if
-    /// the page has no other.
+    /// Keeps markup that the parser treated as text. With `is_text`, it is also the page's text if
+    /// the page has no other text.
     fn keep_unparsed(&mut self, node: NodeRef<'p, Node>, is_text: bool) {
         for text in node.children().filter_map(|child| child.value().as_text()) {
             if is_text {
@@ -343,7 +343,7 @@ impl<'p> Walk<'p> {
 
     /// Reads the URLs of a style.
     fn style(&mut self, style: &str, context: CssContext) {
-        // Every URL needs one of these characters, and most styles have neither.
+        // Every URL needs one of these characters, and most styles contain neither.
         let may_refer =
             style.contains('(') || (context == CssContext::Sheet && style.contains('@'));
         if may_refer && self.references.kinds.has(LinkKind::Requisite) && self.budget.take(1) {
@@ -354,8 +354,8 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// Reads the links and directives of an element, for both readers. Returns the reference whose
-    /// anchor text is inside the element.
+    /// Reads the links and directives of an element, for both readers. Returns the reference that
+    /// takes its anchor text from inside the element.
     fn read_element(
         &mut self,
         name: &str,
@@ -376,7 +376,7 @@ impl<'p> Walk<'p> {
             ("a", Namespace::Svg) => {
                 self.link(element, link_attributes::foreign_href(element), None);
             }
-            // An area has no other anchor text.
+            // The `alt` of an area is its only anchor text.
             ("area", Namespace::Html) => {
                 self.link(element, element.value("href"), element.value("alt"));
             }
@@ -450,8 +450,8 @@ fn has_links_inside(element: &Element) -> bool {
     }
 }
 
-/// Returns true if an inner page has its own base. These are rare and not read, because every link
-/// would need the base.
+/// Returns true if an inner page has its own base. Such pages are rare and not read, because every
+/// link would need the base.
 fn has_base(page: &str) -> bool {
     page.as_bytes()
         .windows(5)

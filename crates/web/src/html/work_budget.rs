@@ -1,26 +1,26 @@
 //! The cost of reading a page, counted in steps.
 //!
-//! Time is no suitable limit, because the same page would be read differently on another machine.
-//! So costs are counted. A step is the cost of a short token, about a hundred nanoseconds; plain
-//! text takes a step for sixty-four bytes, and each character that slows a tokenizer down takes a
-//! step.
+//! Time is not a suitable limit, because the same page would be read differently on another
+//! machine. So costs are counted. A step is the cost of a short token, about a hundred nanoseconds.
+//! Plain text takes one step per sixty-four bytes, and each character that slows down a tokenizer
+//! takes a step.
 //!
-//! Invariant: the time for a page is at most proportional to its steps, whatever its content;
+//! Invariant: the time for a page is at most proportional to its steps, for any content;
 //! `bench-bombs` measures it.
 
-/// Maximum length of a token that costs one step, whatever its content.
+/// Maximum length of a token that costs one step, with any content.
 const SHORT: usize = 256;
 
-/// Bytes of plain text for a step.
+/// Bytes of plain text per step.
 const STRIDE: usize = 64;
 
-/// Steps of a character reference.
+/// Steps per character reference.
 const PER_REFERENCE: usize = 4;
 
-/// Bytes of a script for a step; it is searched for URLs.
+/// Bytes of a script per step; it is searched for URLs.
 const SCRIPT_STRIDE: usize = 16;
 
-/// The steps that are left.
+/// Remaining steps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WorkBudget {
     left: usize,
@@ -31,7 +31,7 @@ impl WorkBudget {
         Self { left: steps }
     }
 
-    /// Takes steps. Returns true if enough were left; otherwise none are left afterwards.
+    /// Takes steps. Returns true if enough were left; otherwise takes all that were left.
     pub(crate) const fn take(&mut self, steps: usize) -> bool {
         let is_enough = steps <= self.left;
         self.left = self.left.saturating_sub(steps);
@@ -67,8 +67,8 @@ pub(crate) fn of_markup(markup: &str) -> usize {
     })
 }
 
-/// Returns the steps of text: none if it is short, one for a `<` that begins no tag, several for
-/// each character reference.
+/// Returns the steps of text: none for short text, one for a `<` that does not begin a tag, several
+/// per character reference.
 pub(crate) fn of_text(text: &str) -> usize {
     usize::from(text.starts_with('<')) + text.len() / STRIDE + of_references(text)
 }
@@ -79,7 +79,7 @@ pub(crate) fn of_references(text: &str) -> usize {
     PER_REFERENCE * count(text, |byte| byte == b'&')
 }
 
-/// Returns the number of matching bytes. The count of a chunk fits into a byte, so that one
+/// Returns the number of matching bytes. The count of a chunk fits in a byte, so that one
 /// instruction counts many: counting took half of the time of reading a plain page.
 pub(crate) fn count(text: &str, is_counted: impl Fn(u8) -> bool) -> usize {
     let stretches = text.as_bytes().chunks(usize::from(u8::MAX));

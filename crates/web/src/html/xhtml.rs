@@ -1,9 +1,9 @@
-//! XHTML as HTML: a page that is XML, rewritten so that a parser of HTML reads it alike.
+//! XHTML as HTML: rewrites an XML page so that an HTML parser understands it in the same way.
 //!
-//! In XML any element may close itself, and a parser of HTML ignores that: `<script/>` and
-//! `<title/>` would take the rest of the page. So such a tag gets an end tag. A CDATA section,
-//! which is a comment in HTML, becomes text, and the declarations of a document type are skipped.
-//! Malformed pages, which browsers refuse, are read like HTML.
+//! In XML any element may close itself, and an HTML parser ignores that: `<script/>` and `<title/>`
+//! would swallow the rest of the page. So such a tag gets an end tag. A CDATA section, which is a
+//! comment in HTML, becomes text, and the declarations of a document type are skipped. Malformed
+//! pages, which browsers reject, are read like HTML.
 //!
 //! Not rewritten: prefixes of names, and markup inside `script` and `style`, which is text in HTML.
 //! Source: XML 1.0 (sections 2.7 and 3.1), HTML standard (section 14.2).
@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use crate::html::scanner::{Scanner, Tag, Token};
 use crate::html::work_budget::{self, WorkBudget};
 
-/// Returns a page as HTML, as far as the budget goes; the rest stays as it is.
+/// Returns a page as HTML, within the budget; the rest remains unchanged.
 pub(crate) fn as_html<'t>(text: &'t str, budget: &mut WorkBudget) -> Cow<'t, str> {
     let mut rewriting = Rewriting {
         text,
@@ -21,7 +21,7 @@ pub(crate) fn as_html<'t>(text: &'t str, budget: &mut WorkBudget) -> Cow<'t, str
         copied: 0,
     };
     let mut scanner = Scanner::new(text, 0);
-    // A CDATA section is a token everywhere.
+    // A CDATA section is a token at any place.
     scanner.foreign = true;
     while !budget.is_spent() {
         let before = scanner.at();
@@ -59,11 +59,11 @@ pub(crate) fn as_html<'t>(text: &'t str, budget: &mut WorkBudget) -> Cow<'t, str
     rewriting.end()
 }
 
-/// A text of which parts are replaced.
+/// A text with replaced parts.
 struct Rewriting<'t> {
     text: &'t str,
     html: String,
-    /// The end of the text that is copied or replaced.
+    /// End of the text that is copied or replaced so far.
     copied: usize,
 }
 
@@ -83,8 +83,8 @@ impl<'t> Rewriting<'t> {
     }
 }
 
-/// Returns true for elements that have no end tag in HTML, where one would be a second element or
-/// nothing.
+/// Returns true for elements without an end tag in HTML, which would treat an end tag as a second
+/// element or ignore it.
 fn is_void(tag: &Tag<'_>) -> bool {
     tag.is(&[
         "area", "base", "basefont", "bgsound", "br", "col", "embed", "frame", "hr", "image", "img",
@@ -92,8 +92,8 @@ fn is_void(tag: &Tag<'_>) -> bool {
     ])
 }
 
-/// Returns the length of the rest of a document type with declarations (`[…]>`), of which the
-/// scanner has read the part up to the first `>`.
+/// Returns the length of the rest of a document type with declarations (`[…]>`), after the part up
+/// to the first `>`, which the scanner has read.
 fn end_of_declarations(markup: &str, rest: &str) -> Option<usize> {
     let is_type = markup.get(..9)?.eq_ignore_ascii_case("<!doctype");
     if !is_type || !markup.contains('[') || markup.contains(']') {

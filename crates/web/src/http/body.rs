@@ -1,7 +1,7 @@
 //! The payload of an exchange, in memory or outside it.
 //!
-//! The fetcher stores a large body on disk, so that a page of any size needs only the memory of the
-//! part being read. Invariant: the bytes of a body never change, and every reader sees all of them.
+//! The fetcher stores a large body on disk, so a page of any size needs only the memory of the part
+//! being read. Invariant: the bytes of a body never change, and every reader sees all of them.
 
 use std::fmt;
 use std::io::{self, BufRead, Read};
@@ -9,18 +9,18 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-/// Bytes of a stored body that a reader holds at a time.
+/// Bytes of a stored body that a reader holds at once.
 const PIECE: usize = 64 << 10;
 
-/// Bytes that lie outside memory and can be read again and again.
+/// Bytes outside memory that can be read repeatedly.
 pub trait StoredBytes: Send + Sync + fmt::Debug {
-    /// Returns their number.
+    /// Returns the number of bytes.
     fn length(&self) -> u64;
 
     /// Reads some of the bytes at `offset` into `into` and returns their number; 0 at the end only.
     ///
     /// # Errors
-    /// What the system says.
+    /// Errors of the system.
     fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize>;
 }
 
@@ -41,7 +41,7 @@ impl Body {
         Self(Storage::Stored(bytes))
     }
 
-    /// Returns the number of its bytes.
+    /// Returns the number of bytes.
     #[must_use]
     pub fn len(&self) -> u64 {
         match &self.0 {
@@ -50,13 +50,13 @@ impl Body {
         }
     }
 
-    /// Returns true if there are no bytes.
+    /// Returns true if the body is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns the bytes if they are in memory.
+    /// Returns the bytes, if they are in memory.
     #[must_use]
     pub fn held(&self) -> Option<&Bytes> {
         match &self.0 {
@@ -65,10 +65,11 @@ impl Body {
         }
     }
 
-    /// Returns the first `most` bytes, or all if there are fewer. Copies nothing that is in memory.
+    /// Returns the first `most` bytes, or all bytes of a shorter body. Bytes in memory are not
+    /// copied.
     ///
     /// # Errors
-    /// What the system says while stored bytes are read.
+    /// Errors of the system while reading stored bytes.
     pub fn beginning(&self, most: u64) -> io::Result<Bytes> {
         match &self.0 {
             Storage::Held(bytes) => {
@@ -84,7 +85,7 @@ impl Body {
         }
     }
 
-    /// Returns a reader of all the bytes, from the first on.
+    /// Returns a reader of the whole body.
     #[must_use]
     pub fn reader(&self) -> BodyReader<'_> {
         BodyReader(match &self.0 {
@@ -101,15 +102,15 @@ impl Body {
     /// Returns all the bytes, in memory.
     ///
     /// # Errors
-    /// What the system says while stored bytes are read.
+    /// Errors of the system while reading stored bytes.
     pub fn to_bytes(&self) -> io::Result<Bytes> {
         self.beginning(u64::MAX)
     }
 
-    /// Passes all the bytes on, piece by piece.
+    /// Passes all the bytes to `use_piece`, piece by piece.
     ///
     /// # Errors
-    /// What the system says while stored bytes are read.
+    /// Errors of the system while reading stored bytes.
     pub fn for_each_piece(&self, mut use_piece: impl FnMut(&[u8])) -> io::Result<()> {
         let mut reader = self.reader();
         loop {
@@ -145,7 +146,7 @@ enum Source<'a> {
     Held(&'a [u8]),
     Stored {
         bytes: &'a dyn StoredBytes,
-        /// The offset of the next piece.
+        /// Offset of the next piece.
         offset: u64,
         piece: Vec<u8>,
         used: usize,

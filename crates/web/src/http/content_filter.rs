@@ -1,21 +1,22 @@
-//! Filters of pages by their media type and by their language.
+//! Filters of pages by media type and by language.
 //!
-//! An empty filter admits everything. The text of a filter is its list, separated by commas.
+//! An empty filter admits everything. A filter is written as a comma-separated list.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The most entries of a list.
+/// Maximum number of entries in a list.
 const MOST: usize = 100;
 
-/// Media types by patterns: `text/html`, `image/*`, `application/*+xml`; `!image/*` excludes.
+/// Media types as patterns: `text/html`, `image/*`, `application/*+xml`; `!image/*` excludes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TypeFilter {
     wanted: Vec<TypePattern>,
     unwanted: Vec<TypePattern>,
 }
 
-/// A media type in which `*` stands for any characters, once before the slash and once behind it.
+/// A media type in which `*` matches any characters, at most once before the slash and once after
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct TypePattern(String);
 
@@ -23,10 +24,10 @@ struct TypePattern(String);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LanguageFilter(Vec<String>);
 
-/// A text that is no filter.
+/// A text that is not a filter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadContentFilter {
-    /// Not a media type, nor a pattern of one.
+    /// Neither a media type nor a pattern of media types.
     #[error("{0:?} is no media type: text/html, image/*, or !image/* to exclude")]
     Type(String),
     /// Not a primary subtag (RFC 5646, section 2.2.1).
@@ -38,8 +39,8 @@ pub enum BadContentFilter {
 }
 
 impl TypeFilter {
-    /// Returns true if pages of a media type are wanted: no excluding pattern matches it, and one
-    /// of the others does, if there are any.
+    /// Returns true if pages of a media type are wanted: no excluding pattern matches it, and an
+    /// including pattern does, unless there is none.
     #[must_use]
     pub fn admits(&self, essence: &str) -> bool {
         let matches = |patterns: &[TypePattern]| patterns.iter().any(|one| one.matches(essence));
@@ -51,7 +52,7 @@ impl TypePattern {
     fn parse(text: &str) -> Option<Self> {
         let text = text.to_ascii_lowercase();
         let (kind, subtype) = text.split_once('/')?;
-        // Tokens of RFC 6838, section 4.2, and one star each.
+        // Tokens of RFC 6838, section 4.2, with at most one star per part.
         let is_part = |part: &str| {
             let is_ours = |c: u8| c.is_ascii_alphanumeric() || b"!#$&-^_.+*".contains(&c);
             !part.is_empty() && part.bytes().all(is_ours) && part.matches('*').count() <= 1

@@ -1,7 +1,7 @@
 //! One HTTP request and its response, as sent and received.
 //!
-//! The body is kept as received, still compressed, because an archive must hold it so. Decoding
-//! works on a capped copy elsewhere.
+//! The body is kept as received, still compressed, as an archive requires. Decoding works on a
+//! separate, capped copy.
 
 use std::borrow::Cow;
 use std::net::SocketAddr;
@@ -22,27 +22,27 @@ use crate::url::page_url::PageUrl;
 pub struct Exchange {
     /// The requested URL.
     pub url: PageUrl,
-    /// Request line and header fields as sent, including the empty line. Values of secret fields
-    /// are omitted.
+    /// Request line and header fields as sent, including the empty line, but without the values of
+    /// secret fields.
     pub request_head: Vec<u8>,
-    /// The status code, 200 to 999; codes from 600 on are in no standard. Informational responses
+    /// Status code, 200 to 999; no standard defines codes of 600 and above. Informational responses
     /// are skipped.
     pub status: u16,
     /// The header fields as received, values untouched.
     pub headers: HeaderMap,
     /// The payload as received: content coding kept, transfer coding removed.
     pub body: Body,
-    /// The reason why the body is incomplete, if it is.
+    /// Reason for an incomplete body; `None` if it is complete.
     pub truncated: Option<Truncation>,
-    /// The oddities of the response, in the order in which they were noticed.
+    /// Oddities of the response, in the order of detection.
     pub warnings: Vec<Warning>,
-    /// The address of the server.
+    /// Address of the server.
     pub address: Option<SocketAddr>,
-    /// The version of HTTP in use.
+    /// Version of HTTP in use.
     pub protocol: Protocol,
-    /// The time at which the request was sent.
+    /// Time of sending the request.
     pub started: Timestamp,
-    /// The time from the request's first byte to the response's last.
+    /// Time from the request's first byte to the response's last.
     pub elapsed: Duration,
 }
 
@@ -53,14 +53,14 @@ impl Exchange {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
-    /// Returns the media type: the last valid one of all `Content-Type` fields; `None` if there is
-    /// none, so that the first bytes decide.
+    /// Returns the media type: the last valid one in all `Content-Type` fields; without one,
+    /// `None`, so that the first bytes decide.
     #[must_use]
     pub fn content_type(&self) -> Option<String> {
         media_type::content_type(&self.headers)
     }
 
-    /// Returns true if a part of the body is missing, which another request may bring.
+    /// Returns true if a part of the body is missing, which another request may deliver.
     #[must_use]
     pub fn is_incomplete(&self) -> bool {
         let mut warnings = self.warnings.iter();
@@ -79,8 +79,8 @@ impl Exchange {
 }
 
 /// Returns the value of a header field with URLs. Bytes beyond ASCII are not allowed there but
-/// accepted: they are percent-encoded as they came, whatever their encoding, so that the server
-/// gets what it sent.
+/// accepted: they are percent-encoded as received, in any encoding, so that the server gets its own
+/// bytes back.
 #[must_use]
 pub fn url_field(value: &HeaderValue) -> Cow<'_, str> {
     let bytes = value.as_bytes();
@@ -99,8 +99,7 @@ pub fn url_field(value: &HeaderValue) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// The reason why a body is shorter than the server's response; the words are those of WARC/1.1
-/// (section 5.15).
+/// Reason for a body shorter than the server's response, in the words of WARC/1.1 (section 5.15).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Truncation {
     /// The body exceeded the size limit.

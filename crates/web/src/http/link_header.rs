@@ -1,4 +1,4 @@
-//! The header field `Link` (RFC 8288 section 3, parsed as its appendix B.2 says).
+//! The header field `Link` (RFC 8288 section 3, parsed as in its appendix B.2).
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ pub(crate) struct HeaderLink<'h> {
     pub anchor: Option<Cow<'h, str>>,
 }
 
-/// Returns the links of a value in order, up to the first that cannot be parsed.
+/// Returns the links of a value in their order, up to the first that cannot be parsed.
 pub(crate) fn links(value: &str) -> impl Iterator<Item = HeaderLink<'_>> {
     let mut rest = value;
     std::iter::from_fn(move || {
@@ -33,7 +33,7 @@ pub(crate) fn links(value: &str) -> impl Iterator<Item = HeaderLink<'_>> {
             };
             let (name, value, after) = parameter_of(parameter);
             rest = after;
-            // The first one of a name counts (section 3.3).
+            // The first parameter of a name counts (section 3.3).
             if name.eq_ignore_ascii_case("rel") && !has_rel {
                 (link.rel, has_rel) = (value, true);
             } else if name.eq_ignore_ascii_case("anchor") && link.anchor.is_none() {
@@ -46,7 +46,7 @@ pub(crate) fn links(value: &str) -> impl Iterator<Item = HeaderLink<'_>> {
     })
 }
 
-/// Returns name and value of the parameter at the start of the text, and the rest.
+/// Returns the name and value of the parameter at the start of the text, and the rest.
 fn parameter_of(text: &str) -> (&str, Cow<'_, str>, &str) {
     let text = text.trim_start_matches([' ', '\t']);
     let end = text.find(['=', ';', ',']).unwrap_or(text.len());

@@ -6,7 +6,7 @@ use http::header::CONTENT_TYPE;
 use crate::http::xml_root::XmlRoot;
 use crate::letter_case::starts_with_ignore_case;
 
-/// The kind of a body, which decides how it is read.
+/// Kind of a body, which decides how it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Media {
     /// HTML or XHTML: text, links, directives.
@@ -17,12 +17,12 @@ pub enum Media {
     Other,
 }
 
-/// Bytes of a body without a type that are sniffed (MIME Sniffing standard, section 5.2).
+/// Maximum bytes to sniff in a body without a type (MIME Sniffing standard, section 5.2).
 const SNIFFED_BYTES: usize = 1445;
 
 impl Media {
-    /// Returns the kind that the header gives. If the header is missing or names no type, the first
-    /// bytes decide; for XML, the root element.
+    /// Returns the kind that the header implies. If the header is missing or does not name a type,
+    /// the first bytes decide; for XML, the root element.
     pub(crate) fn of(content_type: Option<&str>, body: &[u8]) -> Self {
         let essence = content_type.map(essence).filter(|name| is_media_type(name));
         match essence.as_deref() {
@@ -38,7 +38,7 @@ impl Media {
 const XHTML: &str = "application/xhtml+xml";
 const MOBILE_XHTML: &str = "application/vnd.wap.xhtml+xml";
 
-/// Returns true if a page is read as XML, in which any element may close itself.
+/// Returns true if a page is read as XML, where any element may close itself.
 pub(crate) fn is_xhtml(content_type: Option<&str>, body: &[u8]) -> bool {
     let essence = content_type.map(essence).filter(|name| is_media_type(name));
     match essence.as_deref() {
@@ -49,8 +49,9 @@ pub(crate) fn is_xhtml(content_type: Option<&str>, body: &[u8]) -> bool {
     }
 }
 
-/// Returns the media type of a response: the last valid one of all `Content-Type` fields, which may
-/// be lists (Fetch standard, "extract a MIME type"). A charset holds for the same type behind it.
+/// Returns the media type of a response: the last valid one in all `Content-Type` fields, which may
+/// be lists (Fetch standard, "extract a MIME type"). A charset also applies to the same type after
+/// it.
 #[must_use]
 pub fn content_type(headers: &HeaderMap) -> Option<String> {
     let mut last: Option<String> = None;
@@ -76,7 +77,7 @@ pub fn content_type(headers: &HeaderMap) -> Option<String> {
     last
 }
 
-/// Splits a field at its commas, except those in quoted strings.
+/// Splits a field at its commas, except commas in quoted strings.
 fn values(field: &str) -> impl Iterator<Item = &str> {
     let (mut is_quoted, mut is_escaped) = (false, false);
     let values = field.split(move |c| {
@@ -108,7 +109,7 @@ pub(crate) fn is_xml(essence: &str) -> bool {
     essence.ends_with("+xml") || matches!(essence, "application/xml" | "text/xml")
 }
 
-/// Returns the kind of an XML document: a page if its root is the one of XHTML (HTML standard,
+/// Returns the kind of an XML document: a page if its root is an XHTML root (HTML standard,
 /// "loading XML documents").
 fn of_xml(body: &[u8]) -> Media {
     match XmlRoot::of(body) {
@@ -149,8 +150,8 @@ fn text_of(body: &[u8]) -> &[u8] {
         .trim_ascii_start()
 }
 
-/// Recognises pages by the MIME Sniffing standard, section 7.1, as far as it separates them from
-/// other content.
+/// Recognises pages by those rules of the MIME Sniffing standard, section 7.1, that distinguish
+/// them from other content.
 fn sniff(body: &[u8]) -> Media {
     const PAGES: &[&[u8]] = &[
         b"<!doctype html",

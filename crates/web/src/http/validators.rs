@@ -4,12 +4,12 @@ use http::HeaderValue;
 
 use crate::http::exchange::Exchange;
 
-/// The validators of an answer that is kept (RFC 9110 section 8.8).
+/// Validators of a kept response (RFC 9110 section 8.8).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Validators {
-    /// `ETag`, as received; `If-None-Match` asks by it (section 13.1.2).
+    /// `ETag`, as received; sent as `If-None-Match` (section 13.1.2).
     pub etag: Option<HeaderValue>,
-    /// `Last-Modified`, as received; `If-Modified-Since` asks by it (section 13.1.3).
+    /// `Last-Modified`, as received; sent as `If-Modified-Since` (section 13.1.3).
     pub last_modified: Option<HeaderValue>,
 }
 
@@ -24,7 +24,7 @@ impl Validators {
         }
     }
 
-    /// Returns true if there is no validator.
+    /// Returns true if neither validator is present.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.etag.is_none() && self.last_modified.is_none()

@@ -1,7 +1,8 @@
-//! Oddities of a response that was read all the same, as words for the archive.
+//! Oddities of a response that was still read, as words for the archive.
 //!
-//! A site is not lost to a header. What is odd is read as browsers, curl and wget read it, and the
-//! visit's `metadata` record names it (`warnings`, docs/formats/archive.md). ADR 25 has the table.
+//! A bad header does not lose a site. Oddities are read like browsers, curl and wget read them, and
+//! the visit's `metadata` record names them (`warnings`, docs/formats/archive.md). ADR 25 contains
+//! the table.
 
 use std::fmt;
 
@@ -14,28 +15,28 @@ pub enum Warning {
     HeaderLine,
     /// A control character in a field or in the reason phrase was replaced by a space.
     ControlCharacter,
-    /// `Content-Length` is no number, or its values differ.
+    /// `Content-Length` is not a number, or its values differ.
     ContentLength,
-    /// `Transfer-Encoding` names something else than `chunked`, or comes with HTTP/1.0, or the
-    /// first lines of the chunks end in LF alone.
+    /// `Transfer-Encoding` names anything but `chunked`, or comes with HTTP/1.0, or the first lines
+    /// of the chunks end in LF alone.
     TransferEncoding,
     /// The body is shorter than `Content-Length`.
     ShortBody,
     /// The chunks of the body are malformed, or the last one is missing.
     BrokenChunks,
-    /// The connection broke before the body was whole.
+    /// The connection broke before the end of the body.
     BrokenConnection,
     /// The body stopped, or came more slowly than the minimum rate.
     StalledBody,
-    /// The body is not in a content coding that `Content-Encoding` names, the name means nothing,
-    /// or the coding is broken.
+    /// The body is not in a content coding that `Content-Encoding` names, the name is unknown, or
+    /// the coding is broken.
     ContentCoding,
     /// `Content-Type` is not a media type, or names several.
     ContentType,
 }
 
 impl Warning {
-    /// Returns the word of the archive.
+    /// Returns the word for the archive.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -53,7 +54,7 @@ impl Warning {
         }
     }
 
-    /// Returns true if a part of the body is missing, which another request may bring.
+    /// Returns true if a part of the body is missing, which another request may deliver.
     #[must_use]
     pub const fn is_incomplete_body(self) -> bool {
         matches!(

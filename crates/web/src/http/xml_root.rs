@@ -1,4 +1,4 @@
-//! The root element of an XML document, which tells pages and drawings from data.
+//! The root element of an XML document, which distinguishes pages and drawings from data.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use quick_xml::events::{BytesStart, Event};
 
 use crate::sitemap::utf_16;
 
-/// Bytes of a document in which the root is looked for.
+/// Maximum bytes of a document to search for the root.
 const HEAD: usize = 16 << 10;
 
 /// Maximum number of attributes examined in a root; more are an attack.
@@ -23,7 +23,7 @@ pub(crate) enum XmlRoot {
 }
 
 impl XmlRoot {
-    /// Returns the root of a document; `None` for any other root, and for what is not XML.
+    /// Returns the root of a document; `None` for any other root, and if the body is not XML.
     pub(crate) fn of(body: &[u8]) -> Option<Self> {
         let head = &body[..body.len().min(HEAD)];
         let text = match utf_16(head) {

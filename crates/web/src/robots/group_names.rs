@@ -1,11 +1,11 @@
-//! The names of a group, and the suspicion that it is two.
+//! The names of a group, to detect two groups merged by mistake.
 //!
-//! A group is all `User-agent` lines up to a rule, and the rules behind them (RFC 9309 section
-//! 2.2.1), so a `Crawl-delay` or an empty line between two of these lines ends nothing. Owners
-//! often mean two groups, and shut everybody out. The rules are obeyed, and a verdict names the
-//! group, so that the user can ask the owner.
+//! A group consists of all `User-agent` lines up to a rule, and the following rules (RFC 9309
+//! section 2.2.1). So a `Crawl-delay` or an empty line between two of these lines does not end it.
+//! Owners often mean two groups, and exclude everybody. The rules are obeyed, and a verdict names
+//! the group, so that the user can ask the owner.
 
-/// The most names that are kept of a group; more are a list, not a mistake.
+/// Maximum number of names kept per group; more names are a list, not a mistake.
 const MOST: usize = 4;
 
 /// The `User-agent` lines of a group.
@@ -13,7 +13,7 @@ const MOST: usize = 4;
 pub(super) struct GroupNames<'b> {
     names: Vec<&'b [u8]>,
     last_line: u32,
-    /// True if something stands between two lines.
+    /// True if there is anything between two of these lines.
     pub(super) is_merged: bool,
 }
 

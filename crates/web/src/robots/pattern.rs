@@ -5,20 +5,20 @@
 //! - characters that are unreserved, or reserved without delimiting paths and queries, are decoded:
 //!   `%61` is `a`, `%2A` a star that is not a wildcard;
 //! - other characters are encoded with upper-case digits: `ツ` is `%E3%83%84`, a space `%20`;
-//! - the delimiters `/ ? # & = +` stay as they are, encoded or not: `/a%2Fb` is not `/a/b`. In a
-//!   query, `/` and `?` delimit nothing (RFC 3986 section 3.4), and the standard's own example
-//!   equates `?baz=https://foo.bar` with `?baz=https%3A%2F%2Ffoo.bar`; if either side has one
-//!   encoded in its query, the decoded forms are compared as well.
+//! - the delimiters `/ ? # & = +` remain as they are, encoded or not: `/a%2Fb` is not `/a/b`. In a
+//!   query, `/` and `?` are not delimiters (RFC 3986 section 3.4), and the standard's own example
+//!   equates `?baz=https://foo.bar` with `?baz=https%3A%2F%2Ffoo.bar`; if either side contains an
+//!   encoded one in its query, the decoded forms are compared as well.
 
 use std::fmt;
 
 use crate::url::canonical::{hex_pair, is_unreserved, push_encoded};
 
-/// Stands for a wildcard star. NUL ends a line, so it occurs in no value and in no URL.
+/// Represents a wildcard star. NUL ends a line, so it never occurs in a value or in a URL.
 const WILDCARD: char = '\0';
 
-/// Cost of starting the search for a literal, in octets examined: measured 8 ns, beside half a
-/// nanosecond an octet.
+/// Cost of starting the search for a literal, in octets examined: 8 ns were measured, compared with
+/// half a nanosecond per octet.
 const LOOK: usize = 16;
 
 /// The normalised path of a rule.
@@ -79,7 +79,7 @@ impl Pattern {
         self.octets
     }
 
-    /// Returns true if the pattern matches. Subtracts the cost from `work`; if that reaches zero,
+    /// Returns true if the pattern matches. Subtracts the cost from `work`; if `work` reaches zero,
     /// the result is meaningless.
     pub(super) fn matches(&self, target: &Target, work: &mut usize) -> bool {
         let decoded = target.decoded.as_deref();
@@ -87,7 +87,7 @@ impl Pattern {
     }
 
     /// Matches literals between wildcards from left to right, each at its first occurrence, which
-    /// leaves the most text for the following ones.
+    /// leaves the most text for the following literals.
     fn is_in(&self, target: &str, work: &mut usize) -> bool {
         let mut literals = self.text.split(WILDCARD);
         let first = literals.next().unwrap_or_default();
@@ -162,8 +162,8 @@ fn push(octet: u8, plain: bool, text: &mut String) {
     }
 }
 
-/// Returns true for unreserved octets (RFC 3986 section 2.3) and for reserved ones that delimit
-/// nothing here.
+/// Returns true for unreserved octets (RFC 3986 section 2.3) and for reserved octets that are not
+/// delimiters here.
 const fn is_data(octet: u8) -> bool {
     is_unreserved(octet) || is_reserved_data(octet)
 }
@@ -179,8 +179,8 @@ const fn is_delimiter(octet: u8) -> bool {
     matches!(octet, b'/' | b'?' | b'#' | b'&' | b'=' | b'+')
 }
 
-/// Returns the text with decoded slashes and question marks in its query, or `None` if there are
-/// none to decode.
+/// Returns the text with decoded slashes and question marks in its query, or `None` if none are
+/// encoded.
 fn decode_query(text: &str) -> Option<String> {
     let (path, query) = text.split_once('?')?;
     let has_encoded = query.contains("%2F") || query.contains("%3F");

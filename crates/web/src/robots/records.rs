@@ -1,11 +1,11 @@
 //! The lines of a robots.txt and the groups that they form.
 //!
-//! Lines end with CR, LF, both, or NUL; byte order marks, the last one whole or cut, are skipped,
-//! and `#` begins a comment (RFC 9309 section 2.2). Common misspellings of keys are accepted, and a
-//! colon may be missing before white space: the list is that of google/robotstxt and robotxt.
+//! Lines end with CR, LF, both, or NUL; leading byte order marks are skipped, even if the last one
+//! is cut; and `#` begins a comment (RFC 9309 section 2.2). As in google/robotstxt and robotxt,
+//! common misspellings of keys are accepted, and a colon may be missing before white space.
 //!
-//! The encoding is UTF-8, except that Windows' Notepad saves UTF-16: then the byte order mark, or
-//! the places of the NULs, decide.
+//! The encoding is UTF-8. Windows' Notepad, however, saves UTF-16, which is recognised by the byte
+//! order mark or the positions of the NULs.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use crate::letter_case::starts_with_ignore_case;
 /// Maximum size of a robots.txt in bytes (RFC 9309 section 2.5: at least 500 KiB).
 pub const MAX_ROBOTS_BYTES: usize = 500 * 1024;
 
-/// Bytes by which UTF-16 without a byte order mark is recognized.
+/// Bytes to examine for UTF-16 without a byte order mark.
 const UTF_16_HEAD: usize = 512;
 /// The byte order mark of UTF-8.
 const MARK: &[u8] = b"\xef\xbb\xbf";
@@ -37,7 +37,7 @@ pub(super) enum Record<'b> {
     Sitemap(&'b [u8]),
 }
 
-/// Returns a robots.txt in UTF-8. Bytes that are not UTF-16 stay as they are.
+/// Returns a robots.txt in UTF-8. Bytes that are not UTF-16 remain unchanged.
 #[must_use]
 pub fn robots_text(body: &[u8]) -> Cow<'_, [u8]> {
     let Some(encoding) = utf_16(body) else {
@@ -58,8 +58,8 @@ fn utf_16(body: &[u8]) -> Option<&'static Encoding> {
         [0xfe, 0xff, ..] => return Some(UTF_16BE),
         _ => {}
     }
-    // ASCII has a NUL in each unit, in its second byte if the unit is little-endian. Few other
-    // letters have one in the other byte (U+4E00).
+    // In ASCII, each unit contains a NUL, as its second byte if the unit is little-endian. Few
+    // other letters contain one in the other byte (U+4E00).
     let (units, _odd) = body[..body.len().min(UTF_16_HEAD)].as_chunks::<2>();
     let nuls = |side: usize| units.iter().filter(|unit| unit[side] == 0).count();
     let (first, second) = (nuls(0), nuls(1));
@@ -71,7 +71,7 @@ fn utf_16(body: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// Returns the whole lines within [`MAX_ROBOTS_BYTES`], which are those that are parsed.
+/// Returns the whole lines within [`MAX_ROBOTS_BYTES`]; only these are parsed.
 #[must_use]
 pub fn whole_lines(body: &[u8]) -> &[u8] {
     let Some(window) = body.get(..=MAX_ROBOTS_BYTES) else {
@@ -103,9 +103,8 @@ pub(super) fn records(body: &[u8]) -> impl Iterator<Item = (u32, Record<'_>)> {
         .filter_map(|(number, line)| Some((number, record(line)?)))
 }
 
-/// Skips byte order marks, as many as there are, and one as far as it is present, as
-/// google/robotstxt does: a cut or repeated mark must not invalidate the first line, which is
-/// usually `User-agent: *`.
+/// Skips any number of byte order marks, and the beginning of a cut one, like google/robotstxt. A
+/// cut or repeated mark must not invalidate the first line, which is usually `User-agent: *`.
 fn after_byte_order_marks(mut body: &[u8]) -> &[u8] {
     while let Some(rest) = body.strip_prefix(MARK) {
         body = rest;
@@ -134,10 +133,10 @@ const fn is_line_end(byte: &u8) -> bool {
     matches!(byte, b'\r' | b'\n' | 0)
 }
 
-/// The reading of a value as a record.
+/// A function that reads a value as a record.
 type ReadValue = for<'b> fn(&'b [u8]) -> Record<'b>;
 
-/// Spellings of keys, and their records. No spelling begins with one of another key.
+/// Spellings of keys, and their records. No spelling begins with a spelling of another key.
 const KEYS: &[(&[&str], ReadValue)] = &[
     (&["user-agent", "user agent", "useragent"], |name| {
         Record::Agent(product_token(name))

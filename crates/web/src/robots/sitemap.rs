@@ -1,4 +1,4 @@
-//! The values of `Sitemap` lines: whole URLs, and what is written instead.
+//! The values of `Sitemap` lines: whole URLs, and common substitutes.
 //!
 //! The sitemap protocol asks for one whole URL per line. Sites also write paths, several URLs, and
 //! their own host without a scheme.
@@ -9,7 +9,7 @@ use crate::letter_case::starts_with_ignore_case;
 use crate::url::canonical::CanonicalForm;
 use crate::url::page_url::PageUrl;
 
-/// Returns the references in a value. A space separates only whole URLs, because file names have
+/// Returns the references in a value. A space separates whole URLs only, because file names contain
 /// spaces, too.
 pub(super) fn references(value: &[u8]) -> Vec<String> {
     let value = text(value);
@@ -32,7 +32,7 @@ pub(super) fn references(value: &[u8]) -> Vec<String> {
     references
 }
 
-/// Quotation marks and brackets before a URL, and behind it.
+/// Quotation marks and brackets before and after a URL.
 const OPENING: &[char] = &['<', '"', '\''];
 const CLOSING: &[char] = &['>', '"', '\'', ',', ';'];
 

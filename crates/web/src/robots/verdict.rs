@@ -5,13 +5,13 @@ use std::fmt;
 /// The verdict of the rules on one URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RobotsVerdict {
-    /// True if the URL may be fetched.
+    /// True if fetching the URL is allowed.
     pub allowed: bool,
-    /// The reason.
+    /// Reason for the verdict.
     pub grounds: Grounds,
 }
 
-/// The reason why a URL may or may not be fetched.
+/// Reason for allowing or forbidding a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Grounds {
     /// A rule matches.
@@ -22,7 +22,7 @@ pub enum Grounds {
     NoRule,
     /// No group applies to us.
     NoGroup,
-    /// There is no robots.txt.
+    /// The site has no robots.txt.
     NoFile,
     /// The robots.txt is unreachable.
     Unreachable,
@@ -35,14 +35,14 @@ pub enum Grounds {
 pub struct RobotsRule {
     /// True for `Allow`, false for `Disallow`.
     pub allow: bool,
-    /// Its normalised path, in visible ASCII.
+    /// Normalised path, in visible ASCII.
     pub pattern: String,
-    /// The number of its line, from 1.
+    /// Line number, from 1.
     pub line: u32,
-    /// The name of its group: our product token, or `*`.
+    /// Name of its group: our product token, or `*`.
     pub group: String,
-    /// The other names of the group, if an empty line or a `Crawl-delay` stands between its names:
-    /// the owner may have meant two groups.
+    /// Other names of the group, if an empty line or a `Crawl-delay` separates its names: the owner
+    /// may have meant two groups.
     pub merged_with: Option<String>,
 }
 
@@ -51,7 +51,7 @@ impl RobotsVerdict {
         Self { allowed, grounds }
     }
 
-    /// Returns the rule behind the verdict, if there is one.
+    /// Returns the rule behind the verdict, if any.
     #[must_use]
     pub const fn rule(&self) -> Option<&RobotsRule> {
         match &self.grounds {

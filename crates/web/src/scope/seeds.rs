@@ -1,14 +1,14 @@
-//! Seed lists: the URLs at which a crawl begins.
+//! Seed lists: the URLs where a crawl begins.
 //!
-//! A list has one URL per line. Blank lines and comments are ignored: whole lines that begin with
-//! `#`, and the rest of a line from a `#` after white space (a `#` inside a URL starts its
+//! A list contains one URL per line. Blank lines and comments are ignored: whole lines that begin
+//! with `#`, and the rest of a line from a `#` after white space (a `#` inside a URL starts its
 //! fragment). A line without a scheme is read as http, as in wget: `example.org/path`,
 //! `localhost:8080`.
 //!
 //! A URL contains no white space and no quotation marks (URL standard, section 4.3). A line with
-//! several words, as tables have them, yields the words that begin with `http://` or `https://`,
-//! with a warning. Invariant: no seed is made up of something else than a URL, because each seed
-//! becomes a request. User and password of a URL are neither used nor quoted.
+//! several words, as in tables, yields the words that begin with `http://` or `https://`, with a
+//! warning. Invariant: only a URL becomes a seed, because each seed becomes a request. User and
+//! password of a URL are neither used nor quoted.
 
 use std::fmt;
 
@@ -23,43 +23,43 @@ pub const MAX_QUOTED_CHARS: usize = 200;
 /// The seeds of a line, with a warning if the line is not just a URL.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SeedLine {
-    /// The seeds, in order.
+    /// Seeds, in the order of the line.
     pub seeds: Vec<PageUrl>,
-    /// The warning for the user.
+    /// Warning for the user.
     pub warning: Option<SeedWarning>,
 }
 
 /// A warning about a line. Its text follows the number of the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SeedWarning {
-    /// The line has no seed.
+    /// The line contains no seed.
     Skipped {
-        /// The quoted line: at most [`MAX_QUOTED_CHARS`] characters, control characters escaped,
+        /// Quoted line: at most [`MAX_QUOTED_CHARS`] characters, control characters escaped,
         /// without a possible login.
         text: String,
-        /// The reason.
+        /// Reason.
         error: SeedError,
     },
-    /// The line has more than a URL; its seeds are these.
+    /// The line contains more than a URL; the seeds in it were used.
     Several {
-        /// The quoted line.
+        /// Quoted line.
         text: String,
-        /// The first seeds.
+        /// First seeds.
         taken: Vec<String>,
-        /// The number of seeds.
+        /// Number of seeds.
         count: usize,
     },
-    /// The URL had a user or a password; the seed has neither.
+    /// The URL contained a user or a password; the seed does not.
     Login,
 }
 
-/// The reason why a line has no seed.
+/// Reason why a line contains no seed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SeedError {
     /// It is not the URL of a page.
     #[error(transparent)]
     Url(#[from] UrlError),
-    /// It has several words, and none of them is certainly a URL.
+    /// It has several words, and none is certainly a URL.
     #[error("a URL has no white space; write one URL per line")]
     WhiteSpace,
     /// It has no scheme, and does not begin with a host.
@@ -73,7 +73,7 @@ pub enum SeedError {
     Encoding,
 }
 
-/// Seeds of one line that a warning names.
+/// Maximum number of seeds of a line that a warning names.
 const NAMED: usize = 3;
 
 impl fmt::Display for SeedWarning {
@@ -125,7 +125,7 @@ impl SeedLine {
         Self::of_url(text, form)
     }
 
-    /// Parses a text that is meant as one URL, such as an argument.
+    /// Parses a text that should be one URL, such as an argument.
     #[must_use]
     pub fn of_url(text: &str, form: &CanonicalForm) -> Self {
         match read_seed(text, form) {
@@ -174,8 +174,8 @@ impl SeedLine {
     }
 }
 
-/// Splits a line where no URL goes on: at white space, quotation marks and angle brackets, and at
-/// a comma or semicolon before another URL.
+/// Splits a line where a URL must end: at white space, quotation marks and angle brackets, and at a
+/// comma or semicolon before another URL.
 fn words(text: &str) -> Vec<&str> {
     let is_end = |c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>');
     let mut words = Vec::new();

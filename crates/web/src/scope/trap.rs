@@ -1,10 +1,10 @@
 //! Crawler traps, recognised by the shape of a URL before it is fetched.
 //!
-//! A trap generates URLs without end: a relative link that repeats its own folder, a filter that
-//! adds itself to the query, a calendar with a next month for ever. Each rule looks at one link and
-//! its page, and names itself. The rules are conservative, because what they reject is never
-//! visited; what they pass is bounded by budgets and by the novelty of its content (the store's
-//! patterns).
+//! A trap generates an endless number of URLs: a relative link that repeats its own folder, a
+//! filter that adds itself to the query, a calendar that always links to the next month. Each rule
+//! examines one link and its page, and names itself. The rules are conservative, because a rejected
+//! link is never visited; links that pass are bounded by budgets and by the novelty of their
+//! content (the store's patterns).
 //!
 //! Sources: Heritrix's `PathologicalPathDecideRule` (a run of segments three times in a row) and
 //! `TooManyPathSegmentsDecideRule` (20 segments); the other rules come from observed calendars,
@@ -23,11 +23,11 @@ use crate::url::page_url::PageUrl;
 
 /// Maximum number of path segments.
 const MAX_SEGMENTS: usize = 20;
-/// Repetitions in a row that make a run of segments a trap.
+/// Consecutive repetitions that make a run of segments a trap.
 const RUN_REPEATS: usize = 3;
 /// The same for segments of one character or of digits, as in hashed folders and map tiles.
 const SHORT_REPEATS: usize = 6;
-/// In paths of at least this many segments, half must be different.
+/// Paths of at least this many segments need at least half different ones.
 const LONG_PATH: usize = 10;
 /// Maximum number of query parameters.
 const MAX_PARAMETERS: usize = 24;
@@ -39,12 +39,12 @@ const MAX_EQUAL_PARAMETERS: usize = 2;
 const MAX_LIKE_PARAMETERS: usize = 8;
 /// Maximum number of labels of a host name.
 const MAX_LABELS: usize = 10;
-/// The first year for which a calendar is followed step by step.
+/// First year of a calendar that is followed step by step.
 const FIRST_YEAR: i32 = 1900;
-/// Years after the present for which a calendar is followed.
+/// Number of years after the present in which a calendar is still followed.
 const YEARS_AHEAD: i32 = 2;
 
-/// The rule that a trap breaks.
+/// Rule that a trap breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Trap {
     /// The path repeats a run of segments three times in a row, or is long with few different
@@ -52,7 +52,7 @@ pub enum Trap {
     RepeatedPath,
     /// More than 20 segments.
     DeepPath,
-    /// The query extends that of its page again and again.
+    /// The query repeatedly extends its page's query.
     GrowingQuery,
     /// The query repeats a parameter.
     RepeatedParameter,
@@ -60,7 +60,7 @@ pub enum Trap {
     ManyParameters,
     /// The query nests a URL in a URL in a URL.
     NestedAddress,
-    /// The next step of a calendar outside the years of interest.
+    /// The link is the next step of a calendar outside the years of interest.
     Calendar,
     /// The host name has more than ten labels, or one label three times.
     RepeatedLabels,
@@ -105,7 +105,7 @@ impl fmt::Display for Trap {
 /// The rules that recognise traps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrapRules {
-    /// The years for which a calendar is followed.
+    /// Years in which a calendar is followed.
     years: RangeInclusive<i32>,
 }
 
@@ -131,7 +131,7 @@ impl TrapRules {
     }
 
     /// Recognises a calendar step beyond the years. Only steps count: an archive of old newspapers
-    /// that is reached by its index passes.
+    /// passes if its index links to it.
     fn by_date(&self, link: &PageUrl, page: &PageUrl) -> Option<Trap> {
         let (link, page) = (link.as_str(), page.as_str());
         let (year, in_words) = year_of(link)?;
@@ -156,7 +156,7 @@ fn by_path(path: &str) -> Option<Trap> {
         segments[count] = segment;
         count += 1;
     }
-    // A file may have the name of its folder.
+    // A file may have the same name as its folder.
     let folders = if path.ends_with('/') {
         count
     } else {
@@ -187,7 +187,7 @@ fn by_path(path: &str) -> Option<Trap> {
 fn has_run(segments: &[&str]) -> bool {
     let longest = segments.len() / RUN_REPEATS;
     (1..=longest).any(|length| {
-        // Number of consecutive segments that equal the one a run earlier.
+        // Number of consecutive segments that equal the segment one run earlier.
         let mut equal = 0;
         (length..segments.len()).any(|at| {
             equal = if segments[at] == segments[at - length] {
@@ -258,7 +258,7 @@ fn by_host(link: &PageUrl) -> Option<Trap> {
     (count > MAX_LABELS || count > RUN_REPEATS && repeated()).then_some(Trap::RepeatedLabels)
 }
 
-/// Words that turn a number of four digits into a year.
+/// Words that mark a four-digit number as a year.
 const CALENDAR_WORDS: &[&str] = &[
     "calendar",
     "kalender",
@@ -270,8 +270,8 @@ const CALENDAR_WORDS: &[&str] = &[
     "cal",
 ];
 
-/// Returns the year in a URL, from a date (`2031-05`) or a number of four digits beside a calendar
-/// word; the second value is true if there is such a word.
+/// Returns the year in a URL, from a date (`2031-05`) or a four-digit number next to a calendar
+/// word; the second value is true for such a word.
 fn year_of(url: &str) -> Option<(i32, bool)> {
     let (_, rest) = url.split_once("://")?;
     let rest = &rest[rest.find('/')?..];
@@ -297,7 +297,7 @@ fn year_of(url: &str) -> Option<(i32, bool)> {
     (in_words || dated.is_some()).then_some((year, in_words))
 }
 
-/// Returns true if the text begins with the two digits of a month.
+/// Returns true if the text begins with a two-digit month.
 fn is_month(bytes: &[u8]) -> bool {
     let ends = !bytes.get(2).is_some_and(u8::is_ascii_digit);
     ends && matches!(bytes, [b'0', b'1'..=b'9', ..] | [b'1', b'0'..=b'2', ..])

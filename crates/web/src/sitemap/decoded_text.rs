@@ -1,7 +1,7 @@
 //! The decoded text of a listing, piece by piece.
 //!
-//! A sitemap may have 50 MiB, which a few kilobytes of gzip can expand to, so neither its bytes nor
-//! its text are ever in memory as a whole. Its beginning determines the encoding.
+//! A sitemap may have 50 MiB, which a few kilobytes of gzip can expand to, so its bytes and its
+//! text are never held in memory as a whole. Its beginning determines the encoding.
 //!
 //! Invariant: the output is UTF-8, at most [`PIECE_BYTES`] of it between two calls of
 //! [`DecodedText::begin_piece`]: a reader of an endless tag or comment collects no more than that.
@@ -17,17 +17,17 @@ const PIECE_BYTES: usize = 1 << 20;
 
 const BUFFER: usize = 16 << 10;
 
-/// A body that is decoded while it is read. An error of the body is an error here.
+/// A body that is decoded as it is read. An error of the body is an error here.
 pub(super) struct DecodedText<'a> {
     source: io::Chain<Cursor<Vec<u8>>, &'a mut dyn Read>,
     decoder: Decoder,
-    /// Bytes to be decoded, and the start of the unread ones.
+    /// Bytes to decode, and the start of the unread ones.
     bytes: Vec<u8>,
     begin: usize,
     /// Decoded text, and the start of the unread part.
     text: Vec<u8>,
     at: usize,
-    /// True at the end of the bytes, and at the end of the text.
+    /// True once all bytes are read, and once all are decoded.
     is_read: bool,
     is_decoded: bool,
     /// True if some bytes were invalid and became U+FFFD.
@@ -39,7 +39,7 @@ pub(super) struct DecodedText<'a> {
 impl<'a> DecodedText<'a> {
     pub(super) fn of(source: &'a mut dyn Read, content_type: Option<&str>) -> Self {
         let mut head = Vec::new();
-        // An error here occurs again after the head, where it counts.
+        // An error here occurs again after the head, and is handled there.
         let _broken = Read::take(&mut *source, charset::DETECT_BYTES as u64).read_to_end(&mut head);
         let (encoding, mark) = match utf_16(&head) {
             Some(encoding) => (
@@ -69,7 +69,7 @@ impl<'a> DecodedText<'a> {
         self.taken = 0;
     }
 
-    /// Returns the next line without its end, at most `most` bytes of it; `None` at the end.
+    /// Returns up to `most` bytes of the next line, without its line end; `None` at the end.
     pub(super) fn line(&mut self, most: usize) -> io::Result<Option<String>> {
         let (mut line, mut is_there) = (Vec::new(), false);
         loop {
@@ -87,7 +87,7 @@ impl<'a> DecodedText<'a> {
         }
     }
 
-    /// Decodes more, unless all is decoded.
+    /// Decodes more, unless everything is decoded.
     fn decode(&mut self) -> io::Result<()> {
         if self.begin == self.bytes.len() && !self.is_read {
             self.bytes.resize(BUFFER, 0);

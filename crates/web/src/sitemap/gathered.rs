@@ -1,4 +1,4 @@
-//! The entries of a listing while it is read.
+//! The entries of a listing that is being read.
 
 use std::ops::ControlFlow;
 
@@ -17,9 +17,9 @@ pub(super) struct Gathered<'a> {
     pub(super) use_part: &'a mut dyn FnMut(Listing) -> ControlFlow<()>,
     pub(super) page: &'a PageUrl,
     pub(super) form: &'a CanonicalForm,
-    /// Number of entries that may still be kept.
+    /// Remaining number of entries to keep.
     pub(super) room: usize,
-    /// Number of requisites that may still be kept.
+    /// Remaining number of requisites to keep.
     pub(super) requisite_room: usize,
     /// True if there was one entry too many, or the receiver wants no more.
     pub(super) is_full: bool,
@@ -61,7 +61,7 @@ impl Gathered<'_> {
         }
     }
 
-    /// Keeps a picture or a film of a page. The page is not lost if there are too many.
+    /// Keeps a picture or a film of a page. Too many of them do not lose the page.
     pub(super) fn keep_requisite(&mut self, url: PageUrl) {
         if self.requisite_room == 0 {
             self.note(ListingWarning::TooMany);

@@ -1,7 +1,7 @@
 //! JSON Feed (<https://www.jsonfeed.org/version/1.1/>): `url` and `external_url` of its items, or
-//! else their `id` if it is a URL, its `home_page_url` and its `next_url`.
+//! their `id` if it is the only URL, its `home_page_url` and its `next_url`.
 //!
-//! Items are read one by one and not kept, so that memory is bounded by their URLs. Items before a
+//! Items are read one by one and not kept, so that their URLs bound the memory. Items before a
 //! syntax error count.
 
 use std::borrow::Cow;
@@ -44,7 +44,7 @@ struct Item<'d> {
     url: Option<Cow<'d, str>>,
     #[serde(borrow, default)]
     external_url: Option<Cow<'d, str>>,
-    /// Some feeds have numbers.
+    /// Some feeds use numbers.
     #[serde(default)]
     id: serde_json::Value,
 }

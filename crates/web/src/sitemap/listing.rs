@@ -3,7 +3,7 @@
 use crate::sitemap::lastmod::Lastmod;
 use crate::url::page_url::PageUrl;
 
-/// Bytes of a body that are sniffed: a prolog, comments and a document type may precede the root.
+/// Bytes of a body to sniff: a prolog, comments and a document type may precede the root.
 pub const SNIFFED_LISTING_BYTES: usize = 16 << 10;
 
 /// The kind of a listing.
@@ -40,7 +40,7 @@ impl ListingKind {
 pub struct ListingLimits {
     /// Maximum number of pages and further listings together.
     pub entries: usize,
-    /// Maximum number of pictures and films of listed pages; 0 if they are not wanted.
+    /// Maximum number of pictures and films of listed pages; 0 to ignore them.
     pub requisites: usize,
 }
 
@@ -59,24 +59,23 @@ impl Default for ListingLimits {
 pub struct Listing {
     /// Its kind.
     pub kind: ListingKind,
-    /// The listed pages in order; a repeated page is repeated here.
+    /// Listed pages in document order, with repetitions.
     pub pages: Vec<ListedUrl>,
-    /// The sitemaps of an index, or the continuations of a feed (RFC 5005 `next` and
-    /// `prev-archive`).
+    /// Sitemaps of an index, or continuations of a feed (RFC 5005 `next` and `prev-archive`).
     pub further: Vec<ListedUrl>,
-    /// The pictures and films of the listed pages, with their previews (Google's extensions of
+    /// Pictures and films of the listed pages, with their previews (Google's extensions of
     /// sitemaps).
     pub requisites: Vec<PageUrl>,
-    /// The warnings, each at most once.
+    /// Warnings, each at most once.
     pub warnings: Vec<ListingWarning>,
 }
 
 /// An entry of a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedUrl {
-    /// Its URL.
+    /// URL of the entry.
     pub url: PageUrl,
-    /// The time of its last change, given by sitemaps only.
+    /// Time of its last change, given by sitemaps only.
     pub lastmod: Option<Lastmod>,
 }
 
@@ -85,15 +84,14 @@ pub struct ListedUrl {
 pub enum ListingWarning {
     /// Some bytes are invalid in its encoding.
     Undecodable,
-    /// The document is truncated, or its markup is unreadable from some point on; entries before it
+    /// The document is truncated, or its markup becomes unreadable; entries before that point
     /// count.
     Broken,
     /// There are more entries than [`ListingLimits::entries`]; the first ones are kept.
     TooMany,
-    /// The address of an entry is not that of a page, or contains an entity that XML does not
-    /// define.
+    /// The address of an entry is not a page's, or contains an entity that XML does not define.
     NoUrl,
-    /// A `lastmod` is not a date; its entry has none.
+    /// A `lastmod` is not a date and was ignored.
     InvalidLastmod,
 }
 

@@ -1,4 +1,4 @@
-//! Reading of sitemaps and feeds, whole or in parts.
+//! Reads sitemaps and feeds, whole or in parts.
 
 use std::io::Read;
 use std::ops::ControlFlow;
@@ -43,8 +43,8 @@ pub fn read_listing(
     whole
 }
 
-/// Reads a listing like [`read_listing`], and passes its entries on in parts of bounded size, in
-/// order and without warnings, until `use_part` breaks off. Returns the warnings.
+/// Reads a listing like [`read_listing`], and passes its entries to `use_part` in parts of bounded
+/// size, in document order and without warnings, until `use_part` breaks off. Returns the warnings.
 pub fn read_listing_in_parts(
     kind: ListingKind,
     mut body: impl Read,

@@ -6,7 +6,8 @@ use crate::sitemap::listing::{ListingKind, SNIFFED_LISTING_BYTES};
 use crate::sitemap::{json_feed, text_sitemap, xml};
 
 impl ListingKind {
-    /// Returns the kind of a file that robots.txt names as a sitemap; `None` if it is none.
+    /// Returns the kind of a file that robots.txt names as a sitemap; `None` if it is not a
+    /// listing.
     #[must_use]
     pub fn of_named(content_type: Option<&str>, body: &[u8]) -> Option<Self> {
         Self::of(content_type, body).or_else(|| text_sitemap::of_named(content_type, body))

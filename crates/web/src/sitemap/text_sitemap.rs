@@ -1,6 +1,6 @@
 //! Sitemaps in plain text: one absolute URL per line (sitemap protocol, "text file").
 //!
-//! Nothing marks such a file, so its content decides: most lines of its beginning must be bare
+//! Such a file has no marker, so its content decides: most lines of its beginning must be bare
 //! URLs. If robots.txt names the file, one such line suffices. Other lines are skipped: sites write
 //! headings, comments and notes.
 
@@ -30,7 +30,7 @@ pub(super) fn of_named(content_type: Option<&str>, body: &[u8]) -> Option<Listin
     is_list.then_some(ListingKind::TextSitemap)
 }
 
-/// Returns true for a text with a type that servers give to files that they do not know.
+/// Returns true for a text with a type that servers use for unknown files.
 fn may_list(content_type: Option<&str>, body: &[u8]) -> bool {
     let is_unknown = |essence: &str| {
         essence.starts_with("text/")

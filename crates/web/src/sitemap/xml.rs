@@ -106,15 +106,15 @@ pub(super) fn read(text: &mut DecodedText<'_>, gathered: &mut Gathered<'_>) {
 
 struct Walk<'g, 'a> {
     gathered: &'g mut Gathered<'a>,
-    /// The prefix of the root, which the tags of a sitemap share.
+    /// Prefix of the root, which the tags of a sitemap share.
     root: Option<String>,
     /// True if pictures and films are kept.
     wants_requisites: bool,
     /// Number of open tags.
     depth: usize,
-    /// The depth of the channel of RSS.
+    /// Depth of the RSS channel.
     channel: Option<usize>,
-    /// The `xml:base` of open tags, with their depth.
+    /// `xml:base` of open tags, with their depth.
     bases: Vec<(usize, PageUrl)>,
     entry: Option<Entry>,
     field: Option<Field>,
@@ -122,12 +122,12 @@ struct Walk<'g, 'a> {
 
 /// The entry being read.
 struct Entry {
-    /// Its tag, prefix included.
+    /// Tag of the entry, including its prefix.
     name: String,
     depth: usize,
     is_further: bool,
     urls: Vec<PageUrl>,
-    /// A `guid` of RSS, which is a URL unless it is marked otherwise.
+    /// An RSS `guid`, which is a URL unless it is marked otherwise.
     guid: Option<PageUrl>,
     lastmod: Option<Lastmod>,
 }
@@ -148,7 +148,7 @@ enum FieldKind {
     Lastmod,
     /// The page of a channel.
     Site,
-    /// A picture, a film, or the preview of one.
+    /// A picture, a film, or the preview of a film.
     Requisite,
 }
 
@@ -227,7 +227,8 @@ impl Walk<'_, '_> {
         self.gathered.part.kind == ListingKind::Feed
     }
 
-    /// Returns whether an entry leads to a further sitemap, if the tag begins an entry.
+    /// Returns true for a tag that begins an entry for a further sitemap, false for an entry for a
+    /// page, and `None` for other tags.
     fn begins_entry(&self, name: &str, prefix: &str) -> Option<bool> {
         let shares_prefix = self.root.as_deref() == Some(prefix);
         match name {
@@ -238,8 +239,8 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Reads `<link href>` of Atom, and of translations in sitemaps (`xhtml:link`). Returns true if
-    /// the tag is one.
+    /// Reads `<link href>` of Atom, and of translations in sitemaps (`xhtml:link`). Returns true
+    /// for such a tag.
     fn links_by_attribute(&mut self, tag: &BytesStart<'_>) -> bool {
         let Some(href) = attribute(tag, "href") else {
             return false;
@@ -262,7 +263,8 @@ impl Walk<'_, '_> {
             return;
         }
         let Some(href) = attribute(tag, "href") else {
-            // RSS 2.0: the channel's `link` is the site's URL. An image of a channel has one, too.
+            // RSS 2.0: the channel's `link` is the site's URL. The image of a channel also contains
+            // a `link`.
             if self
                 .channel
                 .is_some_and(|channel| self.depth == channel + 1)
@@ -323,7 +325,7 @@ impl Walk<'_, '_> {
             Some((true, depth)) => {
                 self.end_field();
                 self.end_entry();
-                // Tags left open in it end with it.
+                // Tags left open inside end with the entry.
                 self.depth = depth;
             }
             _ if self

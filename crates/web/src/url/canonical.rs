@@ -1,30 +1,29 @@
 //! Canonicalisation of URLs: ignored parameters, parameter order and percent-encoding.
 //!
 //! Campaign and session parameters multiply URLs without changing the response. The list is
-//! conservative: a name is on it only if it belongs to one product and has no other meaning. `ref`,
-//! `source` and `id` select content on too many sites. `sid` does too, but a `sid` of 32
-//! hexadecimal digits is a session; such names are listed with the shape of their value. A session
-//! that is kept makes a new site of every visit, and dropping such *links* would lose the site.
-//! Parameter order carries no meaning either, and sites with facets write every order: 87,817 of
-//! 123,536 fetches of one such site were exact duplicates. Parameters are therefore sorted by name;
-//! equal names keep their order, which has a meaning (`a[]=1&a[]=2`). [`is_sortable`] excludes
-//! queries whose order may be part of the address. Empty parameters have no meaning (URL standard
-//! section 5.1).
+//! conservative: a name must belong to one product and have no other meaning. `ref`, `source` and
+//! `id` select content on too many sites. So does `sid`, but a `sid` of 32 hexadecimal digits is a
+//! session; such names are listed with the shape of their value. Keeping a session turns every
+//! visit into a new site, and dropping such *links* would lose the site. Parameter order carries no
+//! meaning either, and sites with facets write every order: 87,817 of 123,536 fetches of one such
+//! site were exact duplicates. Parameters are therefore sorted by name; equal names keep their
+//! order, which has a meaning (`a[]=1&a[]=2`). [`is_sortable`] excludes queries whose order may be
+//! part of the address. Empty parameters have no meaning (URL standard section 5.1).
 //!
-//! All of this makes a key by which URLs are compared. The request stays as the page wrote it.
+//! All of this computes a key for comparing URLs. The request remains as the page wrote it.
 
 use std::borrow::Cow;
 
 use crate::letter_case::{is_one_of, starts_with_ignore_case};
 
-/// The parameters that a canonical URL drops, and the order of the others.
+/// Parameters that a canonical URL drops, and the order of the remaining ones.
 ///
-/// A pattern is a parameter's name, compared without regard to ASCII case. A trailing `*` matches
-/// any ending. `={token}` requires a value that looks random: at least 20 characters, only letters
-/// and digits, with a good share of digits. `a+b` matches the name `a` in a query that has the
-/// parameter `b`, too. Patterns apply to the query (`?utm_source=x`), also behind a semicolon
-/// (`?a=1;jsessionid=1`), and to path parameters (`/a;jsessionid=1`, RFC 3986 section 3.3). With
-/// `asp.net_sessionid`, a session that ASP.NET writes as a segment of the path is dropped:
+/// A pattern is the name of a parameter, compared without regard to ASCII case. A trailing `*`
+/// matches any ending. `={token}` requires a value that looks random: at least 20 characters, only
+/// letters and digits, with a good share of digits. `a+b` matches the name `a` in a query that also
+/// has the parameter `b`. Patterns apply to the query (`?utm_source=x`), also after a semicolon
+/// (`?a=1;jsessionid=1`), and to path parameters (`/a;jsessionid=1`, RFC 3986 section 3.3).
+/// `asp.net_sessionid` also drops a session that ASP.NET writes as a segment of the path:
 /// `/(S(lit3py55t21z5v55vlm25s55))/`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CanonicalForm {
@@ -103,8 +102,8 @@ impl CanonicalForm {
         "zenid={token}",
     ];
 
-    /// Creates a form that drops the parameters matching one of these patterns. An empty pattern
-    /// matches nothing.
+    /// Creates a form that drops all parameters that match a pattern. An empty pattern matches
+    /// nothing.
     pub fn new<P: AsRef<str>>(patterns: impl IntoIterator<Item = P>) -> Self {
         let patterns = patterns
             .into_iter()
@@ -173,7 +172,7 @@ impl CanonicalForm {
     }
 
     /// Appends `?` and the query in canonical order, without its empty and its dropped parameters;
-    /// nothing if none is left.
+    /// nothing if no parameters remain.
     pub(crate) fn push_query(&self, text: &mut String, query: &str) {
         let mut parameters: Vec<Cow<'_, str>> = query
             .split('&')
@@ -190,7 +189,7 @@ impl CanonicalForm {
         }
     }
 
-    /// Returns what is left of a parameter; `None` if nothing is.
+    /// Returns the remaining part of a parameter; `None` if nothing remains.
     fn kept<'q>(&self, parameter: &'q str, query: &str) -> Option<Cow<'q, str>> {
         let is_kept = |part: &&str| !self.drops(part, query);
         let kept = match parameter.contains(';') && !parameter.split(';').all(|part| is_kept(&part))
@@ -217,7 +216,7 @@ fn has_parameter(query: &str, name: &str) -> bool {
     })
 }
 
-/// Returns true for a segment that holds ASP.NET's session and tickets, each behind its letter:
+/// Returns true for a segment with ASP.NET's session and tickets, each after its letter:
 /// `(S(lit3py55t21z5v55vlm25s55))`, `(A(..)F(..))`; in version 1.1, `(lit3py55t21z5v55vlm25s55)`.
 fn is_session_segment(segment: &str) -> bool {
     let session = segment
@@ -277,11 +276,11 @@ fn is_signature(name: &str, value: &str) -> bool {
 
 /// The suffix of a pattern that requires a random value.
 const TOKEN: &str = "={token}";
-/// Minimum length of a token: session identifiers have 26 (PHP), 32 (MD5) or more characters.
+/// Minimum length of a token: session identifiers have at least 26 (PHP) or 32 (MD5) characters.
 const TOKEN_BYTES: usize = 20;
 
-/// Returns true if a value looks random. Of 20 random hexadecimal digits, four or more are decimal
-/// in all but one of 10,000 draws; words have fewer, and numbers have nothing else.
+/// Returns true if a value looks random. Of 20 random hexadecimal digits, at least four are decimal
+/// in all but one of 10,000 draws; words have fewer, and numbers have only decimal digits.
 fn is_token(value: &str) -> bool {
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     let all = value.bytes().all(|byte| byte.is_ascii_alphanumeric());
@@ -326,7 +325,7 @@ impl Pattern {
 /// Normalises percent-encoding: upper-case hexadecimal digits, unreserved characters decoded (RFC
 /// 3986 sections 6.2.2.1 and 6.2.2.2).
 ///
-/// A percent sign that encodes nothing stays, and so does an encoded digit that would complete it:
+/// A percent sign that encodes nothing is kept, and so is an encoded digit that would complete it:
 /// `%2%65` must not become `%2e`, which would decode to a dot the next time.
 pub(crate) fn normalise_percent(text: &str) -> Cow<'_, str> {
     if !text.contains('%') {
@@ -348,7 +347,7 @@ pub(crate) fn normalise_percent(text: &str) -> Cow<'_, str> {
             copied = at;
             continue;
         };
-        // At most one digit stands between them; otherwise the percent sign cannot be completed.
+        // At most one digit is between them; otherwise the percent sign cannot be completed.
         let completes_stray = decoded.is_ascii_hexdigit()
             && stray.is_some_and(|stray| match normal.as_bytes()[stray + 1..] {
                 [] => true,

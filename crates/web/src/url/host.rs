@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// A host's name in lower case, or its address (IPv6 in brackets); no port.
+/// A host's name in lower case, or its address (IPv6 in brackets), without a port.
 ///
 /// Politeness applies to a machine, so two ports of one host share their pace.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -44,7 +44,7 @@ impl Host {
     }
 }
 
-/// Lets maps of hosts be asked by name.
+/// Allows looking up hosts in maps by name.
 impl Borrow<str> for Host {
     fn borrow(&self) -> &str {
         &self.0

@@ -10,12 +10,12 @@ use crate::url::host::{Host, registrable};
 /// The unit of politeness in addition to the single host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GroupBy {
-    /// Each host by itself.
+    /// Each host separately.
     #[default]
     Host,
     /// All hosts of one address together.
     Address,
-    /// All hosts of one registrable domain together, by the public suffix list.
+    /// All hosts of one registrable domain together, according to the public suffix list.
     Domain,
 }
 
@@ -29,9 +29,9 @@ pub enum Group {
 }
 
 impl GroupBy {
-    /// Returns the group of a host that is contacted at `address`; `None` if hosts are not grouped
-    /// or the address is unknown. An IPv4 address mapped into IPv6 counts as the IPv4 address (RFC
-    /// 4291 section 2.5.5.2); a host that is an address is its own domain.
+    /// Returns the group of a host contacted at `address`; `None` if hosts are not grouped or the
+    /// address is unknown. An IPv4 address mapped into IPv6 counts as the IPv4 address (RFC 4291
+    /// section 2.5.5.2); a host that is an address is its own domain.
     #[must_use]
     pub fn group(self, host: &Host, address: Option<IpAddr>) -> Option<Group> {
         match self {

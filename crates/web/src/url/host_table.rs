@@ -1,8 +1,8 @@
 //! Values for hosts and for the subdomains of hosts: the most specific entry counts.
 //!
 //! A pattern is the name of a host, `example.org`, or `*.example.org` for all its subdomains, at
-//! any depth and without itself. The patterns that match one host form a chain, from its name to
-//! the shortest domain, so there is always one that is most specific.
+//! any depth and without the host itself. The patterns that match a host form a chain, from its
+//! name to the shortest domain, so one of the patterns is always the most specific.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -23,13 +23,13 @@ pub struct HostPattern {
     subdomains: bool,
 }
 
-/// A text that is no pattern of hosts.
+/// A text that is not a pattern of hosts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no host: \"example.org\", or \"*.example.org\" for its subdomains")]
 pub struct BadHostPattern(String);
 
 impl HostPattern {
-    /// Returns true if the host is one of those that the pattern names.
+    /// Returns true if the pattern matches the host.
     #[must_use]
     pub fn matches(&self, host: &Host) -> bool {
         match self.subdomains {
@@ -41,7 +41,7 @@ impl HostPattern {
         }
     }
 
-    /// Returns true if every host of `other` is one of this pattern's.
+    /// Returns true if this pattern matches every host that `other` matches.
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
         self == other || self.subdomains && self.matches(&other.host)
@@ -62,7 +62,7 @@ impl FromStr for HostPattern {
         }
         let url = PageUrl::parse(&format!("http://{name}/"), &CanonicalForm::keep_all());
         let url = url.map_err(|_no_url| bad())?;
-        // Politeness knows no ports, and an address has no subdomains.
+        // Politeness ignores ports, and an address has no subdomains.
         let is_bare = url.as_url().port().is_none() && !name.ends_with(":80");
         let is_name = url.as_url().domain().is_some();
         if !is_bare || subdomains && !is_name {
@@ -105,7 +105,7 @@ pub struct HostTable<T>(Arc<Entries<T>>);
 #[derive(Debug, PartialEq, Eq)]
 struct Entries<T> {
     hosts: HashMap<Host, T>,
-    /// By the domain whose subdomains they are for.
+    /// Keyed by the domain of the subdomains.
     subdomains: HashMap<Host, T>,
 }
 
@@ -144,7 +144,7 @@ impl<T> HostTable<T> {
         }))
     }
 
-    /// Returns all values, in no order.
+    /// Returns all values, in arbitrary order.
     pub fn values(&self) -> impl Iterator<Item = &T> {
         self.0.hosts.values().chain(self.0.subdomains.values())
     }
@@ -156,7 +156,7 @@ impl<T> Default for HostTable<T> {
     }
 }
 
-/// Of two values of one pattern the last counts.
+/// The last of several values for a pattern counts.
 impl<T> FromIterator<(HostPattern, T)> for HostTable<T> {
     fn from_iter<I: IntoIterator<Item = (HostPattern, T)>>(entries: I) -> Self {
         let (mut hosts, mut subdomains) = (HashMap::new(), HashMap::new());

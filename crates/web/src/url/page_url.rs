@@ -1,15 +1,15 @@
 //! The canonical URL of a page, and the URL that is requested for it.
 //!
 //! Two spellings of one address must not count as two pages: both would be fetched, and each would
-//! be the other's duplicate. [`PageUrl::parse`] is the only constructor. It parses by the WHATWG
+//! be a duplicate of the other. [`PageUrl::parse`] is the only constructor. It parses by the WHATWG
 //! URL standard (default port, dot segments, IDNA, lower-case host), then removes the fragment, the
 //! credentials, trailing dots of the host and an empty query, normalises percent-encoding (RFC 3986
 //! section 6.2.2), and drops the parameters that [`CanonicalForm`] names.
 //!
-//! The canonical text is a key: URLs are compared, counted and stored by it. A server may
-//! distinguish what it merges (RFC 3986 section 6.1): a signature covers the parameters as written,
-//! and a site may redirect to its own spelling. So [`PageUrl::request`] keeps the path and the
-//! query that the page wrote, and only that URL is sent. Scheme, host and port are the same.
+//! The canonical text is a key for comparing, counting and storing URLs. A server may distinguish
+//! URLs that it merges (RFC 3986 section 6.1): a signature covers the parameters as written, and a
+//! site may redirect to its own spelling. So [`PageUrl::request`] keeps the path and the query that
+//! the page wrote, and only that URL is sent. Scheme, host and port are the same.
 //!
 //! Invariants: parsing the text of a `PageUrl` again returns the same text, under the same form and
 //! under [`CanonicalForm::keep_all`]. Parsing its request again, under the same form, returns the
@@ -32,17 +32,17 @@ use crate::url::query_encoding;
 use crate::url::surt;
 use crate::url::url_key::UrlKey;
 
-/// The maximum length of a URL in bytes, before and after canonicalisation.
+/// Maximum length of a URL in bytes, before and after canonicalisation.
 ///
 /// RFC 9110 section 4.1 recommends at least 8,000; longer URLs are usually traps.
 pub const MAX_URL_BYTES: usize = 8 * 1024;
 
-/// The maximum length of a scheme in an error message.
+/// Maximum length of a scheme in an error message.
 const QUOTED_SCHEME_BYTES: usize = 32;
 
-/// An absolute http or https URL in canonical form, with the request for it. Equality, order and
-/// hash are those of the canonical text. Clones share the parsed URL: a page's links all refer to
-/// the page, and the listing and the queue hold the URLs of a sitemap at the same time.
+/// An absolute http or https URL in canonical form, with its request. The canonical text determines
+/// equality, order and hash. Clones share the parsed URL: a page's links all refer to the page, and
+/// the listing and the queue hold the URLs of a sitemap at the same time.
 ///
 /// ```
 /// use web::{CanonicalForm, PageUrl};
@@ -55,18 +55,18 @@ const QUOTED_SCHEME_BYTES: usize = 32;
 /// # Ok::<(), web::UrlError>(())
 /// ```
 ///
-/// In text formats (JSON, TOML) it is the canonical text. In binary formats (postcard), the path
-/// and the query of the request follow after a line feed, if they differ.
+/// Text formats (JSON, TOML) contain the canonical text. In binary formats (postcard), a line feed
+/// and the path and query of the request follow, if they differ.
 #[derive(Clone)]
 pub struct PageUrl(Arc<Parts>);
 
-/// The canonical URL, and the request where it differs.
+/// The canonical URL, and the request if it differs.
 struct Parts {
     canonical: Url,
     request: Option<Box<Url>>,
 }
 
-/// The reason why a text is not the URL of a page.
+/// Reason why a text is not the URL of a page.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
     /// The URL standard does not accept the text.
@@ -101,7 +101,7 @@ impl PageUrl {
         self.join_in(encoding_rs::UTF_8, reference, form)
     }
 
-    /// Resolves a reference in a document of this encoding, in which the query is sent (URL
+    /// Resolves a reference in a document of this encoding, which also encodes the query (URL
     /// standard, "query state"; HTML standard, "encoding-parsing a URL").
     pub(crate) fn join_in(
         &self,
@@ -135,8 +135,8 @@ impl PageUrl {
         if text == written.as_str() {
             return Self::of(written, None);
         }
-        // Parsed again: a host without its trailing dot may be an address, and a segment without
-        // its session may be `..`.
+        // This parses again: a host without its trailing dot may be an address, and a segment
+        // without its session may be `..`.
         let canonical = Url::parse(&text)?;
         let request = (target(&written) != target(&canonical))
             .then(|| request_as(written, &canonical).map(Box::new))
@@ -164,8 +164,8 @@ impl PageUrl {
         &self.0.canonical
     }
 
-    /// Returns the URL that is requested: path and query as they were written. It differs from the
-    /// canonical one in nothing else.
+    /// Returns the URL of the request. It differs from the canonical one only in its path and
+    /// query, which are kept as written.
     #[must_use]
     pub fn request(&self) -> &Url {
         self.0.request.as_deref().unwrap_or(&self.0.canonical)
@@ -184,7 +184,7 @@ impl PageUrl {
         self.0.request.is_some()
     }
 
-    /// Returns the key under which this URL is stored.
+    /// Returns the key of this URL in stores.
     #[must_use]
     pub fn key(&self) -> UrlKey {
         UrlKey::of(self.as_str())
@@ -230,7 +230,7 @@ impl PageUrl {
     }
 
     fn host_str(&self) -> &str {
-        // Never empty: `canonical_text` refuses such a host.
+        // Never empty: `canonical_text` rejects such a host.
         self.as_url().host_str().unwrap_or_default()
     }
 
@@ -246,8 +246,8 @@ impl PageUrl {
         }
     }
 
-    /// Returns the URL whose request lacks the parts that the canonical form drops, such as a
-    /// session; none if the form drops nothing here, or changes the order of the rest as well.
+    /// Returns the URL with a request that lacks the parts that the canonical form drops, such as a
+    /// session; `None` if the form drops nothing here, or also changes the order of the rest.
     #[must_use]
     pub fn without_dropped_parts(&self) -> Option<Self> {
         let (request, canonical) = (self.request(), self.as_url());
@@ -261,8 +261,8 @@ impl PageUrl {
         (is_shorter && is_in_order).then(|| self.without_spelling())
     }
 
-    /// Returns the text under which a store keeps the URL: the canonical text and, if the request
-    /// differs, a line feed and its path and query. No URL contains a line feed.
+    /// Returns the text for storing the URL: the canonical text and, if the request differs, a line
+    /// feed and its path and query. No URL contains a line feed.
     #[must_use]
     pub fn to_stored(&self) -> Cow<'_, str> {
         match &self.0.request {
@@ -271,8 +271,8 @@ impl PageUrl {
         }
     }
 
-    /// Reads a stored text. No parameters are dropped, so that a URL written under one form is the
-    /// same under any other.
+    /// Reads a stored text. No parameters are dropped, so that a URL written under one form remains
+    /// the same under any other.
     ///
     /// # Errors
     ///
@@ -298,7 +298,7 @@ fn target(url: &Url) -> &str {
 }
 
 /// Returns the URL with `^` and `|` encoded in its path: the URL standard encodes the former, and
-/// browsers encode both. Servers are known to refuse them.
+/// browsers encode both. Some servers reject them.
 fn with_encoded_path(url: Url) -> Result<Url, UrlError> {
     if !url.path().contains(['^', '|']) {
         return Ok(url);
@@ -308,7 +308,7 @@ fn with_encoded_path(url: Url) -> Result<Url, UrlError> {
     Ok(Url::parse(&format!("{before}{path}{after}"))?)
 }
 
-/// Returns the request for a canonical URL that was written so.
+/// Returns the request for a canonical URL that was written as `written`.
 fn request_as(mut written: Url, canonical: &Url) -> Result<Url, UrlError> {
     let origin = &canonical[..Position::BeforePath];
     written.set_fragment(None);
@@ -322,7 +322,7 @@ fn request_as(mut written: Url, canonical: &Url) -> Result<Url, UrlError> {
 fn canonical_text(url: &Url, form: &CanonicalForm) -> Result<String, UrlError> {
     let host = url.host_str().unwrap_or_default().trim_end_matches('.');
     if host.is_empty() {
-        // Left empty, `http://./x/` would be read again as the host `x`.
+        // If left empty, `http://./x/` would be read again as the host `x`.
         return Err(UrlError::Malformed(url::ParseError::EmptyHost));
     }
     let mut text = String::with_capacity(url.as_str().len());
@@ -399,16 +399,16 @@ impl<'de> Deserialize<'de> for PageUrl {
 }
 
 thread_local! {
-    /// The URLs that this thread has read last.
+    /// Most recent URLs that this thread has read.
     static RECENTLY_READ: RefCell<RecentUrls> = RefCell::default();
 }
 
 /// The last few URLs that were read from stored data. Neighbouring records name the same pages, and
-/// each link of a page names the page, so that many URLs need not be parsed again.
+/// each link of a page names the page, so many URLs need not be parsed again.
 #[derive(Default)]
 struct RecentUrls {
     urls: [Option<PageUrl>; 4],
-    /// The place of the oldest one.
+    /// Index of the oldest one.
     oldest: usize,
 }
 

@@ -1,14 +1,15 @@
 //! The query of a link in the encoding of its page.
 //!
-//! A site that is not in UTF-8 expects the letters of its queries in its own encoding: browsers
-//! percent-encode them so (URL standard, "percent-encode after encoding"). Paths are always UTF-8.
+//! A site that does not use UTF-8 expects the letters of its queries in its own encoding: browsers
+//! percent-encode them in this encoding (URL standard, "percent-encode after encoding"). Paths are
+//! always UTF-8.
 
 use std::borrow::Cow;
 
 use encoding_rs::{EncoderResult, Encoding};
 
-/// Returns a part of a query in this encoding; UTF-16 writes UTF-8. A character that the encoding
-/// lacks becomes a decimal character reference, percent-encoded.
+/// Returns a part of a query in this encoding, or in UTF-8 for UTF-16. A character that the
+/// encoding lacks becomes a decimal character reference, percent-encoded.
 pub(crate) fn encode<'t>(encoding: &'static Encoding, text: &'t str) -> Cow<'t, [u8]> {
     if text.is_ascii() {
         return Cow::Borrowed(text.as_bytes());

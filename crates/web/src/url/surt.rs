@@ -1,15 +1,15 @@
 //! Sort keys of archive indexes: SURT, "sort-friendly URI reordering transform".
 //!
-//! Replay tools must be able to look up the entries of an index, so a key is computed as pywb,
-//! warcio and the Internet Archive's tools do (the `surt` package with its default canonicaliser).
-//! The key loses more than [`crate::PageUrl`] does, in this order:
+//! Replay tools must be able to look up the entries of an index, so a key is computed as in pywb,
+//! warcio and the Internet Archive's tools (the `surt` package with its default canonicaliser). The
+//! key loses more than [`crate::PageUrl`], in this order:
 //!
-//! - the host reversed and joined by commas, without a leading `www.`, `www2.` and so on (pywb
-//!   drops it: one capture answers for both); a port other than the default kept;
-//! - path and query percent-decoded until nothing is left to decode, then encoded once; runs of
-//!   slashes folded; all in lower case;
-//! - old session parameters dropped, the other parameters sorted by their bytes; no trailing slash,
-//!   no empty query.
+//! - the host is reversed and joined by commas, without a leading `www.`, `www2.` and so on (pywb
+//!   drops it: both names share captures); a port other than the default is kept;
+//! - path and query are percent-decoded until no escapes remain, then encoded once; runs of slashes
+//!   are folded; everything is in lower case;
+//! - old session parameters are dropped, the other parameters sorted by their bytes; there is no
+//!   trailing slash and no empty query.
 //!
 //! As in the `surt` package, the parts of an IPv4 address are reversed like labels, and port 0
 //! counts as no port.
@@ -72,8 +72,8 @@ static PATH_SESSIONS: LazyLock<[Regex; 2]> = LazyLock::new(|| {
     .map(|pattern| Regex::new(pattern).expect("a fixed pattern, tested below"))
 });
 
-/// Session parameters, in the order in which the `surt` package removes them: each pattern once,
-/// the last match of each.
+/// Session parameters, in the order of removal in the `surt` package: each pattern is applied once,
+/// to its last match.
 static QUERY_SESSIONS: LazyLock<[Regex; 5]> = LazyLock::new(|| {
     [
         r"^(.*)(?:jsessionid=[0-9a-z]{32})(?:&(.*))?$",
@@ -118,7 +118,7 @@ fn query_key(query: &str) -> String {
     parameters.join("&")
 }
 
-/// Splits a parameter; one without a value sorts before the same name with an empty value.
+/// Splits a parameter; a parameter without a value sorts before the same name with an empty value.
 fn split_value(parameter: &str) -> (&str, Option<&str>) {
     parameter
         .split_once('=')
@@ -137,8 +137,8 @@ fn without_sessions(text: String, sessions: &[Regex]) -> String {
         })
 }
 
-/// Decodes until nothing is left to decode, in one pass: a completed escape always ends at the byte
-/// just added.
+/// Decodes in one pass until no escapes remain: a completed escape always ends at the byte just
+/// added.
 fn decode_fully(text: &str) -> Vec<u8> {
     let mut decoded: Vec<u8> = Vec::with_capacity(text.len());
     for byte in text.bytes() {
@@ -158,13 +158,13 @@ fn decode_fully(text: &str) -> Vec<u8> {
     decoded
 }
 
-/// Removes `.`, `..` and empty segments that decoding revealed; a last empty segment stays.
+/// Removes `.`, `..` and empty segments that decoding revealed; a last empty segment is kept.
 fn fold_segments(path: &[u8]) -> Vec<u8> {
     let mut kept: Vec<&[u8]> = Vec::new();
     for segment in path.split(|&byte| byte == b'/').skip(1) {
         match segment {
             b"." => {}
-            // Above the root it stays, as in the `surt` package.
+            // Above the root it is kept, as in the `surt` package.
             b".." if kept.is_empty() => kept.push(segment),
             b".." => {
                 kept.pop();

@@ -1,8 +1,8 @@
 //! The 64-bit key of a URL.
 //!
-//! Eight bytes instead of a hundred: the set of URLs seen, the frontier and the journal hold keys.
-//! Invariant: a key is xxh3-64 with seed 0 of the canonical text. It is on disk, so it never
-//! changes; `tests/page_url.rs` pins it. At 100 million URLs one collision is expected with a
+//! A key has eight bytes instead of a hundred: the set of URLs seen, the frontier and the journal
+//! store keys. Invariant: a key is xxh3-64 with seed 0 of the canonical text. It is on disk, so it
+//! never changes; `tests/page_url.rs` pins it. At 100 million URLs, a collision is expected with a
 //! probability of 0.03 %.
 
 use std::fmt;
@@ -10,7 +10,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The key under which a [`crate::PageUrl`] is stored.
+/// Key of a [`crate::PageUrl`] in stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct UrlKey(u64);

@@ -1,8 +1,8 @@
 //! Patterns of URLs: a host, a path template and the names of the query's parameters.
 //!
-//! Pages generated from one template have URLs of one shape, `/forum/{n}/{name}?page&sort`. What is
-//! observed for some of them (that they repeat each other, for example) is expected of the others.
-//! A path segment is kept as it is, or replaced by its class:
+//! Pages generated from one template have URLs of one shape, `/forum/{n}/{name}?page&sort`. What
+//! some of them have in common (that they repeat each other, for example) is expected of the rest.
+//! A path segment is kept, or replaced by its class:
 //!
 //! ```text
 //! {n}     digits              {year}  1900 to 2099        {date}  2024-05-01
@@ -10,15 +10,15 @@
 //! {name}  the last segment of any form, with its extension
 //! {long}  more than 40 bytes
 //! ```
-//! A language is kept where it is named: `/{name}.de.html`, `/{name}?lang=de`. Pages that are not
-//! translated yet repeat one another in one language, and say nothing about the others.
+//! A language is kept if it is named: `/{name}.de.html`, `/{name}?lang=de`. Untranslated pages
+//! repeat one another in one language, and do not predict other languages.
 //!
 //! The last segment varies on every site and is never kept. Other segments vary on some sites: a
 //! counter of patterns keeps a limited number of exact ones per host and then uses more general
 //! ones ([`Generality`]).
 //!
 //! Invariant: a pattern depends only on the URL and the generality, and its text never contains a
-//! space. Patterns are on disk: changed classes are a new format of the journal.
+//! space. Patterns are on disk: changed classes require a new format of the journal.
 
 use std::fmt::Write as _;
 
@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::url::page_url::PageUrl;
 
-/// Segments that are count; the others are `**`.
+/// Maximum number of segments; further ones are written as `**`.
 const MAX_SEGMENTS: usize = 12;
 /// Maximum number of parameter names; with more, the query is `?**`.
 const MAX_PARAMETERS: usize = 10;
@@ -35,14 +35,14 @@ const MAX_LITERAL_BYTES: usize = 40;
 /// Maximum length of an extension, with its dot.
 const MAX_EXTENSION_BYTES: usize = 6;
 
-/// The generality of a pattern; each level includes the one before.
+/// Generality of a pattern; each level includes the level before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Generality {
     /// Folders and parameters by name.
     Exact,
     /// Folders by name, any query.
     AnyQuery,
-    /// The first folder by name, the others in their number; any query.
+    /// The first folder by name, then the same number of any folders; any query.
     AnyFolders,
     /// Anything below the first folder.
     Below,
@@ -61,7 +61,7 @@ impl Generality {
     ];
 }
 
-/// The shape of URLs of one host: path template and query, without the host.
+/// Shape of URLs on one host: path template and query, without the host.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct UrlPattern(Box<str>);
@@ -99,7 +99,7 @@ impl UrlPattern {
         &self.0
     }
 
-    /// Returns the names of the parameters; `**` is any.
+    /// Returns the names of the parameters; `**` matches any.
     pub fn parameters(&self) -> impl Iterator<Item = &str> {
         let query = self.0.split_once('?').map(|(_, query)| query);
         query.into_iter().flat_map(|query| query.split('&'))

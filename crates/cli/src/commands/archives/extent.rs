@@ -1,5 +1,5 @@
-//! The extent of a crawl by its journal: the end of its settled archive, its time and its first
-//! page.
+//! The extent of a crawl according to its journal: the end of its settled archive, the time of its
+//! last request and its first page.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ impl CrawlExtent {
                 continue;
             }
             let row = visit.row;
-            // A page in a file of another crawler has a place and no span.
+            // A page in another crawler's file has a place but no span.
             if visit.archived.is_some() || row.warc_file.is_some() {
                 extent.latest = extent.latest.max(row.fetched_at);
             }
@@ -50,7 +50,7 @@ impl CrawlExtent {
     }
 }
 
-/// Returns true if the archive has this page and a browser shows it.
+/// Returns true if the archive contains this page and a browser can show it.
 pub(in crate::commands) fn is_page(row: &VisitRecord) -> bool {
     let is_html = matches!(
         row.content_type.as_deref(),

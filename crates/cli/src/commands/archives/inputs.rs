@@ -1,7 +1,6 @@
-//! The crawls and the WARC files that are packed or unpacked together.
+//! Crawls and WARC files that are packed or unpacked together.
 //!
-//! Invariant: no file is packed twice, and names of the package differ also where case does not
-//! count.
+//! Invariant: no file is packed twice, and names in the package differ even if case is ignored.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -23,7 +22,7 @@ use crate::read_again::ArchivedPages;
 use crate::settings::Settings;
 use crate::{crawl_directory, disk_error, machine};
 
-/// Bytes of a file by which its format is recognised.
+/// Number of bytes read from the start of a file to detect its format.
 const PEEKED_BYTES: u64 = 64 << 10;
 
 /// A crawl, or a file of any crawler.
@@ -38,11 +37,11 @@ pub(in crate::commands) struct InputCrawl {
     pub(in crate::commands) state: PathBuf,
     pub(in crate::commands) archive: PathBuf,
     pub(in crate::commands) extent: CrawlExtent,
-    /// The files of its archive with their settled bytes, in their order.
+    /// Files of its archive with their settled lengths, in archive order.
     files: Vec<CrawlFile>,
     /// The pages, if their texts are read.
     pub(in crate::commands) pages: Option<ArchivedPages>,
-    /// Held until the end: what is read must not change meanwhile.
+    /// Held until the end, so that the files do not change while they are read.
     _lock: Option<DirectoryLock>,
 }
 
@@ -50,12 +49,12 @@ pub(in crate::commands) struct InputCrawl {
 struct CrawlFile {
     /// Its name in the index of the crawl.
     name: String,
-    /// Its number; none for a file of another crawler, which comes before ours.
+    /// Its number. `None` for another crawler's file; these files come before ours.
     number: Option<u64>,
     packed: PackedFile,
 }
 
-/// The names of a package, and the paths of its files.
+/// Names and paths of the files in a package.
 #[derive(Default)]
 struct Taken {
     names: HashSet<String>,
@@ -65,10 +64,10 @@ struct Taken {
 /// The purpose of opening inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::commands) enum Purpose {
-    /// Their files are packed as they are, which a WACZ can have only of WARC; with `text`, the
-    /// texts of pages are read, too.
+    /// Files are packed unchanged. A WACZ can only contain WARC files. With `text`, the texts of
+    /// pages are read, too.
     Pack { text: bool },
-    /// Their contents are written as files.
+    /// The contents are written as files.
     Unpack,
 }
 
@@ -116,7 +115,7 @@ impl Input {
         }
     }
 
-    /// Returns the crawl, if it is one.
+    /// Returns the crawl, or `None` for a file.
     pub(in crate::commands) fn crawl(&self) -> Option<&InputCrawl> {
         match self {
             Self::Crawl(crawl) => Some(crawl),
@@ -154,7 +153,7 @@ impl InputCrawl {
         })
     }
 
-    /// Returns its files by their names in its index.
+    /// Returns the files by their names in the crawl's index.
     pub(in crate::commands) fn by_name(&self) -> HashMap<String, PackedFile> {
         let files = self.files.iter();
         files
@@ -162,7 +161,7 @@ impl InputCrawl {
             .collect()
     }
 
-    /// Returns true if the record at this place is packed.
+    /// Returns true if the record at this offset is packed.
     pub(in crate::commands) fn has(&self, name: &str, offset: u64) -> bool {
         self.files
             .iter()
@@ -275,7 +274,7 @@ fn files(
     Ok(files)
 }
 
-/// Returns true if the index is one file and covers everything that is settled.
+/// Returns true if the index is one file and covers all settled records.
 fn is_indexed(archive: &Path, files: &[CrawlFile]) -> bool {
     let Some(ArchiveEnd { file, end }) = cdxj::whole(archive) else {
         return false;
@@ -288,7 +287,7 @@ fn is_indexed(archive: &Path, files: &[CrawlFile]) -> bool {
             let is_last = covered.name == last.name;
             position(covered) >= position(last) && (!is_last || end >= last.packed.length)
         }
-        // The index covers a file after all that is settled.
+        // The index covers a file after the last settled record.
         (_, None) => !is_foreign(&sinks::warc::locate(archive, &file)),
         (None, _) => false,
     }

@@ -1,4 +1,4 @@
-//! The common index of all inputs, and what it lacks.
+//! The merged index of all inputs, and the originals that it lacks.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader};
@@ -20,9 +20,9 @@ use crate::terminal::{pasted, printable, say};
 /// Bytes that are read at a time.
 const BUFFER: usize = 256 << 10;
 
-/// The common index of all inputs.
+/// The merged index of all inputs.
 pub(in crate::commands) struct InputIndex {
-    /// Its lines; none if the index of the only crawl serves as it is.
+    /// Lines of the index. `None` if the only input is a crawl whose index is used unchanged.
     pub(in crate::commands) lines: Option<SortedLines>,
     /// The time of the last capture.
     pub(in crate::commands) latest: Timestamp,
@@ -32,7 +32,7 @@ pub(in crate::commands) struct InputIndex {
 
 impl InputIndex {
     /// Indexes all inputs; without `merging`, the index of a single crawl is only checked.
-    /// Temporary files go to `scratch`, which does not exist afterwards.
+    /// Temporary files go to `scratch`, which is removed afterwards.
     pub(in crate::commands) fn of(
         inputs: &[Input],
         scratch: &Path,
@@ -40,7 +40,7 @@ impl InputIndex {
     ) -> Result<Self, CliError> {
         let read = Self::read(inputs, scratch, merging);
         if scratch.is_dir() {
-            // It is empty unless something failed, and that is reported.
+            // It is empty unless something failed, and failures are reported.
             fs::remove_dir_all(scratch).ok();
         }
         read
@@ -88,7 +88,7 @@ impl InputIndex {
         })
     }
 
-    /// Warns about what could not be read, and about content that is in none of the inputs.
+    /// Warns about unreadable records, and about content that no input contains.
     pub(in crate::commands) fn warn(&self) {
         for broken in &self.report.faults {
             warn(&broken.to_string());
@@ -106,14 +106,14 @@ impl InputIndex {
         }
     }
 
-    /// Returns true if every record was read and has a place of its own.
+    /// Returns true if every record was read and has its own offset.
     pub(in crate::commands) const fn is_whole(&self) -> bool {
         index::is_whole(&self.report)
     }
 }
 
-/// Returns the directory for temporary files: beside the output, where there must be room anyway;
-/// the system's for standard output.
+/// Returns the directory for temporary files. It is next to the output, whose disk needs the space
+/// anyway, or the system's directory if the output is standard output.
 pub(in crate::commands) fn scratch(output: &Path) -> PathBuf {
     if output == Path::new("-") {
         return usual_temp_dir().join(format!("crawler-{}.runs", std::process::id()));
@@ -133,7 +133,7 @@ pub(in crate::commands) fn open(
     Ok((path, BufReader::with_capacity(BUFFER, file)))
 }
 
-/// Returns the error of an index of a crawl that cannot be used.
+/// Returns the error for a crawl's index that cannot be used.
 pub(in crate::commands) fn unusable(crawl: &InputCrawl, error: &WaczFault) -> CliError {
     match error {
         WaczFault::Index { .. } => fault(error).with_remedy(format!(

@@ -1,11 +1,12 @@
-//! The pages of two crawls, by the keys of their URLs: some 200 bytes a page of each, and no text.
+//! The pages of two crawls by URL key: about 200 bytes per page and crawl, without text.
 //!
-//! A crawl that was run `--since` or `--against` others did not archive the pages that they had: it
-//! shares their captures. The journal of each directory is read once, even if both crawls need it.
+//! A crawl that ran with `--since` or `--against` did not archive the pages of the earlier crawls:
+//! it shares their captures. The journal of each directory is read once, even if both crawls need
+//! it.
 //!
-//! Payloads are named by their SHA-1, so they can be compared between any two crawls, also those of
-//! pages that were left out. The digests of texts are keyed: they are compared only between crawls
-//! with the same key that judged pages by the same part.
+//! Payloads are identified by their SHA-1, so any two crawls can be compared, and left-out pages
+//! have payload digests, too. Text digests are keyed: they are compared only if both crawls have
+//! the same key and judged pages by the same part.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -26,19 +27,19 @@ use crate::settings::Settings;
 /// A page as a crawl archived it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Capture {
-    /// The place of its crawl in [`Journals`].
+    /// Index of its crawl in [`Journals`].
     crawl: usize,
     at: Timestamp,
     body: Option<Body>,
-    /// The digest of its text, which is keyed; none where it is no text, or was kept without being
+    /// Keyed digest of its text. `None` if it is not text, or if it was kept without being
     /// admitted.
     text: Option<u128>,
     file: u32,
     offset: u64,
 }
 
-/// The body of a page: its bytes as received, and its content without content codings, which a
-/// server may pack differently each time. Old journals have the bytes alone.
+/// The body of a page: its bytes as received, and its content after content codings are removed. A
+/// server may encode the same content differently each time. Old journals only have the bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Body {
     bytes: u128,
@@ -60,29 +61,29 @@ impl Body {
 /// The state of a URL in a crawl.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum State {
-    /// There was a page with this body.
+    /// A page with this body.
     Page {
         body: Option<Body>,
         text: TextSource,
     },
-    /// It was visited, and there was no page.
+    /// Visited, but there was no page.
     NoPage,
-    /// It was reached by the redirect of another URL, and is listed under that one.
+    /// Reached by a redirect from another URL, and listed under that URL.
     Reached,
-    /// It waits to be visited.
+    /// Waiting to be visited.
     Waiting,
 }
 
-/// The place of a page's text.
+/// Source of a page's text.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum TextSource {
-    /// Under its own URL.
+    /// The capture of its own URL.
     Itself,
-    /// Under this URL in the same crawl: it repeats that page.
+    /// The capture of this URL in the same crawl: the page repeats that page.
     Other(UrlKey),
-    /// Under this URL in a crawl that this one was run against.
+    /// The capture of this URL in a crawl that this crawl was run against.
     Earlier(UrlKey),
-    /// Nowhere: it was left out as a near-duplicate.
+    /// No capture: the page was left out as a near-duplicate.
     Nothing,
 }
 
@@ -92,7 +93,7 @@ impl State {
     }
 }
 
-/// The body and the text of a page, by which a moved page is recognised.
+/// The body and the text of a page. A moved page has the same body or the same text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Identity {
     pub(super) body: Option<Body>,
@@ -109,12 +110,12 @@ struct CrawlJournal {
     files: Vec<String>,
 }
 
-/// The journals of both crawls, and of those that they were run against.
+/// The journals of both crawls and of the crawls that they were run against.
 pub(super) struct Journals {
     journals: Vec<CrawlJournal>,
-    /// Of the earlier crawl, its own last.
+    /// Journals of the earlier crawl, its own last.
     old: Vec<usize>,
-    /// Of the later one.
+    /// Journals of the later crawl, its own last.
     new: Vec<usize>,
 }
 
@@ -148,7 +149,7 @@ impl Journals {
         Ok(journals)
     }
 
-    /// Returns the places of a crawl and of all that it was run against, its own last.
+    /// Returns the indexes of a crawl and of all crawls that it was run against, its own last.
     fn chain(
         &mut self,
         directory: &Path,
@@ -156,7 +157,7 @@ impl Journals {
     ) -> Result<Vec<usize>, CliError> {
         let settings = Settings::of_crawl(directory)?;
         let mut chain = Vec::new();
-        // A crawl that ran lists all of them, the oldest first.
+        // The settings of a crawl that ran list all of them, oldest first.
         for earlier in &settings.against {
             if !earlier.exists() {
                 let (crawl, earlier) = (directory.display(), earlier.display());
@@ -202,12 +203,12 @@ impl Journals {
         crawl_directory::state(&self.own(side).directory)
     }
 
-    /// Returns the state of a URL in a crawl; none where that never saw it.
+    /// Returns the state of a URL in a crawl; `None` if the crawl never saw it.
     pub(super) fn state(&self, side: Side, url: UrlKey) -> Option<State> {
         self.own(side).states.get(&url).copied()
     }
 
-    /// Returns the URLs under which a crawl has pages, in a stable order.
+    /// Returns the URLs of a crawl's pages in a stable order.
     pub(super) fn pages(&self, side: Side) -> Vec<UrlKey> {
         let states = self.own(side).states.iter();
         let mut pages: Vec<UrlKey> = states
@@ -218,7 +219,7 @@ impl Journals {
         pages
     }
 
-    /// Returns the capture that has the text of a page; none where no archive has it.
+    /// Returns the capture with the text of a page; `None` if no archive contains it.
     pub(super) fn capture(&self, side: Side, url: UrlKey) -> Option<Capture> {
         let Some(State::Page { body, text }) = self.state(side, url) else {
             return None;
@@ -231,8 +232,8 @@ impl Journals {
         }
     }
 
-    /// Returns the newest capture of a URL in the crawls that this one was run against, preferring
-    /// those with this body.
+    /// Returns the newest capture of a URL in the crawls that this crawl was run against. Captures
+    /// with this body are preferred.
     fn earlier_capture(&self, side: Side, url: UrlKey, body: Option<Body>) -> Option<Capture> {
         let earlier = self.chain_of(side).split_last()?.1;
         let captures = earlier
@@ -249,7 +250,7 @@ impl Journals {
             .copied()
     }
 
-    /// Returns true where the digests of texts of the two crawls can be compared.
+    /// Returns true if the text digests of the two crawls can be compared.
     fn share_digests(&self) -> bool {
         let (old, new) = (self.own(Side::Old), self.own(Side::New));
         old.key.is_some()
@@ -257,7 +258,7 @@ impl Journals {
             && old.pages.archive.policy.main_content == new.pages.archive.policy.main_content
     }
 
-    /// Compares the bodies under a URL in both crawls; none if one of them is not known.
+    /// Compares the bodies of a URL in both crawls; `None` if a body is unknown.
     pub(super) fn is_unchanged(&self, url: UrlKey) -> Option<bool> {
         let (old, new) = (self.body(Side::Old, url)?, self.body(Side::New, url)?);
         Some(old.is_same(new))
@@ -277,10 +278,10 @@ impl Journals {
         journal.pages.read_at(file, capture.offset)
     }
 
-    /// Returns the text of a capture by which its crawl judges pages; none if it is not text or
-    /// cannot be read.
+    /// Returns the part of a capture's text that its crawl compares; `None` if the capture is not
+    /// text or cannot be read.
     fn text(&self, capture: &Capture) -> Option<String> {
-        // A page whose text cannot be read any more moves with its bytes alone.
+        // If the text of a page cannot be read, only its bytes can show that it moved.
         let document = self.document(capture).ok()?;
         let is_text = document.media != web::Media::Other;
         let main_content = self.journals[capture.crawl]
@@ -309,7 +310,7 @@ impl Journals {
     }
 }
 
-/// Returns the digest of a text under the zero key; none if it has no words.
+/// Returns the digest of a text under the zero key; `None` for a text without words.
 fn digest(text: &str) -> Option<u128> {
     let text = NormalText::of(text);
     (!text.is_empty()).then(|| text.digest(HashKey::ZERO))
@@ -362,7 +363,7 @@ impl CrawlJournal {
                 self.states.insert(row.url.key(), State::Waiting);
                 self.captures.remove(&row.url.key());
             }
-            // Nothing else decides on a page.
+            // No other record affects a page.
             _ => {}
         }
     }
@@ -377,7 +378,7 @@ impl CrawlJournal {
         let (Some(name), Some(offset)) = (&row.warc_file, row.warc_offset) else {
             return;
         };
-        // Most pages are in the file of the page before.
+        // Most pages are in the same file as the page before.
         let known = self.files.iter().rposition(|file| file == name);
         let file = known.unwrap_or_else(|| {
             self.files.push(name.clone());

@@ -1,4 +1,4 @@
-//! One page of `crawler changes`, as it is printed.
+//! Output of `crawler changes` for one page.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,7 @@ use crate::args::ChangeKind;
 use crate::terminal::printable;
 use crate::word_diff::PrintedDifference;
 
-/// The change of a page: a line of the output.
+/// The change of a page: a line of output.
 #[derive(Debug, Serialize)]
 pub(super) struct Change<'a> {
     pub(super) change: &'static str,
@@ -17,7 +17,7 @@ pub(super) struct Change<'a> {
     /// Its old URL, if it moved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) from: Option<&'a str>,
-    /// The resemblance of its two texts: the share of common word 5-shingles, 0 to 1.
+    /// Resemblance of its two texts: the share of common word 5-shingles, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) resemblance: Option<f64>,
     #[serde(flatten)]
@@ -29,21 +29,21 @@ pub(super) struct Change<'a> {
 /// The difference between two texts.
 #[derive(Debug, Serialize)]
 pub(super) struct ChangedText {
-    /// The runs of words that only the new text has.
+    /// Runs of words that only the new text has.
     pub(super) added: Vec<String>,
-    /// Those that only the old text has.
+    /// Runs of words that only the old text has.
     pub(super) removed: Vec<String>,
-    /// All runs, if they are wanted.
+    /// All runs, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) diff: Option<PrintedDifference>,
-    /// The same for people, printable.
+    /// All runs as printable text.
     #[serde(skip)]
     pub(super) shown: Option<String>,
 }
 
-/// Runs of words that a table shows of a page; JSON has all.
+/// Maximum number of runs per page in a table. JSON output contains all runs.
 const RUNS_SHOWN: usize = 5;
-/// Words that a table shows of a run.
+/// Maximum number of words per run in a table.
 const WORDS_SHOWN: usize = 24;
 
 impl<'a> Change<'a> {
@@ -59,7 +59,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// Writes it for people.
+    /// Writes the change as text.
     pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let resemblance = self.resemblance.map(|share| format!("{share:.2}"));
         let resemblance = resemblance.unwrap_or_default();

@@ -1,8 +1,8 @@
-//! The measures of likeness of the literature, side by side: each estimate with the exact value and
-//! with the standard error that its theory gives at that value.
+//! The similarity measures of the literature side by side: each estimate with the exact value, and
+//! with the standard error that theory predicts at that value.
 //!
-//! Both texts are at hand, so that the true resemblance and the true cosine are known; an estimate
-//! should lie within two standard errors of the truth for 19 of 20 pairs.
+//! Both texts are available, so the true resemblance and the true cosine are known. For 19 of 20
+//! pairs, an estimate should be within two standard errors of the true value.
 
 use std::io::{self, Write};
 
@@ -14,46 +14,46 @@ use serde::Serialize;
 use crate::args::MeasureKind;
 use crate::cli_error::CliError;
 
-/// The number of minima if none is asked for.
+/// Default number of minima.
 const MINIMA: usize = 128;
 
-/// The number of groups of super-shingles that near duplicates share.
+/// Number of super-shingle groups that near-duplicates share.
 const GROUPS_OF_NEAR_DUPLICATES: usize = 2;
 
 /// An estimate of one quantity by one measure.
 #[derive(Debug, Serialize)]
 pub(super) struct Measure {
-    /// The name of the measure, with its parameters: `minhash 128`.
+    /// Name of the measure with its parameters, such as `minhash 128`.
     measure: String,
-    /// The quantity that it estimates: `count_a`, `count_b` (shingles), `resemblance`,
+    /// Quantity that it estimates: `count_a`, `count_b` (shingles), `resemblance`,
     /// `containment_a_in_b`, `containment_b_in_a`, `cosine`, `distance` (bits), `agreeing_groups`
     /// or `two_groups_agree`.
     quantity: &'static str,
     /// Absent if the sample is empty.
     value: Option<f64>,
-    /// The true value of what is estimated: the expected one, for counts.
+    /// True value of the quantity. For counts, the expected value.
     exact: f64,
-    /// The standard error of the estimate; 0 for exact measures, absent for a yes or no.
+    /// Standard error of the estimate. 0 for exact measures, absent for yes-or-no measures.
     standard_error: Option<f64>,
 }
 
-/// The sets and vectors of a document that are measured.
+/// Sets and vectors of a document that are measured.
 pub(super) struct MeasuredDocument {
     pub(super) shingles: Shingles,
     pub(super) features: WeightedFeatures,
 }
 
-/// The measures that are asked for.
+/// The requested measures.
 pub(super) struct Measures<'a> {
     kinds: &'a [MeasureKind],
     minima: usize,
     bits: FingerprintBits,
-    /// The classical family, whose error is that of the textbooks.
+    /// The classical family of hash functions, with the textbook error.
     permuted: MinHasher,
     fast: MinHasher,
 }
 
-/// Two documents, and what is true about them.
+/// Two documents and their exact values.
 struct MeasuredPair<'a> {
     a: &'a MeasuredDocument,
     b: &'a MeasuredDocument,
@@ -63,7 +63,7 @@ struct MeasuredPair<'a> {
 }
 
 impl<'a> Measures<'a> {
-    /// Creates measures of these kinds, with so many minima, for fingerprints of so many bits.
+    /// Creates measures of these kinds with the given number of minima and of fingerprint bits.
     pub(super) fn new(
         kinds: &'a [MeasureKind],
         minima: Option<usize>,
@@ -318,7 +318,7 @@ impl MeasuredPair<'_> {
     }
 }
 
-/// Returns the error of a sample that cannot be made or compared.
+/// Returns the error for a sample that cannot be made or compared.
 fn refused<E: std::error::Error>(error: E) -> CliError {
     CliError::of_usage(&error)
 }

@@ -9,11 +9,11 @@ use crate::seeds::Seeds;
 use crate::settings::Settings;
 use crate::terminal::{pasted, printable, say};
 
-/// Folders of seeds that are printed.
+/// Maximum number of seed folders that are printed.
 const SHOWN_FOLDERS: usize = 3;
 
-/// Prints the warnings, and what the crawl begins with: `count` seeds, of which the first are in
-/// `seeds`.
+/// Prints the warnings, and the start of the crawl: `count` seeds; `seeds` contains the first of
+/// them.
 pub(super) fn greet(
     settings: &Settings,
     (seeds, count): (&Seeds, usize),
@@ -57,8 +57,8 @@ pub(super) fn greet(
     }
 }
 
-/// Prints the folders of the first seeds: without a slash at its end, a path may mean another one
-/// than the user thinks.
+/// Prints the folders of the first seeds: without a trailing slash, a path may name a different
+/// folder than the user expects.
 fn say_folders(settings: &Settings, seeds: &Seeds, count: usize) {
     let Ok(scope) = assembly::scope(settings) else {
         return;

@@ -31,7 +31,7 @@ impl Listening {
     }
 }
 
-/// The signals that ask for an end. Those that arrive between registration and
+/// Signals that request an end. Signals that arrive between registration and
 /// [`StopSignals::received`] are kept.
 struct StopSignals {
     interrupt: Signal,
@@ -40,7 +40,8 @@ struct StopSignals {
 }
 
 impl StopSignals {
-    /// Registers the handlers; none if the system refuses, and then a signal ends the process.
+    /// Registers the handlers. Returns `None` if the system refuses; then a signal ends the
+    /// process.
     fn register() -> Option<Self> {
         let (Ok(interrupt), Ok(terminate)) = (
             signal(SignalKind::interrupt()),
@@ -78,7 +79,7 @@ async fn listen(signals: Option<StopSignals>, handle: StopHandle, bar: ProgressB
     ];
     for line in lines {
         signals.received().await;
-        // Before the line, which promises it.
+        // Before the message, which promises the stop.
         handle.ask();
         if !quiet {
             progress::say_above(&bar, line);

@@ -1,4 +1,4 @@
-//! `dedup --containment`: which documents are part of others, exactly.
+//! `dedup --containment`: finds documents that are part of other documents, exactly.
 
 use std::sync::atomic::AtomicBool;
 
@@ -41,7 +41,7 @@ impl DedupRun<'_> {
         let never = AtomicBool::new(false);
         let (reader, unit) = (self.reader.clone(), self.args.features.shingles());
         let shingled = corpus::computed(self.open(&self.args.paths)?, move |document| {
-            // Half a text proves nothing about the rest.
+            // A partial text proves nothing about the rest.
             let text = match document.content.is_partial() {
                 true => NormalText::of(""),
                 false => reader.normal_text(&document.content),

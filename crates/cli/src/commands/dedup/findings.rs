@@ -40,19 +40,19 @@ impl From<io::Error> for DedupError {
     }
 }
 
-/// The target of findings, and their form.
+/// Destination and form of findings.
 pub(super) struct Findings<'a> {
     args: &'a DedupArgs,
     form: FindingForm,
-    /// The ranges of all ids, from which tables choose the types of their columns.
+    /// Ranges of all ids. Tables choose their column types by these ranges.
     pub(super) ids: IdRanges,
 }
 
 /// An output of findings.
 pub(super) enum Output<'a> {
-    /// A line for each finding.
+    /// A line per finding.
     Lines(&'a mut dyn Write, Format),
-    /// A row for each finding, or for each member of a cluster.
+    /// A row per finding, or per member of a cluster.
     Rows {
         table: Box<ResultTable>,
         /// The number of clusters so far.
@@ -61,7 +61,7 @@ pub(super) enum Output<'a> {
 }
 
 impl<'a> Findings<'a> {
-    /// Chooses the form: that of `--format`, or of the name of the output.
+    /// Chooses the form by `--format`, or else by the name of the output.
     pub(super) fn of(args: &'a DedupArgs) -> Result<Self, CliError> {
         let form = args.finding_form();
         if let (Some(format), None) = (form.table(), args.work.output()) {
@@ -75,8 +75,8 @@ impl<'a> Findings<'a> {
         })
     }
 
-    /// Runs `compare`, which writes findings; returns none if their reader went away. A file gets
-    /// its name when it is complete.
+    /// Runs `compare`, which writes findings. Returns `None` if their reader went away. An output
+    /// file gets its final name once it is complete.
     pub(super) fn write_all<S>(
         &self,
         compare: impl FnOnce(&mut Output<'_>) -> Result<S, DedupError>,
@@ -174,7 +174,7 @@ struct PairLine<'a> {
     degree: Degree,
 }
 
-/// The degree of the likeness of two documents.
+/// Degree of similarity of two documents.
 #[derive(Clone, Copy, Serialize)]
 struct Degree {
     distance: u32,
@@ -269,12 +269,12 @@ impl Degree {
         }
     }
 
-    /// Returns the degree of a member of a cluster; an original is as itself.
+    /// Returns the degree of a cluster member. An original counts as identical to itself.
     fn of_member(likeness: Option<Likeness>) -> Self {
         Self::of(likeness.unwrap_or(Likeness::SamePayload))
     }
 
-    /// Writes a line for people.
+    /// Writes a line of text.
     fn write(self, out: &mut dyn Write, one: &str, relation: &str, two: &str) -> io::Result<()> {
         let (one, two) = (printable(one), printable(two));
         writeln!(out, "{self}  {one}  {relation}  {two}")

@@ -1,15 +1,15 @@
 //! The distribution of the fingerprints of a corpus.
 //!
 //! (Manku, Jain and Das Sarma, "Detecting near-duplicates for web crawling", WWW 2007, figure 3.)
-//! Fingerprints of texts without anything in common have as many ones as zeros, and are spread
-//! evenly over all numbers. A spike is a text that many documents share.
+//! Fingerprints of unrelated texts have about as many ones as zeros and are evenly distributed. A
+//! spike is a text that many documents share.
 
 use neardup::{Fingerprint, FingerprintBits, PageSignature};
 
-/// The number of buckets into which fingerprints are put by their highest bits, as in the paper.
+/// Number of buckets for the highest bits of fingerprints, as in the paper.
 const BUCKETS: usize = 128;
 
-/// The number of fingerprints by the number of their ones, and by their highest bits.
+/// Number of fingerprints by their number of ones, and by their highest bits.
 pub(super) struct FingerprintDistribution {
     bits: FingerprintBits,
     ones: [u64; 65],
@@ -17,7 +17,7 @@ pub(super) struct FingerprintDistribution {
 }
 
 impl FingerprintDistribution {
-    /// Creates the distribution of no fingerprints, which have this number of bits.
+    /// Creates an empty distribution for fingerprints with this number of bits.
     pub(super) fn new(bits: FingerprintBits) -> Self {
         Self {
             bits,
@@ -26,7 +26,7 @@ impl FingerprintDistribution {
         }
     }
 
-    /// Counts the fingerprint of a document; one without words has none.
+    /// Counts the fingerprint of a document. A document without words has no fingerprint.
     pub(super) fn add(&mut self, signature: &PageSignature) {
         if let Some(text) = signature.text.as_deref() {
             self.count(text.fingerprint);
@@ -39,13 +39,13 @@ impl FingerprintDistribution {
         self.buckets[(bits >> (self.bits.get() - BUCKETS.ilog2())) as usize] += 1;
     }
 
-    /// Returns each number of ones with the number of fingerprints that have it.
+    /// Returns the number of fingerprints for each number of ones.
     pub(super) fn by_ones(&self) -> impl Iterator<Item = (String, u64)> {
         let ones = self.ones.iter().enumerate();
         ones.map(|(ones, count)| (ones.to_string(), *count))
     }
 
-    /// Returns each value of the highest seven bits with the number of fingerprints that have it.
+    /// Returns the number of fingerprints for each value of the highest seven bits.
     pub(super) fn by_first_bits(&self) -> impl Iterator<Item = (String, u64)> {
         let buckets = self.buckets.iter().enumerate();
         buckets.map(|(first, count)| (format!("{first:07b}"), *count))

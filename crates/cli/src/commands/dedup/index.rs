@@ -11,7 +11,8 @@ use crate::cli_error::{CliError, fault, usage};
 use crate::commands::unwritable;
 use crate::draft_file::DraftFile;
 
-/// An index that gets its name when it is complete, so that a run can replace the one it reads.
+/// An index that gets its final name once it is complete, so a run can replace the index that it
+/// reads.
 pub(super) struct IndexDraft {
     path: PathBuf,
     writer: SignatureWriter<DraftFile>,
@@ -19,8 +20,8 @@ pub(super) struct IndexDraft {
 }
 
 impl IndexDraft {
-    /// Begins the index at `path`. An index that exists is replaced only if it is part of
-    /// `against`, so that nothing in it is lost.
+    /// Begins the index at `path`. An existing index is replaced only if it is in `against`, so
+    /// that its entries are not lost.
     pub(super) fn begin(
         path: &Path,
         against: &[PathBuf],

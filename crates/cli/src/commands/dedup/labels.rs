@@ -1,8 +1,8 @@
-//! `dedup --labels`: the verdict and each distance beside the labels of the user's own.
+//! `dedup --labels`: compares the verdict and each distance with the user's labels.
 //!
-//! (Manku, Jain and Das Sarma, WWW 2007, section 5.1, draw precision and recall by the distance.)
-//! Of the pairs that `--pairs` would print, those with a label count; next to them the rule "within
-//! so many bits", for each number of bits up to the largest distance of a labelled pair.
+//! (Manku, Jain and Das Sarma, WWW 2007, section 5.1, plot precision and recall by distance.) Only
+//! labelled pairs that `--pairs` would print count. The rule of the options is scored next to the
+//! rule "within n bits", for each n up to the largest distance of a labelled pair.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -22,7 +22,7 @@ use crate::commands::unreadable;
 use crate::output::{self, Format, counted};
 use crate::terminal::say;
 
-/// A label as it is written.
+/// A label in the input.
 #[derive(Deserialize)]
 struct LabelLine {
     a: LabelledId,
@@ -30,7 +30,8 @@ struct LabelLine {
     label: Label,
 }
 
-/// An id as it is written. Ids are compared by their text: columns tell no numbers from strings.
+/// An id in the input. Ids are compared as text, because columns do not distinguish numbers from
+/// strings.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum LabelledId {
@@ -57,7 +58,7 @@ enum Label {
 /// The labels, by pairs of ids in the order of the ids.
 type Labels = BTreeMap<(String, String), Label>;
 
-/// A rule beside the labels.
+/// The score of a rule against the labels.
 #[derive(Serialize)]
 struct Score {
     /// `dedup`, the rule of the options, or `distance`.
@@ -68,15 +69,15 @@ struct Score {
     false_positives: u64,
     false_negatives: u64,
     true_negatives: u64,
-    /// None if the rule calls no pair the same.
+    /// `None` if the rule finds no duplicates.
     precision: Option<f64>,
-    /// None if no label calls a pair the same.
+    /// `None` if no label marks a pair as duplicates.
     recall: Option<f64>,
     f1: Option<f64>,
 }
 
 impl DedupRun<'_> {
-    /// Prints how well the options and each distance agree with the labels in a file.
+    /// Prints how well the rule of the options and each distance agree with the labels in a file.
     pub(super) fn evaluate(&self, path: &Path) -> Result<(), CliError> {
         let labels = read(path)?;
         if let Some(format) = self.args.finding_form().table() {
@@ -149,7 +150,7 @@ impl DedupRun<'_> {
     }
 }
 
-/// Returns the score of the rule of the options, and that of each distance of a labelled pair.
+/// Returns the scores of the rule of the options and of each distance of a labelled pair.
 fn scores(
     labels: &Labels,
     found: &HashSet<(String, String)>,
@@ -228,7 +229,7 @@ fn ordered(a: String, b: String) -> (String, String) {
     if a <= b { (a, b) } else { (b, a) }
 }
 
-/// Reads a file of labels: JSON objects, or columns that tabs separate.
+/// Reads a file of labels: JSON objects, or tab-separated columns.
 fn read(path: &Path) -> Result<Labels, CliError> {
     let text = std::fs::read_to_string(path).map_err(unreadable(path))?;
     let mut labels = Labels::new();

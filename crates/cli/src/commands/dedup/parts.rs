@@ -1,9 +1,9 @@
-//! `dedup --unit paragraph|line`: parts of documents that occurred before, word for word and sign
-//! for sign.
+//! `dedup --unit paragraph|line`: finds parts of documents that occurred before with the same words
+//! and signs.
 //!
-//! A part that repeats is cut out of its document, so `return a - b` is no copy of `return a + b`.
-//! Case, blanks, quotes, and the points and commas of prose do not count; nor do lines without a
-//! word, which are rules.
+//! A repeated part is cut out of its document, so `return a - b` must not count as a copy of
+//! `return a + b`. Case, spaces, quotes, and the full stops and commas of prose are ignored. So are
+//! lines without a word: they are horizontal rules.
 
 use batch::{Control, DocumentId, PartOptions, PartedDocument, RepeatedPart};
 use corpus::{Content, Documents};
@@ -119,8 +119,7 @@ impl DedupRun<'_> {
         })
     }
 
-    /// Returns the digest of the words and signs of each part; none for parts that have too few
-    /// words.
+    /// Returns the digest of the words and signs of each part; `None` for parts with too few words.
     fn digests(&self, content: &Content, unit: PartUnit) -> Vec<Option<u128>> {
         let page = self.reader.read(content);
         let text = self.reader.text(&page).map_or("", |page| page.text);
@@ -133,7 +132,7 @@ impl DedupRun<'_> {
     }
 }
 
-/// Returns the signs of a part that mean something, in their order.
+/// Returns the significant signs of a part, in text order.
 fn signs(part: &str) -> Vec<u8> {
     let lines = part
         .lines()

@@ -1,4 +1,4 @@
-//! The progress of a comparison: a bar on a terminal, otherwise a line now and then.
+//! Progress of a comparison: a bar on a terminal, otherwise an occasional line.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -10,8 +10,8 @@ use tokio::time::Instant;
 use crate::progress::{self, PLAIN_LINE_EVERY};
 use crate::terminal::{is_seen, say};
 
-/// A progress display. The number of documents is known once they are read, so reading has no end
-/// in sight, and every later step has one.
+/// A progress display. The number of documents is known only once all are read, so the bar of the
+/// reading step is open-ended; later steps show a total.
 pub(super) struct DedupProgress {
     bar: ProgressBar,
     plain: bool,
@@ -33,7 +33,7 @@ impl DedupProgress {
         }
     }
 
-    /// Shows that the signatures of so many documents are in the file.
+    /// Shows the number of documents whose signatures are in the file.
     pub(super) fn wrote_signatures(&self, documents: u64) {
         self.advanced(Step::Reading, documents, None);
     }

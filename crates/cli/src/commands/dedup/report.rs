@@ -1,8 +1,9 @@
-//! The report of a comparison: one HTML page without scripts, for the person who judges whether the
-//! thresholds fit the corpus.
+//! The report of a comparison: one HTML page without scripts. It helps to judge whether the
+//! thresholds suit the corpus.
 //!
-//! Invariant: its size does not depend on the corpus. Examples are the first of each degree of
-//! resemblance, the least alike first, because these are where a verdict may be wrong.
+//! Invariant: its size does not depend on the corpus. Examples are the first pairs of each degree
+//! of resemblance. The least similar pairs come first, because their verdicts are the most likely
+//! to be wrong.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
@@ -20,26 +21,26 @@ use crate::cli_error::CliError;
 use crate::commands::unwritable;
 use crate::draft_file::DraftFile;
 
-/// The number of bars for the resemblances from 0 to 1.
+/// Number of bars for resemblances from 0 to 1.
 const BARS: usize = 20;
 
-/// Examples of each bar.
+/// Maximum number of examples per bar.
 const EXAMPLES: usize = 3;
 
-/// Clusters that are listed.
+/// Maximum number of clusters listed.
 const LARGEST: usize = 20;
 
-/// What a report counts and shows.
+/// Counts and examples of a report.
 #[derive(Default)]
 pub(super) struct Report {
     same_bytes: u64,
     same_words: u64,
     near: u64,
     resemblances: [u64; BARS],
-    /// The number of pairs at each distance; 65 entries at most.
+    /// Number of pairs at each distance; at most 65 entries.
     distances: Vec<u64>,
     examples: [Vec<Example>; BARS],
-    /// The largest clusters: their sizes and their first members.
+    /// The largest clusters, each with its size and its first member.
     clusters: BTreeSet<(usize, String)>,
 }
 
@@ -265,7 +266,7 @@ fn chart(page: &mut String, bars: impl Iterator<Item = (String, u64)>) {
     page.push_str("</table>\n");
 }
 
-/// Text in HTML, as text.
+/// Text that is escaped for HTML.
 struct Escaped<'a>(&'a str);
 
 impl fmt::Display for Escaped<'_> {

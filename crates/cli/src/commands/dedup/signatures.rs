@@ -26,7 +26,7 @@ struct ShardDocuments {
     documents: Documents,
     oddities: Oddities,
     shard: Option<Shard>,
-    /// The number of documents read, of all shards.
+    /// Number of documents read, including all shards.
     read: u64,
 }
 
@@ -49,7 +49,7 @@ impl Iterator for ShardDocuments {
 }
 
 impl DedupRun<'_> {
-    /// Returns the signatures of the documents below `paths`. What cannot be read is reported and
+    /// Returns the signatures of the documents below `paths`. Unreadable documents are reported and
     /// left out.
     pub(super) fn signed(&self, paths: &[PathBuf]) -> Result<NumberedSignatures<'_>, CliError> {
         let documents = self.documents(paths, None)?;
@@ -64,7 +64,7 @@ impl DedupRun<'_> {
         Ok(Box::new(self.sign(documents, oddities)))
     }
 
-    /// Returns the documents of the corpus, or of a shard of it, whose tally is kept.
+    /// Returns the documents of the corpus, or of a shard, and keeps their tally.
     fn corpus(&self, shard: Option<Shard>) -> Result<ShardDocuments, CliError> {
         let documents = self.documents(&self.args.paths, shard)?;
         *self.tally.borrow_mut() = Some(documents.documents.tally());
@@ -113,7 +113,7 @@ impl DedupRun<'_> {
         })
     }
 
-    /// Returns the documents of the reference: indexes of earlier runs, and other corpora.
+    /// Returns the documents of the reference: indexes from earlier runs, and other corpora.
     pub(super) fn reference(
         &self,
     ) -> Result<impl Iterator<Item = Result<Document, DedupError>> + '_, CliError> {
@@ -165,8 +165,8 @@ impl DedupRun<'_> {
         opened.map_err(|error| self.explain(error.into()))
     }
 
-    /// Writes the signatures of all documents, or of the shard, to `path`, behind those that an
-    /// interrupted run has left there. Returns the number of documents in the file.
+    /// Writes the signatures of all documents, or of the shard, to `path`. Appends to the
+    /// signatures of an interrupted run. Returns the number of documents in the file.
     pub(super) fn write_signatures(&self, path: &Path) -> Result<u64, CliError> {
         let extent = self.args.shard.map_or(Extent::All, Extent::Shard);
         let mut documents = self.corpus(self.args.shard)?;
@@ -211,7 +211,7 @@ impl DedupRun<'_> {
         Ok(written)
     }
 
-    /// Checks that the corpus has the documents that were merged, and no others.
+    /// Checks that the corpus has exactly the documents that were merged.
     pub(super) fn check_corpus(
         &self,
         merged: impl Iterator<Item = Result<Document, BatchError>>,

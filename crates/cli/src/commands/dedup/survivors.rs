@@ -1,4 +1,4 @@
-//! The documents that `--keep` writes: those that repeat no earlier one.
+//! The documents that `--keep` writes: documents that do not repeat an earlier one.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
@@ -12,15 +12,16 @@ use corpus::{
 use crate::args::{DedupArgs, PartUnit};
 use crate::cli_error::{CliError, fault};
 
-/// The documents to keep, by the numbers of those to leave out.
+/// The documents to keep, stored as the numbers of the documents to leave out.
 pub(super) struct Survivors {
     documents: KeptDocuments,
-    /// A bit for each document, up to the last one that is left out.
+    /// A bit per document, up to the last document that is left out.
     left_out: Vec<u64>,
 }
 
 impl Survivors {
-    /// Checks that the documents can be written to the file of `--keep`; none without it.
+    /// Checks that the documents can be written to the file of `--keep`. Returns `None` without
+    /// `--keep`.
     pub(super) fn of(args: &DedupArgs, input: &mut InputOptions) -> Result<Option<Self>, CliError> {
         let Some(output) = &args.keep else {
             return Ok(None);
@@ -40,8 +41,8 @@ impl Survivors {
         self.left_out[word] |= 1 << bit;
     }
 
-    /// Reads the documents again, which had this tally before, and writes the others; returns none
-    /// if their reader went away.
+    /// Reads the documents again, checks that their tally is unchanged, and writes the remaining
+    /// documents. Returns `None` if the reader of the output went away.
     pub(super) fn write(&self, tally: &Tally) -> Result<Option<KeptSummary>, CliError> {
         let survives = |number: u64| {
             let word = self.left_out.get(number as usize / 64);
@@ -51,8 +52,8 @@ impl Survivors {
     }
 }
 
-/// Repeated parts of documents, in order, in a temporary file without a name: there may be more of
-/// them than memory holds.
+/// Repeated parts, in document order. They are in an unnamed temporary file, because they may not
+/// fit in memory.
 pub(super) struct RepeatedParts {
     file: BufWriter<File>,
 }
@@ -104,7 +105,8 @@ impl PartReader {
         Ok(Some((document, part)))
     }
 
-    /// Returns the repeated parts of the next document, which has this number.
+    /// Returns the repeated parts of document `number`. Call it for every document, by ascending
+    /// number.
     fn of_document(&mut self, number: u64) -> io::Result<Vec<u32>> {
         let mut parts = Vec::new();
         while let Some((document, part)) = self.head
@@ -125,9 +127,9 @@ impl Survivors {
             .map_err(|error| explain(&error))
     }
 
-    /// Reads the documents again, which had this tally before, and writes them without the repeated
-    /// parts; returns none if their reader went away. A document of which nothing is left is left
-    /// out.
+    /// Reads the documents again, checks that their tally is unchanged, and writes them without the
+    /// repeated parts. Returns `None` if the reader of the output went away. Skips a document if
+    /// nothing remains of it.
     pub(super) fn write_without(
         &self,
         repeated: RepeatedParts,
@@ -153,7 +155,7 @@ fn written(outcome: Result<KeptSummary, KeepError>) -> Result<Option<KeptSummary
     }
 }
 
-/// Returns a document without these parts, which ascend.
+/// Returns a document without these parts, which are in ascending order.
 fn without(document: &Document, parts: &[u32], unit: PartUnit) -> Kept {
     let Content::Text { text, .. } = &document.content else {
         return Kept::Whole; // Not reached: `check_rewritable` has refused files.
@@ -172,7 +174,7 @@ fn without(document: &Document, parts: &[u32], unit: PartUnit) -> Kept {
     }
 }
 
-/// Returns an error as the user reads it: of the inputs and names that were given, or of writing.
+/// Converts an error for the user: of the inputs and names that were given, or of writing.
 fn explain(error: &KeepError) -> CliError {
     match error {
         KeepError::Changed { .. }

@@ -1,5 +1,5 @@
-//! `crawler duplicates DIR --diff URL`: a page beside its original, with the figures of the
-//! verdict, and the blocks and words that differ.
+//! `crawler duplicates DIR --diff URL`: shows a page next to its original, with the values behind
+//! the verdict, and the blocks and words that differ.
 
 use std::path::Path;
 
@@ -38,7 +38,7 @@ struct ShownPage<'a> {
     no_text: Option<String>,
 }
 
-/// Prints the pair of a page that repeats another.
+/// Prints a page that repeats another, and its original.
 pub(super) fn show(directory: &Path, url: &str, format: Format) -> Result<(), CliError> {
     let judged = pair::judged(directory, url)?;
     let (original, member) = (&judged.pair.original, &judged.pair.member);

@@ -16,7 +16,7 @@ pub(super) enum Destination<W: Write + Send> {
 }
 
 impl<W: Write + Send> Destination<W> {
-    /// Passes the next visit on; returns none if its records are already written.
+    /// Moves to the next visit. Returns `None` if its records are already written.
     pub(super) fn advance(&mut self, visit: &Visit) -> Result<Option<VisitPosition>, ExportFault> {
         match self {
             Self::Table(_) | Self::Wet(_) => Ok(Some(VisitPosition::default())),
@@ -24,7 +24,7 @@ impl<W: Write + Send> Destination<W> {
         }
     }
 
-    /// Writes a record of a table. WARC records are written by [`Destination::write_text`] alone.
+    /// Writes a record of a table. Only [`Destination::write_text`] writes WARC records.
     pub(super) fn write(&mut self, fields: &[Option<Value<'_>>]) -> Result<(), ExportFault> {
         match self {
             Self::Table(writer) => writer.write(fields),

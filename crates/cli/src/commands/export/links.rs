@@ -1,7 +1,7 @@
 //! The links of archived pages.
 //!
-//! The journal does not have the words and the relations of a link. They are read as during the
-//! visit, except that longer words are kept, and every relation.
+//! The journal does not contain the words and relations of links. They are read from the page as
+//! during the visit, but longer words and all relations are kept.
 
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
@@ -18,7 +18,7 @@ use super::destination::Destination;
 pub(super) struct FailedUrls(HashMap<UrlKey, (Option<u16>, Option<Arc<str>>)>);
 
 impl FailedUrls {
-    /// Reads the journal of the store in `state`. Equal reasons are in memory once.
+    /// Reads the journal of the store in `state`. Equal reasons share memory.
     pub(super) fn of_journal(state: &Path) -> Result<Self, StoreFault> {
         let (mut failed, mut reasons) = (HashMap::new(), HashSet::<Arc<str>>::new());
         for visit in Visits::open(state, false)? {
@@ -40,7 +40,7 @@ impl FailedUrls {
     }
 }
 
-/// Writes the links of the page of a visit; only those to `failed` URLs, if these are given.
+/// Writes the links of a visit's page. If `failed` is given, only links to these URLs.
 pub(super) fn write<W: Write + Send>(
     row: &VisitRecord,
     links: &[Link],

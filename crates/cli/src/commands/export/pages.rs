@@ -1,5 +1,5 @@
-//! Archived pages, read again on all cores, and the records made of them, in the order of the
-//! visits.
+//! Archived pages, read again on all cores, and the records made from their contents, in the order
+//! of the visits.
 
 use std::io::Write;
 use std::path::Path;
@@ -12,13 +12,13 @@ use crate::cli_error::CliError;
 use crate::read_again::{ArchivedPages, BATCH};
 use crate::settings::Settings;
 
-/// The records that are made of pages.
+/// Records made from pages.
 pub(super) enum PageRecords {
-    /// One for each link.
+    /// One per link.
     Links,
-    /// One for each link to one of these URLs.
+    /// One per link to a URL in this list.
     BrokenLinks(FailedUrls),
-    /// One for the text of each page.
+    /// One per page, with its text.
     Texts(TextRules),
 }
 
@@ -45,7 +45,7 @@ impl PageBatch {
         })
     }
 
-    /// Adds a visit. Its records are written with those of others.
+    /// Adds a visit. Its records are written with the rest of the batch.
     pub(super) fn add<W: Write + Send>(
         &mut self,
         visit: Visit,

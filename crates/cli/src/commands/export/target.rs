@@ -21,7 +21,7 @@ pub(super) enum ExportTarget {
 }
 
 impl ExportTarget {
-    /// Returns the target of the arguments, if they fit together.
+    /// Returns the target, if the arguments fit together.
     pub(super) fn of(args: &ExportArgs) -> Result<Self, CliError> {
         check_options(args)?;
         let is_parquet = args.form() == OutputForm::Table(Form::Parquet);
@@ -71,7 +71,7 @@ impl ExportTarget {
             Some(path) if path != Path::new("-") => path,
             _ => return Self::Stdout,
         };
-        // The file behind a symbolic link is replaced, not the link.
+        // The target of a symbolic link is replaced, not the link itself.
         let target = path
             .is_symlink()
             .then(|| path.canonicalize().ok())

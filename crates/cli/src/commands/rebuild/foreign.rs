@@ -1,11 +1,11 @@
 //! The visits in archive files that other crawlers wrote.
 //!
-//! Others record less of a visit than we do, and in another order: wget has the request before the
-//! response, browsers fetch many things at once. So a visit here is an answer, with the redirects
-//! directly before it that lead to it; or a `resource` under a URL that a crawl can visit; or a
-//! `revisit` of such. Answers that stand for no page (`sinks::captures`) are counted. Requests,
-//! notes, texts that were made of pages, and robots.txt are no visits. Broken places are skipped,
-//! with a warning.
+//! Other crawlers record less of a visit than we do, and in another order: wget writes the request
+//! before the response, and browsers fetch many URLs at once. So a visit here is a response with
+//! the redirects directly before it that end at it, or a `resource` with a URL that a crawl can
+//! visit, or a `revisit` of either. Responses that do not represent a page (`sinks::captures`) are
+//! counted. Requests, notes, texts extracted from pages, and robots.txt do not count as visits.
+//! Damaged places are skipped with a warning.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -22,10 +22,10 @@ use crate::cli_error::{CliError, fault};
 use crate::crawl_directory;
 use crate::progress::SlowProgress;
 
-/// Greatest number of seeds from an archive.
+/// Maximum number of seeds from an archive.
 const MAX_SEEDS: usize = 100_000;
 
-/// Bytes of a record that are read for its status.
+/// Bytes of a record that are read to find its status.
 const GLANCE: usize = 64 << 10;
 
 /// Bytes of a record that are held in memory; the rest of a body is spooled.
@@ -34,9 +34,9 @@ const HELD: usize = 256 << 10;
 /// A visit that another crawler made.
 pub(super) struct Visit {
     pub(super) exchanges: Vec<Exchange>,
-    /// The offset of the page's record; none if it cannot be read by its offset.
+    /// Offset of the page's record; `None` if the record cannot be read by its offset.
     pub(super) offset: Option<u64>,
-    /// The names by which revisits refer to the page.
+    /// Digest and record id that revisits use to refer to the page.
     pub(super) names: Names,
 }
 
@@ -45,13 +45,14 @@ pub(super) enum Next {
     Visit(Visit),
     /// A visit whose page is archived already.
     Revisit(Box<Revisit>),
-    /// The text of a page, as its archiver extracted it: no visit.
+    /// The text of a page, extracted by its archiver. Not a visit.
     Conversion,
-    /// An answer that stands for no page: to another method than GET, or a piece of a file.
+    /// A response that does not represent a page: to a method other than GET, or with a part of a
+    /// file.
     NoPage,
-    /// An answer whose head, URL or date cannot be read.
+    /// A response whose head, URL or date cannot be read.
     Unusable(String),
-    /// The number of records whose URLs will be requested again.
+    /// Number of records whose URLs will be requested again.
     Left(u64),
     /// An unreadable place that is skipped.
     Damage(String),
@@ -61,17 +62,17 @@ pub(super) enum Next {
 pub(super) struct Visits<'a> {
     form: &'a CanonicalForm,
     stream: WarcStream,
-    /// Records that wait for the method of their request.
+    /// Records that wait until the method of their request is known.
     requests: Requests<Record>,
     is_read: bool,
-    /// The last redirects, which the next record may follow.
+    /// The latest redirects, whose target may be the next record.
     hops: Vec<Exchange>,
     leads_to: Option<PageUrl>,
-    /// The item after the one that was returned last.
+    /// The next item to return, if it is already known.
     ready: Option<Next>,
 }
 
-/// Returns the files of other crawlers in the directory of an archive, in their order.
+/// Returns other crawlers' files in the directory of an archive, in archive order.
 pub(super) fn files(archive: &Path) -> Result<Vec<PathBuf>, CliError> {
     let mut files = crawl_directory::archive_files(archive).map_err(|error| fault(&error))?;
     files.retain(|path| is_foreign(path));
@@ -89,7 +90,7 @@ pub(super) fn first_pages(archive: &Path, form: &CanonicalForm) -> Result<Vec<Pa
             let record = match stream.next_record(GLANCE) {
                 Ok(Some(record)) => record,
                 Ok(None) => break,
-                // Reading the file warns of it.
+                // The main reading of the file warns about it.
                 Err(_broken) => continue,
             };
             progress.step();
@@ -119,7 +120,7 @@ impl<'a> Visits<'a> {
         })
     }
 
-    /// Returns the next record and its standing; none at the end.
+    /// Returns the next record and its standing; `None` at the end.
     fn next_record(&mut self) -> Result<Option<(Record, Standing)>, ReadFault> {
         loop {
             if let Some(next) = self.requests.pop() {
@@ -142,7 +143,7 @@ impl<'a> Visits<'a> {
         }
     }
 
-    /// Returns the next item; none at the end.
+    /// Returns the next item; `None` at the end.
     pub(super) fn next_visit(&mut self) -> Option<Next> {
         loop {
             if let Some(ready) = self.ready.take() {
@@ -214,7 +215,7 @@ impl<'a> Visits<'a> {
         }
     }
 
-    /// Gives up pending redirects unless they lead to `url`.
+    /// Gives up pending redirects unless their target is `url`.
     fn hops_before(&mut self, url: &PageUrl) -> Option<Next> {
         match self.leads_to.take() {
             Some(to) if to == *url => None,
@@ -235,7 +236,7 @@ fn is_over(status: u16) -> bool {
     (200..300).contains(&status) || (status >= 400 && !may_pass)
 }
 
-/// Returns the name of a file as rows have it.
+/// Returns the name of a file as it appears in rows.
 pub(super) fn name(path: &Path) -> String {
     name_of(path).unwrap_or_default().to_owned()
 }

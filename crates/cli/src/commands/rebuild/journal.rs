@@ -1,4 +1,4 @@
-//! The new journal: the readable part of the old one, and then the visits of the archive.
+//! The new journal: the readable part of the old journal, followed by the visits of the archive.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -37,16 +37,16 @@ pub(super) struct Rebuilding {
     restoring: JournalRebuild,
     adaptive_signatures: AdaptiveSignatures,
     policy: crawl::Policy,
-    /// The topic of a focused crawl, with the weights that it has learned.
+    /// Topic of a focused crawl, with its learned weights.
     topic: Option<Topic>,
     scope: Scope,
     /// The sitemaps and feeds of each host.
     listings: ListingQuota,
-    /// The archives of earlier crawls, for pages that are unchanged since.
+    /// Archives of earlier crawls, for pages that have not changed since.
     earlier: Option<EarlierArchives>,
-    /// The originals of retained duplicates, if the crawl retains any.
+    /// Originals of retained duplicates, if the crawl retains any.
     originals: Option<HashMap<UrlKey, Page>>,
-    /// The index that judges pages of other crawlers, if there are any.
+    /// Index that judges the pages of other crawlers, if there are any.
     scratch_index: Option<ScratchIndex>,
     /// Pages that count as visited, if there is a scratch index, and the originals of revisits.
     settled: HashSet<UrlKey>,
@@ -55,7 +55,7 @@ pub(super) struct Rebuilding {
 }
 
 impl Rebuilding {
-    /// Copies the readable part of the old journal; if there is none, starts with the seeds.
+    /// Copies the readable part of the old journal, or starts with the seeds without one.
     pub(super) fn begin(
         settings: &Settings,
         new: &Path,
@@ -124,18 +124,18 @@ impl Rebuilding {
         Ok(self.restoring.copy(record)?)
     }
 
-    /// Sets the archives in which pages that are unchanged since an earlier crawl are looked up.
+    /// Sets the archives of earlier crawls that contain unchanged pages.
     pub(super) fn set_earlier(&mut self, earlier: Option<EarlierArchives>) {
         self.earlier = earlier;
     }
 
-    /// Sets the topic by which links are promised.
+    /// Sets the topic that gives links their promise.
     pub(super) fn set_topic(&mut self, topic: Topic) {
         self.policy.read.link_context = true;
         self.topic = Some(topic);
     }
 
-    /// Takes over the visits of the archive that the old journal does not have.
+    /// Adds the visits that are in the archive but not in the old journal.
     pub(super) fn replay_archive(&mut self, archive: &Path) -> Result<(), CliError> {
         let form = self.policy.canonical.clone();
         let visits = Visits::open(archive, self.restoring.end(), &form);
@@ -156,7 +156,7 @@ impl Rebuilding {
         warn(damage);
     }
 
-    /// Records an admitted page as an original of later ones.
+    /// Records an admitted page as a possible original of later pages.
     fn apply_admission(&mut self, page: &Page, signature: &PageSignature) -> Result<(), CliError> {
         if let Some(originals) = &mut self.originals {
             originals.insert(page.key(), page.clone());
@@ -167,7 +167,7 @@ impl Rebuilding {
         }
     }
 
-    /// Takes over the visits in files of other crawlers.
+    /// Adds the visits in other crawlers' files.
     pub(super) fn replay_foreign(&mut self, files: &[PathBuf]) -> Result<(), CliError> {
         let form = self.policy.canonical.clone();
         let mut progress = SlowProgress::new("visits of other crawlers judged");
@@ -205,7 +205,7 @@ impl Rebuilding {
         Ok(())
     }
 
-    /// Settles a revisit; returns it if its original is not known.
+    /// Settles a revisit. Returns it if its original is unknown.
     fn settle_revisit(
         &mut self,
         file: &str,
@@ -245,7 +245,7 @@ impl Rebuilding {
         };
         let page = self.queued(&url);
         let mut rebuilt = self.rebuild_foreign(page, at, visit.exchanges, true, notes);
-        // Half a page proves no likeness.
+        // A partial page is not evidence of similarity.
         let judged = rebuilt.signature.as_ref().filter(|_| !is_cut);
         if let (Some(scratch_index), Some(signature)) = (&self.scratch_index, judged) {
             let row = &rebuilt.record;
@@ -255,8 +255,8 @@ impl Rebuilding {
         self.settle_foreign_record(file, visit.offset, &visit.names, rebuilt)
     }
 
-    /// Returns the queue entry of a page that another crawler visited. A page to which nothing led
-    /// counts as no seed: its redirects do not widen the scope.
+    /// Returns the queue entry of a page that another crawler visited. A page without a known link
+    /// to it does not count as a seed, so its redirects do not widen the scope.
     fn queued(&self, url: &PageUrl) -> DiscoveredUrl {
         let waiting = self.restoring.waiting(url);
         waiting.unwrap_or_else(|| DiscoveredUrl::new(url.clone(), 1, None))
@@ -281,8 +281,8 @@ impl Rebuilding {
         })
     }
 
-    /// Writes a visit in a file of another crawler. `offset` is that of the page's record, if it
-    /// can be addressed.
+    /// Settles a visit that is recorded in another crawler's file. `offset` is the offset of the
+    /// page's record, if the record is addressable.
     fn settle_foreign_record(
         &mut self,
         file: &str,
@@ -315,7 +315,7 @@ impl Rebuilding {
         rebuilt
     }
 
-    /// Starts the archive after files of other crawlers, if it has no files yet.
+    /// Starts the archive after other crawlers' files, unless the archive already has files.
     pub(super) fn continue_behind(
         &mut self,
         archive: &Path,
@@ -338,7 +338,7 @@ impl Rebuilding {
             return Ok(());
         };
         let note = |name: &str| visit.note(name);
-        // A page that no restored link led to: its notes say where it was found, or it was a seed.
+        // No restored link points to this page: its notes say where it was found, or it was a seed.
         let from_notes = || DiscoveredUrl {
             depth: number_in(note("hopsFromSeed")),
             via: note("via").and_then(|via| PageUrl::parse(via, &self.policy.canonical).ok()),
@@ -364,8 +364,8 @@ impl Rebuilding {
         self.write_visit(rebuilt, Some(ArchivePlace { file, end }))
     }
 
-    /// Returns the archived page of an earlier crawl for a visit that found it unchanged: this
-    /// crawl followed its links, too.
+    /// Returns the archived page of an earlier crawl for a visit that found the page unchanged:
+    /// this crawl also followed its links.
     fn unchanged(&mut self, url: &PageUrl, visit: &visits::Visit) -> Option<Exchange> {
         visit.note("duplicate-of-earlier-crawl")?;
         let of = PageUrl::parse(visit.note("duplicate-of")?, &self.policy.canonical).ok()?;
@@ -388,7 +388,7 @@ impl Rebuilding {
         archived
     }
 
-    /// Writes a visit with its end in the archive, if the archive file is ours.
+    /// Writes a visit, with its end in the archive if the archive file is ours.
     fn write_visit(
         &mut self,
         rebuilt: RebuiltVisit,
@@ -461,7 +461,7 @@ impl Rebuilding {
     }
 }
 
-/// Returns the number in a note; 0 if there is none.
+/// Returns the number in a note, or 0 without a note.
 fn number_in<N: FromStr + Default>(note: Option<&str>) -> N {
     note.and_then(|number| number.parse().ok())
         .unwrap_or_default()

@@ -1,8 +1,9 @@
-//! Visits of other crawlers whose page is archived already (`revisit`).
+//! Visits of other crawlers to pages that are already archived (`revisit`).
 //!
-//! The original of such a record is found as `sinks::captures` says, among the pages before it and,
-//! at the end, among all. Both have the same bytes, so this page repeats whatever the other one
-//! repeats: a duplicate points to an original, never to another duplicate.
+//! The original of a revisit is found by the rules of `sinks::captures`, first among the pages
+//! before it and at the end among all pages. Both pages have the same bytes. If the found page is
+//! itself a duplicate, the revisit gets the same original: a duplicate points to an original, never
+//! to another duplicate.
 
 use corpus::is_visited;
 use neardup::Fingerprint;
@@ -11,18 +12,18 @@ use sinks::warc::{Record, date};
 use store::{Fate, VisitRecord};
 use web::{CanonicalForm, Exchange, PageUrl, Timestamp};
 
-/// A visit whose answer has the bytes of an earlier one.
+/// A visit whose response has the same bytes as an earlier response.
 pub(super) struct Revisit {
-    /// The visited URL, behind all redirects.
+    /// The visited URL, after all redirects.
     pub(super) url: PageUrl,
     pub(super) at: Timestamp,
-    /// The redirects that led there, and the answer, if it is archived.
+    /// The redirects to this URL, and the response, if it is archived.
     pub(super) exchanges: Vec<Exchange>,
-    /// The offset of the record; none if it cannot be read by its offset.
+    /// Offset of the record; `None` if the record cannot be read by its offset.
     pub(super) offset: Option<u64>,
-    /// Its reference to the page that has the bytes; none if its profile is unknown.
+    /// Reference to the page with the bytes; `None` if the profile is unknown.
     reference: Option<Reference>,
-    /// By which further revisits refer to it.
+    /// Digest and record id that later revisits use to refer to this record.
     pub(super) names: Names,
 }
 
@@ -34,7 +35,7 @@ pub(super) struct Names {
 }
 
 impl Revisit {
-    /// Reads a record; returns none unless it is the revisit of a page.
+    /// Reads a record. Returns `None` unless it is the revisit of a page.
     pub(super) fn of(record: &Record, form: &CanonicalForm) -> Option<Self> {
         if record.kind() != "revisit" || !record.target().is_some_and(is_visited) {
             return None;
@@ -46,7 +47,7 @@ impl Revisit {
         if answer.as_ref().is_some_and(|answer| !is_page(answer)) {
             return None;
         }
-        // The end of the profile is the same in both versions of WARC.
+        // The profile has the same ending in both versions of WARC.
         let profile = record.field("WARC-Profile").unwrap_or_default();
         let profiles = ["/identical-payload-digest", "/server-not-modified"];
         let is_known = profiles.iter().any(|known| profile.ends_with(known));
@@ -69,11 +70,11 @@ impl Revisit {
     }
 }
 
-/// The pages to which revisits may refer: every page that counts as visited.
+/// The pages that revisits can refer to: all pages that count as visited.
 #[derive(Default)]
 pub(super) struct Originals(originals::Originals<Box<Original>>);
 
-/// A page, with its own original if it repeats one.
+/// A page, with its own original if it is a duplicate.
 struct Original {
     url: PageUrl,
     at: Timestamp,
@@ -91,7 +92,7 @@ impl Originals {
         if !row.fate.is_page() {
             return;
         }
-        // The same bytes as a new version of a page repeat that version, and not the page before.
+        // A page with the bytes of a changed page repeats the new version, not the old page.
         let repeated = row
             .duplicate_of
             .as_ref()
@@ -130,7 +131,7 @@ impl Originals {
         self.0.add(&capture, original());
     }
 
-    /// Returns the notes of a revisit; none if the page to which it refers is missing.
+    /// Returns the notes of a revisit; `None` if its original is missing.
     pub(super) fn notes(&self, revisit: &Revisit) -> Option<Vec<(String, String)>> {
         let reference = revisit.reference.as_ref()?;
         let original = self.0.find(reference)?;

@@ -1,5 +1,5 @@
-//! The index that judges pages of other crawlers: a store in a directory of its own, for the
-//! duration of a rebuild.
+//! The index that judges pages of other crawlers: a store in a separate directory, for the duration
+//! of a rebuild.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,10 @@
-//! The visits in an archive of ours, restored from its records.
+//! The visits in one of our archives, restored from its records.
 //!
-//! `sinks::warc` writes the records of a visit side by side: a `resource` for each robots.txt that
-//! was read for it; hop by hop a `response` and its `request`; the page (`response` or `revisit`,
-//! with its `request`; none if it was left out, or a `conversion` with its text); and always a
-//! `metadata` record. So a visit ends with its `metadata`. Records without one are of a visit that
-//! was not written to its end: it was never settled, and is made once more.
+//! `sinks::warc` writes the records of a visit one after another: a `resource` for each robots.txt
+//! that was read for it; a `response` and its `request` per redirect; the page (a `response` or
+//! `revisit` with its `request`; for a left-out page, nothing or a `conversion` with its text); and
+//! always a `metadata` record. So a visit ends with its `metadata`. Records without a `metadata`
+//! record belong to a visit that was not written completely: it was never settled, and is repeated.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -23,13 +23,13 @@ use crate::crawl_directory;
 /// Bytes of a record that are held in memory; the rest of a body is spooled.
 const HELD: usize = 1 << 20;
 
-/// The longest notes that are read, in bytes: those of pages with very many links.
+/// Maximum length of notes, in bytes. Pages with very many links have the longest notes.
 const MAX_NOTES: u64 = 64 << 20;
 
 /// A visit with its place in the archive.
 #[derive(Debug, Default)]
 pub(in crate::commands) struct Visit {
-    /// The page, as it was queued.
+    /// The page's URL as queued.
     pub(in crate::commands) url: Option<PageUrl>,
     /// The start of the visit.
     pub(super) at: Timestamp,
@@ -37,9 +37,9 @@ pub(in crate::commands) struct Visit {
     /// True if the page is archived with its body.
     pub(super) kept: bool,
     pub(super) notes: Vec<(String, String)>,
-    /// The robots.txt files that were read for it, with their URLs.
+    /// The robots.txt files that were read for the visit, with their URLs.
     pub(super) robots: Vec<(PageUrl, Vec<u8>)>,
-    /// The date of the archived page that it repeats, if it repeats one.
+    /// Date of the archived page that it repeats, if any.
     pub(super) original_at: Option<Timestamp>,
     /// The offset of the page's record.
     pub(super) page_offset: u64,
@@ -54,7 +54,7 @@ pub(in crate::commands) struct Visit {
 /// An unreadable place that is skipped.
 pub(in crate::commands) struct Damage(pub(super) String);
 
-/// The visits of an archive from a place on.
+/// The visits of an archive, from a given place.
 pub(in crate::commands) struct Visits<'a> {
     form: &'a CanonicalForm,
     files: VecDeque<PathBuf>,
@@ -69,7 +69,7 @@ struct Open {
 }
 
 impl<'a> Visits<'a> {
-    /// Opens the archive in `directory`, behind `after`.
+    /// Opens the archive in `directory` after the position `after`.
     pub(in crate::commands) fn open(
         directory: &Path,
         after: Option<&ArchivePlace>,
@@ -82,7 +82,7 @@ impl<'a> Visits<'a> {
             let place = files
                 .iter()
                 .position(|path| crawl_directory::is_named(path, &after.file));
-            // If the file is gone, it is not known which records follow its visits.
+            // If the file is gone, it is unknown which records follow its visits.
             let path = files
                 .drain(..=place.unwrap_or(files.len().saturating_sub(1)))
                 .next_back();
@@ -99,7 +99,7 @@ impl<'a> Visits<'a> {
         })
     }
 
-    /// Returns the next visit with the name of its file; none at the end.
+    /// Returns the next visit with the name of its file; `None` at the end.
     pub(in crate::commands) fn next_visit(&mut self) -> Option<Result<(String, Visit), Damage>> {
         loop {
             let Some(open) = &mut self.open else {
@@ -121,7 +121,7 @@ impl<'a> Visits<'a> {
                     self.open = None;
                 }
                 Err(fault) => {
-                    // The incomplete visit before the damage is lost with it.
+                    // The incomplete visit before the damage is lost, too.
                     self.pending = Visit::default();
                     if let Some(damage) = self.pass_over(&fault) {
                         return Some(Err(damage));
@@ -131,8 +131,8 @@ impl<'a> Visits<'a> {
         }
     }
 
-    /// Continues behind a damaged place. An incomplete last record, as a kill leaves it, is no
-    /// damage.
+    /// Continues after a damaged place. An incomplete last record, as left by a kill, does not
+    /// count as damage.
     fn pass_over(&mut self, fault: &ReadFault) -> Option<Damage> {
         let open = self.open.take()?;
         let at = fault.offset();
@@ -153,7 +153,8 @@ impl<'a> Visits<'a> {
 }
 
 impl Visit {
-    /// Takes the next record; returns the visit, and starts an empty one, if it is the last.
+    /// Takes the next record. If it is the last record of the visit, returns the visit and starts
+    /// an empty one.
     fn take(&mut self, record: &Record, form: &CanonicalForm) -> Option<Self> {
         let (offset, end) = (record.offset, record.offset + record.length);
         match record.kind() {
@@ -190,7 +191,7 @@ impl Visit {
         None
     }
 
-    /// Returns the visit with its notes; none if these belong to another.
+    /// Returns the visit with its notes; `None` if the notes belong to another visit.
     fn with_notes(
         mut self,
         record: &Record,
@@ -202,7 +203,7 @@ impl Visit {
         if let Some(of_page) = record.field("WARC-Concurrent-To") {
             return (of_page == self.page_id).then_some(self);
         }
-        // The page was left out, or there was no answer.
+        // The page was left out, or there was no response.
         let (url, at) = record.page_url(form).zip(record.date().parse().ok())?;
         if self.url.is_none() {
             (self.url, self.at) = (Some(url.clone()), at);
@@ -226,7 +227,7 @@ impl Visit {
 }
 
 impl Open {
-    /// Opens a file; large bodies are spooled beside the archive.
+    /// Opens a file. Large bodies are spooled to the archive's directory.
     fn at(path: PathBuf, offset: u64) -> Result<Self, ReadFault> {
         let spool = path.parent().unwrap_or(Path::new(".")).to_owned();
         let name = name_of(&path).unwrap_or_default().to_owned();
@@ -238,7 +239,7 @@ impl Open {
     }
 }
 
-/// Returns the block of a record that has no page, or its beginning.
+/// Returns the block of a record without a page, or its beginning.
 fn block(record: &Record) -> Cow<'_, [u8]> {
     let whole = record.whole_block().filter(|_| record.block.len() == HELD);
     match whole.map(|block| block.beginning(MAX_NOTES)) {
@@ -260,7 +261,7 @@ fn whole_lines(file: &Record) -> Vec<u8> {
     lines[..end].to_vec()
 }
 
-/// Returns an exchange for a page of which the archive has only notes.
+/// Returns an exchange for a page if the archive only contains its notes.
 fn left_out(url: PageUrl, started: Timestamp, status: u16) -> Exchange {
     Exchange {
         url,

@@ -16,7 +16,7 @@ use crate::read_again::ArchivedPages;
 use crate::settings::Settings;
 use crate::terminal::printable;
 
-/// The decision of the texts.
+/// The decision by the texts.
 #[derive(Serialize)]
 pub(super) struct ByTexts {
     /// `repeat`, `view`, `contains`, `distinct` or `undecided`.
@@ -34,7 +34,7 @@ impl ByTexts {
         }
     }
 
-    /// Returns its words behind a hit of a table.
+    /// Returns the text that follows a hit in a table.
     pub(super) fn shown(by_texts: Option<&Self>) -> String {
         by_texts.map_or_else(String::new, |said| match &said.difference {
             Some(difference) => format!("  ({}: {})", said.texts, printable(difference)),
@@ -43,8 +43,8 @@ impl ByTexts {
     }
 }
 
-/// Decides on each hit whose page is in the archive, and on none if the page in question is not. A
-/// page that cannot be read any more is named on standard error.
+/// Decides on each hit whose page is in the archive. Decides on no hit if the page in question is
+/// not in the archive. Unreadable pages are named on standard error.
 pub(super) fn decide_each(
     hits: &mut [Hit],
     page: &PageUrl,

@@ -1,7 +1,8 @@
-//! `crawler similar` without a crawl: documents like one document, or fingerprints near its own.
+//! `crawler similar` without a crawl: finds documents that are similar to a document, or
+//! fingerprints near its fingerprint.
 //!
-//! Every document is compared, so that the answer is complete at any distance. The text in question
-//! is at hand: resemblance is exact, and texts of any length have one.
+//! Every document is compared, so the result is complete at any distance. Both texts are available,
+//! so resemblance is exact, and defined for texts of any length.
 
 use std::path::{Path, PathBuf};
 
@@ -23,31 +24,31 @@ use crate::output::{self, Format};
 use crate::skip_report::SkipReport;
 use crate::terminal::printable;
 
-/// A document that is like the one in question.
+/// A document that is similar to the document in question.
 #[derive(Serialize)]
 struct Hit {
     document: JsonId<DocumentId>,
-    /// Bits in which the fingerprints differ.
+    /// Number of differing fingerprint bits.
     distance: u32,
-    /// The exact resemblance, 0 to 1; absent where fingerprints are all there is.
+    /// Exact resemblance, 0 to 1; absent if only fingerprints are available.
     resemblance: Option<f64>,
-    /// The exact share of the shingles in question that the document has, if it was asked for.
+    /// Exact share of the shingles in question that the document contains, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     containment: Option<f64>,
-    /// Decision by the texts; absent where fingerprints are all there is.
+    /// Decision by the texts; absent if only fingerprints are available.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     by_texts: Option<ByTexts>,
 }
 
 impl Hit {
-    /// Returns the figure that orders hits.
+    /// Returns the sort key of hits.
     fn nearness(&self) -> f64 {
         self.containment.or(self.resemblance).unwrap_or(0.0)
     }
 }
 
-/// Lists documents below these paths that are like the one in question: a file, or one of them by
-/// its URL.
+/// Lists documents below these paths that are similar to the document in question: a file, or a
+/// document in the paths, given by its URL.
 pub(super) fn like_documents(
     args: &SimilarArgs,
     within: &[PathBuf],
@@ -66,7 +67,7 @@ pub(super) fn like_documents(
     let page_reader = reader.clone();
     let page_of = move |content: &Content| page_reader.compared(&page_reader.read(content));
     let measured = move |content: &Content| {
-        // Half a text proves no likeness.
+        // A partial text is not evidence of similarity.
         let text = match content.is_partial() {
             true => NormalText::of(""),
             false => reader.normal_text(content),
@@ -134,7 +135,7 @@ fn content_of_page(
     input: &InputOptions,
 ) -> Result<Content, CliError> {
     let documents = Documents::below(within, input).map_err(|error| CliError::of_usage(&error))?;
-    // What cannot be read is named by the comparison, which reads it again.
+    // The comparison reads the documents again, and names unreadable ones.
     let captures = documents.flatten().filter(|page| is_page(&page.id, url));
     captures.last().map(|page| page.content).ok_or_else(|| {
         usage(format!("no archive here has a page under {url}"))
@@ -148,7 +149,7 @@ fn is_page(id: &str, url: &str) -> bool {
     id == url || (is_url(url) && is_url(id) && key(id).is_ok_and(|one| key(url) == Ok(one)))
 }
 
-/// Lists fingerprints of a file that are near that of the document in question.
+/// Lists fingerprints of a file that are near the fingerprint of the document in question.
 pub(super) fn near_fingerprints(
     args: &SimilarArgs,
     within: &Path,
@@ -171,7 +172,7 @@ pub(super) fn near_fingerprints(
             .signature_builder(std::slice::from_ref(&what), &mut input, &reader)?;
     file.check_builder(&builder)?;
     let own = reader.fingerprint(&builder, &only(name, &input)?);
-    // One more: the document itself may be among them.
+    // One more, because the document itself may be a hit.
     let mut nearest = Nearest::new(args.most().saturating_add(1));
     each_near(
         &file.fingerprints,
@@ -199,8 +200,9 @@ pub(super) fn near_fingerprints(
     print(args, &hits)
 }
 
-/// Gives the position and the distance of every fingerprint within a distance, of any if none is
-/// given, to `visit`. An index is probed, and knows distances up to [`MAX_DISTANCE`].
+/// Calls `visit` with the position and distance of every fingerprint within a distance, or of every
+/// fingerprint if no distance is given. An index is probed; it supports distances up to
+/// [`MAX_DISTANCE`].
 fn each_near(
     within: &Repository,
     own: Fingerprint,
@@ -266,7 +268,7 @@ impl Nearest {
         }
     }
 
-    /// Returns the hits, nearest first; equally near ones in the order of the documents.
+    /// Returns the hits, nearest first; ties are in document order.
     fn sorted(mut self) -> Vec<Hit> {
         self.cut();
         self.hits

@@ -1,5 +1,4 @@
-//! Links beyond the limits of the pages that have them: archived pages are read once more, without
-//! the limit on links.
+//! Links beyond the limit per page: archived pages are read again without the limit on links.
 
 use store::{Limit, SkippedBy, Totals, UnreadFormat};
 use web::{LinkKind, LinkKinds, PageUrl, ReadLimits};
@@ -9,7 +8,7 @@ use crate::read_again::ArchivedPages;
 use crate::settings::Settings;
 use crate::terminal::say;
 
-/// Links of a page that are read here. A page of 8 MiB has fewer.
+/// Maximum number of links per page that are read here. A page of 8 MiB has fewer.
 const MOST_LINKS: usize = 1_000_000;
 
 /// Returns the pages of a crawl, to be read with all their links.
@@ -45,7 +44,7 @@ pub(in crate::commands) fn reason(page: &PageUrl) -> (SkippedBy, String) {
     (SkippedBy::Cut, reason)
 }
 
-/// Prints the limits that cut visits, and the documents that are not read.
+/// Prints the limits that cut visits, and the kinds of documents that are not read.
 pub(super) fn say_cuts(totals: &Totals) {
     for (limit, sum) in totals.limits() {
         let noun = if sum.visits == 1 { "visit" } else { "visits" };
@@ -64,7 +63,7 @@ pub(super) fn say_cuts(totals: &Totals) {
     }
 }
 
-/// Returns the limits that may have cost a link to a page, in words; none if there are none.
+/// Describes the limits that may have cost a link to a page; `None` without such limits.
 pub(in crate::commands) fn possible_causes(totals: &Totals) -> Option<String> {
     let costly = totals
         .limits()
@@ -72,7 +71,7 @@ pub(in crate::commands) fn possible_causes(totals: &Totals) -> Option<String> {
     limits::in_words(&costly.map(|(limit, sum)| (limit.as_str(), sum)).collect())
 }
 
-/// Returns the limits that cost requisites of pages, joined by "or"; none if there are none.
+/// Returns the limits that cost page requisites, joined by "or"; `None` without such limits.
 pub(in crate::commands) fn limits_of_requisites(totals: &Totals) -> Option<String> {
     let limits = totals.limits().map(|(limit, _)| limit);
     let limits = limits.filter(|limit| matches!(limit, Limit::Requisites | Limit::RequisiteSteps));

@@ -11,7 +11,7 @@ use web::{Host, PageUrl};
 pub(in crate::commands) struct DownHosts(HashMap<Host, Option<Box<str>>>);
 
 impl DownHosts {
-    /// Reads them from the journal of the store in `state`.
+    /// Reads the hosts from the journal of the store in `state`.
     pub(in crate::commands) fn read(state: &Path) -> Result<Self, StoreFault> {
         let (statistics, _) = CrawlStatistics::read(state)?;
         let mut down = HashMap::new();

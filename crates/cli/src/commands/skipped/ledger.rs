@@ -1,8 +1,8 @@
 //! The fate of each URL that a crawl has seen, in bounded memory.
 //!
-//! The URLs of a large crawl do not fit into memory. So their events are distributed by their keys
-//! over partitions, which are in files without names once they are large. At the end one partition
-//! after the other is read (a hash join after Shapiro, ACM TODS 11(3), 1986, section 3).
+//! The URLs of a large crawl do not fit into memory. So their events are distributed by key over
+//! partitions; large partitions go to unnamed files. At the end, one partition after another is
+//! read (a hash join after Shapiro, ACM TODS 11(3), 1986, section 3).
 //!
 //! ```text
 //! an entry   kind u8 · key of the URL u64 · length u32 · JSON of that length
@@ -19,9 +19,9 @@ use serde::{Deserialize, Serialize};
 use store::SkippedBy;
 use web::UrlKey;
 
-/// Bytes that all partitions together hold in memory before they are written.
+/// Maximum bytes of all partitions in memory before they are written.
 const MEMORY: usize = 64 << 20;
-/// Bytes of the journal for each partition: its URLs take about as much memory.
+/// Bytes of the journal per partition: its URLs take about the same amount of memory.
 const JOURNAL_A_PARTITION: u64 = 32 << 20;
 const MOST_PARTITIONS: u64 = 256;
 const HEADER_BYTES: usize = 13;
@@ -33,7 +33,7 @@ pub(super) struct Skipped {
     /// The number of its [`SkippedBy`].
     pub(super) kind: u8,
     pub(super) reason: String,
-    /// The page that leads there.
+    /// The page that links to it.
     pub(super) via: Option<String>,
     /// True if it waits in the queue.
     pub(super) waits: bool,
@@ -49,17 +49,17 @@ impl Skipped {
 /// An event in the life of a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Event {
-    /// It was visited, or reached by a redirect.
+    /// Visited, or reached by a redirect.
     Visited,
-    /// It was not reached after all.
+    /// Not reached after all.
     Unreached,
-    /// It waits, unless it was visited.
+    /// Queued; waits unless it was visited.
     Queued,
-    /// It waits again.
+    /// Requeued; waits again.
     Requeued,
-    /// It was left out.
+    /// Left out.
     LeftOut,
-    /// A page links to it, and it was not queued.
+    /// Linked by a page, but not queued.
     Linked,
 }
 
@@ -79,7 +79,7 @@ pub(super) struct Ledger {
     partitions: Vec<Partition>,
     /// The directory of temporary files.
     directory: PathBuf,
-    /// Bytes that a partition holds in memory.
+    /// Maximum bytes of a partition in memory.
     room: usize,
 }
 
@@ -90,8 +90,8 @@ struct Partition {
 }
 
 impl Ledger {
-    /// Creates a ledger for a crawl with this much journal; temporary files go to `directory` if
-    /// they are needed.
+    /// Creates a ledger for a crawl whose journal has `journal_bytes` bytes. Temporary files, if
+    /// needed, go to `directory`.
     pub(super) fn new(directory: &Path, journal_bytes: u64) -> Self {
         let count = journal_bytes
             .div_ceil(JOURNAL_A_PARTITION)
@@ -107,7 +107,7 @@ impl Ledger {
         }
     }
 
-    /// Adds an event; entries of one URL count in the order in which they are added.
+    /// Adds an event. Events of a URL apply in insertion order.
     pub(super) fn add(
         &mut self,
         event: Event,
@@ -119,7 +119,7 @@ impl Ledger {
             .transpose()?
             .unwrap_or_default();
         let length = u32::try_from(json.len()).map_err(io::Error::other)?;
-        // The low bits choose the place within a partition's map.
+        // The low bits select the slot within a partition's map.
         let place = (url.as_u64() >> 32) as usize % self.partitions.len();
         let partition = &mut self.partitions[place];
         partition.bytes.push(event as u8);
@@ -132,7 +132,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Calls `give` with every URL that was not visited, once.
+    /// Calls `give` once with each URL that was not visited.
     pub(super) fn finish(self, mut give: impl FnMut(Skipped) -> io::Result<()>) -> io::Result<()> {
         for partition in self.partitions {
             let mut states = States::default();
@@ -156,7 +156,7 @@ impl Partition {
         Ok(())
     }
 
-    /// Calls `give` with the entries in the order in which they were added.
+    /// Calls `give` with the entries in insertion order.
     fn read(mut self, mut give: impl FnMut(Event, u64, &[u8]) -> io::Result<()>) -> io::Result<()> {
         let tail = std::mem::take(&mut self.bytes);
         let written: Box<dyn Read> = match self.file {
@@ -190,7 +190,7 @@ impl Partition {
 #[derive(Default)]
 struct States {
     places: HashMap<u64, usize>,
-    /// In the order in which they were first seen; none for visited ones.
+    /// URLs in the order of their first events; `None` for visited URLs.
     skipped: Vec<Option<Skipped>>,
 }
 

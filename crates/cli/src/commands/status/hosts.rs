@@ -1,4 +1,5 @@
-//! `crawler status --hosts`: the pace of each host, with its reason; a view of [`CrawlStatistics`].
+//! `crawler status --hosts`: prints the pace of each host with its reason. A view of
+//! [`CrawlStatistics`].
 
 use std::io::{self, Write};
 use std::net::IpAddr;
@@ -24,25 +25,24 @@ struct Line<'a> {
     waiting: u64,
     /// URLs that could not be fetched.
     failed: u64,
-    /// Failures and requests to slow down, in a row, after the last answer.
+    /// Number of failures and requests to slow down in a row, after the last response.
     failures: u32,
-    /// The Crawl-delay of its robots.txt, in seconds, and the part of it that is obeyed.
+    /// Crawl-delay of its robots.txt, in seconds, and the part that is obeyed.
     crawl_delay: Option<f64>,
     crawl_delay_obeyed: Option<f64>,
-    /// The Retry-After of its last answer, in seconds.
+    /// Retry-After of its last response, in seconds.
     retry_after: Option<f64>,
-    /// The wait after its last answer, in seconds, and the longest of its reasons.
+    /// Wait after its last response, in seconds, and the reason that determines it.
     delay: f64,
     why: WaitReason,
     answered_at: Option<String>,
-    /// The time before which it is not asked, including the wait of its group if hosts share a
-    /// pace.
+    /// Earliest time of the next request, including the wait of its group if hosts share a pace.
     ready_at: Option<String>,
     address: Option<IpAddr>,
     last_failure: Option<&'a str>,
 }
 
-/// Writes a line for each host, those with most pages first.
+/// Writes a line per host, sorted by descending number of pages.
 pub(super) fn write(
     statistics: &CrawlStatistics,
     settings: &Settings,
@@ -91,7 +91,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Formats a time; none if it is not known.
+/// Formats a time; `None` if it is unknown.
 fn known(at: Timestamp) -> Option<String> {
     (at != Timestamp::default()).then(|| at.to_string())
 }

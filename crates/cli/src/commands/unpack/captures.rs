@@ -1,8 +1,8 @@
 //! The captures of all inputs by their URLs, and the file of each URL.
 //!
-//! The newest capture of a URL counts, of those that stand for a page (`sinks::captures`). A
-//! failure (status 4xx or 5xx) is none, so it takes nothing away. Memory grows with the number of
-//! captures: about a kilobyte for each.
+//! The newest capture of a URL that represents a page counts (`sinks::captures`). Failures (status
+//! 4xx or 5xx) are ignored, so they do not hide an earlier page. Memory use is about a kilobyte per
+//! capture.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -18,21 +18,21 @@ use crate::commands::archives::inputs::Input;
 use crate::commands::archives::merged::InputIndex;
 use crate::settings::Settings;
 
-/// Redirects and originals that are followed from one URL, as many as browsers follow.
+/// Maximum number of redirects and originals followed from a URL. Browsers use the same limit.
 const MAX_STEPS: usize = 20;
 
-/// Bytes that are read of the head of a redirect.
+/// Bytes read from the head of a redirect.
 const HEAD: usize = 64 << 10;
 
 /// A record in a file of the inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// The position of the file among those of the inputs.
+    /// Index of the file in the list of input files.
     pub(super) file: usize,
     pub(super) offset: u64,
 }
 
-/// A capture of a URL. The later variants are preferred among captures of one second.
+/// A capture of a URL. For captures in the same second, later variants are preferred.
 #[derive(Clone, Debug)]
 enum Capture {
     /// A page that was left out; its original has this URL.
@@ -62,9 +62,9 @@ fn order((timestamp, capture): &(String, Capture)) -> (&str, u8) {
 /// The captures of URLs, each with its time in fourteen digits.
 struct Captures {
     by_url: HashMap<String, Vec<(String, Capture)>>,
-    /// The pages, to which revisits refer.
+    /// The pages that revisits refer to.
     originals: Originals<(Place, FileKind)>,
-    /// True if the originals have the ids of their records.
+    /// True if the originals contain the ids of their records.
     has_ids: bool,
     paths: Vec<PathBuf>,
 }
@@ -76,18 +76,18 @@ pub(super) struct UnpackedFile {
     pub(super) kind: FileKind,
 }
 
-/// The file of each URL, and the URLs that lead to others.
+/// The file of each URL, and the URLs that redirect to another URL.
 pub(super) struct Targets {
-    /// In the order in which they are read best.
+    /// Files in the best reading order.
     pub(super) files: Vec<UnpackedFile>,
     /// The files of the inputs, by [`Place::file`].
     pub(super) paths: Vec<PathBuf>,
     pub(super) names: FileNames,
-    /// The number of URLs without a file whose links lead to the file of another.
+    /// Number of URLs without a file whose links point to another URL's file.
     pub(super) redirected: u64,
-    /// The number of pages whose content is in none of the inputs.
+    /// Number of pages whose content is in none of the inputs.
     pub(super) without_content: u64,
-    /// Redirects and pages that were left out, with the URLs that they lead to.
+    /// Redirects with their targets, and left-out pages with the URLs of their originals.
     others: HashMap<String, String>,
     /// The captured spelling of canonical URLs that were not requested as such.
     spellings: HashMap<String, String>,
@@ -117,7 +117,7 @@ impl Targets {
         Ok(captures.into_targets(form.unwrap_or_default()))
     }
 
-    /// Returns [`Targets::spellings`]: a link may spell a page in another way than the one that was
+    /// Returns [`Targets::spellings`]: a link may spell a URL differently from the link that was
     /// followed.
     fn other_spellings(&self) -> HashMap<String, String> {
         let mut spellings = HashMap::new();
@@ -134,7 +134,7 @@ impl Targets {
         spellings
     }
 
-    /// Returns the file of a URL, through redirects and originals; `None` if there is none.
+    /// Returns the file of a URL, through redirects and originals; `None` if no file is found.
     pub(super) fn file_of(&self, url: &str) -> Option<&str> {
         let mut url = url.to_owned();
         for _ in 0..MAX_STEPS {
@@ -198,8 +198,8 @@ impl Captures {
             (_, Some(300..=303 | 307 | 308)) => Capture::Redirect(place),
             ("warc/revisit", Some(200..=299 | 304) | None) => Capture::Revisit(place),
             (_, Some(200..=299)) => Capture::Page(place, FileKind::of(mime)),
-            // A `metadata` record of another crawler has a line, too. The status of an answer with
-            // an odd head, or of an interim one, is not that in the index.
+            // A `metadata` record of another crawler also has a line. If a response has an odd
+            // head, or is an interim response, the status in the index is not the page's status.
             (_, None | Some(100..=199)) => match self.look_into(place) {
                 Some(mime) => Capture::Page(place, FileKind::of(&mime)),
                 None => return,
@@ -210,8 +210,8 @@ impl Captures {
         self.push(url, &line.timestamp, digest, capture);
     }
 
-    /// Returns the media type of the page in a record whose line in the index has no status; `None`
-    /// if it has none.
+    /// Returns the media type of the page in a record without a status in the index; `None` if the
+    /// record does not contain a page.
     fn look_into(&self, place: Place) -> Option<String> {
         let head = read_head(&self.paths[place.file], place.offset, 0).ok()?;
         if head.kind() == "resource" {
@@ -318,7 +318,8 @@ impl Captures {
         found
     }
 
-    /// Reads the ids of all records, by which revisits name their originals; an index has none.
+    /// Reads the ids of all records: revisits refer to their originals by id, and an index does not
+    /// contain ids.
     fn read_ids(&mut self) {
         if std::mem::replace(&mut self.has_ids, true) {
             return;
@@ -328,7 +329,7 @@ impl Captures {
                 continue;
             };
             loop {
-                // The index told of broken places.
+                // Indexing has already reported broken places.
                 match stream.next_record(0) {
                     Ok(None) => break,
                     Err(_broken) => {}
@@ -348,7 +349,7 @@ impl Captures {
         }
     }
 
-    /// Returns the URL that a redirect leads to.
+    /// Returns the target URL of a redirect.
     fn redirect(&self, url: &str, place: Place) -> Option<String> {
         let head = read_head(&self.paths[place.file], place.offset, HEAD).ok()?;
         let answer = head.http()?;

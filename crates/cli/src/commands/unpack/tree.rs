@@ -1,7 +1,7 @@
-//! The directory with the files, which has its name only once it is complete.
+//! The output directory, which gets its final name once it is complete.
 //!
-//! Invariant: everything is written into a new directory of our own, and every file is new there,
-//! so no link that stands anywhere is followed and no file is overwritten.
+//! Invariant: everything is written into a new directory, and every file in it is newly created, so
+//! no existing link is followed and no file is overwritten.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -20,7 +20,7 @@ use crate::terminal::say;
 /// Bytes that are copied at a time.
 const PIECE: usize = 64 << 10;
 
-/// A directory in progress; without [`Tree::complete`], it is removed.
+/// An unfinished directory. It is removed unless [`Tree::complete`] is called.
 pub(super) struct Tree {
     output: PathBuf,
     draft: DraftPath,
@@ -39,14 +39,14 @@ struct Unwritten {
 }
 
 impl Tree {
-    /// Begins the directory `output`, which must not exist, or be empty, unless `force` is given.
+    /// Begins the directory `output`. Unless `force` is given, it must be empty or not exist.
     pub(super) fn begin(output: &Path, force: bool) -> Result<Self, CliError> {
         let shown = output.display();
         let Some(name) = output.file_name() else {
             return Err(usage(format!("{shown} is no new directory"))
                 .with_remedy("--output names a directory that does not exist yet"));
         };
-        // Without a slash at its end.
+        // Without a trailing slash.
         let output = output.with_file_name(name);
         match fs::symlink_metadata(&output) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -86,8 +86,8 @@ impl Tree {
         self.draft.as_path()
     }
 
-    /// Writes a file, whose path is one of [`unpack::FileNames`]. Content that ends with an error
-    /// is written up to there.
+    /// Writes a file; its path comes from [`unpack::FileNames`]. If the content ends with an error,
+    /// the part before the error is written.
     pub(super) fn write_from(&self, path: &str, content: &mut dyn Read) -> Result<(), CliError> {
         let path = self.draft.as_path().join(path);
         let mut written = || -> io::Result<u64> {
@@ -102,7 +102,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Returns the fault of a file that does not fit on the disk before it can be written.
+    /// Returns the fault for a file that does not fit on the disk.
     pub(super) fn without_room(&self, path: &str, source: io::Error) -> CliError {
         self.unwritten(self.draft.as_path().join(path), source)
     }
@@ -117,8 +117,8 @@ impl Tree {
         .with_remedy("nothing is left of it; make room, or name a directory elsewhere")
     }
 
-    /// Gives the directory its name; returns the number of files and of bytes. What stands there is
-    /// moved to another name.
+    /// Gives the directory its final name, and returns the number of files and bytes. An existing
+    /// directory with that name is renamed.
     pub(super) fn complete(self, now: Timestamp) -> Result<(u64, u64), CliError> {
         let output = self.output;
         let named = self.draft.complete_with(|draft| {
@@ -140,7 +140,7 @@ impl Tree {
     }
 }
 
-/// Copies content up to its end, or to its first error; returns the number of bytes.
+/// Copies content up to its end or its first error. Returns the number of bytes.
 fn copy(content: &mut dyn Read, file: &mut File) -> io::Result<u64> {
     let (mut piece, mut copied) = (vec![0; PIECE], 0);
     while let Ok(length @ 1..) = content.read(&mut piece) {

@@ -1,13 +1,13 @@
-//! Journal and archive side by side: settled visits stand in the order of the archive, so one
-//! reading of both is enough.
+//! Compares journal and archive: settled visits are in archive order, so one reading of both is
+//! enough.
 //!
-//! Each settled visit has a span of a file, which begins where that of the visit before it ends. It
-//! has the record that the row names, and only records that a visit leaves. Between the spans there
-//! is nothing but the `warcinfo` at a file's beginning. The archive behind the last span was never
-//! settled: the crawl cuts it off when it goes on.
+//! Each settled visit has a span of a file, which begins where the previous visit's span ends. The
+//! span contains the record that the row names, and only records that a visit writes. Only the
+//! `warcinfo` record at the beginning of a file is outside the spans. The archive after the last
+//! span was never settled: the crawl cuts it off when it continues.
 //!
-//! Files of other crawlers are only read: what is broken or odd in them is counted, and is no
-//! complaint. Each of them must open, and have the records that rows name. The politeness of other
+//! Other crawlers' files are only read: damage and oddities in them are counted but are not
+//! complaints. Each file must open, and contain the records that rows name. The politeness of other
 //! crawlers is not checked.
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -31,7 +31,8 @@ use crate::commands::journal::records;
 use crate::crawl_directory;
 use crate::progress::SlowProgress;
 
-/// Bytes of a `warcinfo` record that are read: settings are a few KiB, and it has no list of seeds.
+/// Maximum bytes of a `warcinfo` record that are read. It contains a few KiB of settings, without a
+/// list of seeds.
 pub(super) const MAX_WARCINFO: usize = 1 << 20;
 
 /// The counts of an archive.
@@ -47,16 +48,16 @@ pub(super) struct Counts {
     metadata: u64,
     /// Texts of pages that were left out.
     conversions: u64,
-    /// Files of other crawlers, and what is in them.
+    /// Other crawlers' files, and the records in these files.
     pub(super) foreign_files: u64,
     pub(super) foreign_records: u64,
-    /// Places in them that cannot be read.
+    /// Unreadable places in other crawlers' files.
     pub(super) foreign_broken: u64,
-    /// Deviations from the standard in their readable records.
+    /// Deviations from the standard in readable records of other crawlers.
     pub(super) foreign_oddities: u64,
-    /// Behind the last settled visit.
+    /// Bytes after the last settled visit.
     pub(super) unsettled_bytes: u64,
-    /// Settled visits that the archive lost, as in a power cut: they will be made again.
+    /// Settled visits that the archive lost, as in a power cut. They will be repeated.
     pub(super) lost_visits: u64,
 }
 
@@ -64,20 +65,20 @@ pub(super) struct Counts {
 pub(super) struct Archive<'a> {
     files: VecDeque<PathBuf>,
     foreign: Vec<PathBuf>,
-    /// The offsets of the records in files of other crawlers that rows name.
+    /// Offsets of the records in other crawlers' files that rows name.
     named: HashMap<String, HashSet<u64>>,
     open: Option<Open>,
     /// The canonical form of the crawl's URLs.
     form: CanonicalForm,
     politeness: Politeness,
     counts: Counts,
-    /// The number of the journal's `Archived` records so far.
+    /// Number of the journal's `Archived` records so far.
     syncs: u64,
-    /// Set at the first lost visit: later visits that may be lost are counted as lost unread.
+    /// Set at the first lost visit: later visits that may be lost count as lost without being read.
     torn: bool,
     /// The end of the last settled visit that is archived.
     end: Option<ArchiveEnd>,
-    /// The beginning of the archive behind files of other crawlers. It is durable before the first
+    /// The beginning of the archive after other crawlers' files. It is durable before the first
     /// visit.
     begins: Option<ArchiveEnd>,
     complaints: &'a mut Complaints,
@@ -98,7 +99,7 @@ struct Visit<'a> {
     row: &'a VisitRecord,
     span: &'a ArchiveSpan,
     reached: &'a [PageUrl],
-    /// The address whose pace its host shared.
+    /// Address whose pace its host shared.
     address: Option<IpAddr>,
 }
 
@@ -135,7 +136,7 @@ impl<'a> Archive<'a> {
         }
     }
 
-    /// Reads the journal in `state` once more, and the archive with it.
+    /// Reads the journal in `state` again, together with the archive.
     pub(super) fn read(&mut self, state: &Path, journal: &Journal) -> Result<(), StoreFault> {
         let mut revoked = revocations(state)?;
         for record in records(state, "visits compared with the archive")? {
@@ -157,8 +158,8 @@ impl<'a> Archive<'a> {
         Ok(())
     }
 
-    /// Compares a settled visit with its span of the archive. The record of a visit without a span
-    /// is in a file of another crawler, if anywhere.
+    /// Compares a settled visit with its span of the archive. If a visit has no span, its record
+    /// can only be in another crawler's file.
     fn compare(&mut self, settled: &SettledVisit, journal: &Journal, revoked: &mut Revocations) {
         let row = &settled.visit.row;
         let Some(span) = &settled.visit.archived else {
@@ -178,7 +179,7 @@ impl<'a> Archive<'a> {
         if revoked.take(row) == Some(Revocation::Lost) {
             return;
         }
-        // Older visits are durable for certain: see `archive_tail.rs` in the store.
+        // Older visits are certainly durable: see `archive_tail.rs` in the store.
         let may_be_lost = self.syncs + 1 >= journal.archived && !journal.is_durable(span);
         let visit = Visit {
             row,
@@ -232,7 +233,7 @@ impl<'a> Archive<'a> {
         }
     }
 
-    /// Returns the counts and the end of the last visit. Bytes behind it count as unsettled.
+    /// Returns the counts and the end of the last visit. Bytes after it count as unsettled.
     pub(super) fn end(mut self) -> (Counts, politeness::Counts, Option<ArchiveEnd>) {
         if let Some(open) = self.open.take() {
             self.counts.unsettled_bytes += open.length - open.at.min(open.length);
@@ -256,7 +257,7 @@ impl<'a> Archive<'a> {
         let complaints = self.complaints.count;
         let found = self.enter(visit.span).and_then(|()| self.read_span(visit));
         if found.is_err() && may_be_lost && self.complaints.count == complaints {
-            // The rest of its span belongs to no visit any more.
+            // The rest of its span no longer belongs to a visit.
             self.torn = true;
             self.counts.lost_visits += 1;
             return;
@@ -273,7 +274,7 @@ impl<'a> Archive<'a> {
         }
     }
 
-    /// Opens the file of a span, unless it is open.
+    /// Opens the file of a span, unless it is already open.
     fn enter(&mut self, span: &ArchiveSpan) -> Result<(), String> {
         let file = &span.file;
         if self.open.as_ref().is_some_and(|open| open.name == *file) {
@@ -364,8 +365,8 @@ impl<'a> Archive<'a> {
             return;
         };
         let first = std::mem::replace(first, false);
-        // The address shared its pace only with requests that were sent there: other requests
-        // count for their hosts alone.
+        // Only requests that were sent to this address share its pace. Other requests count only
+        // for their hosts.
         let sent_to: Option<IpAddr> = record
             .field("WARC-IP-Address")
             .and_then(|field| field.parse().ok());
@@ -393,7 +394,7 @@ impl Visit<'_> {
     ) -> Result<(), String> {
         let kind = record.kind();
         let target = record.target().unwrap_or_default();
-        // A record names the URL as it was requested, a row its canonical form.
+        // A record contains the URL as requested, a row its canonical form.
         let url = record.page_url(form);
         let page = self.row.final_url.as_ref().unwrap_or(&self.row.url);
         let is_known = match kind {
@@ -405,7 +406,7 @@ impl Visit<'_> {
                 let kept = if self.row.kept { "kept" } else { "not kept" };
                 return Err(format!("a {kind} record for a page that was {kept}"));
             }
-            // A robots.txt of any host that was read on the way.
+            // A robots.txt that was read for a host on the way.
             "resource" if is_before => true,
             "response" if !is_before => return Err("a response that no row names".to_owned()),
             "response" | "request" | "metadata" => {

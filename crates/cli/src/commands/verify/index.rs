@@ -1,9 +1,9 @@
-//! Index and archive side by side: each capture has its line, each line its record, and the lines
-//! are sorted.
+//! Compares index and archive: each capture has a line, each line has a record, and the lines are
+//! sorted.
 //!
-//! The archive behind the last settled visit is not compared: it is cut off when the crawl goes on,
-//! and the index with it. Captures that the index does not cover yet, after a kill, are counted:
-//! they are indexed then.
+//! The archive after the last settled visit is not compared: when the crawl continues, this part is
+//! cut off, and so is its part of the index. Captures that the index does not cover yet, after a
+//! kill, are counted: they are indexed when the crawl continues.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! The consistency of the journal by itself: each record is possible after those before it.
+//! Checks the internal consistency of the journal: each record must be possible after the preceding
+//! records.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -21,37 +22,36 @@ pub(super) struct Journal {
     pub(super) records: u64,
     /// Revoked rows.
     pub(super) revoked: u64,
-    /// The number of `Archived` records, and the place in the last one.
+    /// Number of `Archived` records, and the place in the last one.
     pub(super) archived: u64,
     durable: Option<ArchivePlace>,
-    /// Originals of duplicates that were not kept. Their duplicates are reported by the second
-    /// reading of the journal.
+    /// Originals of duplicates that were not kept. The second reading of the journal reports their
+    /// duplicates.
     pub(super) dangling: HashSet<UrlKey>,
-    /// Pages whose visits began and have no later record.
+    /// Pages whose visits began, without a later record.
     pub(super) under_way: HashSet<UrlKey>,
     /// The page of each queue entry, by its sequence number.
     pages: Vec<UrlKey>,
-    /// The queue entries that wait.
+    /// True for each queue entry that waits, by sequence number.
     waiting: Vec<bool>,
     kept: HashSet<UrlKey>,
-    /// The number of rows that name each page as their original.
+    /// Number of rows that name each page as their original.
     originals: HashMap<UrlKey, u64>,
-    /// Pages whose row was revoked and that have no other yet.
+    /// Pages whose row was revoked and not replaced yet.
     void: HashSet<UrlKey>,
-    /// Pages admitted by a visit that has not ended. It ends as the original's, or the duplicates
-    /// of the page are queued again.
+    /// Pages admitted by a visit that is still running. Either the visit ends and keeps the page as
+    /// an original, or the duplicates of the page are requeued.
     admitted: HashSet<UrlKey>,
     /// URLs that were queued, reached by a redirect, or held for the end of a claim.
     known: SeenKeys,
-    /// URLs that a revoked visit reached, and nothing else since.
+    /// URLs that only a revoked visit has reached so far.
     unreached: HashSet<UrlKey>,
-    /// Domains with links that were left out because they have hosts enough.
+    /// Domains whose further hosts were left out because of the limit on hosts per domain.
     full_domains: HashSet<UrlKey>,
 }
 
 impl Journal {
-    /// Returns a journal of which nothing is known, whose visits are all in the archive for
-    /// certain.
+    /// Returns an empty journal that treats all visits as durably archived.
     pub(super) fn of_durable_visits() -> Self {
         Self {
             archived: u64::MAX,
@@ -90,7 +90,7 @@ impl Journal {
         self.known.contains(key.as_u64()) && !self.unreached.contains(&key)
     }
 
-    /// Returns true if further hosts of the URL's domain were left out.
+    /// Returns true if hosts of the URL's domain were left out.
     pub(super) fn has_hosts_enough(&self, url: &PageUrl) -> bool {
         let domain = UrlKey::of_name(url.registrable_domain());
         self.full_domains.contains(&domain)
@@ -242,7 +242,7 @@ impl Journal {
         }
         let discovered = &entry.discovered;
         match self.place(entry.sequence) {
-            // It waits in its old place again.
+            // It waits again in its old place.
             Some(place) if self.pages[place] == discovered.url.key() => self.waiting[place] = true,
             _ => self.queue(entry.sequence, std::slice::from_ref(discovered), complaints),
         }

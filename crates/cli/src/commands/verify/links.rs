@@ -1,15 +1,15 @@
-//! The links of archived pages: the journal knows each URL that no rule leaves out.
+//! Checks the links of archived pages: the journal must know each URL that no rule leaves out.
 //!
-//! The journal has the links of a page that were new when it was read. If one of them was lost, it
-//! says nothing of it. So the pages are read from the archive again, and their links are judged as
-//! `crawler skipped` judges them: by the scope, traps, nofollow and `--max-depth`. A link that no
-//! rule leaves out must have been queued, visited, reached by a redirect, or held for the end of a
+//! The journal contains the links of a page that were new when the page was read. A lost link
+//! leaves no trace in it. So the pages are read from the archive again, and their links are judged
+//! as in `crawler skipped`: by the scope, traps, nofollow and `--max-depth`. A link that no rule
+//! leaves out must have been queued, visited, reached by a redirect, or held until the end of a
 //! claim.
 //!
-//! A visit may have begun before a seed widened the scope, so a seed counts once all visits that
-//! were under way have ended. Traps depend on the date, and of the domains with too many hosts the
-//! journal names one for each page: as many links of a page may be unknown as the crawl left out by
-//! these rules.
+//! A visit may have begun before a seed widened the scope, so a seed counts only after all visits
+//! that were running have ended. Traps depend on the date, and the journal names only one domain
+//! with too many hosts per page. So the number of unknown links per page may be up to the number
+//! that the crawl left out by these rules.
 //!
 //! Not checked: pages whose text is not in this archive (left-out duplicates, pages of earlier
 //! crawls), requisites, entries of sitemaps and feeds, and crawls of several nodes.
@@ -32,10 +32,10 @@ use crate::commands::scope_in_force;
 use crate::read_again::{ArchivedPages, BATCH};
 use crate::settings::Settings;
 
-/// The counts of the links of archived pages.
+/// Counts of links on archived pages.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(super) struct Counts {
-    /// Links to pages, once for each page that has them.
+    /// Links to pages, counted once per page that contains them.
     links_checked: u64,
 }
 
@@ -44,17 +44,17 @@ struct Links<'a> {
     journal: &'a Journal,
     pages: ArchivedPages,
     scope: SettledScope,
-    /// Visits whose pages are to be read.
+    /// Visits whose pages will be read next.
     batch: Vec<FinishedVisit>,
     counts: Counts,
 }
 
-/// The scope of all visits that are under way.
+/// The scope that all running visits share.
 struct SettledScope {
     scope: Scope,
-    /// Seeds, each with the number of leases before it.
+    /// New seeds, each with the number of leases before it.
     coming: VecDeque<(u64, PageUrl)>,
-    /// The entries under way, each with the number of leases before its own.
+    /// Entries of running visits, each with the number of leases before its own lease.
     under_way: HashMap<u64, u64>,
     leases: u64,
 }
@@ -83,7 +83,7 @@ pub(super) fn check(
     for record in records(state, "records whose links were checked")? {
         let record = record?;
         if links.scope.apply(&record) {
-            // Their pages were read in the scope before.
+            // The pages in the batch were read with the old scope.
             links.read(complaints);
             links.scope.widen();
         }
@@ -103,8 +103,7 @@ pub(super) fn check(
 }
 
 impl Links<'_> {
-    /// Reads the pages of the batch. One that cannot be read any more is reported as damage of the
-    /// archive.
+    /// Reads the pages of the batch. An unreadable page is reported as damage of the archive.
     fn read(&mut self, complaints: &mut Complaints) {
         let batch = std::mem::take(&mut self.batch);
         let read = |visit: FinishedVisit| {
@@ -122,7 +121,7 @@ impl Links<'_> {
         }
     }
 
-    /// Returns the links of a page that the journal does not know, and that no rule leaves out.
+    /// Returns the links of a page that the journal does not know although no rule leaves them out.
     fn unexplained(
         &mut self,
         visit: &FinishedVisit,
@@ -193,7 +192,7 @@ impl SettledScope {
             .extend(seeds.map(|seed| (leases, seed.url.clone())));
     }
 
-    /// Adds the seeds that all visits under way know.
+    /// Adds the seeds that were known to all running visits when they began.
     fn widen(&mut self) {
         let begun = self.under_way.values().copied().min();
         while let Some((_, seed)) = self

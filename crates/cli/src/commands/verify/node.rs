@@ -1,8 +1,8 @@
-//! The archive of a node against the store of its crawl: each visit that the node settled stands in
-//! its archive, and each visit in the archive before its end is settled.
+//! Compares the archive of a node with the store of its crawl: each visit that the node settled
+//! must be in its archive, and each visit in the archive before its end must be settled.
 //!
-//! The rows of the node's terms are those of its archive in their order, so a mirror of them is
-//! read beside the archive as a journal is.
+//! The rows of the node's terms are in the same order as its archive. So a mirror of these rows is
+//! compared with the archive just like a journal.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -48,7 +48,7 @@ pub(super) fn run(
     let archive_directory = crawl_directory::archive(directory);
     let mirror = match crawl_directory::node_mark(directory)? {
         Some(mark) => NodeMirror::of_mark(url, mark)?,
-        // A crawl that was imported.
+        // An imported crawl.
         None => {
             let files = crawl_directory::archive_files(&archive_directory).unwrap_or_default();
             let names = files.iter().filter_map(|path| name_of(path));

@@ -1,23 +1,23 @@
-//! Checks that hosts were asked politely, as far as archive and journal record it.
+//! Checks that requests to hosts were polite, using the records in archive and journal.
 //!
-//! The archive has a `request` record, with the time at which it was sent, for each request that
-//! was answered and kept. It does not have the end of an answer. The journal has, with each visit
-//! that ended, the time before which the host was not to be asked again, as the pacer computed it
-//! (delay, response time, Crawl-delay, requests to slow down). So four things are checked:
-//! - From one request to a host to the next, the delay passed (the shortest of that in the archive
-//!   file's settings, that of the last session and those of control.toml), and the Crawl-delay of
-//!   its robots.txt, as far as the settings obey it.
-//! - No visit asked its host before the time that the visit before it had named.
-//! - After a session that died, no visit asked its host before the host's last known wait had
-//!   passed since the restart (the response time counts), because the host may have been asked just
-//!   before the death ([`Pace::after_restart`]).
-//! - If hosts share their pace (`--group-by`), the delay also passed from one request to a group to
-//!   the next.
+//! The archive contains a `request` record with its send time for each request whose response was
+//! kept. It does not contain the end time of a response. For each visit that ended, the journal
+//! contains the earliest time of the host's next request, as the pacer computed it (delay, response
+//! time, Crawl-delay, requests to slow down). So four rules are checked:
+//! - Between two requests to a host, the delay passed (the shortest of the delays in the archive
+//!   file's settings, in the last session and in control.toml), and the Crawl-delay of its
+//!   robots.txt, up to the limit in the settings.
+//! - No visit sent a request to its host before the earliest time that the previous visit recorded.
+//! - After a session died, no visit sent a request to its host before the host's last known wait
+//!   (including the response time) had passed since the restart, because the dead session may have
+//!   sent a request just before it died ([`Pace::after_restart`]).
+//! - If hosts share their pace (`--group-by`), the delay also passed between two requests to a
+//!   group.
 //!
-//! Requests that are not archived are not checked: those for robots.txt, for pages that were left
-//! out, and attempts without an answer. If several requests to a host were allowed at a time,
-//! nothing is checked. If the machine's clock was set during the crawl, dates are shifted as the
-//! journal says, and requests that may have been under way at that time are not checked.
+//! Requests that are not archived are not checked: requests for robots.txt and for left-out pages,
+//! and attempts without a response. If concurrent requests to a host were allowed, the check is
+//! skipped. If the machine's clock was set during the crawl, dates are shifted by the offset in the
+//! journal, and requests that may have been in flight at that time are not checked.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -31,11 +31,12 @@ use web::{Group, Host, Pace, PageUrl, RestartRule, RobotsRules, Timestamp};
 use super::Complaints;
 use crate::settings::Settings;
 
-/// The tolerance of comparisons: times are stored in milliseconds, and clocks are corrected now and
-/// then.
+/// Tolerance of comparisons: times are stored in milliseconds, and clocks are occasionally
+/// corrected.
 const TOLERANCE: Duration = Duration::from_millis(10);
 
-/// Requests of a host that may have been under way, or dated, when the machine's clock was set.
+/// Number of requests per host that are not checked after the machine's clock was set: they may
+/// have been in flight, or dated, at that time.
 const UNSURE: u8 = 2;
 
 /// The counts of requests.
@@ -44,9 +45,9 @@ pub(super) struct Counts {
     /// Requests in the archive.
     pub(super) requests: u64,
     pub(super) hosts: u64,
-    /// Requests that were compared with an earlier one to the same host.
+    /// Requests that were compared with an earlier request to the same host.
     pub(super) compared: u64,
-    /// Requests among them that came too soon.
+    /// Compared requests that came too soon.
     pub(super) too_soon: u64,
 }
 
@@ -54,14 +55,14 @@ pub(super) struct Counts {
 pub(super) struct Politeness {
     /// The settings of the last session.
     settings: Settings,
-    /// The shortest delay and the shortest ceiling of delays that control.toml ordered.
+    /// Shortest delay and shortest delay ceiling set by control.toml.
     ordered: (Option<Duration>, Option<Duration>),
     /// The settings when the current archive file was begun.
     of_file: Option<Settings>,
     hosts: HashMap<Host, RequestedHost>,
     /// The time of the last request to each group.
     groups: HashMap<Group, Timestamp>,
-    /// By how much dates are ahead of the clock by which hosts wait, and by how much behind it.
+    /// Offsets of archive dates from the clock used for waits: ahead, behind.
     dates: (Duration, Duration),
     counts: Counts,
 }
@@ -72,26 +73,26 @@ pub(super) struct Request<'a> {
     pub(super) at: Timestamp,
     /// True if its visit began with it.
     pub(super) first: bool,
-    /// The address whose pace its host shared, if the request was sent there.
+    /// Address whose pace its host shared, if the request was sent to this address.
     pub(super) address: Option<IpAddr>,
 }
 
 #[derive(Default)]
 struct RequestedHost {
     last: Option<Timestamp>,
-    /// The time before which it was not to be asked, by the last visit that ended.
+    /// Earliest time of the next request, as recorded by the last visit that ended.
     ready: Timestamp,
-    /// The host's pace as recorded, including visits that are not archived (yet).
+    /// Recorded pace of the host, including visits that are not archived (yet).
     known: Pace,
-    /// The number of its next requests that are not compared, because the machine's clock was set.
+    /// Number of its next requests that are not compared because the machine's clock was set.
     unsure: u8,
-    /// The Crawl-delay of its robots.txt, and the number of requests since that was read.
+    /// Crawl-delay of its robots.txt, and the number of requests since the file was read.
     crawl_delay: Option<(Duration, u32)>,
 }
 
 impl Politeness {
-    /// Begins a check. `ordered` has the shortest delay, and the shortest ceiling of delays, that
-    /// was in force while the crawl ran.
+    /// Begins a check. `ordered` contains the shortest delay and the shortest delay ceiling that
+    /// control.toml set while the crawl ran.
     pub(super) fn new(settings: &Settings, ordered: (Option<Duration>, Option<Duration>)) -> Self {
         Self {
             settings: settings.clone(),
@@ -104,7 +105,7 @@ impl Politeness {
         }
     }
 
-    /// Starts an archive file, whose `warcinfo` record has this block.
+    /// Starts an archive file whose `warcinfo` record has this block.
     pub(super) fn begin_file(&mut self, warcinfo: &[u8]) {
         let text = String::from_utf8_lossy(warcinfo);
         let settings: String = text
@@ -112,8 +113,8 @@ impl Politeness {
             .filter_map(|line| line.strip_prefix("setting: "))
             .flat_map(|line| [line, "\n"])
             .collect();
-        // The settings of another version may have unknown options: then the last session's count
-        // alone.
+        // The settings of another version may contain unknown options. In that case only the last
+        // session's settings count.
         self.of_file = toml::from_str(&settings).ok();
     }
 
@@ -181,7 +182,7 @@ impl Politeness {
         let mut wanted = least;
         if let Some((delay, since)) = &mut host.crawl_delay {
             *since += 1;
-            // The first request after robots.txt was read may have been under way before.
+            // The first request after robots.txt was read may have been sent before.
             if *since > 1 && !self.settings.ignore_robots {
                 wanted = wanted.max((*delay).min(longest));
             }
@@ -204,8 +205,8 @@ impl Politeness {
         };
         let ready = (host.ready + ahead).before(behind);
         self.counts.compared += 1;
-        // Redirects lead to a host between its own visits, and may be archived after a later
-        // request.
+        // Redirects cause requests to a host between its own visits, and may be archived after a
+        // later request.
         let passed = at.since(last).max(last.since(at));
         if passed + TOLERANCE < wanted {
             self.counts.too_soon += 1;
@@ -223,8 +224,8 @@ impl Politeness {
         }
     }
 
-    /// Returns the group of a request, and its distance from the latest other one to it. The first
-    /// request has none, and none has one if the settings changed.
+    /// Returns the group of a request, and the time since the latest other request to the group.
+    /// Returns `None` for the first request, and if the grouping changed between sessions.
     fn group_distance(&mut self, request: &Request<'_>) -> Option<(Group, Duration)> {
         let group_by = self.settings.group_by();
         if self
@@ -254,8 +255,8 @@ impl Politeness {
         host.known = host.known.then(pace);
     }
 
-    /// Applies the start of a session after one that died. The waits of hosts follow from their
-    /// known paces and from the settings, whatever rule that session used.
+    /// Applies the start of a session after a session that died. The waits of hosts are computed
+    /// from their known paces and the settings, regardless of the rule that the dead session used.
     fn apply_restart(&mut self, at: Timestamp, least_wait: Duration, factor: u32) {
         self.apply_session_end();
         let rule = RestartRule {
@@ -269,7 +270,7 @@ impl Politeness {
         }
     }
 
-    /// Applies the start or end of a session: dates are those of its own clock.
+    /// Applies the start or end of a session: its dates start without an offset.
     fn apply_session_end(&mut self) {
         self.dates = (Duration::ZERO, Duration::ZERO);
     }
@@ -285,7 +286,7 @@ impl Politeness {
         self.groups.retain(|_, last| *last <= now);
     }
 
-    /// Applies a change of the machine's clock during a session, which dates follow.
+    /// Applies a change of the machine's clock during a session. Dates follow the change.
     fn apply_clock_set(&mut self, ahead: Duration, behind: Duration) {
         self.dates = (ahead, behind);
         for host in self.hosts.values_mut() {
@@ -294,12 +295,12 @@ impl Politeness {
         self.groups.clear();
     }
 
-    /// Returns the settings of the last session and, if they are known, of the archive file.
+    /// Returns the settings of the last session and, if known, of the archive file.
     fn all_settings(&self) -> impl Iterator<Item = &Settings> {
         std::iter::once(&self.settings).chain(&self.of_file)
     }
 
-    /// Returns the shortest ceiling of delays that was in force.
+    /// Returns the shortest delay ceiling in effect.
     fn longest(&self) -> Duration {
         let ceilings = self.all_settings().map(|settings| settings.max_delay.0);
         ceilings.chain(self.ordered.1).min().unwrap_or_default()

@@ -1,11 +1,11 @@
-//! Politeness by the journal alone: the last request of each archived visit.
+//! Checks politeness by the journal alone: the last request of each archived visit.
 //!
-//! The archive has every request, and reading it takes as long as the crawl is large. The journal
-//! has, for each visit, the time of its last request. So [`Politeness`] gets these, and the
-//! settings in the first record of each archive file. It sees fewer requests than `crawler verify`
-//! does, and judges them by the same rules.
+//! The archive contains every request, but takes long to read for a large crawl. The journal
+//! contains the time of the last request of each visit. So [`Politeness`] gets these requests, and
+//! the settings in the first record of each archive file. It sees fewer requests than in
+//! `crawler verify`, and applies the same rules.
 //!
-//! Visits that no response ended, and those in archives of other crawlers, are not checked.
+//! Visits that ended without a response, and visits in other crawlers' archives, are not checked.
 
 use std::path::PathBuf;
 
@@ -20,16 +20,16 @@ use crate::cli_error::CliError;
 use crate::settings::Settings;
 use crate::{control, crawl_directory};
 
-/// The prefix of complaints in a list of several kinds.
+/// Prefix of complaints in a mixed list.
 const PREFIX: &str = "politeness: ";
 
 /// A check of requests in the order of the journal.
 pub(in crate::commands) struct JournalPoliteness {
     politeness: Politeness,
     complaints: Complaints,
-    /// The files of the archive; none if there is no archive.
+    /// The files of the archive; `None` without an archive.
     files: Option<Vec<PathBuf>>,
-    /// The archive file of the last visit, and true if its settings are known.
+    /// Archive file of the last visit, and true if its settings are known.
     file: Option<(String, bool)>,
 }
 
@@ -49,7 +49,7 @@ impl JournalPoliteness {
         })
     }
 
-    /// Begins a check of a shared crawl, whose nodes have the archives: its settings alone count.
+    /// Begins a check of a shared crawl. Its archives are on the nodes, so only its settings count.
     pub(in crate::commands) fn without_archive(settings: &Settings) -> Self {
         Self {
             politeness: Politeness::new(settings, (None, None)),
@@ -59,7 +59,7 @@ impl JournalPoliteness {
         }
     }
 
-    /// Applies a record of the journal, in its order.
+    /// Applies the next record of the journal.
     pub(in crate::commands) fn apply(&mut self, record: &Record) {
         if let Record::Settled(settled) = record {
             self.check(settled);
@@ -84,14 +84,14 @@ impl JournalPoliteness {
             url: row.final_url.as_ref().unwrap_or(&row.url),
             at: row.fetched_at,
             first: row.final_url.is_none(),
-            // The journal does not have the address to which a request was sent.
+            // The journal does not contain the target address of a request.
             address: None,
         };
         self.politeness
             .check_request(row, &request, &mut self.complaints);
     }
 
-    /// Enters the archive file of this name. Returns true if its settings are known.
+    /// Switches to the archive file with this name. Returns true if its settings are known.
     fn begin_file(&mut self, name: &str) -> bool {
         if self.files.is_none() {
             return true;
@@ -118,7 +118,7 @@ impl JournalPoliteness {
         (record.kind() == "warcinfo").then_some(record.block)
     }
 
-    /// Returns what was found.
+    /// Returns the result.
     pub(in crate::commands) fn end(self) -> Checked {
         let counts = self.politeness.counts();
         let texts = self.complaints.texts.into_iter();

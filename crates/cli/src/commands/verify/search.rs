@@ -1,9 +1,9 @@
-//! The search index against rows: every unique page with text that is settled and covered is in it
-//! exactly once, at its position in the archive, and nothing else is.
+//! Compares the search index with the rows: every settled and covered unique page with text must be
+//! in the index exactly once, at its position in the archive, and no other page may be in it.
 //!
-//! Pages behind the last settled one are ignored: a kill leaves them, and the crawl removes them
-//! when it goes on. Positions are compared in sorted lists of bounded length, a part of the archive
-//! at a time: the rows are read once for every four million pages.
+//! Pages after the last settled page are ignored: a kill leaves them, and the crawl removes them
+//! when it continues. Positions are compared in sorted lists of bounded length, one part of the
+//! archive at a time: the rows are read once per four million pages.
 
 use std::path::Path;
 
@@ -22,14 +22,14 @@ const AT_A_TIME: usize = 4_000_000;
 pub(super) struct Counts {
     /// Pages that can be searched.
     pub(super) indexed_pages: u64,
-    /// 1 if the index is of another version's format: it is whole, but was not compared.
+    /// 1 if the index has another version's format: it is intact, but was not compared.
     pub(super) indexes_of_other_format: u64,
 }
 
 /// The position of a record: the number of its file, and its offset.
 type RecordPosition = (Option<u64>, u64);
 
-/// Compares the index of a crawl with its rows, where there is one.
+/// Compares the index of a crawl with its rows, if the index exists.
 pub(super) fn check(
     crawl: &Path,
     state: &Path,
@@ -67,7 +67,7 @@ pub(super) fn check(
     })
 }
 
-/// Compares positions from `begin` on, as many as fit; returns the position to continue at.
+/// Compares positions from `begin` until the list is full. Returns the position to continue at.
 fn check_from(
     begin: RecordPosition,
     finder: &Finder,
@@ -102,7 +102,7 @@ fn check_from(
     Ok(cut)
 }
 
-/// Returns true if the index must have the page.
+/// Returns true if the index must contain the page.
 fn is_expected(row: &VisitRecord, position: RecordPosition, finder: &Finder) -> bool {
     // Only text has a charset.
     is_covered(position, finder)
@@ -111,8 +111,8 @@ fn is_expected(row: &VisitRecord, position: RecordPosition, finder: &Finder) -> 
         && search_index::has(finder.rules(), row.fate)
 }
 
-/// Returns true if the index covers this position. The crawl removes what it has behind that when
-/// it is continued.
+/// Returns true if the index covers this position. Entries after the covered part are removed when
+/// the crawl is continued.
 fn is_covered(position: RecordPosition, finder: &Finder) -> bool {
     let covered = finder.covered();
     covered.is_some_and(|end| position < (crawl_directory::file_number(&end.file), end.end))
@@ -145,11 +145,11 @@ fn compare(rows: &[RecordPosition], found: &[RecordPosition], complaints: &mut C
     }
 }
 
-/// The smallest of many positions, not below `begin`, in bounded memory.
+/// The smallest of many positions at or after `begin`, in bounded memory.
 struct Smallest {
     begin: RecordPosition,
     kept: Vec<RecordPosition>,
-    /// The first position that was not kept, if any was not.
+    /// The first position that was dropped, if any.
     cut: Option<RecordPosition>,
 }
 

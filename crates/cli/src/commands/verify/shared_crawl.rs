@@ -1,8 +1,8 @@
-//! The check of a shared crawl: its rows against each other, and the times of its visits.
+//! Checks a shared crawl: its rows against each other, and the times of its visits.
 //!
-//! The store has, for each archived visit, the time of its last request, by the clock of its node.
-//! The requests before it, as of redirects, are in the archives: `crawler verify DIR --store URL`
-//! checks them node by node.
+//! For each archived visit, the store contains the time of its last request, by the node's clock.
+//! Earlier requests of a visit, such as redirects, are in the archives:
+//! `crawler verify DIR --store URL` checks them per node.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -28,10 +28,10 @@ struct Report {
     live_terms: u64,
     journal_rows: u64,
     admission_rows: u64,
-    /// URLs on their way from one node to another.
+    /// URLs in transfer from one node to another.
     links: u64,
     revoked: u64,
-    /// Left-out pages that are visited again, because their original is gone.
+    /// Left-out pages that will be visited again because their original is gone.
     due: u64,
     politeness: Requests,
     complaints_in_all: u64,

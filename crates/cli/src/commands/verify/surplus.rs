@@ -1,8 +1,9 @@
-//! The archive behind the journal's end, and the journal's own end.
+//! Checks the archive after the journal's end, and the end of the journal itself.
 //!
-//! A kill leaves visits that were under way, in an open file: they are set aside when the crawl
-//! goes on, and made again. Anything else behind the last settled visit proves that the journal
-//! ends before the archive, as an older state or a cut journal does: that is a complaint.
+//! A kill leaves running visits in an open file. When the crawl continues, they are set aside and
+//! repeated. Anything else after the last settled visit proves that the journal ends before the
+//! archive, for example because the state is an older copy or the journal was cut. This is a
+//! complaint.
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +24,7 @@ use crate::crawl_directory;
 use crate::settings::Settings;
 use crate::terminal::pasted;
 
-/// The records behind the journal's end.
+/// The records after the journal's end.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(super) struct Counts {
     /// Readable records, except the `warcinfo` of each file.
@@ -32,7 +33,7 @@ pub(super) struct Counts {
     unsettled_visits: u64,
 }
 
-/// Checks the archive behind `end`, the end of the last settled visit.
+/// Checks the archive after `end`, the end of the last settled visit.
 pub(super) fn check(
     settings: &Settings,
     end: Option<&ArchiveEnd>,
@@ -51,13 +52,13 @@ pub(super) fn check(
             path.display()
         ));
     }
-    // Files of other crawlers are behind no end.
+    // Other crawlers' files are never after an end.
     let others = crawl_directory::archive_files(&archive)
         .is_ok_and(|files| end.is_none() && files.iter().any(|path| is_foreign(path)));
     let behind = match settled_behind(&archive, &settings.warc_prefix, end) {
         Ok(_) if others => Vec::new(),
         Ok(files) => files,
-        // The readings before have complained.
+        // The earlier readings have already complained.
         Err(SinkFault::Foreign { .. }) => Vec::new(),
         Err(error) => return Err(fault(&error)),
     };
@@ -106,7 +107,7 @@ pub(super) fn check(
     Ok(counts)
 }
 
-/// Checks that the journal is whole and has not become shorter.
+/// Checks that the journal is complete and has not become shorter.
 fn check_journal(settings: &Settings, complaints: &mut Complaints) -> Result<(), CliError> {
     let missing = crawl_directory::missing_journal(&settings.out)?;
     if missing > 0 {
@@ -125,7 +126,7 @@ fn check_journal(settings: &Settings, complaints: &mut Complaints) -> Result<(),
     Ok(())
 }
 
-/// Returns our files with bytes behind `end`, and the offsets of these.
+/// Returns our files with bytes after `end`, and the offsets where these bytes begin.
 fn files_behind(archive: &Path, end: Option<&ArchiveEnd>) -> Vec<(PathBuf, u64)> {
     let files = crawl_directory::archive_files(archive).unwrap_or_default();
     let number = crawl_directory::file_number;
@@ -142,18 +143,18 @@ fn files_behind(archive: &Path, end: Option<&ArchiveEnd>) -> Vec<(PathBuf, u64)>
     .collect()
 }
 
-/// The bytes of a file behind the end.
+/// The bytes of a file after the end.
 #[derive(Default)]
 struct UnsettledBytes {
     /// Whole records, except a `warcinfo`.
     records: u64,
-    /// Bytes that are in no record.
+    /// Bytes outside records.
     garbage: u64,
-    /// True if a whole record follows some of them, which no torn write leaves.
+    /// True if a complete record follows such bytes: a torn write cannot leave this.
     is_mixed: bool,
 }
 
-/// Reads a file from `from` on.
+/// Reads a file from the offset `from`.
 fn rest_of(path: &Path, from: u64) -> Result<UnsettledBytes, ReadFault> {
     let length = std::fs::metadata(path).map_or(0, |file| file.len());
     let (mut rest, mut at) = (UnsettledBytes::default(), from);

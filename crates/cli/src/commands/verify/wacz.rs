@@ -1,5 +1,5 @@
-//! The check of any WACZ: its contents match its manifest, and its index leads to records. Nothing
-//! is unpacked.
+//! Checks any WACZ: its contents must match its manifest, and its index must point to records.
+//! Nothing is unpacked.
 
 use std::fs::File;
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! The pages of a WARC file of any crawler: their titles are in the pages themselves.
+//! The pages of any crawler's WARC file, with titles read from the pages themselves.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::args::input::usual_temp_dir;
 use crate::progress::SlowProgress;
 use crate::read_again::BATCH;
 
-/// A page, read.
+/// A page that was read.
 struct ReadPage {
     url: String,
     at: Timestamp,
@@ -21,8 +21,8 @@ struct ReadPage {
     text: Option<String>,
 }
 
-/// Lists the pages of a file: answers that stand for a page, and resources, that are HTML. Broken
-/// places were reported when the file was indexed.
+/// Lists the HTML pages of a file: responses that represent a page, and resources. Damaged places
+/// were reported when the file was indexed.
 pub(super) fn list(
     path: &Path,
     with_text: bool,

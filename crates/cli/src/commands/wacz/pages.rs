@@ -1,4 +1,4 @@
-//! The pages of a packed crawl, by its journal.
+//! The pages of a packed crawl, from its journal.
 
 use sinks::wacz::{Page, WaczFault};
 use store::VisitRecord;

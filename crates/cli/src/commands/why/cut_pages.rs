@@ -1,4 +1,4 @@
-//! The pages that limits cut: a URL to which no page seems to link may be beyond them.
+//! Pages that limits cut: a URL without a known link may be beyond these limits.
 
 use store::{Limit, Totals, VisitRecord};
 use web::PageUrl;
@@ -6,13 +6,13 @@ use web::PageUrl;
 use crate::commands::skipped::beyond_limits::{self, ReadLinks};
 use crate::settings::Settings;
 
-/// Pages that are read again for a link.
+/// Maximum number of pages read again to find a link.
 const MOST_READ: usize = 1_000;
 
 /// The pages of a crawl that a limit cut.
 #[derive(Default)]
 pub(super) struct CutPages {
-    /// The first pages that have more links than are read.
+    /// The first pages with more links than the limit.
     with_more_links: Vec<VisitRecord>,
     totals: Totals,
 }
@@ -37,7 +37,7 @@ impl CutPages {
         }
     }
 
-    /// Explains how limits may have kept a URL from being found; none if no page was cut.
+    /// Explains how limits may have kept a URL from being found; `None` if no page was cut.
     pub(super) fn explain(&self, url: &PageUrl, settings: &Settings) -> Option<String> {
         let causes = beyond_limits::possible_causes(&self.totals);
         let of_requisites = beyond_limits::limits_of_requisites(&self.totals);

@@ -1,7 +1,8 @@
-//! The topic's part in a decision: the words that spoke for a page, or for a link that waits.
+//! The topic's part in a decision: the words that counted for a page, or for a waiting link.
 //!
-//! The archive notes the topic's words on each page that was judged. The words of a link are found
-//! again on the page that has it, if the archive has that page; those of its URL always.
+//! The archive notes the topic's words on each judged page. The words of a link are read again from
+//! the page that contains it, if that page is archived. Words in the link's URL are always
+//! available.
 
 use std::path::Path;
 
@@ -17,19 +18,19 @@ use crate::focus::CrawlTopic;
 use crate::read_again::ArchivedPages;
 use crate::settings::Settings;
 
-/// The words of a link that are named.
+/// Maximum number of a link's words that are named.
 const WORDS: usize = 8;
 
 /// The topic's part in a decision.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct TopicPart {
-    /// The relevance of a page that was visited.
+    /// Relevance of a visited page.
     #[serde(skip_serializing_if = "Option::is_none")]
     relevance: Option<f64>,
-    /// The level of a page that waits: 1 is the best of 8.
+    /// Level of a waiting page: 1 is the best of 8.
     #[serde(skip_serializing_if = "Option::is_none")]
     level: Option<u8>,
-    /// Pages off topic in a row that lead to it; 3 stands for more, too.
+    /// Number of consecutive pages off topic on the path to it; 3 means 3 or more.
     #[serde(skip_serializing_if = "Option::is_none")]
     off_topic_before: Option<u8>,
     /// The topic's words on the page, or of the link and its surroundings.
@@ -37,7 +38,7 @@ pub(super) struct TopicPart {
 }
 
 impl TopicPart {
-    /// Returns the topic's part in the fate of a visited page; none if it was not judged.
+    /// Returns the topic's part in the fate of a visited page; `None` if the page was not judged.
     pub(super) fn of_page(settings: &Settings, row: &VisitRecord) -> Option<Self> {
         let relevance = row.details.relevance?;
         let words = ArchivedPages::of(settings).topic_words(row);
@@ -49,7 +50,7 @@ impl TopicPart {
         })
     }
 
-    /// Returns the topic's part in the place of a page that waits; none without a promise.
+    /// Returns the topic's part in the queue position of a waiting page; `None` without a promise.
     ///
     /// # Errors
     /// The topic or the journal cannot be read.
@@ -90,7 +91,7 @@ impl TopicPart {
         }))
     }
 
-    /// Returns the lines for people: relevance or promise, and the words.
+    /// Returns the lines of text output: relevance or promise, and the words.
     pub(super) fn lines(&self) -> [(&'static str, Option<String>); 3] {
         let promise = self.level.map(|level| {
             let before = match self.off_topic_before {
@@ -109,7 +110,7 @@ impl TopicPart {
     }
 }
 
-/// Returns the page with the link, if the archive has it.
+/// Returns the page with the link, if it is archived.
 fn page_with_link(
     settings: &Settings,
     state: &Path,

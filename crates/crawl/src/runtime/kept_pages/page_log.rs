@@ -1,8 +1,8 @@
 //! The log of kept pages on disk: their places in the archive and their lookup keys, in records of
 //! fixed length.
 //!
-//! Each page is appended as soon as it is remembered, so a kill loses none. The log is synced only
-//! when the session ends; after a power cut, checksums find the records that were not written.
+//! Each page is appended as soon as it is remembered, so a kill loses no page. The log is synced
+//! only when the session ends; after a power cut, checksums find the records that were not written.
 //!
 //! Invariant: the log ends before the first record that is damaged or names an unknown file.
 
@@ -38,12 +38,12 @@ pub(super) enum Entry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PageRecord {
     pub(super) url: UrlKey,
-    /// Its place in its file.
+    /// The offset in the archive file.
     pub(super) offset: u64,
-    /// The number of its file.
+    /// The number of the archive file.
     pub(super) file: u32,
-    /// The upper half of the hash of its heading or title. A page repeats another one only if both
-    /// have the same, or the same canonical URL.
+    /// The upper half of the hash of its heading or title. A page repeats another one only if they
+    /// share their name or their canonical URL.
     pub(super) name: u32,
     /// The upper half of the key of its canonical URL, or of its own if it names none.
     pub(super) canonical: u32,
@@ -69,14 +69,14 @@ pub(super) struct PageLog {
     entries: DiskFile,
     reader: File,
     len: u32,
-    /// The names of the archive's files, one a line.
+    /// The names of the archive's files, one per line.
     names: DiskFile,
     files: Vec<String>,
 }
 
 impl PageLog {
-    /// Opens the log in this state directory and visits its entries in order. The log is truncated
-    /// before a damaged entry. A file without the header is replaced, with a warning.
+    /// Opens the log in this state directory and visits its entries from first to last. The log is
+    /// truncated before a damaged entry. A file without the header is replaced, with a warning.
     ///
     /// # Errors
     /// I/O errors of the system.
@@ -149,7 +149,7 @@ impl PageLog {
         self.len
     }
 
-    /// Returns the page with this number; none if it cannot be read.
+    /// Returns the page with this number; `None` if it cannot be read.
     pub(super) fn page(&self, number: u32) -> Option<PageRecord> {
         let mut bytes = [0; LENGTH];
         let read = disk::read_at(&self.reader, &mut bytes, place(number));
@@ -220,7 +220,7 @@ impl Entry {
         bytes.try_into().expect("the fields have one length")
     }
 
-    /// Returns the entry of a record; none if the record is damaged.
+    /// Returns the entry of a record; `None` if the record is damaged.
     fn decode(bytes: &[u8; LENGTH]) -> Option<Self> {
         let (fields, sum) = bytes.split_at(LENGTH - size_of::<u32>());
         let long = |at: usize| Some(u64::from_le_bytes(*fields.get(at..)?.first_chunk()?));

@@ -8,8 +8,8 @@ use web::{Host, PageUrl, UrlKey};
 
 use super::rules::{ListingRules, ROBOTS};
 
-/// The most hosts, and sitemaps, that are remembered. Beyond, all are forgotten and counting starts
-/// again: the quota is a brake.
+/// Maximum number of hosts, and of sitemaps, that are remembered. Beyond, all are forgotten and
+/// counting starts again: the quota is a brake.
 const MAX_REMEMBERED: usize = 100_000;
 
 /// The quota of what hosts may list.
@@ -75,7 +75,7 @@ impl HostTally {
 
 impl ListingQuota {
     /// Counts one more sitemap that the robots.txt of `origin` names, and returns its place in the
-    /// queue; none if the quota is used up.
+    /// queue; `None` if the quota is used up.
     pub(super) fn admit_named(
         &self,
         rules: &ListingRules,

@@ -18,8 +18,8 @@ pub enum Sitemaps {
     /// Those named by robots.txt, a page or the user.
     #[default]
     On,
-    /// Also `/sitemap.xml` of seeds' hosts whose robots.txt names none. Most hosts have none there,
-    /// and each guess costs a request.
+    /// Also `/sitemap.xml` of seeds' hosts whose robots.txt does not name a sitemap. Most hosts do
+    /// not have this file, and each guess costs a request.
     Guess,
 }
 
@@ -52,20 +52,21 @@ pub struct ListingRules {
     pub from: Option<Timestamp>,
     /// Entries that were changed after this are not queued.
     pub to: Option<Timestamp>,
-    /// The most bytes of a decoded listing that are read.
+    /// Maximum number of bytes that are read of a decoded listing.
     pub bytes: u64,
     /// The limits of one listing.
     pub limits: ListingLimits,
-    /// The deepest nesting of indexes; the protocol has none.
+    /// Maximum nesting of indexes; the protocol sets no limit.
     pub nesting: u8,
-    /// The most sitemaps that a host may name, in robots.txt and in indexes.
+    /// Maximum number of sitemaps that a host may name, in robots.txt and in indexes.
     pub sitemaps_per_host: u32,
-    /// The sitemaps that are read before the host's pages. Each further one waits until no other
-    /// page of the host does, so that no more of a host is queued than can soon be visited.
+    /// The sitemaps that are read before the host's pages. Each further sitemap waits until no
+    /// other page of the host is queued, so that no more of a host is queued than can soon be
+    /// visited.
     pub sitemaps_first: u32,
-    /// The most sitemaps in a robots.txt that lie on other hosts, outside the scope.
+    /// Maximum number of sitemaps per robots.txt that are on other hosts, outside the scope.
     pub elsewhere_per_host: u32,
-    /// The most pages that a host may list.
+    /// Maximum number of pages that a host may list.
     pub pages_per_host: u64,
 }
 

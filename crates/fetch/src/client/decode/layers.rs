@@ -1,9 +1,9 @@
 //! The layers of codings around a body, each recognised by its bytes.
 //!
-//! gzip and zstd begin with a mark that nothing else has. zlib, raw deflate and brotli have none:
-//! a body that begins as text, or that their decoder refuses at its first byte, is not in them.
-//! Compressed bytes do not look like text: 128 of them without a control character occur in one of
-//! a million bodies.
+//! gzip and zstd begin with a distinctive mark. zlib, raw deflate and brotli do not: a body that
+//! begins as text, or that their decoder refuses at its first byte, is not in these codings.
+//! Compressed bytes do not look like text: 128 bytes without a control character occur in one of a
+//! million bodies.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::RangeInclusive;
@@ -14,13 +14,14 @@ use zstd::stream::raw::{DParameter, Decoder as ZstdDecoder, Operation};
 
 /// The largest window of zstd: 8 MiB (RFC 9659).
 const ZSTD_WINDOW_LOG: u32 = 23;
-/// The most members of gzip, or frames of zstd, in one body. Tools that write blocks of 64 KiB need
+/// Maximum number of gzip members, or zstd frames, per body. Tools that write blocks of 64 KiB need
 /// 256 for the 16 MiB that are read of a page; each costs a decoder's state.
 const MAX_MEMBERS: u32 = 4096;
 const BUFFER: usize = 16 << 10;
-/// Bytes by which a coding is recognised.
+/// Number of bytes that are examined to recognise a coding.
 const HEAD: usize = 512;
-/// The fewest bytes without a control character that are text in an encoding other than UTF-8.
+/// Minimum number of bytes without a control character that count as text in an encoding other than
+/// UTF-8.
 const MIN_TEXT: usize = 128;
 
 /// The first bytes of a coded body, as ranges.
@@ -103,7 +104,7 @@ fn begins(mut decoder: impl Read) -> bool {
     refusal.is_none_or(|error| error.kind() == io::ErrorKind::WouldBlock)
 }
 
-/// The beginning of a body: behind it, more would come.
+/// The beginning of a body, with more bytes to come.
 struct Head<'h>(&'h [u8]);
 
 impl Read for Head<'_> {
@@ -148,7 +149,7 @@ struct Headed<'a> {
     head: Vec<u8>,
     /// The number of bytes of the head that are read.
     at: usize,
-    /// The error behind the head.
+    /// The error after the head.
     error: Option<io::Error>,
     rest: Box<dyn BufRead + 'a>,
 }
@@ -172,7 +173,7 @@ impl<'a> Headed<'a> {
 }
 
 impl Headed<'_> {
-    /// Returns true if the unread bytes begin with one of these marks, or break off within it.
+    /// Returns true if the unread bytes begin with any of these marks, or break off within a mark.
     /// Fails if there is an error where a mark could be.
     fn is_next(&mut self, marks: &[Mark]) -> io::Result<bool> {
         let unread = self.head.len() - self.at;
@@ -237,7 +238,7 @@ fn decoder<'a>(coding: Coding, coded: Headed<'a>) -> io::Result<Box<dyn Read + '
 /// The members of a gzip file, one after the other (RFC 1952 section 2.2). Bytes behind the last
 /// member that do not begin another one are ignored, as in browsers.
 struct Members<'a> {
-    /// None once the last one has ended.
+    /// `None` once the last one has ended.
     member: Option<GzDecoder<Headed<'a>>>,
     begun: u32,
 }

@@ -17,7 +17,7 @@ use super::readiness::{KEPT, Readiness};
 use super::wait_queue::WaitQueue;
 use crate::politeness::pacing::{Answer, PacingRules};
 
-/// Time for which a place is kept for a host that may begin.
+/// Maximum time that a place is kept for a host that may begin.
 const GRANTED: Duration = Duration::from_secs(2);
 /// Maximum time to the next attempt while all slots are held.
 const RECHECK: Duration = Duration::from_secs(5);
@@ -27,9 +27,9 @@ pub(super) struct AddressState {
     gap: Duration,
     /// Time from one free slot to the next, averaged likewise, and at least `gap`.
     turn: Duration,
-    /// Last time at which a request began or ended.
+    /// Last time when a request began or ended.
     moved: Instant,
-    /// Hosts that may begin and have not yet, with the times of their grants.
+    /// Hosts that may begin but have not begun, with the times of their grants.
     granted: Vec<(Host, Instant)>,
     queue: WaitQueue,
     /// `ready` is the next free beginning.
@@ -99,7 +99,7 @@ impl AddressState {
         begins
     }
 
-    /// Records an answer, for which a slot was held for `held`.
+    /// Records an answer whose slot was held for `held`.
     pub(super) fn end(
         &mut self,
         now: Instant,

@@ -1,8 +1,8 @@
 //! The beginning of a request: when its host, its group and its address are ready at once.
 //!
-//! Order of waiting: a host's slot, the host's own time, its group's slot and time, its address's
-//! slot and time. The holder of a slot waits only for what comes later in this order; so there is
-//! no deadlock, and no host keeps its group or its address waiting.
+//! Waiting order: a host's slot, the host's own time, its group's slot and time, its address's slot
+//! and time. The holder of a slot waits only for later steps of this order; so a deadlock is
+//! impossible, and no host keeps its group or its address waiting.
 
 use std::net::IpAddr;
 

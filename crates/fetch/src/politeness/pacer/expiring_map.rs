@@ -8,19 +8,18 @@ use tokio::time::Instant;
 
 use super::readiness::Readiness;
 
-/// The most that rounding takes off a stored time: two clocks are read in whole milliseconds to
-/// write one down.
+/// Maximum rounding error of a stored time: storing a time reads two clocks in whole milliseconds.
 pub(super) const ROUNDED: Duration = Duration::from_millis(2);
-/// The size below which no sweep is made.
+/// Minimum size for a sweep.
 const FEW: usize = 1024;
-/// The most items. Beyond, waiting items are forgotten too, the soonest ready first: the frontier
-/// knows their times as well.
+/// Maximum number of items. Beyond, waiting items are forgotten too, the soonest ready first: the
+/// frontier knows their times as well.
 pub(super) const MOST: usize = 1 << 18;
 
 /// A map of items that need not be remembered for ever.
 pub(super) struct ExpiringMap<K, V> {
     items: HashMap<K, V>,
-    /// The size at which the next sweep is made.
+    /// The size that triggers the next sweep.
     sweep_at: usize,
 }
 
@@ -61,7 +60,7 @@ impl<K: Clone + Eq + Hash, V: AsRef<Readiness>> ExpiringMap<K, V> {
     }
 
     /// Makes a sweep now and then, and forgets items that are not worth remembering: the cost is
-    /// spread over those that came since the last sweep.
+    /// spread over the items added since the last sweep.
     fn make_room(&mut self, most: usize, now: Instant) {
         if self.items.len() < self.sweep_at.max(FEW) {
             return;

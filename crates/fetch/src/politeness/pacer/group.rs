@@ -1,9 +1,9 @@
 //! The pacer's state of hosts that share their pace.
 //!
-//! | an answer of one of them | what it means for all |
+//! | an answer of any host | what it means for all |
 //! |---|---|
 //! | fine | the host's own wait: its delay, its slowness, its Crawl-delay |
-//! | 429, 503 | the host's own wait; those in a row are counted over all hosts |
+//! | 429, 503 | the host's own wait; the count in a row is over all hosts |
 //! | none, another fault of the server | the wait after a good answer: the failure is the host's
 //! own |
 
@@ -19,7 +19,7 @@ use crate::politeness::pacing::{Answer, AnswerKind, Cooldown, HostPace, PacingRu
 
 /// The longest wait that is made with a slot of the crawl in hand.
 pub(super) const SHORT: Duration = Duration::from_millis(100);
-/// The least distance of the times that hosts are given.
+/// Minimum distance between the times that hosts are given.
 pub(super) const LEAST_GAP: Duration = Duration::from_millis(10);
 
 pub(super) struct GroupState {
@@ -29,7 +29,7 @@ pub(super) struct GroupState {
     gap: Duration,
     /// The beginning of the last request.
     began: Instant,
-    /// The host that may ask and has not begun yet, with the time of its grant.
+    /// The host that may ask but has not begun, with the time of its grant.
     granted: Option<(Host, Instant)>,
     queue: WaitQueue,
     /// True if one of the hosts was asked in this session, so that the state of earlier ones is
@@ -51,7 +51,7 @@ impl GroupState {
         }
     }
 
-    /// Allows a host to be asked now and returns none, or returns the time to come again.
+    /// Allows a host to be asked now and returns `None`, or returns the time to come again.
     pub(super) fn enqueue_unless_ready(&mut self, host: &Host, now: Instant) -> Option<Instant> {
         let first_due = self.queue.first_due(now);
         let is_due = match self.queue.due(host) {

@@ -68,7 +68,7 @@ impl HostState {
         self.keep_distance(rules);
     }
 
-    /// Keeps the least distance of the rules from the last answer, if it is longer than before.
+    /// Keeps the minimum distance of the rules from the last answer, if it is longer than before.
     pub(super) fn keep_distance(&mut self, rules: &PacingRules) {
         let least = self.pace.least(rules);
         if least.wait > self.cooldown.wait || self.cooldown.why == web::WaitReason::CrawlDelay {

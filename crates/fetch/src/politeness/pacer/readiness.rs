@@ -1,4 +1,4 @@
-//! The time at which a host or a group may be asked, and its connections.
+//! The time when a host or a group may be asked, and its connections.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,14 +8,14 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::politeness::pacing::PacingRules;
 
-/// The least time that a host is remembered after it was ready.
+/// Minimum time that a host is remembered after it was ready.
 pub(super) const KEPT: Duration = Duration::from_secs(60);
 
 /// The next time of a host or a group.
 pub(super) struct Readiness {
     /// Not before.
     pub(super) ready: Instant,
-    /// The time until which it is worth remembering.
+    /// The time when it may be forgotten.
     pub(super) kept: Instant,
     /// One permit per connection; every holder and waiter also holds this `Arc`.
     slots: Arc<Semaphore>,
@@ -44,7 +44,7 @@ impl Readiness {
         Arc::strong_count(&self.slots) > 1
     }
 
-    /// Returns the time to come back; none if it may be asked now.
+    /// Returns the time to come back; `None` if it may be asked now.
     pub(super) fn waits_until(&self, now: Instant) -> Option<Instant> {
         (self.ready > now).then_some(self.ready)
     }
@@ -62,7 +62,7 @@ impl Readiness {
     }
 }
 
-/// Sleeps until there is no time to wait for.
+/// Sleeps until `waits_until` returns `None`.
 pub(super) async fn sleep_while(mut waits_until: impl FnMut() -> Option<Instant>) {
     while let Some(ready) = waits_until() {
         sleep_until(ready).await;

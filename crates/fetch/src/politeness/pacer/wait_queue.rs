@@ -1,13 +1,13 @@
-//! The hosts that wait for their group, in the order in which they came.
+//! The hosts that wait for their group, first come, first served.
 //!
-//! No task waits: a host that comes too early is given a time to come again, one gap behind those
-//! before. So ten thousand hosts of a group cost ten thousand times, and no slot of the crawl.
-//! Times are guesses, because the length of answers is unknown: a host that comes and is still too
-//! early keeps its number and gets a new time. Hosts far behind get a time sooner than their turn
-//! can be, so that a group that got faster is not asked as if it were still slow.
+//! No task waits: a host that comes too early is given a time to come again, one gap behind the
+//! hosts before. So ten thousand hosts of a group cost ten thousand times, and no slot of the
+//! crawl. Times are guesses, because the length of answers is unknown: a host that comes and is
+//! still too early keeps its number and gets a new time. Hosts far behind get a time sooner than
+//! their turn can be, so that a group that got faster is not asked as if it were still slow.
 //!
-//! Invariant: numbers are given out in order and never change hands, and no two waiting hosts have
-//! the same. So a host is passed at most by as many hosts as were before it and came on time.
+//! Invariant: numbers are given out consecutively and never change hands, and no two waiting hosts
+//! have the same. So a host is passed at most by as many hosts as were before it and came on time.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -17,9 +17,9 @@ use web::Host;
 
 /// The horizon: times lie at most twice this after the group is ready.
 const HORIZON: Duration = Duration::from_secs(600);
-/// The delay after which a host loses its number: its page may not be asked for at all.
+/// The delay that costs a host its number: its page may not be asked for at all.
 const LATE: Duration = Duration::from_secs(30);
-/// The most numbers. Beyond, hosts are given a time only.
+/// Maximum number of numbered hosts. Beyond, hosts are given a time only.
 const MOST: usize = 1 << 17;
 
 /// The queue of a group.
@@ -58,8 +58,8 @@ impl WaitQueue {
         None
     }
 
-    /// Gives a host a time to come, if the first may come at `base` and the others `gap` apart. The
-    /// host keeps its place.
+    /// Gives a host a time to come, if the first host may come at `base` and each further host
+    /// `gap` later. The host keeps its place.
     pub(super) fn schedule(&mut self, host: &Host, base: Instant, gap: Duration) -> Instant {
         self.schedule_by(host, base, |before| offset(before, gap))
     }

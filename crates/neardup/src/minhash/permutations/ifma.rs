@@ -7,9 +7,9 @@ use std::arch::x86_64::*;
 
 use super::lower_portably;
 
-/// The number of members permuted at once.
+/// Number of members permuted at once.
 const LANES: usize = 8;
-/// The number of permutations applied to members that were read once.
+/// Number of permutations applied to members after one read.
 const OVER: usize = 4;
 
 /// Returns true if this machine has the instructions.

@@ -1,13 +1,13 @@
-//! Codes of languages: those of two letters (ISO 639-1) and their equals of three (ISO 639-3), as
-//! SIL International, the registration authority, lists them.
+//! Two-letter language codes (ISO 639-1) and their three-letter equivalents (ISO 639-3), as listed
+//! by SIL International, the registration authority.
 
-/// Returns the code of three letters of a language; other codes stay as they are.
+/// Returns the three-letter code of a language; other codes stay as they are.
 pub(super) fn of_three_letters(code: &str) -> &str {
     let found = CODES.binary_search_by_key(&code, |codes| &codes[..2]);
     found.map_or(code, |place| &CODES[place][3..])
 }
 
-/// Both codes of each language that has two, in order.
+/// Both codes of each language that has two, sorted.
 const CODES: &[&str] = &[
     "aa aar", "ab abk", "ae ave", "af afr", "ak aka", "am amh", "an arg", "ar ara", "as asm",
     "av ava", "ay aym", "az aze", "ba bak", "be bel", "bg bul", "bi bis", "bm bam", "bn ben",

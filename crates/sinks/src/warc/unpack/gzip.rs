@@ -137,8 +137,8 @@ pub(super) fn begins(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC) && header_length(bytes).is_ok()
 }
 
-/// Returns the first unpacked bytes of the member at the start of `bytes`, which may be cut:
-/// `most`, or as many as there are.
+/// Returns the first unpacked bytes of the member at the start of `bytes`, which may be cut: at
+/// most `most`.
 pub(super) fn beginning(bytes: &[u8], most: usize) -> Vec<u8> {
     let mut found = Vec::new();
     // Damage after the beginning is found when the member is read.

@@ -8,7 +8,7 @@ use super::errors::torn;
 /// A part of a stream: kept consumed bytes, then unconsumed bytes.
 pub(super) struct Window {
     bytes: Vec<u8>,
-    /// The position of the first of these bytes in the stream.
+    /// The position of `bytes` in the stream.
     start: u64,
     at: usize,
     /// The minimum number of consumed bytes that are kept.
@@ -94,10 +94,11 @@ pub(super) struct Input<R> {
     again: Again,
 }
 
-/// Bytes that may be read again in any case; beyond that, as many as were read for the first time.
+/// Number of bytes that may always be read again, in addition to the number of bytes that were read
+/// for the first time.
 const AGAIN: u64 = 64 << 20;
 
-/// The budget of repeated reads: a file of nothing but damage takes time in proportion to its
+/// The budget of repeated reads: even a completely damaged file takes time in proportion to its
 /// length.
 #[derive(Default)]
 pub(super) struct Again {
@@ -180,8 +181,8 @@ impl<R: Read> Input<R> {
         }
     }
 
-    /// Goes back to `offset`, or as near after it as possible if it is no longer kept or the budget
-    /// is spent.
+    /// Goes back to `offset`, or, if that byte was dropped or the budget is spent, as near after it
+    /// as possible.
     pub(super) fn back_to(&mut self, offset: u64) -> io::Result<()> {
         let now = self.offset();
         if !self.again.allows(now, offset) {

@@ -18,7 +18,7 @@ pub(super) const MAGIC: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 /// The first bytes of the skippable frame with the dictionary.
 pub(super) const DICTIONARY: &[u8] = &[0x5d, 0x2a, 0x4d, 0x18];
 
-/// Maximum length of a dictionary in bytes: those of the common tool have 100 KiB by default.
+/// Maximum length of a dictionary in bytes; the common tool makes 100 KiB by default.
 const MAX_DICTIONARY: usize = 16 << 20;
 
 /// Maximum unpacked length of a block in bytes (section 3.1.1.2.3).

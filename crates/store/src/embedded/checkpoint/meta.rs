@@ -1,12 +1,12 @@
-//! The tables' own state: their layout, the watermark, and the marker of a flush under way.
+//! The tables' own state: their layout, the watermark, and the marker of a flush in progress.
 //!
 //! | key in tree `meta` | value |
 //! |---|---|
 //! | name · 0 · number of the piece u16 (big-endian) | a piece of a sealed value (seal.rs) |
 //!
-//! Invariants: a value is present whole or not at all. The watermark is written after everything
-//! below it is durable, in one batch with the removal of the flush marker. A marker that opening
-//! finds means that the last flush was cut short, so that the tables are partly ahead of the
+//! Invariants: a value is either complete or absent. The watermark is written after everything
+//! below it is durable, in one batch with the removal of the flush marker. A marker found on
+//! opening means that the last flush was interrupted, so the tables are partly ahead of the
 //! watermark.
 
 use serde::Serialize;
@@ -17,15 +17,15 @@ use crate::fault::StoreFault;
 
 const TREE: &str = "meta";
 
-/// The layout of all trees, raised with every change of it: tables of another layout are rebuilt
-/// from the journal.
+/// The layout of all trees, raised with every change: tables of another layout are rebuilt from the
+/// journal.
 const LAYOUT: u16 = 8;
 
 const LAYOUT_NAME: &str = "layout";
 const FLUSH_NAME: &str = "fold";
 
 const PIECE_BYTES: usize = 6 << 10;
-/// The cap on the pieces of a value: six megabytes.
+/// Maximum number of pieces of a value: six megabytes.
 const MAX_PIECES: usize = 1 << 10;
 
 /// The named values of the tables.
@@ -36,7 +36,7 @@ pub(in crate::embedded) struct Meta {
 
 impl Meta {
     /// Opens the values of this database, if it has our layout; an empty database gets it. Tables
-    /// of an earlier layout are emptied: they are made again from the journal.
+    /// of an earlier layout are emptied, to be rebuilt from the journal.
     pub(in crate::embedded) fn open(database: &Database) -> Result<Self, StoreFault> {
         let meta = Self {
             tree: database.tree(TREE)?,
@@ -49,7 +49,7 @@ impl Meta {
                     "tables of an earlier version; rebuilding them from the journal"
                 );
                 let names = database.tree_names()?.into_iter();
-                // The layout goes last: after a kill, the rest is emptied when opening again.
+                // The layout goes last: after a kill, the next opening empties the rest.
                 for name in names.filter(|name| name != TREE) {
                     database.tree(&name)?.clear()?;
                 }
@@ -118,7 +118,7 @@ impl Meta {
         self.tree.flush()
     }
 
-    /// Returns true if a flush began and did not end.
+    /// Returns true if a flush has begun but not ended.
     pub(in crate::embedded) fn is_flush_under_way(&self) -> Result<bool, StoreFault> {
         Ok(self.get(FLUSH_NAME)?.unwrap_or(false))
     }
@@ -151,7 +151,8 @@ impl Meta {
     }
 }
 
-/// Returns the prefix of a name's keys. Names have no zero byte, so no prefix begins another.
+/// Returns the prefix of a name's keys. Names must not contain a zero byte, so that no prefix
+/// begins another.
 fn prefix_of(name: &str) -> Vec<u8> {
     debug_assert!(!name.contains('\0'), "{name:?} as a name");
     [name.as_bytes(), &[0]].concat()

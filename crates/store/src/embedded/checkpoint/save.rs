@@ -8,14 +8,14 @@ use crate::embedded::store::EmbeddedStore;
 use crate::fault::StoreFault;
 use crate::frontier::{ArchivePlace, ArchiveSpan, Durable};
 
-/// Bytes that a flush writes to the tables and to the engine's log for each byte of the journal,
-/// and the bytes that must stay free beside them.
+/// Bytes that a flush writes to the tables and to the engine's log per byte of the journal, and the
+/// number of bytes that must stay free on top.
 const WRITE_AMPLIFICATION: u64 = 4;
 const LEFT_FREE: u64 = 16 << 20;
 
 impl EmbeddedStore {
-    /// Makes everything that happened durable. Flushes the tables if that is due, and at the end of
-    /// a session also if it is cheap.
+    /// Makes everything so far durable. Flushes the tables if that is due, and at the end of a
+    /// session also if it is cheap.
     pub(in crate::embedded) async fn save(
         &self,
         archive: Option<ArchivePlace>,
@@ -48,8 +48,8 @@ impl EmbeddedStore {
         Ok(durable)
     }
 
-    /// Returns true if the disk has room for a flush. On a full disk the engine hangs, or takes its
-    /// tables for damaged; the journal has everything.
+    /// Returns true if the disk has room for a flush. On a full disk, the engine hangs or considers
+    /// its tables damaged; the journal has everything.
     fn has_room_for_flush(&self, unflushed: u64, tables: u64) -> bool {
         let needed = tables
             .saturating_add(unflushed.saturating_mul(WRITE_AMPLIFICATION))
@@ -68,7 +68,7 @@ impl EmbeddedStore {
 
     async fn flush_tables(&self, saved: &mut LastCheckpoint) -> Result<(), StoreFault> {
         let flush = {
-            // Records are applied under the lock that they were journalled under, so none is half
+            // Records are applied under the same lock as they are journalled, so none is half
             // applied here.
             let mut signatures = self.signatures();
             let mut queue = self.queue();

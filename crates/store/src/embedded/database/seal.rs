@@ -4,7 +4,7 @@
 //! version u8 = 1 · crc32 of the key, the version and the rest u32, little-endian · the rest
 //! ```
 //!
-//! Invariant: a value under another value's key is not read, and neither is one of another version.
+//! Invariant: neither a value under another value's key nor a value of another version is read.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -31,7 +31,7 @@ pub(in crate::embedded) fn written<T: Serialize>(key: &[u8], content: &T) -> Vec
     )
 }
 
-/// Reads a value that [`written`] made.
+/// Reads a value written by [`written`].
 pub(in crate::embedded) fn read<T: DeserializeOwned>(
     key: &[u8],
     value: &[u8],

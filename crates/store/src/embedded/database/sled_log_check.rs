@@ -1,20 +1,21 @@
-//! A check of the part of sled's log that it replays when it opens, because sled silently skips
-//! damage there.
+//! A check of the part of sled's log that it replays on opening, because sled silently skips damage
+//! there.
 //!
-//! sled 0.34.7 opens with its last snapshot and replays the log from there on (its
-//! pagecache/iterator.rs). At a damaged message it takes the rest of that segment for one that was
-//! being overwritten, and goes on with the next segment: single changes to single pages are lost,
-//! and earlier versions are read under a checksum that is right. It skips a segment with a damaged
-//! header in the same way. (The part before the snapshot is read by address, and there it does
-//! notice.) So the same part is read here first. Everything that the engine had made durable, as
-//! the headers of its later segments say, must be whole. A killed process leaves a tear behind
-//! that; the engine cuts the log there, so that all trees go back together.
+//! sled 0.34.7 opens with its last snapshot and replays the log after it (its
+//! pagecache/iterator.rs). At a damaged message, it assumes that the rest of that segment was being
+//! overwritten, and continues with the next segment. Individual changes to individual pages are
+//! lost, and earlier versions are read under a correct checksum. It skips a segment with a damaged
+//! header in the same way. (The part before the snapshot is read by address; sled does notice
+//! damage there.) So this module reads the same part first. Everything that the engine had made
+//! durable, according to the headers of its later segments, must be intact. A killed process leaves
+//! a tear after the durable part; the engine cuts the log there, so that all trees go back
+//! together.
 //!
-//! A log sequence number counts all bytes ever logged. sled stores it, and the checksums, inverted.
+//! A log sequence number counts all bytes ever logged. sled stores it inverted, like the checksums.
 //!
-//! Invariant: a log that passes this check is replayed by the engine to its end, or to a tear
-//! behind all that was durable. A segment that was being reused when the process died may pass for
-//! damage; then the tables are rebuilt needlessly.
+//! Invariant: the engine replays a log that passes this check to its end, or to a tear after the
+//! durable part. A segment that was being reused when the process died may be mistaken for damage;
+//! then the tables are rebuilt unnecessarily.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -26,7 +27,7 @@ use crate::fault::StoreFault;
 
 const SEGMENT_BYTES: usize = 512 << 10;
 const HEADER_BYTES: usize = 20;
-/// The least room in a segment for a message to begin.
+/// Minimum room in a segment for a message to begin.
 const MOST_HEAD_BYTES: usize = 32;
 
 const NOTHING: u8 = 0;
@@ -37,7 +38,7 @@ const LAST_KIND: u8 = 11;
 type Lsn = i64;
 const SEGMENT: Lsn = SEGMENT_BYTES as Lsn;
 
-/// Checks the part of the log in this directory that the engine is going to replay.
+/// Checks the part of the log in this directory that the engine is about to replay.
 ///
 /// # Errors
 /// [`StoreFault::Tables`] if the engine would skip damage.
@@ -57,7 +58,7 @@ pub(in crate::embedded) fn check(directory: &Path) -> Result<(), StoreFault> {
     })
 }
 
-/// Returns the end of the log's part that the last snapshot covers.
+/// Returns the end of the part of the log that the last snapshot covers.
 fn last_snapshot(directory: &Path) -> io::Result<Lsn> {
     let mut last = 0;
     for entry in std::fs::read_dir(directory)? {
@@ -77,7 +78,7 @@ fn damage_in(file: &mut (impl Read + Seek), snapshot: Lsn) -> io::Result<Option<
     let length = file.seek(SeekFrom::End(0))?;
     for place in (0..length).step_by(SEGMENT_BYTES) {
         let Some(bytes) = read_at(file, place, HEADER_BYTES)?.try_into().ok() else {
-            break; // Torn off in the header: never written.
+            break; // Truncated in the header: never written.
         };
         match Header::read(bytes) {
             Some(header) if header.lsn >= from => {
@@ -99,8 +100,7 @@ fn damage_in(file: &mut (impl Read + Seek), snapshot: Lsn) -> io::Result<Option<
             }
         }
     }
-    // Reused segments may be missing before the one that was durable in part; none may be missing
-    // from there on.
+    // Reused segments may be missing before the segment that was partly durable, but none after it.
     let tail = begin_of(durable).max(from);
     for (lsn, place) in places.range(..tail) {
         let bytes = read_at(file, *place, SEGMENT_BYTES)?;
@@ -133,7 +133,7 @@ fn begin_of(lsn: Lsn) -> Lsn {
     lsn.max(0) / SEGMENT * SEGMENT
 }
 
-/// Reads up to `length` bytes from `place` on.
+/// Reads up to `length` bytes at `place`.
 fn read_at(file: &mut (impl Read + Seek), place: u64, length: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(length);
     file.seek(SeekFrom::Start(place))?;
@@ -158,7 +158,7 @@ impl Header {
     }
 }
 
-/// Returns the offset in a segment at which a message should begin and does not.
+/// Returns the offset in a segment where a message should begin but does not.
 fn tear_in(segment: &[u8], lsn: Lsn) -> Option<usize> {
     let mut place = HEADER_BYTES;
     while place + MOST_HEAD_BYTES <= SEGMENT_BYTES {
@@ -166,7 +166,7 @@ fn tear_in(segment: &[u8], lsn: Lsn) -> Option<usize> {
         match message(rest, (lsn / SEGMENT) as u64) {
             Some((CAP, _)) => return None,
             Some((_, length)) => place += length,
-            // The engine leaves such a rest alone if it was there when it opened.
+            // The engine ignores such a rest if it was there on opening.
             None if place + MOST_HEAD_BYTES == SEGMENT_BYTES
                 && rest.iter().all(|byte| *byte == NOTHING) =>
             {
@@ -178,7 +178,7 @@ fn tear_in(segment: &[u8], lsn: Lsn) -> Option<usize> {
     None
 }
 
-/// Returns the kind and the length of the whole message that these bytes begin with.
+/// Returns the kind and the length of the complete message at the start of these bytes.
 fn message(bytes: &[u8], of_segment: u64) -> Option<(u8, usize)> {
     let mut rest = bytes;
     let checksum = !u32::from_le_bytes(take(&mut rest)?);

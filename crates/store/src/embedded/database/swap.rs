@@ -1,5 +1,5 @@
-//! The replacement of the database's directory by a new one, in steps between which a process may
-//! die.
+//! The replacement of the database's directory by a new one, in steps; a process may die between
+//! any two of them.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -9,14 +9,14 @@ use crate::fault::StoreFault;
 
 pub(in crate::embedded) type Step = fn(&Path) -> Result<(), StoreFault>;
 
-/// The steps once the copy is whole, in order. A process may die between any two.
+/// The steps after the copy is complete, in this order. A process may die between any two.
 pub(in crate::embedded) const SWAP: [Step; 3] = [
     |path| rename(path, &beside(path, "old")),
     |path| rename(&beside(path, "new"), path),
     |path| remove(&beside(path, "old")),
 ];
 
-/// Finishes or undoes a swap that was cut short, so that the whole database lies in `path`.
+/// Finishes or undoes an interrupted swap, so that the complete database is in `path`.
 pub(in crate::embedded) fn settle(path: &Path) -> Result<(), StoreFault> {
     let (new, old) = (beside(path, "new"), beside(path, "old"));
     if !path.exists() && old.exists() {
@@ -52,8 +52,8 @@ fn sync_parent(path: &Path) -> Result<(), StoreFault> {
     path.parent().map_or(Ok(()), sync)
 }
 
-/// Syncs all files and directories below: the engine syncs its large file, but not the directory
-/// entries.
+/// Syncs all files and directories below `directory`: the engine syncs its large file, but not the
+/// directory entries.
 pub(in crate::embedded) fn sync_tree(directory: &Path) -> Result<(), StoreFault> {
     for entry in std::fs::read_dir(directory).map_err(StoreFault::file("read", directory))? {
         let path = entry.map_err(StoreFault::file("read", directory))?.path();

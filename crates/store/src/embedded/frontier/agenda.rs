@@ -1,7 +1,7 @@
-//! The agenda of a host, and the sums over all hosts.
+//! The work that a host has to offer (its agenda), and the sums over all hosts.
 //!
-//! Both follow from the state of the hosts. A change of a host replaces its agenda in the sums, so
-//! that no question about the whole crawl counts hosts.
+//! Both are derived from the state of the hosts. A change of a host replaces its agenda in the
+//! sums, so no query about the whole crawl iterates over hosts.
 
 use super::host_state::HostState;
 use super::probe_turns::HostProbes;
@@ -12,11 +12,11 @@ use crate::frontier::FrontierRules;
 /// The kind of entries to lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
-    /// All but the probes of mirrors, and of domains that have other pages left.
+    /// All except the probes of mirrors, and of domains that have other pages left.
     All,
     /// Requisites only.
     Requisites,
-    /// Probes of mirrors, when no other page waits or is out on any host: a mirror is visited
+    /// Probes of mirrors, when no other page of any host is waiting or out: a mirror is visited
     /// after its original.
     Mirrored,
 }
@@ -52,8 +52,8 @@ impl HostState {
         let (probes, mirrored) = (self.probes.waiting(), self.mirrored.waiting());
         let own_probes = probes - mirrored;
         let may_go = !self.passed && !self.closed && self.has_slot(rules);
-        // Requisites come before pages, so the first entry of a host without room for pages is no
-        // page; probes come last.
+        // Requisites come before pages, so the first entry of a host without room for pages is not
+        // a page; probes come last.
         let is_due = may_go && (requisites > 0 || waiting > probes && self.has_room(rules));
         let is_open = self.is_below_limit(rules);
         let is_unreachable = self
@@ -116,20 +116,20 @@ pub(super) struct Sums {
     pub(super) leased: u64,
     /// Pages that are set aside.
     pub(super) aside: u64,
-    /// Hosts with pages that wait, are set aside or are out.
+    /// Hosts with pages that are waiting, set aside or out.
     pub(super) active_hosts: u64,
     /// Hosts with at least one fetched page.
     pub(super) visited_hosts: u64,
     /// Unsettled requisites.
     pub(super) requisites: u64,
-    /// Entries other than probes of mirrors that wait or are out, of hosts with room for them.
+    /// Entries other than probes of mirrors that are waiting or out, of hosts with room for them.
     pub(super) others: u64,
-    /// Entries, and requisites among them, that wait and may be leased, of hosts that are not past
+    /// Waiting entries, and waiting requisites, that may be leased, of hosts that are not past
     /// their last chance.
     pub(super) hopeful: [u64; 2],
     /// Unsettled entries of hosts past their last chance.
     pub(super) unreachable: u64,
-    /// The number of these hosts.
+    /// Number of hosts past their last chance.
     pub(super) unreachable_hosts: u64,
 }
 

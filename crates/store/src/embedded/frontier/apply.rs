@@ -1,4 +1,5 @@
-//! The effect of a record on the frontier: the same when it is written and when it is read again.
+//! The effect of a record on the frontier, which is the same when it is written and when it is
+//! replayed.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -73,8 +74,7 @@ impl Queue {
                 self.set_back(*to, *least_wait);
                 self.touch_all();
             }
-            // Waits are counted by a clock that cannot be set. Pages that are not alike concern the
-            // signatures.
+            // Waits use a clock that cannot be set. Separated pages concern the signatures.
             Record::ClockSet { .. } | Record::Distinct(_) => {}
             Record::Died { sequences } => {
                 for sequence in sequences {
@@ -250,7 +250,7 @@ impl Queue {
         }
     }
 
-    /// Takes an entry back from its lease. Returns its place, if it was out.
+    /// Takes an entry back from its lease. Returns its place if it was out.
     fn come_back(&mut self, sequence: u64) -> Option<Place> {
         let place = self.out.remove(&sequence)?;
         self.hosts
@@ -268,7 +268,7 @@ impl Queue {
         self.touch_all();
     }
 
-    /// Shortens waits after the clock was set back: none becomes longer than it was.
+    /// Shortens waits after the clock was set back; no wait becomes longer.
     fn set_back(&mut self, now: Timestamp, least_wait: Duration) {
         for (host, by) in self.hosts.set_back(now, least_wait) {
             let places = Place::first_of(host)..=Place::last_of(host);
@@ -295,8 +295,8 @@ impl Queue {
         Place { host, rank }
     }
 
-    /// Sets aside the entries that too many sessions died with, and looks up their places where
-    /// they are unknown.
+    /// Sets aside the entries that too many sessions died with, and looks up their places if they
+    /// are unknown.
     pub(super) fn set_aside(&mut self) -> Result<(), StoreFault> {
         let state = &self.state;
         let is_without_place = |sequence: u64| {
@@ -318,7 +318,7 @@ impl Queue {
         let is_here =
             |number: &u64| self.aside.contains_key(number) || self.out.contains_key(number);
         let aside = struck.filter(|(sequence, _)| self.state.is_set_aside(**sequence));
-        // In a working copy this is repeated for hosts that come later.
+        // A working copy repeats this for hosts that arrive later.
         let aside = aside.filter(|(sequence, _)| !is_here(sequence));
         let aside: Vec<Place> = aside.filter_map(|(_, struck)| struck.place).collect();
         for place in aside {

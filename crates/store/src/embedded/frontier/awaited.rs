@@ -1,13 +1,13 @@
-//! Awaited hosts: those that are not ready, and soon will be, with a better page than others.
+//! Awaited hosts: hosts that are not ready but soon will be, with a better page than others.
 //!
-//! Under [`FrontierRules::patience`](crate::FrontierRules::patience) a slot stays empty rather than
-//! take a poor page, while a host with a better one is expected. A host that rests is expected when
-//! its rest ends. A host whose pages are out on lease is expected any time, with these pages too,
-//! whose links may be as good; but not for longer than the patience after its last lease: it may
-//! never answer.
+//! Under [`FrontierRules::patience`](crate::FrontierRules::patience), a slot stays empty rather
+//! than take a poor page while a host with a better page is expected. A resting host is expected
+//! when its rest ends. A host with pages out on lease is expected at any time, and these pages
+//! count too, because their links may be as good. It is not expected for longer than the patience
+//! after its last lease, because it may never respond.
 //!
-//! Invariant: `soon` has those of `by_end` whose wait ends after `reached` and within the patience
-//! of it. So the best of them is found without a search.
+//! Invariant: `soon` has the entries of `by_end` that end in (`reached`, `reached + patience`], so
+//! the best one is found without a search.
 
 use std::collections::BTreeSet;
 use std::ops::Bound::{Excluded, Included};
@@ -49,7 +49,7 @@ impl Awaited {
     }
 
     /// Returns the best urgency of the hosts that are expected within the patience from `now`.
-    /// `urgency` returns that of a host.
+    /// `urgency` returns a host's urgency.
     pub(super) fn best(
         &mut self,
         now: Timestamp,
@@ -64,7 +64,7 @@ impl Awaited {
         self.after(now, Timestamp::NEVER).next().map(|(end, _)| end)
     }
 
-    /// Moves the window of `soon` to begin at `now`.
+    /// Moves the window of `soon` to start at `now`.
     fn reach(&mut self, now: Timestamp, urgency: impl Fn(u32) -> Urgency) {
         let end = now + self.patience;
         let (old, mut old_end) = (self.reached, self.reached + self.patience);
@@ -88,7 +88,7 @@ impl Awaited {
             .extend(entering.into_iter().map(|host| (urgency(host), host)));
     }
 
-    /// Returns the hosts whose wait ends after `from`, at `to` or before.
+    /// Returns the hosts whose wait ends after `from` and not after `to`.
     fn after(&self, from: Timestamp, to: Timestamp) -> impl Iterator<Item = (Timestamp, u32)> {
         let bounds = (Excluded((from, u32::MAX)), Included((to, u32::MAX)));
         let is_empty = to <= from;

@@ -1,18 +1,18 @@
 //! A block of the queue: pages of one host and one priority, in the order of discovery.
 //!
-//! URLs of one host begin alike, and the links of a page were all found on it, so both are
-//! front-coded: how many bytes are as in the one before, and the rest (Witten, Moffat and Bell,
-//! "Managing Gigabytes", section 4.1).
+//! URLs of one host begin with the same text, and the links of a page share the page that they were
+//! found on, so both are front-coded. This stores the number of bytes shared with the previous
+//! text, and the rest (Witten, Moffat and Bell, "Managing Gigabytes", section 4.1).
 //!
 //! ```text
 //! block  version u8 · count u32 little-endian · pages
 //! page   sequence minus the one before · via 0 (none), 1 (as before) or 2 + text · text of the URL
 //! text   bytes shared with the one before · bytes that follow · those bytes (numbers are LEB128)
 //! ```
-//! The text of a URL has the request for it, where that differs (`PageUrl::to_stored`).
+//! The text of a URL includes the request for it, if that differs (`PageUrl::to_stored`).
 //!
-//! Invariant: it is on disk; another layout is another version. `golden/queue-block.hex` pins it.
-//! Checksums are added by `parts.rs`.
+//! Invariant: the layout is on disk; another layout needs another version. `golden/queue-block.hex`
+//! pins it. Checksums are added by `parts.rs`.
 
 use std::sync::Arc;
 
@@ -20,12 +20,12 @@ use super::place::Body;
 
 const VERSION: u8 = 2;
 const HEADER_BYTES: usize = 5;
-/// A block is ended before it would grow above this: it fits into one value of the database.
+/// Size that a block does not exceed, so that it fits into one value of the database.
 pub(super) const FULL_BYTES: usize = 6 << 10;
-/// The maximum size of the numbers of an entry.
+/// Maximum size of the numbers of an entry.
 const NUMBERS_BYTES: usize = 40;
 
-/// The reason that a block cannot be read.
+/// The reason why a block cannot be read.
 pub(super) type Malformed = &'static str;
 
 /// Writes a block.
@@ -38,8 +38,8 @@ struct Writer {
     via_text: Vec<u8>,
 }
 
-/// Packs entries, whose sequences ascend, into blocks. Returns the first sequence of each, and its
-/// bytes.
+/// Packs entries, in ascending order of sequence, into blocks. Returns each block's first sequence
+/// number and bytes.
 pub(super) fn pack<'a>(pages: impl Iterator<Item = (u64, &'a Body)>) -> Vec<(u64, Vec<u8>)> {
     let mut blocks = Vec::new();
     let mut open: Option<(u64, Writer)> = None;
@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Advances to the next entry, and returns its sequence.
+    /// Advances to the next entry and returns its sequence number.
     pub(super) fn next(&mut self) -> Result<Option<u64>, Malformed> {
         if self.left == 0 {
             return Ok(None);

@@ -1,21 +1,21 @@
 //! Claims of redirects, and the URLs that are discovered while they are claimed.
 //!
 //! A redirect of a leased page claims its target. The claim lasts as long as the lease: a
-//! settlement that names the target in `reached` makes it a visited URL, and any other end gives
-//! the claim up. A link to the target that is found meanwhile must outlast both ends. So it is
-//! *held*: journalled when it is found ([`Record::Held`]), before the record of the page that has
-//! the link. The settlement that names the target drops it in the same record, so no crash leaves a
-//! second visit. When the claim is given up, it is queued; after a crash the next session does
-//! that, since claims end with the process.
+//! settlement that names the target in `reached` makes it a visited URL, and any other end releases
+//! the claim. A link to the target that is found in the meantime must survive both ends, so it is
+//! *held*. It is journalled when it is found ([`Record::Held`]), before the record of the page with
+//! the link. The settlement that names the target drops the held URL in the same record, so no
+//! crash leaves a second visit. When the claim is released, the held URL is queued; after a crash,
+//! the next session does that, since claims end with the process.
 //!
-//! Queueing it at once would need a second record to take it back, and a queue that passes over
-//! entries; a claim in the journal would cost a record for each redirect.
+//! Queueing it immediately would need a second record to take it back, and a queue that skips
+//! entries; a claim in the journal would cost a record per redirect.
 //!
-//! A URL that was reached by a visit which is revoked is *reserved* for the next visit of that
+//! A URL that was reached by a visit that is revoked is *reserved* for the next visit of that
 //! entry. It is seen, so links to it are dropped: if the next visit does not reach it, it is held
 //! as if it had been discovered, and queued.
 //!
-//! Invariant: when a method of the queue returns, each held URL is claimed.
+//! Invariant: when a method of the queue returns, every held URL is claimed.
 
 use std::collections::BTreeMap;
 
@@ -52,13 +52,13 @@ impl HeldUrls {
         }
     }
 
-    /// Drops a URL that needs no other visit.
+    /// Drops a URL that does not need a visit of its own.
     pub(super) fn reached(&mut self, url: UrlKey) {
         self.held.remove(&url);
         self.reserved.remove(&url);
     }
 
-    /// Drops a URL that was queued. A probe leaves an ordinary discovery.
+    /// Drops a URL that was queued. If it was queued as a probe, an ordinary discovery stays held.
     pub(super) fn queued(&mut self, found: &DiscoveredUrl) {
         let key = found.url.key();
         let held = self.held.get(&key);
@@ -82,7 +82,7 @@ impl HeldUrls {
         }
     }
 
-    /// Holds the URLs that are reserved for an entry, which has ended.
+    /// Holds the URLs that are reserved for an entry that has ended.
     pub(super) fn ended(&mut self, sequence: u64) {
         let is_its = |_: &UrlKey, reserved: &mut (u64, DiscoveredUrl)| reserved.0 == sequence;
         let unreached: Vec<_> = self.reserved.extract_if(.., is_its).collect();
@@ -91,7 +91,7 @@ impl HeldUrls {
         }
     }
 
-    /// Drops the URLs of hosts that leave.
+    /// Drops the URLs of hosts that leave this queue.
     pub(super) fn forget(&mut self, is_theirs: impl Fn(&DiscoveredUrl) -> bool) {
         self.held.retain(|_, found| !is_theirs(found));
         self.reserved.retain(|_, (_, found)| !is_theirs(found));
@@ -117,8 +117,8 @@ impl Queue {
         }
     }
 
-    /// Removes the claimed URLs among these, and holds the new ones. URLs of a host beyond the
-    /// limit of its domain are left out.
+    /// Removes the claimed URLs from `discovered`, and holds those that are new. URLs of a host
+    /// beyond the limit of its domain are left out.
     pub(super) fn hold_claimed(
         &mut self,
         journal: &Journal,
@@ -138,8 +138,8 @@ impl Queue {
         }
     }
 
-    /// Returns true if a redirect has claimed the URL of this probe: it is held, and its place in
-    /// the queue is to be given up.
+    /// Returns true if a redirect has claimed the URL of this probe: the URL is held, and its place
+    /// in the queue should be dropped.
     pub(super) fn hold_probe(
         &mut self,
         journal: &Journal,
@@ -155,7 +155,8 @@ impl Queue {
         Ok(true)
     }
 
-    /// Gives up the claims of an entry whose lease has ended, and queues what was found meanwhile.
+    /// Releases the claims of an entry whose lease has ended, and queues the URLs found in the
+    /// meantime.
     pub(super) fn give_up_claims(
         &mut self,
         journal: &Journal,
@@ -165,7 +166,7 @@ impl Queue {
         self.queue_unclaimed(journal)
     }
 
-    /// Gives up all claims, at the end of a session in which no lease is settled any more.
+    /// Releases all claims, at the end of a session when no further lease is settled.
     pub(in super::super) fn give_up_all_claims(
         &mut self,
         journal: &Journal,
@@ -174,7 +175,7 @@ impl Queue {
         self.queue_unclaimed(journal)
     }
 
-    /// Queues the held URLs that are no longer claimed.
+    /// Queues the held URLs whose claims have ended.
     pub(in super::super) fn queue_unclaimed(
         &mut self,
         journal: &Journal,

@@ -8,10 +8,10 @@
 //! | `seen` | position u64 · run u32 | version u8 · ascending keys u64 · crc32 (little-endian) |
 //! | `robots` | origin | position of the record u64, little-endian |
 //!
-//! `position` is the journal's, at the flush. A flush is valid once the watermark says so: values
-//! under a later position than the watermark were left by a flush that was cut short; they are not
+//! `position` is the journal's position at the flush. A flush is valid once the watermark says so.
+//! Values under a later position than the watermark were left by an interrupted flush; they are not
 //! read, and the next flush removes them. So counts are never ahead of the watermark. Blocks may
-//! be, which does no harm: pages are united if they are put in twice, and taken out again.
+//! be, which is harmless: adding pages twice has no effect, and settled pages are removed again.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -32,19 +32,20 @@ use crate::dry_spell::DrySpell;
 use crate::fault::StoreFault;
 use crate::frontier::FrontierRules;
 
-/// Hosts that are written together.
+/// Number of hosts that are written together.
 const GROUP: u32 = 64;
-/// The group number of the state that is no host's.
+/// Group number of the state that does not belong to a host.
 const STATE: u32 = u32::MAX;
 const SEEN_VERSION: u8 = 1;
-/// Keys of a run: it fits into one value.
+/// Number of keys in a run, which fits into one value.
 const SEEN_RUN: usize = 880;
-/// Changes of small values that are made in one step.
+/// Number of changes of small values that are made in one step.
 const STEP_CHANGES: usize = 32;
-/// The number of settled pages that may lie in the blocks of a host; a quarter of its pages, if it
-/// has fewer.
+/// Maximum number of settled pages in the blocks of a host; a quarter of its pages, if that is
+/// less.
 const GONE_PAGES: u32 = 64;
-/// The longest origin of a host. The next session requests the robots.txt of longer ones again.
+/// Maximum length of the origin of a host. The next session requests the robots.txt of longer
+/// origins again.
 const MAX_ORIGIN_BYTES: usize = 1 << 10;
 
 /// The changes that a flush writes.
@@ -60,21 +61,21 @@ pub(in super::super) struct Flush {
     retired: Retired,
 }
 
-/// Entries that no watermark needs any more.
+/// Entries that are not needed by any watermark any more.
 #[derive(Clone, Debug, Default)]
 struct Retired {
     records: Vec<(Vec<u8>, u16)>,
     seen: Vec<Vec<u8>>,
 }
 
-/// The positions under which values were written.
+/// The positions that values were written under.
 #[derive(Default)]
 pub(super) struct Generations {
     current: HashMap<u32, (Position, u16)>,
     retired: Retired,
 }
 
-/// A host, as it is stored.
+/// The stored form of a host.
 #[derive(Serialize, Deserialize)]
 struct HostRecord {
     name: Host,
@@ -87,16 +88,16 @@ struct HostRecord {
     requisites: u64,
     /// Probes among `live`.
     probes: u64,
-    /// Probes of mirrors among these.
+    /// Probes of mirrors among `probes`.
     mirrored: u64,
-    /// `live` by level, if the best host goes first; otherwise nothing.
+    /// `live` by level, if the best host goes first; otherwise empty.
     levels: StoredLevels,
     dry_spell: DrySpell,
 }
 
 impl Flush {
-    /// Writes everything; durable once the database is synced, valid once the watermark has been
-    /// set to the position.
+    /// Writes everything. It is durable once the database is synced, and valid once the watermark
+    /// has been set to the position.
     pub(in super::super) fn write(&self, database: &Database) -> Result<(), StoreFault> {
         let frontier = database.tree("frontier")?;
         let seen = database.tree("seen")?;
@@ -158,7 +159,7 @@ impl Flush {
     }
 }
 
-/// Applies many small changes, some at a time.
+/// Applies many small changes, a few at a time.
 fn step<T>(
     tree: &Tree,
     items: &[T],
@@ -176,7 +177,7 @@ impl Queue {
     /// Takes the changes since the last flush. They stay readable until [`Queue::end_flush`].
     pub(in super::super) fn begin_flush(&mut self, position: Position) -> Flush {
         let mut new = std::mem::take(&mut self.pending);
-        // A flush that failed has left something.
+        // A failed flush has left something.
         let left = self.flushing.iter();
         new.extend(left.map(|(place, body)| (*place, body.clone())));
         self.pending_bytes = 0;
@@ -216,7 +217,7 @@ impl Queue {
         }
     }
 
-    /// Takes back a flush that failed: all of it is part of the next.
+    /// Takes back a failed flush: the next flush includes all of it.
     pub(in super::super) fn abort_flush(&mut self, flush: Flush) {
         self.doubtful = self.state.next_sequence;
         self.dirty.extend(flush.dirty);
@@ -227,7 +228,7 @@ impl Queue {
         self.generations.retired = flush.retired;
     }
 
-    /// Returns the settled entries to remove from blocks, of hosts with enough of them.
+    /// Returns the settled entries to remove from blocks, for hosts with enough of them.
     fn gone_enough(&self, dirty: &BTreeSet<u32>) -> BTreeSet<Place> {
         let mut enough = BTreeSet::new();
         for number in dirty.iter().flat_map(|group| self.group(*group)) {
@@ -320,7 +321,7 @@ impl Queue {
                 return Err(tree.broken("hosts are missing".to_owned()));
             }
             for record in decode::<Vec<HostRecord>>(&tree, &bytes)? {
-                // The crawl was begun without best first: its tables do not count by level.
+                // The crawl began without best first: its tables do not count by level.
                 if best_first && record.levels.live() != record.live {
                     return Err(tree.broken("pages are not counted by priority".to_owned()));
                 }
@@ -383,7 +384,7 @@ impl Queue {
     }
 }
 
-/// Returns the position of the robots.txt of an origin that was flushed last.
+/// Returns the last flushed position of an origin's robots.txt.
 pub(in super::super) fn robots_position(
     database: &Database,
     origin: &str,

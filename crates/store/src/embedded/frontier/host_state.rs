@@ -15,19 +15,19 @@ use crate::frontier::FrontierRules;
 pub(super) struct HostState {
     pub(super) name: Host,
     pub(super) pace: Pace,
-    /// Fetched pages, as far as recorded.
+    /// Number of recorded fetched pages.
     pub(super) pages: u64,
-    /// Its pages off topic since the last one on topic.
+    /// Its consecutive pages off topic since the last page on topic.
     pub(super) dry_spell: DrySpell,
     /// Unsettled entries.
     pub(super) all: Tally,
-    /// Requisites among them.
+    /// Unsettled requisites.
     pub(super) requisites: Tally,
-    /// Probes among them.
+    /// Unsettled probes.
     pub(super) probes: Tally,
-    /// Probes of mirrors among these.
+    /// Unsettled probes of mirrors.
     pub(super) mirrored: Tally,
-    /// All entries by urgency, in a crawl that takes the best host first.
+    /// All entries by urgency, in a crawl with the best host first.
     pub(super) levels: Option<Levels>,
     /// Entries out on lease.
     pub(super) leased: u64,
@@ -35,15 +35,15 @@ pub(super) struct HostState {
     pub(super) asked: Timestamp,
     /// Fetched pages that are not recorded yet.
     pub(super) unrecorded: u64,
-    /// Settled entries that still lie in blocks.
+    /// Settled entries that are still in blocks.
     pub(super) gone: u32,
     /// The first waiting entries.
     pub(super) heads: VecDeque<(Rank, Body)>,
-    /// The last rank up to which waiting entries are among the heads.
+    /// The last rank whose waiting entries are all among the heads, along with all before it.
     pub(super) read_to: Option<Rank>,
-    /// True if it had its turn in this round.
+    /// True if it has had its turn in this round.
     pub(super) passed: bool,
-    /// True if none of its entries is leased any more: see working_copy.rs.
+    /// True if its entries are not leased any more: see working_copy.rs.
     pub(super) closed: bool,
 }
 
@@ -87,18 +87,18 @@ impl HostState {
         }
     }
 
-    /// Records its pace: the latest counts, but no wait becomes shorter.
+    /// Records its pace: the latest pace counts, but no wait becomes shorter.
     pub(super) fn keep_pace(&mut self, pace: Pace) {
         self.pace = self.pace.then(pace);
     }
 
-    /// Returns true if one more entry can be leased now, limits of pages aside.
+    /// Returns true if one more entry can be leased now, ignoring limits of pages.
     pub(super) fn has_slot(&self, rules: &FrontierRules) -> bool {
         self.leased < rules.leases_of(&self.name) as u64
     }
 
-    /// Returns true if the limits leave room for one more of its pages. An entry on lease may turn
-    /// out to be a page.
+    /// Returns true if the limits leave room for one more of its pages. A leased entry may turn out
+    /// to be a page.
     pub(super) fn has_room(&self, rules: &FrontierRules) -> bool {
         self.has_slot(rules) && self.is_below_limit(rules)
     }
@@ -108,24 +108,24 @@ impl HostState {
         rules.max_pages_of(&self.name).is_none_or(|max| pages < max)
     }
 
-    /// Returns the level of its first entry that waits; none where hosts take turns by time alone.
-    /// The first entry is of the kind that is leased: requisites come first, and probes are leased
-    /// where nothing else of their host waits.
+    /// Returns the level of its first waiting entry; `None` if hosts take turns by time alone. The
+    /// first entry is of a kind that can be leased: requisites come first, and probes are leased
+    /// when nothing else of their host is waiting.
     pub(super) fn first_level(&self) -> Option<Level> {
         self.levels.as_ref().and_then(Levels::first)
     }
 
-    /// Returns the urgency of that entry.
+    /// Returns the urgency of its first waiting entry.
     pub(super) fn urgency(&self) -> Urgency {
         self.urgency_of(self.first_level())
     }
 
-    /// Returns the level of its first entry that waits or is out.
+    /// Returns the level of its first entry that is waiting or out.
     fn expected_level(&self) -> Option<Level> {
         self.levels.as_ref().and_then(Levels::first_expected)
     }
 
-    /// Returns the urgency of that entry.
+    /// Returns the urgency of its first entry that is waiting or out.
     pub(super) fn expected_urgency(&self) -> Urgency {
         self.urgency_of(self.expected_level())
     }
@@ -136,8 +136,8 @@ impl HostState {
         })
     }
 
-    /// Returns the end of the wait for it, and the urgency of its first entry that waits or is out,
-    /// if that has a promise and there is room for another page.
+    /// Returns the end of the wait for this host, and the urgency of its first entry that is
+    /// waiting or out, if that entry has a promise and there is room for another page.
     pub(super) fn awaited(&self, rules: &FrontierRules) -> Option<Turn> {
         if rules.patience.is_zero() {
             return None;
@@ -155,7 +155,7 @@ impl HostState {
         })
     }
 
-    /// Rewinds the entries read ahead to this rank, so that they do not pass over it.
+    /// Rewinds the entries read ahead to this rank, so that they do not skip it.
     pub(super) fn rewind(&mut self, rank: Rank) {
         if self.read_to.is_some_and(|read_to| rank <= read_to) {
             while self.heads.back().is_some_and(|(last, _)| *last >= rank) {

@@ -1,9 +1,8 @@
 //! The hosts of the crawl, and their turns.
 //!
-//! A host has a number, in the order in which hosts became known; that order is a function of the
-//! journal. Some of its state outlasts the process (its name, its pages so far, its pace, the
-//! number of its unsettled entries), some does not (its leases, the entries read ahead from the
-//! blocks).
+//! Hosts are numbered in the order in which they became known, which is a function of the journal.
+//! Some of a host's state outlasts the process (its name, its pages so far, its pace, the number of
+//! its unsettled entries), and some does not (its leases, the entries read ahead from the blocks).
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -27,18 +26,18 @@ pub(super) struct Hosts {
     rules: FrontierRules,
     numbers: HashMap<Host, u32>,
     hosts: Vec<HostState>,
-    /// The turns of the hosts with an entry of each kind to lease and room for one.
+    /// Turns of the hosts with an entry of each kind to lease and room for it.
     due: [Turns; Wanted::KINDS],
-    /// The turns of the hosts with probes to lease: a kind of their own until their domain is open.
+    /// Turns of the hosts with probes to lease: a separate kind until their domain is open.
     probes: ProbeTurns,
     /// The domain of each host, by its number.
     domain_of: Vec<u32>,
-    /// The hosts that a slot may stay empty for.
+    /// Hosts that may keep a slot empty.
     awaited: Awaited,
     sums: Sums,
-    /// The time before which no host is asked.
+    /// Earliest time of a request to any host.
     floor: Timestamp,
-    /// The number of hosts of each domain.
+    /// Number of hosts per domain.
     domains: DomainCounts,
 }
 
@@ -67,7 +66,7 @@ impl Hosts {
         })
     }
 
-    /// Returns the number of a host; a new host gets one.
+    /// Returns the number of a host, assigning one to a new host.
     pub(super) fn number(&mut self, name: &Host) -> u32 {
         if let Some(number) = self.numbers.get(name) {
             return *number;
@@ -77,12 +76,12 @@ impl Hosts {
         self.add(state)
     }
 
-    /// Stops the leasing of a host's entries, or starts it again.
+    /// Stops or resumes the leasing of a host's entries.
     pub(super) fn set_closed(&mut self, number: u32, closed: bool) {
         self.change(number, |host| host.closed = closed);
     }
 
-    /// Forgets a host and its entries. If it comes back, it gets another number.
+    /// Forgets a host and its entries. If the host comes back, it gets another number.
     pub(super) fn forget(&mut self, number: u32) {
         let name = self.get(number).name.clone();
         self.numbers.remove(&name);
@@ -90,7 +89,7 @@ impl Hosts {
         self.change(number, |host| *host = HostState::new(name, Pace::default()));
     }
 
-    /// Returns true if this number is the present one of its host.
+    /// Returns true if this number is the current number of its host.
     pub(super) fn is_present(&self, number: u32) -> bool {
         self.find(&self.get(number).name) == Some(number)
     }
@@ -100,7 +99,7 @@ impl Hosts {
         self.numbers.get(name).copied()
     }
 
-    /// Adds a host, which has no number yet.
+    /// Adds a host that does not have a number yet.
     pub(super) fn add(&mut self, state: HostState) -> u32 {
         let number =
             u32::try_from(self.hosts.len()).expect("four billion hosts do not fit into memory");
@@ -167,8 +166,8 @@ impl Hosts {
         self.change(place.host, |host| host.tally(place.rank, count));
     }
 
-    /// Takes the host whose turn it is at `now`. It is passed over until [`Hosts::next_round`].
-    /// Returns none if a better page is expected.
+    /// Takes the host whose turn it is at `now`. It is skipped until [`Hosts::next_round`]. Returns
+    /// `None` if a better page is expected.
     pub(super) fn take_due(&mut self, now: Timestamp, wanted: Wanted) -> Option<u32> {
         let number = self.first_due(now, wanted)?;
         if self.expects_better(number, now) {
@@ -178,8 +177,8 @@ impl Hosts {
         Some(number)
     }
 
-    /// Returns the host whose turn it is at `now`, were it not for better pages to come. Hosts with
-    /// probes alone take turns with the others, and behind them where the best goes first.
+    /// Returns the host whose turn it is at `now`, ignoring better pages to come. Hosts with only
+    /// probes take turns with all hosts; if the best host goes first, they go last.
     fn first_due(&mut self, now: Timestamp, wanted: Wanted) -> Option<u32> {
         let hosts = &self.hosts;
         let urgency = |number: u32| hosts[number as usize].urgency();
@@ -202,8 +201,8 @@ impl Hosts {
         }
     }
 
-    /// Returns true if a slot stays empty rather than take the first entry of this host: a better
-    /// promise is expected soon.
+    /// Returns true if a slot stays empty rather than take the first entry of this host, because a
+    /// better promise is expected soon.
     fn expects_better(&mut self, number: u32, now: Timestamp) -> bool {
         let hosts = &self.hosts;
         let host = &hosts[number as usize];
@@ -220,8 +219,8 @@ impl Hosts {
         }
     }
 
-    /// Returns the time at which the next host becomes ready, or is no longer waited for, if any
-    /// has an entry that waits.
+    /// Returns the time at which the next host becomes ready or the wait for a host ends, if any
+    /// host has a waiting entry.
     pub(super) fn next_ready(&mut self, now: Timestamp, wanted: Wanted) -> Option<Timestamp> {
         if let Some(first) = self.first_due(now, wanted)
             && self.expects_better(first, now)
@@ -249,8 +248,9 @@ impl Hosts {
         host.has_room(&self.rules)
     }
 
-    /// Makes all hosts wait after the death of a session, because any may have been asked just
-    /// before it: known ones as `pace` says, and none is asked before `floor`.
+    /// Makes all hosts wait after the death of a session, which may have sent a request to any of
+    /// them just before. Known hosts wait as `pace` says, and no host gets a request before
+    /// `floor`.
     pub(super) fn wait_after_death(&mut self, floor: Timestamp, pace: impl Fn(Pace) -> Pace) {
         self.set_floor(floor);
         for number in self.numbers() {
@@ -259,7 +259,7 @@ impl Hosts {
     }
 
     /// Moves the times of all hosts to a clock that was set back. Returns the hosts whose entries
-    /// are to be moved too, and the amount.
+    /// must be moved too, and the amount.
     pub(super) fn set_back(
         &mut self,
         now: Timestamp,
@@ -279,13 +279,13 @@ impl Hosts {
         moved
     }
 
-    /// Returns the latest time of an answer of any host.
+    /// Returns the latest time of a response from any host.
     pub(super) fn last_answered(&self) -> Timestamp {
         let answered = self.hosts.iter().map(|host| host.pace.answered);
         answered.max().unwrap_or_default()
     }
 
-    /// Gives the hosts that have had their last chance another one.
+    /// Gives another chance to the hosts that have had their last chance.
     pub(super) fn give_new_chances(&mut self, now: Timestamp) {
         let least_wait = self.rules.least_wait;
         for number in self.numbers() {
@@ -308,7 +308,7 @@ impl Hosts {
         }
     }
 
-    /// Sets the time before which hosts that become known are not asked.
+    /// Sets the earliest time of requests to hosts that become known.
     pub(super) fn set_floor(&mut self, floor: Timestamp) {
         self.floor = floor;
     }
@@ -318,7 +318,7 @@ impl Hosts {
         &self.rules
     }
 
-    /// Returns the sums over all hosts, kept as they change.
+    /// Returns the sums over all hosts, which are updated with each change.
     pub(super) fn sums(&self) -> Sums {
         self.sums
     }

@@ -1,8 +1,8 @@
 //! The choice of the next leases.
 //!
 //! The first entries of a host are read from its blocks and from memory when its turn comes, a few
-//! at a time; an entry that belongs before them and comes later makes the host read again from
-//! there. Set-aside entries are leased one at a time, when nothing is out and nothing else can be
+//! at a time. If an entry arrives later that belongs before them, the host reads again from there.
+//! Set-aside entries are leased one at a time, when nothing is out and no other entry can be
 //! leased.
 
 use web::Timestamp;
@@ -15,11 +15,11 @@ use super::{Queue, broken};
 use crate::fault::StoreFault;
 use crate::frontier::{Lease, LeaseFilter, Supply};
 
-/// The maximum size of the entries read ahead, over all hosts.
+/// Maximum size of the entries read ahead, over all hosts.
 const HEADS_BYTES: u64 = 48 << 20;
-/// The approximate size of such an entry.
+/// Approximate size of an entry read ahead.
 const HEAD_BYTES: u64 = 160;
-/// The minimum and maximum number of entries of a host that are read ahead.
+/// Minimum and maximum number of entries of a host that are read ahead.
 const HEADS: std::ops::RangeInclusive<u64> = 2..=64;
 
 impl Queue {
@@ -82,7 +82,7 @@ impl Queue {
         Ok(true)
     }
 
-    /// Takes one page of each ready host a round, so that a fast host does not starve the others.
+    /// Takes one page from each ready host per round, so that a fast host does not starve the rest.
     fn lease_rounds(
         &mut self,
         journal: &Journal,
@@ -101,7 +101,7 @@ impl Queue {
                         round.push(host);
                         leases.push(self.hand_out(Place { host, rank }, body, now)?);
                     }
-                    // Its next entry may be of another kind: it takes its turn again.
+                    // Its next entry may be of another kind, so it takes its turn again.
                     None => self.hosts.next_round(&mut vec![host]),
                 }
             }
@@ -124,7 +124,7 @@ impl Queue {
         first.map(|((due, _), _)| *due)
     }
 
-    /// Leases a set-aside entry, when nothing is out and nothing else can be leased.
+    /// Leases a set-aside entry when nothing is out and no other entry can be leased.
     fn lease_aside(
         &mut self,
         journal: &Journal,
@@ -169,7 +169,8 @@ impl Queue {
         });
         let found = &entry.discovered;
         let is_probed = found.is_probed();
-        // A URL whose visit was begun is not left out: a kept page may have led to it meanwhile.
+        // A URL whose visit has begun is not left out: a kept page may have linked to it in the
+        // meantime.
         let is_begun = is_probed && (attempts > 0 || strikes > 0);
         let (patterns, rules) = (&mut self.state.patterns, self.hosts.rules());
         let barred = match found.requisite {
@@ -274,7 +275,7 @@ impl Queue {
         }
     }
 
-    /// Puts an entry back: at its place, or aside.
+    /// Puts an entry back, either at its place or aside.
     pub(super) fn wait_again(&mut self, place: Place) {
         if self.state.is_set_aside(place.rank.sequence) {
             self.aside.insert(place.rank.sequence, place);

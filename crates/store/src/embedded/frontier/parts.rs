@@ -1,10 +1,10 @@
-//! Texts of any length in a database whose values are short: in parts, under one key and the number
-//! of the part.
+//! Texts of any length in a database with short values: they are split into parts, under one key
+//! and the number of the part.
 //!
 //! ```text
 //! all parts together   version u8 · parts u16 · bytes · crc32 of all before (little-endian)
 //! ```
-//! Invariant: it is on disk; another layout is another version.
+//! Invariant: the layout is on disk; another layout needs another version.
 
 use super::super::database::{Batch, MAX_VALUE_BYTES, Tree, Value};
 use crate::fault::StoreFault;
@@ -12,7 +12,7 @@ use crate::fault::StoreFault;
 const VERSION: u8 = 1;
 const HEADER_BYTES: usize = 3;
 const CHECKSUM_BYTES: usize = 4;
-/// Texts are below 400 MiB: the parts of one are counted in 16 bits.
+/// Texts are below 400 MiB, because the number of parts of a text has 16 bits.
 const PART_BYTES: usize = MAX_VALUE_BYTES - 64;
 const NUMBER_BYTES: usize = 2;
 
@@ -41,7 +41,7 @@ pub(super) fn count(bytes: usize) -> u16 {
     u16::try_from(parts).expect("what is written here is capped far below 400 MiB")
 }
 
-/// Writes a text. An older text of more parts under its key must be removed before.
+/// Writes a text. An older text with more parts under its key must be removed first.
 pub(super) fn insert(batch: &mut Batch, of: &[u8], bytes: &[u8]) {
     let parts = count(bytes.len());
     let mut whole = Vec::with_capacity(HEADER_BYTES + bytes.len() + CHECKSUM_BYTES);
@@ -62,7 +62,7 @@ pub(super) fn remove(batch: &mut Batch, of: &[u8], parts: u16) {
     }
 }
 
-/// Returns the next whole text of these ascending entries.
+/// Returns the next complete text of these ascending entries.
 pub(super) fn next(
     entries: &mut impl Iterator<Item = Result<(Value, Value), StoreFault>>,
     tree: &Tree,

@@ -9,37 +9,38 @@ use crate::discovered_url::DiscoveredUrl;
 use crate::fault::StoreFault;
 use crate::frontier::QueueEntry;
 
-/// A page's place among those of its host: requisites, pages that a user wants to have visited,
-/// then all others by their priority; nearer to a seed first, then in the order of discovery.
+/// A page's place among the pages of its host: requisites, then pages that a user wants to have
+/// visited, then all others by priority. Ties go to the page nearer to a seed, then to the page
+/// discovered first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(super) struct Rank {
-    /// The order; lower goes first. The highest bit is set for a page; below it are eight bits of
-    /// the priority, or of the steps from the page that needs the requisite; below them the depth.
-    /// An ordered page has the bits behind those of all requisites.
+    /// The order; lower goes first. The highest bit is set for a page. The next eight bits hold the
+    /// priority, or for a requisite the number of steps from the page that needs it; the rest holds
+    /// the depth. For an ordered page, the eight bits sort after the bits of all requisites.
     pub(super) priority: u32,
     pub(super) sequence: u64,
 }
 
 const PAGE: u32 = 1 << 31;
-/// In place of the steps of a requisite: an ordered page.
+/// The value for an ordered page in place of the steps of a requisite.
 const ORDERED: u8 = u8::MAX;
 const DEPTH_BITS: u32 = 23;
-/// The maximum depth: URLs farther from a seed are recorded with this one. At a page a second it is
-/// reached in three months.
+/// Maximum depth: URLs farther from a seed are recorded with this depth. At one page per second, it
+/// is reached in three months.
 const MAX_DEPTH: u32 = (1 << DEPTH_BITS) - 1;
 
 /// A rank without its depth: the kind and the priority of an entry. Lower goes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Level(u16);
 
-/// The place of a host's first entry among those of other hosts: lower goes first.
+/// The rank of a host's first entry among the first entries of other hosts: lower goes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Urgency(pub(super) u32);
 
 /// A page's place in the queue of the crawl.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(super) struct Place {
-    /// The number of its host, in the order in which hosts became known.
+    /// The number of its host: hosts are numbered in the order in which they became known.
     pub(super) host: u32,
     pub(super) rank: Rank,
 }
@@ -49,7 +50,7 @@ pub(super) struct Place {
 pub(super) struct Body {
     /// The URL with the request for it ([`PageUrl::to_stored`]).
     pub(super) url: Box<str>,
-    /// Shared by the links of one page.
+    /// The page that it was found on, shared by the links of one page.
     pub(super) via: Option<Arc<str>>,
 }
 
@@ -87,7 +88,7 @@ impl Rank {
         self.priority & PAGE == 0 && self.middle() == ORDERED
     }
 
-    /// Returns true for a probe: a URL found on left-out pages only.
+    /// Returns true for a probe: a URL found only on left-out pages.
     pub(super) fn is_probed(self) -> bool {
         self.urgency() >= DiscoveredUrl::PROBED
     }
@@ -119,7 +120,7 @@ impl Rank {
         }
     }
 
-    /// Returns the steps of a requisite from the page that needs it; 0 for a page.
+    /// Returns the number of steps from a requisite to the page that needs it; 0 for a page.
     fn requisite(self) -> u8 {
         if self.is_requisite() {
             self.middle()
@@ -132,7 +133,7 @@ impl Rank {
         (self.priority >> DEPTH_BITS & 0xff) as u8
     }
 
-    /// Returns the last rank before this one, if there is any.
+    /// Returns the last rank before this one, if any.
     pub(super) fn before(self) -> Option<Self> {
         match (self.sequence.checked_sub(1), self.priority.checked_sub(1)) {
             (Some(sequence), _) => Some(Self { sequence, ..self }),
@@ -146,8 +147,7 @@ impl Rank {
 }
 
 impl Level {
-    /// Returns the urgency of a host with this first entry. Its promise counts as one that is worse
-    /// by `levels`.
+    /// Returns the urgency of a host with this first entry, whose promise is lowered by `levels`.
     pub(super) fn urgency(self, levels: u8) -> Urgency {
         let priority = (self.0 & 0xff) as u8;
         let place = match self.is_page() {
@@ -188,7 +188,8 @@ impl Place {
 }
 
 impl Body {
-    /// Returns the approximate bytes in memory: the texts, and a node of the map that holds them.
+    /// Returns the approximate number of bytes in memory: the texts, and a node of the map that
+    /// holds them.
     pub(super) fn weight(&self) -> usize {
         self.url.len() + 96
     }

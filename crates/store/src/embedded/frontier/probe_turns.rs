@@ -1,9 +1,9 @@
-//! The turns of hosts with probes: a domain whose other pages are at their end is open.
+//! The turns of hosts with probes. A domain without other pages left is open.
 //!
-//! A probe waits behind all other pages of its registrable domain, and nothing of another domain
-//! delays it. A domain may have many hosts, and opens and closes with each page that a probe leads
-//! to. So each domain keeps the turns of its hosts, and only the first turn of an open domain is
-//! among those of the crawl.
+//! A probe waits behind all other pages of its registrable domain, and pages of other domains do
+//! not delay it. A domain may have many hosts, and opens and closes with each page that a probe
+//! finds. So each domain keeps the turns of its hosts, and only the first turn of an open domain is
+//! among the turns of the crawl.
 //!
 //! Invariant: `open` has the first turn of each domain without ordinary entries.
 
@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use web::{Host, Timestamp, UrlKey};
 
-/// The time from which a host may have its turn, and its number.
+/// The earliest time of a host's turn, and the host's number.
 type HostTurn = (Timestamp, u32);
 
 /// The turns of hosts with probes.
@@ -25,18 +25,18 @@ pub(super) struct ProbeTurns {
 /// The hosts of a registrable domain.
 #[derive(Debug, Default)]
 pub(super) struct DomainTurns {
-    /// Entries other than probes that wait or are out, of hosts with room for them.
+    /// Entries other than probes that are waiting or out, of hosts with room for them.
     ordinary: u64,
     /// The turns of hosts with probes and room for one.
     turns: BTreeSet<HostTurn>,
 }
 
-/// The state of one host that its domain depends on.
+/// The part of a host's state that its domain depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HostProbes {
-    /// Its entries other than probes that wait or are out.
+    /// Its entries other than probes that are waiting or out.
     pub(super) ordinary: u64,
-    /// The time from which a probe may be leased; none if there is none, or no room.
+    /// The earliest time at which a probe may be leased; `None` without a probe or room for one.
     pub(super) ready: Option<Timestamp>,
 }
 

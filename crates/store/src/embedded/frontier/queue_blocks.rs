@@ -2,10 +2,10 @@
 //! part (big-endian).
 //!
 //! Invariant: a page is in one block at most, and the blocks of a host and priority do not overlap.
-//! Settled pages may stay in their blocks for a while; a reader passes over them.
+//! Settled pages may stay in their blocks for a while; a reader skips them.
 //!
-//! A host's blocks are rewritten in one step for readers: `gate` is held meanwhile. Readers take it
-//! after the lock of the queue, the flush takes it alone.
+//! A host's blocks are rewritten in what readers see as one step: `gate` is held during it. Readers
+//! take it after the lock of the queue; the flush takes it alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -17,9 +17,9 @@ use super::place::{Body, Place, Rank};
 use crate::fault::StoreFault;
 
 const KEY_BYTES: usize = 16;
-/// A host's last block is filled up as long as it has at most this.
+/// Maximum size of a host's last block that is still filled up.
 const SMALL_BYTES: usize = FULL_BYTES / 2;
-/// The approximate number of changes made in one step, during which readers wait.
+/// Approximate number of changes made in one step, during which readers wait.
 const STEP_CHANGES: usize = 32;
 
 /// The blocks of the queue.
@@ -98,7 +98,7 @@ impl QueueBlocks {
         Ok(())
     }
 
-    /// Takes `gone` out and puts `new` in. Both may have happened before.
+    /// Removes `gone` and adds `new`. Both may have happened before.
     pub(super) fn write(
         &self,
         gone: &BTreeSet<Place>,
@@ -121,7 +121,7 @@ impl QueueBlocks {
         self.tree.apply(batch)
     }
 
-    /// Returns the changes in the blocks of a host and priority.
+    /// Returns the changes to the blocks of a host and priority.
     fn rework(
         &self,
         host: u32,
@@ -135,7 +135,7 @@ impl QueueBlocks {
             rank: Rank { priority, sequence },
         };
         let lane = at(0)..=at(u64::MAX);
-        // Blocks that change, with true for those that new pages are packed together with.
+        // Blocks that change, with true for blocks that new pages are packed into.
         let mut touched: BTreeMap<u64, (Whole, bool)> = BTreeMap::new();
         let mut read_to = None;
         for place in gone.range(lane.clone()) {
@@ -147,8 +147,8 @@ impl QueueBlocks {
                 touched.insert(self.place_of(&whole.key)?.rank.sequence, (whole, false));
             }
         }
-        // The last block, to fill it up; more where a flush that was cut short has put in some of
-        // these pages already.
+        // The last block, to fill it up; and more blocks if an interrupted flush has already added
+        // some of these pages.
         let new = new.range(lane);
         if let Some((first, _)) = new.clone().next() {
             let from = self
@@ -249,7 +249,7 @@ impl QueueBlocks {
     }
 
     fn gate(&self) -> MutexGuard<'_, ()> {
-        // A panic leaves nothing half done: a batch is applied wholly or not at all.
+        // A panic leaves nothing half done: a batch is applied completely or not at all.
         self.gate
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)

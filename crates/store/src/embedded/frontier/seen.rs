@@ -1,12 +1,12 @@
 //! The URLs known to the frontier.
 //!
-//! A URL that was found on left-out pages only ([`DiscoveredUrl::is_probed`]) is remembered beside
-//! the others, under a key of its own. When it is found elsewhere as well, it is new once more: its
-//! place behind everything else is given up when its turn comes ([`Record::Superseded`]), and its
-//! row is revoked if it was left out by then. After a visit it is known for good.
+//! A URL that was found only on left-out pages ([`DiscoveredUrl::is_probed`]) is remembered
+//! separately, under its own key. When it is also found elsewhere, it is new once more. Its place
+//! behind everything else is dropped when its turn comes ([`Record::Superseded`]), and its row is
+//! revoked if it was left out by then. After a visit it is known for good.
 //!
-//! Invariant: a URL is under its own key from the moment when it waits as an ordinary page, was
-//! visited, or was reached.
+//! Invariant: a URL is under its own key from the moment when it is waiting as an ordinary page,
+//! was visited, or was reached.
 
 use web::UrlKey;
 
@@ -21,7 +21,7 @@ use crate::fault::StoreFault;
 use crate::frontier::Lease;
 use crate::visit_record::VisitRecord;
 
-/// The bits that distinguish the key of a URL found on left-out pages only. They are on disk, so
+/// The bits that distinguish the key of a URL found only on left-out pages. They are on disk, so
 /// they never change.
 const PROBED_KEY: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -29,7 +29,7 @@ fn probed(key: UrlKey) -> UrlKey {
     UrlKey::from_u64(key.as_u64() ^ PROBED_KEY)
 }
 
-/// Returns the key under which a discovered URL is known.
+/// Returns the key of a discovered URL in the set of seen URLs.
 pub(in super::super) fn seen_as(discovered: &DiscoveredUrl) -> UrlKey {
     let key = discovered.url.key();
     if discovered.is_probed() {
@@ -39,14 +39,14 @@ pub(in super::super) fn seen_as(discovered: &DiscoveredUrl) -> UrlKey {
     }
 }
 
-/// Returns the key of a visited probe, which needs no other place.
+/// Returns the key of a visited probe, which does not need another place.
 pub(in super::super) fn settled_probe(row: &VisitRecord, priority: u8) -> Option<UrlKey> {
     let was_visited = row.pattern_that_left_out().is_none();
     (priority >= DiscoveredUrl::PROBED && row.requisite == 0 && was_visited).then(|| row.url.key())
 }
 
 impl Queue {
-    /// Returns true for a URL that is known; an ordinary URL is new if it is known as a probe only.
+    /// Returns true for a known URL; an ordinary URL is new if it is known only as a probe.
     pub(super) fn is_seen(&self, discovered: &DiscoveredUrl) -> bool {
         let key = discovered.url.key();
         let is_known = |key: UrlKey| self.seen.contains(key.as_u64());
@@ -55,8 +55,8 @@ impl Queue {
             || discovered.is_probed() && is_known(seen_as(discovered))
     }
 
-    /// Notes the discovered URLs that are under way as probes. If these visits do not take place,
-    /// the URLs wait as they were discovered now.
+    /// Notes the discovered URLs that are out on lease as probes. If these visits do not take
+    /// place, the URLs are queued as they were discovered now.
     pub(super) fn note_wanted(&mut self, discovered: &[DiscoveredUrl]) {
         if self.out_probes.is_empty() {
             return;
@@ -68,7 +68,8 @@ impl Queue {
         }
     }
 
-    /// Removes and returns the discovery of a URL on a kept page while it was under way as a probe.
+    /// Removes and returns the discovery of a URL on a kept page while it was out on lease as a
+    /// probe.
     pub(super) fn wanted_meanwhile(&mut self, lease: &Lease) -> Option<DiscoveredUrl> {
         let is_probed = lease.discovered().is_probed();
         self.out_probes
@@ -94,7 +95,7 @@ impl Queue {
         wanted.filter_map(with_place).collect()
     }
 
-    /// Queues pages again that were left out, as they were discovered now.
+    /// Queues left-out pages again, as they were discovered now.
     pub(super) fn queue_again(
         &mut self,
         journal: &Journal,
@@ -107,7 +108,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Queues the URLs again that reopened patterns and folders left out.
+    /// Queues again the URLs that were left out by patterns and folders that have been reopened.
     pub(super) fn requeue_reopened(&mut self, journal: &Journal) -> Result<(), StoreFault> {
         while let Some(rows) = self.state.patterns.to_requeue() {
             let places: Vec<Position> = rows.iter().map(|(_, place)| place).collect();
@@ -125,7 +126,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Returns the next entry of a host; none if that was a superseded one, which is given up.
+    /// Returns the next entry of a host; `None` if that entry was superseded and has been dropped.
     pub(super) fn next_current(
         &mut self,
         journal: &Journal,
@@ -136,7 +137,7 @@ impl Queue {
         Ok((!is_given_up).then_some((rank, body)))
     }
 
-    /// Gives up the place of a probe that has a better one, was reached, or is claimed by a
+    /// Drops the place of a probe that has a better place, was reached, or is claimed by a
     /// redirect. Returns false for any other entry.
     pub(super) fn supersede(
         &mut self,
@@ -154,7 +155,7 @@ impl Queue {
         }
         debug_assert_eq!(Rank::of(&entry.discovered, entry.sequence), rank);
         self.record(journal, &Record::Superseded { entry })?;
-        // Its last visit may have been revoked, and have reached others.
+        // Its last visit may have been revoked after it reached other URLs.
         self.queue_unclaimed(journal)?;
         Ok(true)
     }
@@ -162,7 +163,7 @@ impl Queue {
     /// Marks keys as seen.
     pub(super) fn see_keys(&mut self, keys: &[UrlKey]) {
         let numbers: Vec<u64> = keys.iter().map(|key| key.as_u64()).collect();
-        // The new URLs were selected before the record was written.
+        // Only new URLs were selected before the record was written.
         let _seen = self.seen.insert_new(&numbers);
     }
 }

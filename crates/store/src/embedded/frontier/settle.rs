@@ -2,9 +2,9 @@
 //!
 //! Archived visits are journalled in the order of the archive (see
 //! [`Frontier::settle`](crate::Frontier::settle)): a settlement before its turn waits in `early`
-//! until those before it have come. A settlement that still waits when the process dies is never
-//! recorded: its URL is visited again, and its span in the archive lies beyond the recorded end,
-//! where it is cut off.
+//! until all before it have arrived. A settlement that is still waiting when the process dies is
+//! never recorded. Its URL is visited again, and its span in the archive is beyond the recorded
+//! end, where it is cut off.
 
 use web::Pace;
 
@@ -53,7 +53,7 @@ impl Queue {
                 }
             }
             Settlement::Again { at, reason, counts } => {
-                // It is visited even if its folder is closed meanwhile.
+                // It is visited even if its folder is closed in the meantime.
                 let _begun = self.wanted_meanwhile(&lease);
                 let mut entry = lease.entry;
                 let sequence = entry.sequence;
@@ -132,7 +132,8 @@ impl Queue {
         self.revoke_due(journal)
     }
 
-    /// Closes and reopens the patterns that are due, and queues what reopened ones left out.
+    /// Closes and reopens the patterns that are due, and queues the URLs that reopened patterns
+    /// left out.
     pub(super) fn change_patterns(&mut self, journal: &Journal) -> Result<(), StoreFault> {
         while self.hosts.rules().closes_patterns
             && let Some(change) = self.state.patterns.due()
@@ -142,7 +143,7 @@ impl Queue {
         self.requeue_reopened(journal)
     }
 
-    /// Revokes the visit records whose original failed: their URLs are queued again.
+    /// Revokes the visit records whose original failed, and queues their URLs again.
     pub(in super::super) fn revoke_due(&mut self, journal: &Journal) -> Result<(), StoreFault> {
         while let Some(void) = self.state.voids.due.first().cloned() {
             self.revoke(journal, void)?;
@@ -150,8 +151,8 @@ impl Queue {
         Ok(())
     }
 
-    /// Revokes a visit record and queues its URL again, with its promise; that visit may claim
-    /// again the URLs it reached.
+    /// Revokes a visit record and queues its URL again, with its promise. The next visit may claim
+    /// again the URLs that this visit reached.
     pub(in super::super) fn revoke(
         &mut self,
         journal: &Journal,
@@ -164,7 +165,7 @@ impl Queue {
     }
 
     /// Revokes the record of a visit that a user wants repeated, and queues its URL again: it is
-    /// visited even where its pattern is closed.
+    /// visited even if its pattern is closed.
     pub(in super::super) fn revoke_by_order(
         &mut self,
         journal: &Journal,

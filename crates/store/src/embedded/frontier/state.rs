@@ -1,6 +1,6 @@
 //! The state of the frontier, except for hosts, queued entries and URLs seen.
 //!
-//! Invariant: the layout is on disk (postcard); other fields need another version in
+//! Invariant: the layout is on disk (postcard); a change of fields needs a new version in
 //! [`super::flush`].
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,19 +19,19 @@ use crate::visit_record::VisitRecord;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct FrontierState {
-    /// The next entry's number.
+    /// The sequence number of the next entry.
     pub(super) next_sequence: u64,
     pub(super) totals: Totals,
     /// The valid end of the archive.
     pub(super) archive: Option<ArchiveSpan>,
     /// Redirects of seeds that widened the scope.
     pub(super) adopted: Vec<PageUrl>,
-    /// True if something was leased since the last session ended in order.
+    /// True if a URL was leased since the last clean end of a session.
     pub(super) asked: bool,
-    /// The time before which no host is asked, known or not: the least wait after the last session
-    /// that died.
+    /// Earliest time of a request to any host, known or not: the minimum wait after the last
+    /// session that died.
     pub(super) floor: Timestamp,
-    /// Leases that did not come back.
+    /// Leases that have not come back.
     pub(super) under_way: BTreeSet<u64>,
     /// Entries that sessions died with.
     pub(super) struck: BTreeMap<u64, Struck>,
@@ -41,8 +41,8 @@ pub(super) struct FrontierState {
     /// The ends of the last two [`Record::Archived`](crate::embedded::record::Record::Archived),
     /// the older one first: see `archive_tail.rs`.
     pub(super) archived_at: [Position; 2],
-    /// True after visits at the end of the archive were revoked: the next of those records has its
-    /// end.
+    /// True after visits at the end of the archive were revoked: the next `Archived` record has the
+    /// archive's end.
     pub(super) archive_cut: bool,
     /// The state of the URL patterns.
     pub(super) patterns: Patterns,
@@ -52,18 +52,18 @@ pub(super) struct FrontierState {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Struck {
     pub(super) strikes: u32,
-    /// Its place, once that was looked up.
+    /// Its place, once it has been looked up.
     pub(super) place: Option<Place>,
 }
 
 /// Visit records that are void, or would be if their original failed.
 ///
 /// An original that was admitted may still fail: its bytes may not reach the archive. Pages that
-/// were left out as its duplicates by then are visited again. The size is bounded by the pages left
-/// out while the visits of their originals last.
+/// were left out as its duplicates by then are visited again. The size is bounded by the number of
+/// pages left out while the visits of their originals are in progress.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Voids {
-    /// The pages left out as duplicates of each original whose visit has not ended.
+    /// For each original whose visit has not ended, the pages left out as its duplicates.
     dropped: BTreeMap<UrlKey, Vec<Void>>,
     /// Originals that failed. Visits with an earlier verdict may still end.
     forgotten: BTreeSet<UrlKey>,
@@ -77,7 +77,7 @@ pub(in super::super) struct Void {
     #[serde(with = "with_details")]
     pub(in super::super) row: Box<VisitRecord>,
     pub(in super::super) reached: Vec<PageUrl>,
-    /// The priority of its queue entry: the next one has the same promise.
+    /// The priority of its queue entry; the next entry has the same promise.
     pub(in super::super) priority: u8,
 }
 
@@ -94,20 +94,20 @@ impl FrontierState {
 }
 
 impl Voids {
-    /// Adds a page that was admitted or retained; its visit has not ended.
+    /// Adds an admitted or retained page whose visit has not ended.
     pub(super) fn admitted(&mut self, page: UrlKey) {
         self.forgotten.remove(&page);
         self.dropped.entry(page).or_default();
     }
 
-    /// Handles an admission that was revoked.
+    /// Handles a revoked admission.
     pub(super) fn forgotten(&mut self, page: UrlKey) {
         self.due
             .extend(self.dropped.remove(&page).unwrap_or_default());
         self.forgotten.insert(page);
     }
 
-    /// Handles a visit that ended.
+    /// Handles a finished visit.
     pub(super) fn settled(&mut self, row: &VisitRecord, priority: u8, reached: &[PageUrl]) {
         self.dropped.remove(&row.url.key());
         let Some(original) = row.duplicate_of.as_ref().filter(|_| !row.of_earlier) else {
@@ -128,7 +128,7 @@ impl Voids {
         }
     }
 
-    /// Handles a visit record that was revoked.
+    /// Handles a revoked visit record.
     pub(super) fn revoked(&mut self, row: &VisitRecord) {
         self.due.retain(|due| due.row.url != row.url);
         for dropped in self.dropped.values_mut() {

@@ -1,9 +1,9 @@
-//! The count of a host's unsettled entries, by what they wait for.
+//! The counts of a host's unsettled entries, by what they wait for.
 
-/// The unsettled entries of a host, as far as recorded.
+/// The recorded unsettled entries of a host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
-    /// All of them.
+    /// All entries.
     pub(super) live: u64,
     /// Postponed entries.
     pub(super) later: u64,

@@ -1,12 +1,12 @@
-//! The turns of hosts: which of those that are ready goes first.
+//! The turns of hosts: the order of the ready hosts.
 //!
 //! Hosts take turns in the order in which they became ready. Under
-//! [`FrontierRules::best_first`](crate::FrontierRules::best_first), of those that are ready the one
-//! with the most urgent entry goes first: an urgency is a rank without its depth, made worse by the
-//! dry spell of the host (`place.rs`).
+//! [`FrontierRules::best_first`](crate::FrontierRules::best_first), the ready host with the most
+//! urgent entry goes first. An urgency is a rank without its depth, lowered by the dry spell of the
+//! host (`place.rs`).
 //!
-//! Invariant: a turn is in `ready` if its time is not after `reached`, and best first is asked for;
-//! otherwise in `waiting`. So a turn that changes is found without a search.
+//! Invariant: a turn is in `ready` if its time is not after `reached` and best first is enabled;
+//! otherwise it is in `waiting`. So a turn that changes is found without a search.
 
 use std::collections::BTreeSet;
 
@@ -16,11 +16,11 @@ use web::Timestamp;
 use super::place::{Level, Rank, Urgency};
 use super::tally::Tally;
 
-/// The time from which a host may have its turn, with the urgency of its first entry.
+/// The earliest time of a host's turn, with the urgency of its first entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Turn {
     pub(super) ready: Timestamp,
-    /// The same for all hosts that take turns by time alone.
+    /// Equal for all hosts if they take turns by time alone.
     pub(super) urgency: Urgency,
 }
 
@@ -58,7 +58,8 @@ impl Turns {
         }
     }
 
-    /// Returns the host whose turn it is at `now`. `urgency` returns that of a host's first entry.
+    /// Returns the host whose turn it is at `now`. `urgency` returns the urgency of a host's first
+    /// entry.
     pub(super) fn first(
         &mut self,
         now: Timestamp,
@@ -72,15 +73,15 @@ impl Turns {
         self.ready.first().map(|(.., host)| *host)
     }
 
-    /// Returns the time of the first turn that was not reached by the last lease.
+    /// Returns the time of the first turn that the last lease did not reach.
     pub(super) fn next_waiting(&self) -> Option<Timestamp> {
         self.waiting.first().map(|(ready, _)| *ready)
     }
 
     /// Returns the time of the first turn.
     pub(super) fn next_ready(&self) -> Option<Timestamp> {
-        // All of these are before those that wait. They are few where this is asked for: turns
-        // that could not be taken.
+        // All of these come before the waiting turns. They are few when this is called: turns that
+        // could not be taken.
         let ready = self.ready.iter().map(|(_, ready, _)| *ready).min();
         ready.or_else(|| self.next_waiting())
     }
@@ -105,13 +106,13 @@ impl Turns {
     }
 }
 
-/// The unsettled entries of a host by their level, ascending; no level is without an entry.
+/// The unsettled entries of a host by level, ascending; every level has an entry.
 ///
-/// A host has few: with a topic one for each promise that its links were given.
+/// A host has few levels: with a topic, one per promise that its links were given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Levels(Vec<(Level, Tally)>);
 
-/// The unsettled entries of each level, as they are stored.
+/// The stored form of the unsettled entries per level.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct StoredLevels(Vec<(Level, u64)>);
 
@@ -135,8 +136,8 @@ impl Levels {
         self.first_of(|tally| tally.waiting() > 0)
     }
 
-    /// Returns the level of the first entry that waits or is out: a page may have links that are as
-    /// good as itself.
+    /// Returns the level of the first entry that is waiting or out: the links of a page may be as
+    /// good as the page itself.
     pub(super) fn first_expected(&self) -> Option<Level> {
         self.first_of(|tally| tally.waiting() > 0 || tally.out > 0)
     }

@@ -1,9 +1,9 @@
-//! Hosts that come to this queue and leave it: it holds a part of a shared crawl.
+//! Hosts that enter and leave this queue, which holds a part of a shared crawl.
 //!
-//! The journal of a shared crawl is kept elsewhere, and this queue is the working copy of some of
-//! its hosts. Records of other sessions are applied as a replay applies them; a host that leaves is
-//! forgotten with its entries. The journal of this store is not its truth then, and the store is
-//! not opened again.
+//! The journal of a shared crawl is kept elsewhere, and this queue is the working copy for some of
+//! its hosts. Records of other sessions are applied like a replay; a host that leaves is forgotten
+//! along with its entries. In this case, the journal of this store is not its source of truth, and
+//! the store is not opened again.
 
 use std::collections::BTreeSet;
 
@@ -18,8 +18,8 @@ use crate::fault::StoreFault;
 use crate::frontier::ArchiveSpan;
 
 impl Queue {
-    /// Begins the working copy of a shared crawl. Entries are numbered from `first`, above those of
-    /// all earlier sessions; `archive` is the valid end of the archive.
+    /// Begins the working copy of a shared crawl. Entries are numbered from `first`, above the
+    /// entries of all earlier sessions; `archive` is the valid end of the archive.
     pub(in super::super) fn begin_working_copy(
         &mut self,
         first: u64,
@@ -32,8 +32,9 @@ impl Queue {
         self.watch = Some(watch);
     }
 
-    /// Applies records of earlier sessions, which concern hosts that were not here. If the last of
-    /// these left entries under way, it died: the record of that is applied too, and returned.
+    /// Applies records of earlier sessions about hosts that were not here. If the last of these
+    /// sessions left entries in progress, it died; the record of its death is applied too, and
+    /// returned.
     pub(in super::super) fn take_over(
         &mut self,
         journal: &Journal,
@@ -55,8 +56,8 @@ impl Queue {
         Ok(Some(died))
     }
 
-    /// Begins the session of hosts whose records were applied: as [`Queue::begin_session`], but for
-    /// the rest after a death.
+    /// Begins the session of hosts whose records were applied, like [`Queue::begin_session`] but
+    /// without the rest after a death.
     pub(in super::super) fn begin_session_of(
         &mut self,
         journal: &Journal,
@@ -78,7 +79,7 @@ impl Queue {
         self.queue_unclaimed(journal)
     }
 
-    /// Returns everything that is out on lease, at the end of a session.
+    /// Returns all entries that are out on lease, at the end of a session.
     pub(in super::super) fn return_leases(&mut self, journal: &Journal) -> Result<(), StoreFault> {
         let mut out: Vec<(u64, Place)> = self
             .out
@@ -99,8 +100,8 @@ impl Queue {
         self.give_up_all_claims(journal)
     }
 
-    /// Makes hosts rest that another session may have asked just before `at`. No new host is asked
-    /// before the least wait has passed either.
+    /// Makes hosts rest if another session may have sent requests to them just before `at`. New
+    /// hosts do not get a request before the minimum wait has passed either.
     pub(in super::super) fn rest_after_death(
         &mut self,
         is_meant: impl Fn(&Host) -> bool,
@@ -117,7 +118,8 @@ impl Queue {
         self.hosts.set_floor(self.state.floor);
     }
 
-    /// Leases no more entries of these hosts. Returns the number of their entries out on lease.
+    /// Stops leasing entries of the selected hosts. Returns the number of their entries that are
+    /// out on lease.
     pub(in super::super) fn close_hosts(&mut self, is_meant: impl Fn(&Host) -> bool) -> u64 {
         let mut out = 0;
         for number in self.hosts.numbers() {
@@ -129,8 +131,8 @@ impl Queue {
         out
     }
 
-    /// Forgets hosts that another session takes over, with their entries. None of these is out on
-    /// lease.
+    /// Forgets hosts that another session takes over, along with their entries. None of these
+    /// entries may be out on lease.
     pub(in super::super) fn forget_hosts(&mut self, is_meant: impl Fn(&Host) -> bool) {
         let present = |number: &u32| self.hosts.is_present(*number);
         let meant = |number: &u32| is_meant(&self.hosts.get(*number).name);

@@ -1,10 +1,10 @@
-//! Reads a journal while it is written: each call continues where the last one ended.
+//! A reader of a journal that is being written: each call continues where the last one ended.
 //!
-//! Takes no lock and changes nothing. Records about signatures are passed over, because no figure
-//! of a crawl depends on them and decoding them would take most of the time. An unfinished frame at
-//! the end of the last segment is not yet a record and is looked at again by the next call.
-//! `crawler rebuild` replaces a journal by another one: the follower keeps its segment open and
-//! compares it with the file of that name, so that it notices.
+//! Takes no lock and changes nothing. Records about signatures are skipped, because statistics of a
+//! crawl do not depend on them and decoding them would take most of the time. An unfinished frame
+//! at the end of the last segment is not a record yet; the next call looks at it again. `crawler
+//! rebuild` replaces a journal by another one. To notice that, the follower keeps its segment open
+//! and compares it with the file of that name.
 
 use std::path::{Path, PathBuf};
 
@@ -13,11 +13,11 @@ use super::record::Record;
 use super::segment::{AHEAD, HEADER_BYTES, Segment, Tear, segments};
 use crate::fault::StoreFault;
 
-/// A reader of a journal from its beginning on, which goes on when more is appended.
+/// A reader of a journal from its beginning, which continues when more is appended.
 #[doc(alias = "tail")]
 pub struct JournalFollower {
     directory: PathBuf,
-    /// None until the first segment has a whole header.
+    /// `None` until the first segment has a complete header.
     current: Option<Segment>,
 }
 
@@ -65,13 +65,13 @@ impl JournalFollower {
         Ok(follower)
     }
 
-    /// Returns the position from which the next call of [`JournalFollower::next_record`] reads.
+    /// Returns the position of the next call of [`JournalFollower::next_record`].
     #[must_use]
     pub fn position(&self) -> Position {
         self.current.as_ref().map_or(0, Segment::position)
     }
 
-    /// Returns true if another journal has the place of the one that was read.
+    /// Returns true if the journal that was read has been replaced by another.
     ///
     /// # Errors
     /// [`StoreFault`] if the journal's files cannot be examined.
@@ -81,17 +81,17 @@ impl JournalFollower {
             .map_or(Ok(false), Segment::is_replaced)
     }
 
-    /// Begins again at the beginning of the journal that is there now.
+    /// Restarts at the beginning of the current journal.
     ///
     /// # Errors
-    /// Those of [`JournalFollower::open`]; the follower is unchanged then.
+    /// The errors of [`JournalFollower::open`]; in this case, the follower is unchanged.
     pub fn restart(&mut self) -> Result<(), StoreFault> {
         *self = Self::of_journal(self.directory.clone())?;
         Ok(())
     }
 
-    /// Returns the next record that is not about signatures, and the position at which it begins,
-    /// for [`record_at`](super::history::record_at); none at the present end of the journal.
+    /// Returns the next record that is not about signatures, and the position at its start, for
+    /// [`record_at`](super::history::record_at); `None` at the current end of the journal.
     ///
     /// # Errors
     /// [`StoreFault::Damaged`] if a frame is damaged or a segment is missing. Later calls return
@@ -115,7 +115,7 @@ impl JournalFollower {
             let Some((next, path)) = next else {
                 return next_of(segment, Tear::Allowed);
             };
-            // Nothing is appended to a segment once it has a successor.
+            // Once a segment has a successor, it is not appended to.
             let found = next_of(segment, Tear::Damage)?;
             if found.is_some() {
                 return Ok(found);
@@ -129,7 +129,7 @@ impl JournalFollower {
         }
     }
 
-    /// Opens a segment. Returns false if its header is not whole yet.
+    /// Opens a segment. Returns false if its header is not complete yet.
     fn enter(&mut self, path: &Path, base: Position) -> Result<bool, StoreFault> {
         let mut segment = Segment::open(path, base, AHEAD, Tear::Allowed)?;
         segment.pass_over_signatures();

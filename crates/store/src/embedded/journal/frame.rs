@@ -1,4 +1,4 @@
-//! Frames of the journal: one record each, under checksums. `segment.rs` has the format.
+//! Frames of the journal: one record each, with checksums. `segment.rs` has the format.
 
 use super::record::Record;
 
@@ -22,7 +22,7 @@ pub(in crate::embedded) fn encode(record: &Record) -> Vec<u8> {
     frame
 }
 
-/// Returns the length of the whole frame that `bytes` begins with.
+/// Returns the length of the complete frame at the start of `bytes`.
 pub(super) fn whole_frame(bytes: &[u8]) -> Option<usize> {
     let (head, rest) = bytes.split_first_chunk()?;
     let (length, checksum) = head_of(head)?;
@@ -30,7 +30,8 @@ pub(super) fn whole_frame(bytes: &[u8]) -> Option<usize> {
     (crc32fast::hash(payload) == checksum).then_some(FRAME_HEAD_BYTES + payload.len())
 }
 
-/// Returns the length and the checksum of a frame's payload; none if the head's checksum is wrong.
+/// Returns the length and the checksum of a frame's payload; `None` if the head's checksum is
+/// wrong.
 pub(super) fn head_of(head: &[u8; FRAME_HEAD_BYTES]) -> Option<(u32, u32)> {
     let field = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| head[at + i]));
     (crc32fast::hash(&head[..8]) == field(8)).then(|| (field(0), field(4)))

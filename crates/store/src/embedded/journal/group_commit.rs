@@ -1,18 +1,18 @@
 //! Group commit: many callers share one fdatasync.
 //!
-//! A caller that needs a position durable joins. If no sync is under way, it leads: it syncs
-//! everything appended by then, for all callers. Otherwise it follows, because the sync under way
-//! may have begun before its append. When a sync ends all followers are woken together; if it did
-//! not cover some of them, the same thread begins another at once, so that the disk does not wait
-//! for a worker to wake up, nor the workers for the disk. So no caller waits for more than the sync
-//! under way and one more (DeWitt et al., "Implementation Techniques for Main Memory Database
-//! Systems", SIGMOD 1984).
+//! A caller that needs a position durable joins. If no sync is in progress, it leads: it syncs
+//! everything appended by then, for all callers. Otherwise it follows, because the current sync may
+//! have begun before its append. When a sync ends, all followers are woken together. If it did not
+//! cover some of them, the same thread begins another immediately. The disk does not wait for a
+//! worker to wake up, nor the workers for the disk. So no caller waits for more than the current
+//! sync and one more (DeWitt et al., "Implementation Techniques for Main Memory Database Systems",
+//! SIGMOD 1984).
 //!
 //! Invariants, which the model test checks under many orders of events: a caller learns that its
 //! position is durable only after the success of an fsync that began after its append. A failed
 //! fsync is never repeated, nothing becomes durable after it, and one caller gets the operating
-//! system's error. The leader's turn ends with the [`Leader`], whatever happens to it, and its end
-//! wakes all followers.
+//! system's error. The leader's turn always ends with the [`Leader`], and its end wakes all
+//! followers.
 //!
 //! Lock order: exclusive before state; see [`Locks`].
 
@@ -32,9 +32,9 @@ pub(super) struct State {
     led: bool,
     /// The highest position that a follower needs durable.
     wanted: Position,
-    /// The first reason why nothing more may be written.
+    /// The first reason why further writes are forbidden.
     failure: Option<String>,
-    /// The error of a sync that no caller waited for by itself; the next caller gets it.
+    /// The error of a sync that no caller was waiting for; the next caller gets it.
     unreported: Option<StoreFault>,
 }
 
@@ -76,14 +76,13 @@ impl State {
     }
 }
 
-/// The two locks of a group commit. The model test brings others, under which any order of events
-/// can be tried.
+/// The two locks of a group commit. The model test uses its own, to try any order of events.
 pub(super) trait Locks {
-    /// Reads or changes the state; nothing waits inside.
+    /// Reads or changes the state without waiting inside.
     fn state<T>(&self, change: impl FnOnce(&mut State) -> T) -> T;
 
-    /// Runs an fsync while no other runs: the operating system reports a failure to one caller
-    /// only, and the second of two must know of it.
+    /// Runs an fsync while no other is running: the operating system reports a failure to only one
+    /// caller, and the second of two must know about it.
     fn exclusive<T>(&self, fsync: impl FnOnce() -> T) -> T;
 }
 
@@ -124,7 +123,7 @@ impl Locks for StdLocks {
 /// A group commit. See the module's documentation.
 pub(super) struct GroupCommit<L = StdLocks> {
     locks: L,
-    /// Notified when a turn ends or more becomes durable.
+    /// Notified when a turn ends or a higher position becomes durable.
     ended: Notify,
 }
 
@@ -145,11 +144,11 @@ impl<L: Locks> GroupCommit<L> {
         }
     }
 
-    /// Waits until `position` is durable, or never will be, or the caller must lead. Cancel-safe.
+    /// Waits until `position` is durable, or can never be, or the caller must lead. Cancel-safe.
     pub(super) async fn join(self: &Arc<Self>, position: Position) -> Role<L> {
         loop {
             // Created before the step: a turn that ends after the step wakes it, even if it is not
-            // yet awaited.
+            // awaited yet.
             let ended = self.ended.notified();
             match self.locks.state(|state| state.step(position)) {
                 Step::Nothing => return Role::Durable,
@@ -160,7 +159,7 @@ impl<L: Locks> GroupCommit<L> {
         }
     }
 
-    /// Runs an fsync of the file at `path`, unless one has failed before.
+    /// Runs an fsync of the file at `path`, unless an fsync has failed before.
     pub(super) fn fsync(
         &self,
         path: &Path,
@@ -187,7 +186,7 @@ impl<L: Locks> GroupCommit<L> {
         self.locks.state(|state| state.durable)
     }
 
-    /// Fails if nothing more may be written.
+    /// Fails if further writes are forbidden.
     pub(super) fn check_writable(&self) -> Result<(), StoreFault> {
         match self.locks.state(|state| state.failure.clone()) {
             Some(failure) => Err(StoreFault::Poisoned(failure)),
@@ -195,7 +194,7 @@ impl<L: Locks> GroupCommit<L> {
         }
     }
 
-    /// Forbids further writes, for the first reason given. A sync under way still counts if it
+    /// Forbids further writes; the first reason counts. A sync in progress still counts if it
     /// succeeds.
     pub(super) fn poison(&self, reason: &dyn Display) {
         self.locks.state(|state| {
@@ -204,15 +203,16 @@ impl<L: Locks> GroupCommit<L> {
     }
 }
 
-/// The caller that syncs for all. Its turn ends when this is dropped, so that no caller waits for
-/// ever.
+/// The caller that syncs for all. Its turn ends when this is dropped, so that no caller waits
+/// forever.
 ///
-/// Invariant: `None` once the turn was given up, for another caller may lead then.
+/// Invariant: `None` once the turn has been released, because then another caller may lead.
 pub(super) struct Leader<L: Locks = StdLocks>(Option<Arc<GroupCommit<L>>>);
 
 impl<L: Locks> Leader<L> {
     /// Syncs while any caller waits. `sync` runs an fsync by [`GroupCommit::fsync`] and returns the
-    /// end that it covers. `report` gets the result of the first sync, for the caller that leads.
+    /// end position that it covers. `report` gets the result of the first sync, for the leading
+    /// caller.
     pub(super) fn lead(
         mut self,
         mut sync: impl FnMut(&GroupCommit<L>) -> Result<Position, StoreFault>,
@@ -233,8 +233,8 @@ impl<L: Locks> Leader<L> {
         }
     }
 
-    /// Returns true if a caller waits for more. If none does, the turn is given up under the same
-    /// lock, so that the next caller leads.
+    /// Returns true if a caller waits for more. Otherwise, releases the turn under the same lock,
+    /// so that the next caller leads.
     fn goes_on(&mut self, commit: &GroupCommit<L>) -> bool {
         let goes_on = commit.locks.state(|state| {
             state.led = state.failure.is_none() && state.wanted > state.durable;

@@ -1,4 +1,4 @@
-//! The history of a crawl, read from the journal alone, beside a running crawl or after it ended.
+//! The history of a crawl, read only from the journal, during the crawl or afterwards.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::Path;
@@ -15,8 +15,8 @@ use crate::fault::StoreFault;
 use crate::reason::Reason;
 use crate::visit_record::{Fate, VisitRecord};
 
-/// The records of a store in the order in which they happened. Takes no lock: records written
-/// meanwhile may or may not be seen.
+/// The records of a store in the order in which they were written. Takes no lock: records written
+/// in the meantime may or may not be seen.
 pub struct History(Replay);
 
 impl History {
@@ -28,7 +28,7 @@ impl History {
         Replay::open(&directory.join("journal"), 0).map(Self)
     }
 
-    /// Returns the key of every hash in the crawl; none if it never began.
+    /// Returns the key of every hash in the crawl; `None` if it never began.
     #[must_use]
     pub fn key(&self) -> Option<HashKey> {
         self.0.key()
@@ -44,8 +44,8 @@ impl Iterator for History {
     }
 }
 
-/// Returns the record of each visit, in the order in which the visits ended, without the revoked
-/// ones, and as later visits left it.
+/// Returns the visit records in the order in which the visits ended, without revoked records, and
+/// as amended by later visits.
 ///
 /// # Errors
 /// [`StoreFault`] if the journal cannot be opened; later items if it is damaged.
@@ -65,8 +65,8 @@ pub fn rows(
     }))
 }
 
-/// Returns the record that begins at `position` of the journal of the store in `directory`:
-/// a position that [`JournalFollower`](super::follower::JournalFollower) gave. Takes no lock.
+/// Returns the record at `position` of the journal of the store in `directory`: a position that
+/// [`JournalFollower`](super::follower::JournalFollower) returned. Takes no lock.
 ///
 /// # Errors
 /// [`StoreFault`] if the journal cannot be read, or if no record begins there.
@@ -74,11 +74,10 @@ pub fn record_at(directory: &Path, position: Position) -> Result<Record, StoreFa
     JournalReader::of(&directory.join("journal"))?.record_at(position)
 }
 
-/// Returns the records that begin at these positions, as [`record_at`] does, in the order of the
-/// positions.
+/// Returns the records at these positions, like [`record_at`], in the order of the positions.
 ///
 /// # Errors
-/// [`StoreFault`] if the journal cannot be read, or if no record begins at one of them.
+/// [`StoreFault`] if the journal cannot be read, or if a position is not the start of a record.
 pub fn records_at(directory: &Path, positions: &[Position]) -> Result<Vec<Record>, StoreFault> {
     let reader = JournalReader::of(&directory.join("journal"))?;
     let positions = positions.iter();
@@ -91,23 +90,24 @@ pub fn records_at(directory: &Path, positions: &[Position]) -> Result<Vec<Record
 /// of a later page.
 #[derive(Clone, Debug, Default)]
 pub struct Revocations {
-    /// By page. As many of its visits, from the first on, do not count.
+    /// The revocations of each page's visits: its first visits do not count, one per revocation.
     revoked: HashMap<UrlKey, VecDeque<Revocation>>,
-    /// By the final URL of a kept page: a later page that has all of its content.
+    /// For the final URL of a kept page, a later page that has all of its content.
     contained: HashMap<UrlKey, PageUrl>,
 }
 
 /// The reason why a visit does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Revocation {
-    /// The archive lost the visit and has nothing of it.
+    /// The archive lost the visit completely.
     Lost,
     /// The decision is void; the archive has the visit.
     Void,
 }
 
 /// Collects the revocations in a store's journal. They follow the visits that they revoke, so they
-/// are read first. Reading ends silently at damage; reading the journal for its visits reports it.
+/// are read first. Reading ends silently at damage, because reading the journal for its visits
+/// reports it.
 ///
 /// # Errors
 /// [`StoreFault`] if the journal cannot be opened.
@@ -141,8 +141,8 @@ pub fn revocations(directory: &Path) -> Result<Revocations, StoreFault> {
 }
 
 impl Revocations {
-    /// Takes the revocation of this visit, if it was revoked later. Call it once for each visit, in
-    /// the order of the journal.
+    /// Takes the revocation of this visit, if it was revoked later. Call it once per visit, in the
+    /// order of the journal.
     pub fn take(&mut self, row: &VisitRecord) -> Option<Revocation> {
         self.revoked.get_mut(&row.url.key())?.pop_front()
     }

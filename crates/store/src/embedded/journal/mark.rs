@@ -1,9 +1,10 @@
 //! Marks: records of the durable position, written in the journal itself.
 //!
-//! After a power cut, bytes that were not synced may be missing, zero, garbage or whole; synced
-//! bytes are whole. Both leave the same trace, a frame with a wrong checksum. So after an fsync the
-//! journal writes a mark with the position up to which everything was synced. A bad frame before a
-//! position that a later mark vouches for is damage and is reported; any other is a torn write.
+//! After a power cut, bytes that were not synced may be missing, zero, garbage or intact; synced
+//! bytes are intact. Both lost writes and damage leave the same trace, a frame with a wrong
+//! checksum. So after an fsync, the journal writes a mark with the end of the synced part. A bad
+//! frame before a position that a later mark vouches for is damage and is reported; any other bad
+//! frame is a torn write.
 //!
 //! The first checksum covers the hash key, the mark's own position and the durable position, so
 //! that no page can contain a mark.
@@ -14,13 +15,13 @@ use neardup::HashKey;
 
 use super::frame::Position;
 
-/// The value in the place of a record's length; no record is that long.
+/// The value in place of a record's length; no record is that long.
 pub(in crate::embedded) const LENGTH: u32 = 0x8000_0008;
 pub(in crate::embedded) const BYTES: usize = 20;
-/// Bytes that are searched at a time.
+/// Number of bytes that are searched at a time.
 const CHUNK: usize = 64 << 10;
 
-/// Returns the mark at position `at` which says that everything before `durable` was synced.
+/// Returns the mark at position `at` for a journal that was synced up to `durable`.
 pub(in crate::embedded) fn encode(key: HashKey, at: Position, durable: Position) -> [u8; BYTES] {
     let mut mark = [0; BYTES];
     mark[..4].copy_from_slice(&LENGTH.to_le_bytes());
@@ -31,7 +32,7 @@ pub(in crate::embedded) fn encode(key: HashKey, at: Position, durable: Position)
     mark
 }
 
-/// Returns the durable position that the mark at position `at` names; none if `bytes` are no such
+/// Returns the durable position in the mark at position `at`; `None` if `bytes` are not such a
 /// mark.
 pub(in crate::embedded) fn decode(
     key: HashKey,

@@ -1,8 +1,9 @@
-//! Reads the rest of a journal on two threads: one decodes records, the caller's uses them.
+//! Reads the rest of a journal with two threads: one decodes records, and the caller's applies
+//! them.
 //!
-//! Each takes about half of the time of reading a journal into its figures. Invariant: the records
-//! and their order are those of [`JournalFollower::next_record`], and what is before a damage is
-//! used.
+//! Each thread does about half of the work when a journal is read for its statistics. Invariant:
+//! the records and their order are the same as with [`JournalFollower::next_record`], and the
+//! records before damage are applied.
 
 use std::panic::resume_unwind;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -13,21 +14,21 @@ use super::frame::Position;
 use super::record::Record;
 use crate::fault::StoreFault;
 
-/// Records that are read without a second thread, as those of a refresh are.
+/// Number of records that are read without a second thread, as in a refresh.
 const FEW: u64 = 256;
 
-/// Records in a batch: some 100 KiB.
+/// Number of records in a batch: some 100 KiB.
 const BATCH: usize = 128;
 
-/// Batches that wait to be used.
+/// Maximum number of batches that wait to be applied.
 const AHEAD: usize = 2;
 
 impl JournalFollower {
-    /// Calls `apply` with each record up to the present end of the journal, as
-    /// [`JournalFollower::next_record`] returns them; returns their number.
+    /// Calls `apply` with each record up to the current end of the journal, as
+    /// [`JournalFollower::next_record`] returns them. Returns their number.
     ///
     /// # Errors
-    /// Those of [`JournalFollower::next_record`], after the records before it.
+    /// The errors of [`JournalFollower::next_record`], after the records before them.
     pub fn apply_rest(
         &mut self,
         mut apply: impl FnMut(Position, &Record),

@@ -8,7 +8,7 @@ use super::record::Record;
 use super::segment::{record_at, segments};
 use crate::fault::StoreFault;
 
-/// A reader of single records of a journal that is being written to.
+/// A reader of individual records of a journal that is being written to.
 pub(in crate::embedded) struct JournalReader {
     directory: PathBuf,
     /// The segments at the last listing of the directory.
@@ -23,7 +23,7 @@ impl JournalReader {
         })
     }
 
-    /// Returns the record that begins at `position`.
+    /// Returns the record at `position`.
     pub(in crate::embedded) fn record_at(&self, position: Position) -> Result<Record, StoreFault> {
         let known = self.known().clone();
         let record = match record_at(&known, position)? {
@@ -38,7 +38,8 @@ impl JournalReader {
         record.ok_or_else(|| self.mismatch(position))
     }
 
-    /// Returns the fault that the record at `position` is not the one that the tables name.
+    /// Returns the fault for a record at `position` that differs from the record that the tables
+    /// name.
     pub(in crate::embedded) fn mismatch(&self, position: Position) -> StoreFault {
         StoreFault::Damaged {
             path: self.directory.clone(),

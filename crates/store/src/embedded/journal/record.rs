@@ -1,8 +1,8 @@
-//! Records of the journal: one for each thing that must not be forgotten.
+//! Records of the journal: one per event that must not be forgotten.
 //!
 //! Records are encoded with postcard, whose wire format is specified and stable
 //! (<https://postcard.jamesmunns.com/wire-format>). Invariant: the order of variants and fields is
-//! on disk for ever; a change raises `FORMAT` in `segment.rs`. `golden/journal.hex` pins it.
+//! on disk forever; a change raises `FORMAT` in `segment.rs`. `golden/journal.hex` pins it.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::patterns::name::PatternName;
 use crate::reason::Reason;
 use crate::visit_record::VisitRecord;
 
-/// A visit record on disk with its details behind it.
+/// A visit record on disk, followed by its details.
 pub(in crate::embedded) mod with_details {
     use super::{Deserialize, Deserializer, Serialize, Serializer, VisitRecord};
 
@@ -38,9 +38,9 @@ pub(in crate::embedded) mod with_details {
     }
 }
 
-/// Returns true if the payload of a frame concerns signatures alone: an admission, the end of one,
-/// or a retained duplicate. They are the larger part of a journal, and take most of the time of
-/// decoding it.
+/// Returns true if the payload of a frame is only about signatures: an admission, its end, or a
+/// retained duplicate. These records are the larger part of a journal, and take most of the time to
+/// decode it.
 pub(super) fn is_about_signatures(payload: &[u8]) -> bool {
     // The number of the variant comes first, as a varint (postcard's wire format, "tagged union").
     matches!(payload.first(), Some(2 | 3 | 7))
@@ -60,7 +60,7 @@ pub enum Record {
     Discovered {
         /// The sequence number of the first URL.
         first: u64,
-        /// The URLs, in order.
+        /// The URLs, numbered in this order.
         finds: Vec<DiscoveredUrl>,
     },
     /// A page was admitted as an original.
@@ -93,23 +93,23 @@ pub enum Record {
         /// The target of the redirect.
         url: PageUrl,
     },
-    /// A page repeats an original, and is kept beside it.
+    /// A page repeats an original, and is kept along with it.
     Retained(Box<RetainedPage>),
     /// Visits begin. Written before the first request, so that a later session knows which visits
-    /// were under way when a process died.
+    /// were in progress when a process died.
     Leased {
         /// The sequence numbers of their queue entries.
         sequences: Vec<u64>,
     },
-    /// The session ended in order: no visit is under way.
+    /// The session ended cleanly: no visit is in progress.
     Stopped,
-    /// The previous session died while these visits were under way.
+    /// The previous session died while these visits were in progress.
     Died {
         /// The sequence numbers of their queue entries.
         sequences: Vec<u64>,
     },
-    /// The pace of a host that no visit of its own reports: a redirect led there, or its robots.txt
-    /// was read.
+    /// The pace of a host that none of its own visits reports: it was the target of a redirect, or
+    /// its robots.txt was read.
     Paced {
         /// The host.
         host: Host,
@@ -123,24 +123,24 @@ pub enum Record {
         /// Its text and expiry.
         robots: Robots,
     },
-    /// The archive is durable up to here; a power cut may lose what follows.
+    /// The archive is durable up to this position; a power cut may lose what follows.
     Archived {
         /// The last file, relative to the archive's directory.
         file: String,
-        /// One past the last durable byte.
+        /// Offset just past the last durable byte.
         end: u64,
     },
-    /// A visit is void: its page waits again.
+    /// A visit is void: its page is queued again.
     Revoked {
         /// Its new queue entry.
         entry: QueueEntry,
         /// The void record of the visit.
         #[serde(with = "with_details")]
         row: Box<VisitRecord>,
-        /// URLs that redirects led to: its next visit may reach them again.
+        /// URLs reached by redirects: its next visit may reach them again.
         reached: Vec<PageUrl>,
     },
-    /// A leased visit did not begin; its page keeps its queue entry.
+    /// A leased visit did not start; its page keeps its queue entry.
     Returned {
         /// The sequence number of its queue entry.
         sequence: u64,
@@ -149,46 +149,46 @@ pub enum Record {
         /// The pace of that host.
         pace: Pace,
     },
-    /// A pattern of URLs brings next to nothing new: further URLs of it are left out.
+    /// A pattern of URLs brings next to nothing new; its further URLs are left out.
     PatternClosed(PatternName),
     /// A probe of the pattern brought something new, or a user reopened it.
     PatternReopened(PatternName),
-    /// A queue entry is given up: its page was found on left-out pages only, and meanwhile has a
-    /// better entry or was reached.
+    /// A queue entry is dropped: its page was found only on left-out pages, and has since been
+    /// reached or has got a better entry.
     Superseded {
         /// The entry.
         entry: QueueEntry,
     },
-    /// A session begins after one that did not end in order: any host may have been requested up to
-    /// now, and is left alone as [`Pace::after_restart`] says.
+    /// A session begins after a session that died: any host may have received requests until now,
+    /// and rests as [`Pace::after_restart`] says.
     Restarted {
         /// The time.
         at: Timestamp,
         /// The rule for the waits of hosts.
         rule: RestartRule,
     },
-    /// The session's clock is behind the one of an earlier session: the times of hosts and pages
+    /// The session's clock is behind the clock of an earlier session: the times of hosts and pages
     /// are moved as [`Pace::set_back`] says.
     ClockSetBack {
         /// The present time by the new clock.
         to: Timestamp,
-        /// The longest wait of a host that never answered.
+        /// Maximum wait of a host that never responded.
         least_wait: Duration,
     },
-    /// The machine's clock was set while the session ran. Waits go on unchanged; dates in the
-    /// archive follow the new clock from here on.
+    /// The system clock was set while the session ran. Waits continue unchanged; dates in the
+    /// archive follow the new clock from now on.
     ClockSet {
-        /// The time, by the clock of the waits.
+        /// The time, by the clock for waits.
         at: Timestamp,
-        /// The time by which dates are ahead of that clock from here on.
+        /// The lead of dates over that clock from now on.
         ahead: Duration,
-        /// The time by which they are behind it; one of the two is zero.
+        /// The lag of dates behind that clock; one of the two is zero.
         behind: Duration,
     },
     /// A user declares that a page does not repeat another: the two are never compared again.
     Distinct(DistinctPages),
-    /// URLs were discovered that redirects under way have claimed. Each is queued when its claim is
-    /// given up, unless the settlement of its page names it in `reached` before.
+    /// URLs were discovered that are claimed by redirects in progress. Each is queued when its
+    /// claim is released, unless the settlement of its page names it in `reached` first.
     Held {
         /// The URLs.
         finds: Vec<DiscoveredUrl>,
@@ -212,7 +212,7 @@ impl Record {
     }
 }
 
-/// A page and another one that it does not repeat, by the word of a user.
+/// A page, and another page that it does not repeat, as declared by a user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DistinctPages {
     /// The page that was left out.
@@ -232,7 +232,7 @@ pub struct SettledVisit {
     pub sequence: u64,
     /// The priority of its queue entry.
     pub priority: u8,
-    /// The sequence number of the first of the links that were new.
+    /// The sequence number of the first new link.
     pub first: u64,
     /// The pace of its host.
     pub pace: Pace,
@@ -286,7 +286,7 @@ impl<'de> Deserialize<'de> for SettledVisit {
     }
 }
 
-/// A near-duplicate that is kept beside its original.
+/// A near-duplicate that is kept along with its original.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RetainedPage {
     /// The page.

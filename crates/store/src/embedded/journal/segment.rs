@@ -9,13 +9,13 @@
 //!         · payload (postcard)
 //! ```
 //!
-//! A frame's head has its own checksum: a damaged length would otherwise look like a frame that the
-//! end of the file cuts short, and everything after it would pass for a torn write.
+//! A frame's head has its own checksum. Otherwise a damaged length would look like a frame that the
+//! end of the file cuts short, and everything after it would be mistaken for a torn write.
 //!
 //! Invariant: reading ends before a bad frame in the last segment, which is a torn write, unless a
-//! mark behind it (`mark.rs`) says that it was synced. Then, and in any other segment, it is damage
-//! and is reported, never skipped. The header is synced before anything else is written, so it can
-//! be torn only where nothing follows it.
+//! later mark (`mark.rs`) says that it was synced. In that case, and in any other segment, the
+//! frame is damage and is reported, never skipped. The header is synced before anything else is
+//! written, so a torn header cannot be followed by data.
 
 use std::fs::{File, Metadata};
 use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom};
@@ -31,7 +31,7 @@ use crate::fault::StoreFault;
 
 /// The format version of this module, of frames, and of [`Record`].
 pub const FORMAT: u16 = 14;
-/// The longest record in bytes; a longer length field is damage.
+/// Maximum length of a record in bytes; a longer length field is damage.
 const MAX_RECORD_BYTES: u32 = 128 << 20;
 const MAGIC: &[u8; 8] = b"CRWLJRNL";
 pub(in crate::embedded) const HEADER_BYTES: usize = 36;
@@ -93,7 +93,7 @@ fn is_whole(header: &[u8; HEADER_BYTES]) -> bool {
     crc32fast::hash(&header[..32]).to_le_bytes() == header[32..]
 }
 
-/// Returns the base position and the path of each segment, in order.
+/// Returns the base position and the path of each segment, ascending.
 pub(in crate::embedded) fn segments(
     directory: &Path,
 ) -> Result<Vec<(Position, PathBuf)>, StoreFault> {
@@ -112,8 +112,8 @@ pub(in crate::embedded) fn segments(
     Ok(found)
 }
 
-/// Returns the length of the last segment's whole part, and its key; no key if not even the header
-/// is whole.
+/// Returns the length of the last segment's intact part, and its key; no key if even the header is
+/// incomplete.
 pub(in crate::embedded) fn sound_length(
     path: &Path,
     base: Position,
@@ -126,7 +126,8 @@ pub(in crate::embedded) fn sound_length(
     Ok((segment.offset, Some(key)))
 }
 
-/// Returns the number of whole records from byte `from` of a segment on, where a torn one begins.
+/// Returns the number of complete records after byte `from` of a segment, where a torn record
+/// begins.
 pub(in crate::embedded) fn records_behind(path: &Path, from: u64) -> std::io::Result<u64> {
     let mut rest = File::open(path)?;
     rest.seek(SeekFrom::Start(from))?;
@@ -148,9 +149,9 @@ pub(in crate::embedded) fn records_behind(path: &Path, from: u64) -> std::io::Re
 /// A torn end of a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TornTail {
-    /// Bytes from the first torn record on.
+    /// Number of bytes from the first torn record.
     pub bytes: u64,
-    /// Whole records behind the torn one.
+    /// Number of complete records after the torn one.
     pub records: u64,
 }
 
@@ -174,7 +175,7 @@ pub(in crate::embedded) fn torn_tail(directory: &Path) -> Result<Option<TornTail
     Ok(Some(TornTail { bytes, records }))
 }
 
-/// The meaning of a bad frame: a torn write is possible at the end of the last segment only.
+/// The meaning of a bad frame: a torn write is possible only at the end of the last segment.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tear {
     Allowed,
@@ -195,12 +196,12 @@ pub(super) struct Segment {
     length: u64,
     offset: u64,
     key: Option<HashKey>,
-    /// The offset of the record that was read last.
+    /// The offset of the last record that was read.
     begun: u64,
     passes_over_signatures: bool,
 }
 
-/// Read-ahead in bytes: large to read a whole segment, small to read one record.
+/// Read-ahead in bytes: large to read a complete segment, small to read one record.
 pub(super) const AHEAD: usize = 256 << 10;
 const AHEAD_OF_ONE: usize = 4 << 10;
 
@@ -226,8 +227,8 @@ impl Segment {
                 .map_err(StoreFault::file("read", path))?;
             match read_header(path, &header, base) {
                 Ok(key) => Some(key),
-                // An unknown format may be garbage too: a header of ours, of any format, ends in
-                // its checksum.
+                // An unknown format may be garbage too: one of our headers, in any format, ends
+                // with its checksum.
                 Err(_)
                     if tear == Tear::Allowed
                         && length == HEADER_BYTES as u64
@@ -250,12 +251,12 @@ impl Segment {
         })
     }
 
-    /// Passes over records about signatures alone from now on.
+    /// Skips records that are only about signatures from now on.
     pub(super) fn pass_over_signatures(&mut self) {
         self.passes_over_signatures = true;
     }
 
-    /// Returns the key of every hash in the journal; none if the header is not whole.
+    /// Returns the key of every hash in the journal; `None` if the header is incomplete.
     pub(super) fn key(&self) -> Option<HashKey> {
         self.key
     }
@@ -265,7 +266,7 @@ impl Segment {
         self.base
     }
 
-    /// Returns the position of the record that was read last.
+    /// Returns the position of the last record that was read.
     pub(super) fn begun(&self) -> Position {
         self.base + self.begun
     }
@@ -275,15 +276,15 @@ impl Segment {
         self.base + self.offset
     }
 
-    /// Takes in what was appended since the segment was opened.
+    /// Takes in everything appended since the segment was opened.
     pub(super) fn grow(&mut self) -> Result<(), StoreFault> {
         self.length = self.metadata()?.len();
         // Drops what was read ahead: it may end in part of a frame.
         self.seek(self.offset)
     }
 
-    /// Returns true if the file that was opened is no longer under its name, or has lost bytes that
-    /// were read.
+    /// Returns true if the opened file has been renamed or removed, or has lost bytes that were
+    /// read.
     pub(super) fn is_replaced(&self) -> Result<bool, StoreFault> {
         let named = match std::fs::metadata(&self.path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(true),
@@ -299,7 +300,7 @@ impl Segment {
         metadata.map_err(StoreFault::file("examine", &self.path))
     }
 
-    /// Continues at this byte of the segment, where a frame begins.
+    /// Continues at this offset of the segment, where a frame begins.
     pub(super) fn seek(&mut self, offset: u64) -> Result<(), StoreFault> {
         self.reader
             .seek(SeekFrom::Start(offset))
@@ -308,8 +309,8 @@ impl Segment {
         Ok(())
     }
 
-    /// Returns the next record, skipping marks; `None` at the end, or before a torn write where one
-    /// is allowed.
+    /// Returns the next record, skipping marks; `None` at the end, or before a torn write if torn
+    /// writes are allowed.
     pub(super) fn next(&mut self, tear: Tear) -> Result<Option<Record>, StoreFault> {
         loop {
             let left = self.length.saturating_sub(self.offset);
@@ -357,7 +358,7 @@ impl Segment {
         }
     }
 
-    /// Returns the durable position that the mark at the offset names.
+    /// Returns the durable position in the mark at the offset.
     fn mark(&self, head: &[u8], payload: &[u8]) -> Option<Position> {
         let bytes = [head, payload].concat().try_into().ok()?;
         mark::decode(self.key?, self.base + self.offset, &bytes)
@@ -370,7 +371,7 @@ impl Segment {
     }
 
     /// Ends the reading at a bad frame if it is a torn write. Fails if it is damage: if torn writes
-    /// are not allowed here, or a mark behind it says that it was synced.
+    /// are not allowed here, or a later mark says that it was synced.
     fn bad(&mut self, tear: Tear, what: &str) -> Result<Option<Record>, StoreFault> {
         if tear == Tear::Damage {
             return Err(self.damaged(what));
@@ -385,7 +386,7 @@ impl Segment {
         if synced > self.base + at {
             return Err(self.damaged(what));
         }
-        // The next call gives the same answer.
+        // The next call returns the same result.
         self.length = at;
         Ok(None)
     }
@@ -399,8 +400,8 @@ impl Segment {
     }
 }
 
-/// Returns the record that begins at `position`, as [`Replay::next_record`] names it, of a journal
-/// with these `segments` in order.
+/// Returns the record at `position`, a position as returned by [`Replay::next_record`], from a
+/// journal with these ascending `segments`.
 pub(in crate::embedded) fn record_at(
     segments: &[(Position, PathBuf)],
     position: Position,
@@ -415,15 +416,14 @@ pub(in crate::embedded) fn record_at(
     segment.next(Tear::Allowed)
 }
 
-/// The records of a journal from some position on, with the position after each.
+/// The records of a journal from some position, with the position after each.
 pub struct Replay {
     segments: std::vec::IntoIter<(Position, PathBuf)>,
     current: Option<(Position, Segment)>,
 }
 
 impl Replay {
-    /// Opens the journal in `directory` for reading. Takes no lock, so it works beside a running
-    /// crawl.
+    /// Opens the journal in `directory` for reading. Takes no lock, so it works during a crawl.
     ///
     /// # Errors
     /// [`StoreFault`] if the directory or the first segment cannot be read.
@@ -443,7 +443,7 @@ impl Replay {
         Ok(replay)
     }
 
-    /// Returns the key of every hash in the journal; none if no segment has a whole header.
+    /// Returns the key of every hash in the journal; `None` if no segment has a complete header.
     #[must_use]
     pub fn key(&self) -> Option<HashKey> {
         self.current.as_ref().and_then(|(_, segment)| segment.key)

@@ -1,12 +1,12 @@
 //! The signature index on disk: the keys of all documents, their records, and the kept duplicates.
 //!
-//! Keys lie in sorted tables (tables.rs): an exact key under its 32 bits, a fingerprint once for
-//! each permutation of the design, in its order. Tree `seats` has a small value for each
-//! retained duplicate, tree `distinct` one for each pair of distinct pages.
+//! Keys are in sorted tables (tables.rs): an exact key under its 32 bits, a fingerprint once per
+//! permutation of the design, permuted. Tree `seats` has a small value per retained duplicate, tree
+//! `distinct` one per pair of distinct pages.
 //!
-//! Invariant: a document whose addition or removal was cut short is harmless. Adding writes the
-//! record first and the page's key last, removing deletes that key before the record. So a document
-//! with its page's key has a record and all other keys; and every change may be repeated.
+//! Invariant: an interrupted addition or removal of a document is harmless. Adding writes the
+//! record first and the page's key last; removing deletes that key before the record. So a document
+//! with its page's key has a record and all other keys, and every change may be repeated.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -71,7 +71,7 @@ impl DiskIndex {
         })
     }
 
-    /// Adds the documents below `end` under an exact key.
+    /// Adds to the result the documents below `end` with this exact key.
     pub(super) fn under(
         &self,
         key: ExactKey,
@@ -89,13 +89,13 @@ impl DiskIndex {
             })
     }
 
-    /// Returns true if this document is under this key.
+    /// Returns true if this document has this key.
     pub(super) fn contains(&self, key: ExactKey, document: u32) -> Result<bool, StoreFault> {
         let posting = Posting::new(key.short.as_u32().into(), document);
         self.tables.contains(key.kind.table(), posting)
     }
 
-    /// Adds the documents below `end` that may be near, each perhaps several times.
+    /// Adds the documents below `end` that may be near; a document may be added several times.
     pub(super) fn near(
         &self,
         resemblance: &NearKeys,
@@ -106,7 +106,7 @@ impl DiskIndex {
         for (number, low, high) in self.design.ranges(resemblance.fingerprint) {
             let permutation = &self.design.tables.tables()[number];
             let probe = permutation.apply(resemblance.fingerprint.as_u64());
-            // Of many equal fingerprints, as many as the tables in memory hold.
+            // At most as many documents with equal fingerprints as the tables in memory hold.
             let (mut last, mut equal) = (None, 0);
             self.tables
                 .range(table_of_permutation(number), low..=high, |posting| {
@@ -206,7 +206,7 @@ impl DiskIndex {
         Ok(found)
     }
 
-    /// Returns the live documents below `end`, in the order of their keys.
+    /// Returns the live documents below `end`, ordered by their keys.
     pub(super) fn pages(&self, end: u32) -> Result<Vec<u32>, StoreFault> {
         let mut documents = Vec::new();
         self.each_block(KeyKind::PAGE.table(), end, |block| {
@@ -285,7 +285,7 @@ impl DiskIndex {
         Ok(QuarterTables::build(items))
     }
 
-    /// Visits the postings in a table of the documents below `end`.
+    /// Visits a table's postings for documents below `end`.
     fn each_block(
         &self,
         table: Table,
@@ -303,8 +303,8 @@ impl DiskIndex {
     }
 }
 
-/// Pairs that are read before they are merged into a table in memory: larger batches merge each of
-/// its thousand segments less often.
+/// Number of pairs that are read before they are merged into a table in memory: larger batches
+/// merge each of its thousand segments less often.
 const PAIRS_AT_A_TIME: usize = 1 << 20;
 
 fn by_kind(records: &BTreeMap<u32, Arc<SignatureRecord>>) -> Vec<Vec<Posting>> {

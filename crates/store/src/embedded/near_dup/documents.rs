@@ -1,10 +1,10 @@
 //! The originals as documents: looked up by keys in memory or on disk, confirmed by their records.
 //!
-//! A document's number counts the originals of the journal from 0: so a replay gives the same
+//! A document's number counts the originals of the journal from 0. So a replay assigns the same
 //! numbers, and lower numbers came first. A forgotten page that is admitted again is another
 //! document.
 //!
-//! Invariant: answers do not depend on the parts that are in memory or on disk.
+//! Invariant: results are the same for any split of the keys between memory and disk.
 
 use std::sync::Arc;
 
@@ -23,14 +23,14 @@ use crate::known::{Held, Originals};
 pub(super) struct Documents {
     thresholds: Thresholds,
     disk: Arc<DiskIndex>,
-    /// All keys; none if they are looked up on disk.
+    /// All keys; `None` if they are looked up on disk.
     in_memory: Option<MemoryIndex>,
     memtable: Memtable,
     /// The memtable that is being written. Lookups see it after `memtable` and before the disk.
     flushing: Option<Arc<Memtable>>,
     cache: RecordCache,
-    /// The number of the next document. The disk may have later ones, of a flush that was cut
-    /// short: they do not count.
+    /// The number of the next document. The disk may have later documents from an interrupted
+    /// flush; they do not count.
     next: u32,
 }
 
@@ -124,7 +124,7 @@ impl Documents {
             .any(|memtable| memtable.removed.contains_key(&document))
     }
 
-    /// Returns the documents under an exact key, ascending.
+    /// Returns the documents with an exact key, ascending.
     fn under(&self, key: ExactKey) -> Result<Vec<u32>, StoreFault> {
         self.look_up(
             |in_memory, documents| in_memory.under(key, documents),
@@ -179,7 +179,7 @@ impl Documents {
         Ok(record)
     }
 
-    /// Returns true if a document is live. One whose removal was cut short is not.
+    /// Returns true if a document is live. A document whose removal was interrupted is not.
     fn lives(&self, document: u32, record: &SignatureRecord) -> Result<bool, StoreFault> {
         let key = keys::of_page(record.page);
         if let Some(in_memory) = &self.in_memory {
@@ -207,8 +207,8 @@ impl Documents {
         Ok(None)
     }
 
-    /// Returns the first live document under `key` with a signature that `is_wanted` accepts, of a
-    /// page that is not in `except`.
+    /// Returns the first live document with `key` whose signature `is_wanted` accepts and whose
+    /// page is not in `except`.
     fn first(
         &mut self,
         key: ExactKey,

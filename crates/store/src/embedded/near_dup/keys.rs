@@ -1,9 +1,9 @@
-//! The keys under which a document is found.
+//! The lookup keys of a document.
 //!
-//! Eleven exact keys (page, payload, text, eight bands) and the fingerprint. Each only proposes a
-//! candidate: 32 bits collide now and then, so lookups compare the whole.
+//! Eleven exact keys (page, payload, text, eight bands) and the fingerprint. A key only proposes a
+//! candidate: 32 bits sometimes collide, so lookups compare the complete value.
 //!
-//! Invariant: table numbers are on disk for ever.
+//! Invariant: table numbers are on disk forever.
 
 use neardup::keys::ShortKey;
 use neardup::{BANDS, Fingerprint, PageSignature, Partition};
@@ -11,7 +11,7 @@ use web::UrlKey;
 
 use crate::embedded::tables::Table;
 
-/// The number of kinds of exact keys.
+/// Number of kinds of exact keys.
 pub(super) const KINDS: usize = 3 + BANDS;
 
 /// A kind of exact keys.
@@ -39,10 +39,10 @@ impl KeyKind {
     }
 }
 
-/// The most tables of fingerprints in a design: their numbers are the upper half.
+/// Maximum number of tables of fingerprints in a design: their numbers are the upper half.
 pub(super) const MOST_TABLES: usize = 128;
 
-/// Returns the table of the fingerprints in the order of the design's permutation of this number.
+/// Returns the table of fingerprints for the design's permutation with this number.
 pub(super) const fn table_of_permutation(number: usize) -> Table {
     debug_assert!(number < MOST_TABLES, "the design was checked");
     Table::new(0x80 | number as u8)
@@ -74,14 +74,14 @@ pub(super) fn of_text(group: u64, digest: u128) -> ExactKey {
     ExactKey::new(KeyKind::TEXT, Partition::of(group).digest(digest))
 }
 
-/// The keys under which texts that may be near-duplicates are candidates.
+/// The keys for finding candidates for near-duplicates of a text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NearKeys {
     pub(super) fingerprint: Fingerprint,
     pub(super) bands: [ExactKey; BANDS],
 }
 
-/// Returns the keys for near-duplicates; none if only the exact text may decide.
+/// Returns the keys for near-duplicates; `None` if only the exact text may decide.
 pub(super) fn of_resemblance(group: u64, signature: &PageSignature) -> Option<NearKeys> {
     let text = signature.text.as_deref()?;
     let bands = text.sketch.as_ref()?.bands();

@@ -6,7 +6,7 @@ use neardup::tables::QuarterTables;
 use super::keys::{ExactKey, KINDS, NearKeys};
 use super::records::SignatureRecord;
 
-/// An index from keys to documents. About 90 bytes a document at ten million.
+/// An index from keys to documents. About 90 bytes per document at ten million.
 #[derive(Clone, Debug)]
 pub(super) struct MemoryIndex {
     fingerprints: QuarterTables,
@@ -25,7 +25,7 @@ impl Default for MemoryIndex {
 /// The memory of the signature index in bytes, by use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SignatureMemory {
-    /// The number of originals.
+    /// Number of originals.
     pub documents: u64,
     /// The fingerprint tables.
     pub tables: usize,
@@ -38,7 +38,8 @@ pub struct SignatureMemory {
 }
 
 impl MemoryIndex {
-    /// Takes over tables that were built elsewhere: one of exact keys for each kind, in order.
+    /// Takes over tables that were built elsewhere: one table of exact keys per kind, ordered by
+    /// kind.
     pub(super) fn of(fingerprints: QuarterTables, exact: Vec<KeyTable>) -> Self {
         debug_assert_eq!(exact.len(), KINDS);
         Self {
@@ -47,7 +48,8 @@ impl MemoryIndex {
         }
     }
 
-    /// Adds the keys of a document. Beyond a table's cap it is found by its other keys only.
+    /// Adds the keys of a document. Beyond a table's cap, the document is found only by its other
+    /// keys.
     pub(super) fn insert(&mut self, document: u32, record: &SignatureRecord) {
         for ExactKey { kind, short } in record.keys() {
             self.exact[kind.index()].insert(short, document);
@@ -66,17 +68,17 @@ impl MemoryIndex {
         }
     }
 
-    /// Adds the documents under an exact key to `documents`.
+    /// Adds the documents with an exact key to `documents`.
     pub(super) fn under(&self, key: ExactKey, documents: &mut Vec<u32>) {
         documents.extend(self.exact[key.kind.index()].under(key.short));
     }
 
-    /// Returns true if this document is under this key.
+    /// Returns true if this document has this key.
     pub(super) fn contains(&self, key: ExactKey, document: u32) -> bool {
         self.exact[key.kind.index()].contains(key.short, document)
     }
 
-    /// Adds the documents that may be near, each perhaps several times.
+    /// Adds the documents that may be near; a document may be added several times.
     pub(super) fn near(&self, resemblance: &NearKeys, distance: u32, documents: &mut Vec<u32>) {
         self.fingerprints
             .each_within(resemblance.fingerprint, distance, |found| {

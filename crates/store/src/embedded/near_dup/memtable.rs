@@ -10,22 +10,22 @@ use super::records::SignatureRecord;
 use crate::embedded::journal::frame::Position;
 use crate::known::RetainedEntry;
 
-/// The approximate memory of a record: itself, its text's signature, and its entry in a map.
+/// Approximate memory of a record: itself, its text's signature, and its entry in a map.
 pub(super) const RECORD_BYTES: usize = 64 + 272 + 48;
 
 /// Changes that are not in the tables on disk yet.
 ///
-/// Invariant: no document is both added and removed. A removed document need not be on disk: a
-/// flush that was cut short may have put it there.
+/// Invariant: no document is both added and removed. A removed document may or may not be on disk:
+/// an interrupted flush may have put it there.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Memtable {
     pub(super) added: BTreeMap<u32, Arc<SignatureRecord>>,
     pub(super) removed: BTreeMap<u32, Arc<SignatureRecord>>,
-    /// Duplicates that were kept; none if that was withdrawn.
+    /// Duplicates that were kept; `None` if that was withdrawn.
     pub(super) retained: BTreeMap<UrlKey, Option<RetainedEntry>>,
     /// Pairs of distinct pages, with the place of their record in the journal.
     pub(super) distinct: BTreeMap<(UrlKey, UrlKey), Position>,
-    /// The keys of added documents, if the keys are not all in memory.
+    /// The keys of added documents, unless all keys are in memory.
     pub(super) recent: Option<MemoryIndex>,
 }
 

@@ -18,7 +18,7 @@ impl SignatureRecord {
         }
     }
 
-    /// Returns the exact keys under which the document is found.
+    /// Returns the exact keys of the document.
     pub(super) fn keys(&self) -> impl Iterator<Item = ExactKey> {
         let text = self.signature.text.as_deref();
         let bands =
@@ -33,16 +33,17 @@ impl SignatureRecord {
         .chain(bands.into_iter().flatten())
     }
 
-    /// Returns the fingerprint under which the document is found.
+    /// Returns the document's fingerprint as a lookup key.
     pub(super) fn fingerprint(&self) -> Option<Fingerprint> {
         keys::of_resemblance(self.group, &self.signature).map(|resemblance| resemblance.fingerprint)
     }
 }
 
-/// Records in each half of the cache: a thousand under each of eight bands fit. About 6 MB.
+/// Number of records in each half of the cache: enough for a thousand under each of eight bands.
+/// About 6 MB.
 const HALF: usize = 16_384;
 
-/// A cache of records read from the disk. A hit moves to the young half; when that is full, the old
+/// A cache of records read from disk. A hit moves to the young half; when that is full, the old
 /// half is dropped.
 #[derive(Debug, Default)]
 pub(super) struct RecordCache {

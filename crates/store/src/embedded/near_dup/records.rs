@@ -1,4 +1,4 @@
-//! Signature records: the data that verification needs of each document, read for candidates only.
+//! Signature records: the data of each document that verification needs, read only for candidates.
 //!
 //! | key in tree `cards` | value |
 //! |---|---|
@@ -15,9 +15,9 @@
 //!         · `all` words u16
 //! ```
 //!
-//! A record without text takes 41 bytes, one with text 347 at most, so a block is below 6 KiB.
-//! Invariants: a document's slot depends only on its last change, so changes may be repeated; the
-//! count changes in the same batch.
+//! A record without text takes 41 bytes, and a record with text at most 347, so a block is below 6
+//! KiB. Invariants: a document's slot depends only on its last change, so changes may be repeated;
+//! the count changes in the same batch.
 
 use neardup::{
     BAG_BYTES, BagSketch, Fingerprint, PageSignature, SKETCH_BYTES, Sketch, Subject, TextSignature,
@@ -32,7 +32,7 @@ const TREE: &str = "cards";
 const COUNT: &[u8] = b"count";
 const VERSION: u8 = 2;
 const SLOTS: usize = 16;
-/// The most blocks in a batch.
+/// Maximum number of blocks in a batch.
 const BATCH_BLOCKS: usize = 31;
 
 const HELD: u8 = 1;
@@ -57,8 +57,8 @@ pub struct SignatureRecord {
 
 type Block = [Option<SignatureRecord>; SLOTS];
 
-/// The records of one crawl. See the module's documentation. One thread at a time may change them;
-/// all may read.
+/// The records of one crawl. See the module's documentation. Only one thread at a time may change
+/// them; all may read.
 #[derive(Clone)]
 pub struct SignatureRecords {
     tree: Tree,
@@ -68,14 +68,14 @@ impl SignatureRecords {
     /// Opens the records in this database.
     ///
     /// # Errors
-    /// [`StoreFault::Tables`] if it is damaged; so with all other functions.
+    /// [`StoreFault::Tables`] if it is damaged; the same applies to all other functions.
     pub fn open(database: &Database) -> Result<Self, StoreFault> {
         Ok(Self {
             tree: database.tree(TREE)?,
         })
     }
 
-    /// Returns the record of a document; none if it has none or was removed.
+    /// Returns the record of a document; `None` if it was never written or was removed.
     ///
     /// # Errors
     /// [`StoreFault::Tables`] if the records are damaged.
@@ -84,8 +84,8 @@ impl SignatureRecords {
         Ok(self.block(block)?[slot].take())
     }
 
-    /// Writes these records and removes those of the `forgotten`; no document is in both. Documents
-    /// ascend.
+    /// Writes these records and removes the records of the `forgotten` documents; no document may
+    /// be in both lists. Both are in ascending order of document.
     ///
     /// # Errors
     /// [`StoreFault::Tables`] if the records are damaged.
@@ -148,7 +148,7 @@ impl SignatureRecords {
         Ok(self.tree.get_sealed(COUNT)?.unwrap_or(0))
     }
 
-    /// Visits all records in the order of their documents. Fails at the end if one is missing.
+    /// Visits all records in the order of their documents. Fails at the end if a record is missing.
     ///
     /// # Errors
     /// [`StoreFault::Tables`] if the records are damaged.
@@ -211,7 +211,7 @@ impl SignatureRecords {
     }
 }
 
-/// Returns the block of a document, and its slot there.
+/// Returns the block of a document, and its slot in the block.
 fn place_of(document: u32) -> (u32, usize) {
     (document / SLOTS as u32, document as usize % SLOTS)
 }
@@ -253,7 +253,7 @@ fn encode(block: &Block) -> Vec<u8> {
     bytes
 }
 
-/// Decodes a block; none if the bytes are malformed.
+/// Decodes a block; `None` if the bytes are malformed.
 fn decode(mut bytes: &[u8]) -> Option<Block> {
     let bytes = &mut bytes;
     if take(bytes)? != [VERSION] {
@@ -266,7 +266,7 @@ fn decode(mut bytes: &[u8]) -> Option<Block> {
     bytes.is_empty().then_some(block)
 }
 
-/// Decodes the next slot; none if the bytes are malformed.
+/// Decodes the next slot; `None` if the bytes are malformed.
 fn record_of(bytes: &mut &[u8]) -> Option<Option<SignatureRecord>> {
     let [flags] = take(bytes)?;
     let has = |flag: u8| flags & flag != 0;
@@ -304,7 +304,7 @@ fn record_of(bytes: &mut &[u8]) -> Option<Option<SignatureRecord>> {
     }))
 }
 
-/// Decodes a part of a slot where it is there; none if the bytes are malformed.
+/// Decodes a part of a slot if it is present; `None` if the bytes are malformed.
 fn part<T>(is_there: bool, decode: impl FnOnce() -> Option<T>) -> Option<Option<T>> {
     match is_there {
         true => decode().map(Some),
@@ -312,7 +312,7 @@ fn part<T>(is_there: bool, decode: impl FnOnce() -> Option<T>) -> Option<Option<
     }
 }
 
-/// Decodes the subject at the start; none if the bytes are malformed.
+/// Decodes the subject at the start; `None` if the bytes are malformed.
 fn subject_of(bytes: &mut &[u8]) -> Option<Subject> {
     let all = usize::from(*bytes.get(1)?);
     let (subject, rest) = bytes.split_at_checked(2 + 2 * all)?;

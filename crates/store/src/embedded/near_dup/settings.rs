@@ -11,18 +11,18 @@ use crate::embedded::earlier::EarlierCrawls;
 use crate::fault::StoreFault;
 use crate::rules::LikenessRules;
 
-/// The tables of fingerprints, and how they are probed.
+/// The tables of fingerprints, and the way to probe them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Design {
     pub(super) tables: TableDesign,
-    /// The number of bits of a prefix that a probe flips.
+    /// Number of bits of a prefix that a probe flips.
     flips: u32,
 }
 
 impl Design {
-    /// Returns the tables of this design; by default four, each led by a quarter. Of up to seven
-    /// errors some quarter has at most one (see `neardup::tables::QuarterTables`), so these serve
-    /// every distance.
+    /// Returns the tables of this design; by default four, each led by a quarter of the bits. With
+    /// up to seven errors, some quarter has at most one (see `neardup::tables::QuarterTables`), so
+    /// these tables serve every distance.
     pub(super) fn of(tables: Option<&TableDesign>, distance: u32) -> Result<Self, StoreFault> {
         let Some(tables) = tables else {
             let tables =
@@ -74,7 +74,7 @@ pub(in crate::embedded) struct SignatureStoreOptions {
     pub(in crate::embedded) earlier: Option<Arc<EarlierCrawls>>,
     /// True if all keys are in memory.
     pub(in crate::embedded) keys_in_memory: bool,
-    /// The tables of fingerprints on disk, if not the default ones.
+    /// The tables of fingerprints on disk; `None` for the default tables.
     pub(in crate::embedded) tables: Option<TableDesign>,
 }
 
@@ -84,7 +84,7 @@ impl SignatureStoreOptions {
     }
 }
 
-/// The settings that the tables were made under: under others they are rebuilt.
+/// The settings that the tables were made with. With other settings, they are rebuilt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::embedded) struct IndexSettings {
     scope: String,
@@ -108,12 +108,12 @@ impl IndexSettings {
 pub(in crate::embedded) struct IndexState {
     /// The number of the next document.
     pub(super) documents: u32,
-    /// None if the tables are void.
+    /// `None` if the tables are void.
     pub(super) settings: Option<IndexSettings>,
 }
 
 impl IndexState {
-    /// Returns true if tables in this state can be used under these options. If not, a checkpoint
+    /// Returns true if tables in this state can be used with these options. If not, a checkpoint
     /// with the default state must be durable before they are loaded, because loading empties them.
     pub(in crate::embedded) fn suits(
         &self,
@@ -122,7 +122,7 @@ impl IndexState {
         Ok(self.settings == Some(IndexSettings::of(&options.rules, &options.design()?)))
     }
 
-    /// Returns the options under which the tables can be used as they are.
+    /// Returns the options changed so that the tables can be used as they are.
     pub(in crate::embedded) fn with_stored(
         &self,
         options: SignatureStoreOptions,
@@ -144,7 +144,7 @@ impl IndexState {
                 tables: Some(tables),
                 ..options
             },
-            // Tables under unknown settings are rebuilt.
+            // Tables with unknown settings are rebuilt.
             _ => options,
         }
     }

@@ -1,17 +1,18 @@
-//! The tail of the archive: visits that the journal has and a power cut may have taken from the
-//! archive.
+//! The tail of the archive: visits that are in the journal but that a power cut may have removed
+//! from the archive.
 //!
 //! The archive is synced before the journal records that ([`Record::Archived`]), but visits are
-//! settled all the time. So a power cut may leave the journal with visits whose bytes the archive
-//! lost. They were settled since the last `Archived` *but one*: every visit settled before that
-//! record was written before the sync began that the last `Archived` stands for. Opening reads that
-//! much (five seconds or 64 MiB of visits, twice), the caller checks which of them the archive has,
-//! and the pages of the others wait again ([`Record::Revoked`]).
+//! settled all the time. So after a power cut, the journal may have visits whose bytes the archive
+//! lost. They were settled after the last `Archived` record *but one*: every visit settled before
+//! that record was written before the sync began that the last `Archived` records. Opening reads
+//! that part of the journal (five seconds or 64 MiB of visits, twice). The caller checks which of
+//! these visits the archive has, and the pages of all other visits are queued again
+//! ([`Record::Revoked`]).
 //!
-//! The next `Archived` has the archive's new end: the caller that revokes visits cuts the archive
-//! and records its end before anything else.
+//! The next `Archived` record has the archive's new end: the caller that revokes visits cuts the
+//! archive and records its end before anything else.
 //!
-//! The record of a visit revoked for this reason names no place in the archive, since that place is
+//! The record of a visit revoked for this reason has no place in the archive, since that place is
 //! void too. This distinguishes it from a page revoked for another reason.
 
 use crate::embedded::frontier::Void;
@@ -20,22 +21,22 @@ use crate::embedded::journal::segment::Replay;
 use crate::fault::StoreFault;
 use crate::frontier::{ArchivePlace, ArchiveSpan, FinishedVisit};
 
-/// The end of the archive as the journal has it.
+/// The end of the archive according to the journal.
 #[derive(Clone, Debug, Default)]
 pub struct ArchiveTail {
-    /// The durable end of the archive; none if nothing ever was durable.
+    /// The durable end of the archive; `None` if it never had one.
     pub durable: Option<ArchivePlace>,
-    /// The ends of the visits that may lie behind the durable end, in the order of the archive;
-    /// some may lie before it.
+    /// The ends of the visits that may be after the durable end, in the order of the archive; some
+    /// may be before it.
     pub visits: Vec<ArchivePlace>,
     /// The same visits.
     settled: Vec<Void>,
-    /// True if visits behind these were revoked.
+    /// True if visits after these were revoked.
     cut: bool,
 }
 
 impl ArchiveTail {
-    /// Reads a journal from behind the last `Archived` but one.
+    /// Reads the part of a journal after the last `Archived` record but one.
     pub(in crate::embedded) fn read(mut replay: Replay) -> Result<Self, StoreFault> {
         let mut tail = Self::default();
         while let Some((_position, record)) = replay.next_record()? {
@@ -90,7 +91,7 @@ impl ArchiveTail {
         if !self.cut {
             return settled;
         }
-        // With no visit left, the first revoked visit began at the durable end.
+        // If no visit is left, the first revoked visit began at the durable end.
         let place = self.visits.last().or(self.durable.as_ref())?;
         Some(ArchiveSpan {
             ticket: 0,
@@ -99,8 +100,8 @@ impl ArchiveTail {
         })
     }
 
-    /// Removes and returns the visits behind the one that ends at this place; all of them if none
-    /// does.
+    /// Removes and returns the visits after the visit that ends at this place; all visits if there
+    /// is none.
     pub(super) fn split_after(&mut self, file: &str, end: u64) -> Vec<Void> {
         let is_there = |visit: &ArchivePlace| visit.file == file && visit.end == end;
         let last = self.visits.iter().rposition(is_there);

@@ -1,14 +1,15 @@
-//! Quarantine: unreadable tables are kept beside the new ones, for a diagnosis.
+//! Quarantine: unreadable tables are kept next to the new ones, for diagnosis.
 //!
-//! Their directory is sled's, which writes without our disk interface; so they are moved without it
-//! too. That is safe: whatever a power cut makes of them, tables can be rebuilt from the journal.
+//! Their directory belongs to sled, which writes without our disk interface, so they are also moved
+//! without it. That is safe: even if a power cut damages them, the tables can be rebuilt from the
+//! journal.
 
 use std::fs;
 use std::path::Path;
 
 use crate::fault::StoreFault;
 
-/// Moves the tables in `path` aside, replacing those that were moved there before.
+/// Moves the tables in `path` aside, replacing any tables moved there before.
 pub(in crate::embedded) fn set_aside(path: &Path, what: &str) -> Result<(), StoreFault> {
     let aside = path.with_extension("unusable");
     tracing::warn!(

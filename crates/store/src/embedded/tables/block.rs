@@ -8,20 +8,20 @@
 //!         words u64: of each posting the rest of its key less the first key, in unary
 //! ```
 //!
-//! Keys ascend from a known one, so they are coded after Elias (JACM 1974) and Fano (1971): with l
-//! the whole part of log₂ (span / count), a key takes less than l + 3 bits, whatever the keys are.
-//! That is about a bit more than the entropy, as with the Huffman code of Manku, Jain and Das Sarma
-//! (WWW 2007, section 3.3), but without a codebook that must be kept and grows stale: a block of
-//! fingerprints, of 32-bit bands or of equal keys each finds its own l. Tables without documents
-//! have document 0 everywhere, which takes no bits.
+//! Keys ascend from a known key, so they are coded after Elias (JACM 1974) and Fano (1971). With l
+//! the integer part of log₂ (span / count), any key takes less than l + 3 bits. That is about a bit
+//! more than the entropy, like the Huffman code of Manku, Jain and Das Sarma (WWW 2007, section
+//! 3.3), but without a codebook that must be kept and becomes outdated. A block of fingerprints, of
+//! 32-bit bands or of equal keys determines its own l. Tables without documents have document 0
+//! everywhere, which takes no bits.
 //!
 //! Invariant: the checksum covers the key as well, so a block under another block's key is not
-//! read. No block has more than [`MOST`] postings, and so none exceeds
+//! read. A block has at most [`MOST`] postings, so that it never exceeds
 //! [`MAX_VALUE_BYTES`](super::super::database::MAX_VALUE_BYTES).
 
 use super::{Posting, Table};
 
-/// The most postings of a block.
+/// Maximum number of postings of a block.
 pub(super) const MOST: usize = 512;
 
 /// The length of a block's key.
@@ -31,7 +31,7 @@ const VERSION: u8 = 1;
 const HEADER: usize = 1 + 2 + 1 + 1 + 4;
 const CHECKSUM: usize = HEADER - 4;
 
-/// The reason why bytes are no block.
+/// The reason why bytes are not a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum BrokenBlock {
     #[error("a key of a sorted table is malformed")]
@@ -116,7 +116,7 @@ fn checksum(key: &[u8], head: &[u8], words: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// A block whose checksum is right.
+/// A block with a correct checksum.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block<'a> {
     first: Posting,
@@ -147,7 +147,7 @@ impl<'a> Block<'a> {
         }
         let (words, rest) = words.as_chunks::<8>();
         let packed = (count * (low_bits + document_bits) as usize).div_ceil(64);
-        // At least one word of high bits, which the reader of packed bits relies on.
+        // There is at least one word of high bits, which the reader of packed bits relies on.
         if !rest.is_empty() || words.len() <= packed {
             return Err(BrokenBlock::Malformed);
         }
@@ -166,7 +166,7 @@ impl<'a> Block<'a> {
         self.count
     }
 
-    /// Returns the postings, ascending. An error ends them where the block is malformed.
+    /// Returns the postings, ascending. If the block is malformed, an error ends them.
     pub(super) fn postings(&self) -> Postings<'a> {
         Postings {
             block: *self,
@@ -190,7 +190,7 @@ impl<'a> Block<'a> {
         Ok(())
     }
 
-    /// Returns `width` bits, at most 63, from bit `at` of the packed words on.
+    /// Returns `width` bits, at most 63, starting at bit `at` of the packed words.
     #[inline]
     fn bits(&self, at: usize, width: u32) -> u64 {
         let word = |number: usize| {
@@ -208,9 +208,9 @@ impl<'a> Block<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct Postings<'a> {
     block: Block<'a>,
-    /// The number of postings read.
+    /// Number of postings read so far.
     number: usize,
-    /// The current word of the high bits, and its bits that are still to come.
+    /// The current word of the high bits, and its remaining bits.
     word: usize,
     ones: u64,
     previous: Posting,
@@ -228,7 +228,7 @@ impl Postings<'_> {
         }
         let place = self.word * 64 + self.ones.trailing_zeros() as usize;
         self.ones &= self.ones - 1;
-        // `number` of the ones up to this place stand before it.
+        // `number` of the ones up to this place are before it.
         let high = (place - self.number) as u64;
         let low = block.bits(self.number * block.low_bits as usize, block.low_bits);
         if high.leading_zeros() < block.low_bits {
@@ -292,7 +292,7 @@ struct BitWriter {
 }
 
 impl BitWriter {
-    /// Writes the lowest `width` bits of `value`, which has no higher ones; at most 63.
+    /// Writes the lowest `width` bits of `value`, at most 63; higher bits must be zero.
     fn write(&mut self, value: u64, width: u32) {
         if width == 0 {
             return;

@@ -1,13 +1,13 @@
-//! A generation of a table: its blocks in a tree of its own.
+//! A generation of a table: its blocks in their own tree.
 //!
 //! | key in tree `tbl/`table`/`generation | value |
 //! |---|---|
 //! | table · first posting | a block |
 //! | table | sealed: a [`Summary`] |
 //!
-//! Small changes are made in place. Large ones write the next generation from end to end and drop
-//! the tree of the one before: overwritten in place, a table took two to four times its size on the
-//! disk.
+//! Small changes are made in place. Large changes write the next generation from end to end and
+//! drop the tree of the previous one. When a table was overwritten in place, it took two to four
+//! times its size on disk.
 
 use std::ops::Bound;
 
@@ -54,13 +54,13 @@ impl Generation {
         key_of(self.table, first)
     }
 
-    /// Returns the block that `posting` falls into, unless it falls before the first.
+    /// Returns the block that `posting` falls into; `None` if it falls before the first block.
     pub(super) fn block_of(&self, posting: Posting) -> Result<Option<(Value, Value)>, StoreFault> {
         let found = self.tree.at_or_before(&self.key_of(posting))?;
         Ok(found.filter(|(key, _)| key.len() == KEY_BYTES))
     }
 
-    /// Returns the first block that begins above `posting`; without a posting, the first.
+    /// Returns the first block that begins above `posting`; without a posting, the first block.
     pub(super) fn block_after(
         &self,
         posting: Option<Posting>,

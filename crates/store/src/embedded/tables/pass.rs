@@ -1,10 +1,10 @@
 //! A pass: changes to a table, made in place in the blocks that they fall into.
 //!
 //! Every round takes the next change, the block that it falls into and all further changes to that
-//! block, and replaces the block in one batch: so a killed process never loses a posting that was
-//! in the table before. Blocks that become too large are split evenly; one that becomes too small
-//! is joined with its successors. Changes and blocks ascend, so a pass that touches everything
-//! reads and writes the table once.
+//! block, and replaces the block in one batch. So a killed process never loses a posting that was
+//! in the table before. Blocks that become too large are split evenly; a block that becomes too
+//! small is joined with its successors. Changes and blocks ascend, so a pass that touches
+//! everything reads and writes the table once.
 
 use super::block::{KEY_BYTES, MOST, encode};
 use super::generation::Generation;
@@ -12,16 +12,16 @@ use super::{MISCOUNTED, Posting, Summary};
 use crate::embedded::database::{Batch, Value, seal};
 use crate::fault::StoreFault;
 
-/// The number of postings of a new block: below [`MOST`], so that the next pass does not split them
-/// all.
+/// Number of postings of a new block: below [`MOST`], so that the next pass does not split all
+/// blocks.
 pub(super) const FULL: usize = 384;
-/// A block with fewer postings is joined with the next.
+/// Minimum number of postings of a block that is not joined with the next.
 const LEAST: usize = 128;
-/// The most additions of a round, and the most removals. The next round takes the rest.
+/// Maximum number of additions, and of removals, in a round. The next round takes the rest.
 const MOST_CHANGES: usize = 8 * FULL - 1;
-/// The most blocks that a round joins.
+/// Maximum number of blocks that a round joins.
 const MOST_JOINED: usize = 8;
-/// The number of changed blocks at which a batch is applied; a round can add 20 to them.
+/// Number of changed blocks at which a batch is applied; a round can add 20 more.
 const BATCH_BLOCKS: usize = 12;
 
 /// Postings to add and to remove, each ascending.
@@ -37,7 +37,7 @@ impl<'a> Changes<'a> {
         Self { added, removed }
     }
 
-    /// Returns the number of changes, repetitions included.
+    /// Returns the number of changes, including repetitions.
     pub(super) fn len(&self) -> usize {
         self.added.len() + self.removed.len()
     }
@@ -49,7 +49,7 @@ impl<'a> Changes<'a> {
         }
     }
 
-    /// Takes the first changes: those below `end`, and at most `most` of each list. Both lists are
+    /// Takes the first changes: all below `end`, and at most `most` of each list. Both lists are
     /// cut at the same posting.
     pub(super) fn take_below(&mut self, end: Option<Posting>, most: usize) -> Self {
         let last = [self.added, self.removed]
@@ -69,7 +69,7 @@ impl<'a> Changes<'a> {
         Self { added, removed }
     }
 
-    /// Takes the changes that are not above `last`.
+    /// Takes the changes up to and including `last`.
     pub(super) fn take_up_to(&mut self, last: Posting) -> Self {
         let mut taken = *self;
         let place = |list: &[Posting]| list.partition_point(|change| *change <= last);
@@ -128,8 +128,8 @@ impl<'a> Pass<'a> {
     pub(super) fn make(mut self, mut changes: Changes<'_>) -> Result<(), StoreFault> {
         while let Some(first) = changes.first() {
             let is_cut = self.round(first, &mut changes)?;
-            // The next round looks for its block in the tree; where that may be one of this
-            // round's, it must be written.
+            // The next round looks for its block in the tree; if that block may be from this round,
+            // it must be written first.
             if is_cut || self.batch.len() >= BATCH_BLOCKS {
                 self.apply()?;
             }
@@ -176,7 +176,7 @@ impl<'a> Pass<'a> {
             }
             let is_behind = here.first() > self.old.last().copied();
             if is_alone && is_behind && self.old.len() >= LEAST && here.added.len() >= LEAST {
-                // Changes behind a block leave it as it is: a table that grows at its end is not
+                // Changes after a block leave it unchanged: a table that grows at its end is not
                 // written twice.
                 self.old.clear();
             } else {

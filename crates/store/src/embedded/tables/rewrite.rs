@@ -1,7 +1,7 @@
 //! A rewrite of a table: its next generation, written from end to end.
 //!
-//! It merges the previous generation, block by block, with the changes, and holds a few megabytes
-//! at most. The new tree is not read before it is whole and durable.
+//! It merges the previous generation, block by block, with the changes, and holds at most a few
+//! megabytes. The new tree is not read before it is complete and durable.
 
 use super::block::encode;
 use super::generation::Generation;
@@ -11,10 +11,10 @@ use super::{Posting, Summary};
 use crate::embedded::database::{Batch, seal};
 use crate::fault::StoreFault;
 
-/// Blocks that are appended at once.
+/// Number of blocks that are appended at once.
 const APPENDED: usize = 1 << 10;
 
-/// Writes `old` with `changes` applied into `new`, which is empty.
+/// Writes `old` with `changes` applied to `new`, which must be empty.
 pub(super) fn renew(
     mut old: Scan,
     new: &Generation,
@@ -29,13 +29,13 @@ pub(super) fn renew(
     loop {
         block.clear();
         let is_over = !old.next_block(&mut block)?;
-        // The changes up to the end of this block; behind the last, all others.
+        // The changes up to the end of this block; after the last block, all remaining changes.
         let mut here = match block.last() {
             Some(last) => changes.take_up_to(*last),
             None => changes.take_all(),
         };
         let mut rest = &block[..];
-        // In parts, where many changes fall into one place.
+        // In parts, in case many changes fall into one place.
         loop {
             let some = here.take_below(None, APPENDED * FULL);
             let (below, above) = match here.first() {

@@ -1,4 +1,4 @@
-//! A scan of a whole table, in order.
+//! A scan of a whole table, ascending.
 
 use std::sync::Arc;
 
@@ -10,9 +10,9 @@ use crate::fault::StoreFault;
 /// A scan of a table, made by [`SortedTables::all`](super::SortedTables::all).
 #[derive(Default)]
 pub struct Scan {
-    /// None if there is no table.
+    /// `None` if there is no table.
     table: Option<(Arc<Generation>, Entries)>,
-    /// The part that is unread, if the summary is right.
+    /// The part that is unread, if the summary is correct.
     left: Summary,
     last: Option<Posting>,
 }
@@ -36,10 +36,10 @@ impl Scan {
         self.left.postings
     }
 
-    /// Adds the postings of the next block to `into`; returns false after the last.
+    /// Adds the postings of the next block to `into`; returns false after the last block.
     ///
     /// # Errors
-    /// [`StoreFault::Tables`] if a block is damaged, or if fewer blocks came than the summary
+    /// [`StoreFault::Tables`] if a block is damaged, or if there were fewer blocks than the summary
     /// counts.
     pub fn next_block(&mut self, into: &mut Vec<Posting>) -> Result<bool, StoreFault> {
         let Some((table, blocks)) = &mut self.table else {

@@ -1,8 +1,8 @@
 //! A snapshot: a copy of a store that can be opened without changing the store.
 //!
-//! Opening brings tables up to date, cuts torn ends and leaves a lock file behind, none of which a
-//! check should do. The copy has its own tables and its own last segment; the segments before it
-//! never change, so symbolic links suffice. It lies in the system's directory for temporary files
+//! Opening brings tables up to date, cuts torn ends and leaves a lock file behind; a check should
+//! do none of that. The copy has its own tables and its own last segment; earlier segments never
+//! change, so symbolic links suffice. It is in the system's directory for temporary files
 //! (`TMPDIR`) and is removed when this is dropped.
 
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::embedded::journal::segment::segments;
 use crate::embedded::lock::DirectoryLock;
 use crate::fault::StoreFault;
 
-/// A copy of a store. While it exists no process writes to the store.
+/// A copy of a store. While it exists, no process can write to the store.
 pub(in crate::embedded) struct Snapshot {
     directory: TempDir,
     _nobody_writes: Option<DirectoryLock>,
@@ -25,7 +25,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// [`StoreFault::InUse`] if a crawl has it open, otherwise the operating system's error: the
-    /// copy needs room for the tables.
+    /// copy needs disk space for the tables.
     pub(in crate::embedded) fn of(directory: &Path) -> Result<Self, StoreFault> {
         let nobody_writes = DirectoryLock::share(directory)?;
         let snapshot = TempDir::with_prefix("crawler-verify-")

@@ -1,4 +1,4 @@
-//! The record of a visit in the archive, as text: nothing of it is ever markup here.
+//! The record of a visit in the archive, always as text: its content never becomes markup here.
 
 use std::path::Path;
 
@@ -36,13 +36,14 @@ pub(crate) struct ArchivedRecord {
     pub(crate) headers: Vec<(String, String)>,
     /// The number of header fields that are not shown.
     pub(crate) more_headers: u64,
-    /// The body, or the block of a record that is no response; none if it is no text, or too long.
+    /// The body, or the block of a record other than a response; `None` if it is too long or not
+    /// text.
     pub(crate) source: Option<String>,
     /// The length of the block in bytes.
     pub(crate) length: u64,
 }
 
-/// Returns true for the name of a file: a path would lead out of the archive.
+/// Returns true for the name of a file: a path could point outside the archive.
 pub(crate) fn is_name(file: &str) -> bool {
     let path = Path::new(file);
     path.file_name().is_some_and(|name| name == file)
@@ -125,7 +126,7 @@ fn digests(record: &Record) -> &'static str {
     }
 }
 
-/// Returns bytes as text; none if they are not.
+/// Returns bytes as text; `None` if they are not text.
 fn text(bytes: &[u8]) -> Option<String> {
     let is_text = !bytes.contains(&0) && !bytes.is_empty();
     is_text.then(|| cut(&String::from_utf8_lossy(bytes), caps::PAGE_TEXT))

@@ -26,7 +26,7 @@ impl<'t> Reader<'t> {
         let id = self.element(self.current().id, name, tag)?;
         let role = Role::of(name);
         let mut content = self.scanner.raw(tag.name);
-        // In a comment an end tag may not end a script.
+        // Inside a comment, an end tag may not end the script.
         if *name == local_name!("script") && content.contains("<!--") {
             return None;
         }
@@ -87,7 +87,7 @@ impl<'t> Reader<'t> {
         self.append(parent, Node::Element(Element::new(name, attributes)))
     }
 
-    /// Adds an attribute; the first of a name counts.
+    /// Adds an attribute, unless the element already has one of this name.
     pub(super) fn attribute(
         &self,
         attributes: &mut Vec<Attribute>,
@@ -143,7 +143,7 @@ impl<'t> Reader<'t> {
 
     /// Returns a part of the page's text without copying it.
     fn share(&self, part: &'t str) -> StrTendril {
-        // An empty part may point anywhere.
+        // The pointer of an empty part may be outside of the text.
         let offset = part.as_ptr().addr().checked_sub(self.text.as_ptr().addr());
         let Some(offset) = offset.filter(|offset| offset + part.len() <= self.text.len()) else {
             return StrTendril::from_slice(part);

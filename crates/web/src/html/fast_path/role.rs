@@ -18,11 +18,11 @@ pub(in crate::html) enum Role {
     Item,
     Form,
     Button,
-    /// Rebuilt if it was not closed, so it must be closed in order.
+    /// The tree builder rebuilds it if it was not closed, so it must be closed in the right order.
     Formatting,
-    /// Has no end tag.
+    /// Never has an end tag.
     Void,
-    /// Has no end tag and ends an open paragraph.
+    /// Never has an end tag, and ends an open paragraph.
     Rule,
     /// Has raw text.
     Raw,
@@ -41,9 +41,9 @@ pub(in crate::html) enum Role {
     Cell,
     /// `svg` and the elements in it.
     Drawing,
-    /// Text of a drawing, in which a tag is HTML again.
+    /// Text in a drawing; tags inside are HTML again.
     Words,
-    /// Nests without rules of its own.
+    /// Follows no special rules.
     Ordinary,
     /// Has rules that only the tree builder implements.
     Unsupported,
@@ -93,8 +93,8 @@ impl Role {
         }
     }
 
-    /// Returns the role of an element of a drawing. Most drawings repeat a few shapes; the tree
-    /// builder respells the names of some others, or they end the drawing.
+    /// Returns the role of an element of a drawing. Most drawings repeat a few shapes; for other
+    /// names, the tree builder may change the spelling or end the drawing.
     pub(in crate::html) fn in_drawing(name: &LocalName) -> Self {
         match &**name {
             "a" | "circle" | "defs" | "ellipse" | "g" | "line" | "mask" | "path" | "polygon"

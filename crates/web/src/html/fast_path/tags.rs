@@ -9,7 +9,7 @@ use super::{Open, Reader, name_of};
 use crate::html::names::names;
 use crate::html::scanner::Tag;
 
-/// The attributes of SVG elements that are used or may come to be; those of shapes are not.
+/// Attributes of SVG elements that are used or may become useful; attributes of shapes are not.
 pub(super) const SVG_ATTRIBUTES: [&str; 8] = [
     "class",
     "href",
@@ -45,7 +45,7 @@ impl<'t> Reader<'t> {
                 return self.void(&name, tag);
             }
             Role::Formatting => {
-                // A link in a link ends the outer one.
+                // A link inside a link ends the outer link.
                 let is_link = |open: &Open| open.name == local_name!("a");
                 if name == local_name!("a") && self.formatting > 0 && self.open.iter().any(is_link)
                 {
@@ -224,7 +224,7 @@ impl<'t> Reader<'t> {
         Some(())
     }
 
-    /// Ends the elements with implied ends inside a row, a row group or a table that ends.
+    /// Ends the elements with implied ends inside a row, a row group or a table that is ending.
     fn end_inside_table(&mut self, ends: Role) {
         if !self.current().role.is_part_of_table() {
             self.end_implied(None);
@@ -241,7 +241,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Ends the innermost elements with implied ends, except those with this name.
+    /// Ends the innermost elements with implied ends, but stops at an element named `except`.
     fn end_implied(&mut self, except: Option<&LocalName>) {
         while self.current().role.has_implied_end() && Some(&self.current().name) != except {
             self.pop();

@@ -1,9 +1,9 @@
-//! Codes of languages, declared and found.
+//! Codes of declared and detected languages.
 
 use whatlang::Lang;
 
-/// Returns the primary subtag of a language tag in lower case, `en` of `en-GB` (RFC 5646 section
-/// 2.2.1).
+/// Returns the primary subtag of a language tag in lower case, for example `en` of `en-GB` (RFC
+/// 5646 section 2.2.1).
 pub(crate) fn of_tag(tag: &str) -> Option<String> {
     let primary = tag.trim().split(['-', '_']).next()?.to_ascii_lowercase();
     let is_language =
@@ -12,7 +12,7 @@ pub(crate) fn of_tag(tag: &str) -> Option<String> {
     (is_language && !matches!(&*primary, "und" | "mul" | "zxx" | "xx")).then_some(primary)
 }
 
-/// Returns the language with this code, if it can be found.
+/// Returns the language with this code, if it can be detected.
 pub(super) fn language_of(code: &str) -> Option<Lang> {
     if matches!(code, "no" | "nn") {
         return Some(Lang::Nob);
@@ -30,7 +30,8 @@ pub(super) fn code_of(language: Lang) -> &'static str {
     known.map_or(long, |(_, short)| short)
 }
 
-/// Codes of ISO 639-3 and their equals of ISO 639-1. Languages that are missing here have none.
+/// Codes of ISO 639-3 with their equivalents in ISO 639-1. Languages without an equivalent are
+/// missing.
 const CODES: &[&str] = &[
     "afr af", "aka ak", "amh am", "ara ar", "aze az", "bel be", "ben bn", "bul bg", "cat ca",
     "ces cs", "cmn zh", "cym cy", "dan da", "deu de", "ell el", "eng en", "epo eo", "est et",

@@ -1,6 +1,6 @@
-//! Writing systems, as far as languages differ by them.
+//! Writing systems, to the extent that they distinguish languages.
 
-/// A writing system, or several that no language shares.
+/// A writing system, or a group of writing systems that have no language in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Script {
     Latin,
@@ -62,8 +62,8 @@ impl Script {
         })
     }
 
-    /// Returns the number of Latin letters that say as much as one of its letters. Names, code and
-    /// addresses are Latin in texts of all languages, so letters of other alphabets count double.
+    /// Returns how many Latin letters one letter of this script is worth. Names, code and addresses
+    /// are Latin in texts of all languages, so letters of other alphabets count double.
     pub(super) const fn weight(self) -> usize {
         match self {
             Self::Latin => 1,

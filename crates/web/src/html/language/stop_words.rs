@@ -1,11 +1,12 @@
-//! The language of words by its stop words: "the", "und", "и".
+//! Detects a language by its stop words: "the", "und", "и".
 //!
-//! A quarter to a half of running text are stop words, and the lists of other languages have few of
-//! them, so counting them decides about most texts, in a fraction of the time that trigrams take.
-//! Languages with much in common (Danish and Norwegian) and those with few stop words (Finnish)
-//! stay unclear.
+//! Stop words make up a quarter to a half of running text, and few of them are also stop words of
+//! another language. So counting them decides most texts, in a fraction of the time that trigrams
+//! take. Similar languages (Danish and Norwegian) and languages with few stop words (Finnish)
+//! remain unclear.
 //!
-//! Invariant: a language is clear only if it has many more stop words than any other one has.
+//! Invariant: a language is clear only if the text contains many more of its stop words than of any
+//! other language's.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -14,17 +15,17 @@ use whatlang::Lang;
 
 use super::codes::code_of;
 
-/// The fewest words that are judged.
+/// Minimum number of words to judge.
 const MIN_WORDS: usize = 20;
-/// The bytes of the longest stop words that count: longer ones are rare.
+/// Maximum length in bytes of a stop word that counts: longer ones are rare.
 const MAX_LENGTH: usize = 12;
-/// The least share of stop words, as its reciprocal.
+/// Minimum share of stop words, as its reciprocal.
 const MIN_SHARE: usize = 5;
 
-/// The languages that have a word, a bit for each.
+/// Bit set of the languages that have a word.
 type Languages = u128;
 
-/// The stop words of all languages that can be found, in lower case.
+/// Stop words of all detectable languages, in lower case.
 static STOP_WORDS: LazyLock<HashMap<Box<str>, Languages>> = LazyLock::new(|| {
     let mut languages = HashMap::new();
     for language in Lang::all() {
@@ -45,14 +46,14 @@ fn bit(language: Lang) -> Languages {
     1 << language as u32
 }
 
-/// The number of stop words that each language has among some words.
+/// Number of stop words per language in some words.
 pub(super) struct StopWordCount {
     words: usize,
     of: [u16; Languages::BITS as usize],
 }
 
 impl StopWordCount {
-    /// Counts the stop words among words that blanks separate.
+    /// Counts the stop words in words separated by blanks.
     pub(super) fn of(words: &str) -> Self {
         let mut count = Self {
             words: 0,
@@ -73,8 +74,8 @@ impl StopWordCount {
         count
     }
 
-    /// Returns the language that the words are clearly in: it has one and a half times as many stop
-    /// words as any other.
+    /// Returns the language that the words are clearly in: at least one and a half times as many of
+    /// its stop words occur as of any other language's.
     pub(super) fn clear(&self) -> Option<Lang> {
         let most = |language: &&Lang| self.of[**language as usize];
         let language = *Lang::all().iter().max_by_key(most)?;
@@ -84,7 +85,8 @@ impl StopWordCount {
         (self.is_language(language) && 2 * stop_words >= 3 * second).then_some(language)
     }
 
-    /// Returns true if the words are in a language that is likely: no other has more stop words.
+    /// Returns true if the words are in the likely language: no other language has more stop words
+    /// in them.
     pub(super) fn confirms(&self, likely: Lang) -> bool {
         let stop_words = self.of[likely as usize];
         self.is_language(likely) && self.of.iter().all(|other| *other <= stop_words)

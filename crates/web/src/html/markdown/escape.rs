@@ -1,19 +1,19 @@
-//! Escapes: text that Markdown would take for markup (CommonMark 0.31, sections 2.4 and 2.5).
+//! Escapes text that would otherwise be Markdown markup (CommonMark 0.31, sections 2.4 and 2.5).
 //!
-//! As little is escaped as may be, because the text is read as it is, too: `snake_case` and `[1]`
-//! stay what they are.
+//! As little as possible is escaped, because people read the text in this form, too: `snake_case`
+//! and `[1]` remain unchanged.
 
-/// The place of a text.
+/// Context of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// In the text of a link, where brackets have a meaning.
+    /// Inside the text of a link, where brackets have a meaning.
     pub in_link: bool,
-    /// In a table, where `|` ends a cell.
+    /// Inside a table, where `|` ends a cell.
     pub in_table: bool,
 }
 
-/// Appends a part of a line, escaped. `line` is the whole line, in which the part is at `start`;
-/// only the first part of a line may begin a block.
+/// Appends a part of a line, escaped. The part begins at `start` of the whole `line`; only the
+/// first part of a line may begin a block.
 pub(crate) fn push(out: &mut String, line: &str, start: usize, end: usize, place: Place) {
     let block = match start {
         0 => begins_block(line),
@@ -28,7 +28,7 @@ pub(crate) fn push(out: &mut String, line: &str, start: usize, end: usize, place
         let is_markup = match character {
             '*' | '`' => true,
             '\\' => next.is_none_or(|next| next.is_ascii_punctuation()) || at + 1 == end,
-            // Within a word it has no meaning.
+            // It has no meaning inside a word.
             '_' => !(is_of_word(previous) && is_of_word(next)),
             '[' => place.in_link || start == 0 && offset == 0 || previous == Some('!'),
             ']' => place.in_link || matches!(next, Some('(' | '[' | ':')),
@@ -46,7 +46,7 @@ pub(crate) fn push(out: &mut String, line: &str, start: usize, end: usize, place
     }
 }
 
-/// Returns the position of the character to escape so that the line begins no block.
+/// Returns the position of the character to escape, to prevent the line from beginning a block.
 fn begins_block(line: &str) -> Option<usize> {
     let rest_is_space = |at: usize| line[at..].chars().next().is_none_or(char::is_whitespace);
     let first = line.chars().next()?;
@@ -99,7 +99,7 @@ pub(crate) fn push_code(out: &mut String, code: &str, place: Place) {
         longest = longest.max(run);
     }
     let fence = "`".repeat(longest + 1);
-    // A space at each end is taken away again.
+    // Parsers remove one space at each end.
     let needs_space = code.starts_with('`') || code.ends_with('`');
     let space = if needs_space { " " } else { "" };
     out.push_str(&fence);

@@ -1,8 +1,8 @@
 //! Parts of a line: emphasis, code and links.
 //!
-//! A `*` is a delimiter only between certain characters (CommonMark 0.31, section 6.2). A part
-//! whose delimiters would stay visible is written without them: its words matter more than its
-//! form.
+//! A `*` is a delimiter only between certain characters (CommonMark 0.31, section 6.2). If the
+//! delimiters of a part would remain visible, the part is written without them: its words matter
+//! more than its form.
 
 use std::cmp::Reverse;
 
@@ -17,9 +17,9 @@ pub(crate) struct Span {
     pub form: Inline,
 }
 
-/// Appends the part `from..to` of a text, which is a line or a cell of it. Spans are nested or
-/// apart; those that reach over the part count as far as they are in it. `target` returns the
-/// target of a link, or `None` if it leads nowhere.
+/// Appends the part `from..to` of a text, which is a line or a cell of a line. Spans are nested or
+/// disjoint; only their overlap with the part counts. `target` returns the target of a link, or
+/// `None` if the link has no usable target.
 pub(crate) fn push(
     out: &mut String,
     line: &str,
@@ -28,7 +28,7 @@ pub(crate) fn push(
     mut target: impl FnMut(usize) -> Option<String>,
 ) {
     let spans = well_formed(line, spans);
-    // The ends of open spans, and what is written there.
+    // Ends of open spans, with the text to write there.
     let mut ends: Vec<(usize, String)> = Vec::new();
     let mut in_link = false;
     let mut at = 0;
@@ -42,7 +42,7 @@ pub(crate) fn push(
             place.in_link = in_link;
         }
         if span.start < at {
-            // It is within a code span, which has no other form.
+            // Inside a code span, no other form exists.
             continue;
         }
         escape::push(out, line, at, span.start, place);
@@ -63,7 +63,7 @@ pub(crate) fn push(
             Inline::Link(number) => {
                 if let Some(target) = target(number).filter(|_| !in_link) {
                     if out.ends_with('!') {
-                        // With a `!` before it, it would be a picture.
+                        // After a `!`, it would be a picture.
                         out.pop();
                         out.push_str("\\!");
                     }
@@ -84,7 +84,7 @@ pub(crate) fn push(
     escape::push(out, line, at, line.len(), place);
 }
 
-/// Returns the spans without white space at their ends that can be written, the outer ones first.
+/// Returns the spans that can be written, trimmed of white space, the outer ones first.
 fn well_formed(line: &str, spans: &[Span]) -> Vec<Span> {
     let trim = |span: &Span| {
         let (start, end) = (span.start.min(line.len()), span.end.min(line.len()));
@@ -105,7 +105,7 @@ fn well_formed(line: &str, spans: &[Span]) -> Vec<Span> {
     for (index, span) in trimmed.iter().enumerate() {
         let is_kept = match span.form {
             Inline::Link(_) => true,
-            // Two fences in a row would be taken for one.
+            // Two adjacent fences would merge into one.
             Inline::Code => code_to.replace(span.end) != Some(span.start),
             Inline::Strong | Inline::Emphasis => {
                 let mut outer = kept.iter().rev().take(NESTED);
@@ -129,10 +129,10 @@ fn well_formed(line: &str, spans: &[Span]) -> Vec<Span> {
     kept
 }
 
-/// Spans that can be around another one: a link, strong text and emphasised text.
+/// Maximum nesting of spans: a link, strong text and emphasised text.
 const NESTED: usize = 3;
 
-/// The ends of links and code, where brackets and fences stand.
+/// Ends of links and code, next to brackets and fences.
 struct MarkedEnds {
     starts: Vec<usize>,
     ends: Vec<usize>,
@@ -150,9 +150,9 @@ impl MarkedEnds {
     }
 }
 
-/// Returns true if delimiters at the ends of the span are taken as such. The conditions are
-/// stricter than those of CommonMark: the first can only open and the last can only close, or else
-/// the span is a part of a word and alone.
+/// Returns true if CommonMark recognises delimiters at the ends of the span. This condition is
+/// stricter than in CommonMark: the first delimiter can only open and the last can only close,
+/// unless the span is a lone part of a word.
 fn can_be_emphasised(line: &str, span: &Span, is_nested: bool, marked: &MarkedEnds) -> bool {
     let text = &line[span.start..span.end];
     let before = line[..span.start].chars().next_back();
@@ -168,7 +168,7 @@ fn can_be_emphasised(line: &str, span: &Span, is_nested: bool, marked: &MarkedEn
     let starts_marked = marked.starts.binary_search(&span.start).is_ok();
     let ends_marked = marked.ends.binary_search(&span.end).is_ok();
     let is_set_apart = |outside, end_is_word, is_marked| match is_marked {
-        // A bracket or a fence stands outside or inside of the delimiter.
+        // A bracket or a fence is outside or inside the delimiter.
         true => outside_is_space(outside) && end_is_word,
         false => is_apart(outside, end_is_word),
     };

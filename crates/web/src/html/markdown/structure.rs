@@ -8,12 +8,12 @@ use crate::html::names::names;
 
 /// The structure of a page.
 ///
-/// Invariants: events are in the order of their positions, and nested as their elements are. A
-/// block begins and ends between two lines.
+/// Invariants: events are sorted by position, and nested like their elements. A block begins and
+/// ends between two lines.
 #[derive(Debug)]
 pub(crate) struct Structure<'p> {
     events: Vec<Event>,
-    /// The targets of links, as written in the page.
+    /// Targets of links, as written in the page.
     targets: Vec<&'p str>,
     /// All preformatted text with its white space, and the ends of its blocks.
     raw: String,
@@ -23,17 +23,17 @@ pub(crate) struct Structure<'p> {
     most_raw: usize,
 }
 
-/// The begin or the end of an element.
+/// Start or end of an element.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Event {
-    /// Its position in the text, in bytes.
+    /// Position in the text, in bytes.
     pub at: usize,
     pub form: Form,
     /// False for the end.
     pub begins: bool,
 }
 
-/// The form of an element.
+/// Form of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// A block without a form of its own.
@@ -44,10 +44,10 @@ pub(crate) enum Form {
     Quote,
     /// A list with bullets.
     Bullets,
-    /// A list with numbers from this one on.
+    /// A numbered list that starts with this number.
     Numbers(u32),
     Item,
-    /// A preformatted block; its number.
+    /// A preformatted block, by number.
     Preformatted(usize),
     Table,
     Row,
@@ -55,7 +55,7 @@ pub(crate) enum Form {
     Inline(Inline),
 }
 
-/// A form of a part of a line. Of parts with the same ends the outer one is the smaller.
+/// Form of a part of a line. Between parts with the same ends, the outer one is the smaller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Inline {
     /// A link with this number.
@@ -66,7 +66,7 @@ pub(crate) enum Inline {
 }
 
 impl Inline {
-    /// Returns true for two parts of the same form, whatever their targets.
+    /// Returns true for two parts of the same form, even with different targets.
     pub(crate) fn is_like(self, other: Self) -> bool {
         std::mem::discriminant(&self) == std::mem::discriminant(&other)
     }
@@ -131,7 +131,7 @@ impl<'p> Structure<'p> {
         self.push(at, form, false);
     }
 
-    /// Adds text, which is kept with its white space if it is preformatted.
+    /// Adds text, and preserves its white space if it is preformatted.
     pub(crate) fn add_text(&mut self, text: &str) {
         if self.preformatted > 0 {
             let room = self.most_raw.saturating_sub(self.raw.len());
@@ -161,7 +161,7 @@ impl<'p> Structure<'p> {
     }
 }
 
-/// Returns the form of an element; `None` if its text is like that around it.
+/// Returns the form of an element; `None` if its text has no form of its own.
 fn form_of(element: &Element) -> Option<Form> {
     if element.name.ns != ns!(html) {
         return None;

@@ -4,15 +4,15 @@ use crate::html::lines::{Line, Lines};
 use crate::html::markdown::inline::{self, Span};
 use crate::html::markdown::structure::{Event, Form, Inline, Structure};
 
-/// Quotes and list items in each other; those further in are written as if they were not.
+/// Maximum nesting of quotes and list items; deeper ones are written without marks.
 const DEEPEST: usize = 8;
 
-/// The output has at most this many times the bytes that a text may have.
+/// Maximum size of the output, as a multiple of the text limit.
 const MOST_TIMES: usize = 4;
 
-/// Returns the chosen lines as Markdown. `resolve` returns the URL of a link's target; `None` if
-/// it leads nowhere, so that the link is written as its text. `most_text` is the greatest length of
-/// a page's text in bytes.
+/// Returns the chosen lines as Markdown. `resolve` returns the URL of a link's target; for `None`,
+/// only the text of the link is written. `most_text` is the maximum length of a page's text in
+/// bytes.
 pub(crate) fn write(
     structure: &Structure<'_>,
     all: &Lines,
@@ -51,7 +51,7 @@ pub(crate) fn write(
             writer.apply_inside(event, &mut spans);
         }
         writer.cut_at(end, &mut spans);
-        // The end of the row that begins with this line follows directly, if it is its only line.
+        // If the row consists of this line only, its end follows directly.
         let is_whole_row = events
             .peek()
             .is_some_and(|event| event.at == end + 1 && event.form == Form::Row && !event.begins);
@@ -70,7 +70,7 @@ pub(crate) fn write(
 /// A quote or a list item around the text.
 #[derive(Clone, Debug)]
 struct Container {
-    /// Its number, by which two blocks know that they share it.
+    /// Identifies a container that two blocks share.
     number: usize,
     form: ContainerForm,
 }
@@ -79,9 +79,9 @@ struct Container {
 enum ContainerForm {
     Quote,
     Item {
-        /// The number of its list.
+        /// Number of its list.
         list: usize,
-        /// Its bullet or number, with a space behind.
+        /// Bullet or number, followed by a space.
         mark: String,
         is_marked: bool,
     },
@@ -90,49 +90,49 @@ enum ContainerForm {
 /// An open list.
 struct List {
     number: usize,
-    /// The next number; `None` for bullets.
+    /// Next number; `None` for bullets.
     next: Option<u32>,
 }
 
-/// A row of a table that is read.
+/// A row of a table being read.
 struct Row {
     start: usize,
     cells: Vec<usize>,
 }
 
-/// A part of a line that is still open, and its start.
+/// An open part of a line, and its start.
 struct OpenSpan {
     start: usize,
     form: Inline,
-    /// Open parts of the same form, itself included.
+    /// Number of open parts of the same form, including this one.
     depth: usize,
 }
 
-/// Returns the URL of a link's target, if it leads anywhere.
+/// Returns the URL of a link's target; `None` if it has no usable target.
 type Resolve<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
 struct Writer<'a, 'p> {
     structure: &'a Structure<'p>,
     resolve: &'a Resolve<'a>,
     out: String,
-    /// Bytes after which nothing is added.
+    /// Maximum bytes of output; nothing is added beyond them.
     most: usize,
-    /// Bytes of targets that may still be written.
+    /// Remaining bytes for targets.
     left_for_targets: usize,
     containers: Vec<Container>,
-    /// Containers that are open and not in `containers`.
+    /// Number of open containers that are too deep for `containers`.
     too_deep: usize,
     lists: Vec<List>,
     containers_made: usize,
-    /// The containers of the block that was written last.
+    /// Containers of the last written block.
     last: Option<Vec<Container>>,
-    /// True if no block began or ended since the last line, which was written.
+    /// True if the last line was written, and no block has begun or ended since.
     continues: bool,
     after_break: bool,
     heading: Option<u8>,
-    /// The open preformatted block, and true if it was written.
+    /// The open preformatted block, and true once it is written.
     preformatted: Option<(usize, bool)>,
-    /// The rows of the table that is written next.
+    /// Rows of the table to write next.
     rows: Vec<Vec<String>>,
     row: Option<Row>,
     open: Vec<OpenSpan>,
@@ -143,7 +143,7 @@ impl Writer<'_, '_> {
         self.out.len() >= self.most
     }
 
-    /// Applies an event between two lines, or at the begin of a line.
+    /// Applies an event between two lines, or at the start of a line.
     fn apply(&mut self, event: &Event) {
         match (event.form, event.begins) {
             (Form::Inline(form), true) => self.begin_span(form, event.at),
@@ -171,7 +171,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Applies the begin or the end of a block that has a form.
+    /// Applies the start or the end of a block with a form.
     fn block(&mut self, form: Form, begins: bool) {
         match (form, begins) {
             (Form::Heading(level), true) => self.heading = Some(level),
@@ -209,7 +209,7 @@ impl Writer<'_, '_> {
                 number,
                 next: Some(next),
             }) => {
-                // A mark has nine digits at most.
+                // A mark has at most nine digits.
                 let mark = format!("{}. ", (*next).min(999_999_999));
                 *next = next.saturating_add(1);
                 (*number, mark)
@@ -250,7 +250,7 @@ impl Writer<'_, '_> {
     }
 
     fn begin_span(&mut self, form: Inline, start: usize) {
-        // The outermost of equal forms counts.
+        // The outermost of nested equal forms counts.
         match self.open.iter_mut().find(|open| open.form.is_like(form)) {
             Some(open) => open.depth += 1,
             None => self.open.push(OpenSpan {
@@ -261,22 +261,22 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Ends a span and returns it, unless it is within another of the same form. The end of a link
-    /// does not have its number.
+    /// Ends a span and returns it, unless it is inside another span of the same form. The end event
+    /// of a link does not carry its number.
     fn end_span(&mut self, form: Inline) -> Option<OpenSpan> {
         let place = self.open.iter().position(|open| open.form.is_like(form))?;
         self.open[place].depth -= 1;
         (self.open[place].depth == 0).then(|| self.open.remove(place))
     }
 
-    /// Lets the open spans begin with a line.
+    /// Continues the open spans at the start of a line.
     fn carry_over(&mut self, start: usize) {
         for open in &mut self.open {
             open.start = open.start.max(start);
         }
     }
 
-    /// Ends the open spans with a line, for this line only.
+    /// Adds the open spans up to the end of this line.
     fn cut_at(&self, end: usize, spans: &mut Vec<Span>) {
         spans.extend(self.open.iter().map(|open| Span {
             start: open.start,
@@ -285,7 +285,7 @@ impl Writer<'_, '_> {
         }));
     }
 
-    /// Passes over a line that is not written.
+    /// Skips a line that is not written.
     fn skip(&mut self) {
         self.continues = false;
         self.after_break = false;
@@ -302,7 +302,7 @@ impl Writer<'_, '_> {
             }
             return;
         }
-        // A cell alone begins no table: it is a title, or a way to set text.
+        // A single cell does not begin a table: it is a title, or layout.
         let least = if self.rows.is_empty() { 2 } else { 1 };
         let is_row = |row: &mut Row| row.start == start && row.cells.len() >= least;
         if let Some(row) = self.row.take_if(|row| is_whole_row && is_row(row)) {
@@ -315,12 +315,12 @@ impl Writer<'_, '_> {
         match self.heading {
             Some(level) => {
                 let mark = "#".repeat(level.into());
-                // A run of `#` at the end would be taken for the end of the mark.
+                // A run of `#` at the end would be removed as a closing sequence.
                 let escape = if text.ends_with('#') { " #" } else { "" };
                 self.paragraph(&format!("{mark} {text}{escape}"));
             }
             None if continues => {
-                // A delimiter before the break must not stand before its backslash.
+                // A delimiter before the break must not precede its backslash.
                 let space = if self.out.ends_with('*') { " " } else { "" };
                 self.out.push_str(space);
                 self.out.push_str("\\\n");
@@ -378,7 +378,7 @@ impl Writer<'_, '_> {
         part
     }
 
-    /// Writes the rows that wait as a table. The first is its head.
+    /// Writes the pending rows as a table. The first row is its head.
     fn end_table(&mut self) {
         let rows = std::mem::take(&mut self.rows);
         let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
@@ -402,7 +402,7 @@ impl Writer<'_, '_> {
     fn fence(&mut self, number: usize) {
         let raw = self.structure.raw(number);
         let raw = raw.trim_end();
-        // Blank lines at the begin are left out, but not the indent of the first other line.
+        // Omits blank lines at the start, but keeps the indent of the first other line.
         let indented = raw.len() - raw.trim_start().len();
         let first = raw[..indented].rfind('\n').map_or(0, |end| end + 1);
         let raw = &raw[first..];
@@ -472,7 +472,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Returns the marks of the containers before a line; those of new items are used up.
+    /// Returns the marks of the containers before a line, and uses up the marks of new items.
     fn prefix(&mut self) -> String {
         let mut prefix = String::new();
         for container in &mut self.containers {
@@ -490,7 +490,7 @@ impl Writer<'_, '_> {
     }
 }
 
-/// Appends the mark of a container whose first line is written.
+/// Appends the continuation mark of a container after its first line.
 fn push_mark(prefix: &mut String, container: &Container) {
     match &container.form {
         ContainerForm::Quote => prefix.push_str("> "),
@@ -502,7 +502,7 @@ fn push_mark(prefix: &mut String, container: &Container) {
     }
 }
 
-/// Returns a target as it stands in the parentheses of a link (section 6.3).
+/// Returns a target as written in the parentheses of a link (section 6.3).
 fn in_parentheses(target: String) -> String {
     match target.contains(['(', ')', ' ', '\\']) {
         true => format!("<{}>", target.replace(['<', '>'], "")),

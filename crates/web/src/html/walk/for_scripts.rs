@@ -1,4 +1,4 @@
-//! The part of a walk that reads URLs which no browser requests without scripts, for both readers.
+//! The part of a walk that reads URLs that browsers request only with scripts, for both readers.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::html::{script_links, work_budget};
 use crate::http::media_type::essence;
 
 impl<'p> Walk<'p> {
-    /// Reads the URLs of a script, or of linked data, which names pictures, too.
+    /// Reads the URLs of a script, or of linked data, which also names pictures.
     pub(super) fn script(&mut self, script: &str, is_data: bool) {
         if self.references.kinds.has(LinkKind::Script)
             && self.budget.take(work_budget::of_raw(script))
@@ -43,7 +43,7 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// Reads the picture or film in `<meta>` by which others show the page.
+    /// Reads the picture or film in `<meta>` for previews of the page.
     pub(super) fn preview(&mut self, meta: &impl AttributeSource<'p>, content: &str) {
         let url = content.trim();
         if self.references.kinds.has(LinkKind::Requisite)
@@ -56,7 +56,7 @@ impl<'p> Walk<'p> {
     }
 }
 
-/// Returns true for `<meta>` that names a picture or a film by which others show the page.
+/// Returns true for `<meta>` that names a picture or a film for previews of the page.
 fn names_preview<'p>(meta: &impl AttributeSource<'p>) -> bool {
     let is_named = |name| meta.value(name).is_some_and(|name| is_preview(name.trim()));
     let is_image = || {

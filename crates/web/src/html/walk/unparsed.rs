@@ -1,7 +1,7 @@
-//! The part of a walk that has no tree: the rest of a page whose tree is incomplete, and markup
-//! that is text in the page.
+//! The part of a walk without a tree: the rest of a page whose tree is incomplete, and markup that
+//! is text in the page.
 //!
-//! Tags come from a stream, and the elements are read by the code that reads those of the tree.
+//! Tags come from a stream, and the same code reads their elements as for the tree.
 
 use std::borrow::Cow;
 
@@ -173,8 +173,7 @@ impl<'p> Walk<'p> {
     }
 }
 
-/// Recognises `<style>` in SVG, which without a tree is an element like any other, followed by its
-/// text.
+/// Recognises `<style>` in SVG. Without a tree, this is an ordinary element, followed by its text.
 fn is_style_of_drawing(name: TagName, space: Namespace) -> bool {
     space == Namespace::Svg && name.as_str() == "style"
 }
