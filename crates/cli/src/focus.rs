@@ -13,9 +13,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use corpus::ArchivedPage;
-use crawl::{Focus, LearnedWords, TopicOfSeeds, page_text};
+use crawl::{Focus, LearnedWords, TopicOfSeeds};
 use disk::{Disk, SystemDisk};
 use neardup::HashKey;
+use reading::page_text;
 use serde::{Deserialize, Serialize};
 use store::embedded::{self, EmbeddedStore};
 use topic::{GrowingTopic, Relevance, Topic};
@@ -316,7 +317,7 @@ fn catch_up(
         }
         match pages.read(&row) {
             Ok(ArchivedPage { document, .. }) if document.media == Media::Html => {
-                let text = page_text(&document, pages.archive.policy.main_content);
+                let text = page_text(&document, pages.archive.rules.main_content);
                 growing.add(url.as_str(), &text);
             }
             Ok(_) => {}

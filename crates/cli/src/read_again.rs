@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use store::VisitRecord;
 use web::{Document, Exchange};
 
-use crate::assembly::rules::policy;
+use crate::assembly::rules::reading;
 use crate::cli_error::{CliError, fault};
 use crate::crawl_directory;
 use crate::settings::Settings;
@@ -47,7 +47,7 @@ impl ArchivedPages {
         Self {
             archive: PageArchive {
                 directory: crawl_directory::archive(&settings.out),
-                policy: policy(settings, settings.canonical_form()),
+                rules: reading(settings, settings.canonical_form()),
             },
             unread: AtomicU64::new(0),
         }

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use corpus::{MAX_DOCUMENT, exchange};
-use crawl::{IndexedPages, Policy, archived_text};
+use crawl::{IndexedPages, Policy};
 use search::{IndexFault, IndexOptions, IndexPage, Searchable, Writer};
 use sinks::warc::{ReadFault, Record, WarcReader, WarcStream, is_foreign, locate, name_of};
-use sinks::{ArchiveEnd, Sink};
+use sinks::{ArchiveEnd, IndexText, Sink};
 use store::Fate;
 use store::embedded::{self, EmbeddedStore};
 use web::{Clock, Exchange};
@@ -128,7 +128,10 @@ pub(crate) fn catch_up(
         if !which.has(page.fate) {
             return Ok(());
         }
-        let Some(text) = archived_text(policy, &page.exchange) else {
+        let rules = &policy.reading;
+        let document = reading::document_here(rules, &page.exchange);
+        let text = document.and_then(|document| IndexText::of(document, rules.main_content));
+        let Some(text) = text else {
             return Ok(());
         };
         if bytes > COMMIT_EVERY {
@@ -237,7 +240,7 @@ fn each_page_of(
         let end = record.offset + record.length;
         match record.kind() {
             "response" => {
-                let exchange = record.answer(&policy.canonical);
+                let exchange = record.answer(&policy.reading.canonical);
                 let next = exchange.and_then(|exchange| page_with(&record, exchange, &file));
                 if let Some(page) = std::mem::replace(&mut pending, next) {
                     each(page)?;
@@ -307,7 +310,7 @@ fn each_page_of_foreign(
         if let Some(fate) = fate
             && record.addressable
             && record.offset >= from
-            && let Some(exchange) = exchange(&record, &policy.canonical)
+            && let Some(exchange) = exchange(&record, &policy.reading.canonical)
             && let Some(page) = page_with(&record, exchange, file)
         {
             each(ArchivedPage {

@@ -17,8 +17,9 @@ mod shared;
 use std::path::PathBuf;
 
 use clap::Args;
-use crawl::{DuplicateLinks, IndexedPages, OffTopic, OnDuplicate, Requisites, Sitemaps};
+use crawl::{DuplicateLinks, IndexedPages, OffTopic, OnDuplicate, Requisites};
 use neardup::Features;
+use reading::Sitemaps;
 use serde::{Deserialize, Serialize};
 use sinks::DigestAlgorithm;
 use sinks::warc::Packing;

@@ -99,7 +99,7 @@ pub async fn offer_sitemaps(
     let url = record.final_url.as_ref().unwrap_or(&record.url);
     let robots = context.frontier.hosts().robots(&url.origin()).await?;
     let text = robots.and_then(|robots| robots.text).unwrap_or_default();
-    let rules = RobotsRules::parse(&text, &context.policy.agent);
+    let rules = RobotsRules::parse(&text, &context.policy.reading.agent);
     let found = DiscoveredUrl::new(record.url.clone(), record.depth, record.via.clone());
     let sitemaps = {
         let scope = context.scope();

@@ -12,10 +12,10 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use corpus::PageArchive;
-use crawl::ReadingSettings;
 use pyo3::exceptions::PyFileNotFoundError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
+use reading::ReadingSettings;
 use store::embedded::EmbeddedStore;
 
 use self::hits::Hits;
@@ -172,7 +172,7 @@ impl Crawl {
         };
         Ok(PageArchive {
             directory: self.directory.join("archive"),
-            policy: settings.policy().map_err(|error| in_file(&error))?,
+            rules: settings.rules().map_err(|error| in_file(&error))?,
         })
     }
 }

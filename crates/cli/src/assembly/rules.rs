@@ -4,12 +4,13 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crawl::{DuplicateLinks, ListingRules, Policy};
+use crawl::{DuplicateLinks, Policy};
 use disk::Disk;
 use fetch::{
     FetchLimits, FetchOptions, FileBudget, HostPacing, MemoryBudget, PacingRules, Secrets, Stalls,
 };
 use neardup::HashKey;
+use reading::{ListingRules, ReadingRules};
 use store::embedded::{EarlierCrawls, StoreOptions};
 use store::{FrontierRules, HostLimits};
 use web::{CanonicalForm, Clock, Scope, TrapRules};
@@ -102,7 +103,6 @@ pub(crate) fn pacing(settings: &Settings) -> PacingRules {
 
 /// Returns the rules for reading, archiving and following pages.
 pub(crate) fn policy(settings: &Settings, canonical: CanonicalForm) -> Policy {
-    let (from, to) = (&settings.sitemap_from, &settings.sitemap_to);
     let traps = settings.traps.is_on();
     Policy {
         on_duplicate: settings.on_duplicate,
@@ -115,10 +115,21 @@ pub(crate) fn policy(settings: &Settings, canonical: CanonicalForm) -> Policy {
         skip_relations: settings.skip_relations(),
         types: settings.types.clone().unwrap_or_default(),
         languages: settings.languages.clone().unwrap_or_default(),
-        agent: settings.agent_token(),
+        page_requisites: settings.page_requisites,
         digest: settings.digest,
         outlinks: settings.outlinks.is_on(),
         index: (!settings.no_index).then_some(settings.index),
+        traps: traps.then(|| TrapRules::at(machine::clock().now())),
+        reading: reading(settings, canonical),
+    }
+}
+
+/// Returns the rules for reading pages.
+pub(crate) fn reading(settings: &Settings, canonical: CanonicalForm) -> ReadingRules {
+    let (from, to) = (&settings.sitemap_from, &settings.sitemap_to);
+    let rules = settings.reading().rules();
+    ReadingRules {
+        agent: settings.agent_token(),
         listings: ListingRules {
             sitemaps: settings.sitemaps,
             feeds: settings.feeds.is_on(),
@@ -127,11 +138,7 @@ pub(crate) fn policy(settings: &Settings, canonical: CanonicalForm) -> Policy {
             ..ListingRules::default()
         },
         canonical,
-        traps: traps.then(|| TrapRules::at(machine::clock().now())),
-        ..settings
-            .reading()
-            .policy()
-            .expect("settings were checked when they were read")
+        ..rules.expect("settings were checked when they were read")
     }
 }
 

@@ -124,7 +124,7 @@ fn blocks(
         }
     }
     let archived = ArchivedPages::of(&Settings::of_crawl(directory)?);
-    let main_content = archived.archive.policy.main_content;
+    let main_content = archived.archive.rules.main_content;
     let mut shown: HashMap<String, Option<u32>> = HashMap::new();
     archived.read_all(
         &mut rows.into_iter().collect(),
@@ -134,7 +134,7 @@ fn blocks(
                 return Ok::<(), CliError>(());
             };
             let url = final_url(&row).as_str();
-            let page = crawl::compared_page(url, &document, main_content);
+            let page = reading::compared_page(url, &document, main_content);
             for (block, role) in frame.roles(&page) {
                 let pages = match role {
                     Role::Frame(pages) => Some(pages),

@@ -148,16 +148,16 @@ fn page(url: &PageUrl, history: &PageHistory, settings: &Settings) -> ReadPage {
     // A crawl compares a page under its final URL, after redirects.
     let final_url = row.final_url.as_ref().unwrap_or(&row.url).as_str();
     let pages = ArchivedPages::of(settings);
-    let main_content = pages.archive.policy.main_content;
+    let main_content = pages.archive.rules.main_content;
     let read = match row.has_page() {
         true => pages.read(row).map(|archived| {
             let document = &archived.document;
-            let judged = crawl::page_text(document, main_content);
+            let judged = reading::page_text(document, main_content);
             page.heading = judged.heading.map(str::to_owned);
             let text = judged.text.to_owned();
             Some((
                 text,
-                crawl::compared_page(final_url, document, main_content),
+                reading::compared_page(final_url, document, main_content),
             ))
         }),
         false => pages.duplicate_text(row).map(|kept| {

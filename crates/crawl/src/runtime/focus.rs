@@ -25,9 +25,9 @@ use store::{Fate, Reason, Relevance, VisitRecord};
 use topic::{Judged, Topic};
 use web::PageUrl;
 
-use crate::choice::{self, UnknownChoice};
 use crate::runtime::learned_words::LearnedWords;
 use crate::runtime::topic_of_seeds::{Grown, TopicOfSeeds};
+use web::{UnknownChoice, parse_choice};
 
 /// The number of last pages whose harvest is reported, and compared with `--min-harvest`.
 pub const RECENT_PAGES: usize = 500;
@@ -397,7 +397,7 @@ impl FromStr for OffTopic {
     type Err = UnknownChoice;
 
     fn from_str(word: &str) -> Result<Self, UnknownChoice> {
-        choice::parse(word, [Self::Drop, Self::Keep])
+        parse_choice(word, [Self::Drop, Self::Keep])
     }
 }
 

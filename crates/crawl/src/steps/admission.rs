@@ -226,7 +226,7 @@ pub(crate) async fn admit(
         && reading.signature.text.is_some()
         && let Some(document) = document
     {
-        let text = reading::page_text(document, policy.main_content)
+        let text = ::reading::page_text(document, policy.reading.main_content)
             .text
             .into();
         keeping = Keeping::TextOnly { text };

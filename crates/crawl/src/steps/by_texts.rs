@@ -80,7 +80,11 @@ fn compared_text(
     reading: &Reading,
 ) -> ComparedText {
     ComparedText {
-        text: reading::compared_page(exchange.url.as_str(), document, context.policy.main_content),
+        text: ::reading::compared_page(
+            exchange.url.as_str(),
+            document,
+            context.policy.reading.main_content,
+        ),
         url: exchange.url.clone(),
         at: exchange.started,
         canonical: document.canonical.clone(),
@@ -176,7 +180,7 @@ async fn read(context: &Arc<CrawlContext>, kept: KeptPage) -> Option<Arc<Compare
 
 fn read_here(context: &CrawlContext, kept: &KeptPage) -> Result<ComparedText, String> {
     let pages = context.kept_pages.as_ref().ok_or("no page is remembered")?;
-    let exchange = pages.read(kept, &context.policy.canonical)?;
+    let exchange = pages.read(kept, &context.policy.reading.canonical)?;
     let reader = Reader {
         policy: &context.policy,
         signatures: &context.adaptive_signatures,

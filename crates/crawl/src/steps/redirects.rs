@@ -252,7 +252,7 @@ pub(crate) async fn follow(
         }
         sent.sets_cookie = exchange.headers.contains_key(SET_COOKIE);
         chain.sent.push(sent);
-        let target = target(&exchange, &context.policy.canonical);
+        let target = target(&exchange, &context.policy.reading.canonical);
         if is_own {
             chain.exchanges.push(exchange);
         }

@@ -7,7 +7,7 @@ use http::HeaderValue;
 use store::DiscoveredUrl;
 use web::{OutOfScope, PageUrl, Scope};
 
-use crate::choice::{self, UnknownChoice};
+use web::{UnknownChoice, parse_choice};
 
 /// A choice of page requisites to fetch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,6 +74,6 @@ impl FromStr for Requisites {
     type Err = UnknownChoice;
 
     fn from_str(word: &str) -> Result<Self, UnknownChoice> {
-        choice::parse(word, [Self::Off, Self::Scope, Self::Any])
+        parse_choice(word, [Self::Off, Self::Scope, Self::Any])
     }
 }

@@ -9,10 +9,9 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use fetch::decode;
 use sinks::Resource;
 use store::Cut;
-use web::{Exchange, MAX_ROBOTS_BYTES, Truncation, UrlKey};
+use web::{Exchange, MAX_ROBOTS_BYTES, Truncation, UrlKey, decode};
 
 /// Maximum number of bytes that wait. Files beyond that are not archived.
 const MOST_WAITING: usize = 16 << 20;

@@ -93,7 +93,7 @@ impl Rows {
         threads: NonZeroUsize,
     ) -> Result<Self, StoreFault> {
         let pages = archive.map(|mut archive| {
-            let limits = &mut archive.policy.read;
+            let limits = &mut archive.rules.limits;
             let texts = match contents {
                 Contents::Texts {
                     markdown,

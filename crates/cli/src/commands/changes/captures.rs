@@ -255,7 +255,7 @@ impl Journals {
         let (old, new) = (self.own(Side::Old), self.own(Side::New));
         old.key.is_some()
             && old.key == new.key
-            && old.pages.archive.policy.main_content == new.pages.archive.policy.main_content
+            && old.pages.archive.rules.main_content == new.pages.archive.rules.main_content
     }
 
     /// Compares the bodies of a URL in both crawls; `None` if a body is unknown.
@@ -287,7 +287,7 @@ impl Journals {
         let main_content = self.journals[capture.crawl]
             .pages
             .archive
-            .policy
+            .rules
             .main_content;
         is_text.then(|| match main_content {
             true => document.text,

@@ -33,7 +33,7 @@ impl PageBatch {
     /// Returns an empty batch of visits of the crawl in `directory`.
     pub(super) fn of_crawl(directory: &Path, records: PageRecords) -> Result<Self, CliError> {
         let mut pages = ArchivedPages::of(&Settings::of_crawl(directory)?);
-        let limits = &mut pages.archive.policy.read;
+        let limits = &mut pages.archive.rules.limits;
         match &records {
             PageRecords::Links | PageRecords::BrokenLinks(_) => export::widen(limits),
             PageRecords::Texts(rules) => limits.markdown = rules.markdown,

@@ -131,13 +131,13 @@ impl Rebuilding {
 
     /// Sets the topic that gives links their promise.
     pub(super) fn set_topic(&mut self, topic: Topic) {
-        self.policy.read.link_context = true;
+        self.policy.reading.limits.link_context = true;
         self.topic = Some(topic);
     }
 
     /// Adds the visits that are in the archive but not in the old journal.
     pub(super) fn replay_archive(&mut self, archive: &Path) -> Result<(), CliError> {
-        let form = self.policy.canonical.clone();
+        let form = self.policy.reading.canonical.clone();
         let visits = Visits::open(archive, self.restoring.end(), &form);
         let mut visits = visits.map_err(|error| fault(&error))?;
         let mut progress = SlowProgress::new("visits read");
@@ -169,7 +169,7 @@ impl Rebuilding {
 
     /// Adds the visits in other crawlers' files.
     pub(super) fn replay_foreign(&mut self, files: &[PathBuf]) -> Result<(), CliError> {
-        let form = self.policy.canonical.clone();
+        let form = self.policy.reading.canonical.clone();
         let mut progress = SlowProgress::new("visits of other crawlers judged");
         // Revisits whose original may come later.
         let mut later = Vec::new();
@@ -341,7 +341,8 @@ impl Rebuilding {
         // No restored link points to this page: its notes say where it was found, or it was a seed.
         let from_notes = || DiscoveredUrl {
             depth: number_in(note("hopsFromSeed")),
-            via: note("via").and_then(|via| PageUrl::parse(via, &self.policy.canonical).ok()),
+            via: note("via")
+                .and_then(|via| PageUrl::parse(via, &self.policy.reading.canonical).ok()),
             url: url.clone(),
             priority: 0,
             requisite: number_in(note("requisite")),
@@ -368,14 +369,15 @@ impl Rebuilding {
     /// this crawl also followed its links.
     fn unchanged(&mut self, url: &PageUrl, visit: &visits::Visit) -> Option<Exchange> {
         visit.note("duplicate-of-earlier-crawl")?;
-        let of = PageUrl::parse(visit.note("duplicate-of")?, &self.policy.canonical).ok()?;
+        let of =
+            PageUrl::parse(visit.note("duplicate-of")?, &self.policy.reading.canonical).ok()?;
         let at = visit.original_at?;
         let answer = visit
             .exchanges
             .last()
             .filter(|_| of == *url && !visit.kept)?;
         let archived = match &self.earlier {
-            Some(earlier) => earlier.unchanged(url, at, answer, &self.policy.canonical),
+            Some(earlier) => earlier.unchanged(url, at, answer, &self.policy.reading.canonical),
             None => Ok(None),
         };
         let archived = archived.unwrap_or_else(|trouble| {

@@ -65,12 +65,12 @@ pub(super) fn decide_each(
             rows.insert(row.url.to_string(), row);
         }
     }
-    let main_content = archived.archive.policy.main_content;
+    let main_content = archived.archive.rules.main_content;
     let compared = |url: &str| -> Option<ComparedPage> {
         let row = rows.get(url).filter(|row| row.has_page())?;
         let url = row.final_url.as_ref().unwrap_or(&row.url).as_str();
         match archived.read(row) {
-            Ok(page) => Some(crawl::compared_page(url, &page.document, main_content)),
+            Ok(page) => Some(reading::compared_page(url, &page.document, main_content)),
             Err(trouble) => {
                 archived.count_unread(row, &trouble);
                 None

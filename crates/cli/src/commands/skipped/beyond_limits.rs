@@ -14,7 +14,7 @@ const MOST_LINKS: usize = 1_000_000;
 /// Returns the pages of a crawl, to be read with all their links.
 pub(in crate::commands) fn pages(settings: &Settings) -> ArchivedPages {
     let mut pages = ArchivedPages::of(settings);
-    pages.archive.policy.read.links = MOST_LINKS;
+    pages.archive.rules.limits.links = MOST_LINKS;
     pages
 }
 

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use reading::ListingRules;
 use store::{DiscoveredUrl, Limit};
 use web::{Host, PageUrl, UrlKey};
 
-use super::rules::{ListingRules, ROBOTS};
+use super::ROBOTS;
 
 /// Maximum number of hosts, and of sitemaps, that are remembered. Beyond, all are forgotten and
 /// counting starts again: the quota is a brake.

@@ -1,8 +1,8 @@
 //! Settings for reading the archived pages of a crawl again.
 //!
-//! The commands and the Python package build their [`Policy`] from these settings, so both read a
-//! page as it was read when it was visited. Once a crawl has begun, its `crawler.toml` contains all
-//! these settings.
+//! The commands and the Python package build their [`ReadingRules`] from these settings, so both
+//! read a page as it was read when it was visited. Once a crawl has begun, its `crawler.toml`
+//! contains all these settings.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -10,17 +10,10 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Deserializer, de};
 use web::{
-    BadSelector, CanonicalForm, HostPattern, LanguageFilter, LinkKind, LinkKinds, MainSelectors,
-    ReadLimits, Relations, TypeFilter,
+    BadSelector, CanonicalForm, HostPattern, LinkKind, LinkKinds, MainSelectors, ReadLimits,
 };
 
-use crate::policy::{OnDuplicate, Policy};
-use crate::steps::duplicate_links::DuplicateLinks;
-use crate::steps::listings::rules::ListingRules;
-use crate::steps::requisites::Requisites;
-
-/// Bytes of a decoded document that are read.
-const MAX_DECODED: u64 = 8 << 20;
+use crate::rules::ReadingRules;
 
 /// The settings that decide how a page is read, named as in the configuration file.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -31,9 +24,9 @@ pub struct ReadingSettings {
     /// True if the order of query parameters is ignored.
     #[serde(deserialize_with = "on_or_off")]
     pub sort_parameters: bool,
-    /// The requisites that are links.
+    /// True if page requisites are links.
     #[serde(deserialize_with = "requisites")]
-    pub page_requisites: Requisites,
+    pub page_requisites: bool,
     /// True if forms are links.
     pub forms: bool,
     /// True if URLs in scripts are links.
@@ -67,7 +60,7 @@ impl Default for ReadingSettings {
         Self {
             drop_parameters: parameters.map(ToString::to_string).collect(),
             sort_parameters: true,
-            page_requisites: Requisites::Off,
+            page_requisites: false,
             forms: false,
             script_links: false,
             main_content: true,
@@ -93,7 +86,7 @@ impl ReadingSettings {
     #[must_use]
     pub fn link_kinds(&self) -> LinkKinds {
         let wanted = [
-            (LinkKind::Requisite, self.page_requisites != Requisites::Off),
+            (LinkKind::Requisite, self.page_requisites),
             (LinkKind::Form, self.forms),
             (LinkKind::Script, self.script_links),
         ];
@@ -127,39 +120,21 @@ impl ReadingSettings {
         of_hosts.chain(self.main_selector.iter().cloned()).collect()
     }
 
-    /// Returns a policy with the rules for reading pages. Its other rules are defaults, without
-    /// effect on what a page contains.
+    /// Returns the rules for reading pages.
     ///
     /// # Errors
     /// [`BadSelector`] for a selector that cannot be used.
-    pub fn policy(&self) -> Result<Policy, BadSelector> {
-        Ok(Policy {
-            on_duplicate: OnDuplicate::Drop,
-            duplicate_text: false,
-            duplicate_links: DuplicateLinks::default(),
-            max_depth: None,
-            page_requisites: self.page_requisites,
-            tries: 1,
-            redirects: 0,
-            ignore_robots: false,
-            skip_relations: Relations::NOFOLLOW,
-            types: TypeFilter::default(),
-            languages: LanguageFilter::default(),
+    pub fn rules(&self) -> Result<ReadingRules, BadSelector> {
+        Ok(ReadingRules {
             main_content: self.main_content,
             main_selectors: MainSelectors::parse(&self.main_selectors())?,
-            agent: "crawler".to_owned(),
-            max_decoded: MAX_DECODED,
-            index: None,
-            digest: sinks::DigestAlgorithm::Sha1,
-            outlinks: false,
-            read: ReadLimits {
+            limits: ReadLimits {
                 kinds: self.link_kinds(),
                 link_context: self.has_topic(),
                 ..ReadLimits::default()
             },
-            listings: ListingRules::default(),
             canonical: self.canonical_form(),
-            traps: None,
+            ..ReadingRules::default()
         })
     }
 }
@@ -172,7 +147,13 @@ fn on_or_off<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Erro
     }
 }
 
-fn requisites<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Requisites, D::Error> {
-    let word = String::deserialize(deserializer)?;
-    word.parse().map_err(de::Error::custom)
+/// Returns true for the words of `page-requisites` that make requisites links.
+fn requisites<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    match String::deserialize(deserializer)?.as_str() {
+        "off" => Ok(false),
+        "scope" | "any" => Ok(true),
+        other => Err(de::Error::custom(format!(
+            "{other:?} is not off, scope or any"
+        ))),
+    }
 }

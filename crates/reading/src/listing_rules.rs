@@ -3,12 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use web::{Lastmod, ListingKind, ListingLimits, Timestamp};
-
-use crate::choice::{self, UnknownChoice};
-
-/// The path where a site says what crawlers may ask for.
-pub(crate) const ROBOTS: &str = "/robots.txt";
+use web::{Lastmod, ListingKind, ListingLimits, Timestamp, UnknownChoice, parse_choice};
 
 /// The sitemaps that are fetched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,7 +32,7 @@ impl FromStr for Sitemaps {
     type Err = UnknownChoice;
 
     fn from_str(word: &str) -> Result<Self, UnknownChoice> {
-        choice::parse(word, [Self::Off, Self::On, Self::Guess])
+        parse_choice(word, [Self::Off, Self::On, Self::Guess])
     }
 }
 
@@ -92,7 +87,8 @@ impl Default for ListingRules {
 impl ListingRules {
     /// Returns the kind of a body if it is a listing that is wanted. `is_named` is true for a file
     /// that robots.txt names as a sitemap.
-    pub(crate) fn kind_of(
+    #[must_use]
+    pub fn kind_of(
         &self,
         content_type: Option<&str>,
         body: &[u8],
@@ -113,12 +109,16 @@ impl ListingRules {
         }
     }
 
-    pub(crate) fn is_too_old(&self, lastmod: Option<Lastmod>) -> bool {
+    /// Returns true if an entry with this date was last changed before the range that is wanted.
+    #[must_use]
+    pub fn is_too_old(&self, lastmod: Option<Lastmod>) -> bool {
         let before = |from: Timestamp| lastmod.is_some_and(|lastmod| lastmod.last < from);
         self.from.is_some_and(before)
     }
 
-    pub(crate) fn is_too_new(&self, lastmod: Option<Lastmod>) -> bool {
+    /// Returns true if an entry with this date was first changed after the range that is wanted.
+    #[must_use]
+    pub fn is_too_new(&self, lastmod: Option<Lastmod>) -> bool {
         let after = |to: Timestamp| lastmod.is_some_and(|lastmod| lastmod.first > to);
         self.to.is_some_and(after)
     }

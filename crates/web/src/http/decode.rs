@@ -20,12 +20,11 @@ use std::cell::Cell;
 use std::io::{self, BufRead, Read};
 use std::rc::Rc;
 
+use self::layers::{Coding, Peeled, peel};
+use super::body::Body;
 use bytes::Bytes;
 use http::HeaderMap;
 use http::header::CONTENT_ENCODING;
-use web::Body;
-
-use self::layers::{Coding, Peeled, peel};
 
 /// Maximum number of nested codings; more are an attack.
 const MAX_LAYERS: usize = 3;
@@ -76,6 +75,12 @@ pub fn decode(headers: &HeaderMap, body: &Body, cap: u64) -> Decoded {
         return as_received(body, cap, named.error);
     }
     Decoding::peeled(&named, Box::new(body.reader()), cap).whole()
+}
+
+/// Returns true if a body is a gzip file, as `sitemap.xml.gz` is.
+#[must_use]
+pub fn is_gzip(body: &[u8]) -> bool {
+    body.starts_with(&[0x1f, 0x8b])
 }
 
 /// Returns at most `cap` bytes of a body that is itself a gzip file, regardless of its header

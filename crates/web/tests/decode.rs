@@ -3,13 +3,13 @@
 use std::io::Write;
 
 use bytes::Bytes;
-use fetch::{DecodeError, Decoded, decode};
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 use http::header::CONTENT_ENCODING;
 use http::{HeaderMap, HeaderValue};
 use proptest::prelude::*;
 use testkit::brotli;
+use web::{DecodeError, Decoded, decode};
 
 const CAP: u64 = 64 << 10;
 /// The codings that we can encode as well; `raw` is `deflate` without its zlib frame.

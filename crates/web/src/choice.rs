@@ -12,7 +12,13 @@ pub struct UnknownChoice {
 }
 
 /// Returns the choice that displays as `word`.
-pub(crate) fn parse<T: Display, const N: usize>(
+///
+/// # Errors
+/// [`UnknownChoice`] if no choice displays as the word.
+///
+/// # Panics
+/// There is no choice.
+pub fn parse_choice<T: Display, const N: usize>(
     word: &str,
     choices: [T; N],
 ) -> Result<T, UnknownChoice> {

@@ -1,4 +1,4 @@
-//! The cost of bodies that were made to cost much: `cargo run --release -p fetch --example bombs`.
+//! The cost of bodies that were made to cost much: `cargo run --release -p web --example bombs`.
 //!
 //! Prints, for each bomb, the bytes received, the bytes it stands for, what was decoded of it under
 //! the crawler's cap, and the milliseconds that this took (the best of three).
@@ -9,13 +9,13 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use bytes::Bytes;
-use fetch::{Decoded, decode};
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 use http::header::CONTENT_ENCODING;
 use http::{HeaderMap, HeaderValue};
 use testkit::brotli::{self, Bits};
 use tokio::time::Instant;
+use web::{Decoded, decode};
 
 const MIB: usize = 1 << 20;
 const GIB: usize = 1 << 30;
