@@ -6,7 +6,7 @@ mod text;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 23] = [
+const CRATES: [&str; 24] = [
     "anybytes",
     "batch",
     "cli",
@@ -20,6 +20,7 @@ const CRATES: [&str; 23] = [
     "fetch",
     "neardup",
     "python",
+    "reading",
     "search",
     "shared-store",
     "sinks",
@@ -117,6 +118,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
                 "disk",
                 "fetch",
                 "neardup",
+                "reading",
                 "sinks",
                 "store",
                 "topic",
@@ -128,10 +130,9 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
             &[
                 "batch",
                 "comparison",
-                "crawl",
                 "disk",
-                "fetch",
                 "neardup",
+                "reading",
                 "sinks",
                 "web",
             ],
@@ -148,6 +149,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
                 "export",
                 "fetch",
                 "neardup",
+                "reading",
                 "search",
                 "shared-store",
                 "sinks",
@@ -159,20 +161,21 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
                 "web-ui",
             ],
         ),
+        ("reading", &["comparison", "neardup", "web"]),
         ("topic", &["neardup", "web"]),
         ("unpack", &["web"]),
         (
             "python",
             &[
-                "batch", "corpus", "crawl", "export", "neardup", "search", "store", "web",
+                "batch", "corpus", "export", "neardup", "reading", "search", "store", "web",
             ],
         ),
         ("testkit", &["disk"]),
         (
             "anybytes",
             &[
-                "batch", "corpus", "crawl", "disk", "fetch", "neardup", "search", "sinks", "store",
-                "unpack", "web",
+                "batch", "corpus", "crawl", "disk", "neardup", "reading", "search", "sinks",
+                "store", "unpack", "web",
             ],
         ),
     ]);
@@ -188,12 +191,77 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
     }
 }
 
+/// A line of the drawing in ARCHITECTURE.md: crates of one layer, and the crates that they use.
+struct DrawnCrates {
+    names: Vec<String>,
+    uses: Option<BTreeSet<String>>,
+}
+
+/// Returns the lines of the drawing, from the programs down to the base.
+fn drawing() -> Vec<DrawnCrates> {
+    let page = read(&crates().parent().unwrap().join("ARCHITECTURE.md"));
+    let (_, section) = page.split_once("## Crates").unwrap();
+    let drawing = section.split("```").nth(1).unwrap();
+    let list = |text: &str| text.split(',').map(|name| name.trim().to_owned()).collect();
+    let line = |line: &str| {
+        let columns: Vec<&str> = line.split("  ").map(str::trim).collect();
+        let mut columns = columns.into_iter().filter(|column| !column.is_empty());
+        // A layer has its name in its first line.
+        let _layer = (!line.starts_with(' ')).then(|| columns.next());
+        let names: Vec<String> = list(columns.next().unwrap());
+        let uses = match columns.next() {
+            Some("every crate below") => None,
+            Some(uses) => Some(list(uses).into_iter().collect()),
+            None => Some(BTreeSet::new()),
+        };
+        DrawnCrates { names, uses }
+    };
+    drawing.lines().skip(1).map(line).collect()
+}
+
+/// ARCHITECTURE.md showed `corpus` and `topic` where the manifests did not have them.
+#[test]
+fn the_drawing_shows_what_the_manifests_have() {
+    let lines = drawing();
+    let base: BTreeSet<String> = lines.last().unwrap().names.iter().cloned().collect();
+    let for_tests = ["anybytes", "contract", "testkit"].map(str::to_owned);
+    let mut below: BTreeSet<String> = BTreeSet::new();
+    for line in lines.iter().rev() {
+        for name in &line.names {
+            let known = dependencies(name, "dependencies");
+            let of_ours = CRATES.map(str::to_owned).into_iter();
+            let known: BTreeSet<String> = of_ours.filter(|crate_| known.contains(crate_)).collect();
+            let drawn = match &line.uses {
+                Some(uses) => uses | &(&known & &base),
+                None => known.clone(),
+            };
+            assert_eq!(
+                known, drawn,
+                "the crates that {name} uses, and those in the drawing"
+            );
+            let above: Vec<_> = known.difference(&below).collect();
+            assert!(
+                base.contains(name) || above.is_empty(),
+                "{name} uses {above:?} above it"
+            );
+        }
+        below.extend(line.names.iter().cloned());
+    }
+    below.extend(for_tests);
+    assert_eq!(
+        below,
+        CRATES.map(str::to_owned).into(),
+        "the crates in the drawing"
+    );
+}
+
 #[test]
 fn pure_crates_know_neither_a_runtime_nor_a_network_nor_a_disk() {
     for name in [
         "comparison",
         "differences",
         "neardup",
+        "reading",
         "topic",
         "unpack",
         "web",

@@ -5,11 +5,12 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use corpus::{ArchivedPage, PageArchive, next_record};
+use crawl::Policy;
 use rayon::prelude::*;
 use store::VisitRecord;
 use web::{Document, Exchange};
 
-use crate::assembly::rules::reading;
+use crate::assembly::rules::policy;
 use crate::cli_error::{CliError, fault};
 use crate::crawl_directory;
 use crate::settings::Settings;
@@ -25,6 +26,8 @@ const NAMED: u64 = 10;
 /// The pages of a crawl's archive.
 pub(crate) struct ArchivedPages {
     pub(crate) archive: PageArchive,
+    /// The rules of the crawl.
+    pub(crate) policy: Policy,
     unread: AtomicU64,
 }
 
@@ -44,11 +47,13 @@ struct UnreadPages(u64, &'static str);
 impl ArchivedPages {
     /// Returns the pages of a crawl.
     pub(crate) fn of(settings: &Settings) -> Self {
+        let policy = policy(settings, settings.canonical_form());
         Self {
             archive: PageArchive {
                 directory: crawl_directory::archive(&settings.out),
-                rules: reading(settings, settings.canonical_form()),
+                rules: policy.reading.clone(),
             },
+            policy,
             unread: AtomicU64::new(0),
         }
     }

@@ -52,7 +52,7 @@ impl RuleChange<'_> {
             SkippedBy::Pattern => before.traps.is_some() && now.traps.is_none(),
             SkippedBy::Limit => self.more_of_patterns,
             SkippedBy::Robots | SkippedBy::Page => ignores_robots,
-            SkippedBy::Scope => self.is_in_scope_now(row, &now.canonical),
+            SkippedBy::Scope => self.is_in_scope_now(row, &now.reading.canonical),
             SkippedBy::Other => {
                 let is_wanted_now = content_filter::excluded_by(before, row)
                     && !content_filter::excluded_by(now, row);

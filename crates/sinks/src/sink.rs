@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use web::{Exchange, PageUrl, Protocol, Timestamp, Truncation};
+use web::{Document, Exchange, Media, PageUrl, Protocol, Timestamp, Truncation};
 
 use crate::cdxj::capture::Capture;
 use crate::digest::PayloadDigest;

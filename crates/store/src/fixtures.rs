@@ -14,6 +14,7 @@ use crate::embedded::StoreOptions;
 use crate::frontier::{
     ArchiveSpan, FinishedVisit, Frontier, FrontierRules, Lease, LeaseFilter, Settlement, Supply,
 };
+use crate::reason::Reason;
 use crate::rules::LikenessRules;
 use crate::visit_record::{Fate, VisitRecord};
 
@@ -46,7 +47,7 @@ pub(crate) fn link(text: &str, depth: u32) -> DiscoveredUrl {
 
 /// Returns the settlement of a visit that failed and is repeated at this time.
 pub(crate) fn again(at: Timestamp) -> Settlement {
-    let reason = crate::Reason::said("no answer");
+    let reason = Reason::said("no answer");
     Settlement::Again {
         at,
         reason,

@@ -125,7 +125,7 @@ pub(crate) fn policy(settings: &Settings, canonical: CanonicalForm) -> Policy {
 }
 
 /// Returns the rules for reading pages.
-pub(crate) fn reading(settings: &Settings, canonical: CanonicalForm) -> ReadingRules {
+fn reading(settings: &Settings, canonical: CanonicalForm) -> ReadingRules {
     let (from, to) = (&settings.sitemap_from, &settings.sitemap_to);
     let rules = settings.reading().rules();
     ReadingRules {

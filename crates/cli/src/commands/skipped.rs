@@ -241,7 +241,7 @@ impl JournalFacts {
             if link.kind == web::LinkKind::Requisite {
                 continue;
             }
-            let (policy, scope) = (&pages.archive.policy, &self.scope);
+            let (policy, scope) = (&pages.policy, &self.scope);
             let ruled = crawl::why_unvisited(policy, scope, page, row.depth, document, link);
             let ruled = ruled.or_else(|| (!is_read).then(|| beyond_limits::reason(page)));
             let (kind, reason) = ruled.unwrap_or_else(|| self.not_queued(&link.url));

@@ -14,13 +14,12 @@ use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 use bytesize::ByteSize;
-use fetch::Decoding;
 use http::HeaderMap;
 use rayon::prelude::*;
 use serde::Serialize;
 use sinks::warc::{ReadFault, Record, WarcStream};
 use unpack::{FileKind, LinkCounts, rewrite_css, rewrite_html};
-use web::{Body, page_text, sheet_text};
+use web::{Body, Decoding, page_text, sheet_text};
 
 use self::captures::{Targets, UnpackedFile};
 use self::tree::Tree;
@@ -314,7 +313,7 @@ impl Content {
         if self.body.len() > most {
             return None;
         }
-        let decoded = fetch::decode(&self.headers, &self.body, most);
+        let decoded = web::decode(&self.headers, &self.body, most);
         (!decoded.truncated).then_some(decoded.bytes)
     }
 }

@@ -16,7 +16,7 @@ use crate::runtime::host_frames;
 use crate::runtime::kept_pages::{self, KeptPage, KeptPages};
 use crate::runtime::recent_texts::ComparedText;
 use crate::runtime::turns::Turn;
-use crate::steps::reading::{self, Kind, Reader, Reading};
+use crate::steps::reading::{Kind, Reader, Reading};
 
 /// A page that is compared by its text, with its lookup keys.
 pub(crate) struct Compared {
@@ -80,7 +80,7 @@ fn compared_text(
     reading: &Reading,
 ) -> ComparedText {
     ComparedText {
-        text: ::reading::compared_page(
+        text: reading::compared_page(
             exchange.url.as_str(),
             document,
             context.policy.reading.main_content,

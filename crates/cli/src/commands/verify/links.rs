@@ -139,11 +139,7 @@ impl Links<'_> {
             if self.journal.knows(&link.url) {
                 continue;
             }
-            let (policy, scope, depth) = (
-                &self.pages.archive.policy,
-                &self.scope.scope,
-                visit.row.depth,
-            );
+            let (policy, scope, depth) = (&self.pages.policy, &self.scope.scope, visit.row.depth);
             match crawl::why_unvisited(policy, scope, page, depth, document, link) {
                 Some((SkippedBy::Trap, _)) => explained += 1,
                 Some(_) => {}
