@@ -43,12 +43,7 @@ impl Crawl {
 
     /// Returns the hits of a query, best first.
     pub(crate) fn hits(&self, query: &str, more: &[&str]) -> Vec<Value> {
-        let run = self.search(query, more);
-        assert_eq!(run.code, Some(0), "{run:?}");
-        run.output
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect()
+        self.search(query, more).json_lines()
     }
 
     /// Returns the number of times that each place of the archive is found.

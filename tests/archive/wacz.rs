@@ -14,7 +14,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 use crate::support::foreign_warc;
 use crate::support::pages::{NONE, page, prose};
 use crate::support::request_quota;
-use crate::support::{CommandOutput, Crawl};
+use crate::support::{CommandOutput, Crawl, json_lines};
 
 fn crawled() -> (Server, Crawl) {
     let server = Server::spawn_thread(gallery::site());
@@ -52,11 +52,9 @@ fn file(wacz: &[u8], name: &str) -> Vec<u8> {
     bytes
 }
 
-fn json_lines(text: &[u8]) -> Vec<Value> {
-    let text = std::str::from_utf8(text).unwrap();
-    text.lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+/// Returns the list of pages in a package.
+fn pages(wacz: &[u8]) -> Vec<Value> {
+    json_lines(&String::from_utf8(file(wacz, "pages/pages.jsonl")).unwrap())
 }
 
 #[test]
@@ -124,7 +122,7 @@ fn a_package_has_the_unchanged_archive_and_an_index_of_its_records() {
         }
     }
 
-    let pages = json_lines(&file(&wacz, "pages/pages.jsonl"));
+    let pages = pages(&wacz);
     assert_eq!(pages[0]["format"], "json-pages-1.0");
     let urls: BTreeSet<&str> = pages[1..]
         .iter()
@@ -188,7 +186,7 @@ fn the_text_of_pages_is_packed_on_request() {
     let server = Server::spawn_thread(site);
     let crawl = Crawl::of(&server, &["site.test"]).seeds(&[server.url("site.test", "/")]);
     crawl.complete();
-    let pages = json_lines(&file(&pack(&crawl, &["--text"]), "pages/pages.jsonl"));
+    let pages = pages(&pack(&crawl, &["--text"]));
     let words = prose(2, 150);
     assert!(
         pages[2]["text"].as_str().unwrap().contains(words.trim()),
@@ -480,7 +478,7 @@ fn a_package_of_a_crawl_and_its_recrawl_has_the_content_of_each_revisit() {
         );
     }
     assert_eq!(revisits, 2);
-    let pages = json_lines(&file(&wacz, "pages/pages.jsonl"));
+    let pages = pages(&wacz);
     assert_eq!(pages.len(), 1 + 4, "{pages:?}");
     let package: Value = serde_json::from_slice(&file(&wacz, "datapackage.json")).unwrap();
     assert_eq!(package["mainPageUrl"], example);
@@ -536,7 +534,7 @@ fn files_of_other_crawlers_with_one_name_are_packed_with_two_and_their_titles_ar
             "{record}"
         );
     }
-    let pages = json_lines(&file(&wacz, "pages/pages.jsonl"));
+    let pages = pages(&wacz);
     let titles: Vec<&str> = pages[1..]
         .iter()
         .map(|page| page["title"].as_str().unwrap())

@@ -63,12 +63,7 @@ fn done(crawl: &Crawl, arguments: &[&str]) {
 }
 
 fn links(crawl: &Crawl) -> Vec<Value> {
-    let run = crawl.run_command(&["export", "crawl", "--links"]);
-    assert_eq!(run.code, Some(0), "{run:?}");
-    let lines = run.output.lines();
-    lines
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    crawl.json_lines(&["export", "crawl", "--links"])
 }
 
 fn parts(directory: &Path) -> Vec<PathBuf> {
@@ -471,11 +466,10 @@ fn an_export_to_a_closed_pipe_is_no_error_and_a_device_is_not_replaced() {
 fn kept_pages_have_a_sketch_and_others_have_none() {
     let (server, crawl) = crawled();
     let run = crawl.run_command(&["export", "crawl", "--sketches"]);
-    for line in run.output.lines() {
-        let row: Value = serde_json::from_str(line).unwrap();
+    for row in run.json_lines() {
         let digits = row["sketch"].as_str().map_or(0, str::len);
         let expected = if row["verdict"] == "unique" { 320 } else { 0 };
-        assert_eq!(digits, expected, "{line}");
+        assert_eq!(digits, expected, "{row}");
     }
     assert!(run.output.contains(&server.url(HOST, "/copy")));
     let csv = crawl

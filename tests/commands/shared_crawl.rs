@@ -10,15 +10,10 @@ use serde_json::Value;
 use testkit::{Postgres, Reply, Server, Site};
 
 use crate::support::browser::Browser;
-use crate::support::pages::{NONE, html, page, prose};
+use crate::support::pages::{NONE, page, with_tail};
 use crate::support::{CommandOutput, Crawl};
 
 const HOSTS: [&str; 2] = ["one.test", "two.test"];
-
-/// Returns a long text, followed by `words` words of another.
-fn with_tail(words: usize) -> String {
-    html("", &format!("<p>{} {}</p>", prose(1, 400), prose(2, words)))
-}
 
 /// Two hosts with the same pages, which lead to each other: each has an article, one that is
 /// nearly the same, pages of their own, a redirect and a page that is missing.
@@ -370,12 +365,8 @@ fn the_archives_of_a_shared_crawl_become_a_crawl_in_a_directory_again() {
     let run = crawl.run_command(&["rebuild", "back", "--from-archive"]);
     assert_eq!(run.code, Some(0), "{run:?}");
     let of = |directory: &str| -> Vec<String> {
-        let run = crawl.run_command(&["export", directory]);
-        let rows = run
-            .output
-            .lines()
-            .map(|row| serde_json::from_str(row).unwrap());
-        let rows = rows.filter(|row: &Value| row["warc_file"].is_string());
+        let rows = crawl.json_lines(&["export", directory]);
+        let rows = rows.iter().filter(|row| row["warc_file"].is_string());
         rows.map(|row| format!("{} {}", row["url"], row["verdict"]))
             .collect()
     };

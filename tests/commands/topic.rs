@@ -43,10 +43,7 @@ fn write_within(crawl: &Crawl, directory: &str, name: &str, content: impl AsRef<
 fn judged(crawl: &Crawl, arguments: &[&str]) -> Vec<Value> {
     let run = crawl.run_command(&[&["topic", "--format", "json"], arguments].concat());
     assert_eq!((run.code, run.errors.as_str()), (Some(0), ""), "{run:?}");
-    let lines = run.output.lines();
-    lines
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    run.json_lines()
 }
 
 fn is_on_topic(judged: &Value) -> bool {

@@ -339,13 +339,7 @@ fn a_line_that_is_not_just_a_url_is_named_and_nothing_made_up_is_requested() {
         }
     }
     let log = server.log();
-    assert_eq!(
-        log.targets(HOST)
-            .iter()
-            .filter(|path| **path != "/robots.txt")
-            .count(),
-        4
-    );
+    assert_eq!(log.pages_of(HOST).len(), 4);
 }
 
 /// An argument of two URLs was requested as one, which nobody had written.
@@ -361,8 +355,7 @@ fn an_argument_with_white_space_is_read_like_a_line() {
     let warning = format!("is more than a URL; read as {}", urls.join(" "));
     assert!(run.errors.contains(&warning), "{run:?}");
     let log = server.log();
-    let mut paths = log.targets(HOST);
-    paths.retain(|path| *path != "/robots.txt");
+    let mut paths = log.pages_of(HOST);
     paths.sort_unstable();
     assert_eq!(paths, ["/a", "/b"], "{run:?}");
 }

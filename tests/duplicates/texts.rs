@@ -138,13 +138,7 @@ fn the_frame_of_a_host_is_listed_with_the_pages_that_have_each_block() {
     assert_eq!(hosts["host"], "journal.test");
     let pages = hosts["pages"].as_u64().unwrap();
 
-    let shown = blog.crawl.run_command(&["frames", "crawl", "journal.test"]);
-    assert_eq!(shown.code, Some(0), "{shown:?}");
-    let lines: Vec<Value> = shown
-        .output
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let lines = blog.crawl.json_lines(&["frames", "crawl", "journal.test"]);
     let line = |words: &str| {
         let of_words = |line: &&Value| line["block"].as_str().unwrap().contains(words);
         lines.iter().find(of_words)

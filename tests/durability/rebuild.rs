@@ -16,6 +16,13 @@ use crate::support::{Crawl, KEY};
 /// The options with which the links of copies are followed.
 const KEEPS_COPIES: [&str; 2] = ["--on-duplicate", "--per-cluster"];
 
+/// Rebuilds a crawl; returns the report, and standard error.
+fn rebuild(crawl: &Crawl) -> (Value, String) {
+    let run = crawl.run_command(&["rebuild", "crawl", "--hash-key", KEY, "--format", "json"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    (run.json(), run.errors)
+}
+
 /// A crawl of the toy web that was interrupted half way.
 struct Half {
     toy: ToyWeb,

@@ -14,12 +14,9 @@ const WEB: Web = Web {
 /// Returns the pages that were asked for more than once, with the number of requests.
 fn asked_again(shared: &SharedCrawl) -> BTreeMap<(String, String), usize> {
     let mut asked = BTreeMap::new();
-    for hit in shared.server.log().iter() {
-        if hit.target != "/robots.txt" {
-            *asked
-                .entry((hit.host.clone(), hit.target.clone()))
-                .or_default() += 1;
-        }
+    for hit in shared.server.log().pages() {
+        let page = (hit.host.clone(), hit.target.clone());
+        *asked.entry(page).or_default() += 1;
     }
     asked.retain(|_, count| *count > 1);
     asked
@@ -241,11 +238,9 @@ fn pages_of_an_earlier_crawl_that_the_first_node_reads_are_left_out_by_all_nodes
     assert_exhausted(&second.end());
     let verified = shared.verify();
     assert_eq!(verified["pages"], web.all_pages(), "{verified}");
-    let run = shared
+    let rows = shared
         .crawl
-        .run_command(&["export", "--store", &shared.store]);
-    let rows = run.output.lines();
-    let rows: Vec<serde_json::Value> = rows.map(|row| serde_json::from_str(row).unwrap()).collect();
+        .json_lines(&["export", "--store", &shared.store]);
     let kept: Vec<&str> = rows
         .iter()
         .filter(|row| row["verdict"] == "unique")

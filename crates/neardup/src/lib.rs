@@ -65,7 +65,6 @@
 // From text to words.
 mod stop_words;
 mod text;
-mod word_shingles;
 mod words;
 
 // From words to a fingerprint (simhash).
@@ -116,7 +115,6 @@ pub use stop_words::StopWords;
 #[cfg(feature = "stop-words")]
 pub use stop_words::UnknownLanguage;
 pub use text::{MAX_TEXT, NormalText, word_ranges};
-pub use word_shingles::{readable_shingles, word_shingles};
 pub use words::HashedText;
 
 // From words to a fingerprint (simhash).

@@ -161,12 +161,6 @@ impl Writer {
         self.covered.end.as_ref()
     }
 
-    /// Returns the directory of the index.
-    #[must_use]
-    pub fn directory(&self) -> &Path {
-        &self.directory
-    }
-
     /// Adds a page.
     ///
     /// # Errors

@@ -27,7 +27,6 @@ const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 pub struct SharedCrawl {
     pub(crate) connection: Connection,
     settings: CrawlSettings,
-    server: String,
 }
 
 /// The reason why a shared crawl cannot be read.
@@ -156,7 +155,6 @@ impl SharedCrawl {
             Some(settings) => Ok(Self {
                 connection,
                 settings,
-                server,
             }),
             None => Err(ReadError::NoCrawl { server }),
         }
@@ -166,12 +164,6 @@ impl SharedCrawl {
     #[must_use]
     pub fn settings(&self) -> &CrawlSettings {
         &self.settings
-    }
-
-    /// Returns the server and the database, without user and password.
-    #[must_use]
-    pub fn server(&self) -> &str {
-        &self.server
     }
 
     /// Returns the start time of the crawl.

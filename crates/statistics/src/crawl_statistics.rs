@@ -312,12 +312,6 @@ impl CrawlStatistics {
         self.hosts.known()
     }
 
-    /// Returns the figures of a host; `None` if it is not known.
-    #[must_use]
-    pub fn host(&self, name: &str) -> Option<&HostFigures> {
-        self.hosts.get(name)
-    }
-
     /// Returns the figures of all hosts that came after
     /// [`MAX_HOSTS`](crate::limits::MAX_HOSTS) others, as if they were one.
     #[must_use]

@@ -46,10 +46,6 @@ impl Hosts {
         self.known.iter()
     }
 
-    pub(crate) fn get(&self, host: &str) -> Option<&HostFigures> {
-        self.known.get(host)
-    }
-
     pub(crate) fn other(&self) -> &HostFigures {
         &self.other
     }

@@ -43,16 +43,4 @@ impl DuplicateRule {
         Self::ByCanonical,
         Self::SameContent,
     ];
-
-    /// Returns the word for it in reports.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::SameBytes => "same-bytes",
-            Self::SameText => "same-text",
-            Self::Near => "near",
-            Self::ByCanonical => "by-canonical",
-            Self::SameContent => "same-content",
-        }
-    }
 }

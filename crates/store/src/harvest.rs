@@ -27,12 +27,6 @@ impl Harvest {
         self.judged += 1;
         self.on_topic += u32::from(row.fate != Fate::OffTopic);
     }
-
-    /// Returns the share of pages about the topic; `None` before the first page.
-    #[must_use]
-    pub fn share(self) -> Option<f64> {
-        (self.judged > 0).then(|| f64::from(self.on_topic) / f64::from(self.judged))
-    }
 }
 
 /// The harvest around a URL so far.

@@ -26,7 +26,6 @@ use crate::frontier::{
 use crate::harvest::UrlHarvest;
 use crate::host_memory::{HostMemory, Robots};
 use crate::rules::LikenessRules;
-use crate::visit_record::VisitRecord;
 
 /// The memory of a crawl that ends with the process.
 pub struct MemoryStore {
@@ -54,12 +53,6 @@ impl MemoryStore {
         Self {
             state: Mutex::new(State { queue, index }),
         }
-    }
-
-    /// Returns the visit records, in the order of the archive.
-    #[must_use]
-    pub fn rows(&self) -> Vec<VisitRecord> {
-        self.state().queue.rows.clone()
     }
 
     /// Ends the session, cleanly or by a death, and begins the next one, like reopening a store on

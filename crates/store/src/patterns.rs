@@ -366,7 +366,7 @@ impl Patterns {
         let pattern = self.get_mut(&name)?;
         if rules.closes_patterns && pattern.state() == PatternState::Closed {
             let because = pattern.why_closed();
-            return (!pattern.probe()).then(|| Reason::PatternClosed { name, because });
+            return (!pattern.probe()).then_some(Reason::PatternClosed { name, because });
         }
         let most = max_pages.filter(|most| pattern.pages() >= *most)?;
         Some(Reason::PatternSpent { name, most })

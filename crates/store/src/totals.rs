@@ -48,12 +48,6 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Returns the number of pages that repeat no earlier page, and were kept.
-    #[must_use]
-    pub const fn originals(&self) -> u64 {
-        self.unique + self.changed
-    }
-
     /// Returns the pages about the topic of a focused crawl, duplicates included.
     #[must_use]
     pub const fn on_topic(&self) -> u64 {

@@ -10,8 +10,7 @@ use crate::duplicate_rule::DuplicateRule;
 use crate::limit::Cut;
 use crate::unread_format::UnreadFormat;
 
-/// Details of a visit, for exports, statistics and harvests. All are absent in records of journal
-/// formats before 8; a field added later says in which format it was introduced.
+/// Details of a visit, for exports, statistics and harvests.
 ///
 /// The order of the fields is on disk (postcard): a new one goes to the end, with a new format
 /// version of the journal. Invariant: each field of the default is encoded as one zero byte.

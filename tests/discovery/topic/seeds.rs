@@ -3,7 +3,7 @@
 use serde_json::Value;
 use testkit::{Gate, Reply, Server, Site};
 
-use super::{LAND, LEAF, SEA, number_in, off_topic, on_topic, visits};
+use super::{LAND, LEAF, SEA, number_in, off_topic, on_topic};
 use crate::support::pages::{html, prose};
 use crate::support::{CommandOutput, Crawl, KEY};
 
@@ -101,7 +101,7 @@ fn what_is_like_the_seeds_is_visited_first_and_other_pages_are_not_archived() {
     let crawl = of_seeds(&server, &FOUR);
     let run = crawl.run();
     assert_eq!((run.code, warnings(&run)), (Some(0), vec![]), "{run:?}");
-    let paths = visits(&server);
+    let paths = server.log().visits();
     let (seeds, links) = paths.split_at(4);
     assert_eq!(seeds, FOUR);
     let (first, last) = links.split_at(8);
@@ -189,11 +189,11 @@ fn a_crawl_that_is_killed_between_its_seeds_has_the_topic_and_the_order_of_one_t
     assert_eq!(examples(&crawl).len(), 8);
     assert_eq!(stored(&crawl)["complete"], true);
     assert_eq!(stored(&crawl)["topic"], stored(&undisturbed)["topic"]);
-    let mut continued = visits(&server);
+    let mut continued = server.log().visits();
     // The seed that was in flight is asked for twice.
     let again = continued.iter().rposition(|path| path == HELD).unwrap();
     continued.remove(again);
-    assert_eq!(continued, visits(&whole));
+    assert_eq!(continued, whole.log().visits());
     crawl.is_sound();
 }
 

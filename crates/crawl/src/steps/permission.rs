@@ -36,8 +36,7 @@ pub(crate) struct RobotsOutage {
 pub(crate) fn exclusion(context: &CrawlContext, lease: &Lease) -> Option<Reason> {
     let of_seed = || {
         let judged = context.scope().judge(lease.url());
-        let excluded = judged.err().filter(OutOfScope::is_exclusion);
-        excluded
+        judged.err().filter(OutOfScope::is_exclusion)
     };
     let now = context.overrides.exclusion(lease.url());
     let excluded = now.or_else(|| lease.is_seed().then(of_seed).flatten());

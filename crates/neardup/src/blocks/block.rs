@@ -95,12 +95,6 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// Returns the number of fingerprints according to the block's header.
-    #[must_use]
-    pub fn count(&self) -> usize {
-        self.count
-    }
-
     #[inline]
     fn step(&mut self) -> Result<u64, BrokenBlock> {
         let (common, length) = self.book.symbol(self.reader.peek(LONGEST));

@@ -48,18 +48,6 @@ impl MinS {
         })
     }
 
-    /// Returns the least hashes, ascending.
-    #[must_use]
-    pub fn hashes(&self) -> &[u64] {
-        &self.least
-    }
-
-    /// Returns the number of members of the set.
-    #[must_use]
-    pub fn size(&self) -> usize {
-        self.size
-    }
-
     /// Estimates |A∩B| / |A∪B|, 0 to 1, without bias, and exactly if all of A∪B fits into the
     /// sample. Samples of different sizes are compared at the smaller size. Two empty sets are
     /// equal: 1.

@@ -124,11 +124,6 @@ impl<R: Read> Unpacker<R> {
         }
     }
 
-    /// Returns the position in the file, in packed bytes.
-    pub(super) fn packed_offset(&self) -> u64 {
-        self.input.offset()
-    }
-
     /// The start, in the file, of the last member that was entered, or could not be.
     pub(super) fn tried(&self) -> u64 {
         self.tried

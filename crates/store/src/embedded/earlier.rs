@@ -146,12 +146,6 @@ impl EarlierCrawls {
         self.key
     }
 
-    /// Returns the number of pages that count as seen.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.pages.len()
-    }
-
     /// Returns true if no page counts as seen.
     #[must_use]
     pub fn is_empty(&self) -> bool {

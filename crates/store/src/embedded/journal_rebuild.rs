@@ -191,12 +191,6 @@ impl JournalRebuild {
         self.end = Some(place);
     }
 
-    /// Returns the number of records written.
-    #[must_use]
-    pub fn records(&self) -> u64 {
-        self.records
-    }
-
     /// Returns the yield and the harvest of each URL pattern so far.
     #[must_use]
     pub fn patterns(&self) -> &Patterns {

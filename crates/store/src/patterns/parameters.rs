@@ -128,7 +128,7 @@ impl Patterns {
         let name = names(url, &exact).find(is_closed)?;
         let parameter = self.get_mut(&name)?;
         let because = parameter.why_closed();
-        (!parameter.probe()).then(|| Reason::PatternClosed { name, because })
+        (!parameter.probe()).then_some(Reason::PatternClosed { name, because })
     }
 
     /// Returns the place of the row of a URL that a parameter left out.

@@ -31,11 +31,6 @@ impl Scan {
         })
     }
 
-    /// Returns the number of unread postings.
-    pub fn left(&self) -> u64 {
-        self.left.postings
-    }
-
     /// Adds the postings of the next block to `into`; returns false after the last block.
     ///
     /// # Errors
