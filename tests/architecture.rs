@@ -167,7 +167,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
         (
             "python",
             &[
-                "batch", "corpus", "export", "neardup", "reading", "search", "store", "web",
+                "batch", "corpus", "disk", "export", "neardup", "reading", "search", "store", "web",
             ],
         ),
         ("testkit", &["disk"]),

@@ -19,7 +19,7 @@ pub use error::KeepError;
 
 use crate::document::Document;
 use crate::documents::Tally;
-use crate::draft::Draft;
+use crate::draft;
 use crate::fields::FieldNames;
 use crate::input_options::InputOptions;
 use crate::media::Format;
@@ -251,7 +251,7 @@ impl KeptDocuments {
                 rows::write(self, &mut pass)?
             }
             Some(Format::Document(_)) => files::write(self, &mut pass)?,
-            None => Draft::begin(&self.output)?.complete()?,
+            None => draft::complete(&mut draft::begin(&self.output)?)?,
         };
         Ok(KeptSummary {
             documents: pass.tally.total().0,

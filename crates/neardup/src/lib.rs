@@ -44,7 +44,8 @@
 //!   text's words, in 68 bytes.
 //! - [`SignatureBuilder`] → [`PageSignature`] → [`SignatureIndex`], and [`TextIndex`], which owns
 //!   both: the verdict. Fingerprints and sketch bands propose candidates, sketches decide
-//!   (Henzinger 2006: either alone is wrong every other time).
+//!   (Henzinger 2006: either alone is wrong every other time). [`TextPair`]: each step of the
+//!   decision on two texts.
 //!
 //! Separate modules, in addition to the verdict:
 //!
@@ -100,6 +101,7 @@ mod recipe;
 mod signature;
 mod signature_index;
 mod text_index;
+mod text_pair;
 mod thresholds;
 
 // Shared parts.
@@ -143,6 +145,7 @@ pub use signature::{
 };
 pub use signature_index::{MAX_PER_BAND, SignatureIndex};
 pub use text_index::{IndexText, OtherRecipe, TextIndex, dedup};
+pub use text_pair::TextPair;
 pub use thresholds::{InvalidThresholds, Likeness, Match, Thresholds};
 
 // Shared parts.

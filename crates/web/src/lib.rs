@@ -18,6 +18,7 @@ pub use crate::url::host::Host;
 pub use crate::url::host_group::{Group, GroupBy, UnknownGrouping};
 pub use crate::url::host_table::{BadHostPattern, HostPattern, HostTable};
 pub use crate::url::page_url::{MAX_URL_BYTES, PageUrl, UrlError};
+pub use crate::url::surt::surt_key;
 pub use crate::url::url_key::UrlKey;
 pub use crate::url::url_pattern::{Generality, UrlPattern};
 
@@ -50,7 +51,8 @@ pub use crate::html::{
     ResponseMetadata, UnknownRelation, read,
 };
 pub use crate::html::{
-    CssUrl, attribute_value, css_urls, page_text, refresh_url, sheet_text, srcset_urls,
+    CssUrl, UrlForm, attribute_value, css_urls, page_text, refresh_url, sheet_text, srcset_urls,
+    url_attributes,
 };
 pub use crate::html::{TextLanguage, text_language};
 

@@ -4,10 +4,9 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use disk::DraftPath;
+use disk::{DraftPath, draft_of};
 
 use super::{KeepError, KeptDocuments, Pass};
-use crate::draft::draft_of;
 use crate::names::is_standard_input;
 use crate::oddities::Oddities;
 use crate::open_file;
