@@ -18,6 +18,7 @@ const CRATES: [&str; 24] = [
     "disk",
     "export",
     "fetch",
+    "journal",
     "neardup",
     "python",
     "reading",
@@ -88,14 +89,18 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
         ("disk", &[]),
         ("differences", &["neardup"]),
         ("comparison", &["differences", "neardup"]),
-        ("store", &["disk", "neardup", "topic", "web"]),
-        ("contract", &["disk", "neardup", "store", "web"]),
-        ("shared-store", &["disk", "neardup", "store", "web"]),
+        ("journal", &["disk", "neardup", "topic", "web"]),
+        ("store", &["disk", "journal", "neardup", "web"]),
+        ("contract", &["disk", "journal", "neardup", "store", "web"]),
+        (
+            "shared-store",
+            &["disk", "journal", "neardup", "store", "web"],
+        ),
         ("sinks", &["disk", "web"]),
         ("fetch", &["disk", "web"]),
         ("search", &["disk", "sinks", "web"]),
-        ("export", &["disk", "neardup", "store", "web"]),
-        ("statistics", &["store", "web"]),
+        ("export", &["disk", "journal", "neardup", "web"]),
+        ("statistics", &["journal", "store", "web"]),
         ("batch", &["neardup"]),
         (
             "web-ui",
@@ -104,6 +109,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
                 "crawl",
                 "differences",
                 "disk",
+                "journal",
                 "search",
                 "sinks",
                 "statistics",
@@ -117,6 +123,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
                 "comparison",
                 "disk",
                 "fetch",
+                "journal",
                 "neardup",
                 "reading",
                 "sinks",
@@ -148,6 +155,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
                 "disk",
                 "export",
                 "fetch",
+                "journal",
                 "neardup",
                 "reading",
                 "search",
@@ -167,15 +175,16 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
         (
             "python",
             &[
-                "batch", "corpus", "disk", "export", "neardup", "reading", "search", "store", "web",
+                "batch", "corpus", "disk", "export", "journal", "neardup", "reading", "search",
+                "store", "web",
             ],
         ),
         ("testkit", &["disk"]),
         (
             "anybytes",
             &[
-                "batch", "corpus", "crawl", "disk", "neardup", "reading", "search", "sinks",
-                "store", "unpack", "web",
+                "batch", "corpus", "crawl", "disk", "fetch", "journal", "neardup", "reading",
+                "search", "sinks", "unpack", "web",
             ],
         ),
     ]);
@@ -312,7 +321,8 @@ fn templates_and_the_web_server_are_known_to_one_crate_only() {
     }
 }
 
-/// Files of `store` and `sinks` that may change files without a [`disk::Disk`], and the reasons.
+/// Files of `journal`, `store` and `sinks` that may change files without a [`disk::Disk`], and the
+/// reasons.
 const BEHIND_THE_DISKS_BACK: [(&str, &str); 5] = [
     (
         "store/src/embedded/lock.rs",
@@ -337,7 +347,7 @@ const BEHIND_THE_DISKS_BACK: [(&str, &str); 5] = [
 ];
 
 #[test]
-fn store_and_sinks_write_through_the_disk() {
+fn journal_store_and_sinks_write_through_the_disk() {
     let words = [
         "fs::write",
         "File::create",
@@ -355,7 +365,7 @@ fn store_and_sinks_write_through_the_disk() {
         "tokio::fs",
     ];
     let mut excused = BTreeSet::new();
-    for file in ["store", "sinks"]
+    for file in ["journal", "store", "sinks"]
         .map(|name| sources(&crates().join(name).join("src")))
         .concat()
     {

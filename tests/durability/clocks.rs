@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use disk::SystemDisk;
+use journal::DiscoveredUrl;
 use neardup::{Features, HashKey};
-use store::embedded::{EmbeddedStore, StoreOptions};
 use store::{
-    DiscoveredUrl, Frontier, FrontierRules, LeaseFilter, LikenessRules, Settlement, Supply,
+    EmbeddedStore, Frontier, FrontierRules, LeaseFilter, LikenessRules, Settlement, StoreOptions,
+    Supply,
 };
 use testkit::{Server, Site};
 use web::{CanonicalForm, Pace, PageUrl, Timestamp};
@@ -49,7 +50,7 @@ async fn session(crawl: &Crawl, now: Timestamp, page: &str, wait: Duration, in_o
         };
         let again = Settlement::Again {
             at: now + 2 * wait,
-            reason: store::Reason::said("no answer"),
+            reason: journal::Reason::said("no answer"),
             counts: true,
         };
         store.settle(lease, again, pace).await.unwrap();

@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use disk::SystemDisk;
-use store::embedded::History;
-use store::embedded::journal::{Journal, SEGMENT_BYTES};
-use store::embedded::record::Record;
+use journal::{History, Journal, Record, SEGMENT_BYTES};
 use testkit::{Gate, Reply, Server, Site};
 
 use crate::support::damage::boundaries;

@@ -2,10 +2,10 @@
 
 use corpus::exchange;
 use crawl::{AdaptiveSignatures, ArchivedVisit, ListingQuota, Policy, RebuildRules, rebuild_visit};
+use journal::DiscoveredUrl;
 use neardup::{Features, HashKey, SignatureBuilder};
 use reading::ReadingRules;
 use sinks::captures::Standing;
-use store::DiscoveredUrl;
 use web::{Exchange, Scope, ScopeKind};
 
 use crate::any_archive::{archive, judged_records};

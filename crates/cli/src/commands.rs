@@ -50,10 +50,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use ::crawl::control_file::CONTROL;
+use ::journal::StoreFault;
 use corpus::MAX_DOCUMENT;
 use disk::SystemDisk;
-use store::embedded::{EarlierCrawls, EmbeddedStore};
-use store::{Frontier, StoreFault};
+use store::{EarlierCrawls, EmbeddedStore, Frontier};
 use tokio::runtime::Runtime;
 use web::{CanonicalForm, Clock, PageUrl, Scope};
 

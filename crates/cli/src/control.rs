@@ -20,7 +20,7 @@ use crawl::control_file::{self, CONTROL, ControlRecord, MAX_BYTES};
 use crawl::{CrawlContext, Orders, RuntimeOverrides};
 use disk::SystemDisk;
 use fetch::PacingRules;
-use store::StoreFault;
+use journal::StoreFault;
 use tokio::time::MissedTickBehavior;
 
 use self::orders::OrderedStore;

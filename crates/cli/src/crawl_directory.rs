@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use journal::StoreFault;
 use shared_store::NodeMark;
 use sinks::Settled;
 use sinks::warc::{Packing, SettledNote, name_of};
-use store::StoreFault;
-use store::embedded::EmbeddedStore;
+use store::EmbeddedStore;
 use web::Timestamp;
 
 use crate::cli_error::{CliError, fault, usage};
@@ -167,7 +167,7 @@ pub(crate) fn missing_journal(directory: &Path) -> Result<u64, CliError> {
     let SettledNote::Settled(settled) = noted else {
         return Ok(0);
     };
-    let length = EmbeddedStore::journal_length(&state(directory)).map_err(|error| fault(&error))?;
+    let length = journal::length(&state(directory)).map_err(|error| fault(&error))?;
     Ok(settled.journal.saturating_sub(length))
 }
 
@@ -182,7 +182,7 @@ pub(crate) fn refuse_a_short_journal(directory: &Path) -> Result<(), CliError> {
         return Ok(());
     }
     let error = StoreFault::Damaged {
-        offset: EmbeddedStore::journal_length(&state).map_err(|error| fault(&error))?,
+        offset: journal::length(&state).map_err(|error| fault(&error))?,
         path: state.join("journal"),
         what: format!("the journal ends before the archive: {missing} bytes of it are missing"),
     };

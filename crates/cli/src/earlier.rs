@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crawl::EarlierArchives;
+use journal::StoreFault;
 use sinks::warc::locate;
-use store::StoreFault;
-use store::embedded::EarlierCrawls;
+use store::EarlierCrawls;
 
 use crate::cli_error::{CliError, usage};
 use crate::crawl_directory;

@@ -18,7 +18,7 @@ use disk::{Disk, SystemDisk};
 use neardup::HashKey;
 use reading::page_text;
 use serde::{Deserialize, Serialize};
-use store::embedded::{self, EmbeddedStore};
+use store::EmbeddedStore;
 use topic::{GrowingTopic, Relevance, Topic};
 use web::{Media, PageUrl};
 
@@ -307,7 +307,7 @@ fn catch_up(
     }
     let mut to_come: HashSet<_> = seeds.iter().map(PageUrl::key).collect();
     let pages = ArchivedPages::of(settings);
-    for row in embedded::rows(&crawl_directory::state(&settings.out))? {
+    for row in journal::rows(&crawl_directory::state(&settings.out))? {
         let row = row?;
         to_come.remove(&row.url.key());
         let is_seed = row.depth == 0 && row.via.is_none();

@@ -1,10 +1,10 @@
-//! Output of the register of limits ([`store::Limit`]) for commands.
+//! Output of the register of limits ([`journal::Limit`]) for commands.
 
 use std::collections::BTreeMap;
 
 use bytesize::ByteSize;
 use crawl::Policy;
-use store::{CutSum, Limit, Totals, UnreadFormat};
+use journal::{CutSum, Limit, Totals, UnreadFormat};
 
 use crate::output::grouped;
 

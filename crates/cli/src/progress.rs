@@ -287,8 +287,8 @@ fn unless_none(count: u64, what: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use journal::Totals;
     use proptest::prelude::*;
-    use store::Totals;
 
     use super::*;
 

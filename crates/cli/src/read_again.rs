@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use corpus::{ArchivedPage, PageArchive, next_record};
 use crawl::Policy;
+use journal::VisitRecord;
 use rayon::prelude::*;
-use store::VisitRecord;
 use web::{Document, Exchange};
 
 use crate::assembly::rules::policy;

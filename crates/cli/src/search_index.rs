@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use corpus::{MAX_DOCUMENT, exchange};
 use crawl::{IndexedPages, Policy};
+use journal::Fate;
 use search::{IndexFault, IndexOptions, IndexPage, Searchable, Writer};
 use sinks::warc::{ReadFault, Record, WarcReader, WarcStream, is_foreign, locate, name_of};
 use sinks::{ArchiveEnd, IndexText, Sink};
-use store::Fate;
-use store::embedded::{self, EmbeddedStore};
+use store::EmbeddedStore;
 use web::{Clock, Exchange};
 
 use crate::cli_error::{CliError, fault};
@@ -272,7 +272,7 @@ type ForeignVisits = HashMap<(String, u64), Fate>;
 fn foreign_visits(archive: &Path) -> Result<ForeignVisits, CliError> {
     let state = crawl_directory::state(archive.parent().unwrap_or(archive));
     let mut visits = HashMap::new();
-    for row in embedded::rows(&state).map_err(|error| fault(&error))? {
+    for row in journal::rows(&state).map_err(|error| fault(&error))? {
         let row = row.map_err(|error| fault(&error))?;
         if let (Some(file), Some(offset)) = (row.warc_file, row.warc_offset)
             && row.fate.is_page()

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use crawl::{CrawlContext, FailedSeed, MAX_SEED_REPORTS, MovedScope, SeedFailure, SeedReport};
 use fetch::FailureKind;
 use indicatif::ProgressBar;
-use store::embedded;
-use store::{SkippedBy, StoreFault, VisitRecord};
+use journal::{SkippedBy, StoreFault, VisitRecord};
 use tokio::task::JoinHandle;
 
 use crate::progress::say_above;
@@ -135,7 +134,7 @@ struct FailedInJournal {
 impl FailedInJournal {
     fn read(state: &Path) -> Result<Self, StoreFault> {
         let mut known = Self::default();
-        for row in embedded::rows(state)? {
+        for row in journal::rows(state)? {
             known.add(&row?);
         }
         Ok(known)

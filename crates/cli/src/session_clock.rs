@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use store::embedded::EmbeddedStore;
+use store::EmbeddedStore;
 use tokio::time::{Instant, MissedTickBehavior};
 use web::{Clock, Timestamp};
 

@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crawl::{Counts, CrawlContext, Focus, Reasons, Requisites, Responses, SeedCounts, Telemetry};
+use journal::{CutSum, SkippedBy};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
-use store::{CutSum, SkippedBy, Standing};
+use store::Standing;
 
 use crate::limits;
 use crate::terminal::{pasted, printable};

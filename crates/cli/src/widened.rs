@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 use crawl::{CrawlContext, Finish, Policy, RuleChange, Stop};
 use disk::{Disk, SystemDisk};
-use store::embedded::{self, EmbeddedStore};
-use store::{DiscoveredUrl, VisitRecord};
+use journal::{DiscoveredUrl, VisitRecord};
+use store::EmbeddedStore;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 use web::{OutOfScope, PageUrl, Scope};
@@ -273,7 +273,7 @@ impl Pass {
         let mut progress = SlowProgress::new("archived pages read for links");
         let has_more_sitemaps = sitemaps(&self.now) > sitemaps(&self.before.settings);
         let (mut origins, mut batch, mut queued) = (HashSet::new(), Vec::new(), 0);
-        for row in embedded::rows(&crawl_directory::state(&self.now.out))? {
+        for row in journal::rows(&crawl_directory::state(&self.now.out))? {
             let row = row?;
             progress.step();
             if self.cut_by().is_some() {

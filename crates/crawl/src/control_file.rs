@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::ops::Range;
 
+use journal::PatternName;
 use serde::Deserialize;
-use store::PatternName;
 use thiserror::Error;
 use toml::Spanned;
 use web::{CanonicalForm, Exclusions, PageUrl};

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use bytesize::ByteSize;
+use journal::StoreFault;
 use sinks::SinkFault;
-use store::StoreFault;
 
 /// A failure of our own machinery. No page is lost: the next run leases the leased pages again.
 #[derive(Debug, thiserror::Error)]

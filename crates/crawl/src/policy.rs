@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use journal::Fate;
 use reading::ReadingRules;
 use sinks::DigestAlgorithm;
-use store::Fate;
 use web::{
     LanguageFilter, PageUrl, Relations, Trap, TrapRules, TypeFilter, UnknownChoice, parse_choice,
 };

@@ -12,8 +12,9 @@ pub(crate) mod archived_links;
 use std::str::FromStr;
 use std::time::Duration;
 
+use journal::{Cut, DiscoveredUrl, Fate, Reason, UnreadFormat, VisitDetails, VisitRecord};
 use neardup::{Likeness, PageSignature};
-use store::{Cut, DiscoveredUrl, Fate, Reason, UnreadFormat, Verdict, VisitDetails, VisitRecord};
+use store::Verdict;
 use web::{CanonicalForm, Exchange, PageUrl, RobotsRules, Scope, Timestamp};
 
 use self::archived_links::ArchivedLinks;

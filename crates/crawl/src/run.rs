@@ -10,7 +10,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use store::{Lease, LeaseFilter, StoreFault, Supply};
+use journal::StoreFault;
+use store::{Lease, LeaseFilter, Supply};
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, Interval, MissedTickBehavior};

@@ -6,7 +6,7 @@
 //! visit record: [`RuleChange::lets_in`] decides which of these records are void. Fetched pages
 //! stay as they are: duplicates, failures and truncated bodies are not fetched again.
 
-use store::{DiscoveredUrl, Fate, Reason, Relevance, SkippedBy, StoreFault, VisitRecord};
+use journal::{DiscoveredUrl, Fate, Reason, Relevance, SkippedBy, StoreFault, VisitRecord};
 use web::{Exchange, PageUrl, RobotsRules, Scope};
 
 use crate::context::CrawlContext;

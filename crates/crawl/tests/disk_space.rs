@@ -24,12 +24,12 @@ use crawl::{
 use disk::{Disk, Reserve, ReservedDisk};
 use fetch::{Fetch, FetchFailure, Pacer, PacingRules, RobotsCache};
 use http::HeaderMap;
+use journal::{DiscoveredUrl, Fate, StoreFault, rows};
 use neardup::{Features, HashKey, SignatureBuilder};
 use reading::ReadingRules;
 use sinks::warc::{check_file, name_of};
 use sinks::{ArchiveEnd, ArchiveOptions, WarcArchive};
-use store::embedded::{EmbeddedStore, StoreOptions, rows};
-use store::{DiscoveredUrl, Fate, Frontier, FrontierRules, LikenessRules, StoreFault};
+use store::{EmbeddedStore, Frontier, FrontierRules, LikenessRules, StoreOptions};
 use testkit::{CallKind, Failure, FaultyDisk, Plan, Random};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};

@@ -4,8 +4,8 @@ use std::error::Error;
 use std::io;
 use std::path::PathBuf;
 
+use journal::StoreFault;
 use parquet::errors::ParquetError;
-use store::StoreFault;
 
 use crate::whole_file::Differs;
 

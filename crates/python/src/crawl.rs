@@ -16,7 +16,7 @@ use pyo3::exceptions::PyFileNotFoundError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use reading::ReadingSettings;
-use store::embedded::EmbeddedStore;
+use store::EmbeddedStore;
 
 use self::hits::Hits;
 use self::rows::Contents;

@@ -16,11 +16,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use journal::{DiscoveredUrl, Record, Totals, VisitRecord};
 use sqlx::Row as _;
 use sqlx::postgres::PgRow;
-use store::Totals;
-use store::embedded::record::Record;
-use store::{DiscoveredUrl, VisitRecord};
 use web::{PageUrl, UrlKey};
 
 use crate::bucket::{BUCKETS, Bucket};

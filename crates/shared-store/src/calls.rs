@@ -8,8 +8,8 @@
 use std::fmt::Display;
 use std::time::Duration;
 
+use journal::StoreFault;
 use sqlx::Error;
-use store::StoreFault;
 use tokio::time::{sleep, timeout};
 
 use crate::connection::{code_of, message_of};

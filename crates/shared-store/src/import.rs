@@ -13,8 +13,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use store::embedded::record::Record;
-use store::{ArchivePlace, Totals};
+use journal::{Record, Totals};
+use store::ArchivePlace;
 use web::{PageUrl, Timestamp};
 
 use crate::bucket::Bucket;

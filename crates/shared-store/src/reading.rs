@@ -6,11 +6,11 @@
 
 use std::time::Duration;
 
+use journal::StoreFault;
 use sqlx::Row as _;
 use sqlx::postgres::{PgRow, Postgres};
 use sqlx::query::Query;
 use sqlx::{Error, Transaction};
-use store::StoreFault;
 use web::{PageUrl, Timestamp};
 
 use crate::connection::{ConnectError, Connection, LATEST_MIGRATION, message_of, server_of};

@@ -9,10 +9,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use journal::StoreFault;
 use neardup::HashKey;
 use sqlx::PgConnection;
-use store::embedded::JOURNAL_FORMAT;
-use store::{ArchivePlace, StoreFault};
+use store::ArchivePlace;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 use web::Timestamp;
@@ -78,7 +78,7 @@ pub(crate) fn joining(action: &'static str) -> impl Fn(sqlx::Error) -> JoinError
 
 /// Returns the format of the records of this program.
 pub(crate) fn format() -> i32 {
-    i32::from(JOURNAL_FORMAT)
+    i32::from(journal::FORMAT)
 }
 
 impl Connection {

@@ -11,11 +11,10 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use store::embedded::record::Record;
-use store::embedded::{DirectoryLock, EmbeddedStore, StoreOptions, WorkingCopy};
+use journal::{ArchiveSpan, Record, Robots, StoreFault, Totals};
 use store::{
-    ArchivePlace, ArchiveSpan, Frontier as _, FrontierRules, HostMemory, Robots, Standing,
-    StoreFault, Totals,
+    ArchivePlace, DirectoryLock, EmbeddedStore, Frontier as _, FrontierRules, HostMemory, Standing,
+    StoreOptions, WorkingCopy,
 };
 use tokio::sync::{Notify, RwLock, watch};
 use tokio::task::JoinSet;

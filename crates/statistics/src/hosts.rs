@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use store::{Fate, Reason, VisitRecord};
+use journal::{Fate, Reason, VisitRecord};
 use web::{Host, Pace};
 
 use crate::limits::{MAX_FAILURE_CHARACTERS, MAX_HOSTS};

@@ -8,9 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use journal::{JournalFollower, Position, StoreFault};
 use statistics::CrawlStatistics;
-use store::StoreFault;
-use store::embedded::{JournalFollower, Position};
 use web::Timestamp;
 
 /// Maximum age of figures that are shown without reading on.

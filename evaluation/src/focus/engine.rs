@@ -16,11 +16,11 @@ use crawl::{
 use disk::{Disk, SystemDisk};
 use fetch::{Fetch, FetchFailure, Pacer, PacingRules, RobotsCache};
 use http::{HeaderMap, HeaderValue};
+use journal::DiscoveredUrl;
 use neardup::{Features, HashKey, SignatureBuilder};
 use reading::ReadingRules;
 use sinks::{ArchiveEnd, Archived, Settled, Sink, SinkFault, Visit};
-use store::embedded::{EmbeddedStore, StoreOptions};
-use store::{DiscoveredUrl, Frontier, FrontierRules, LikenessRules};
+use store::{EmbeddedStore, Frontier, FrontierRules, LikenessRules, StoreOptions};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use topic::Topic;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use store::SkippedBy;
+use journal::SkippedBy;
 
 use crate::args::input::InputArgs;
 use crate::args::store::{StoreArg, StoreUrl};

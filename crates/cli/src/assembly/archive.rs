@@ -5,7 +5,7 @@ use std::sync::Arc;
 use disk::Disk;
 use sinks::cdxj::{self, Indexed};
 use sinks::{Sink, SinkFault, WarcArchive};
-use store::embedded::EmbeddedStore;
+use store::EmbeddedStore;
 use web::Clock;
 
 use super::with_disk_remedy;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crawl::control_file::CONTROL;
 use disk::Disk;
-use store::embedded::EmbeddedStore;
+use store::EmbeddedStore;
 
 use super::long_list::ReadList;
 use crate::cli_error::{CliError, usage};

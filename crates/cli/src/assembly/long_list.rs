@@ -13,7 +13,8 @@ use std::time::Duration;
 
 use corpus::is_standard_input;
 use crawl::Stop;
-use store::{DiscoveredUrl, Frontier};
+use journal::DiscoveredUrl;
+use store::Frontier;
 use tokio::time::Instant;
 use web::{PageUrl, Scope};
 

@@ -11,8 +11,7 @@ use fetch::{
 };
 use neardup::HashKey;
 use reading::{ListingRules, ReadingRules};
-use store::embedded::{EarlierCrawls, StoreOptions};
-use store::{FrontierRules, HostLimits};
+use store::{EarlierCrawls, FrontierRules, HostLimits, StoreOptions};
 use web::{CanonicalForm, Clock, Scope, TrapRules};
 
 use crate::cli_error::{CliError, usage};

@@ -12,7 +12,7 @@ use std::io::{self, Write};
 
 use clap::ValueEnum;
 use differences::RunKind;
-use store::{Fate, StoreFault, VisitRecord, embedded};
+use journal::{Fate, StoreFault, VisitRecord};
 use web::{Media, UrlKey};
 
 use self::captures::{Journals, Side, State};
@@ -111,7 +111,7 @@ impl Changes<'_> {
             return Ok(());
         }
         let wanted: HashSet<UrlKey> = self.moved.values().copied().collect();
-        for row in embedded::rows(&self.journals.state_directory(Side::Old))? {
+        for row in journal::rows(&self.journals.state_directory(Side::Old))? {
             let url = row?.url;
             if wanted.contains(&url.key()) {
                 self.moved_from.insert(url.key(), url.to_string());
@@ -126,7 +126,7 @@ impl Changes<'_> {
         let mut progress = SlowProgress::new("pages compared");
         for side in [Side::New, Side::Old] {
             let state = self.journals.state_directory(side);
-            let rows = match embedded::rows(&state) {
+            let rows = match journal::rows(&state) {
                 Ok(rows) => rows,
                 Err(error) => return Ok(Err(error)),
             };

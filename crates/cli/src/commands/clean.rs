@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use serde::Serialize;
-use store::embedded::DirectoryLock;
+use store::DirectoryLock;
 
 use crate::args::CleanArgs;
 use crate::cli_error::{CliError, fault};

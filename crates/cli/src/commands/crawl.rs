@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crawl::{CrawlContext, Fault, Finish, Limits, Stop};
+use journal::StoreFault;
 use shared_store::NodeFailure;
-use store::StoreFault;
 use tokio::task::JoinError;
 use tokio::time::Instant;
 use web::CanonicalForm;

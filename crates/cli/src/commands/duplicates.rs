@@ -8,9 +8,9 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::Path;
 
+use journal::{StoreFault, VisitRecord};
 use serde::Serialize;
-use store::embedded::DistinctOrder;
-use store::{StoreFault, VisitRecord, embedded};
+use store::DistinctOrder;
 use web::PageUrl;
 
 use super::shared::{OpenCrawl, Refused};
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &DuplicatesArgs) -> Result<(), CliError> {
         let clusters = clusters(&state)?;
         return output::to_stdout(|out| clusters.iter().try_for_each(|one| one.write(format, out)));
     }
-    let mut rows = embedded::rows(&state)?;
+    let mut rows = journal::rows(&state)?;
     let mut read = Ok(());
     output::to_stdout(|out| {
         for row in &mut rows {
@@ -115,7 +115,7 @@ fn declare_distinct(directory: &Path, distinct: &[String]) -> Result<(), CliErro
 /// capture in an earlier crawl does not form a cluster.
 fn clusters(state: &Path) -> Result<Vec<Cluster>, StoreFault> {
     let (mut clusters, mut places) = (Vec::new(), HashMap::new());
-    for row in embedded::rows(state)? {
+    for row in journal::rows(state)? {
         let row = row?;
         let Some(original) = row.duplicate_of.as_ref().filter(|url| **url != row.url) else {
             continue;

@@ -19,9 +19,9 @@ use export::{
     PageSignatureRecord, Parts, SIGNATURES, SKETCHES, TEXTS, Table, TableWriter, TextRules, VISITS,
     Visits, WholeFile, draft_of, linked_so_far,
 };
+use journal::History;
 use neardup::HashKey;
 use sinks::warc::{self, ConversionInfo, ConversionWriter};
-use store::embedded::History;
 
 use self::destination::Destination;
 use self::links::FailedUrls;

@@ -11,9 +11,8 @@ use std::path::Path;
 
 use comparison::{HostFrame, Role};
 use crawl::LearnedFrames;
+use journal::VisitRecord;
 use serde::Serialize;
-use store::VisitRecord;
-use store::embedded;
 use web::{Host, PageUrl};
 
 use crate::args::FramesArgs;
@@ -114,7 +113,7 @@ fn blocks(
     frame: &HostFrame,
 ) -> Result<Vec<ShownBlock>, CliError> {
     let mut rows: VecDeque<VisitRecord> = VecDeque::new();
-    for row in embedded::rows(state)? {
+    for row in journal::rows(state)? {
         let row = row?;
         if final_url(&row).host() == *host && row.has_page() {
             rows.push_back(row);

@@ -5,8 +5,9 @@
 
 use std::path::Path;
 
+use journal::History;
 use shared_store::{CrawlSettings, Import, ImportScan};
-use store::embedded::{DirectoryLock, History};
+use store::DirectoryLock;
 
 use super::journal::{damaged, records};
 use super::shared;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use disk::SystemDisk;
 use sinks::SinkFault;
 use sinks::cdxj::{self, IndexingReport};
-use store::embedded::DirectoryLock;
+use store::DirectoryLock;
 
 use super::{exit_code, unreadable, unwritable, warn};
 use crate::args::IndexArgs;

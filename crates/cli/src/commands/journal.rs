@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use store::embedded::record::Record;
-use store::embedded::{History, Revocation, revocations};
-use store::{FinishedVisit, StoreFault};
+use journal::{FinishedVisit, History, Record, Revocation, StoreFault, revocations};
 
 use crate::cli_error::{CliError, fault};
 use crate::crawl_directory;

@@ -14,7 +14,7 @@ use neardup::HashKey;
 use shared_store::{
     ConnectError, Connection, CrawlSettings, EarlierError, JoinError, NodeMark, Session,
 };
-use store::embedded::EmbeddedStore;
+use store::EmbeddedStore;
 use web::Clock;
 
 use super::shared;

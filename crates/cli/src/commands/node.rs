@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use store::StoreFault;
+use journal::StoreFault;
 
 use super::crawl::{self, SessionEnd};
 use super::membership::{self, ENDED_TERM};

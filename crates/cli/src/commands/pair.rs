@@ -9,10 +9,9 @@ use std::path::Path;
 
 use comparison::{ComparedPage, DifferingBlock, Frames, PageParts, differing_blocks};
 use differences::{PageOfPair, PageTextState, Pair};
+use journal::{DuplicateRule, History, Record, StoreFault, VisitRecord};
 use neardup::{HashKey, PageSignature, PageText, SignatureBuilder, TextSignature};
-use store::embedded::record::Record;
-use store::embedded::{EmbeddedStore, History};
-use store::{DuplicateRule, StoreFault, VisitRecord};
+use store::EmbeddedStore;
 use web::PageUrl;
 
 use super::frames::learned_frames;

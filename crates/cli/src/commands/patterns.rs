@@ -7,10 +7,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
+use journal::{History, LeftOut, PatternName, Record};
 use serde::Serialize;
-use store::embedded::History;
-use store::embedded::record::Record;
-use store::{Example, LeftOut, PatternName, PatternReport, PatternState, Patterns};
+use store::{Example, PatternReport, PatternState, Patterns};
 
 use super::order;
 use super::shared::{OpenCrawl, Refused};

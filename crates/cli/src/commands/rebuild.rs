@@ -31,14 +31,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use ::journal::{History, Revocation, StoreFault};
 use crawl::EarlierArchives;
 use disk::{Disk, SystemDisk};
 use neardup::HashKey;
 use serde::Serialize;
 use sinks::warc::{ReadFault, WarcStream, is_foreign, name_of, settled_behind};
 use sinks::{ArchiveEnd, Settled, cdxj};
-use store::embedded::{DirectoryLock, EarlierCrawls, EmbeddedStore, History, Revocation};
-use store::{Frontier, StoreFault};
+use store::{DirectoryLock, EarlierCrawls, EmbeddedStore, Frontier};
 use web::Clock;
 
 use self::journal::Rebuilding;

@@ -3,7 +3,7 @@
 
 use search::{Finder, IndexOptions, Writer};
 use serde::Serialize;
-use store::embedded::DirectoryLock;
+use store::DirectoryLock;
 
 use crate::args::InspectArgs;
 use crate::cli_error::{CliError, fault};

@@ -9,9 +9,8 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::path::Path;
 
+use journal::{JournalFollower, StoreFault};
 use statistics::CrawlStatistics;
-use store::StoreFault;
-use store::embedded::JournalFollower;
 use web_ui::{Beside, BrokenLinkCollector, LeastDelays, Report, Setting};
 
 use super::journal::damaged;

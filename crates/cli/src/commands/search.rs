@@ -10,9 +10,9 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::thread::available_parallelism;
 
+use journal::StoreFault;
 use search::{Finder, Hit, IndexFault, MAX_HITS, Query, Snippet, Snippets};
 use serde::Serialize;
-use store::{StoreFault, embedded};
 use web::UrlKey;
 
 use crate::args::SearchArgs;
@@ -204,7 +204,7 @@ fn add_duplicates(found: &mut [SearchHit], state: &Path) -> Result<(), StoreFaul
         by_place.insert((hit.warc_file.clone(), hit.warc_offset), number);
     }
     let mut by_page: HashMap<UrlKey, usize> = HashMap::new();
-    for row in embedded::rows(state)? {
+    for row in journal::rows(state)? {
         let row = row?;
         if let Some(place) = row.warc_file.clone().zip(row.warc_offset)
             && let Some(number) = by_place.get(&place)

@@ -12,11 +12,10 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use corpus::{Reader, is_standard_input};
+use journal::{Fate, History, Record, StoreFault, VisitRecord};
 use neardup::{HashKey, Likeness, PageSignature, SignatureBuilder};
 use serde::Serialize;
-use store::embedded::record::Record;
-use store::embedded::{EmbeddedStore, History};
-use store::{Fate, StoreFault, VisitRecord};
+use store::EmbeddedStore;
 use web::{PageUrl, UrlKey};
 use web_ui::{SimilarPage, caps};
 

@@ -15,9 +15,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Write};
 use std::path::Path;
 
+use journal::{DiscoveredUrl, LeftOut, Record, SkippedBy, Totals, VisitRecord};
 use serde::Serialize;
-use store::embedded::record::Record;
-use store::{DiscoveredUrl, HOSTS_RULE, LeftOut, SkippedBy, Totals, VisitRecord};
+use store::HOSTS_RULE;
 use web::{CanonicalForm, Document, PageUrl, Scope};
 
 use self::down_hosts::DownHosts;

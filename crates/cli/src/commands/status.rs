@@ -6,9 +6,10 @@ mod hosts;
 use std::collections::BTreeMap;
 
 use crawl::control_file;
+use journal::CutSum;
 use serde::Serialize;
 use statistics::{CrawlStatistics, NameCounts, REDIRECTED};
-use store::{CutSum, PatternState};
+use store::PatternState;
 use web::Timestamp;
 
 use super::column;

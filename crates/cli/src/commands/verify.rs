@@ -9,7 +9,7 @@
 //! - `links`: the links of archived pages against the journal;
 //! - `index`: the archive and its index;
 //! - `search`: the search index against the rows, if there is one;
-//! - `store::embedded::audit`: the tables against the journal.
+//! - `store::audit`: the tables against the journal.
 //!
 //! A WACZ is checked separately (`wacz`). So is a shared crawl (`shared_crawl`): its archives are
 //! on the nodes, and each node's archive is compared with the store (`node`).
@@ -31,7 +31,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use store::embedded::{self, DirectoryLock};
+use store::DirectoryLock;
 
 use self::archive::Archive;
 use self::journal::Journal;
@@ -156,7 +156,7 @@ fn check(directory: &Path) -> Result<Report, CliError> {
         None => index::Counts::default(),
     };
     let search = search::check(directory, &state, &mut complaints).map_err(damaged)?;
-    let audit = embedded::audit(&state).map_err(damaged)?;
+    let audit = store::audit(&state).map_err(damaged)?;
     for complaint in &audit.complaints {
         complaints.add(format!("tables: {complaint}"));
     }

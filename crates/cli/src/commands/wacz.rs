@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use corpus::CorpusError;
+use journal::StoreFault;
 use sinks::wacz::{PackageInfo, PackedFile, Packer, Page, WaczFault};
-use store::StoreFault;
 
 use super::archives::inputs::{self, Input, Purpose};
 use super::archives::merged::{self, InputIndex, scratch, unusable};

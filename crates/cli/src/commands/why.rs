@@ -11,10 +11,9 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use export::VisitRow;
+use journal::{DiscoveredUrl, Fate, History, Record, SkippedBy, StoreFault, VisitRecord};
 use serde::Serialize;
-use store::embedded::record::Record;
-use store::embedded::{self, EmbeddedStore, History};
-use store::{DiscoveredUrl, DomainCounts, Fate, STRIKES_ASIDE, SkippedBy, StoreFault, VisitRecord};
+use store::{DomainCounts, EmbeddedStore, STRIKES_ASIDE};
 use web::{CanonicalForm, Host, PageUrl, TrapRules};
 
 use self::cut_pages::CutPages;
@@ -144,7 +143,7 @@ fn original_of(
     };
     let mut found = None;
     for state in states {
-        for row in embedded::rows(&state)? {
+        for row in journal::rows(&state)? {
             let row = row?;
             if row.kept && row.url == *url {
                 found = Some(row);

@@ -7,9 +7,9 @@ use std::sync::Weak;
 
 use crawl::control_file::ControlRecord;
 use crawl::{FailedPages, Orders};
+use journal::{PatternName, StoreFault};
 use shared_store::SharedStore;
-use store::embedded::{DistinctOrder, EmbeddedStore};
-use store::{PatternName, StoreFault};
+use store::{DistinctOrder, EmbeddedStore};
 use tokio::runtime::Handle;
 
 use crate::crawl_directory;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use bytesize::ByteSize;
 use crawl::{Policy, RECENT_PAGES, Reasons};
-use store::{Limit, SkippedBy};
+use journal::{Limit, SkippedBy};
 
 use super::{CrawlPlace, Summary};
 use crate::limits;

@@ -20,8 +20,8 @@ use std::io;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
+use journal::{Fate, Reason, Relevance, VisitRecord};
 use neardup::{HashedText, PageText};
-use store::{Fate, Reason, Relevance, VisitRecord};
 use topic::{Judged, Topic};
 use web::PageUrl;
 

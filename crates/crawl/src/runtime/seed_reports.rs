@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fetch::FailureKind;
-use store::{Fate, SkippedBy, VisitRecord};
+use journal::{Fate, SkippedBy, VisitRecord};
 use tokio::sync::Notify;
 use web::PageUrl;
 
@@ -207,7 +207,7 @@ pub(crate) fn scope_of_move(seed: &PageUrl, to: &PageUrl) -> MovedScope {
 
 #[cfg(test)]
 mod tests {
-    use store::{DiscoveredUrl, Reason};
+    use journal::{DiscoveredUrl, Reason};
     use web::{CanonicalForm, Timestamp};
 
     use super::*;

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fetch::Consequence;
 use http::StatusCode;
-use store::{ExcludedBy, Fate, Reason, SkippedBy, VisitRecord};
+use journal::{ExcludedBy, Fate, Reason, SkippedBy, VisitRecord};
 use web::{Host, PageUrl, UrlKey};
 
 use super::seed_reports::SeedReports;
@@ -242,7 +242,7 @@ impl Telemetry {
 
 #[cfg(test)]
 mod tests {
-    use store::{DiscoveredUrl, Fate};
+    use journal::{DiscoveredUrl, Fate};
     use web::{CanonicalForm, PageUrl, Timestamp};
 
     use super::*;

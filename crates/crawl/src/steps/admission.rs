@@ -3,11 +3,10 @@
 
 use std::sync::Arc;
 
+use journal::{Fate, Page, Reason, SAME_BYTES, StoreFault};
 use neardup::Likeness;
 use sinks::Keeping;
-use store::{
-    Fate, Lease, Original, Page, Reason, RetainedDuplicate, SAME_BYTES, StoreFault, Verdict,
-};
+use store::{Lease, Original, RetainedDuplicate, Verdict};
 use web::{Exchange, PageUrl};
 
 use crate::context::CrawlContext;

@@ -6,9 +6,10 @@
 use std::sync::Arc;
 
 use comparison::{Decision, Frames, Keys, Outcome, decide};
+use journal::{CONTAINED_IN, Page, Reason, SAME_CONTENT};
 use neardup::{HashKey, Likeness};
 use sinks::Archived;
-use store::{CONTAINED_IN, Lease, Original, Page, Reason, SAME_CONTENT};
+use store::{Lease, Original};
 use web::{Document, Exchange, Media, PageUrl, UrlKey};
 
 use crate::context::CrawlContext;

@@ -17,7 +17,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use store::DiscoveredUrl;
+use journal::DiscoveredUrl;
 
 use web::{UnknownChoice, parse_choice};
 

@@ -14,9 +14,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use http::header::{CONTENT_LENGTH, HeaderName, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderValue};
+use journal::{Page, VisitRecord};
 use sinks::warc::{self, Record, WarcReader};
-use store::embedded::EarlierCrawls;
-use store::{Page, VisitRecord};
+use store::EarlierCrawls;
 use web::{CanonicalForm, Exchange, PageUrl, Timestamp, UrlKey, Validators};
 
 /// Status 304: the page has not changed.

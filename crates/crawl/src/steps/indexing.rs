@@ -3,8 +3,8 @@
 //! Invariant: the index gets the same while crawling as when it is rebuilt from the archive. Its
 //! input is a function of the answer, of the verdict in the archive, and of the rules of the crawl.
 
+use journal::VisitRecord;
 use sinks::IndexText;
-use store::VisitRecord;
 use web::Document;
 
 use crate::policy::Policy;

@@ -1,8 +1,8 @@
 //! The limits that cut a visit: what was found when its answer was read.
 //!
-//! [`store::Limit`] is the register; this module fills it, and knows the values in force.
+//! [`journal::Limit`] is the register; this module fills it, and knows the values in force.
 
-use store::{Cut, Limit, UnreadFormat};
+use journal::{Cut, Limit, UnreadFormat};
 use web::{
     DecodeError, Decoded, Document, Exchange, MAX_URL_BYTES, Media, ParseWarning, ParserStop,
     Truncation,

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use store::{DiscoveredUrl, Lease, LeftOut, Limit, StoreFault};
+use journal::{DiscoveredUrl, LeftOut, Limit, StoreFault};
+use store::Lease;
 use web::{Document, Exchange, Link, LinkKind, PageUrl, Trap};
 
 use crate::context::CrawlContext;

@@ -26,8 +26,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use fetch::{RobotsAnswer, RobotsSource};
+use journal::{Cut, DiscoveredUrl, Limit, StoreFault};
 use reading::Sitemaps;
-use store::{Cut, DiscoveredUrl, Lease, Limit, StoreFault};
+use store::Lease;
 use tokio::sync::mpsc;
 use web::{
     Decoding, Exchange, ListedUrl, Listing, ListingKind, ListingLimits, ListingWarning, OutOfScope,

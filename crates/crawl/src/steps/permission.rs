@@ -3,7 +3,8 @@
 //! The frontier remembers the rules, so each robots.txt is fetched once a day, over all sessions.
 
 use fetch::{RobotsAnswer, RobotsError, RobotsText};
-use store::{Lease, Reason, Robots, StoreFault};
+use journal::{Reason, Robots, StoreFault};
+use store::Lease;
 use web::{OutOfScope, PageUrl, Timestamp};
 
 use crate::context::CrawlContext;

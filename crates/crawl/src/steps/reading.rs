@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use fetch::MemoryShare;
 use http::header::CONTENT_TYPE;
+use journal::{Cut, DiscoveredUrl, Relevance, UnreadFormat};
 use neardup::PageSignature;
 use reading::page_text;
 use sinks::{DigestAlgorithm, PayloadDigest};
-use store::{Cut, DiscoveredUrl, Relevance, UnreadFormat};
 use web::{Body, Decoded, Document, Exchange, ListingKind, Media, Warning};
 
 use crate::context::CrawlContext;

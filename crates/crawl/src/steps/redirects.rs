@@ -15,7 +15,8 @@ use std::sync::Arc;
 use fetch::FetchFailure;
 use http::header::{SET_COOKIE, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue};
-use store::{DiscoveredUrl, Lease, Page, Reason, StoreFault};
+use journal::{DiscoveredUrl, Page, Reason, StoreFault};
+use store::Lease;
 use web::{CanonicalForm, Exchange, Host, PageUrl, Timestamp, UrlError, Validators};
 
 use crate::context::CrawlContext;

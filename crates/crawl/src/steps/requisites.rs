@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use http::HeaderValue;
-use store::DiscoveredUrl;
+use journal::DiscoveredUrl;
 use web::{OutOfScope, PageUrl, Scope};
 
 use web::{UnknownChoice, parse_choice};
@@ -27,7 +27,7 @@ impl Requisites {
     /// the import of another.
     pub(crate) const MOST_STEPS: u8 = 8;
 
-    /// Maximum number of requisites per page or style sheet ([`store::Limit::Requisites`]). The
+    /// Maximum number of requisites per page or style sheet ([`journal::Limit::Requisites`]). The
     /// largest pages of the web have some hundred.
     pub(crate) const MOST_PER_PAGE: usize = 1_000;
 

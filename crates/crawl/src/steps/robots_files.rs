@@ -9,8 +9,8 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
+use journal::Cut;
 use sinks::Resource;
-use store::Cut;
 use web::{Exchange, MAX_ROBOTS_BYTES, Truncation, UrlKey, decode};
 
 /// Maximum number of bytes that wait. Files beyond that are not archived.

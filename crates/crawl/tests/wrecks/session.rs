@@ -12,12 +12,12 @@ use crawl::{
 };
 use disk::Disk;
 use fetch::{Pacer, PacingRules, RobotsCache};
+use journal::{DiscoveredUrl, rows};
 use neardup::{Features, HashKey, SignatureBuilder};
 use reading::ReadingRules;
 use sinks::ArchiveOptions;
 use sinks::warc::{WarcReader, check_file, name_of};
-use store::embedded::{EmbeddedStore, StoreOptions, audit, rows};
-use store::{DiscoveredUrl, Frontier, FrontierRules, LikenessRules};
+use store::{EmbeddedStore, Frontier, FrontierRules, LikenessRules, StoreOptions, audit};
 use tempfile::TempDir;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;

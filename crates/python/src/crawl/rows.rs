@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use corpus::{ArchivedPage, PageArchive};
 use export::{LINKS, PageText, SKETCHES, TEXTS, Table, TextRules, Value, Visit, Visits};
-use store::{StoreFault, VisitRecord};
+use journal::{StoreFault, VisitRecord};
 
 use crate::parallel;
 

@@ -11,17 +11,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use disk::Disk;
+use journal::{
+    ArchiveSpan, DiscoveredUrl, FinishedVisit, Journal, Position, QueueEntry, Record, RetainedPage,
+    SEGMENT_BYTES, SettledVisit, StoreFault, VisitRecord,
+};
 use neardup::{HashKey, PageSignature};
 use web::{Pace, PageUrl, Timestamp, UrlKey};
 
-use super::journal::frame::Position;
-use super::journal::record::{Record, RetainedPage, SettledVisit};
-use super::journal::{Journal, SEGMENT_BYTES};
-use crate::discovered_url::DiscoveredUrl;
-use crate::fault::StoreFault;
-use crate::frontier::{ArchivePlace, ArchiveSpan, FinishedVisit, QueueEntry};
+use crate::frontier::ArchivePlace;
 use crate::patterns::Patterns;
-use crate::visit_record::VisitRecord;
 
 /// A writer of a new journal.
 pub struct JournalRebuild {

@@ -11,21 +11,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use disk::SystemDisk;
+use journal::{DiscoveredUrl, FinishedVisit, History, Record, StoreFault, Totals};
 use neardup::HashKey;
 use web::{Host, PageUrl, Timestamp, UrlKey};
 
 use self::snapshot::Snapshot;
 use super::frontier::{seen_as, settled_probe};
-use super::journal::history::History;
-use super::journal::record::Record;
 use super::options::StoreOptions;
 use super::recovery::TableSettings;
 use super::store::EmbeddedStore;
-use crate::discovered_url::DiscoveredUrl;
-use crate::fault::StoreFault;
-use crate::frontier::{FinishedVisit, Frontier, FrontierRules};
+use crate::frontier::{Frontier, FrontierRules};
 use crate::rules::LikenessRules;
-use crate::totals::Totals;
 
 /// The findings of an audit.
 #[derive(Clone, Debug, Default)]

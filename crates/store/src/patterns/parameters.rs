@@ -15,14 +15,11 @@
 //!
 //! A path with only one exact pattern has no parameters, because they would repeat that pattern.
 
+use journal::{DiscoveredUrl, PatternName, Reason, VisitRecord};
 use web::{Generality, Host, PageUrl, UrlPattern};
 
 use super::Patterns;
-use super::name::PatternName;
 use super::pattern::{PARAMETER, Pattern, PatternState, Visit};
-use crate::discovered_url::DiscoveredUrl;
-use crate::reason::Reason;
-use crate::visit_record::VisitRecord;
 
 /// Maximum number of parameters of a host.
 const MAX_PARAMETERS: usize = 64;

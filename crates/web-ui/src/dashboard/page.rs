@@ -8,10 +8,8 @@ use std::sync::Arc;
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Query, State};
+use journal::{Position, Record, VisitRecord, record_at};
 use serde::Deserialize;
-use store::VisitRecord;
-use store::embedded::record::Record;
-use store::embedded::{Position, record_at};
 use web::PageUrl;
 
 use self::archived::ArchivedRecord;

@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::time::Duration;
 
+use journal::{Fate, Record, SkippedBy, VisitRecord};
 use statistics::{CrawlStatistics, HostFigures, NameCounts, Newest, RecentVisit};
-use store::embedded::record::Record;
-use store::{Fate, PatternReport, PatternState, SkippedBy, VisitRecord};
+use store::{PatternReport, PatternState};
 use web::UrlKey;
 
 use super::{

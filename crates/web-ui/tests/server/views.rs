@@ -1,6 +1,6 @@
 //! The views: their figures, and strings from the web in them.
 
-use store::Fate;
+use journal::Fate;
 
 use crate::client::Served;
 use crate::crawl::{CrawlFixture, DUPLICATE, EXCLUDED, FAILED, UNIQUE};

@@ -12,7 +12,7 @@ use disk::SystemDisk;
 use sinks::wacz::PackedFile;
 use sinks::warc::{ArchiveFormat, archive_format, is_foreign, name_of};
 use sinks::{ArchiveEnd, cdxj};
-use store::embedded::DirectoryLock;
+use store::DirectoryLock;
 
 use super::extent::CrawlExtent;
 use crate::cli_error::{CliError, fault, usage};

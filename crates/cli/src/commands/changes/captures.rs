@@ -11,10 +11,8 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use journal::{DiscoveredUrl, Fate, History, Record, VisitRecord};
 use neardup::{HashKey, NormalText, PageSignature};
-use store::embedded::History;
-use store::embedded::record::Record;
-use store::{DiscoveredUrl, Fate, VisitRecord};
 use web::{Document, Timestamp, UrlKey};
 
 use crate::cli_error::{CliError, usage};

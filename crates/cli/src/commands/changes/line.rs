@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
+use journal::VisitRecord;
 use serde::Serialize;
-use store::VisitRecord;
 
 use crate::args::ChangeKind;
 use crate::terminal::printable;

@@ -12,11 +12,10 @@ use crawl::{
     RebuiltVisit, RetainedMatch,
 };
 use disk::{Disk, SystemDisk};
+use journal::{DiscoveredUrl, History, Page, Record, RetainedPage, VisitRecord};
 use neardup::{HashKey, PageSignature};
 use sinks::ArchiveEnd;
-use store::embedded::record::{Record, RetainedPage};
-use store::embedded::{History, JournalRebuild, RestoredAdmission, RestoredVisit};
-use store::{ArchivePlace, DiscoveredUrl, Page, VisitRecord};
+use store::{ArchivePlace, JournalRebuild, RestoredAdmission, RestoredVisit};
 use topic::Topic;
 use web::{Clock, Exchange, PageUrl, Scope, Timestamp, UrlKey};
 

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use journal::Page;
 use neardup::{HashKey, PageSignature};
-use store::embedded::{EarlierCrawls, EmbeddedStore};
-use store::{Frontier, NearDupIndex, Page, Verdict};
+use store::{EarlierCrawls, EmbeddedStore, Frontier, NearDupIndex, Verdict};
 use tokio::runtime::Runtime;
 use web::{Clock, PageUrl};
 

@@ -4,9 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use comparison::{ComparedPage, Decision, Frames, decide};
+use journal::VisitRecord;
 use serde::Serialize;
-use store::VisitRecord;
-use store::embedded;
 use web::PageUrl;
 
 use super::Hit;
@@ -59,7 +58,7 @@ pub(super) fn decide_each(
     let mut urls: HashSet<&str> = hits.iter().map(|hit| hit.url.as_str()).collect();
     urls.insert(page.as_str());
     let mut rows: HashMap<String, VisitRecord> = HashMap::new();
-    for row in embedded::rows(state)? {
+    for row in journal::rows(state)? {
         let row = row?;
         if urls.contains(row.url.as_str()) {
             rows.insert(row.url.to_string(), row);

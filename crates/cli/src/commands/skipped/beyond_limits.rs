@@ -1,6 +1,6 @@
 //! Links beyond the limit per page: archived pages are read again without the limit on links.
 
-use store::{Limit, SkippedBy, Totals, UnreadFormat};
+use journal::{Limit, SkippedBy, Totals, UnreadFormat};
 use web::{LinkKind, LinkKinds, PageUrl, ReadLimits};
 
 use crate::limits;

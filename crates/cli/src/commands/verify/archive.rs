@@ -16,12 +16,13 @@ use std::io::BufReader;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
+use journal::{
+    ArchiveSpan, Record as JournalRecord, Revocation, Revocations, SettledVisit, StoreFault,
+    VisitRecord, revocations,
+};
 use serde::Serialize;
 use sinks::ArchiveEnd;
 use sinks::warc::{ReadFault, Record, WarcReader, WarcStream, is_foreign, name_of};
-use store::embedded::record::{Record as JournalRecord, SettledVisit};
-use store::embedded::{Revocation, Revocations, revocations};
-use store::{ArchiveSpan, StoreFault, VisitRecord};
 use web::{CanonicalForm, PageUrl};
 
 use super::Complaints;

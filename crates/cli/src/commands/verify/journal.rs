@@ -4,12 +4,11 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use neardup::keys::SeenKeys;
-use store::embedded::record::Record;
-use store::{
-    ArchivePlace, ArchiveSpan, DiscoveredUrl, FinishedVisit, HOSTS_RULE, QueueEntry, StoreFault,
-    VisitRecord,
+use journal::{
+    ArchiveSpan, DiscoveredUrl, FinishedVisit, QueueEntry, Record, StoreFault, VisitRecord,
 };
+use neardup::keys::SeenKeys;
+use store::{ArchivePlace, HOSTS_RULE};
 use web::{PageUrl, UrlKey};
 
 use super::Complaints;

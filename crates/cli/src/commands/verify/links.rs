@@ -17,11 +17,9 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::Path;
 
+use journal::{DiscoveredUrl, FinishedVisit, Record, SkippedBy, revocations};
 use rayon::prelude::*;
 use serde::Serialize;
-use store::embedded::record::Record;
-use store::embedded::revocations;
-use store::{DiscoveredUrl, FinishedVisit, SkippedBy};
 use web::{Document, LinkKind, PageUrl, Scope};
 
 use super::Complaints;

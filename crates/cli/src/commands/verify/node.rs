@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use sinks::warc::name_of;
-use store::embedded::DirectoryLock;
+use store::DirectoryLock;
 
 use super::archive::{self, Archive};
 use super::journal::Journal;

@@ -23,9 +23,8 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::time::Duration;
 
+use journal::{Record, VisitRecord};
 use serde::Serialize;
-use store::VisitRecord;
-use store::embedded::record::Record;
 use web::{Group, Host, Pace, PageUrl, RestartRule, RobotsRules, Timestamp};
 
 use super::Complaints;
@@ -331,8 +330,8 @@ mod tests {
             status: Some(200),
             kept: true,
             ..VisitRecord::new(
-                store::DiscoveredUrl::new(url.clone(), 0, None),
-                store::Fate::Unique,
+                journal::DiscoveredUrl::new(url.clone(), 0, None),
+                journal::Fate::Unique,
                 Timestamp::default(),
             )
         }

@@ -9,8 +9,8 @@
 
 use std::path::PathBuf;
 
+use journal::{Record, SettledVisit};
 use sinks::warc::WarcReader;
-use store::embedded::record::{Record, SettledVisit};
 use web_ui::Politeness as Checked;
 
 use super::Complaints;

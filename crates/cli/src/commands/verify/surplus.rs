@@ -13,7 +13,6 @@ use sinks::warc::{
 };
 use sinks::{ArchiveEnd, Settled, SinkFault};
 use store::ArchivePlace;
-use store::embedded::EmbeddedStore;
 use web::PageUrl;
 
 use super::Complaints;
@@ -115,7 +114,7 @@ fn check_journal(settings: &Settings, complaints: &mut Complaints) -> Result<(),
             "state/journal: it ends before the archive: {missing} bytes of it are missing"
         ));
     }
-    let torn = EmbeddedStore::torn_tail(&crawl_directory::state(&settings.out))?;
+    let torn = journal::torn_tail(&crawl_directory::state(&settings.out))?;
     if let Some(torn) = torn.filter(|torn| torn.records > 0) {
         complaints.add(format!(
             "state/journal: its last {} bytes begin with a torn record, and {} whole ones are \

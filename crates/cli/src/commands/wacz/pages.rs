@@ -1,8 +1,7 @@
 //! The pages of a packed crawl, from its journal.
 
+use journal::{VisitRecord, rows};
 use sinks::wacz::{Page, WaczFault};
-use store::VisitRecord;
-use store::embedded::rows;
 use web::Document;
 
 use super::PackError;

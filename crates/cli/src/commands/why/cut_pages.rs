@@ -1,6 +1,6 @@
 //! Pages that limits cut: a URL without a known link may be beyond these limits.
 
-use store::{Limit, Totals, VisitRecord};
+use journal::{Limit, Totals, VisitRecord};
 use web::PageUrl;
 
 use crate::commands::skipped::beyond_limits::{self, ReadLinks};

@@ -6,9 +6,8 @@
 
 use std::path::Path;
 
+use journal::{DiscoveredUrl, VisitRecord};
 use serde::Serialize;
-use store::embedded;
-use store::{DiscoveredUrl, VisitRecord};
 use topic::LinkText;
 use web::PageUrl;
 
@@ -117,7 +116,7 @@ fn page_with_link(
     via: &PageUrl,
 ) -> Result<Option<web::Document>, CliError> {
     let mut found = None;
-    for row in embedded::rows(state)? {
+    for row in journal::rows(state)? {
         let row = row?;
         if row.kept && (row.url == *via || row.final_url.as_ref() == Some(via)) {
             found = Some(row);

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use journal::{DiscoveredUrl, Limit};
 use reading::ListingRules;
-use store::{DiscoveredUrl, Limit};
 use web::{Host, PageUrl, UrlKey};
 
 use super::ROBOTS;

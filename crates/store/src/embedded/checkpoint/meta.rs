@@ -9,11 +9,11 @@
 //! opening means that the last flush was interrupted, so the tables are partly ahead of the
 //! watermark.
 
+use journal::StoreFault;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::embedded::database::{Batch, Database, Tree, seal};
-use crate::fault::StoreFault;
 
 const TREE: &str = "meta";
 

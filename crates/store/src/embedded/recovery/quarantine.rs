@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::fault::StoreFault;
+use journal::StoreFault;
 
 /// Moves the tables in `path` aside, replacing any tables moved there before.
 pub(in crate::embedded) fn set_aside(path: &Path, what: &str) -> Result<(), StoreFault> {

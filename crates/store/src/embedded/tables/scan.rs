@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use journal::StoreFault;
+
 use super::generation::Generation;
 use super::{MISCOUNTED, Posting, Summary};
 use crate::embedded::database::Entries;
-use crate::fault::StoreFault;
 
 /// A scan of a table, made by [`SortedTables::all`](super::SortedTables::all).
 #[derive(Default)]

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use journal::DiscoveredUrl;
+use store::{Lease, LeaseFilter, Supply};
 use web::{Host, Timestamp};
 
 use super::queue::{Queue, Waiting};
-use crate::discovered_url::DiscoveredUrl;
-use crate::frontier::{Lease, LeaseFilter, Supply};
 
 impl Queue {
     pub(super) fn lease(&mut self, now: Timestamp, want: usize, filter: LeaseFilter) -> Supply {

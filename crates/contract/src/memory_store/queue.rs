@@ -2,18 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
-
-use crate::budget::{self, DomainCounts};
-use crate::discovered_url::DiscoveredUrl;
-use crate::dry_spell::DrySpell;
-use crate::frontier::{
-    FinishedVisit, FrontierRules, Lease, QueueEntry, STRIKES_ASIDE, Settlement, Standing,
+use journal::{DiscoveredUrl, FinishedVisit, QueueEntry, Robots, Totals, VisitRecord};
+use store::{
+    DomainCounts, DrySpell, FrontierRules, Lease, Patterns, STRIKES_ASIDE, Settlement, Standing,
 };
-use crate::host_memory::Robots;
-use crate::patterns::Patterns;
-use crate::totals::Totals;
-use crate::visit_record::VisitRecord;
+use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
 
 /// The state of the frontier.
 #[derive(Default)]
@@ -125,7 +118,7 @@ impl Queue {
             let mut domains = DomainCounts::default();
             self.order.keys().for_each(|host| domains.add(host));
             let is_known = |host: &Host| self.order.contains_key(host);
-            budget::leave_out(discovered, max, &domains, is_known);
+            store::leave_out(discovered, max, &domains, is_known);
         }
     }
 

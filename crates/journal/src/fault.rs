@@ -167,10 +167,7 @@ impl fmt::Display for Holder {
 
 impl StoreFault {
     /// Returns a closure for `map_err` that names the action and the file.
-    pub(crate) fn file(
-        action: &'static str,
-        path: &std::path::Path,
-    ) -> impl FnOnce(io::Error) -> Self {
+    pub fn file(action: &'static str, path: &std::path::Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::File {
             action,

@@ -5,14 +5,14 @@ use neardup::{Likeness, PageSignature};
 use proptest::prelude::*;
 use web::{Host, Pace, Timestamp};
 
-use super::follower::JournalFollower;
-use super::history::record_at as record_of;
-use super::record::{DistinctPages, RetainedPage, SettledVisit, is_about_signatures};
-use super::segment::{FORMAT, HEADER_BYTES, Replay, record_at, segments};
 use super::*;
+use crate::finished_visit::FinishedVisit;
 use crate::fixtures::{at, link, row};
-use crate::frontier::{FinishedVisit, Lease};
-use crate::near_dup::Page;
+use crate::follower::JournalFollower;
+use crate::history::record_at as record_of;
+use crate::page::Page;
+use crate::record::{DistinctPages, RetainedPage, SettledVisit, is_about_signatures};
+use crate::segment::{FORMAT, HEADER_BYTES, Replay, record_in, segments};
 use crate::visit_record::Fate;
 
 const KEY: HashKey = HashKey::new(0x0123_4567_89ab_cdef);
@@ -82,14 +82,14 @@ fn a_record_is_read_at_the_position_that_a_replay_gave() {
         .collect();
     let segments = segments(directory.path()).unwrap();
     for (number, begin) in (0..20).zip(begins) {
-        assert_eq!(record_at(&segments, begin).unwrap(), Some(record(number)));
+        assert_eq!(record_in(&segments, begin).unwrap(), Some(record(number)));
     }
     assert_eq!(
-        record_at(&segments, position).unwrap(),
+        record_in(&segments, position).unwrap(),
         None,
         "nothing is there yet"
     );
-    assert_eq!(record_at(&[], 0).unwrap(), None);
+    assert_eq!(record_in(&[], 0).unwrap(), None);
 }
 
 #[test]
@@ -316,11 +316,6 @@ fn records_of_visits() -> Vec<Record> {
         attempts: 2,
         strikes: 1,
     };
-    let lease = Lease {
-        entry: crate::QueueEntry::new(3, seed.clone()),
-        pace: Pace::default(),
-        barred: None,
-    };
     let pace = Pace {
         ready: Timestamp::from_millis(7),
         failures: 1,
@@ -333,7 +328,7 @@ fn records_of_visits() -> Vec<Record> {
     };
     let settled = crate::VisitRecord {
         payload: Some(0x0123_4567_89ab_cdef),
-        ..row(&lease, Fate::NearDuplicate)
+        ..row(&seed, Fate::NearDuplicate)
     };
     vec![
         Record::Begun {

@@ -1,6 +1,6 @@
 //! Rows of URLs that were seen but not visited, by the kinds of their reasons.
 
-use crate::patterns::name::PatternName;
+use crate::pattern_name::PatternName;
 use crate::reason::Reason;
 use crate::skipped_by::SkippedBy;
 use crate::visit_record::{Fate, VisitRecord};

@@ -20,7 +20,7 @@ pub struct Harvest {
 
 impl Harvest {
     /// Counts a visit, if its page was compared with the topic. The counts stop at their maximum.
-    pub(crate) fn count(&mut self, row: &VisitRecord) {
+    pub fn count(&mut self, row: &VisitRecord) {
         if !row.is_judged() || self.judged == u32::MAX {
             return;
         }

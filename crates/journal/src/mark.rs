@@ -13,16 +13,16 @@ use std::io::{self, Read};
 
 use neardup::HashKey;
 
-use super::frame::Position;
+use crate::frame::Position;
 
 /// The value in place of a record's length; no record is that long.
-pub(in crate::embedded) const LENGTH: u32 = 0x8000_0008;
-pub(in crate::embedded) const BYTES: usize = 20;
+pub(crate) const LENGTH: u32 = 0x8000_0008;
+pub(crate) const BYTES: usize = 20;
 /// Number of bytes that are searched at a time.
 const CHUNK: usize = 64 << 10;
 
 /// Returns the mark at position `at` for a journal that was synced up to `durable`.
-pub(in crate::embedded) fn encode(key: HashKey, at: Position, durable: Position) -> [u8; BYTES] {
+pub(crate) fn encode(key: HashKey, at: Position, durable: Position) -> [u8; BYTES] {
     let mut mark = [0; BYTES];
     mark[..4].copy_from_slice(&LENGTH.to_le_bytes());
     mark[4..8].copy_from_slice(&checksum(key, at, durable).to_le_bytes());
@@ -34,22 +34,14 @@ pub(in crate::embedded) fn encode(key: HashKey, at: Position, durable: Position)
 
 /// Returns the durable position in the mark at position `at`; `None` if `bytes` are not such a
 /// mark.
-pub(in crate::embedded) fn decode(
-    key: HashKey,
-    at: Position,
-    bytes: &[u8; BYTES],
-) -> Option<Position> {
+pub(crate) fn decode(key: HashKey, at: Position, bytes: &[u8; BYTES]) -> Option<Position> {
     let durable = u64::from_le_bytes(std::array::from_fn(|place| bytes[12 + place]));
     (*bytes == encode(key, at, durable) && durable <= at).then_some(durable)
 }
 
 /// Returns the highest position that any mark in `rest` vouches for. `rest` begins at position
 /// `at`.
-pub(in crate::embedded) fn farthest(
-    key: HashKey,
-    at: Position,
-    rest: &mut impl Read,
-) -> io::Result<Position> {
+pub(crate) fn farthest(key: HashKey, at: Position, rest: &mut impl Read) -> io::Result<Position> {
     let mut farthest = 0;
     let mut window: Vec<u8> = Vec::with_capacity(CHUNK + BYTES);
     let mut begin = at;

@@ -86,7 +86,8 @@ impl DiscoveredUrl {
     }
 
     /// Returns the URL as a probe of the kind with this priority.
-    pub(crate) fn probed_as(self, priority: u8) -> Self {
+    #[must_use]
+    pub fn probed_as(self, priority: u8) -> Self {
         match priority >= Self::MIRRORED {
             true => self.mirrored(),
             false => self.probed(),
@@ -120,7 +121,8 @@ impl DiscoveredUrl {
     }
 
     /// Returns the URL with the promise in this priority of an entry, if there is one.
-    pub(crate) fn promising_as(self, priority: u8) -> Self {
+    #[must_use]
+    pub fn promising_as(self, priority: u8) -> Self {
         match Self::promise_of(priority) {
             Some(promise) => self.promising(promise),
             None => self,
@@ -134,7 +136,8 @@ impl DiscoveredUrl {
     }
 
     /// Returns the promise that this priority encodes, if any.
-    pub(crate) const fn promise_of(priority: u8) -> Option<u8> {
+    #[must_use]
+    pub const fn promise_of(priority: u8) -> Option<u8> {
         let place = match priority >= Self::BEHIND {
             true => priority - Self::BEHIND,
             false => priority,
@@ -147,7 +150,8 @@ impl DiscoveredUrl {
 
     /// Returns the rank of a URL with this priority among the URLs of other hosts: lower goes
     /// first. A promise is lowered by `levels`, but still goes before URLs of later kinds.
-    pub(crate) const fn among_hosts(priority: u8, levels: u8) -> u16 {
+    #[must_use]
+    pub const fn among_hosts(priority: u8, levels: u8) -> u16 {
         let runs = (Self::PROMISES / Self::LEVELS) as u16;
         match Self::promise_of(priority) {
             Some(promise) => {
@@ -167,7 +171,8 @@ impl DiscoveredUrl {
     }
 
     /// Returns the priority of a URL with this priority once it is put behind.
-    pub(crate) const fn behind(priority: u8) -> u8 {
+    #[must_use]
+    pub const fn behind(priority: u8) -> u8 {
         match Self::promise_of(priority) {
             _ if priority >= Self::BEHIND => priority,
             Some(promise) => Self::BEHIND + Self::PROMISED + promise,
@@ -197,7 +202,8 @@ impl DiscoveredUrl {
     }
 
     /// Returns true for a URL that a user wants to have visited.
-    pub(crate) const fn is_ordered(&self) -> bool {
+    #[must_use]
+    pub const fn is_ordered(&self) -> bool {
         self.priority == Self::ORDERED
     }
 

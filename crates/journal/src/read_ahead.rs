@@ -9,10 +9,10 @@ use std::panic::resume_unwind;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
-use super::follower::JournalFollower;
-use super::frame::Position;
-use super::record::Record;
 use crate::fault::StoreFault;
+use crate::follower::JournalFollower;
+use crate::frame::Position;
+use crate::record::Record;
 
 /// Number of records that are read without a second thread, as in a refresh.
 const FEW: u64 = 256;

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use testkit::{CallKind, Failure, FaultyDisk, Plan};
 
-use super::segment::Replay;
 use super::*;
 use crate::fixtures::link;
+use crate::segment::Replay;
 
 const KEY: HashKey = HashKey::new(0x0123_4567_89ab_cdef);
 /// Small, so that a test fills many.

@@ -6,13 +6,13 @@ use std::path::Path;
 use neardup::HashKey;
 use web::{PageUrl, UrlKey};
 
-use super::frame::Position;
-use super::reader::JournalReader;
-use super::record::Record;
-use super::segment::Replay;
 use crate::duplicate_rule::{CONTAINED_IN, DuplicateRule};
 use crate::fault::StoreFault;
+use crate::frame::Position;
+use crate::reader::JournalReader;
 use crate::reason::Reason;
+use crate::record::Record;
+use crate::segment::Replay;
 use crate::visit_record::{Fate, VisitRecord};
 
 /// The records of a store in the order in which they were written. Takes no lock: records written
@@ -66,7 +66,7 @@ pub fn rows(
 }
 
 /// Returns the record at `position` of the journal of the store in `directory`: a position that
-/// [`JournalFollower`](super::follower::JournalFollower) returned. Takes no lock.
+/// [`JournalFollower`](crate::JournalFollower) returned. Takes no lock.
 ///
 /// # Errors
 /// [`StoreFault`] if the journal cannot be read, or if no record begins there.

@@ -1,11 +1,9 @@
 //! Probes and closed patterns in the store without a disk.
 
+use journal::{DiscoveredUrl, Reason, VisitRecord};
 use web::UrlKey;
 
 use super::queue::Queue;
-use crate::discovered_url::DiscoveredUrl;
-use crate::reason::Reason;
-use crate::visit_record::VisitRecord;
 
 impl Queue {
     /// Notes the discovered URLs that are out on lease as probes. If these visits do not take

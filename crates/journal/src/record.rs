@@ -11,25 +11,31 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use web::{Host, Pace, PageUrl, RestartRule, Timestamp, UrlKey};
 
 use crate::discovered_url::DiscoveredUrl;
-use crate::frontier::{ArchiveSpan, FinishedVisit, QueueEntry};
-use crate::host_memory::Robots;
-use crate::near_dup::Page;
-use crate::patterns::name::PatternName;
+use crate::finished_visit::{ArchiveSpan, FinishedVisit};
+use crate::page::Page;
+use crate::pattern_name::PatternName;
+use crate::queue_entry::QueueEntry;
 use crate::reason::Reason;
+use crate::robots::Robots;
 use crate::visit_record::VisitRecord;
 
 /// A visit record on disk, followed by its details.
-pub(in crate::embedded) mod with_details {
+pub mod with_details {
     use super::{Deserialize, Deserializer, Serialize, Serializer, VisitRecord};
 
-    pub(in crate::embedded) fn serialize<S: Serializer>(
-        row: &VisitRecord,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
+    /// Writes the record and its details.
+    ///
+    /// # Errors
+    /// Errors of the serializer.
+    pub fn serialize<S: Serializer>(row: &VisitRecord, serializer: S) -> Result<S::Ok, S::Error> {
         (row, &row.details).serialize(serializer)
     }
 
-    pub(in crate::embedded) fn deserialize<'de, D: Deserializer<'de>>(
+    /// Reads a record and its details.
+    ///
+    /// # Errors
+    /// Errors of the deserializer.
+    pub fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Box<VisitRecord>, D::Error> {
         let (mut row, details): (Box<VisitRecord>, _) = Deserialize::deserialize(deserializer)?;
@@ -41,7 +47,7 @@ pub(in crate::embedded) mod with_details {
 /// Returns true if the payload of a frame is only about signatures: an admission, its end, or a
 /// retained duplicate. These records are the larger part of a journal, and take most of the time to
 /// decode it.
-pub(super) fn is_about_signatures(payload: &[u8]) -> bool {
+pub(crate) fn is_about_signatures(payload: &[u8]) -> bool {
     // The number of the variant comes first, as a varint (postcard's wire format, "tagged union").
     matches!(payload.first(), Some(2 | 3 | 7))
 }

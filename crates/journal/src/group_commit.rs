@@ -23,11 +23,11 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::Notify;
 
-use super::frame::Position;
 use crate::fault::StoreFault;
+use crate::frame::Position;
 
 /// The durable position, and the state of the leader.
-pub(super) struct State {
+pub(crate) struct State {
     durable: Position,
     led: bool,
     /// The highest position that a follower needs durable.
@@ -47,7 +47,7 @@ enum Step {
 }
 
 impl State {
-    pub(super) fn durable_to(durable: Position) -> Self {
+    pub(crate) fn durable_to(durable: Position) -> Self {
         Self {
             durable,
             led: false,
@@ -77,7 +77,7 @@ impl State {
 }
 
 /// The two locks of a group commit. The model test uses its own, to try any order of events.
-pub(super) trait Locks {
+pub(crate) trait Locks {
     /// Reads or changes the state without waiting inside.
     fn state<T>(&self, change: impl FnOnce(&mut State) -> T) -> T;
 
@@ -87,13 +87,13 @@ pub(super) trait Locks {
 }
 
 /// The locks of the standard library.
-pub(super) struct StdLocks {
+pub(crate) struct StdLocks {
     state: Mutex<State>,
     exclusive: Mutex<()>,
 }
 
 impl StdLocks {
-    pub(super) fn new(state: State) -> Self {
+    pub(crate) fn new(state: State) -> Self {
         Self {
             state: Mutex::new(state),
             exclusive: Mutex::new(()),
@@ -121,14 +121,14 @@ impl Locks for StdLocks {
 }
 
 /// A group commit. See the module's documentation.
-pub(super) struct GroupCommit<L = StdLocks> {
+pub(crate) struct GroupCommit<L = StdLocks> {
     locks: L,
     /// Notified when a turn ends or a higher position becomes durable.
     ended: Notify,
 }
 
 /// The outcome of joining a group commit.
-pub(super) enum Role<L: Locks> {
+pub(crate) enum Role<L: Locks> {
     Durable,
     /// The position will never be durable, for this reason.
     Failed(StoreFault),
@@ -137,7 +137,7 @@ pub(super) enum Role<L: Locks> {
 }
 
 impl<L: Locks> GroupCommit<L> {
-    pub(super) fn new(locks: L) -> Self {
+    pub(crate) fn new(locks: L) -> Self {
         Self {
             locks,
             ended: Notify::new(),
@@ -145,7 +145,7 @@ impl<L: Locks> GroupCommit<L> {
     }
 
     /// Waits until `position` is durable, or can never be, or the caller must lead. Cancel-safe.
-    pub(super) async fn join(self: &Arc<Self>, position: Position) -> Role<L> {
+    pub(crate) async fn join(self: &Arc<Self>, position: Position) -> Role<L> {
         loop {
             // Created before the step: a turn that ends after the step wakes it, even if it is not
             // awaited yet.
@@ -160,7 +160,7 @@ impl<L: Locks> GroupCommit<L> {
     }
 
     /// Runs an fsync of the file at `path`, unless an fsync has failed before.
-    pub(super) fn fsync(
+    pub(crate) fn fsync(
         &self,
         path: &Path,
         fsync: impl FnOnce() -> io::Result<()>,
@@ -175,19 +175,19 @@ impl<L: Locks> GroupCommit<L> {
     }
 
     /// Records that everything before `end` was synced.
-    pub(super) fn reached(&self, end: Position) {
+    pub(crate) fn reached(&self, end: Position) {
         self.locks
             .state(|state| state.durable = state.durable.max(end));
         self.ended.notify_waiters();
     }
 
     /// Returns the durable position.
-    pub(super) fn durable(&self) -> Position {
+    pub(crate) fn durable(&self) -> Position {
         self.locks.state(|state| state.durable)
     }
 
     /// Fails if further writes are forbidden.
-    pub(super) fn check_writable(&self) -> Result<(), StoreFault> {
+    pub(crate) fn check_writable(&self) -> Result<(), StoreFault> {
         match self.locks.state(|state| state.failure.clone()) {
             Some(failure) => Err(StoreFault::Poisoned(failure)),
             None => Ok(()),
@@ -196,7 +196,7 @@ impl<L: Locks> GroupCommit<L> {
 
     /// Forbids further writes; the first reason counts. A sync in progress still counts if it
     /// succeeds.
-    pub(super) fn poison(&self, reason: &dyn Display) {
+    pub(crate) fn poison(&self, reason: &dyn Display) {
         self.locks.state(|state| {
             state.failure.get_or_insert_with(|| reason.to_string());
         });
@@ -207,13 +207,13 @@ impl<L: Locks> GroupCommit<L> {
 /// forever.
 ///
 /// Invariant: `None` once the turn has been released, because then another caller may lead.
-pub(super) struct Leader<L: Locks = StdLocks>(Option<Arc<GroupCommit<L>>>);
+pub(crate) struct Leader<L: Locks = StdLocks>(Option<Arc<GroupCommit<L>>>);
 
 impl<L: Locks> Leader<L> {
     /// Syncs while any caller waits. `sync` runs an fsync by [`GroupCommit::fsync`] and returns the
     /// end position that it covers. `report` gets the result of the first sync, for the leading
     /// caller.
-    pub(super) fn lead(
+    pub(crate) fn lead(
         mut self,
         mut sync: impl FnMut(&GroupCommit<L>) -> Result<Position, StoreFault>,
         report: impl FnOnce(Result<(), StoreFault>),
@@ -263,5 +263,4 @@ impl<L: Locks> Drop for Leader<L> {
 }
 
 #[cfg(test)]
-#[path = "group_commit_model.rs"]
 mod model;

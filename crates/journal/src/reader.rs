@@ -3,20 +3,24 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
-use super::frame::Position;
-use super::record::Record;
-use super::segment::{record_at, segments};
 use crate::fault::StoreFault;
+use crate::frame::Position;
+use crate::record::Record;
+use crate::segment::{record_in, segments};
 
 /// A reader of individual records of a journal that is being written to.
-pub(in crate::embedded) struct JournalReader {
+pub struct JournalReader {
     directory: PathBuf,
     /// The segments at the last listing of the directory.
     known: Mutex<Vec<(Position, PathBuf)>>,
 }
 
 impl JournalReader {
-    pub(in crate::embedded) fn of(directory: &Path) -> Result<Self, StoreFault> {
+    /// Opens the journal in `directory`.
+    ///
+    /// # Errors
+    /// [`StoreFault::File`] if the directory cannot be read.
+    pub fn of(directory: &Path) -> Result<Self, StoreFault> {
         Ok(Self {
             known: Mutex::new(segments(directory)?),
             directory: directory.to_owned(),
@@ -24,15 +28,18 @@ impl JournalReader {
     }
 
     /// Returns the record at `position`.
-    pub(in crate::embedded) fn record_at(&self, position: Position) -> Result<Record, StoreFault> {
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the journal cannot be read, or if no record begins there.
+    pub fn record_at(&self, position: Position) -> Result<Record, StoreFault> {
         let known = self.known().clone();
-        let record = match record_at(&known, position)? {
+        let record = match record_in(&known, position)? {
             Some(record) => Some(record),
             // The record may be the first of a newer segment.
             None => {
                 let present = segments(&self.directory)?;
                 self.known().clone_from(&present);
-                record_at(&present, position)?
+                record_in(&present, position)?
             }
         };
         record.ok_or_else(|| self.mismatch(position))
@@ -40,7 +47,8 @@ impl JournalReader {
 
     /// Returns the fault for a record at `position` that differs from the record that the tables
     /// name.
-    pub(in crate::embedded) fn mismatch(&self, position: Position) -> StoreFault {
+    #[must_use]
+    pub fn mismatch(&self, position: Position) -> StoreFault {
         StoreFault::Damaged {
             path: self.directory.clone(),
             offset: position,

@@ -8,7 +8,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use web::OutOfScope;
 
-use crate::patterns::name::PatternName;
+use crate::pattern_name::PatternName;
 use crate::skipped_by::SkippedBy;
 
 /// The reason why a URL was not visited, or why a visit ended as it did.

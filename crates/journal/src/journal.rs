@@ -18,16 +18,6 @@
 //!
 //! Lock order: `tail` before the locks of the group commit.
 
-pub(super) mod follower;
-pub(super) mod frame;
-mod group_commit;
-pub(super) mod history;
-mod mark;
-mod read_ahead;
-pub(super) mod reader;
-pub mod record;
-pub(super) mod segment;
-
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -36,11 +26,12 @@ use disk::{Disk, DiskErrorKind, DiskFile};
 use neardup::HashKey;
 use tokio::sync::oneshot;
 
-use self::frame::{Position, encode};
-use self::group_commit::{GroupCommit, Role, State, StdLocks};
-use self::record::Record;
-use self::segment::{HEADER_BYTES, Replay, header, records_behind, segments, sound_length};
 use crate::fault::StoreFault;
+use crate::frame::{Position, encode};
+use crate::group_commit::{GroupCommit, Role, State, StdLocks};
+use crate::mark;
+use crate::record::Record;
+use crate::segment::{HEADER_BYTES, Replay, header, records_behind, segments, sound_length};
 
 /// Length at which a segment is full and the next one begins.
 pub const SEGMENT_BYTES: u64 = 64 << 20;
@@ -151,14 +142,20 @@ impl Journal {
     }
 
     /// Appends a record like [`Journal::append`], and returns the span of its frame.
-    pub(super) fn append_at(&self, record: &Record) -> Result<Range<Position>, StoreFault> {
+    ///
+    /// # Errors
+    /// The errors of [`Journal::append`].
+    pub fn append_at(&self, record: &Record) -> Result<Range<Position>, StoreFault> {
         let frame = encode(record);
         let end = self.append_frame(&frame)?;
         Ok(end - frame.len() as u64..end)
     }
 
     /// Appends a record that is already a frame, like [`Journal::append`].
-    pub(super) fn append_frame(&self, frame: &[u8]) -> Result<Position, StoreFault> {
+    ///
+    /// # Errors
+    /// The errors of [`Journal::append`].
+    pub fn append_frame(&self, frame: &[u8]) -> Result<Position, StoreFault> {
         let mut tail = self.tail();
         self.commit.check_writable()?;
         if tail.length >= self.segment_bytes {

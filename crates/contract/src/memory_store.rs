@@ -11,21 +11,16 @@ mod queue;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
+use journal::{DiscoveredUrl, Robots, StoreFault, UrlHarvest, VisitRecord};
 use neardup::HashKey;
+use store::{
+    ArchivePlace, Durable, EarlierCrawls, Frontier, FrontierRules, HostMemory, Lease, LeaseFilter,
+    LikenessRules, Settlement, Standing, Supply,
+};
 use web::{Host, Pace, PageUrl, Timestamp};
 
 use self::near_dup::Index;
 use self::queue::Queue;
-use crate::discovered_url::DiscoveredUrl;
-use crate::embedded::earlier::EarlierCrawls;
-use crate::fault::StoreFault;
-use crate::frontier::{
-    ArchivePlace, Durable, Frontier, FrontierRules, Lease, LeaseFilter, Settlement, Standing,
-    Supply,
-};
-use crate::harvest::UrlHarvest;
-use crate::host_memory::{HostMemory, Robots};
-use crate::rules::LikenessRules;
 
 /// The memory of a crawl that ends with the process.
 pub struct MemoryStore {

@@ -1,10 +1,10 @@
 //! Claims, and URLs that are discovered while claimed, in the store without a disk.
 
+use journal::DiscoveredUrl;
+use store::Lease;
 use web::PageUrl;
 
 use super::queue::Queue;
-use crate::discovered_url::DiscoveredUrl;
-use crate::frontier::Lease;
 
 impl Queue {
     pub(super) fn claim(&mut self, lease: &Lease, url: &PageUrl) -> bool {

@@ -5,15 +5,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use journal::{Page, StoreFault};
 use neardup::{HashKey, Likeness, PageSignature, SignatureIndex};
+use store::{
+    Decision, EarlierCrawls, Held, Known, LikenessRules, NearDupIndex, Original, Originals,
+    PageRef, RetainedDuplicate, RetainedEntry, Verdict,
+};
 use web::{PageUrl, UrlKey};
 
 use super::{MemoryStore, State};
-use crate::embedded::earlier::EarlierCrawls;
-use crate::fault::StoreFault;
-use crate::known::{Decision, Held, Known, Originals, PageRef, RetainedEntry};
-use crate::near_dup::{NearDupIndex, Original, Page, RetainedDuplicate, Verdict};
-use crate::rules::LikenessRules;
 
 /// The known pages.
 pub(super) struct Index {

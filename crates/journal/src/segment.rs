@@ -24,21 +24,21 @@ use std::path::{Path, PathBuf};
 
 use neardup::HashKey;
 
-use super::frame::{FRAME_HEAD_BYTES, Position, head_of, whole_frame};
-use super::mark;
-use super::record::{self, Record};
 use crate::fault::StoreFault;
+use crate::frame::{FRAME_HEAD_BYTES, Position, head_of, whole_frame};
+use crate::mark;
+use crate::record::{self, Record};
 
 /// The format version of this module, of frames, and of [`Record`].
 pub const FORMAT: u16 = 14;
 /// Maximum length of a record in bytes; a longer length field is damage.
 const MAX_RECORD_BYTES: u32 = 128 << 20;
 const MAGIC: &[u8; 8] = b"CRWLJRNL";
-pub(in crate::embedded) const HEADER_BYTES: usize = 36;
+pub(crate) const HEADER_BYTES: usize = 36;
 const MARK_PAYLOAD: u32 = 8;
 
 /// Returns the header of a segment.
-pub(in crate::embedded) fn header(key: HashKey, base: Position) -> [u8; HEADER_BYTES] {
+pub(crate) fn header(key: HashKey, base: Position) -> [u8; HEADER_BYTES] {
     let mut header = [0; HEADER_BYTES];
     header[..8].copy_from_slice(MAGIC);
     header[8..10].copy_from_slice(&FORMAT.to_le_bytes());
@@ -94,9 +94,10 @@ fn is_whole(header: &[u8; HEADER_BYTES]) -> bool {
 }
 
 /// Returns the base position and the path of each segment, ascending.
-pub(in crate::embedded) fn segments(
-    directory: &Path,
-) -> Result<Vec<(Position, PathBuf)>, StoreFault> {
+///
+/// # Errors
+/// [`StoreFault::File`] if the directory cannot be read.
+pub fn segments(directory: &Path) -> Result<Vec<(Position, PathBuf)>, StoreFault> {
     let mut found = Vec::new();
     let listing = std::fs::read_dir(directory).map_err(StoreFault::file("list", directory))?;
     for item in listing {
@@ -114,7 +115,7 @@ pub(in crate::embedded) fn segments(
 
 /// Returns the length of the last segment's intact part, and its key; no key if even the header is
 /// incomplete.
-pub(in crate::embedded) fn sound_length(
+pub(crate) fn sound_length(
     path: &Path,
     base: Position,
 ) -> Result<(u64, Option<HashKey>), StoreFault> {
@@ -128,7 +129,7 @@ pub(in crate::embedded) fn sound_length(
 
 /// Returns the number of complete records after byte `from` of a segment, where a torn record
 /// begins.
-pub(in crate::embedded) fn records_behind(path: &Path, from: u64) -> std::io::Result<u64> {
+pub(crate) fn records_behind(path: &Path, from: u64) -> std::io::Result<u64> {
     let mut rest = File::open(path)?;
     rest.seek(SeekFrom::Start(from))?;
     let mut bytes = Vec::new();
@@ -155,17 +156,26 @@ pub struct TornTail {
     pub records: u64,
 }
 
-/// Returns the torn end of the journal in `directory`, if it has one.
+/// Returns the length of the journal of the store in `directory` in bytes, a torn end included.
 ///
 /// # Errors
-/// [`StoreFault::Damaged`] if the last segment is damaged; otherwise the operating system's error.
-pub(in crate::embedded) fn torn_tail(directory: &Path) -> Result<Option<TornTail>, StoreFault> {
-    let Some((base, path)) = segments(directory)?.pop() else {
+/// [`StoreFault::File`] if the journal cannot be examined.
+pub fn length(directory: &Path) -> Result<u64, StoreFault> {
+    match segments(&directory.join("journal"))?.last() {
+        Some((base, path)) => Ok(base + length_of(path)?),
+        None => Ok(0),
+    }
+}
+
+/// Returns the torn end of the journal of the store in `directory`, if it has one.
+///
+/// # Errors
+/// [`StoreFault::Damaged`] if more than its end is damaged; otherwise the operating system's error.
+pub fn torn_tail(directory: &Path) -> Result<Option<TornTail>, StoreFault> {
+    let Some((base, path)) = segments(&directory.join("journal"))?.pop() else {
         return Ok(None);
     };
-    let length = std::fs::metadata(&path)
-        .map_err(StoreFault::file("examine", &path))?
-        .len();
+    let length = length_of(&path)?;
     let (sound, _) = sound_length(&path, base)?;
     if sound >= length {
         return Ok(None);
@@ -175,9 +185,14 @@ pub(in crate::embedded) fn torn_tail(directory: &Path) -> Result<Option<TornTail
     Ok(Some(TornTail { bytes, records }))
 }
 
+fn length_of(path: &Path) -> Result<u64, StoreFault> {
+    let metadata = std::fs::metadata(path).map_err(StoreFault::file("examine", path))?;
+    Ok(metadata.len())
+}
+
 /// The meaning of a bad frame: a torn write is possible only at the end of the last segment.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tear {
+pub(crate) enum Tear {
     Allowed,
     Damage,
 }
@@ -189,7 +204,7 @@ impl Tear {
 }
 
 /// One segment, read from the front.
-pub(super) struct Segment {
+pub(crate) struct Segment {
     path: PathBuf,
     base: Position,
     reader: BufReader<File>,
@@ -202,11 +217,11 @@ pub(super) struct Segment {
 }
 
 /// Read-ahead in bytes: large to read a complete segment, small to read one record.
-pub(super) const AHEAD: usize = 256 << 10;
+pub(crate) const AHEAD: usize = 256 << 10;
 const AHEAD_OF_ONE: usize = 4 << 10;
 
 impl Segment {
-    pub(super) fn open(
+    pub(crate) fn open(
         path: &Path,
         base: Position,
         ahead: usize,
@@ -252,32 +267,32 @@ impl Segment {
     }
 
     /// Skips records that are only about signatures from now on.
-    pub(super) fn pass_over_signatures(&mut self) {
+    pub(crate) fn pass_over_signatures(&mut self) {
         self.passes_over_signatures = true;
     }
 
     /// Returns the key of every hash in the journal; `None` if the header is incomplete.
-    pub(super) fn key(&self) -> Option<HashKey> {
+    pub(crate) fn key(&self) -> Option<HashKey> {
         self.key
     }
 
     /// Returns the position of the first byte.
-    pub(super) fn base(&self) -> Position {
+    pub(crate) fn base(&self) -> Position {
         self.base
     }
 
     /// Returns the position of the last record that was read.
-    pub(super) fn begun(&self) -> Position {
+    pub(crate) fn begun(&self) -> Position {
         self.base + self.begun
     }
 
     /// Returns the position after the last record or mark that was read.
-    pub(super) fn position(&self) -> Position {
+    pub(crate) fn position(&self) -> Position {
         self.base + self.offset
     }
 
     /// Takes in everything appended since the segment was opened.
-    pub(super) fn grow(&mut self) -> Result<(), StoreFault> {
+    pub(crate) fn grow(&mut self) -> Result<(), StoreFault> {
         self.length = self.metadata()?.len();
         // Drops what was read ahead: it may end in part of a frame.
         self.seek(self.offset)
@@ -285,7 +300,7 @@ impl Segment {
 
     /// Returns true if the opened file has been renamed or removed, or has lost bytes that were
     /// read.
-    pub(super) fn is_replaced(&self) -> Result<bool, StoreFault> {
+    pub(crate) fn is_replaced(&self) -> Result<bool, StoreFault> {
         let named = match std::fs::metadata(&self.path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(true),
             named => named.map_err(StoreFault::file("examine", &self.path))?,
@@ -301,7 +316,7 @@ impl Segment {
     }
 
     /// Continues at this offset of the segment, where a frame begins.
-    pub(super) fn seek(&mut self, offset: u64) -> Result<(), StoreFault> {
+    pub(crate) fn seek(&mut self, offset: u64) -> Result<(), StoreFault> {
         self.reader
             .seek(SeekFrom::Start(offset))
             .map_err(StoreFault::file("read", &self.path))?;
@@ -311,7 +326,7 @@ impl Segment {
 
     /// Returns the next record, skipping marks; `None` at the end, or before a torn write if torn
     /// writes are allowed.
-    pub(super) fn next(&mut self, tear: Tear) -> Result<Option<Record>, StoreFault> {
+    pub(crate) fn next(&mut self, tear: Tear) -> Result<Option<Record>, StoreFault> {
         loop {
             let left = self.length.saturating_sub(self.offset);
             if left == 0 {
@@ -391,7 +406,7 @@ impl Segment {
         Ok(None)
     }
 
-    pub(super) fn damaged(&self, what: &str) -> StoreFault {
+    pub(crate) fn damaged(&self, what: &str) -> StoreFault {
         StoreFault::Damaged {
             path: self.path.clone(),
             offset: self.offset,
@@ -401,8 +416,11 @@ impl Segment {
 }
 
 /// Returns the record at `position`, a position as returned by [`Replay::next_record`], from a
-/// journal with these ascending `segments`.
-pub(in crate::embedded) fn record_at(
+/// journal with these ascending `segments`; `None` if the journal ends there.
+///
+/// # Errors
+/// [`StoreFault`] if the segment cannot be read, or if no record begins there.
+pub fn record_in(
     segments: &[(Position, PathBuf)],
     position: Position,
 ) -> Result<Option<Record>, StoreFault> {

@@ -6,7 +6,7 @@ use web::{PageUrl, Timestamp};
 
 use crate::discovered_url::DiscoveredUrl;
 use crate::duplicate_rule::DuplicateRule;
-use crate::near_dup::Page;
+use crate::page::Page;
 use crate::reason::Reason;
 use crate::visit_details::VisitDetails;
 

@@ -1,14 +1,15 @@
 //! Frames of the journal: one record each, with checksums. `segment.rs` has the format.
 
-use super::record::Record;
+use crate::record::Record;
 
-pub(super) const FRAME_HEAD_BYTES: usize = 12;
+pub(crate) const FRAME_HEAD_BYTES: usize = 12;
 
 /// A position in the journal: bytes from its beginning.
 pub type Position = u64;
 
 /// Returns a record as a frame.
-pub(in crate::embedded) fn encode(record: &Record) -> Vec<u8> {
+#[must_use]
+pub fn encode(record: &Record) -> Vec<u8> {
     let head = vec![0; FRAME_HEAD_BYTES];
     let mut frame = postcard::to_extend(record, head).expect("encoding to memory cannot fail");
     let payload = &frame[FRAME_HEAD_BYTES..];
@@ -23,7 +24,7 @@ pub(in crate::embedded) fn encode(record: &Record) -> Vec<u8> {
 }
 
 /// Returns the length of the complete frame at the start of `bytes`.
-pub(super) fn whole_frame(bytes: &[u8]) -> Option<usize> {
+pub(crate) fn whole_frame(bytes: &[u8]) -> Option<usize> {
     let (head, rest) = bytes.split_first_chunk()?;
     let (length, checksum) = head_of(head)?;
     let payload = rest.get(..usize::try_from(length).ok()?)?;
@@ -32,7 +33,7 @@ pub(super) fn whole_frame(bytes: &[u8]) -> Option<usize> {
 
 /// Returns the length and the checksum of a frame's payload; `None` if the head's checksum is
 /// wrong.
-pub(super) fn head_of(head: &[u8; FRAME_HEAD_BYTES]) -> Option<(u32, u32)> {
+pub(crate) fn head_of(head: &[u8; FRAME_HEAD_BYTES]) -> Option<(u32, u32)> {
     let field = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| head[at + i]));
     (crc32fast::hash(&head[..8]) == field(8)).then(|| (field(0), field(4)))
 }

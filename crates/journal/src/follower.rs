@@ -8,10 +8,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::frame::Position;
-use super::record::Record;
-use super::segment::{AHEAD, HEADER_BYTES, Segment, Tear, segments};
 use crate::fault::StoreFault;
+use crate::frame::Position;
+use crate::record::Record;
+use crate::segment::{AHEAD, HEADER_BYTES, Segment, Tear, segments};
 
 /// A reader of a journal from its beginning, which continues when more is appended.
 #[doc(alias = "tail")]
@@ -91,7 +91,7 @@ impl JournalFollower {
     }
 
     /// Returns the next record that is not about signatures, and the position at its start, for
-    /// [`record_at`](super::history::record_at); `None` at the current end of the journal.
+    /// [`record_at`](crate::record_at); `None` at the current end of the journal.
     ///
     /// # Errors
     /// [`StoreFault::Damaged`] if a frame is damaged or a segment is missing. Later calls return
