@@ -105,7 +105,7 @@ fn each_page_of_a_foreign_archive_is_extracted() {
         ] {
             let odd = match name {
                 "all.warc.gz" => {
-                    "odd records, read all the same: 10 that share a packed member with others\n"
+                    "records with warnings, still read: 10 that share a packed member with others\n"
                 }
                 _ => "",
             };
@@ -135,7 +135,7 @@ fn each_page_of_a_foreign_archive_is_extracted() {
         assert_eq!((one.output.as_str(), one.code), ("second\n", Some(0)));
         crawl
             .run_command(&["extract", name, "--url", "http://toy.test/nowhere"])
-            .assert_error(2, "holds no page http://toy.test/nowhere");
+            .assert_error(2, "contains no page http://toy.test/nowhere");
     }
 }
 
@@ -181,7 +181,7 @@ fn an_archive_without_a_page_is_reported() {
     ] {
         crawl.write(name, bytes);
         let run = crawl.run_command(&["extract", name]);
-        run.assert_error(2, &format!("{name} holds no page"));
+        run.assert_error(2, &format!("{name} contains no page"));
         assert!(run.errors.contains("\n  help: "), "{run:?}");
     }
 }
@@ -237,7 +237,7 @@ fn archives_of_all_compressions_are_compared_by_their_pages() {
     assert_eq!(
         run.errors,
         "12 documents: 9 repeat an earlier one\n\
-         odd records, read all the same: 10 that share a packed member with others\n"
+         records with warnings, still read: 10 that share a packed member with others\n"
     );
     assert!(
         json_lines(&run.output)
@@ -311,8 +311,8 @@ fn what_was_not_read_whole_is_equal_to_nothing_but_the_same_whole() {
     );
     assert_eq!(pairs, [same], "{run:?}");
     for part in [
-        "3 documents were cut, because they are too long",
-        "2 documents are not whole in the archive, and were taken as equal to nothing",
+        "3 documents were truncated, because they are too long",
+        "2 documents are incomplete in the archive, and count as equal to no other document",
     ] {
         assert!(run.errors.contains(part), "{part}: {run:?}");
     }
@@ -407,7 +407,8 @@ fn only_an_answer_to_get_stands_for_the_page() {
     let index = crawl.run_command(&["index", "proxy.warc"]);
     assert_eq!(index.output.lines().count(), 1, "{index:?}");
     assert!(index.output.contains(" 20261121223010 "), "{index:?}");
-    let counted = "3 captures are not in the index, because they stand for no page";
+    let counted = "3 captures are not pages (responses to HEAD, POST and others, partial content) \
+        and are not in the index";
     assert!(index.errors.contains(counted), "{index:?}");
     let extracted = crawl.run_command(&["extract", "proxy.warc"]);
     assert_eq!(
@@ -420,7 +421,7 @@ fn only_an_answer_to_get_stands_for_the_page() {
         "{compared:?}"
     );
     for run in [&extracted, &compared] {
-        let counted = "3 captures were skipped, because they stand for no page";
+        let counted = "3 captures were skipped, because they are not pages";
         assert_eq!(run.code, Some(0), "{run:?}");
         assert!(run.errors.contains(counted), "{run:?}");
     }

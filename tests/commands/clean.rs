@@ -81,7 +81,7 @@ fn leftovers_are_listed_with_their_size_and_removed_except_cut_visits() {
     );
     assert!(!CUT.iter().any(|path| is_there(&crawl, path)));
     let run = crawl.run_command(&["clean", "crawl", "--format", "table"]);
-    assert_eq!(run.output, "nothing is left over\n");
+    assert_eq!(run.output, "no leftover files\n");
     crawl.is_sound();
 }
 

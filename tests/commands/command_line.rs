@@ -232,7 +232,7 @@ fn the_settings_in_force_have_their_origins() {
         );
     }
 
-    // The table is a file of settings that gives the same settings.
+    // The table is a settings file that gives the same settings.
     let table = crawl.run_command(&["config", "my.toml", "--format", "table"]);
     crawl.write("again.toml", &table.output);
     let again = crawl.run_command(&["config", "again.toml", "--format", "table"]);
@@ -253,9 +253,9 @@ fn the_settings_in_force_have_their_origins() {
         "{of_crawl:?}"
     );
     let nothing = crawl.run_command(&["config", "."]);
-    nothing.assert_error(2, ". holds no crawl");
+    nothing.assert_error(2, ". does not contain a crawl");
     let two = crawl.run_command(&["config", "my.toml", "again.toml"]);
-    two.assert_error(2, "a crawl has one file of settings");
+    two.assert_error(2, "a crawl has only one settings file");
 }
 
 #[test]

@@ -186,7 +186,7 @@ fn a_containment_that_cannot_be_is_refused() {
     for wrong in ["0", "1.5", "NaN"] {
         let run = crawl.run_command(&["dedup", "a.txt", "--containment", wrong]);
         run.assert_error(2, &format!("--containment {wrong}"));
-        assert!(run.errors.contains("lies above 0"), "{run:?}");
+        assert!(run.errors.contains("must be above 0"), "{run:?}");
     }
     let run = crawl.run_command(&["similar", "a.txt", "a.txt", "--containment", "2"]);
     run.assert_error(2, "--containment 2");

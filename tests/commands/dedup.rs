@@ -288,8 +288,7 @@ fn a_full_disk_is_named_with_the_remedy() {
     let run = crawl.run_command_with_file_limit(1, &arguments);
     run.assert_error(1, "cannot use . for temporary files");
     assert!(
-        run.errors
-            .contains(" documents; --temp-dir names another directory"),
+        run.errors.contains(" documents; choose another --temp-dir"),
         "{run:?}"
     );
 }
@@ -372,7 +371,7 @@ fn the_plan_for_the_repository_of_the_paper_has_the_designs_of_the_paper() {
         .run_command(&[&arguments[..], &["--format", "table"]].concat())
         .output;
     assert!(
-        table.contains("20    31–33") && table.contains("> 10 are the fewest tables"),
+        table.contains("20    31–33") && table.contains("> 10 is the minimum number of tables"),
         "{table}"
     );
 }
@@ -472,7 +471,7 @@ fn pairs_exactly_at_the_resemblance_are_found_unless_estimates_decide() {
     assert!((75..225).contains(&found), "{found}");
     assert!(
         estimated.errors.ends_with(
-            "propose 0.991 of the pairs at a resemblance of 0.75; sketches decide with a standard \
+            "find 0.991 of the pairs at a resemblance of 0.75; sketches decide with a standard \
              error of 0.028\n"
         ),
         "{}",
@@ -480,7 +479,7 @@ fn pairs_exactly_at_the_resemblance_are_found_unless_estimates_decide() {
     );
     crawl
         .run_command(&["dedup", "planted.jsonl", "--exact", "on"])
-        .assert_error(2, "--exact on needs a resemblance that decides");
+        .assert_error(2, "--exact on requires --resemblance or --features");
 }
 
 #[test]

@@ -203,7 +203,7 @@ fn a_parquet_file_has_the_rows_of_the_json_lines() {
         "parts/",
         "--resume",
     ]);
-    run.assert_error(2, "its crawler.text is not that of this export");
+    run.assert_error(2, "its crawler.text differs from this export");
 }
 
 fn json(field: &Field) -> Value {
@@ -290,15 +290,15 @@ fn a_file_is_compressed_as_its_name_says() {
     for (arguments, words) in [
         (
             &["--output", "a.jsonl.gz", "--resume"][..],
-            "cannot be continued",
+            "cannot append to",
         ),
         (
             &["--format", "wet", "--output", "a.wet", "--resume"],
-            "cannot be continued",
+            "cannot append to",
         ),
         (
             &["--format", "parquet", "--output", "a.gz"],
-            "a Parquet file is compressed inside",
+            "Parquet is already compressed",
         ),
         (&["--links"], "--text and --links are different tables"),
         (
@@ -317,7 +317,7 @@ fn a_file_is_compressed_as_its_name_says() {
     for option in [&["--markdown"][..], &["--duplicates"], &["--format", "wet"]] {
         crawl
             .run_command(&[&["export", "crawl"], option].concat())
-            .assert_error(2, "is for the texts of pages");
+            .assert_error(2, "requires --text");
     }
 }
 
@@ -363,7 +363,7 @@ fn a_page_that_the_archive_lost_is_named_and_the_others_are_exported() {
     assert!(run.errors.contains(&lost), "{run:?}");
     assert!(
         run.errors
-            .contains("1 pages cannot be read from the archive again: their texts are missing"),
+            .contains("1 archived pages cannot be read: their texts are missing"),
         "{run:?}"
     );
     let left = std::fs::read_to_string(crawl.directory().join("texts")).unwrap();

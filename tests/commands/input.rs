@@ -62,7 +62,7 @@ fn nothing_remains(run: &CommandOutput, reason: &str) {
         .find(|line| line.starts_with("error: "))
         .unwrap_or_default();
     assert!(
-        error.starts_with("error: there is no document to compare: "),
+        error.starts_with("error: no document to compare: "),
         "{run:?}"
     );
     assert!(error.contains(reason), "{reason:?} in {run:?}");
@@ -121,7 +121,8 @@ fn the_fields_of_text_and_id_can_be_named() {
     let run = crawl.run_command(&["dedup", "a.jsonl"]);
     nothing_remains(
         &run,
-        "a.jsonl: line 1 has no \"text\"; it has \"content\", \"url\": --text-field names another",
+        "a.jsonl: line 1 has no \"text\"; it has \"content\", \"url\": choose one with \
+         --text-field",
     );
     let fields = ["--text-field", "content", "--id-field", "url"];
     finds_the_repetition(&crawl.run_command(&[&["dedup", "a.jsonl"], &fields[..]].concat()));
@@ -143,7 +144,10 @@ fn json_that_is_not_an_object_a_line_is_refused_with_the_remedy() {
     crawl.write("array.json", "[\n {\"id\": 1, \"text\": \"one\"}\n]");
     crawl.write("pretty.json", "{\n \"id\": 1,\n \"text\": \"one\"\n}\n");
     let run = crawl.run_command(&["dedup", "array.json"]);
-    nothing_remains(&run, "array.json: a JSON array, not a JSON object a line");
+    nothing_remains(
+        &run,
+        "array.json: a JSON array, not one JSON object per line",
+    );
     let run = crawl.run_command(&["dedup", "pretty.json"]);
     nothing_remains(&run, "pretty.json: a JSON object over several lines");
 }

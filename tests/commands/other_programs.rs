@@ -296,7 +296,7 @@ fn a_dash_is_standard_output_or_refused() {
     run.assert_error(2, "--output - is no file");
     for name in ["a.csv", "a.jsonl.gz"] {
         let run = crawl.run_command(&["dedup", "a.jsonl", "-o", name]);
-        run.assert_error(2, "findings are not written in the format of");
+        run.assert_error(2, "cannot write findings in the format of");
     }
     assert!(!crawl.directory().join("-").exists());
 }

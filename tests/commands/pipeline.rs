@@ -81,7 +81,7 @@ fn an_interrupted_run_continues_behind_the_signatures_that_it_has_written() {
         fs::write(&file, &finished[..kept]).unwrap();
         let unfinished = run(&crawl, "dedup --merge corpus.sig");
         if kept < finished.len() {
-            unfinished.assert_error(2, "corpus.sig is not finished");
+            unfinished.assert_error(2, "corpus.sig is incomplete");
         }
         assert_eq!(run(&crawl, command).output, whole.output, "{kept}");
         assert_eq!(fs::read(&file).unwrap(), finished, "{kept}");
@@ -115,14 +115,14 @@ fn signatures_of_another_corpus_are_refused() {
     ] {
         crawl.write("corpus.jsonl", changed);
         let refused = run(&crawl, command);
-        refused.assert_error(2, "the signatures of another corpus");
+        refused.assert_error(2, "signatures of another corpus");
         assert!(refused.errors.contains(difference), "{refused:?}");
     }
     crawl.write("corpus.jsonl", corpus);
     let refused = run(&crawl, &format!("{command} --resemblance 0.5"));
-    refused.assert_error(2, "were made with other bands");
+    refused.assert_error(2, "were made with different bands");
     let refused = run(&crawl, &format!("{command} --least-words 3"));
-    refused.assert_error(2, "were made with other features");
+    refused.assert_error(2, "were made with different features");
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn an_index_grows_by_each_run_and_keeps_what_one_run_would_keep() {
     );
     other.assert_error(
         2,
-        "the signatures in known.sig were made with other features",
+        "the signatures in known.sig were made with different features",
     );
     assert!(other.errors.contains("the same --features"), "{other:?}");
     run(&crawl, "dedup --merge known.sig").assert_error(2, "known.sig is an index of originals");
@@ -246,9 +246,10 @@ fn an_index_decides_exactly_and_one_without_shingles_is_said_to_estimate() {
         &format!("dedup new.jsonl --against rough.sig {verdict}"),
     );
     assert!(
-        found
-            .errors
-            .contains("rough.sig has no shingles: sketches decide about its documents"),
+        found.errors.contains(
+            "rough.sig does not contain shingles: its documents are compared by \
+                sketches"
+        ),
         "{found:?}"
     );
 }
@@ -377,7 +378,7 @@ fn documents_are_kept_without_the_parts_that_occurred_before() {
     );
     crawl.write("page.txt", "One story.");
     let refused = run(&crawl, "dedup page.txt --unit line --keep kept.txt");
-    refused.assert_error(2, "for JSON lines, Parquet and Arrow only");
+    refused.assert_error(2, "only for JSON lines, Parquet and Arrow");
 }
 
 #[test]
@@ -402,7 +403,7 @@ fn the_report_is_one_page_on_which_ids_are_text() {
         let page = fs::read_to_string(crawl.directory().join("report.html")).unwrap();
         for part in [
             "3 documents: ",
-            "of the same bytes<td>1",
+            "with the same bytes<td>1",
             "&lt;b&gt;original&lt;/b&gt;",
             "Resemblance of near duplicates",
         ] {
@@ -489,7 +490,7 @@ fn nothing_is_kept_of_a_corpus_that_is_not_the_one_that_was_compared() {
         &crawl,
         "dedup corpus.jsonl --keep kept.jsonl --merge whole.sig",
     );
-    refused.assert_error(2, "the signatures of another corpus");
+    refused.assert_error(2, "signatures of another corpus");
     assert!(!crawl.directory().join("kept.jsonl").exists());
     run(&crawl, "dedup --keep kept.jsonl --merge whole.sig").assert_error(2, "<PATH>");
 }
@@ -524,5 +525,5 @@ fn findings_are_a_table_if_their_file_is_named_so() {
         &crawl,
         "dedup corpus.jsonl --unit line --format arrow -o lines.arrow",
     );
-    refused.assert_error(2, "--format arrow is for documents");
+    refused.assert_error(2, "--format arrow supports documents");
 }

@@ -187,7 +187,7 @@ fn files_that_are_no_fingerprints_or_have_the_names_of_others_are_refused() {
     };
     refused(
         &["near.txt", "corpus.fp"],
-        "near.txt is no file of fingerprints",
+        "near.txt is not a file of fingerprints",
     );
     refused(&["new.fp", "missing.fp"], "missing.fp");
     refused(&["new.fp", "corpus.fp", "--shard", "3/2"], "3/2");
@@ -204,13 +204,13 @@ fn files_that_are_no_fingerprints_or_have_the_names_of_others_are_refused() {
     std::fs::copy(theirs, &mine).unwrap();
     refused(
         &["new.fp", "corpus.fp"],
-        "corpus.fp.names does not hold the names",
+        "corpus.fp.names does not contain the names",
     );
     // A name too many.
     std::fs::write(&mine, [&own[..], b"\"more\"\n"].concat()).unwrap();
     refused(
         &["new.fp", "corpus.fp"],
-        "corpus.fp.names does not hold the names",
+        "corpus.fp.names does not contain the names",
     );
     std::fs::remove_file(&mine).unwrap();
     let numbered = crawl.json_lines(&["query", "new.fp", "corpus.fp"]);
@@ -405,8 +405,7 @@ fn an_index_that_cannot_be_used_is_named_with_the_reason() {
     assert_eq!(saved.code, Some(0), "{saved:?}");
     run(&["query", "corpus.fpi"]).assert_error(2, "corpus.fpi is an index");
     run(&["query", "corpus.fpi", "corpus.fp"]).assert_error(2, "corpus.fpi is an index");
-    run(&[&save[..], &["corpus.fp"]].concat())
-        .assert_error(2, "the file of fingerprints that is indexed");
+    run(&[&save[..], &["corpus.fp"]].concat()).assert_error(2, "the file of fingerprints to index");
     run(&[&save[..], &["missing/corpus.fpi"]].concat()).assert_error(2, "missing/corpus.fpi");
     run(&[&save[..], &["a", "-o", "b"]].concat()).assert_error(2, "--output");
     run(&["query", "new.fp", "corpus.fpi", "--distance", "8"]).assert_error(2, "between 0 and 7");
@@ -416,17 +415,17 @@ fn an_index_that_cannot_be_used_is_named_with_the_reason() {
     let path = crawl.directory().join("corpus.fpi");
     let bytes = std::fs::read(&path).unwrap();
     for (changed, code, words) in [
-        (
-            bytes[..bytes.len() - 4_096].to_vec(),
-            2,
-            "has not the length",
-        ),
+        (bytes[..bytes.len() - 4_096].to_vec(), 2, "length differs"),
         (flipped(&bytes, 8), 2, "version 0"),
-        (flipped(&bytes, 20), 2, "its header does not pass the check"),
+        (
+            flipped(&bytes, 20),
+            2,
+            "the checksum of its header is wrong",
+        ),
         (
             flipped(&bytes, 4_096 + 20),
             1,
-            "a block does not pass its check",
+            "the checksum of a block is wrong",
         ),
     ] {
         std::fs::write(&path, changed).unwrap();

@@ -180,7 +180,7 @@ fn a_store_is_shown_in_a_browser_which_gives_no_orders() {
     let browser = Browser::at(&mut serving);
     let overview = browser.get("/").text();
     assert!(overview.contains("one.test"), "{overview}");
-    let fates = format!("Fates of {} URLs", visits - 1);
+    let fates = format!("Verdicts of {} URLs", visits - 1);
     assert!(overview.contains(&fates), "{overview}");
     // A visit that a node adds is shown soon.
     postgres.query(
@@ -188,9 +188,12 @@ fn a_store_is_shown_in_a_browser_which_gives_no_orders() {
         "INSERT INTO journal (bucket, term, kind, page, record) \
          SELECT bucket, term, kind, page, record FROM hidden",
     );
-    browser.wait_for("/", &format!("Fates of {visits} URLs"));
+    browser.wait_for("/", &format!("Verdicts of {visits} URLs"));
     let controls = browser.get("/controls").text();
-    assert!(controls.contains("only read here"), "{controls}");
+    assert!(
+        controls.contains("the dashboard only reads it"),
+        "{controls}"
+    );
     serving.interrupt();
     let run = serving.end();
     assert_eq!(run.code, Some(0), "{run:?}");
@@ -285,7 +288,7 @@ fn the_directory_of_a_node_is_checked_with_its_store_only() {
     let run = crawl.run_command(&["verify", "crawl"]);
     run.assert_error(2, "crawl is the directory of node n1 of a shared crawl");
     let run = crawl.run_command(&["verify", "crawl", "--store", &store]);
-    run.assert_error(2, "crawl is no directory of a node of this crawl");
+    run.assert_error(2, "crawl is not the directory of a node of this crawl");
     let run = crawl.run_command(&["import", "crawl", "--store", &store]);
     run.assert_error(2, "crawl is the directory of node n1");
 }
@@ -323,7 +326,7 @@ fn an_import_is_made_once_and_into_an_empty_store_only() {
     let rows = postgres.query(&store, "SELECT count(*) FROM journal");
     let (_server, other) = crawled();
     let run = other.run_command(&["import", "crawl", "--store", &store]);
-    run.assert_error(2, "holds a crawl already");
+    run.assert_error(2, "already contains a crawl");
     assert_eq!(postgres.query(&store, "SELECT count(*) FROM journal"), rows);
 }
 
@@ -350,7 +353,7 @@ fn a_crawl_that_cannot_be_shared_is_not_imported_and_leaves_the_store_empty() {
     }
     let crawl = Crawl::bare();
     let run = crawl.run_command(&["status", "--store", &store]);
-    run.assert_error(2, "holds no crawl");
+    run.assert_error(2, "does not contain a crawl");
 }
 
 #[test]
@@ -411,11 +414,11 @@ fn a_wrong_store_is_refused_with_one_line_that_has_no_password() {
     let stores = [
         (
             "mysql://user:pa55word@db.test/web".to_owned(),
-            "is not a URL of a PostgreSQL",
+            "is not the URL of a PostgreSQL",
         ),
         (
             "user:pa55word@db.test/web".to_owned(),
-            "is not a URL of a PostgreSQL",
+            "is not the URL of a PostgreSQL",
         ),
         (
             format!("postgres://postgres:{secret}@127.0.0.1:1/web"),
@@ -427,17 +430,17 @@ fn a_wrong_store_is_refused_with_one_line_that_has_no_password() {
         ),
         (
             format!("postgres://nobody:{secret}@127.0.0.1:{port}/postgres"),
-            "refuses the user or the password",
+            "rejected the user or the password",
         ),
         (
             format!("postgres://locked:{secret}@127.0.0.1:{port}/postgres"),
-            "refuses the user or the password",
+            "rejected the user or the password",
         ),
         (
             format!("postgres://postgres:{secret}@127.0.0.1:{port}/postgres?sslmode=require"),
             "no TLS with",
         ),
-        (empty, "holds no crawl"),
+        (empty, "does not contain a crawl"),
         (
             newer,
             "was written by a later version of this program (migration 999)",
@@ -468,18 +471,18 @@ fn a_command_reads_one_crawl_a_directory_or_a_store() {
         let run = crawl.run_command(&[command, "crawl", "--store", store]);
         run.assert_error(2, "cannot be used with");
         let run = crawl.run_command(&[command]);
-        run.assert_error(2, "no crawl is named: DIR or --store URL");
+        run.assert_error(2, "no crawl given: DIR or --store URL");
     }
     for command in ["why", "similar"] {
         let url = "http://one.test/";
         let run = crawl.run_command(&[command, "crawl", url, "--store", store]);
         run.assert_error(2, "cannot be used with");
         let run = crawl.run_command(&[command, url]);
-        run.assert_error(2, "no crawl is named: DIR or --store URL");
+        run.assert_error(2, "no crawl given: DIR or --store URL");
         let run = crawl.run_command(&[command]);
-        run.assert_error(2, "neither a crawl nor a page is named");
+        run.assert_error(2, "no crawl and no page given");
     }
     crawl
         .run_command(&["nodes"])
-        .assert_error(2, "no store is named");
+        .assert_error(2, "no store given");
 }

@@ -151,7 +151,7 @@ fn each_url_that_was_seen_and_not_visited_is_listed_once_and_counted_in_the_summ
     let reason = why["reason"].as_str().unwrap();
     assert!(
         reason.contains(&format!(
-            "{twin} links to it, which was left out as a duplicate"
+            "linked from {twin}, a duplicate that was not archived"
         )),
         "{why}"
     );

@@ -221,7 +221,7 @@ fn a_closed_pattern_is_reported_and_its_urls_are_visited_once_it_is_reopened() {
 
     crawl
         .run_command(&["patterns", "crawl", "--reopen", "shop.test/nothing"])
-        .assert_error(2, "is no pattern of this crawl");
+        .assert_error(2, "is not a URL pattern of this crawl");
     renewed.store(true, Ordering::Relaxed);
     let reopened = crawl.run_command(&["patterns", "crawl", "--reopen", pattern]);
     assert_eq!(reopened.code, Some(0), "{reopened:?}");
@@ -259,7 +259,7 @@ fn a_line_of_control_toml_reopens_a_pattern_once() {
     let run = crawl.run();
     for sentence in [
         &format!("shop.test/item/{{n}} is open again, and {left_out} URLs wait"),
-        "shop.test/nothing is no pattern of this crawl",
+        "shop.test/nothing is not a URL pattern of this crawl",
     ] {
         assert!(run.errors.contains(sentence), "{run:?}");
     }
@@ -355,7 +355,7 @@ fn why_names_the_trap_rule_of_a_link() {
         ),
         (
             "http://b.site.test/".to_owned(),
-            "(--max-hosts-per-domain 1;",
+            "has reached --max-hosts-per-domain 1 (",
         ),
     ] {
         let why = crawl.run_command(&["why", "crawl", &url]).json();

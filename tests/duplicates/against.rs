@@ -251,8 +251,8 @@ fn unusable_earlier_crawls_are_refused_before_anything_is_written() {
         );
     };
     refused("missing", &[], "missing does not exist");
-    refused("file.txt", &[], "file.txt holds no crawl");
-    refused(".", &[], ". holds no crawl");
+    refused("file.txt", &[], "file.txt does not contain a crawl");
+    refused(".", &[], ". does not contain a crawl");
     refused(
         &good,
         &["--hash-key", "00000000000000aa"],
@@ -262,7 +262,7 @@ fn unusable_earlier_crawls_are_refused_before_anything_is_written() {
     refused(&good, &["--main-content", "off"], "--main-content on");
     first
         .run_with(&["--against", &good])
-        .assert_error(2, "is this crawl itself");
+        .assert_error(2, "is the same crawl");
 
     // The process that has it open holds its lock.
     let lock = std::fs::File::open(first.out().join("state/lock")).unwrap();

@@ -357,7 +357,7 @@ fn crawls_that_cannot_be_compared_are_refused_with_the_reason() {
         .assert_error(2, "nowhere does not exist");
     first
         .run_command(&["changes", &out, "."])
-        .assert_error(2, ". holds no crawl");
+        .assert_error(2, ". does not contain a crawl");
     first
         .run_command(&["changes", &out])
         .assert_error(2, "<NEW>");

@@ -89,7 +89,7 @@ fn a_crawl_whose_clock_was_a_day_ahead_continues_at_once_with_a_warning() {
         let warnings = run
             .errors
             .lines()
-            .filter(|line| line.contains("behind the last session's"));
+            .filter(|line| line.contains("behind the last run"));
         let warnings: Vec<&str> = warnings.collect();
         assert_eq!(warnings.len(), 1, "{run:?}");
         assert!(
@@ -97,9 +97,9 @@ fn a_crawl_whose_clock_was_a_day_ahead_continues_at_once_with_a_warning() {
             "{warnings:?}"
         );
         let log = std::fs::read_to_string(crawl.out().join("crawl.log")).unwrap();
-        assert_eq!(log.matches("behind the last session's").count(), 1);
+        assert_eq!(log.matches("behind the last run").count(), 1);
         crawl.is_sound();
         // The next run does not report it again.
-        assert!(!crawl.run().errors.contains("behind the last session's"));
+        assert!(!crawl.run().errors.contains("behind the last run"));
     }
 }

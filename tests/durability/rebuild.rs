@@ -170,9 +170,10 @@ fn existing_tables_are_kept_beside_the_new_ones() {
 fn a_missing_journal_is_rebuilt_from_the_archive() {
     let half = half(&[]);
     fs::remove_dir_all(half.crawl.out().join("state/journal")).unwrap();
-    half.crawl
-        .run()
-        .assert_error(2, "crawl/archive holds an archive whose state is gone");
+    half.crawl.run().assert_error(
+        2,
+        "crawl/archive contains an archive, but its state is missing",
+    );
     half.is_rebuilt(&["--hash-key", KEY], "archive");
 }
 

@@ -170,7 +170,7 @@ fn a_host_that_is_down_is_set_aside_and_the_same_command_asks_it_again() {
         .json();
     assert_eq!(status["unreachable"], 5);
     let cause = status["unreachable_hosts"]["down.test"].as_str().unwrap();
-    let waits = format!("it waits, and its host is down ({cause}); the next run requests it");
+    let waits = format!("still queued, and its host is down ({cause}); the next run requests it");
     let skipped = crawl.json_lines(&["skipped", "crawl", "--format", "json"]);
     assert_eq!(skipped.len(), 5, "{skipped:?}");
     for line in skipped {

@@ -59,7 +59,7 @@ fn others_who_can_read_the_file_and_a_login_for_all_hosts_are_warned_of() {
     assert!(run.errors.contains("`chmod 600` it"), "{run:?}");
     assert!(
         run.errors
-            .contains("the default login of logins is not used"),
+            .contains("the default entry of logins is not used"),
         "{run:?}"
     );
     assert!(!server.log().request_heads(OWN).contains("Basic"));

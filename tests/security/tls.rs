@@ -71,7 +71,7 @@ fn an_insecure_host_is_archived_with_a_warning_and_the_archive_says_so() {
     );
     assert!(
         run.errors
-            .contains("certificates of secure.test are NOT CHECKED"),
+            .contains("certificates of secure.test are NOT VERIFIED"),
         "{run:?}"
     );
     let reason = crawl.row(&server.url("other.test", "/"))["reason"].clone();

@@ -140,7 +140,7 @@ fn order<T>(
     let options = assembly::store_options(&settings, earlier, &machine::clock(), &disk)?;
     let store = EmbeddedStore::open(&state, &options).map_err(|error| match error {
         StoreFault::InUse { .. } => CliError::of_usage(&error).with_remedy(format!(
-            "the running crawl obeys within seconds if you write `{line}` into {}",
+            "to change the running crawl, write `{line}` into {}; it takes effect within seconds",
             directory.join(CONTROL).display()
         )),
         error => error.into(),

@@ -77,7 +77,7 @@ enum FileState {
 impl FileState {
     fn of(path: &Path) -> Self {
         if std::fs::metadata(path).is_ok_and(|file| file.len() > MAX_BYTES) {
-            return Self::Unreadable(format!("it has more than {MAX_BYTES} bytes"));
+            return Self::Unreadable(format!("it exceeds {MAX_BYTES} bytes"));
         }
         match std::fs::read_to_string(path) {
             Ok(text) => Self::Text(text),
@@ -127,7 +127,7 @@ impl ControlWatch {
         let path = directory.join(CONTROL);
         let found = FileState::of(&path);
         found.overrides().map_err(|what| {
-            let remedy = "correct or remove it; config/control.toml documents its keys";
+            let remedy = "correct or remove it; its keys are documented in config/control.toml";
             usage(format!("{}: {what}", path.display())).with_remedy(remedy)
         })?;
         Ok(Self {
@@ -171,7 +171,7 @@ impl ControlWatch {
                 continue;
             }
             if let Err(error) = self.carry_out_orders(&context, &store).await {
-                tracing::error!(%error, "the orders of {CONTROL} cannot be carried out");
+                tracing::error!(%error, "cannot apply the one-time actions of {CONTROL}");
             }
         }
     }
@@ -212,7 +212,10 @@ impl ControlWatch {
             Ok(overrides) => self.apply(context, overrides),
             Err(wrong) => {
                 self.refused = true;
-                tracing::warn!("{CONTROL} is not obeyed, and what was in force stays so: {wrong}");
+                tracing::warn!(
+                    "{CONTROL} is invalid and was not applied; the previous settings \
+                    stay in effect: {wrong}"
+                );
             }
         }
         is_right
@@ -226,7 +229,7 @@ impl ControlWatch {
         self.keep(context, BTreeSet::new());
         if is_new {
             // Logged after the change, so that readers of the line can rely on it.
-            tracing::warn!("{CONTROL} is obeyed: {described}");
+            tracing::warn!("{CONTROL} applied: {described}");
         }
     }
 
@@ -247,7 +250,7 @@ impl ControlWatch {
             .replace(text, &context.overrides.current());
         record.carried_out.extend(carried_out);
         if let Err(error) = record.keep(&state, &SystemDisk) {
-            tracing::warn!(%error, "what {CONTROL} has changed cannot be kept for other commands");
+            tracing::warn!(%error, "cannot record the changes of {CONTROL} for other commands");
         }
     }
 }

@@ -27,9 +27,9 @@ pub(crate) fn node_mark(directory: &Path) -> Result<Option<NodeMark>, CliError> 
     NodeMark::read(&state(directory)).map_err(|error| {
         let shown = directory.display();
         usage(format!(
-            "{shown} belongs to a node of a shared crawl; its mark cannot be read: {error}"
+            "{shown} belongs to a node of a shared crawl, but its node file is unreadable: {error}"
         ))
-        .with_remedy("choose another --out; the archive in it is as it was")
+        .with_remedy("choose another --out; its archive is unchanged")
     })
 }
 
@@ -77,7 +77,7 @@ pub(crate) fn warn_of_unread(directory: &Path, reads_arc: bool) -> std::io::Resu
     for (path, reason) in &unread {
         let path = path.display().to_string();
         say(&format!(
-            "warning: {} is not read: {reason}",
+            "warning: {} is skipped: {reason}",
             printable(&path)
         ));
     }
@@ -100,14 +100,12 @@ fn unread_reason(path: &Path) -> Option<&'static str> {
         extensions.any(|extension| wanted.contains(&extension))
     };
     match () {
-        () if has(&["arc"]) => {
-            Some("it is an ARC file; `warcio recompress` makes a WARC file of it")
-        }
+        () if has(&["arc"]) => Some("it is an ARC file; convert it with `warcio recompress`"),
         () if has(&["wacz"]) => {
-            Some("it is a package; unzip it, and take the files in its archive/")
+            Some("it is a WACZ package; unzip it, and use the files in its archive/")
         }
         () if has(&["wet", "wat"]) => {
-            Some("it has texts or notes about pages, and not the pages; `crawler extract` reads it")
+            Some("it contains only texts or notes about pages; `crawler extract` reads it")
         }
         () if extensions.any(|extension| extension == "warc") => {
             Some("the names of archives end in .warc.gz, .warc.zst or .warc; rename it")
@@ -145,7 +143,7 @@ pub(crate) fn quarantine_path(path: &Path, what: &str, now: Timestamp) -> PathBu
 /// Returns the remedy for a damaged journal.
 pub(crate) fn rebuild(directory: &Path) -> String {
     format!(
-        "`crawler rebuild {}` makes it again, from what is left of it and from the archive",
+        "rebuild it from its remaining part and the archive with `crawler rebuild {}`",
         pasted(directory)
     )
 }
@@ -154,9 +152,9 @@ pub(crate) fn rebuild(directory: &Path) -> String {
 pub(crate) fn rebuild_from_archive(directory: &Path) -> String {
     let directory = pasted(directory);
     format!(
-        "nothing was changed; put back the journal that belongs to this archive, or `crawler \
-         rebuild {directory}` makes it again from what is left of it and from the archive, and \
-         `crawler rebuild {directory} --from-archive` from the archive alone"
+        "nothing was changed; restore the journal that belongs to this archive, or rebuild it with \
+         `crawler rebuild {directory}` (from its remaining part and the archive) or `crawler \
+         rebuild {directory} --from-archive` (only from the archive)"
     )
 }
 
@@ -197,8 +195,8 @@ pub(crate) fn cli_error(error: &StoreFault) -> CliError {
         StoreFault::Format { path, .. } => {
             let directory = path.ancestors().nth(3).unwrap_or(path);
             fault(error).with_remedy(format!(
-                "`crawler rebuild {} --from-archive` makes the journal of this program from the \
-                 archive",
+                "`crawler rebuild {} --from-archive` rebuilds the journal in the current format \
+                 from the archive",
                 pasted(directory)
             ))
         }
@@ -216,7 +214,7 @@ pub(crate) fn in_use(error: &StoreFault) -> CliError {
         _ => "interrupt it".to_owned(),
     };
     CliError::of_usage(error).with_remedy(format!(
-        "wait until it ends, or {interrupt}; status, export and why work meanwhile"
+        "wait until it ends, or {interrupt}; status, export and why also work while it runs"
     ))
 }
 
@@ -234,8 +232,8 @@ pub(crate) fn refuse_node(directory: &Path) -> Result<(), CliError> {
     let (shown, node) = (directory.display(), mark.node);
     let what = format!("{shown} is the directory of node {node} of a shared crawl");
     Err(usage(what).with_remedy(format!(
-        "name the store of the crawl in its place (--store URL); `crawler verify {} --store URL` \
-         checks this directory, and its files in archive/ can be named one by one",
+        "give the store of the crawl instead (--store URL); check this directory with `crawler \
+         verify {} --store URL`; the files in its archive/ can be given one by one",
         pasted(directory)
     )))
 }
@@ -247,10 +245,10 @@ pub(crate) fn any_state_of(directory: &Path) -> Result<PathBuf, CliError> {
         return Ok(state);
     }
     let what = match directory.exists() {
-        true => "holds no crawl",
+        true => "does not contain a crawl",
         false => "does not exist",
     };
-    let remedy = "name the directory that was given to --out (crawl/ by default)";
+    let remedy = "give the directory that was given to --out (crawl/ by default)";
     Err(usage(format!("{} {what}", directory.display())).with_remedy(remedy))
 }
 

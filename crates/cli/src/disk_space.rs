@@ -47,7 +47,10 @@ fn reserve(disk: &Arc<dyn Disk>, state: &Path, low_water: u64) -> io::Result<Opt
     let needed = RESERVE_BYTES.saturating_add(low_water);
     let limited = reserve.is_spent() && disk.free_room(state).is_some_and(|free| free >= needed);
     if limited {
-        tracing::info!("files may not grow as large as the reserve: the crawl does without");
+        tracing::info!(
+            "the file size limit is below the reserve: the crawl runs without a \
+            reserve"
+        );
     }
     Ok((!limited).then(|| Arc::new(reserve)))
 }
@@ -95,8 +98,8 @@ impl<'s> DiskFullRetry<'s> {
             error.warn();
             let out = printable(&self.settings.out.display().to_string());
             say(&format!(
-                "the disk is full where {out} is: make room, and the crawl starts by itself (it \
-                 waits {patience:?})"
+                "the disk of {out} is full: free some space, and the crawl starts automatically \
+                 (it waits {patience:?})"
             ));
         }
         let began = *self.waited.get_or_insert_with(Instant::now);
@@ -149,9 +152,9 @@ mod tests {
         };
         // ENOSPC, EROFS, EIO, EACCES
         for (number, code, words) in [
-            (28, "code: 1", "make room"),
-            (30, "code: 1", "mounted for writing"),
-            (5, "code: 1", "mend the disk"),
+            (28, "code: 1", "free some space"),
+            (30, "code: 1", "for writing"),
+            (5, "code: 1", "repair the disk"),
             (13, "code: 2", "monday/crawl.log"),
         ] {
             let error = shown(number);

@@ -36,8 +36,8 @@ const SEEDS: &str = "topic-seeds.json";
 const WORDS: &str = "topic-words.json";
 
 /// Warning for a crawl that is rebuilt without its topic.
-const WITHOUT_TOPIC: &str = "warning: without its topic, the links of archived pages go first, in \
-                             the order in which they were found";
+const WITHOUT_TOPIC: &str = "warning: without its topic, links are followed in the order in which \
+    they were found";
 
 /// The topic that a crawl began with. A topic of the seeds is made from the seeds read so far.
 #[derive(Debug)]
@@ -322,7 +322,7 @@ fn catch_up(
             }
             Ok(_) => {}
             Err(trouble) => say(&format!(
-                "warning: the topic does without the seed {url}: {}",
+                "warning: the seed {url} is not used for the topic: {}",
                 printable(&trouble)
             )),
         }
@@ -342,8 +342,8 @@ fn refuse_change(directory: &Path, was: &TopicChoice) -> CliError {
         options if options.is_empty() => "without a topic".to_owned(),
         options => format!("with {options}"),
     };
-    let remedy = "leave out --topic, --topic-file and --topic-of-seeds to continue it, or choose \
-                  another --out";
+    let remedy = "omit --topic, --topic-file and --topic-of-seeds to continue it, or choose \
+        another --out";
     usage(format!("the crawl in {shown} was begun {was}")).with_remedy(remedy)
 }
 
@@ -356,6 +356,6 @@ fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<T>, CliError
     let read = serde_json::from_slice(&text);
     read.map(Some).map_err(|error| {
         let what = format!("cannot read {}: {error}", path.display());
-        fault(&io::Error::other(what)).with_remedy("remove it, and it is made again")
+        fault(&io::Error::other(what)).with_remedy("remove it; it will be rebuilt")
     })
 }

@@ -88,8 +88,8 @@ pub(crate) fn reservation(limits: &BTreeMap<&'static str, CutSum>) -> Option<Str
     }
     match (links, parts) {
         (0, 0) => None,
-        (0, 1) => Some("1 page was not read to its end".to_owned()),
-        (0, parts) => Some(format!("{parts} pages were not read to their end")),
+        (0, 1) => Some("1 page was not read completely".to_owned()),
+        (0, parts) => Some(format!("{parts} pages were not read completely")),
         (1, _) => Some("1 link was not read".to_owned()),
         (links, _) => Some(format!("{links} links were not read")),
     }

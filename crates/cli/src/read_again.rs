@@ -41,7 +41,7 @@ pub(crate) struct DuplicateText {
 
 /// Pages of the archive could not be read.
 #[derive(Debug, thiserror::Error)]
-#[error("{0} pages cannot be read from the archive again: {1}")]
+#[error("{0} archived pages cannot be read: {1}")]
 struct UnreadPages(u64, &'static str);
 
 impl ArchivedPages {
@@ -206,12 +206,12 @@ impl ArchivedPages {
         match self.unread.load(Ordering::Relaxed) {
             0 => Ok(()),
             unread => Err(fault(&UnreadPages(unread, consequence))
-                .with_remedy("`crawler verify` says what is wrong with the archive")),
+                .with_remedy("check the archive with `crawler verify`")),
         }
     }
 }
 
 fn place_of(row: &VisitRecord) -> Result<(&str, u64), String> {
     let place = row.warc_file.as_deref().zip(row.warc_offset);
-    place.ok_or_else(|| "the journal does not say where it is".to_owned())
+    place.ok_or_else(|| "the journal does not contain its place".to_owned())
 }

@@ -96,7 +96,7 @@ fn open(
             let aside = crawl_directory::quarantine_path(directory, "unusable", clock.now());
             std::fs::rename(directory, &aside).map_err(cannot)?;
             say(&format!(
-                "warning: {}; it is made again from the archive, and kept in {}",
+                "warning: {}; it is rebuilt from the archive, and the damaged index is kept in {}",
                 printable(&damage.to_string()),
                 aside.display()
             ));
@@ -205,7 +205,7 @@ fn each_page(
             let torn = matches!(damage, ReadFault::TornTail { .. }) && files.last() == Some(path);
             if !torn {
                 say(&format!(
-                    "warning: {}; what stands behind that in this file cannot be searched",
+                    "warning: {}; the rest of this file cannot be searched",
                     printable(&damage.to_string())
                 ));
             }
@@ -363,7 +363,7 @@ pub(crate) fn cli_error_of(error: &IndexFault, crawl: &Path) -> CliError {
         IndexFault::Missing { .. }
         | IndexFault::OtherFormat { .. }
         | IndexFault::Damaged { .. } => {
-            format!("`crawler reindex {shown}` makes it again from the archive")
+            format!("rebuild it from the archive with `crawler reindex {shown}`")
         }
         IndexFault::InUse { .. } => "wait until it ends, or interrupt it".to_owned(),
         IndexFault::Io { .. } => disk_error::remedy_of(error, crawl),

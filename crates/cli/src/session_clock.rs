@@ -146,12 +146,12 @@ fn warn_of(jump: Jump) {
     let by = in_words(Duration::from_millis(jump.by.unsigned_abs()));
     if jump.by < 0 {
         tracing::warn!(
-            "the machine's clock was set back by {by}: waits go on as they were, dates follow it"
+            "the system clock was set back by {by}: waits are not affected, dates follow the clock"
         );
     } else {
         tracing::warn!(
-            "the machine's clock went ahead by {by}, or the machine slept: waits go on as they \
-             were, dates follow it"
+            "the system clock went ahead by {by}, or the machine slept: waits are not affected, \
+             dates follow the clock"
         );
     }
 }
@@ -167,7 +167,7 @@ pub(crate) fn difference(here: Timestamp, there: Timestamp) -> Option<String> {
     let side = if here < there { "behind" } else { "ahead of" };
     (by >= LEAST_JUMP).then(|| {
         let by = in_words(by);
-        format!("this machine's clock is {by} {side} the store's, which all nodes go by")
+        format!("this machine's clock is {by} {side} the store's clock, which all nodes use")
     })
 }
 
@@ -175,7 +175,7 @@ pub(crate) fn difference(here: Timestamp, there: Timestamp) -> Option<String> {
 pub(crate) fn warn_if_behind(by: Duration) {
     if by >= LEAST_JUMP {
         let by = in_words(by);
-        tracing::warn!("the clock is {by} behind the last session's: waits are counted from now");
+        tracing::warn!("the clock is {by} behind the last run: waits are counted from now");
     }
 }
 
@@ -239,7 +239,7 @@ mod tests {
             assert_eq!(
                 state.now(after(elapsed)),
                 second(10 * DAY + elapsed),
-                "waits go on"
+                "waits are not affected"
             );
         }
     }

@@ -117,7 +117,7 @@ impl CrawlPlace {
         match self {
             Self::Directory(directory) => format!("{}/archive", shown(directory)),
             Self::Store(directory) => format!(
-                "the archives of all nodes; that of this node is {}/archive",
+                "the archives of all nodes; the archive of this node is {}/archive",
                 shown(directory)
             ),
         }

@@ -180,13 +180,13 @@ impl CaughtUp {
         let names = self.names.join(", ");
         if self.cut_by.is_some() {
             return format!(
-                "{names} let in more than before; the same command goes on looking for it"
+                "{names} widened the scope; the same command continues the search for new links"
             );
         }
         let (links, excluded) = (self.links, self.excluded);
         format!(
-            "{names} let in more than before: links of archived pages queued: {links}, excluded \
-             URLs queued again: {excluded}"
+            "{names} widened the scope: links of archived pages queued: {links}, excluded URLs \
+             requeued: {excluded}"
         )
     }
 }

@@ -40,7 +40,7 @@ pub enum FailedPagesError {
     #[error("{0:?} is not a host, such as example.org")]
     Host(String),
     /// Not a part of a selection.
-    #[error("{0:?} is none of temporary, status=404,5xx, host=example.org and reason=WORDS")]
+    #[error("{0:?} is not valid; use temporary, status=404,5xx, host=example.org or reason=WORDS")]
     Part(String),
 }
 

@@ -21,7 +21,7 @@ use disk::{Disk, DiskFile, clear_draft, draft_of, is_own_file};
 
 /// The existing file is not a beginning of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line} of it is not what this export says")]
+#[error("its line {line} differs from this export")]
 pub struct Differs {
     /// The first line that differs, from 1.
     pub line: u64,
@@ -159,7 +159,7 @@ fn writing(disk: &dyn Disk, path: &Path, whole: Option<File>, bytes: u64) -> io:
     }
     let lock = File::open(&draft)?;
     lock.try_lock().map_err(|_taken| {
-        let reason = format!("another export writes {}", draft.display());
+        let reason = format!("another export is writing {}", draft.display());
         io::Error::new(io::ErrorKind::ResourceBusy, reason)
     })?;
     match whole {

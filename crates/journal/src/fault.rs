@@ -33,8 +33,8 @@ pub enum StoreFault {
     },
     /// The journal is damaged before its end, so nothing after the damage can be trusted.
     #[error(
-        "{} is damaged at byte {offset}: {what}; `crawler rebuild DIR` makes it again from what is \
-         left and from the archive",
+        "{} is damaged at byte {offset}: {what}; rebuild it from its remaining part and the \
+         archive with `crawler rebuild DIR`",
         path.display()
     )]
     Damaged {
@@ -47,7 +47,7 @@ pub enum StoreFault {
     },
     /// The journal was written by another version of the program.
     #[error(
-        "{} was written in format {found}, this program reads format {known}",
+        "{} was written in format {found}, but this program reads format {known}",
         path.display()
     )]
     Format {
@@ -60,8 +60,8 @@ pub enum StoreFault {
     },
     /// The crawl began with another value of a setting that the stored data depends on.
     #[error(
-        "this crawl was begun with {setting} {begun}, not {asked}: go on with {begun}, or choose \
-         another --out"
+        "this crawl was begun with {setting} {begun}, not {asked}: continue with {begun}, or \
+         choose another --out"
     )]
     Setting {
         /// The option's name.
@@ -74,13 +74,13 @@ pub enum StoreFault {
     /// The crawl began with another hash key. Neither key is shown: keys are secrets, and this text
     /// ends in logs.
     #[error(
-        "this crawl was begun with another --hash-key: go on without the option, or choose another \
-         --out"
+        "this crawl was begun with another --hash-key: continue without the option, or choose \
+         another --out"
     )]
     Key,
     /// An earlier crawl cannot count as seen, because its signatures are not comparable with ours.
     #[error(
-        "{} was crawled with {setting} {theirs}, this crawl with {ours}: their pages cannot be \
+        "{} was crawled with {setting} {theirs}, but this crawl with {ours}: their pages cannot be \
          compared",
         path.display()
     )]
@@ -96,8 +96,8 @@ pub enum StoreFault {
     },
     /// Tables with this design would miss near-duplicates.
     #[error(
-        "{tables} tables for fingerprints of {bits} bits that differ in at most {finds} do not \
-         serve a distance of {asked}: 64 bits, that distance, and at most 128 tables are needed"
+        "{tables} tables for {bits}-bit fingerprints within {finds} bits do not support a distance \
+         of {asked}: that distance requires 64 bits and at most 128 tables"
     )]
     Design {
         /// Number of bits of a fingerprint.

@@ -75,7 +75,7 @@ impl<'a> WaitingCall<'a> {
                 node = term.node(),
                 action,
                 why,
-                "the shared store is out of reach: no page is leased until it is back"
+                "the shared store is unreachable: no page is leased until it is back"
             );
         }
         Self(term)

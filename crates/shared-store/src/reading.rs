@@ -36,7 +36,7 @@ pub enum ReadError {
     #[error(transparent)]
     Connect(#[from] ConnectError),
     /// No crawl has begun in the database.
-    #[error("{server} holds no crawl")]
+    #[error("{server} does not contain a crawl")]
     NoCrawl {
         /// The server and the database.
         server: String,
@@ -125,8 +125,8 @@ impl SharedCrawl {
     /// Opens the crawl in the database at `url`, without changing anything there.
     ///
     /// # Errors
-    /// [`ReadError`]: the database cannot be opened, holds no crawl, or holds a crawl of another
-    /// version.
+    /// [`ReadError`]: the database cannot be opened, does not contain a crawl, or holds a crawl of
+    /// another version.
     pub async fn open(url: &str) -> Result<Self, ReadError> {
         let connection = Connection::reach(url).await?;
         let server = server_of(url);

@@ -246,7 +246,9 @@ fn clear(directory: &Path, mark: &NodeMark, options: &StoreOptions) -> Result<()
     let shown = directory.display();
     match found {
         None if EmbeddedStore::exists(directory) => {
-            return Err(shared(format!("{shown} holds a crawl of its own")));
+            return Err(shared(format!(
+                "{shown} contains a crawl that is not shared"
+            )));
         }
         Some(other) if other != *mark => {
             let node = other.node;

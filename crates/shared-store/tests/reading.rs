@@ -396,7 +396,7 @@ async fn an_audit_names_every_kind_of_damage() {
         ("UPDATE term SET pages = 2", "in its columns"),
         (
             "DELETE FROM journal WHERE kind = 1",
-            "its visits are 0 pages",
+            "its visits have 0 pages",
         ),
         ("DELETE FROM signature_log", "which is not admitted"),
         ("UPDATE signature_log SET keys = '{}'", "lacks a key"),

@@ -62,7 +62,7 @@ impl Figures {
         if !reading.read_at.is_some_and(is_fresh) || reading.is_replaced() {
             reading.damage = reading.catch_up(&self.state).err().map(|fault| {
                 let position = reading.position();
-                format!("{fault}. The figures are those of the {position} bytes before.")
+                format!("{fault}. The values cover the {position} bytes before.")
             });
             reading.read_at = Some(now);
         }

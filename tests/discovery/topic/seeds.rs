@@ -255,7 +255,7 @@ fn seeds_without_a_text_leave_a_crawl_without_a_topic_in_which_every_page_is_wan
     for words in [
         "no seed has a text: the crawl has no topic",
         "every page counts as on topic",
-        "begin it anew with other seeds, or define the topic by --topic",
+        "start over with other seeds, or define the topic with --topic",
     ] {
         assert!(told[0].contains(words), "{run:?}");
     }
@@ -286,7 +286,7 @@ fn few_seeds_seeds_with_nothing_in_common_and_too_many_are_warned_of_once_they_w
     for (seeds, expected) in [
         (
             &["/of-many/1", "/gone"][..],
-            "needs at least 3 to tell what they share, got 1",
+            "should have at least 3 examples, got 1",
         ),
         (
             &["/one", "/two", "/three"],
@@ -330,7 +330,7 @@ fn words_and_files_that_are_given_count_beside_the_seeds() {
     let told = warnings(&run);
     assert_eq!(told.len(), 1, "{run:?}");
     assert!(
-        told[0].contains("the topic is only what --topic and --topic-file say"),
+        told[0].contains("the topic is defined only by --topic and --topic-file"),
         "{run:?}"
     );
 }

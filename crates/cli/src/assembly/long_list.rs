@@ -39,7 +39,7 @@ pub(crate) struct ReadList {
     pub(crate) warnings: SeedWarnings,
     /// True if an interrupt or the time limit ended the reading before the end of the list.
     pub(crate) is_cut: bool,
-    /// The user's file, if it was not read to its end.
+    /// The user's file, if it was not read completely.
     pub(crate) unread: Option<PathBuf>,
 }
 

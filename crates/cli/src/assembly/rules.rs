@@ -33,7 +33,7 @@ pub(crate) fn scope(settings: &Settings) -> Result<Scope, CliError> {
         let named = drawn.lines().last().unwrap_or_default();
         let named = named.strip_prefix("error: ").unwrap_or(named);
         let remedy =
-            "regular expressions are those of the Rust crate `regex`: https://docs.rs/regex";
+            "regular expressions use the syntax of the Rust crate `regex`: https://docs.rs/regex";
         usage(format!(
             "--include or --exclude {:?}: {named}",
             error.pattern

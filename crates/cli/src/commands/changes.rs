@@ -73,7 +73,7 @@ impl Changes<'_> {
     fn match_moved(&mut self) {
         let journals = &self.journals;
         let is_page = |side, url| journals.state(side, url).is_some_and(State::is_page);
-        let mut progress = SlowProgress::new("pages looked for under another URL");
+        let mut progress = SlowProgress::new("pages searched under other URLs");
         let (mut by_content, mut by_text) = (HashMap::new(), HashMap::new());
         let gone = journals.pages(Side::Old).into_iter();
         for url in gone.filter(|url| !is_page(Side::New, *url)) {
@@ -174,7 +174,7 @@ impl Changes<'_> {
                 self.write_change(ChangeKind::Changed, &change, out)
             }
             None => {
-                let reason = "a journal does not say which bytes it had";
+                let reason = "a journal does not record its bytes";
                 self.write_with(ChangeKind::Unknown, row, reason.to_owned(), out)
             }
         }
@@ -188,16 +188,16 @@ impl Changes<'_> {
         }
         let (kind, reason) = match self.journals.state(Side::New, url) {
             Some(State::Waiting) => {
-                let reason = "it waits to be visited in the later crawl";
+                let reason = "still queued in the later crawl";
                 (ChangeKind::Unknown, reason.to_owned())
             }
             Some(State::Reached) => {
-                let reason = "the later crawl reached it by the redirect of another URL, and \
-                              tells it under that";
+                let reason = "the later crawl reached it by a redirect, and lists it under the \
+                    redirecting URL";
                 (ChangeKind::Unknown, reason.to_owned())
             }
             _ => {
-                let nothing = || "nothing in the later crawl led to it".to_owned();
+                let nothing = || "not found by the later crawl".to_owned();
                 let because = self.gone_because.remove(&url);
                 (ChangeKind::Gone, because.unwrap_or_else(nothing))
             }
@@ -249,8 +249,8 @@ impl Changes<'_> {
         };
         let capture = |side| self.journals.capture(side, row.url.key());
         let Some((old, new)) = capture(Side::Old).zip(capture(Side::New)) else {
-            let reason = "other bytes; one of the crawls left it out as a near-duplicate, so its \
-                          text is not archived";
+            let reason = "other bytes; a near-duplicate in one of the crawls, so its text is not \
+                archived";
             return without_text(reason.to_owned());
         };
         let old = self.journals.document(&old);
@@ -260,7 +260,7 @@ impl Changes<'_> {
             Err(trouble) => return without_text(format!("its text cannot be read: {trouble}")),
         };
         if old.media == Media::Other || new.media == Media::Other {
-            return without_text("other bytes; it is no text".to_owned());
+            return without_text("other bytes; not a text".to_owned());
         }
         let (mut before, mut now) = (old.text.as_str(), new.text.as_str());
         if before == now {

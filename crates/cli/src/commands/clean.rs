@@ -35,7 +35,7 @@ pub(crate) fn run(args: &CleanArgs) -> Result<(), CliError> {
         for item in &gone {
             item.remove(directory).map_err(|error| {
                 cannot("remove", &directory.join(&item.path), &error).with_remedy(
-                    "the crawl does not need it: remove it by hand, or run `crawler clean` again",
+                    "the crawl does not need it: remove it manually, or run `crawler clean` again",
                 )
             })?;
         }
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &CleanArgs) -> Result<(), CliError> {
             }
         }
         match (gone.is_empty(), kept.is_empty()) {
-            (true, true) => writeln!(out, "nothing is left over"),
+            (true, true) => writeln!(out, "no leftover files"),
             (true, false) => Ok(()),
             (false, _) => writeln!(out, "{verb:<12} {}", leftovers::total(&gone)),
         }

@@ -262,7 +262,7 @@ async fn crawl(
     }
     let ended = match ended {
         Err(Fault::Store(StoreFault::TermEnded { .. })) if stop.is_asked() => {
-            warn("the term ended before this node left: what was in flight is visited again");
+            warn("the node's term expired: unsettled visits will be repeated");
             Ok(Finish::Interrupted)
         }
         Err(Fault::Store(ended @ StoreFault::TermEnded { .. })) => {
@@ -339,12 +339,12 @@ fn explain(error: &Fault, settings: &Settings) -> CliError {
     let directory = pasted(&settings.out);
     let remedy = match error {
         Fault::Store(StoreFault::Damaged { .. }) => {
-            format!("`crawler verify {directory}` says what is left")
+            format!("`crawler verify {directory}` lists what is left")
         }
         Fault::Panicked(_) => "please report this with the end of crawl.log".to_owned(),
         Fault::NoRoom { .. } => format!(
-            "nothing is lost: make room (or ask for less with --min-free), then `crawler --out \
-             {directory}` goes on"
+            "nothing is lost: free some space (or lower --min-free), then continue with `crawler \
+             --out {directory}`"
         ),
         Fault::Gone { path } => of_gone(path, settings),
         Fault::Store(_)
@@ -361,13 +361,13 @@ fn of_gone(path: &Path, settings: &Settings) -> String {
     let (out, gone) = (pasted(&settings.out), path.display());
     if settings.out.exists() && crawl_directory::archive(&settings.out).exists() {
         return format!(
-            "put {gone} back if it was moved; else `crawler rebuild {out}` makes it again from \
-             the archive, which is whole up to the last save (the queue is found again by its \
-             links)"
+            "if {gone} was moved, put it back; otherwise rebuild it from the archive with `crawler \
+             rebuild {out}`. The archive is complete up to the last save, and its links restore \
+             the queue"
         );
     }
     format!(
-        "if it was moved, put it back, and `crawler --out {out}` goes on; if it was deleted, its \
-         pages are lost, and only a new crawl has them again"
+        "if it was moved, put it back and continue with `crawler --out {out}`; if it was deleted, \
+         its pages are lost and must be crawled again"
     )
 }

@@ -102,10 +102,10 @@ fn declare_distinct(directory: &Path, distinct: &[String]) -> Result<(), CliErro
     let directory = pasted(directory);
     match wrong {
         Some(sentence) => Err(usage(sentence).with_remedy(format!(
-            "`crawler duplicates {directory}` lists those that were"
+            "`crawler duplicates {directory}` lists the duplicates"
         ))),
         None => {
-            say(&format!("`crawler --out {directory}` goes on"));
+            say(&format!("continue with `crawler --out {directory}`"));
             Ok(())
         }
     }

@@ -50,17 +50,19 @@ pub(crate) fn run(args: &FramesArgs) -> Result<(), CliError> {
     let state = crawl_directory::state_of(directory)?;
     let learned = LearnedFrames::read(&state).map_err(|error| {
         usage(format!(
-            "the frames of {} cannot be read: {error}",
+            "cannot read the boilerplate of {}: {error}",
             directory.display()
         ))
-        .with_remedy("the next session of the crawl begins to learn them again")
+        .with_remedy("the next run of the crawl learns it again")
     })?;
     let frames = learned.hosts;
     if frames.is_empty() {
-        let message = format!("the crawl in {} has learned no frame", directory.display());
-        let remedy = "frames are written when a session ends, of crawls that compare pages by \
-                      their texts: not with --resemblance, --duplicate-scope, --per-cluster, \
-                      --since or --against";
+        let message = format!(
+            "the crawl in {} has not learned any boilerplate",
+            directory.display()
+        );
+        let remedy = "boilerplate is written when a run ends, and not with --resemblance, \
+            --duplicate-scope, --per-cluster, --since or --against";
         return Err(usage(message).with_remedy(remedy));
     }
     let format = Format::or_fitting(args.format);
@@ -69,7 +71,7 @@ pub(crate) fn run(args: &FramesArgs) -> Result<(), CliError> {
     };
     let known = frames.iter().find(|(known, _)| known.as_str() == host);
     let Some((host, frame)) = known else {
-        let message = format!("{host} is no host of whose frame the crawl knows anything");
+        let message = format!("the crawl has not learned any boilerplate of {host}");
         let remedy = format!("`crawler frames {}` lists the hosts", pasted(directory));
         return Err(usage(message).with_remedy(remedy));
     };
@@ -83,7 +85,7 @@ pub(super) fn learned_frames(state: &Path) -> LearnedFrames {
     LearnedFrames::read(state).unwrap_or_else(|error| {
         let error = printable(&error);
         say(&format!(
-            "warning: compared without the frames of hosts: {error}"
+            "warning: compared without the boilerplate of hosts: {error}"
         ));
         LearnedFrames::default()
     })
@@ -161,8 +163,8 @@ fn final_url(row: &VisitRecord) -> &PageUrl {
 
 fn places(changing: usize) -> String {
     match changing {
-        1 => "1 place that changes by itself".to_owned(),
-        _ => format!("{changing} places that change by themselves"),
+        1 => "1 place that changes on its own".to_owned(),
+        _ => format!("{changing} places that change on their own"),
     }
 }
 

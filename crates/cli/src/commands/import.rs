@@ -33,8 +33,8 @@ pub(crate) fn run(args: &ImportArgs) -> Result<(), CliError> {
     let damaged = damaged(directory);
     let Some(key) = History::open(&state).map_err(damaged)?.key() else {
         let shown = directory.display();
-        return Err(usage(format!("{shown} holds a crawl that never began"))
-            .with_remedy("begin it by nodes"));
+        return Err(usage(format!("{shown} contains a crawl that never began"))
+            .with_remedy("begin it with `crawler node`"));
     };
     let seeds = Seeds::gather(&settings, &settings.canonical_form(), ReadAhead::All)?.urls;
     let crawl = CrawlSettings {

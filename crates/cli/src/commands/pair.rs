@@ -52,17 +52,19 @@ pub(super) fn judged(directory: &Path, url: &str) -> Result<JudgedPair, CliError
     let history = PageHistory::of(&state, &url)?;
     let shown = pasted(directory);
     let Some(row) = history.row.clone() else {
-        let message = format!("{url} was not visited by this crawl");
+        let message = format!("{url} was not visited in this crawl");
         let word = word_of_shell(url.as_str());
-        return Err(usage(message).with_remedy(format!("`crawler why {shown} {word}` says why")));
+        return Err(
+            usage(message).with_remedy(format!("`crawler why {shown} {word}` explains why"))
+        );
     };
     let original = row.duplicate_of.clone();
     let (Some(original), Some(rule)) = (original, row.duplicate_rule()) else {
         let message = format!(
-            "{url} repeats no page: its verdict is {}",
+            "{url} is not a duplicate: its verdict is {}",
             row.fate.as_str()
         );
-        let remedy = format!("`crawler duplicates {shown}` lists the pages that repeat others");
+        let remedy = format!("`crawler duplicates {shown}` lists the duplicates");
         return Err(usage(message).with_remedy(remedy));
     };
     let (of_original, original_blocks) = original_page(&original, &row, directory, &settings)?;

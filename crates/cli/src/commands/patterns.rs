@@ -102,15 +102,15 @@ fn reopen(directory: &Path, name: &str) -> Result<(), CliError> {
             "`crawler patterns {}` lists them: HOST/PATH?KEYS",
             pasted(directory)
         );
-        usage(format!("{name:?} is no pattern of this crawl")).with_remedy(remedy)
+        usage(format!("{name:?} is not a URL pattern of this crawl")).with_remedy(remedy)
     };
     let pattern = PatternName::from_text(name).ok_or_else(unknown)?;
     let line = format!("reopen = [\"{pattern}\"]");
     let queued = order(directory, &line, async |store| store.reopen(&pattern).await)?;
     let queued = queued.ok_or_else(unknown)?;
     say(&format!(
-        "{pattern} is open again, and {queued} URLs wait that were left out; `crawler --out {}` \
-         goes on",
+        "{pattern} is open again, and {queued} excluded URLs are queued; continue with `crawler \
+         --out {}`",
         pasted(directory)
     ));
     Ok(())
@@ -134,7 +134,7 @@ impl Rule {
             return output::json_line(out, &line);
         }
         let (name, links) = (printable(name), self.links);
-        writeln!(out, "trap    {name}: {links} links left out")?;
+        writeln!(out, "trap    {name}: {links} links excluded")?;
         for example in &self.examples {
             writeln!(out, "          {}", printable(example))?;
         }

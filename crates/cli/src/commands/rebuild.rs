@@ -103,13 +103,12 @@ pub(crate) fn run(args: &RebuildArgs) -> Result<ExitCode, CliError> {
     let becomes_crawl = args.from_archive && archive.is_dir();
     if !is_crawl && !becomes_crawl {
         return Err(usage(format!(
-            "{} has no {SETTINGS_FILE}, which says what belongs to the crawl",
+            "{} does not contain {SETTINGS_FILE}, which defines the scope of the crawl",
             directory.display()
         ))
         .with_remedy(
-            "name the directory that was given to --out; or write the crawl's settings and seeds \
-             there once more; --from-archive makes a crawl of what is in DIR/archive, whoever \
-             archived it",
+            "give the directory that was given to --out; or write the crawl's settings and seeds \
+             there again; or make a crawl from any archive in DIR/archive with --from-archive",
         ));
     }
     let has_unread = match args.from_archive {
@@ -159,14 +158,13 @@ fn refuse_nothing(archive: &Path) -> Result<bool, CliError> {
     let files = crawl_directory::archive_files(archive).map_err(|error| fault(&error))?;
     let (empty, others): (Vec<_>, Vec<_>) = files.iter().partition(|path| is_empty(path));
     for path in &empty {
-        warn(&format!(
-            "{} holds no record that can be read",
-            path.display()
-        ));
+        warn(&format!("{} contains no readable record", path.display()));
     }
     match others.is_empty() {
-        true => Err(usage(format!("{} holds no archive", archive.display()))
-            .with_remedy("archives end in .warc.gz, .warc.zst or .warc, and have records")),
+        true => Err(
+            usage(format!("{} does not contain an archive", archive.display()))
+                .with_remedy("the names of archives end in .warc.gz, .warc.zst or .warc"),
+        ),
         false => Ok(has_unread || !empty.is_empty()),
     }
 }
@@ -289,8 +287,8 @@ fn from_archive(
 ) -> Result<Report, CliError> {
     let archive = crawl_directory::archive(&settings.out);
     if !archive.is_dir() {
-        return Err(usage(format!("{} is not there", archive.display()))
-            .with_remedy("without a journal, a crawl can only be made again from its archive"));
+        return Err(usage(format!("{} does not exist", archive.display()))
+            .with_remedy("without a journal, a crawl can only be rebuilt from its archive"));
     }
     let new = state.with_extension("new");
     if new.exists() {
@@ -406,11 +404,10 @@ fn refuse_names(archive: &Path, others: &[PathBuf]) -> Result<(), CliError> {
     match others.iter().find(|path| number(path) >= Some(last)) {
         None => Ok(()),
         Some(path) => Err(usage(format!(
-            "{} is of another crawler, and its name says that it comes behind the files of this \
-             crawl",
+            "{} is from another crawler, and its name sorts after the files of this crawl",
             path.display()
         ))
-        .with_remedy("give it a name that does not end in a number, such as other.warc.gz")),
+        .with_remedy("rename it so that the name does not end in a number, such as other.warc.gz")),
     }
 }
 
@@ -429,10 +426,10 @@ impl Report {
 
     fn write(&self, out: &mut dyn Write, directory: &Path) -> io::Result<()> {
         match self.from {
-            "journal" => write!(out, "tables made again from the journal")?,
+            "journal" => write!(out, "tables rebuilt from the journal")?,
             _ => write!(
                 out,
-                "journal made again from {} records of the old one and {} visits of the archive",
+                "journal rebuilt from {} records of the old journal and {} visits of the archive",
                 self.journal_records, self.archived_visits
             )?,
         }
@@ -440,8 +437,8 @@ impl Report {
         if self.foreign_visits > 0 {
             writeln!(
                 out,
-                "of files of other crawlers: {} visits; {} more captures of the same pages; {} \
-                 redirects and failures that will be asked for again",
+                "from files of other crawlers: {} visits; {} more captures of the same pages; {} \
+                 redirects and failures to be requested again",
                 self.foreign_visits, self.captured_again, self.left
             )?;
         }
@@ -451,12 +448,12 @@ impl Report {
             }
         }
         if let Some(kept) = &self.kept {
-            writeln!(out, "what was there before is kept in {kept}")?;
+            writeln!(out, "the previous state is kept in {kept}")?;
         }
         let directory = pasted(directory);
         writeln!(
             out,
-            "`crawler verify {directory}` checks it; `crawler --out {directory}` goes on"
+            "check it with `crawler verify {directory}`; continue with `crawler --out {directory}`"
         )
     }
 
@@ -465,38 +462,38 @@ impl Report {
         [
             (
                 self.without_original,
-                "visits found what is not in these files (revisit records): whatever leads there \
-                 is asked for again",
+                "visits refer to content that is not in these files (revisit records): their URLs \
+                 are requested again when a link points to them",
             ),
             (
                 self.conversions,
-                "texts were skipped (conversion records, as in WET files): they belong to no visit",
+                "texts were skipped (conversion records, as in WET files): they do not belong to a \
+                 visit",
             ),
             (
                 self.not_pages,
-                "answers stand for no page: to HEAD, POST and the like, or pieces of files",
+                "responses are not pages (responses to HEAD, POST and others, partial content)",
             ),
             (
                 self.unusable,
-                "answers were skipped, because their head, URL or date cannot be read",
+                "responses were skipped, because their header, URL or date is invalid",
             ),
             (
                 self.without_place,
-                "of these pages are packed together with others: no index can name them, and \
-                 their text is not found again",
+                "of these pages are compressed together with others: they cannot be indexed, and \
+                 their text is not available",
             ),
             (
                 self.without_links,
-                "pages repeat themselves in an earlier crawl, and no archive tells where they lead",
+                "pages are unchanged since an earlier crawl, and their links are in none of the \
+                 archives",
             ),
             (
                 self.links_not_told,
-                "links of pages off topic are lost: these pages had more than the archive notes",
+                "links of off-topic pages are lost: these pages had more links than the archive \
+                 records",
             ),
-            (
-                self.damaged_places,
-                "places of the archive could not be read",
-            ),
+            (self.damaged_places, "places of the archive were unreadable"),
         ]
     }
 }

@@ -47,6 +47,6 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), CliError> {
     let pages = Finder::open(&place.directory).map_err(broken)?.pages();
     output::to_stdout(|out| match Format::or_fitting(args.format) {
         Format::Json => output::json_line(out, &Report { pages }),
-        Format::Table => writeln!(out, "{pages} pages can be searched"),
+        Format::Table => writeln!(out, "{pages} pages are searchable"),
     })
 }

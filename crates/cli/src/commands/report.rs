@@ -87,7 +87,7 @@ impl Reading {
     fn end(self, settings: &Settings, damage: Option<&StoreFault>) -> Result<Report, CliError> {
         let notices = damage.map(|damage| {
             format!(
-                "{damage}. The figures are those of the {} bytes before.",
+                "{damage}. The values cover the {} bytes before it.",
                 self.follower.position()
             )
         });

@@ -60,9 +60,9 @@ pub(crate) fn run(args: &SearchArgs) -> Result<(), CliError> {
     if args.limit.saturating_add(args.offset) > MAX_HITS {
         let (limit, offset) = (args.limit, args.offset);
         return Err(usage(format!(
-            "--limit {limit} with --offset {offset} is too much"
+            "--limit {limit} plus --offset {offset} exceeds {MAX_HITS}"
         ))
-        .with_remedy(format!("{MAX_HITS} hits can be told at most")));
+        .with_remedy(format!("at most {MAX_HITS} hits can be listed")));
     }
     let state = crawl_directory::any_state_of(&args.directory)?;
     let threads = available_parallelism().map_or(1, NonZeroUsize::get);
@@ -96,7 +96,7 @@ pub(crate) fn run(args: &SearchArgs) -> Result<(), CliError> {
     }
     output::to_stdout(|out| match Format::or_fitting(args.format) {
         Format::Json => found.iter().try_for_each(|hit| output::json_line(out, hit)),
-        Format::Table if found.is_empty() => writeln!(out, "no page is found"),
+        Format::Table if found.is_empty() => writeln!(out, "no page found"),
         Format::Table => {
             let mut numbered = (args.offset + 1..).zip(&found);
             numbered.try_for_each(|(number, hit)| hit.write(number, out))
@@ -112,7 +112,7 @@ fn broken(error: &IndexFault, args: &SearchArgs) -> CliError {
 /// error. Otherwise the crawl ran without an index, or lost it.
 fn without_index(missing: &IndexFault, directory: &Path) -> Result<(), CliError> {
     let shown = pasted(directory);
-    let remedy = format!("`crawler reindex {shown}` makes it from the archive");
+    let remedy = format!("build it from the archive with `crawler reindex {shown}`");
     if search::exists(&search_index::directory(directory)) {
         say(&format!(
             "nothing committed yet: a crawl commits its search index about once a minute and at \

@@ -26,7 +26,7 @@ use crate::terminal::{pasted, say};
 /// Environment variable with the store's URL. It keeps the password out of process lists.
 const VARIABLE: &str = "CRAWLER_STORE";
 /// Message if neither a directory nor a store is named.
-pub(super) const NO_CRAWL: &str = "no crawl is named: DIR or --store URL";
+pub(super) const NO_CRAWL: &str = "no crawl given: DIR or --store URL";
 /// Refresh interval of a followed mirror.
 const REFRESH: Duration = Duration::from_secs(2);
 
@@ -67,7 +67,7 @@ impl OpenCrawl {
             }));
         }
         let Some(url) = url(store.store.as_ref()) else {
-            let remedy = "name the directory of the crawl (DIR), or a shared crawl: --store \
+            let remedy = "give the directory of the crawl (DIR), or a shared crawl: --store \
                 postgres://USER@HOST/DATABASE";
             return Err(usage(NO_CRAWL).with_remedy(remedy));
         };
@@ -113,14 +113,14 @@ impl OpenCrawl {
         }
         Err(match why {
             Refused::ReadsArchive => usage(format!(
-                "{what} reads the archive, which the nodes have and the store has not"
+                "{what} reads the archive, which is on the nodes and not in the store"
             ))
             .with_remedy(
-                "put the archives of all nodes into NEW/archive, and `crawler rebuild NEW \
-                --from-archive` makes a crawl of them",
+                "put the archives of all nodes into NEW/archive, and run `crawler rebuild NEW \
+                 --from-archive`",
             ),
             Refused::Writes => usage(format!(
-                "{what} changes the crawl, and --store only reads it"
+                "{what} changes the crawl, but --store only reads it"
             ))
             .with_remedy("use it on a crawl in a directory"),
         })
@@ -142,7 +142,7 @@ impl OpenCrawl {
                 tokio::time::sleep(REFRESH).await;
                 let refreshed = mirror.refresh(|| {}).await;
                 if let (Err(error), false) = (&refreshed, was_away) {
-                    say(&format!("warning: the figures stand still: {error}"));
+                    say(&format!("warning: the values are not updated: {error}"));
                 }
                 was_away = refreshed.is_err();
             }
@@ -226,7 +226,7 @@ pub(super) fn url(option: Option<&StoreUrl>) -> Option<String> {
 /// Returns the URL of the store, for a command that requires one.
 pub(super) fn required_url(option: Option<&StoreUrl>) -> Result<String, CliError> {
     url(option).ok_or_else(|| {
-        usage("no store is named").with_remedy(format!(
+        usage("no store given").with_remedy(format!(
             "--store postgres://USER@HOST/DATABASE, or the variable {VARIABLE}"
         ))
     })
@@ -286,24 +286,25 @@ async fn copy(
 pub(super) fn connect_error(error: &ConnectError) -> CliError {
     let remedy = match error {
         ConnectError::Url { .. } => {
-            "a store is postgres://USER@HOST:PORT/DATABASE; the variables PGPASSWORD and \
-             CRAWLER_STORE keep a password out of the list of processes"
+            "a store is postgres://USER@HOST:PORT/DATABASE; use the variables PGPASSWORD or \
+             CRAWLER_STORE to keep a password out of the process list"
         }
         ConnectError::Refused { .. } => {
             "check the user, the password (postgres://USER:PASSWORD@HOST/DATABASE, PGPASSWORD or \
              ~/.pgpass) and the server's pg_hba.conf"
         }
         ConnectError::Tls { .. } => {
-            "name its certificate by ?sslrootcert=FILE, or ask for less by ?sslmode=prefer"
+            "give its certificate with ?sslrootcert=FILE, or relax the check with ?sslmode=prefer"
         }
         ConnectError::Unreachable { .. } => {
-            "check that the server runs, and the host, the port and the database in the URL"
+            "check that the server is running, and check host, port and database in the URL"
         }
-        ConnectError::Old { .. } => "use a later version of PostgreSQL",
-        ConnectError::Newer { .. } => "use the version of this program that wrote it",
-        ConnectError::Foreign { .. } => "name a database for this crawl alone",
+        ConnectError::Old { .. } => "use a newer version of PostgreSQL",
+        ConnectError::Newer { .. } => "use the version of crawler that wrote it",
+        ConnectError::Foreign { .. } => "use a separate database for this crawl",
         ConnectError::ReadOnly { .. } => {
-            "name the primary server, and a user who may write; --store alone reads a replica, too"
+            "give the primary server, and a user with write access; only commands that read work \
+             on a replica"
         }
     };
     CliError::of_usage(error).with_remedy(remedy)
@@ -313,13 +314,14 @@ pub(super) fn connect_error(error: &ConnectError) -> CliError {
 pub(super) fn join_error(error: &JoinError) -> CliError {
     match error {
         JoinError::NameInUse { .. } => {
-            CliError::of_usage(error).with_remedy("give each node a name of its own")
+            CliError::of_usage(error).with_remedy("give each node its own name")
         }
         JoinError::Importing => CliError::of_usage(error).with_remedy(
-            "wait for it; `crawler import DIR --store URL` continues an interrupted one",
+            "wait for it, or continue an interrupted import with `crawler import DIR --store URL`",
         ),
-        JoinError::Format { .. } => CliError::of_usage(error)
-            .with_remedy("use the version of this program that began the crawl"),
+        JoinError::Format { .. } => {
+            CliError::of_usage(error).with_remedy("use the version of crawler that began the crawl")
+        }
         JoinError::Failed { .. } => fault(error),
     }
 }
@@ -331,7 +333,8 @@ pub(super) fn read_error(error: ReadError) -> CliError {
         ReadError::Join(error) => join_error(&error),
         ReadError::Local(error) => error.into(),
         ReadError::NoCrawl { .. } => CliError::of_usage(&error).with_remedy(
-            "check the database in the URL; `crawler import DIR --store URL` moves a crawl there",
+            "check the database in the URL, or move a crawl there with `crawler import DIR --store \
+             URL`",
         ),
         ReadError::Failed { .. } | ReadError::Row { .. } => fault(&error),
     }
@@ -344,12 +347,12 @@ pub(super) fn import_error(error: ImportError, directory: &Path) -> CliError {
         ImportError::Connect(error) => connect_error(&error),
         ImportError::Join(error) => join_error(&error),
         ImportError::Occupied { .. } => CliError::of_usage(&error)
-            .with_remedy("create an empty database for this crawl, and name that one"),
+            .with_remedy("create an empty database for this crawl, and give its URL"),
         ImportError::OtherImport { .. } => CliError::of_usage(&error)
             .with_remedy("continue that import, or create an empty database for this crawl"),
         ImportError::ClockSetBack => CliError::of_usage(&error).with_remedy(format!(
-            "`crawler rebuild {directory} --from-archive` makes the state again from the archive, \
-             without them"
+            "rebuild the state from the archive, without them, by `crawler rebuild {directory} \
+             --from-archive`"
         )),
         ImportError::Failed { .. } => {
             fault(&error).with_remedy("the same command continues the import")

@@ -74,8 +74,8 @@ pub(crate) fn run(args: &SimilarArgs) -> Result<(), CliError> {
         if let Some(share) = share
             && !(0.0..=1.0).contains(&share)
         {
-            return Err(usage(format!("--{option} {share} is impossible"))
-                .with_remedy(format!("a {option} lies between 0 and 1")));
+            return Err(usage(format!("--{option} {share} is not valid"))
+                .with_remedy(format!("must be between 0 and 1")));
         }
     }
     let (first, second) = (args.directory.as_ref(), args.what.as_ref());
@@ -83,8 +83,8 @@ pub(crate) fn run(args: &SimilarArgs) -> Result<(), CliError> {
     let what = what.as_str();
     let Some(within) = &directory else {
         if args.containment.is_some() {
-            let error = usage("--containment reads archives, and a store has none");
-            return Err(error.with_remedy("name the directory of a node, or its archive"));
+            let error = usage("--containment reads archives, but a store does not contain any");
+            return Err(error.with_remedy("give the directory of a node, or its archive"));
         }
         let crawl = OpenCrawl::open(None, &args.store)?;
         return pages(args, what, &crawl);
@@ -115,9 +115,8 @@ fn pages(args: &SimilarArgs, what: &str, crawl: &OpenCrawl) -> Result<(), CliErr
     let state = crawl_directory::state_of(crawl.directory())?;
     let settings = Settings::of_crawl(crawl.directory())?;
     if args.features.is_given() {
-        let message = "the pages of a crawl are compared by the features of that crawl";
-        let remedy =
-            "leave out --features, --weights, --ties, --stop-words, --frequencies and --bits";
+        let message = "pages of a crawl are always compared with the features of that crawl";
+        let remedy = "omit --features, --weights, --ties, --stop-words, --frequencies and --bits";
         return Err(usage(message).with_remedy(remedy));
     }
     let resemblance = args.resemblance.or(settings.resemblance).unwrap_or(NEAR);
@@ -193,7 +192,7 @@ fn signature_of_file(
     let document =
         corpus::only_document(Path::new(what), &args.input.options(None)).map_err(|error| {
             CliError::of_usage(&error)
-                .with_remedy("name a file, or a URL that begins with http:// or https://")
+                .with_remedy("give a file, or a URL that begins with http:// or https://")
         })?;
     let fingerprinter = settings
         .feature_settings()?
@@ -241,25 +240,25 @@ impl JournalScan {
         }
         let Some(row) = &self.row else {
             return Err(
-                usage(format!("{url} was not visited by this crawl")).with_remedy(format!(
-                    "`crawler export {directory}` lists every URL that was"
+                usage(format!("{url} was not visited in this crawl")).with_remedy(format!(
+                    "`crawler export {directory}` lists the visited URLs"
                 )),
             );
         };
         let remedy = match &row.duplicate_of {
             Some(original) if !row.of_earlier => {
                 let original = word_of_shell(original.as_str());
-                format!("ask for its original: `crawler similar {directory} {original}`")
+                format!("compare its original: `crawler similar {directory} {original}`")
             }
             _ => {
                 let url = word_of_shell(url.as_str());
-                format!("`crawler why {directory} {url}` says more")
+                format!("see `crawler why {directory} {url}`")
             }
         };
         let fate = || row.fate.as_str().to_owned();
         let reason = row.reason_text().unwrap_or_else(fate);
         Err(usage(format!(
-            "{url} was not kept, so its signature is not stored: {reason}"
+            "{url} was not archived, so its signature is not stored: {reason}"
         ))
         .with_remedy(remedy))
     }

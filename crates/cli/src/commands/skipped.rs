@@ -102,7 +102,7 @@ pub(crate) fn run(args: &SkippedArgs) -> Result<(), CliError> {
     };
     write(args, ledger, &waiting)?;
     beyond_limits::say_cuts(&facts.totals);
-    pages.check_unread("their links are missing in the list")
+    pages.check_unread("their links are missing from the list")
 }
 
 /// Returns true if links that were never queued can be of this kind.
@@ -261,11 +261,10 @@ impl JournalFacts {
     fn not_queued(&self, url: &PageUrl) -> (SkippedBy, String) {
         let domain = url.registrable_domain();
         if self.full_domains.contains(domain) {
-            let reason =
-                format!("{domain} has as many hosts as are visited (--max-hosts-per-domain)");
+            let reason = format!("{domain} has reached --max-hosts-per-domain");
             return (SkippedBy::Trap, reason);
         }
-        let reason = "it is in scope and was not queued: by the settings of today it would be";
+        let reason = "it is in scope but was not queued: with the current settings it would be";
         (SkippedBy::Other, reason.to_owned())
     }
 }
@@ -300,7 +299,7 @@ fn waiting(find: &DiscoveredUrl) -> Skipped {
 /// Returns the reason of a waiting URL that is `depth` links from a seed.
 pub(super) fn waiting_reason(depth: u32) -> String {
     let links = counted(depth.into(), "link");
-    format!("it waits to be visited, {links} from a seed")
+    format!("still queued, {links} from a seed")
 }
 
 /// Writes the list and the number of URLs per kind.
@@ -323,7 +322,7 @@ fn write(args: &SkippedArgs, ledger: Ledger, waiting: &WaitingUrls) -> Result<()
         say(&format!("{count:>9}  {kind}"));
     }
     if counts.is_empty() {
-        say("nothing that was seen is unvisited");
+        say("every URL found was visited");
     }
     Ok(())
 }

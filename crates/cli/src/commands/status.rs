@@ -144,7 +144,7 @@ impl Status {
     fn patterns(&self) -> Option<String> {
         let (closed, left_out) = (self.closed_patterns, self.left_out_by_pattern);
         (closed > 0 || left_out > 0)
-            .then(|| format!("{closed} closed, {left_out} URLs left out (`crawler patterns`)"))
+            .then(|| format!("{closed} closed, {left_out} URLs excluded (`crawler patterns`)"))
     }
 
     /// Describes the share of pages on topic; `None` without a topic.

@@ -104,7 +104,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode, CliError> {
         return match shared::url(args.store.as_ref()) {
             Some(url) => shared_crawl::run(&url, args.format),
             None => Err(usage(shared::NO_CRAWL).with_remedy(
-                "name the directory of the crawl (DIR), a WACZ file, or a shared crawl: --store \
+                "give the directory of the crawl (DIR), a WACZ file, or a shared crawl: --store \
                  postgres://USER@HOST/DATABASE",
             )),
         };
@@ -144,8 +144,8 @@ fn check(directory: &Path) -> Result<Report, CliError> {
     let (archive, politeness, end) = archive.end();
     if archive.lost_visits > 0 {
         complaints.add(format!(
-            "{} settled visits are not in the archive: they were lost before they were on the \
-             disk, as by a power cut, and are made again when the crawl goes on",
+            "{} settled visits are not in the archive: they were lost before they reached the \
+             disk, as in a power cut, and are repeated when the crawl is continued",
             archive.lost_visits
         ));
     }
@@ -188,7 +188,7 @@ impl Report {
         write!(
             out,
             "valid and complete: {} pages ({} unique, {} queued), {} journal records, {} archive \
-             records in {} files, all digests hold; {} requests to {} hosts, none too soon",
+             records in {} files, all digests match; {} requests to {} hosts, none too early",
             self.pages.pages,
             self.pages.unique,
             self.queued,
@@ -212,27 +212,26 @@ impl Report {
         [
             (
                 index.index_lines,
-                format!("{} lines of the index agree", index.index_lines),
+                format!("{} lines of the index match", index.index_lines),
             ),
             (
                 index.not_indexed_yet,
                 format!(
-                    "{} captures are indexed when it goes on",
+                    "{} captures are indexed when it is continued",
                     index.not_indexed_yet
                 ),
             ),
             (
                 self.search.indexes_of_other_format,
-                "the search index is of another version and was not compared: `crawler reindex` \
-                 makes it again"
+                "the search index has another version and was not compared: rebuild it with \
+                 `crawler reindex`"
                     .to_owned(),
             ),
             (
                 archive.foreign_files,
                 format!(
-                    "{} records in {} files of other crawlers, in which {} places are broken and \
-                     {} things odd: their pages are where they should be, and how they asked is \
-                     not known",
+                    "{} records in {} files of other crawlers, with {} broken places and {} \
+                     oddities: their pages are in place, and their politeness is unknown",
                     archive.foreign_records,
                     archive.foreign_files,
                     archive.foreign_broken,
@@ -242,8 +241,8 @@ impl Report {
             (
                 archive.unsettled_bytes,
                 format!(
-                    "{} bytes behind the last settled visit are cut off when it goes on, and {} \
-                     records in them set aside",
+                    "{} bytes after the last settled visit will be cut off when it is continued, \
+                     and their {} records set aside",
                     archive.unsettled_bytes, self.behind.unsettled_records
                 ),
             ),
@@ -256,5 +255,5 @@ fn write_complaints(out: &mut dyn Write, texts: &[String], count: u64) -> io::Re
     for complaint in texts.iter().take(SHOWN) {
         writeln!(out, "{}", printable(complaint))?;
     }
-    writeln!(out, "NOT valid: {count} complaints")
+    writeln!(out, "NOT valid: {count} findings")
 }

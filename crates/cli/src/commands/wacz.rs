@@ -42,7 +42,7 @@ pub(crate) fn run(args: &WaczArgs) -> Result<ExitCode, CliError> {
     let to_stdout = args.output == Path::new("-");
     if to_stdout && io::stdout().is_terminal() {
         return Err(
-            usage("a WACZ is nothing for a terminal").with_remedy("--output FILE, or a pipe")
+            usage("cannot write a WACZ to a terminal").with_remedy("use --output FILE, or a pipe")
         );
     }
     if args.output.is_dir() {
@@ -67,7 +67,8 @@ pub(crate) fn run(args: &WaczArgs) -> Result<ExitCode, CliError> {
     }
     for crawl in packing.inputs.iter().filter_map(Input::crawl) {
         if let Some(pages) = &crawl.pages {
-            pages.check_unread("they are packed without their text, everything else is there")?;
+            pages
+                .check_unread("they are packed without their text; everything else is complete")?;
         }
     }
     Ok(exit_code(is_whole))
@@ -78,9 +79,9 @@ impl Packing<'_> {
     fn warn(&self) {
         if self.files().any(|file| file.name.ends_with(".zst")) {
             say(
-                "warning: the archive is packed with Zstandard, which the WACZ format does not \
-                 have: pywb and others cannot replay it; a crawl with --compression gzip can be \
-                 replayed by all",
+                "warning: the archive is compressed with Zstandard, which the WACZ format does not \
+                 include: pywb and other tools cannot replay it; use --compression gzip for \
+                 archives that every tool can replay",
             );
         }
     }

@@ -73,7 +73,7 @@ async fn all(store: &EmbeddedStore, orders: &Orders) -> Result<CarriedOut, Store
         match store.reopen(pattern).await? {
             Some(queued) => carried_out.reopened(pattern, queued),
             None => {
-                let effect = format!("{pattern} is no pattern of this crawl");
+                let effect = format!("{pattern} is not a URL pattern of this crawl");
                 carried_out.effects.push(effect);
             }
         }
@@ -115,7 +115,7 @@ impl CarriedOut {
     fn reopened(&mut self, pattern: &PatternName, queued: u64) {
         self.done.insert(format!("reopen {pattern}"));
         self.effects.push(format!(
-            "{pattern} is open again, and {queued} URLs wait that were left out"
+            "{pattern} is open again, and {queued} excluded URLs are queued"
         ));
     }
 
@@ -139,13 +139,13 @@ pub(crate) fn sentence(url: &str, effect: &DistinctOrder) -> String {
     match effect {
         DistinctOrder::Queued { original } => {
             let original = printable(original.as_str());
-            format!("{url} waits to be visited again, and is never compared with {original} again")
+            format!("{url} is requeued, and is never again compared with {original}")
         }
-        DistinctOrder::Done => format!("{url} was declared distinct before"),
+        DistinctOrder::Done => format!("{url} has already been declared distinct"),
         DistinctOrder::NotLeftOut(fate) => {
             let fate = fate.as_str();
-            format!("{url} was not left out as a duplicate of another page: it is {fate}")
+            format!("{url} is not a duplicate that was not archived: its verdict is {fate}")
         }
-        DistinctOrder::NotVisited => format!("{url} was not visited by this crawl"),
+        DistinctOrder::NotVisited => format!("{url} was not visited in this crawl"),
     }
 }

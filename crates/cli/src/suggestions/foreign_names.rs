@@ -82,7 +82,7 @@ pub(super) const FOREIGN: &[ForeignName] = &[
             "--random-wait",
             "--waitretry",
         ],
-        "did you mean --delay? Slow hosts and failures lengthen it by themselves",
+        "did you mean --delay? Slow hosts and failures lengthen it automatically",
     ),
     row(
         &["--autothrottle-enabled", "--autothrottle-start-delay"],
@@ -96,7 +96,7 @@ pub(super) const FOREIGN: &[ForeignName] = &[
             "-rl",
             "--connection-per-second",
         ],
-        "did you mean --rate? It limits requests, such as 5/s; bytes have no limit in time",
+        "did you mean --rate? It limits requests, such as 5/s; the download rate cannot be limited",
     ),
     row(
         &[
@@ -133,7 +133,7 @@ pub(super) const FOREIGN: &[ForeignName] = &[
     ),
     row(
         &["--jsonl", "-j", "--overwrite-output"],
-        "did you mean `crawler export DIR --format jsonl`? It runs after the crawl, or beside it",
+        "did you mean `crawler export DIR --format jsonl`? It runs during or after the crawl",
     ),
     row(
         &["--warc-file", "--warc-header", "--warc-cdx"],
@@ -193,7 +193,7 @@ pub(super) const FOREIGN: &[ForeignName] = &[
     ),
     row(
         &["--robots", "--robotstxt-obey", "--no-robots", "-e"],
-        "robots.txt is obeyed; --ignore-robots is for sites that agreed to it",
+        "robots.txt is obeyed; use --ignore-robots only for sites whose owners agreed",
     ),
     row(
         &["--follow-sitemaps", "--known-files", "-kf"],
@@ -226,8 +226,8 @@ pub(super) const FOREIGN: &[ForeignName] = &[
             "-nH",
             "-K",
         ],
-        "pages are archived as they were sent; afterwards, `crawler unpack DIR -o OUT` writes them \
-         as files with converted links",
+        "pages are archived unchanged; write them as files with converted links by `crawler unpack \
+         DIR -o OUT`",
     ),
     row(
         &["--mirror", "-m", "--archive"],

@@ -117,7 +117,7 @@ fn difference(first: &[FieldRef], other: &Fields, is_parquet: bool) -> Option<St
     for column in first {
         let name = column.name();
         let Some((_, same)) = other.find(name) else {
-            return Some(format!("{name:?} is in the first only"));
+            return Some(format!("{name:?} is only in the first"));
         };
         let (one, two) = (column.data_type(), same.data_type());
         if !stored(one).equals_datatype(&stored(two)) {
@@ -126,7 +126,7 @@ fn difference(first: &[FieldRef], other: &Fields, is_parquet: bool) -> Option<St
     }
     let is_new = |column: &&FieldRef| first.iter().all(|known| known.name() != column.name());
     let new = other.iter().find(is_new)?;
-    Some(format!("{:?} is in the second only", new.name()))
+    Some(format!("{:?} is only in the second", new.name()))
 }
 
 /// Returns the type of a column as Parquet stores it: a dictionary is an encoding, and the width of
@@ -227,7 +227,7 @@ fn table(open: OpenFile, as_declared: bool) -> Result<(Table, Form), ArrowError>
             let table = Table::arrow_stream(input, Projection::All)?;
             (table, Form::ArrowStream)
         }
-        _ => return Err(ArrowError::ParseError("it is no table".to_owned())),
+        _ => return Err(ArrowError::ParseError("it is not a table".to_owned())),
     })
 }
 

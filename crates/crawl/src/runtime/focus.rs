@@ -269,8 +269,8 @@ impl Focus {
         if let Some(best) = seeds.count(relevance, is_on_topic) {
             tracing::warn!(
                 relevance = %best,
-                "all seeds are off topic; this is the best of them: other words or examples, a \
-                 lower --topic-threshold, or seeds nearer to the topic lead to pages on topic"
+                "all seeds are off topic; this is the best one: use other words or examples, a \
+                 lower --topic-threshold, or seeds closer to the topic"
             );
         }
     }

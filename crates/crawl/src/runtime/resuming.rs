@@ -90,7 +90,7 @@ async fn take_back(
         pages,
         file,
         end,
-        "the archive lost these pages, as a power cut does: they are visited again"
+        "the archive lost these pages, as in a power cut: they are visited again"
     );
     Ok(())
 }

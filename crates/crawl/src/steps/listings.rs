@@ -240,7 +240,7 @@ pub(crate) async fn discover(
         Some(cuts) => cuts.into_iter().for_each(|cut| cut.add_to(&mut tally.cuts)),
         None => tracing::error!(
             url = %page.url,
-            "reading this listing panicked: it counts as far as it was read"
+            "reading this listing panicked: only the part read so far counts"
         ),
     }
     queued

@@ -259,7 +259,7 @@ impl<'a> Reader<'a> {
     fn read_bytes_only(self, exchange: &Exchange) -> io::Result<Reading> {
         tracing::error!(
             url = %exchange.url,
-            "reading this page panicked: it is judged by its bytes alone"
+            "reading this page panicked: it is compared only by its bytes"
         );
         let (payload, name) = digests(self.policy, &exchange.body)?;
         Ok(Reading {

@@ -47,7 +47,7 @@ impl RobotsFiles {
         if waiting.bytes + file.body.len() > MOST_WAITING {
             tracing::debug!(
                 url = %file.url,
-                "too many robots.txt files wait for their pages: this one is not archived"
+                "too many robots.txt files are waiting for their pages: this one is not archived"
             );
             return;
         }

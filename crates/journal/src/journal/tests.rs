@@ -170,7 +170,7 @@ fn a_journal_of_another_format_is_refused_by_name_and_number() {
         .unwrap();
     assert!(
         refused.to_string().ends_with(&format!(
-            "was written in format 99, this program reads format {FORMAT}"
+            "was written in format 99, but this program reads format {FORMAT}"
         )),
         "{refused}"
     );

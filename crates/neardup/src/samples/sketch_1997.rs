@@ -163,13 +163,13 @@ pub struct InvalidBits(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum NotASketch1997 {
     /// The bytes were made by another [`ALGORITHM`], the given one.
-    #[error("a sketch of algorithm {0} cannot be used by algorithm {ALGORITHM}")]
+    #[error("a sketch of algorithm {0} cannot be used with algorithm {ALGORITHM}")]
     Algorithm(u16),
     /// The bytes are not a header and whole fingerprints.
     #[error("these bytes are not a header of {HEAD} bytes and fingerprints of {BYTES} bytes each")]
     Length,
     /// A set of the given size cannot have these fingerprints in its sample.
-    #[error("these fingerprints do not ascend, or are no sample of a set of the given size")]
+    #[error("these fingerprints do not ascend, or are not a sample of a set of the given size")]
     Sample,
 }
 

@@ -215,7 +215,7 @@ impl<R: Read> Unpacker<R> {
             }
             None => {
                 return Err(broken(
-                    "neither a WARC record nor a packed one begins there",
+                    "neither a WARC record nor a compressed record begins there",
                 ));
             }
         };

@@ -50,7 +50,7 @@ pub(super) fn compact_if_bloated(
             path = %database.path().display(),
             live,
             ?free_room,
-            "no room to compact the bloated tables"
+            "no space to compact the bloated tables"
         );
         return Ok(database);
     }

@@ -177,7 +177,7 @@ impl Loaded {
                 path: PathBuf::from("state/journal"),
                 offset: journal.end(),
                 what: format!(
-                    "its end is missing: the tables tell of {} more bytes",
+                    "its end is missing: the tables record {} more bytes",
                     checkpoint.position - journal.end()
                 ),
             });
@@ -300,5 +300,5 @@ fn find_room(disk: &dyn Disk, directory: &Path) -> Result<(), StoreFault> {
     let removed = disk.remove(&probe);
     written
         .and(removed)
-        .map_err(StoreFault::file("find room for the tables in", directory))
+        .map_err(StoreFault::file("find space for the tables in", directory))
 }

@@ -134,7 +134,7 @@ impl Journals {
         let (old, new) = (absolute(old)?, absolute(new)?);
         if old == new {
             return Err(usage(format!("{} is named twice", old.display()))
-                .with_remedy("name the directories of two crawls, the earlier one first"));
+                .with_remedy("give the directories of two crawls, the earlier one first"));
         }
         let mut journals = Self {
             journals: Vec::new(),
@@ -160,9 +160,9 @@ impl Journals {
             if !earlier.exists() {
                 let (crawl, earlier) = (directory.display(), earlier.display());
                 return Err(usage(format!(
-                    "{crawl} was run against {earlier}, which is not there"
+                    "{crawl} was run against {earlier}, which does not exist"
                 ))
-                .with_remedy("put it back: what was unchanged is archived there"));
+                .with_remedy("restore it: the content of unchanged pages is archived there"));
             }
             chain.push(self.place_of(earlier, progress)?);
         }

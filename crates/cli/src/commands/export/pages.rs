@@ -97,9 +97,9 @@ impl PageBatch {
     pub(super) fn check_unread(&self) -> Result<(), CliError> {
         self.pages.check_unread(match self.records {
             PageRecords::Links | PageRecords::BrokenLinks(_) => {
-                "their links are missing, everything else is there"
+                "their links are missing; everything else is complete"
             }
-            PageRecords::Texts(_) => "their texts are missing, everything else is there",
+            PageRecords::Texts(_) => "their texts are missing; everything else is complete",
         })
     }
 }

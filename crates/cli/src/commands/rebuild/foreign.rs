@@ -83,7 +83,7 @@ pub(super) fn files(archive: &Path) -> Result<Vec<PathBuf>, CliError> {
 pub(super) fn first_pages(archive: &Path, form: &CanonicalForm) -> Result<Vec<PageUrl>, CliError> {
     let mut hosts = HashSet::new();
     let mut seeds = Vec::new();
-    let mut progress = SlowProgress::new("records looked at for seeds");
+    let mut progress = SlowProgress::new("records searched for seeds");
     for path in crawl_directory::archive_files(archive).map_err(|error| fault(&error))? {
         let mut stream = WarcStream::open(&path).map_err(|error| fault(&error))?;
         while seeds.len() < MAX_SEEDS {

@@ -169,7 +169,7 @@ impl Rebuilding {
     /// Adds the visits in other crawlers' files.
     pub(super) fn replay_foreign(&mut self, files: &[PathBuf]) -> Result<(), CliError> {
         let form = self.policy.reading.canonical.clone();
-        let mut progress = SlowProgress::new("visits of other crawlers judged");
+        let mut progress = SlowProgress::new("visits of other crawlers compared");
         // Revisits whose original may come later.
         let mut later = Vec::new();
         for path in files {
@@ -187,7 +187,7 @@ impl Rebuilding {
                     foreign::Next::NoPage => self.report.not_pages += 1,
                     foreign::Next::Unusable(target) => {
                         if self.report.unusable == 0 {
-                            warn(&format!("{target}: its head, URL or date cannot be read"));
+                            warn(&format!("{target}: invalid header, URL or date"));
                         }
                         self.report.unusable += 1;
                     }
@@ -381,7 +381,7 @@ impl Rebuilding {
         };
         let archived = archived.unwrap_or_else(|trouble| {
             if self.report.without_links == 0 {
-                warn(&format!("{trouble}; told only once"));
+                warn(&format!("{trouble}; reported only once"));
             }
             None
         });

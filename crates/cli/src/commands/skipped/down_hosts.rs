@@ -32,7 +32,7 @@ impl DownHosts {
             None => String::new(),
         };
         Some(format!(
-            "it waits, and its host is down{cause}; the next run requests it"
+            "still queued, and its host is down{cause}; the next run requests it"
         ))
     }
 }

@@ -113,7 +113,7 @@ impl Links<'_> {
             let page = visit.row.final_url.as_ref().unwrap_or(&visit.row.url);
             for lost in self.unexplained(&visit, page, &document) {
                 complaints.add(format!(
-                    "{page} links to {lost}, which is in scope and was neither queued nor visited"
+                    "{page} links to {lost}, which is in scope but was neither queued nor visited"
                 ));
             }
         }

@@ -58,11 +58,10 @@ pub(super) fn run(
     };
     let Some(mirror) = mirror else {
         let shown = directory.display();
-        return Err(
-            usage(format!("{shown} is no directory of a node of this crawl")).with_remedy(
-                "name the store of its crawl, and the directory that was given to --out",
-            ),
-        );
+        return Err(usage(format!(
+            "{shown} is not the directory of a node of this crawl"
+        ))
+        .with_remedy("give the store of its crawl, and the directory that was given to --out"));
     };
     let settings = Settings::of_crawl(&mirror.directory)?;
     let mut complaints = Complaints::default();
@@ -99,8 +98,8 @@ impl Report {
         }
         write!(
             out,
-            "valid and complete: the {} archive records in {} files of node {} are those of the \
-             store, all digests hold; {} requests to {} hosts, none too soon",
+            "valid and complete: the {} archive records in {} files of node {} match the store, \
+             all digests match; {} requests to {} hosts, none too early",
             self.archive.archive_records,
             self.archive.archive_files,
             printable(&self.node),
@@ -110,7 +109,7 @@ impl Report {
         if self.archive.unsettled_bytes > 0 {
             write!(
                 out,
-                "; {} bytes behind the last settled visit are cut off when it goes on",
+                "; {} bytes after the last settled visit will be cut off when it is continued",
                 self.archive.unsettled_bytes
             )?;
         }

@@ -108,7 +108,7 @@ impl Report {
         write!(
             out,
             "valid: {} pages ({} unique), {} rows of the journal, {} admissions, {} terms ({} \
-             live); {} requests to {} hosts, none too soon",
+             live); {} requests to {} hosts, none too early",
             self.pages.pages,
             self.pages.unique,
             self.journal_rows,
@@ -119,12 +119,12 @@ impl Report {
             self.politeness.hosts,
         )?;
         if self.links > 0 {
-            write!(out, "; {} URLs are on their way between nodes", self.links)?;
+            write!(out, "; {} URLs are in transfer between nodes", self.links)?;
         }
         if self.due > 0 {
             write!(
                 out,
-                "; {} left-out pages are visited again, as their original is gone",
+                "; {} duplicates are visited again, because their original is gone",
                 self.due
             )?;
         }

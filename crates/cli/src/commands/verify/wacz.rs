@@ -64,7 +64,7 @@ impl Report<'_> {
         writeln!(
             out,
             "{} is valid and complete: {} files, {} of them archives with {} bytes, all digests \
-             hold; {} lines of the index lead to their records; {} pages",
+             match; {} lines of the index point to their records; {} pages",
             printable(&path.display().to_string()),
             self.files,
             self.archive_files,

@@ -95,8 +95,8 @@ impl TopicPart {
         let promise = self.level.map(|level| {
             let before = match self.off_topic_before {
                 None | Some(0) => String::new(),
-                Some(1) => ", behind a page off topic".to_owned(),
-                Some(run) => format!(", behind {run} pages off topic in a row"),
+                Some(1) => ", after an off-topic page".to_owned(),
+                Some(run) => format!(", after {run} consecutive off-topic pages"),
             };
             format!("level {level} of {}{before}", DiscoveredUrl::LEVELS)
         });

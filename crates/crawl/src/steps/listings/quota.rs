@@ -67,8 +67,7 @@ impl HostTally {
         if !std::mem::replace(&mut self.has_warned, true) {
             tracing::warn!(
                 host = %at.host(),
-                "this host lists more in its sitemaps than one host may in a session: \
-                 the rest is left out"
+                "the sitemaps of this host exceed the limit per host and run: the rest is skipped"
             );
         }
     }

@@ -60,7 +60,7 @@ impl EmbeddedStore {
             tracing::warn!(
                 ?free,
                 needed,
-                "no room to flush the tables; the journal has everything"
+                "no space to flush the tables; the journal is complete"
             );
         }
         has_room
