@@ -6,7 +6,7 @@ mod text;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 24] = [
+const CRATES: [&str; 25] = [
     "anybytes",
     "batch",
     "cli",

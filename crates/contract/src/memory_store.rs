@@ -11,7 +11,7 @@ mod queue;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
-use journal::{DiscoveredUrl, Robots, StoreFault, UrlHarvest, VisitRecord};
+use journal::{DiscoveredUrl, Robots, StoreFault, UrlHarvest};
 use neardup::HashKey;
 use store::{
     ArchivePlace, Durable, EarlierCrawls, Frontier, FrontierRules, HostMemory, Lease, LeaseFilter,

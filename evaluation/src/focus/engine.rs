@@ -25,7 +25,7 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use topic::Topic;
 use web::{
-    CanonicalForm, Clock, Exchange, PageUrl, Protocol, ReadLimits, Scope, ScopeKind, Timestamp,
+    Clock, Exchange, PageUrl, Protocol, ReadLimits, Scope, ScopeKind, Timestamp,
     Validators,
 };
 

@@ -74,8 +74,9 @@ pub(crate) fn run(args: &SimilarArgs) -> Result<(), CliError> {
         if let Some(share) = share
             && !(0.0..=1.0).contains(&share)
         {
-            return Err(usage(format!("--{option} {share} is not valid"))
-                .with_remedy(format!("must be between 0 and 1")));
+            return Err(usage(format!(
+                "--{option} must be between 0 and 1, got {share}"
+            )));
         }
     }
     let (first, second) = (args.directory.as_ref(), args.what.as_ref());
