@@ -245,7 +245,7 @@ def looks_right(viewer, axe, views, complaints):
 
 def paused(crawl, viewer, complaints):
     viewer.order("/controls", "here.innerText.startsWith('Pause')")
-    crawl.says("is obeyed: ")
+    crawl.says("applied: ")
     until("a pause in the log of the server", lambda: settled(crawl.site))
     before = len(crawl.site.requests())
     time.sleep(1)

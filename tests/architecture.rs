@@ -6,7 +6,7 @@ mod text;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 26] = [
+const CRATES: [&str; 28] = [
     "anybytes",
     "batch",
     "cli",
@@ -19,9 +19,11 @@ const CRATES: [&str; 26] = [
     "export",
     "fetch",
     "inspect",
+    "journal",
     "messages",
     "neardup",
     "python",
+    "reading",
     "search",
     "setup",
     "shared-store",
@@ -90,15 +92,19 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
         ("disk", &[]),
         ("differences", &["neardup"]),
         ("comparison", &["differences", "neardup"]),
-        ("store", &["disk", "neardup", "topic", "web"]),
-        ("contract", &["disk", "neardup", "store", "web"]),
-        ("shared-store", &["disk", "neardup", "store", "web"]),
+        ("journal", &["disk", "neardup", "topic", "web"]),
+        ("store", &["disk", "journal", "neardup", "web"]),
+        ("contract", &["disk", "journal", "neardup", "store", "web"]),
+        (
+            "shared-store",
+            &["disk", "journal", "neardup", "store", "web"],
+        ),
         ("sinks", &["disk", "web"]),
         ("fetch", &["disk", "web"]),
         ("search", &["disk", "sinks", "web"]),
-        ("export", &["disk", "neardup", "store", "web"]),
-        ("statistics", &["store", "web"]),
-        ("messages", &["disk", "store", "web"]),
+        ("export", &["disk", "journal", "neardup", "web"]),
+        ("statistics", &["journal", "store", "web"]),
+        ("messages", &["disk", "journal", "web"]),
         ("batch", &["neardup"]),
         (
             "web-ui",
@@ -107,6 +113,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
                 "crawl",
                 "differences",
                 "disk",
+                "journal",
                 "search",
                 "sinks",
                 "statistics",
@@ -120,7 +127,9 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
                 "comparison",
                 "disk",
                 "fetch",
+                "journal",
                 "neardup",
+                "reading",
                 "sinks",
                 "store",
                 "topic",
@@ -132,11 +141,10 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
             &[
                 "batch",
                 "comparison",
-                "crawl",
                 "disk",
-                "fetch",
                 "messages",
                 "neardup",
+                "reading",
                 "sinks",
                 "web",
             ],
@@ -153,8 +161,10 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
                 "export",
                 "fetch",
                 "inspect",
+                "journal",
                 "messages",
                 "neardup",
+                "reading",
                 "search",
                 "setup",
                 "shared-store",
@@ -210,20 +220,22 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
                 "web-ui",
             ],
         ),
+        ("reading", &["comparison", "neardup", "web"]),
         ("topic", &["neardup", "web"]),
         ("unpack", &["web"]),
         (
             "python",
             &[
-                "batch", "corpus", "crawl", "export", "neardup", "search", "store", "web",
+                "batch", "corpus", "disk", "export", "journal", "neardup", "reading", "search",
+                "store", "web",
             ],
         ),
         ("testkit", &["disk"]),
         (
             "anybytes",
             &[
-                "batch", "corpus", "crawl", "disk", "fetch", "neardup", "search", "sinks", "store",
-                "unpack", "web",
+                "batch", "corpus", "crawl", "disk", "fetch", "journal", "neardup", "reading",
+                "search", "sinks", "unpack", "web",
             ],
         ),
     ]);
@@ -239,12 +251,77 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
     }
 }
 
+/// A line of the drawing in ARCHITECTURE.md: crates of one layer, and the crates that they use.
+struct DrawnCrates {
+    names: Vec<String>,
+    uses: Option<BTreeSet<String>>,
+}
+
+/// Returns the lines of the drawing, from the programs down to the base.
+fn drawing() -> Vec<DrawnCrates> {
+    let page = read(&crates().parent().unwrap().join("ARCHITECTURE.md"));
+    let (_, section) = page.split_once("## Crates").unwrap();
+    let drawing = section.split("```").nth(1).unwrap();
+    let list = |text: &str| text.split(',').map(|name| name.trim().to_owned()).collect();
+    let line = |line: &str| {
+        let columns: Vec<&str> = line.split("  ").map(str::trim).collect();
+        let mut columns = columns.into_iter().filter(|column| !column.is_empty());
+        // A layer has its name in its first line.
+        let _layer = (!line.starts_with(' ')).then(|| columns.next());
+        let names: Vec<String> = list(columns.next().unwrap());
+        let uses = match columns.next() {
+            Some("every crate below") => None,
+            Some(uses) => Some(list(uses).into_iter().collect()),
+            None => Some(BTreeSet::new()),
+        };
+        DrawnCrates { names, uses }
+    };
+    drawing.lines().skip(1).map(line).collect()
+}
+
+/// ARCHITECTURE.md showed `corpus` and `topic` where the manifests did not have them.
+#[test]
+fn the_drawing_shows_what_the_manifests_have() {
+    let lines = drawing();
+    let base: BTreeSet<String> = lines.last().unwrap().names.iter().cloned().collect();
+    let for_tests = ["anybytes", "contract", "testkit"].map(str::to_owned);
+    let mut below: BTreeSet<String> = BTreeSet::new();
+    for line in lines.iter().rev() {
+        for name in &line.names {
+            let known = dependencies(name, "dependencies");
+            let of_ours = CRATES.map(str::to_owned).into_iter();
+            let known: BTreeSet<String> = of_ours.filter(|crate_| known.contains(crate_)).collect();
+            let drawn = match &line.uses {
+                Some(uses) => uses | &(&known & &base),
+                None => known.clone(),
+            };
+            assert_eq!(
+                known, drawn,
+                "the crates that {name} uses, and those in the drawing"
+            );
+            let above: Vec<_> = known.difference(&below).collect();
+            assert!(
+                base.contains(name) || above.is_empty(),
+                "{name} uses {above:?} above it"
+            );
+        }
+        below.extend(line.names.iter().cloned());
+    }
+    below.extend(for_tests);
+    assert_eq!(
+        below,
+        CRATES.map(str::to_owned).into(),
+        "the crates in the drawing"
+    );
+}
+
 #[test]
 fn pure_crates_know_neither_a_runtime_nor_a_network_nor_a_disk() {
     for name in [
         "comparison",
         "differences",
         "neardup",
+        "reading",
         "topic",
         "unpack",
         "web",
@@ -295,7 +372,8 @@ fn templates_and_the_web_server_are_known_to_one_crate_only() {
     }
 }
 
-/// Files of `store` and `sinks` that may change files without a [`disk::Disk`], and the reasons.
+/// Files of `journal`, `store` and `sinks` that may change files without a [`disk::Disk`], and the
+/// reasons.
 const BEHIND_THE_DISKS_BACK: [(&str, &str); 5] = [
     (
         "store/src/embedded/lock.rs",
@@ -320,7 +398,7 @@ const BEHIND_THE_DISKS_BACK: [(&str, &str); 5] = [
 ];
 
 #[test]
-fn store_and_sinks_write_through_the_disk() {
+fn journal_store_and_sinks_write_through_the_disk() {
     let words = [
         "fs::write",
         "File::create",
@@ -338,7 +416,7 @@ fn store_and_sinks_write_through_the_disk() {
         "tokio::fs",
     ];
     let mut excused = BTreeSet::new();
-    for file in ["store", "sinks"]
+    for file in ["journal", "store", "sinks"]
         .map(|name| sources(&crates().join(name).join("src")))
         .concat()
     {

@@ -190,6 +190,11 @@ impl Crawl {
         self.start_command(arguments).end()
     }
 
+    /// Runs another command, asserts success, and returns the JSON lines that it prints.
+    pub(crate) fn json_lines(&self, arguments: &[impl AsRef<str>]) -> Vec<Value> {
+        self.run_command(arguments).json_lines()
+    }
+
     /// Starts another command of the binary in the same directory.
     pub(crate) fn start_command(&self, arguments: &[impl AsRef<str>]) -> Running {
         let mut command = self.command();
@@ -234,6 +239,14 @@ impl Crawl {
         command.current_dir(self.directory());
         command
     }
+}
+
+/// Reads each line as a JSON object.
+pub(crate) fn json_lines(text: &str) -> Vec<Value> {
+    let lines = text.lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 /// The hash key of the crawls: with a fixed key the likeness of two texts is always the same.
@@ -373,6 +386,12 @@ impl CommandOutput {
     /// Returns standard output as one JSON object.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.output).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// Asserts success, and returns the lines of standard output as JSON objects.
+    pub(crate) fn json_lines(&self) -> Vec<Value> {
+        assert_eq!(self.code, Some(0), "{self:?}");
+        json_lines(&self.output)
     }
 
     /// Returns the summary of a crawl.

@@ -18,7 +18,7 @@ const PAGES: u64 = 30;
 const FLIPS: usize = 200;
 const LIMIT: Duration = Duration::from_secs(30);
 /// Sizes of the header of a journal segment, and of the head of each frame
-/// (`store/src/embedded/journal/frame.rs`).
+/// (`journal/src/frame.rs`).
 const HEADER_BYTES: usize = 36;
 const FRAME_HEAD_BYTES: usize = 12;
 const MARK_BYTES: usize = 20;

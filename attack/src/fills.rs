@@ -128,7 +128,7 @@ impl Tally {
             self.silent += 1;
         } else if errors.contains("damaged")
             || errors.contains("panicked")
-            || !errors.contains("make room")
+            || !errors.contains("free some space")
         {
             self.wrong.push(ended.first_errors());
         }

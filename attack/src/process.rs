@@ -206,7 +206,7 @@ impl Ended {
         let lines = self
             .errors
             .lines()
-            .filter(|line| !line.contains("interrupt when you like"));
+            .filter(|line| !line.contains("interrupt at any time"));
         lines.take(2).collect::<Vec<_>>().join(" / ")
     }
 

@@ -14,11 +14,11 @@ use disk::SystemDisk;
 use export::{
     Beginning, ExportInfo, Form, LINKS, Link, SKETCHES, TableWriter, VISITS, Visits, WholeFile,
 };
+use journal::{Fate, Reason, VisitRecord};
 use neardup::{Features, HashKey, PageText, SignatureBuilder};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
-use store::embedded::{JournalRebuild, RestoredAdmission, RestoredVisit};
-use store::{ArchivePlace, Fate, Reason, VisitRecord};
+use store::{ArchivePlace, JournalRebuild, RestoredAdmission, RestoredVisit};
 use testkit::Random;
 use tokio::time::Instant;
 use web::{CanonicalForm, PageUrl, Timestamp};
@@ -175,7 +175,7 @@ fn row(number: u64, random: &mut Random) -> VisitRecord {
         canonical: None,
         payload: None,
         requisite: 0,
-        details: store::VisitDetails::default(),
+        details: journal::VisitDetails::default(),
     }
 }
 

@@ -6,12 +6,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use disk::SystemDisk;
+use journal::{
+    DiscoveredUrl, Fate, FinishedVisit, Journal, Reason, Record, SEGMENT_BYTES, SettledVisit,
+    VisitRecord,
+};
 use neardup::{
     BAG_BYTES, BagSketch, Fingerprint, HashKey, PageSignature, SKETCH_BYTES, Sketch, TextSignature,
 };
-use store::embedded::journal::{Journal, SEGMENT_BYTES};
-use store::embedded::record::{Record, SettledVisit};
-use store::{DiscoveredUrl, Fate, FinishedVisit, Reason, VisitRecord};
 use web::{CanonicalForm, Pace, PageUrl, Timestamp};
 
 type Failure = Box<dyn Error>;

@@ -122,7 +122,7 @@ fn measure(page: &[u8], url: &PageUrl, rounds: usize) -> Steps {
         let (signature, took) = timed(|| signature_builder.signature(1, Some(text)));
         best.signature = best.signature.min(took);
         let (blocks, took) = timed(|| {
-            let blocks = crawl::compared_page(url.as_str(), &document, true);
+            let blocks = reading::compared_page(url.as_str(), &document, true);
             let mut frame = HostFrame::default();
             let keys = blocks.keys(LOOKED_UP, LOOKED_UP, &frame);
             frame.learn(&blocks);

@@ -16,9 +16,9 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Duration;
 
+use journal::JournalFollower;
 use nix::time::{ClockId, clock_gettime};
 use statistics::{CrawlStatistics, Newest};
-use store::embedded::JournalFollower;
 use tokio::time::Instant;
 
 type Failure = Box<dyn Error>;

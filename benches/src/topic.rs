@@ -15,9 +15,9 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
+use journal::{DiscoveredUrl, Fate, FinishedVisit, Record, Relevance, SettledVisit, VisitRecord};
 use neardup::{HashKey, HashedText, PageText};
-use store::embedded::record::{Record, SettledVisit};
-use store::{DiscoveredUrl, Fate, FinishedVisit, Patterns, Relevance, VisitRecord};
+use store::Patterns;
 use testkit::Corpus;
 use topic::{ExampleText, LinkText, Topic, TopicBuilder};
 use web::{CanonicalForm, Document, Pace, PageUrl, ReadLimits, ResponseMetadata, Timestamp};

@@ -1,8 +1,8 @@
 //! ARC files as the commands on archives read them.
 
-use super::foreign_archives::{lines, titles};
-use crate::support::Crawl;
+use super::foreign_archives::titles;
 use crate::support::foreign_warc::gzip;
+use crate::support::{Crawl, json_lines};
 
 /// ARC files, which archives before 2009 are, were refused by every command.
 #[test]
@@ -39,7 +39,7 @@ fn arc_files_are_read_or_refused_with_the_remedy() {
             ("http://toy.test/one", "same"),
             ("http://toy.test/a b", "same"),
         ];
-        assert_eq!(titles(&lines(&run)), expected, "{run:?}");
+        assert_eq!(titles(&json_lines(&run.output)), expected, "{run:?}");
         assert_eq!((run.code, &*run.errors), (Some(0), ""), "{run:?}");
         let run = crawl.run_command(&["dedup", name, "--format", "json"]);
         assert_eq!(run.errors, "2 documents: 1 repeats an earlier one\n");
@@ -90,7 +90,7 @@ fn an_arc_record_whose_length_is_far_off_is_reported_and_costs_no_other() {
         crawl.write("packed.arc.gz", packed);
         for name in ["plain.arc", "packed.arc.gz"] {
             let run = crawl.run_command(&["extract", name]);
-            let lines = lines(&run);
+            let lines = json_lines(&run.output);
             let urls: Vec<&str> = titles(&lines).iter().map(|(url, _)| *url).collect();
             assert_eq!(
                 urls,

@@ -85,11 +85,8 @@ fn verify_names_the_error_of_an_index_and_the_remedy() {
          {{\"offset\": \"1\", \"length\": \"1\", \"filename\": \"no.warc.gz\"}}\n"
     );
     for (damaged, expected) in [
-        (
-            Some(rest.to_owned()),
-            format!("no line for this capture: {first}"),
-        ),
-        (Some(strange), "no capture for this line: zzz".to_owned()),
+        (Some(rest.to_owned()), format!("missing line: {first}")),
+        (Some(strange), "line without a capture: zzz".to_owned()),
         (None, "index.cdxj is missing".to_owned()),
     ] {
         match damaged {
@@ -100,7 +97,8 @@ fn verify_names_the_error_of_an_index_and_the_remedy() {
         assert_eq!(run.code, Some(1), "{run:?}");
         assert!(run.output.contains(&expected), "{expected}: {}", run.output);
         assert!(
-            run.output.contains("`crawler index crawl` makes it again"),
+            run.output
+                .contains("rebuild it from the archive with `crawler index crawl`"),
             "{}",
             run.output
         );

@@ -121,16 +121,6 @@ impl Packed {
 }
 
 impl Crawl {
-    /// Returns the JSON lines that a command prints.
-    fn json_lines(&self, arguments: &[&str]) -> Vec<Value> {
-        let run = self.run_command(arguments);
-        assert_eq!(run.code, Some(0), "{arguments:?}: {run:?}");
-        let lines = run.output.lines();
-        lines
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect()
-    }
-
     /// Asserts that archive, index, search and journal agree, and that the index equals the index
     /// of the files.
     fn agrees(&self) {
@@ -211,7 +201,7 @@ fn story(packed: &Packed, crawl: &Crawl) -> Vec<(String, Vec<Value>)> {
         !crawl
             .run_command(&["extract", file])
             .errors
-            .contains("holds no page")
+            .contains("contains no page")
     };
     let pages = files
         .iter()

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::support::foreign_warc::{DATE, gzip, page, record};
-use crate::support::{CommandOutput, Crawl};
+use crate::support::{Crawl, json_lines};
 
 /// Pages in the form of wget, a browser and Common Crawl, among records that are no pages.
 fn records() -> Vec<String> {
@@ -72,7 +72,7 @@ fn packings() -> [(&'static str, Vec<u8>); 4] {
             .collect()
     };
     [
-        ("each.warc.gz", each(&gzip)),
+        ("each.warc.gz", each(&|record| gzip(record))),
         ("all.warc.gz", gzip(all.as_bytes())),
         (
             "each.warc.zst",
@@ -80,13 +80,6 @@ fn packings() -> [(&'static str, Vec<u8>); 4] {
         ),
         ("plain.warc", all.into_bytes()),
     ]
-}
-
-pub(super) fn lines(run: &CommandOutput) -> Vec<Value> {
-    let lines = run.output.lines();
-    lines
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
 }
 
 pub(super) fn titles(lines: &[Value]) -> Vec<(&str, &str)> {
@@ -112,12 +105,12 @@ fn each_page_of_a_foreign_archive_is_extracted() {
         ] {
             let odd = match name {
                 "all.warc.gz" => {
-                    "odd records, read all the same: 10 that share a packed member with others\n"
+                    "records with warnings, still read: 10 that share a packed member with others\n"
                 }
                 _ => "",
             };
             assert_eq!((run.code, run.errors.as_str()), (Some(0), odd), "{run:?}");
-            let lines = lines(&run);
+            let lines = json_lines(&run.output);
             assert_eq!(
                 titles(&lines),
                 [
@@ -142,7 +135,7 @@ fn each_page_of_a_foreign_archive_is_extracted() {
         assert_eq!((one.output.as_str(), one.code), ("second\n", Some(0)));
         crawl
             .run_command(&["extract", name, "--url", "http://toy.test/nowhere"])
-            .assert_error(2, "holds no page http://toy.test/nowhere");
+            .assert_error(2, "contains no page http://toy.test/nowhere");
     }
 }
 
@@ -161,7 +154,7 @@ fn broken_records_are_reported_and_counted_and_the_rest_is_read() {
     crawl.write("broken.warc.gz", bytes);
     let run = crawl.run_command(&["extract", "broken.warc.gz"]);
     assert_eq!(run.code, Some(2), "{run:?}");
-    let lines = lines(&run);
+    let lines = json_lines(&run.output);
     assert_eq!(
         titles(&lines),
         [
@@ -188,7 +181,7 @@ fn an_archive_without_a_page_is_reported() {
     ] {
         crawl.write(name, bytes);
         let run = crawl.run_command(&["extract", name]);
-        run.assert_error(2, &format!("{name} holds no page"));
+        run.assert_error(2, &format!("{name} contains no page"));
         assert!(run.errors.contains("\n  help: "), "{run:?}");
     }
 }
@@ -244,10 +237,10 @@ fn archives_of_all_compressions_are_compared_by_their_pages() {
     assert_eq!(
         run.errors,
         "12 documents: 9 repeat an earlier one\n\
-         odd records, read all the same: 10 that share a packed member with others\n"
+         records with warnings, still read: 10 that share a packed member with others\n"
     );
     assert!(
-        lines(&run)
+        json_lines(&run.output)
             .iter()
             .all(|line| line["document"] == line["duplicate_of"])
     );
@@ -265,7 +258,7 @@ fn a_document_of_a_record_without_target_and_id_is_named_by_its_place() {
     let crawl = Crawl::bare();
     crawl.write("a.warc", nameless.repeat(2));
     let run = crawl.run_command(&["dedup", "a.warc", "--format", "json"]);
-    let finding = &lines(&run)[0];
+    let finding = &json_lines(&run.output)[0];
     assert_eq!(finding["duplicate_of"], "record at offset 0", "{run:?}");
     let second = format!("record at offset {}", nameless.len());
     assert_eq!(finding["document"], second, "{run:?}");
@@ -305,7 +298,7 @@ fn what_was_not_read_whole_is_equal_to_nothing_but_the_same_whole() {
         .collect();
     crawl.write("films.warc.gz", packed);
     let run = crawl.run_command(&["dedup", "films.warc.gz", "--format", "json"]);
-    let pairs: Vec<(String, String)> = lines(&run)
+    let pairs: Vec<(String, String)> = json_lines(&run.output)
         .iter()
         .map(|line| {
             let text = |name: &str| line[name].as_str().unwrap().to_owned();
@@ -318,8 +311,8 @@ fn what_was_not_read_whole_is_equal_to_nothing_but_the_same_whole() {
     );
     assert_eq!(pairs, [same], "{run:?}");
     for part in [
-        "3 documents were cut, because they are too long",
-        "2 documents are not whole in the archive, and were taken as equal to nothing",
+        "3 documents were truncated, because they are too long",
+        "2 documents are incomplete in the archive, and count as equal to no other document",
     ] {
         assert!(run.errors.contains(part), "{part}: {run:?}");
     }
@@ -345,7 +338,7 @@ fn odd_heads_are_read_and_unreadable_ones_are_named() {
         .collect();
     crawl.write("odd.warc", &records);
     let run = crawl.run_command(&["extract", "odd.warc"]);
-    let texts = lines(&run);
+    let texts = json_lines(&run.output);
     let texts: Vec<_> = texts.iter().map(|line| line["text"].as_str()).collect();
     let wanted = [
         Some("text 0"),
@@ -414,11 +407,12 @@ fn only_an_answer_to_get_stands_for_the_page() {
     let index = crawl.run_command(&["index", "proxy.warc"]);
     assert_eq!(index.output.lines().count(), 1, "{index:?}");
     assert!(index.output.contains(" 20261121223010 "), "{index:?}");
-    let counted = "3 captures are not in the index, because they stand for no page";
+    let counted = "3 captures are not pages (responses to HEAD, POST and others, partial content) \
+        and are not in the index";
     assert!(index.errors.contains(counted), "{index:?}");
     let extracted = crawl.run_command(&["extract", "proxy.warc"]);
     assert_eq!(
-        titles(&lines(&extracted)),
+        titles(&json_lines(&extracted.output)),
         [("http://toy.test/", "the page")]
     );
     let compared = crawl.run_command(&["dedup", "proxy.warc", "--keep", "kept.warc"]);
@@ -427,7 +421,7 @@ fn only_an_answer_to_get_stands_for_the_page() {
         "{compared:?}"
     );
     for run in [&extracted, &compared] {
-        let counted = "3 captures were skipped, because they stand for no page";
+        let counted = "3 captures were skipped, because they are not pages";
         assert_eq!(run.code, Some(0), "{run:?}");
         assert!(run.errors.contains(counted), "{run:?}");
     }

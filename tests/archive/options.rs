@@ -204,19 +204,19 @@ fn incompatible_options_are_refused_before_anything_is_written() {
         (vec!["--compression=brotli"], "brotli"),
         (
             vec!["--compression-level=13"],
-            "13 is impossible with --compression gzip",
+            "13 is not valid with --compression gzip",
         ),
         (
             vec!["--compression=zstd", "--compression-level=20"],
-            "20 is impossible with --compression zstd",
+            "20 is not valid with --compression zstd",
         ),
         (
             vec!["--compression=none", "--compression-level=1"],
-            "impossible with --compression none",
+            "not valid with --compression none",
         ),
         (
             vec!["--zstd-dictionary=pages.dict"],
-            "impossible with --compression gzip",
+            "not valid with --compression gzip",
         ),
         (vec!["--compression=zstd", &no_dictionary], "zstd --train"),
         (

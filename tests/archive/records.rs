@@ -1,21 +1,12 @@
 //! The archive against what the server sent.
 
-use std::io::Write;
-
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use testkit::{Reply, Server, Site};
 
 use crate::support::Crawl;
+use crate::support::foreign_warc::gzip;
 use crate::support::pages::{NONE, article, page, prose};
 
 const HOST: &str = "site.test";
-
-fn gzip(bytes: impl AsRef<[u8]>) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-    encoder.write_all(bytes.as_ref()).unwrap();
-    encoder.finish().unwrap()
-}
 
 /// Pages of every kind, all linked from the first.
 fn every_make() -> Vec<(&'static str, Reply)> {
@@ -97,11 +88,7 @@ fn the_archive_equals_what_the_server_sent_byte_for_byte() {
     let (server, crawl) = crawled();
     let records = crawl.records();
     let mut compared = 0;
-    for hit in server
-        .log()
-        .iter()
-        .filter(|hit| hit.target != "/robots.txt")
-    {
+    for hit in server.log().pages() {
         let url = server.url(HOST, &hit.target);
         let about = |kind: &str| {
             let mut found = records

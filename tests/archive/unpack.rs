@@ -420,7 +420,7 @@ fn a_recrawl_and_the_crawl_before_it_are_unpacked_together() {
     assert!(
         alone
             .errors
-            .contains("name the earlier crawl (--since), too"),
+            .contains("also give the earlier crawl (--since)"),
         "{alone:?}"
     );
     assert_eq!(
@@ -537,8 +537,8 @@ fn a_directory_that_is_in_the_way_is_refused_or_kept() {
     crawl.write("held/a.warc.gz", foreign_warc::gzip(page.as_bytes()));
     crawl
         .run_command(&["unpack", "held/a.warc.gz", "-o", "held", "--force"])
-        .assert_error(2, "held would replace held/a.warc.gz, which is read");
-    run("busy/..", &[]).assert_error(2, "busy/.. is no new directory");
+        .assert_error(2, "held would overwrite the input held/a.warc.gz");
+    run("busy/..", &[]).assert_error(2, "busy/.. is not a new directory");
     crawl
         .run_command(&["unpack", "nowhere", "-o", "out"])
         .assert_error(2, "nowhere does not exist");

@@ -14,7 +14,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 use crate::support::foreign_warc;
 use crate::support::pages::{NONE, page, prose};
 use crate::support::request_quota;
-use crate::support::{CommandOutput, Crawl};
+use crate::support::{CommandOutput, Crawl, json_lines};
 
 fn crawled() -> (Server, Crawl) {
     let server = Server::spawn_thread(gallery::site());
@@ -52,11 +52,9 @@ fn file(wacz: &[u8], name: &str) -> Vec<u8> {
     bytes
 }
 
-fn json_lines(text: &[u8]) -> Vec<Value> {
-    let text = std::str::from_utf8(text).unwrap();
-    text.lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+/// Returns the list of pages in a package.
+fn pages(wacz: &[u8]) -> Vec<Value> {
+    json_lines(&String::from_utf8(file(wacz, "pages/pages.jsonl")).unwrap())
 }
 
 #[test]
@@ -124,7 +122,7 @@ fn a_package_has_the_unchanged_archive_and_an_index_of_its_records() {
         }
     }
 
-    let pages = json_lines(&file(&wacz, "pages/pages.jsonl"));
+    let pages = pages(&wacz);
     assert_eq!(pages[0]["format"], "json-pages-1.0");
     let urls: BTreeSet<&str> = pages[1..]
         .iter()
@@ -188,7 +186,7 @@ fn the_text_of_pages_is_packed_on_request() {
     let server = Server::spawn_thread(site);
     let crawl = Crawl::of(&server, &["site.test"]).seeds(&[server.url("site.test", "/")]);
     crawl.complete();
-    let pages = json_lines(&file(&pack(&crawl, &["--text"]), "pages/pages.jsonl"));
+    let pages = pages(&pack(&crawl, &["--text"]));
     let words = prose(2, 150);
     assert!(
         pages[2]["text"].as_str().unwrap().contains(words.trim()),
@@ -282,7 +280,7 @@ fn a_package_with_paths_outside_is_refused_and_nothing_is_written() {
     assert_eq!(run.code, Some(1), "{run:?}");
     assert!(
         run.output
-            .contains("../../outside.txt: its name leads outside"),
+            .contains("../../outside.txt: its name points outside"),
         "{run:?}"
     );
     assert_eq!(listed(&crawl), before);
@@ -346,8 +344,7 @@ fn a_collection_is_verified_package_by_package() {
     crawl.write("packed.wacz", collection(&[("inner.wacz", &inner)]));
     let run = verify(&crawl);
     assert!(
-        run.output
-            .contains("inner.wacz: it is a package within packages"),
+        run.output.contains("inner.wacz: it is a nested package"),
         "{run:?}"
     );
 }
@@ -371,7 +368,7 @@ fn the_pages_of_a_package_are_read_in_place() {
     assert_eq!(run.code, Some(0), "{run:?}");
     assert!(run.output.contains("http://gallery.test"), "{run:?}");
     crawl.write("none.wacz", "nothing");
-    extract("none.wacz").assert_error(2, "none.wacz: it is no ZIP file");
+    extract("none.wacz").assert_error(2, "none.wacz: it is not a readable ZIP file");
 }
 
 /// The pages 1, 2 and 3, each with a validator, except that page 3 is new on each request.
@@ -449,8 +446,8 @@ fn a_package_of_a_crawl_and_its_recrawl_has_the_content_of_each_revisit() {
     assert_eq!(
         alone.errors,
         format!(
-            "warning: 2 revisits have their content in none of the inputs, such as {example}: \
-             name the earlier crawl (--since), too\n"
+            "warning: 2 revisits have no content in the inputs, such as {example}: \
+             also give the earlier crawl (--since)\n"
         )
     );
 
@@ -480,7 +477,7 @@ fn a_package_of_a_crawl_and_its_recrawl_has_the_content_of_each_revisit() {
         );
     }
     assert_eq!(revisits, 2);
-    let pages = json_lines(&file(&wacz, "pages/pages.jsonl"));
+    let pages = pages(&wacz);
     assert_eq!(pages.len(), 1 + 4, "{pages:?}");
     let package: Value = serde_json::from_slice(&file(&wacz, "datapackage.json")).unwrap();
     assert_eq!(package["mainPageUrl"], example);
@@ -536,7 +533,7 @@ fn files_of_other_crawlers_with_one_name_are_packed_with_two_and_their_titles_ar
             "{record}"
         );
     }
-    let pages = json_lines(&file(&wacz, "pages/pages.jsonl"));
+    let pages = pages(&wacz);
     let titles: Vec<&str> = pages[1..]
         .iter()
         .map(|page| page["title"].as_str().unwrap())
@@ -561,12 +558,12 @@ fn inputs_that_cannot_be_packed_are_refused_by_name() {
     crawl.write("page.html", "<p>no archive");
     fs::create_dir(crawl.directory().join("empty")).unwrap();
     for (inputs, message) in [
-        (vec!["junk.warc.gz"], "junk.warc.gz holds no WARC record"),
+        (vec!["junk.warc.gz"], "junk.warc.gz contains no WARC record"),
         (
             vec!["page.html"],
             "page.html is neither a crawl nor a WARC file",
         ),
-        (vec!["empty"], "empty holds no crawl"),
+        (vec!["empty"], "empty does not contain a crawl"),
         (vec!["nowhere.warc.gz"], "nowhere.warc.gz does not exist"),
         (
             vec!["wget.warc.gz", "./wget.warc.gz"],
@@ -579,7 +576,7 @@ fn inputs_that_cannot_be_packed_are_refused_by_name() {
     }
     crawl
         .run_command(&["wacz", "wget.warc.gz", "--output", "wget.warc.gz"])
-        .assert_error(2, "wget.warc.gz would replace wget.warc.gz, which is read");
+        .assert_error(2, "wget.warc.gz would overwrite the input wget.warc.gz");
 }
 
 #[test]
@@ -591,7 +588,7 @@ fn a_damaged_file_is_packed_with_what_can_be_read_of_it() {
     crawl.write("wget.warc.gz", &bytes);
     let run = crawl.run_command(&["wacz", "wget.warc.gz", "--output", "packed.wacz"]);
     assert_eq!(run.code, Some(1), "{run:?}");
-    assert!(run.errors.contains("1 places could not be read"), "{run:?}");
+    assert!(run.errors.contains("1 places were unreadable"), "{run:?}");
     let wacz = fs::read(crawl.directory().join("packed.wacz")).unwrap();
     let found = captures(&wacz);
     assert_eq!(found.len(), 1);

@@ -139,7 +139,7 @@ fn a_directory_with_other_files_is_refused_and_left_unchanged() {
     crawl.write("crawl/thesis.tex", "years of work");
     crawl
         .run()
-        .assert_error(2, "crawl holds other things and no crawl");
+        .assert_error(2, "crawl is not empty, and does not contain a crawl");
     let left: Vec<_> = std::fs::read_dir(crawl.out())
         .unwrap()
         .map(|item| item.unwrap().file_name())
@@ -178,9 +178,10 @@ fn an_archive_without_a_state_is_not_overwritten() {
     let before = std::fs::read(&crawl.archive_files()[0]).unwrap();
     std::fs::remove_dir_all(crawl.out().join("state")).unwrap();
     for _again in 0..2 {
-        crawl
-            .run()
-            .assert_error(2, "crawl/archive holds an archive whose state is gone");
+        crawl.run().assert_error(
+            2,
+            "crawl/archive contains an archive, but its state is missing",
+        );
     }
     assert_eq!(std::fs::read(&crawl.archive_files()[0]).unwrap(), before);
 }

@@ -30,10 +30,8 @@ fn littered() -> (Server, Crawl) {
 
 /// Returns each left-over that a command lists: its path, its bytes, and true if it was removed.
 fn leftovers(crawl: &Crawl, arguments: &[&str]) -> Vec<(String, u64, bool)> {
-    let run = crawl.run_command(&[&["clean", "crawl", "--format", "json"], arguments].concat());
-    assert_eq!(run.code, Some(0), "{run:?}");
-    let lines = run.output.lines().map(|line| {
-        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+    let lines = crawl.json_lines(&[&["clean", "crawl", "--format", "json"], arguments].concat());
+    let lines = lines.iter().map(|line| {
         let path = line["path"].as_str().unwrap().to_owned();
         (
             path,
@@ -83,7 +81,7 @@ fn leftovers_are_listed_with_their_size_and_removed_except_cut_visits() {
     );
     assert!(!CUT.iter().any(|path| is_there(&crawl, path)));
     let run = crawl.run_command(&["clean", "crawl", "--format", "table"]);
-    assert_eq!(run.output, "nothing is left over\n");
+    assert_eq!(run.output, "no leftover files\n");
     crawl.is_sound();
 }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use testkit::{Gate, Reply, Server, Site};
 
-use crate::support::Crawl;
 use crate::support::pages::{NONE, html, page, prose};
+use crate::support::{Crawl, json_lines};
 
 const HOST: &str = "site.test";
 
@@ -105,9 +105,7 @@ fn a_visit_is_logged_with_type_length_duration_and_referrer() {
     let (server, crawl) = two_pages();
     crawl.complete();
     let log = std::fs::read_to_string(crawl.out().join("crawl.log")).unwrap();
-    let lines = log
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let lines = json_lines(&log).into_iter();
     let visited = lines.filter(|line| line["message"] == "visited");
     let visited: BTreeMap<String, Value> = visited
         .map(|line| (line["url"].as_str().unwrap().to_owned(), line))
@@ -214,13 +212,9 @@ fn the_settings_in_force_have_their_origins() {
     let (_server, crawl) = two_pages();
     let my = "preset = \"archive\"\ntries = 7\ndelay = \"2s\"\n";
     crawl.write("my.toml", my);
-    let run = crawl.run_command(&["config", "my.toml", "--delay", "3s", "--format", "json"]);
-    assert_eq!(run.code, Some(0), "{run:?}");
-    let lines = run
-        .output
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let lines = crawl.json_lines(&["config", "my.toml", "--delay", "3s", "--format", "json"]);
     let settings: BTreeMap<String, Value> = lines
+        .into_iter()
         .map(|line| (line["key"].as_str().unwrap().to_owned(), line))
         .collect();
     for (key, value, from) in [
@@ -238,7 +232,7 @@ fn the_settings_in_force_have_their_origins() {
         );
     }
 
-    // The table is a file of settings that gives the same settings.
+    // The table is a settings file that gives the same settings.
     let table = crawl.run_command(&["config", "my.toml", "--format", "table"]);
     crawl.write("again.toml", &table.output);
     let again = crawl.run_command(&["config", "again.toml", "--format", "table"]);
@@ -259,9 +253,9 @@ fn the_settings_in_force_have_their_origins() {
         "{of_crawl:?}"
     );
     let nothing = crawl.run_command(&["config", "."]);
-    nothing.assert_error(2, ". holds no crawl");
+    nothing.assert_error(2, ". does not contain a crawl");
     let two = crawl.run_command(&["config", "my.toml", "again.toml"]);
-    two.assert_error(2, "a crawl has one file of settings");
+    two.assert_error(2, "a crawl has only one settings file");
 }
 
 #[test]

@@ -2,19 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use testkit::{Reply, Server, Site};
 
+use crate::support::Crawl;
 use crate::support::pages::{NONE, html, page, prose};
-use crate::support::{CommandOutput, Crawl};
-
-fn lines(run: &CommandOutput) -> Vec<Value> {
-    assert_eq!(run.code, Some(0), "{run:?}");
-    let lines = run.output.lines();
-    lines
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
-}
 
 /// Whole texts, parts of them, parts of two of them, and a text of two words.
 fn texts() -> Vec<String> {
@@ -88,7 +80,7 @@ fn every_ordered_pair_of_documents_is_found_as_by_a_naive_program() {
             &least,
         ];
         let run = crawl.run_command(&[&arguments[..], &["--format", "json"]].concat());
-        assert_eq!(lines(&run), expected);
+        assert_eq!(run.json_lines(), expected);
         assert!(
             run.errors
                 .contains(&format!("{} ordered pairs", expected.len())),
@@ -128,7 +120,7 @@ fn documents_that_contain_a_text_are_listed_as_by_a_naive_program() {
         .filter(|(_, containment)| *containment >= 0.2)
         .collect();
     expected.sort_by(|one, two| two.1.total_cmp(&one.1));
-    let found = lines(&run);
+    let found = run.json_lines();
     let mut pairs: Vec<(u64, f64)> = found
         .iter()
         .map(|hit| {
@@ -169,18 +161,18 @@ fn pages_of_a_crawl_that_contain_a_page_or_a_file_are_found_in_its_archive() {
         ];
         crawl.run_command(&arguments)
     };
-    let of_page = lines(&similar(&server.url(host, "/part")));
+    let of_page = similar(&server.url(host, "/part")).json_lines();
     assert_eq!(of_page.len(), 1, "{of_page:?}");
     assert_eq!(of_page[0]["document"], server.url(host, "/long"));
     assert!(
         of_page[0]["resemblance"].as_f64().unwrap() < 0.3,
         "{of_page:?}"
     );
-    assert_eq!(lines(&similar("part.html")).len(), 2);
+    assert_eq!(similar("part.html").json_lines().len(), 2);
     similar("empty.html").assert_error(2, "no words");
     similar(&server.url(host, "/nowhere")).assert_error(2, "/nowhere");
     crawl.write("other.html", page_text(7));
-    assert!(lines(&similar("other.html")).is_empty());
+    assert!(similar("other.html").json_lines().is_empty());
 }
 
 fn page_text(number: u64) -> String {
@@ -194,7 +186,7 @@ fn a_containment_that_cannot_be_is_refused() {
     for wrong in ["0", "1.5", "NaN"] {
         let run = crawl.run_command(&["dedup", "a.txt", "--containment", wrong]);
         run.assert_error(2, &format!("--containment {wrong}"));
-        assert!(run.errors.contains("lies above 0"), "{run:?}");
+        assert!(run.errors.contains("must be above 0"), "{run:?}");
     }
     let run = crawl.run_command(&["similar", "a.txt", "a.txt", "--containment", "2"]);
     run.assert_error(2, "--containment 2");

@@ -60,7 +60,7 @@ fn a_longer_delay_applies_at_once() {
         &crawl,
         &mut running,
         "delay = \"400ms\"",
-        "control.toml is obeyed: delay 400ms",
+        "control.toml applied: delay 400ms",
     );
     gate.open();
     let run = running.end();
@@ -75,7 +75,7 @@ fn a_longer_delay_applies_at_once() {
         "{times:?}"
     );
     let logged = std::fs::read_to_string(crawl.out().join("crawl.log")).unwrap();
-    assert_eq!(logged.matches("control.toml is obeyed").count(), 1);
+    assert_eq!(logged.matches("control.toml applied").count(), 1);
     crawl.is_sound();
 }
 
@@ -91,7 +91,7 @@ fn a_shorter_delay_is_no_finding_of_verify() {
         &crawl,
         &mut running,
         "delay = \"10ms\"",
-        "control.toml is obeyed: delay 10ms",
+        "control.toml applied: delay 10ms",
     );
     gate.open();
     assert_eq!(running.end().summary()["pages"], 6);
@@ -110,7 +110,7 @@ fn a_host_may_have_its_own_delay() {
     let run = crawl.run();
     assert!(
         run.errors
-            .contains("control.toml is obeyed: delay 300ms for slow.test"),
+            .contains("control.toml applied: delay 300ms for slow.test"),
         "{run:?}"
     );
     let log = server.log();
@@ -154,7 +154,7 @@ fn queued_urls_are_excluded_at_once_and_later_links_are_let_in_again() {
         &crawl,
         &mut running,
         "exclude = ['/private/']",
-        "is obeyed: exclude \"/private/\"",
+        "applied: exclude \"/private/\"",
     );
     first.open();
     second.arrivals_blocking(1);
@@ -180,7 +180,7 @@ fn queued_urls_are_excluded_at_once_and_later_links_are_let_in_again() {
         serde_json::json!({"exclude": ["/private/"]})
     );
     std::fs::remove_file(crawl.out().join("control.toml")).unwrap();
-    running.wait_for_line("control.toml is obeyed: nothing: the settings hold");
+    running.wait_for_line("control.toml applied: no overrides");
     second.open();
     let run = running.end();
     assert_eq!(run.code, Some(0), "{run:?}");
@@ -223,19 +223,19 @@ fn a_pause_lasts_until_it_is_ended_and_an_invalid_file_does_not_end_it() {
         &crawl,
         &mut running,
         "pause = true",
-        "control.toml is obeyed: pause",
+        "control.toml applied: pause",
     );
     gate.open();
     // Twice: in these seconds an unpaused crawl would have requested everything.
     for (text, complaint) in [
         (
             "pause = true\ndelya = \"1s\"",
-            "is not obeyed, and what was in force stays so: at line 2, column 1: unknown field \
-             `delya`",
+            "is invalid and was not applied; the previous settings stay in effect: at line 2, \
+             column 1: unknown field `delya`",
         ),
         (
             "pause = perhaps",
-            "is not obeyed, and what was in force stays so: at line 1",
+            "is invalid and was not applied; the previous settings stay in effect: at line 1",
         ),
     ] {
         order_now(&crawl, &mut running, text, complaint);
@@ -250,7 +250,7 @@ fn a_pause_lasts_until_it_is_ended_and_an_invalid_file_does_not_end_it() {
         &crawl,
         &mut running,
         "pause = false",
-        "control.toml is obeyed: nothing",
+        "control.toml applied: no overrides",
     );
     let run = running.end();
     assert_eq!(
@@ -259,7 +259,7 @@ fn a_pause_lasts_until_it_is_ended_and_an_invalid_file_does_not_end_it() {
         "{run:?}"
     );
     assert_eq!(
-        run.errors.matches("not obeyed").count(),
+        run.errors.matches("was not applied").count(),
         2,
         "each is reported once: {run:?}"
     );
@@ -275,10 +275,10 @@ fn a_paused_crawl_can_be_interrupted_and_stays_paused() {
     order(&crawl, "pause = true");
     for rate in 1..=2 {
         let mut running = crawl.start();
-        running.wait_for_line("control.toml is obeyed: ");
+        running.wait_for_line("control.toml applied: ");
         let (text, answer) = (
             format!("pause = true\nrate = \"{rate}/s\""),
-            format!("is obeyed: rate {rate}/s, pause"),
+            format!("applied: rate {rate}/s, pause"),
         );
         order_now(&crawl, &mut running, &text, &answer);
         running.interrupt();
@@ -309,7 +309,7 @@ fn concurrency_can_be_changed_while_the_crawl_runs() {
         "concurrency = 1\nrate = \"1000/s\"\nmax-delay = \"1s\"\ndelay-factor = 0.5",
     );
     let mut running = crawl.start();
-    running.wait_for_line("is obeyed: delay-factor 0.5, max-delay 1s, concurrency 1, rate 1000/s");
+    running.wait_for_line("applied: delay-factor 0.5, max-delay 1s, concurrency 1, rate 1000/s");
     gate.arrivals_blocking(1);
     // In these seconds an unlimited crawl would have requested everything. An exchange that does
     // not move for two seconds gives its slot to others, at most three.
@@ -317,7 +317,7 @@ fn concurrency_can_be_changed_while_the_crawl_runs() {
         &crawl,
         &mut running,
         "concurrency = 0",
-        "at line 1: concurrency 0 is impossible",
+        "at line 1: concurrency 0 is not valid",
     );
     let asked = asked.load(Ordering::SeqCst);
     assert!((1..=4).contains(&asked), "{asked}");
@@ -325,7 +325,7 @@ fn concurrency_can_be_changed_while_the_crawl_runs() {
         &crawl,
         &mut running,
         "concurrency = 8",
-        "is obeyed: concurrency 8",
+        "applied: concurrency 8",
     );
     gate.arrivals_blocking(8);
     gate.open();
@@ -340,7 +340,7 @@ fn the_control_file_is_read_before_the_first_request_and_must_be_valid_then() {
     order(&crawl, "pause = false\nexclude = [\n\"/1\",\n\"(\"]");
     crawl.run().assert_error(
         2,
-        "control.toml: at line 4: \"(\" is not a usable expression",
+        "control.toml: at line 4: \"(\" is not a valid expression",
     );
     assert!(!crawl.out().join("state").exists());
     order(&crawl, "exclude = [\"/1\"]");

@@ -11,15 +11,6 @@ use testkit::{Reply, Server, Site};
 use crate::support::pages::prose;
 use crate::support::{CommandOutput, Crawl};
 
-/// Returns the results of a successful run.
-fn findings(run: &CommandOutput) -> Vec<Value> {
-    assert_eq!(run.code, Some(0), "{run:?}");
-    run.output
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
-}
-
 fn near(text: &str) -> String {
     format!("{text} and a few words more at the end")
 }
@@ -47,7 +38,7 @@ fn corpus() -> Crawl {
 fn each_duplicate_document_is_listed_with_its_original() {
     let crawl = corpus();
     let run = crawl.run_command(&["dedup", "corpus"]);
-    let found = findings(&run);
+    let found = run.json_lines();
     let found_pairs: Vec<(&str, &str)> = found
         .iter()
         .map(|line| {
@@ -91,7 +82,7 @@ fn each_duplicate_document_is_listed_with_its_original() {
 #[test]
 fn pairs_lists_all_pairs_and_clusters_lists_connected_documents() {
     let crawl = corpus();
-    let pairs = findings(&crawl.run_command(&["dedup", "corpus", "--pairs", "--quiet"]));
+    let pairs = crawl.json_lines(&["dedup", "corpus", "--pairs", "--quiet"]);
     let mut found_pairs: Vec<String> = pairs
         .iter()
         .map(|pair| {
@@ -114,7 +105,7 @@ fn pairs_lists_all_pairs_and_clusters_lists_connected_documents() {
     );
     for chained in [&["--clusters"][..], &["--clusters", "--chained"]] {
         let run = crawl.run_command(&[&["dedup", "corpus"], chained].concat());
-        let clusters = findings(&run);
+        let clusters = run.json_lines();
         let members: Vec<&Value> = clusters.iter().map(|line| &line["members"]).collect();
         assert_eq!(
             members,
@@ -174,7 +165,7 @@ fn json_lines_are_read_from_files_compressed_files_and_standard_input() {
         crawl.run_command(&["dedup", "corpus.jsonl.gz"]),
         crawl.run_command_with_input(&["dedup", "-"], &lines),
     ] {
-        let found = findings(&run);
+        let found = run.json_lines();
         assert_eq!(found.len(), 1, "{run:?}");
         assert_eq!(found[0]["document"], 2);
         assert_eq!(found[0]["duplicate_of"], "one");
@@ -197,7 +188,7 @@ fn the_pages_of_an_archive_are_documents_named_by_their_urls() {
     let crawl = crawl.with(&["--on-duplicate", "keep"]);
     crawl.complete();
     let run = crawl.run_command(&["dedup", "crawl/archive"]);
-    let found = findings(&run);
+    let found = run.json_lines();
     assert_eq!(found.len(), 1, "{run:?}");
     assert_eq!(found[0]["document"], server.url("site.test", "/copy"));
     assert_eq!(found[0]["duplicate_of"], server.url("site.test", "/"));
@@ -249,7 +240,7 @@ fn unusual_documents_are_compared_like_others() {
         crawl.write(&format!("corpus/{name}"), content);
     }
     let run = crawl.run_command(&["dedup", "corpus"]);
-    let found = findings(&run);
+    let found = run.json_lines();
     assert_eq!(found.len(), 1, "{run:?}");
     assert_eq!(found[0]["document"], "corpus/empty-too");
 }
@@ -267,7 +258,7 @@ fn a_memory_budget_that_is_too_small_spills_to_files_and_changes_no_result() {
     for wanted in [&[][..], &["--pairs"], &["--clusters"]] {
         let ask = |more: &[&str]| {
             let run = crawl.run_command(&[&["dedup", "corpus.jsonl"], wanted, more].concat());
-            let mut found: Vec<String> = findings(&run).iter().map(Value::to_string).collect();
+            let mut found: Vec<String> = run.json_lines().iter().map(Value::to_string).collect();
             found.sort();
             found
         };
@@ -297,8 +288,7 @@ fn a_full_disk_is_named_with_the_remedy() {
     let run = crawl.run_command_with_file_limit(1, &arguments);
     run.assert_error(1, "cannot use . for temporary files");
     assert!(
-        run.errors
-            .contains(" documents; --temp-dir names another directory"),
+        run.errors.contains(" documents; choose another --temp-dir"),
         "{run:?}"
     );
 }
@@ -308,7 +298,7 @@ fn other_fingerprints_lead_to_the_same_duplicates() {
     let crawl = corpus();
     let usual = crawl.run_command(&["dedup", "corpus"]);
     let originals = |run: &CommandOutput| -> Vec<Value> {
-        findings(run)
+        run.json_lines()
             .into_iter()
             .map(|line| line["duplicate_of"].clone())
             .collect()
@@ -358,7 +348,7 @@ fn impossible_values_are_refused_with_the_possible_ones() {
 fn the_plan_for_the_repository_of_the_paper_has_the_designs_of_the_paper() {
     let crawl = Crawl::bare();
     let arguments = ["plan", "--pages", "17179869184", "--distance", "3"];
-    let lines = findings(&crawl.run_command(&arguments));
+    let lines = crawl.json_lines(&arguments);
     for (tables, prefix, candidates) in [
         (20, 31, 8.0),
         (16, 28, 64.0),
@@ -381,7 +371,7 @@ fn the_plan_for_the_repository_of_the_paper_has_the_designs_of_the_paper() {
         .run_command(&[&arguments[..], &["--format", "table"]].concat())
         .output;
     assert!(
-        table.contains("20    31–33") && table.contains("> 10 are the fewest tables"),
+        table.contains("20    31–33") && table.contains("> 10 is the minimum number of tables"),
         "{table}"
     );
 }
@@ -426,7 +416,7 @@ fn pairs_at_the_resemblance_that_is_asked_for_are_found_as_the_closing_line_prom
     // Of 196 shingles 56 are lost and 56 new: a resemblance of 140 / 252 = .556.
     planted(&crawl, 300, 52);
     let run = crawl.run_command(&["dedup", "planted.jsonl", "--pairs", "--resemblance", "0.45"]);
-    let found = findings(&run).len();
+    let found = run.json_lines().len();
     assert!((296..=300).contains(&found), "{found}");
     assert!(
         run.errors
@@ -443,7 +433,7 @@ fn pairs_at_the_resemblance_that_is_asked_for_are_found_as_the_closing_line_prom
         "0.9",
     ];
     let run = crawl.run_command(&strict);
-    assert_eq!(findings(&run).len(), 0);
+    assert_eq!(run.json_lines().len(), 0);
     assert!(run.errors.contains("expected recall 0.9"), "{}", run.errors);
     crawl
         .run_command(&[
@@ -467,21 +457,21 @@ fn pairs_exactly_at_the_resemblance_are_found_unless_estimates_decide() {
         crawl.run_command(&[&["dedup", "planted.jsonl", "--resemblance"], more].concat())
     };
     for kind in [&["0.75", "--pairs"][..], &["0.75"]] {
-        let found = findings(&run(kind));
+        let found = run(kind).json_lines();
         assert!((293..=300).contains(&found.len()), "{}", found.len());
         assert!(
             found.iter().all(|one| one["resemblance"] == 0.75),
             "{found:?}"
         );
     }
-    assert_eq!(findings(&run(&["0.751", "--pairs"])).len(), 0);
+    assert_eq!(run(&["0.751", "--pairs"]).json_lines().len(), 0);
 
     let estimated = run(&["0.75", "--pairs", "--exact", "off"]);
-    let found = findings(&estimated).len();
+    let found = estimated.json_lines().len();
     assert!((75..225).contains(&found), "{found}");
     assert!(
         estimated.errors.ends_with(
-            "propose 0.991 of the pairs at a resemblance of 0.75; sketches decide with a standard \
+            "find 0.991 of the pairs at a resemblance of 0.75; sketches decide with a standard \
              error of 0.028\n"
         ),
         "{}",
@@ -489,7 +479,7 @@ fn pairs_exactly_at_the_resemblance_are_found_unless_estimates_decide() {
     );
     crawl
         .run_command(&["dedup", "planted.jsonl", "--exact", "on"])
-        .assert_error(2, "--exact on needs a resemblance that decides");
+        .assert_error(2, "--exact on requires --resemblance or --features");
 }
 
 #[test]
@@ -503,7 +493,7 @@ fn the_features_that_are_asked_for_decide() {
     crawl.write("corpus/2.txt", &two);
     let found = |more: &[&str]| {
         let arguments = [&["dedup", "corpus", "--quiet"], more].concat();
-        findings(&crawl.run_command(&arguments)).len()
+        crawl.json_lines(&arguments).len()
     };
     assert_eq!(found(&["--resemblance", "0.3"]), 0);
     assert_eq!(found(&["--resemblance", "0.3", "--features", "char:3"]), 1);
@@ -526,7 +516,7 @@ fn fingerprints_within_the_distance_decide_alone_if_verification_is_off() {
     crawl.write("corpus/2.txt", reversed.join(" "));
     let found = |more: &[&str]| {
         let arguments = [&["dedup", "corpus", "--quiet"], more].concat();
-        findings(&crawl.run_command(&arguments))
+        crawl.json_lines(&arguments)
     };
     // The same words in reverse have the same fingerprint and not one run of five words.
     assert_eq!(found(&[]).len(), 0);
@@ -588,9 +578,9 @@ fn files_that_differ_in_a_number_are_no_duplicates_unless_a_resemblance_is_asked
     ] {
         let run =
             |options: &[&str]| crawl.run_command(&[&["dedup", "pages"], kind, options].concat());
-        assert_eq!(findings(&run(&[])), Vec::<Value>::new(), "{kind:?}");
+        assert_eq!(run(&[]).json_lines(), Vec::<Value>::new(), "{kind:?}");
         assert_eq!(
-            findings(&run(&["--resemblance", "0.8"])).len(),
+            run(&["--resemblance", "0.8"]).json_lines().len(),
             1,
             "{kind:?}"
         );
@@ -615,7 +605,7 @@ fn a_short_file_with_a_paragraph_less_is_a_duplicate_and_one_with_more_is_simila
     crawl.write("pages/a.html", page(&paragraphs));
     crawl.write("pages/b.html", page(&paragraphs[..5]));
     let run = crawl.run_command(&["dedup", "pages"]);
-    assert_eq!(findings(&run).len(), 1, "{run:?}");
+    assert_eq!(run.json_lines().len(), 1, "{run:?}");
     let run = crawl.run_command(&["dedup", "pages", "--pairs"]);
-    assert_eq!(findings(&run).len(), 1, "{run:?}");
+    assert_eq!(run.json_lines().len(), 1, "{run:?}");
 }

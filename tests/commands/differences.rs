@@ -160,14 +160,14 @@ fn a_duplicate_is_shown_beside_its_original_with_the_figures_of_the_verdict() {
     let why = crawl.run_command(&["why", "crawl", &url, "--format", "table"]);
     assert!(
         why.output
-            .contains("\nblocks that differ: 1, 1 of them count\n"),
+            .contains("\nblocks that differ: 1, 1 with weight\n"),
         "{why:?}"
     );
 
     let table = show("/near", "table").output;
     assert!(table.contains(" [-spring-]{+autumn+}\n"), "{table}");
     assert!(
-        table.contains("\nblocks that differ: 1, 1 of them count\n"),
+        table.contains("\nblocks that differ: 1, 1 with weight\n"),
         "{table}"
     );
     for path in ["/bytes", "/words"] {
@@ -179,7 +179,7 @@ fn a_duplicate_is_shown_beside_its_original_with_the_figures_of_the_verdict() {
             Some(usize::from(path == "/words"))
         );
     }
-    show("/other", "table").assert_error(2, "repeats no page");
+    show("/other", "table").assert_error(2, "is not a duplicate");
     show("/never", "table").assert_error(2, "was not visited");
 }
 

@@ -63,12 +63,7 @@ fn done(crawl: &Crawl, arguments: &[&str]) {
 }
 
 fn links(crawl: &Crawl) -> Vec<Value> {
-    let run = crawl.run_command(&["export", "crawl", "--links"]);
-    assert_eq!(run.code, Some(0), "{run:?}");
-    let lines = run.output.lines();
-    lines
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    crawl.json_lines(&["export", "crawl", "--links"])
 }
 
 fn parts(directory: &Path) -> Vec<PathBuf> {
@@ -232,7 +227,7 @@ fn an_export_that_was_cut_anywhere_is_completed() {
                 ]
                 .concat(),
             )
-            .assert_error(2, "whole cannot be continued: line 1 of it");
+            .assert_error(2, "cannot append to whole: line 1 of it");
         done(&crawl, &[options, &["--output", "whole"]].concat());
         assert!(read(&crawl, "whole") == whole, "{options:?}");
     }
@@ -338,11 +333,11 @@ fn incompatible_export_options_are_refused_before_anything_is_written() {
     let (_server, crawl) = crawled();
     std::fs::create_dir(crawl.directory().join("directory")).unwrap();
     for (arguments, words) in [
-        (&["--resume"][..], "want a file"),
-        (&["--resume", "--output", "-"], "want a file"),
+        (&["--resume"][..], "require an output file"),
+        (&["--resume", "--output", "-"], "require an output file"),
         (
             &["--rows-per-file", "5", "--output", "x"],
-            "--rows-per-file is for --format parquet",
+            "--rows-per-file requires --format parquet",
         ),
         (
             &[
@@ -355,11 +350,11 @@ fn incompatible_export_options_are_refused_before_anything_is_written() {
             ],
             "--rows-per-file",
         ),
-        (&["--links", "--sketches"], "--sketches is about pages"),
-        (&["--raw"], "--raw is for --format csv"),
+        (&["--links", "--sketches"], "--sketches applies to pages"),
+        (&["--raw"], "--raw requires --format csv"),
         (
             &["--format", "parquet", "--resume", "--output", "x"],
-            "a Parquet file cannot be continued",
+            "cannot append to a Parquet file",
         ),
         (&["--output", "directory"], "directory is a directory"),
         (&["--output", "elsewhere/"], "elsewhere/ is a directory"),
@@ -379,7 +374,7 @@ fn incompatible_export_options_are_refused_before_anything_is_written() {
             "--output",
             "directory",
         ])
-        .assert_error(2, "has parts of an export already");
+        .assert_error(2, "already contains parts of an export");
 }
 
 #[test]
@@ -429,8 +424,7 @@ fn a_page_that_the_archive_lost_is_counted_and_the_links_of_the_others_are_expor
     let run = crawl.run_command(&["export", "crawl", "--links", "--output", "links"]);
     assert_eq!(run.code, Some(1), "{run:?}");
     assert!(
-        run.errors
-            .contains("1 pages cannot be read from the archive again"),
+        run.errors.contains("1 archived pages cannot be read"),
         "{run:?}"
     );
     let left = String::from_utf8(read(&crawl, "links")).unwrap();
@@ -471,11 +465,10 @@ fn an_export_to_a_closed_pipe_is_no_error_and_a_device_is_not_replaced() {
 fn kept_pages_have_a_sketch_and_others_have_none() {
     let (server, crawl) = crawled();
     let run = crawl.run_command(&["export", "crawl", "--sketches"]);
-    for line in run.output.lines() {
-        let row: Value = serde_json::from_str(line).unwrap();
+    for row in run.json_lines() {
         let digits = row["sketch"].as_str().map_or(0, str::len);
         let expected = if row["verdict"] == "unique" { 320 } else { 0 };
-        assert_eq!(digits, expected, "{line}");
+        assert_eq!(digits, expected, "{row}");
     }
     assert!(run.output.contains(&server.url(HOST, "/copy")));
     let csv = crawl

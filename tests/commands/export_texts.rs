@@ -10,8 +10,8 @@ use sinks::PayloadDigest;
 use sinks::warc::WarcStream;
 use testkit::{Reply, Server, Site};
 
-use crate::support::Crawl;
 use crate::support::pages::prose;
+use crate::support::{Crawl, json_lines};
 
 const HOST: &str = "site.test";
 
@@ -73,13 +73,6 @@ fn done(crawl: &Crawl, arguments: &[&str]) -> String {
     run.output
 }
 
-fn rows(lines: &str) -> Vec<Value> {
-    let lines = lines.lines();
-    lines
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
-}
-
 fn row_of<'r>(rows: &'r [Value], url: &str) -> &'r Value {
     let mut found = rows.iter().filter(|row| row["url"] == url);
     let row = found.next().unwrap_or_else(|| panic!("{url} in {rows:?}"));
@@ -90,7 +83,7 @@ fn row_of<'r>(rows: &'r [Value], url: &str) -> &'r Value {
 #[test]
 fn each_kept_page_is_a_row_with_its_text_and_its_figures() {
     let (server, crawl) = crawled(&[]);
-    let rows = rows(&done(&crawl, &[]));
+    let rows = json_lines(&done(&crawl, &[]));
     let home = server.url(HOST, "/");
     let row = row_of(&rows, &home);
     let verse = "The owl and the pussycat went to sea in a pea green boat.\n\
@@ -135,7 +128,7 @@ fn each_kept_page_is_a_row_with_its_text_and_its_figures() {
 #[test]
 fn markdown_has_the_structure_of_the_main_content() {
     let (server, crawl) = crawled(&[]);
-    let rows = rows(&done(&crawl, &["--markdown"]));
+    let rows = json_lines(&done(&crawl, &["--markdown"]));
     let text = row_of(&rows, &server.url(HOST, "/"))["text"]
         .as_str()
         .unwrap();
@@ -156,8 +149,8 @@ fn markdown_has_the_structure_of_the_main_content() {
 fn kept_copies_have_rows_if_they_are_asked_for() {
     let (server, crawl) = crawled(&["--on-duplicate=keep"]);
     let copy = server.url(HOST, "/copy");
-    assert_eq!(rows(&done(&crawl, &[])).len(), 3);
-    let rows = rows(&done(&crawl, &["--duplicates"]));
+    assert_eq!(json_lines(&done(&crawl, &[])).len(), 3);
+    let rows = json_lines(&done(&crawl, &["--duplicates"]));
     assert_eq!(rows.len(), 4);
     assert_eq!(row_of(&rows, &copy)["cluster"], server.url(HOST, "/"));
 }
@@ -165,7 +158,7 @@ fn kept_copies_have_rows_if_they_are_asked_for() {
 #[test]
 fn a_parquet_file_has_the_rows_of_the_json_lines() {
     let (_server, crawl) = crawled(&[]);
-    let lines = rows(&done(&crawl, &[]));
+    let lines = json_lines(&done(&crawl, &[]));
     done(
         &crawl,
         &["--format", "parquet", "--output", "corpus.parquet"],
@@ -210,7 +203,7 @@ fn a_parquet_file_has_the_rows_of_the_json_lines() {
         "parts/",
         "--resume",
     ]);
-    run.assert_error(2, "its crawler.text is not that of this export");
+    run.assert_error(2, "its crawler.text differs from this export");
 }
 
 fn json(field: &Field) -> Value {
@@ -227,7 +220,7 @@ fn json(field: &Field) -> Value {
 #[test]
 fn a_wet_file_has_a_conversion_of_each_page_and_dedup_reads_it() {
     let (server, crawl) = crawled(&["--on-duplicate=keep"]);
-    let lines = rows(&done(&crawl, &["--duplicates"]));
+    let lines = json_lines(&done(&crawl, &["--duplicates"]));
     for name in ["corpus.warc.wet.gz", "corpus.warc.wet.zst", "corpus.wet"] {
         done(
             &crawl,
@@ -297,15 +290,15 @@ fn a_file_is_compressed_as_its_name_says() {
     for (arguments, words) in [
         (
             &["--output", "a.jsonl.gz", "--resume"][..],
-            "cannot be continued",
+            "cannot append to",
         ),
         (
             &["--format", "wet", "--output", "a.wet", "--resume"],
-            "cannot be continued",
+            "cannot append to",
         ),
         (
             &["--format", "parquet", "--output", "a.gz"],
-            "a Parquet file is compressed inside",
+            "Parquet is already compressed",
         ),
         (&["--links"], "--text and --links are different tables"),
         (
@@ -324,7 +317,7 @@ fn a_file_is_compressed_as_its_name_says() {
     for option in [&["--markdown"][..], &["--duplicates"], &["--format", "wet"]] {
         crawl
             .run_command(&[&["export", "crawl"], option].concat())
-            .assert_error(2, "is for the texts of pages");
+            .assert_error(2, "requires --text");
     }
 }
 
@@ -370,9 +363,9 @@ fn a_page_that_the_archive_lost_is_named_and_the_others_are_exported() {
     assert!(run.errors.contains(&lost), "{run:?}");
     assert!(
         run.errors
-            .contains("1 pages cannot be read from the archive again: their texts are missing"),
+            .contains("1 archived pages cannot be read: their texts are missing"),
         "{run:?}"
     );
     let left = std::fs::read_to_string(crawl.directory().join("texts")).unwrap();
-    assert_eq!(rows(&left).len(), 2);
+    assert_eq!(json_lines(&left).len(), 2);
 }

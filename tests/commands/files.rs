@@ -159,7 +159,7 @@ fn fingerprint_reads_no_draft_of_its_own_and_locks_it() {
     let other = std::fs::File::create(crawl.directory().join("out.part")).unwrap();
     other.lock().unwrap();
     let run = crawl.run_command(&command);
-    run.assert_error(2, "another process writes out.part");
+    run.assert_error(2, "another process is writing out.part");
 }
 
 /// The options did nothing, silently.

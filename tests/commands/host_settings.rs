@@ -13,7 +13,7 @@ use crate::support::pages::tree_site;
 const OWN: &str = "own.test";
 const OTHER: &str = "www.other.test";
 
-/// Returns a crawl of two hosts, with this file of settings.
+/// Returns a crawl of two hosts, with this settings file.
 fn crawl(server: &Server, file: &str) -> Crawl {
     let crawl = Crawl::of(server, &[OWN, OTHER])
         .seeds(&[server.url(OWN, "/0"), server.url(OTHER, "/0")])
@@ -136,7 +136,7 @@ fn mistakes_in_a_table_are_refused_with_their_line() {
         ),
         (
             "[host.\"http://own.test/\"]\ndelay = \"1s\"\n",
-            "is no host",
+            "is not a host",
         ),
     ] {
         let run = crawl(&server, file).run();

@@ -1,12 +1,12 @@
 //! Documents in files of every format and compression, as the commands on files read them.
 
-use std::io::Write;
 use std::path::Path;
 
 use batch::dedup::FindingKind;
 use corpus::{IdRanges, ResultTable, TableFormat};
 use serde_json::{Value, json};
 
+use crate::support::foreign_warc::gzip;
 use crate::support::pages::prose;
 use crate::support::{CommandOutput, Crawl};
 
@@ -15,12 +15,6 @@ const XZ: &[u8] = include_bytes!("../../crates/corpus/tests/corpus/one-line.json
 
 /// `{"id":1,"text":"packed with bzip2"}`, packed by `bzip2`.
 const BZIP2: &[u8] = include_bytes!("../../crates/corpus/tests/corpus/one-line.jsonl.bz2");
-
-fn gzip(bytes: impl AsRef<[u8]>) -> Vec<u8> {
-    let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    out.write_all(bytes.as_ref()).unwrap();
-    out.finish().unwrap()
-}
 
 /// Three documents, of which the last repeats the first, in these fields.
 fn lines(id: &str, text: &str) -> String {
@@ -48,12 +42,7 @@ fn table(path: &Path, format: TableFormat) {
 
 /// Checks that a run found the repetition in [`lines`], and nothing else.
 fn finds_the_repetition(run: &CommandOutput) {
-    assert_eq!(run.code, Some(0), "{run:?}");
-    let found: Vec<Value> = run
-        .output
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let found = run.json_lines();
     assert_eq!(found.len(), 1, "{run:?}");
     assert_eq!(found[0]["document"], "document-2", "{run:?}");
     assert_eq!(found[0]["duplicate_of"], "document-0", "{run:?}");
@@ -73,7 +62,7 @@ fn nothing_remains(run: &CommandOutput, reason: &str) {
         .find(|line| line.starts_with("error: "))
         .unwrap_or_default();
     assert!(
-        error.starts_with("error: there is no document to compare: "),
+        error.starts_with("error: no document to compare: "),
         "{run:?}"
     );
     assert!(error.contains(reason), "{reason:?} in {run:?}");
@@ -132,7 +121,8 @@ fn the_fields_of_text_and_id_can_be_named() {
     let run = crawl.run_command(&["dedup", "a.jsonl"]);
     nothing_remains(
         &run,
-        "a.jsonl: line 1 has no \"text\"; it has \"content\", \"url\": --text-field names another",
+        "a.jsonl: line 1 has no \"text\"; it has \"content\", \"url\": choose one with \
+         --text-field",
     );
     let fields = ["--text-field", "content", "--id-field", "url"];
     finds_the_repetition(&crawl.run_command(&[&["dedup", "a.jsonl"], &fields[..]].concat()));
@@ -154,7 +144,10 @@ fn json_that_is_not_an_object_a_line_is_refused_with_the_remedy() {
     crawl.write("array.json", "[\n {\"id\": 1, \"text\": \"one\"}\n]");
     crawl.write("pretty.json", "{\n \"id\": 1,\n \"text\": \"one\"\n}\n");
     let run = crawl.run_command(&["dedup", "array.json"]);
-    nothing_remains(&run, "array.json: a JSON array, not a JSON object a line");
+    nothing_remains(
+        &run,
+        "array.json: a JSON array, not one JSON object per line",
+    );
     let run = crawl.run_command(&["dedup", "pretty.json"]);
     nothing_remains(&run, "pretty.json: a JSON object over several lines");
 }
@@ -263,12 +256,10 @@ fn extract_reads_what_dedup_reads() {
         "a.jsonl",
         "{\"id\": 7, \"body\": \"one\"}\n{\"id\": 8, \"body\": \"two\"}\n",
     );
-    let run = crawl.run_command(&["extract", "a.jsonl", "--text-field", "body"]);
-    let read: Vec<(String, String)> = run
-        .output
-        .lines()
+    let lines = crawl.json_lines(&["extract", "a.jsonl", "--text-field", "body"]);
+    let read: Vec<(String, String)> = lines
+        .iter()
         .map(|line| {
-            let line: Value = serde_json::from_str(line).unwrap();
             (
                 line["id"].as_str().unwrap().to_owned(),
                 line["text"].as_str().unwrap().to_owned(),

@@ -232,8 +232,8 @@ fn what_is_no_page_is_kept_and_what_is_left_out_is_counted() {
     let run = good(crawl.run_command(&["dedup", "in.warc", "--keep", "out.warc"]));
     for part in [
         "2 of 3 documents kept in out.warc",
-        "9 other records (redirects, failures, revisits, requests, notes) are kept",
-        "left out are 1 documents, which repeat an earlier one, with 3 of their requests",
+        "9 other records (redirects, failures, revisits, requests, notes) kept",
+        "1 documents that repeat an earlier one omitted, with 3 of their requests",
         "1 responses were skipped, because their HTTP head cannot be read: http://a.test/dns",
     ] {
         assert!(run.errors.contains(part), "{part}: {}", run.errors);
@@ -296,7 +296,7 @@ fn files_are_listed_or_copied() {
     assert_eq!(read(&crawl, "copies/sub/d.txt"), texts()[3]);
     assert!(!crawl.directory().join("copies/c.txt").exists());
     let run = crawl.run_command(&["dedup", "pages", "--keep", "pages/list.txt"]);
-    run.assert_error(2, "lies within pages, which is read: name a file elsewhere");
+    run.assert_error(2, "is inside the input pages: choose a file elsewhere");
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn inputs_of_several_formats_are_refused_before_they_are_compared() {
     let run = crawl.run_command(&["dedup", "a.jsonl", "--keep", "kept.parquet"]);
     run.assert_error(
         2,
-        "kept.parquet is named like Parquet, and the inputs are JSON lines",
+        "kept.parquet has the name of Parquet, but the inputs are JSON lines",
     );
     assert_eq!(
         std::fs::read_dir(crawl.directory()).unwrap().count(),
@@ -326,7 +326,7 @@ fn a_full_disk_is_named_with_what_was_written() {
     let run = crawl.run_command(&["dedup", "a.jsonl", "--keep", "/dev/full"]);
     run.assert_error(
         1,
-        "cannot write /dev/full after 0 bytes; nothing is left of it",
+        "cannot write /dev/full after 0 bytes; the partial output was removed",
     );
 }
 

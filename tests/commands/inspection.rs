@@ -116,12 +116,7 @@ fn export_has_the_columns_of_the_contract_in_its_order() {
 #[test]
 fn the_signature_of_each_page_that_was_kept_is_exported_with_its_fingerprint() {
     let (_server, crawl) = crawled();
-    let exported = crawl.run_command(&["export", "crawl", "--signatures"]);
-    let signatures: Vec<serde_json::Value> = exported
-        .output
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let signatures = crawl.json_lines(&["export", "crawl", "--signatures"]);
     let kept = crawl.rows();
     let kept = kept.iter().filter(|row| row["verdict"] == "unique");
     let expected: Vec<_> = kept.map(|row| (&row["url"], &row["fingerprint"])).collect();

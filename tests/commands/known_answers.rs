@@ -148,12 +148,7 @@ fn at_a_tie_a_bit_is_zero() {
 fn the_tables_of_the_paper_have_its_prefixes_and_its_candidates() {
     let crawl = Crawl::bare();
     for (pages, written) in [(8e9, "8e9"), (f64::from(2).powi(34), "2^34")] {
-        let run = crawl.run_command(&["plan", "--pages", written, "--format", "json"]);
-        let lines: Vec<Value> = run
-            .output
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect();
+        let lines = crawl.json_lines(&["plan", "--pages", written, "--format", "json"]);
         for (tables, prefix) in [(20, 31), (16, 28), (10, 25), (4, 16)] {
             let line = lines.iter().find(|line| line["tables"] == tables).unwrap();
             assert_eq!(line["prefix"], prefix);
@@ -167,9 +162,7 @@ fn the_tables_of_the_paper_have_its_prefixes_and_its_candidates() {
 #[test]
 fn coded_tables_of_two_to_the_thirty_fourth_take_about_half() {
     let crawl = Crawl::bare();
-    let run = crawl.run_command(&["plan", "--pages", "2^34", "--format", "json"]);
-    for line in run.output.lines() {
-        let line: Value = serde_json::from_str(line).unwrap();
+    for line in crawl.json_lines(&["plan", "--pages", "2^34", "--format", "json"]) {
         let bytes = |name: &str| line[name].as_f64().unwrap();
         let share = bytes("coded_memory") / bytes("memory");
         assert!((0.50..0.56).contains(&share), "{line}");

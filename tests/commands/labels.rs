@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
+use crate::support::Crawl;
 use crate::support::pages::prose;
-use crate::support::{CommandOutput, Crawl};
 
 /// Ten documents: text 1 with ever more other words, and others.
 fn corpus(crawl: &Crawl) {
@@ -23,14 +23,6 @@ fn corpus(crawl: &Crawl) {
         })
         .collect();
     crawl.write("corpus.jsonl", lines);
-}
-
-fn lines(run: &CommandOutput) -> Vec<Value> {
-    assert_eq!(run.code, Some(0), "{run:?}");
-    let lines = run.output.lines();
-    lines
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
 }
 
 /// Whoever wanted to know which distance suits a collection had to write the program that counts.
@@ -61,11 +53,11 @@ fn precision_recall_and_f1_are_those_of_counting_by_hand() {
         .map(|line| line.split_once("  ").unwrap())
         .map(|(digits, id)| (id, u64::from_str_radix(digits, 16).unwrap()))
         .collect();
-    let pairs = lines(&crawl.run_command(&["dedup", "corpus.jsonl", "--pairs", "-q"]));
+    let pairs = crawl.json_lines(&["dedup", "corpus.jsonl", "--pairs", "-q"]);
     let found = |a: &str, b: &str| pairs.iter().any(|pair| pair["a"] == a && pair["b"] == b);
     assert!(pairs.len() > 3, "{pairs:?}");
     let distance = |a: &str, b: &str| (fingerprints[a] ^ fingerprints[b]).count_ones();
-    let scores = lines(&crawl.run_command(&["dedup", "corpus.jsonl", "--labels", "labels"]));
+    let scores = crawl.json_lines(&["dedup", "corpus.jsonl", "--labels", "labels"]);
     let most = labels.keys().map(|(a, b)| distance(a, b)).max().unwrap();
     assert_eq!(scores.len(), most as usize + 2);
     for score in scores {
@@ -133,7 +125,7 @@ fn a_report_has_the_distribution_of_the_fingerprints() {
     assert_eq!(run.code, Some(0), "{run:?}");
     let report = std::fs::read_to_string(crawl.directory().join("report.html")).unwrap();
     let print = crawl.run_command(&["fingerprint", "corpus.jsonl"]).output;
-    let (_, charts) = report.split_once("by the number of their 1-bits").unwrap();
+    let (_, charts) = report.split_once("by number of 1-bits").unwrap();
     for line in print.lines() {
         let fingerprint = u64::from_str_radix(&line[..16], 16).unwrap();
         let ones = format!("<tr><th>{}<td>", fingerprint.count_ones());

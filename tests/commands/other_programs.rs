@@ -1,7 +1,6 @@
 //! Files and directories as other programs write them, as the commands on files read them.
 
 use std::fs;
-use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
@@ -10,6 +9,7 @@ use corpus::{IdRanges, ResultTable, TableFormat};
 use serde_json::{Value, json};
 
 use crate::support::Crawl;
+use crate::support::foreign_warc::gzip;
 use crate::support::pages::prose;
 
 fn line(id: impl serde::Serialize, text: &str) -> String {
@@ -20,12 +20,6 @@ fn line(id: impl serde::Serialize, text: &str) -> String {
 fn three() -> String {
     let [one, two] = [prose(1, 60), prose(2, 60)];
     line(1, &one) + &line(2, &two) + &line(3, &one)
-}
-
-fn gzip(bytes: impl AsRef<[u8]>) -> Vec<u8> {
-    let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    out.write_all(bytes.as_ref()).unwrap();
-    out.finish().unwrap()
 }
 
 fn in_utf16(text: &str) -> Vec<u8> {
@@ -302,7 +296,7 @@ fn a_dash_is_standard_output_or_refused() {
     run.assert_error(2, "--output - is no file");
     for name in ["a.csv", "a.jsonl.gz"] {
         let run = crawl.run_command(&["dedup", "a.jsonl", "-o", name]);
-        run.assert_error(2, "findings are not written in the format of");
+        run.assert_error(2, "cannot write findings in the format of");
     }
     assert!(!crawl.directory().join("-").exists());
 }

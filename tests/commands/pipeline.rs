@@ -8,14 +8,6 @@ use serde_json::{Value, json};
 use crate::support::pages::prose;
 use crate::support::{CommandOutput, Crawl};
 
-fn lines_of(run: &CommandOutput) -> Vec<Value> {
-    assert_eq!(run.code, Some(0), "{run:?}");
-    let lines = run.output.lines();
-    lines
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
-}
-
 /// Writes JSON lines of these documents: every third one repeats an earlier text with some words
 /// more.
 fn write_corpus(crawl: &Crawl, name: &str, documents: std::ops::Range<u64>) {
@@ -51,7 +43,7 @@ fn shards_merge_to_the_result_of_one_run() {
         }
         for kind in ["", " --pairs", " --clusters", " --clusters --chained"] {
             let whole = run(&crawl, &format!("dedup corpus.jsonl{kind}{verdict}"));
-            assert!(!lines_of(&whole).is_empty(), "{whole:?}");
+            assert!(!whole.json_lines().is_empty(), "{whole:?}");
             let merge = "--merge 3.sig 1.sig 2.sig";
             let merged = run(&crawl, &format!("dedup{kind}{verdict} {merge}"));
             assert_eq!(merged.output, whole.output, "{merged:?}");
@@ -89,7 +81,7 @@ fn an_interrupted_run_continues_behind_the_signatures_that_it_has_written() {
         fs::write(&file, &finished[..kept]).unwrap();
         let unfinished = run(&crawl, "dedup --merge corpus.sig");
         if kept < finished.len() {
-            unfinished.assert_error(2, "corpus.sig is not finished");
+            unfinished.assert_error(2, "corpus.sig is incomplete");
         }
         assert_eq!(run(&crawl, command).output, whole.output, "{kept}");
         assert_eq!(fs::read(&file).unwrap(), finished, "{kept}");
@@ -104,7 +96,7 @@ fn signatures_of_another_corpus_are_refused() {
     let crawl = Crawl::bare();
     write_corpus(&crawl, "corpus.jsonl", 0..30);
     let command = "dedup corpus.jsonl --signatures corpus.sig";
-    lines_of(&run(&crawl, command));
+    run(&crawl, command).json_lines();
     let corpus = fs::read_to_string(crawl.directory().join("corpus.jsonl")).unwrap();
     for (changed, difference) in [
         (
@@ -123,14 +115,14 @@ fn signatures_of_another_corpus_are_refused() {
     ] {
         crawl.write("corpus.jsonl", changed);
         let refused = run(&crawl, command);
-        refused.assert_error(2, "the signatures of another corpus");
+        refused.assert_error(2, "signatures of another corpus");
         assert!(refused.errors.contains(difference), "{refused:?}");
     }
     crawl.write("corpus.jsonl", corpus);
     let refused = run(&crawl, &format!("{command} --resemblance 0.5"));
-    refused.assert_error(2, "were made with other bands");
+    refused.assert_error(2, "were made with different bands");
     let refused = run(&crawl, &format!("{command} --least-words 3"));
-    refused.assert_error(2, "were made with other features");
+    refused.assert_error(2, "were made with different features");
 }
 
 #[test]
@@ -145,20 +137,18 @@ fn documents_are_compared_with_a_reference_of_which_nothing_is_found() {
     )
     .unwrap();
     let number = |id: &Value| id.as_str().unwrap()[1..].parse::<u64>().unwrap();
-    let of_new: Vec<Value> = lines_of(&run(&crawl, "dedup both.jsonl"))
+    let of_new: Vec<Value> = run(&crawl, "dedup both.jsonl")
+        .json_lines()
         .into_iter()
         .filter(|line| number(&line["document"]) >= 40)
         .collect();
     let found = run(&crawl, "dedup new.jsonl --against known.jsonl");
-    assert_eq!(lines_of(&found), of_new);
+    assert_eq!(found.json_lines(), of_new);
     assert!(
         found.errors.contains("40 documents against 40:"),
         "{found:?}"
     );
-    let pairs = lines_of(&run(
-        &crawl,
-        "dedup new.jsonl --against known.jsonl --pairs",
-    ));
+    let pairs = run(&crawl, "dedup new.jsonl --against known.jsonl --pairs").json_lines();
     assert!(!pairs.is_empty());
     assert!(
         pairs.iter().all(|pair| number(&pair["b"]) >= 40),
@@ -170,7 +160,7 @@ fn documents_are_compared_with_a_reference_of_which_nothing_is_found() {
 fn an_index_grows_by_each_run_and_keeps_what_one_run_would_keep() {
     let crawl = Crawl::bare();
     let removed = |run: &CommandOutput| -> Vec<String> {
-        let lines = lines_of(run).into_iter();
+        let lines = run.json_lines().into_iter();
         lines
             .map(|line| line["document"].as_str().unwrap().to_owned())
             .collect()
@@ -210,7 +200,7 @@ fn an_index_grows_by_each_run_and_keeps_what_one_run_would_keep() {
     );
     other.assert_error(
         2,
-        "the signatures in known.sig were made with other features",
+        "the signatures in known.sig were made with different features",
     );
     assert!(other.errors.contains("the same --features"), "{other:?}");
     run(&crawl, "dedup --merge known.sig").assert_error(2, "known.sig is an index of originals");
@@ -239,7 +229,7 @@ fn an_index_decides_exactly_and_one_without_shingles_is_said_to_estimate() {
         &crawl,
         &format!("dedup new.jsonl --against known.sig {verdict}"),
     );
-    let lines = lines_of(&found);
+    let lines = found.json_lines();
     assert_eq!(lines.len(), 1, "{found:?}");
     assert_eq!(
         (&lines[0]["document"], &lines[0]["resemblance"]),
@@ -256,9 +246,10 @@ fn an_index_decides_exactly_and_one_without_shingles_is_said_to_estimate() {
         &format!("dedup new.jsonl --against rough.sig {verdict}"),
     );
     assert!(
-        found
-            .errors
-            .contains("rough.sig has no shingles: sketches decide about its documents"),
+        found.errors.contains(
+            "rough.sig does not contain shingles: its documents are compared by \
+                sketches"
+        ),
         "{found:?}"
     );
 }
@@ -292,14 +283,14 @@ fn clusters_tell_how_each_member_is_like_the_original() {
         "corpus.jsonl",
         lines.map(|line| line.to_string()).join("\n"),
     );
-    let clusters = lines_of(&run(&crawl, "dedup corpus.jsonl --clusters"));
+    let clusters = run(&crawl, "dedup corpus.jsonl --clusters").json_lines();
     assert_eq!(clusters.len(), 1);
     assert_eq!(clusters[0]["members"], json!(["a", "b", "c"]));
     assert_eq!(clusters[0]["distances"][1], json!(0));
     assert_eq!(clusters[0]["resemblances"][0], json!(1.0));
     let resemblance = clusters[0]["resemblances"][2].as_f64().unwrap();
     assert!((0.9..1.0).contains(&resemblance), "{clusters:?}");
-    let pair = lines_of(&run(&crawl, "dedup corpus.jsonl"));
+    let pair = run(&crawl, "dedup corpus.jsonl").json_lines();
     assert_eq!(pair[1]["resemblance"], clusters[0]["resemblances"][2]);
 }
 
@@ -321,7 +312,7 @@ fn paragraphs_and_lines_that_occurred_before_are_found_with_their_places() {
         json!({"document": document, "part": part, "duplicate_of": of, "part_of": part_of})
     };
     assert_eq!(
-        lines_of(&found),
+        found.json_lines(),
         [
             line("a", 3, "a", 1),
             line("b", 2, "a", 2),
@@ -336,7 +327,7 @@ fn paragraphs_and_lines_that_occurred_before_are_found_with_their_places() {
     );
     let found = run(&crawl, "dedup corpus.jsonl --unit line");
     assert_eq!(
-        lines_of(&found),
+        found.json_lines(),
         [
             line("a", 6, "a", 1),
             line("c", 1, "a", 4),
@@ -344,14 +335,14 @@ fn paragraphs_and_lines_that_occurred_before_are_found_with_their_places() {
         ]
     );
     let found = run(&crawl, "dedup corpus.jsonl --unit line --least-words 2");
-    assert_eq!(lines_of(&found).len(), 2);
+    assert_eq!(found.json_lines().len(), 2);
     crawl.write("new.jsonl", lines[1].to_string());
     crawl.write("known.jsonl", lines[0].to_string());
     let found = run(
         &crawl,
         "dedup new.jsonl --unit paragraph --against known.jsonl",
     );
-    assert_eq!(lines_of(&found), [line("b", 2, "a", 2)]);
+    assert_eq!(found.json_lines(), [line("b", 2, "a", 2)]);
 }
 
 #[test]
@@ -387,7 +378,7 @@ fn documents_are_kept_without_the_parts_that_occurred_before() {
     );
     crawl.write("page.txt", "One story.");
     let refused = run(&crawl, "dedup page.txt --unit line --keep kept.txt");
-    refused.assert_error(2, "for JSON lines, Parquet and Arrow only");
+    refused.assert_error(2, "only for JSON lines, Parquet and Arrow");
 }
 
 #[test]
@@ -412,7 +403,7 @@ fn the_report_is_one_page_on_which_ids_are_text() {
         let page = fs::read_to_string(crawl.directory().join("report.html")).unwrap();
         for part in [
             "3 documents: ",
-            "of the same bytes<td>1",
+            "with the same bytes<td>1",
             "&lt;b&gt;original&lt;/b&gt;",
             "Resemblance of near duplicates",
         ] {
@@ -436,7 +427,8 @@ fn ids_in(crawl: &Crawl, name: &str) -> Vec<String> {
 fn the_documents_that_repeat_no_earlier_one_are_kept_as_they_are() {
     let crawl = Crawl::bare();
     write_corpus(&crawl, "corpus.jsonl", 0..60);
-    let removed: Vec<String> = lines_of(&run(&crawl, "dedup corpus.jsonl"))
+    let removed: Vec<String> = run(&crawl, "dedup corpus.jsonl")
+        .json_lines()
         .iter()
         .map(|line| line["document"].as_str().unwrap().to_owned())
         .collect();
@@ -462,7 +454,7 @@ fn the_documents_that_repeat_no_earlier_one_are_kept_as_they_are() {
     assert_eq!(again.output, "");
     assert_eq!(ids_in(&crawl, "again.jsonl"), expected);
     let both = run(&crawl, "dedup corpus.jsonl --keep kept.jsonl --format json");
-    assert_eq!(lines_of(&both).len(), removed.len());
+    assert_eq!(both.json_lines().len(), removed.len());
 
     // From shards, and against a reference that has half of it.
     for shard in 1..=2 {
@@ -498,7 +490,7 @@ fn nothing_is_kept_of_a_corpus_that_is_not_the_one_that_was_compared() {
         &crawl,
         "dedup corpus.jsonl --keep kept.jsonl --merge whole.sig",
     );
-    refused.assert_error(2, "the signatures of another corpus");
+    refused.assert_error(2, "signatures of another corpus");
     assert!(!crawl.directory().join("kept.jsonl").exists());
     run(&crawl, "dedup --keep kept.jsonl --merge whole.sig").assert_error(2, "<PATH>");
 }
@@ -518,7 +510,7 @@ fn findings_are_a_table_if_their_file_is_named_so() {
         assert!(bytes.starts_with(magic.as_bytes()), "{name}");
     }
     // A table of findings is itself a table of documents.
-    let duplicates = lines_of(&run(&crawl, "dedup corpus.jsonl")).len();
+    let duplicates = run(&crawl, "dedup corpus.jsonl").json_lines().len();
     let read = run(
         &crawl,
         "dedup found.parquet --text-field duplicate_of --id-field document --least-words 1",
@@ -533,5 +525,5 @@ fn findings_are_a_table_if_their_file_is_named_so() {
         &crawl,
         "dedup corpus.jsonl --unit line --format arrow -o lines.arrow",
     );
-    refused.assert_error(2, "--format arrow is for documents");
+    refused.assert_error(2, "--format arrow supports documents");
 }

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::support::Crawl;
 use crate::support::pages::prose;
-use crate::support::{CommandOutput, Crawl};
 
 /// A collection of ten documents, of which `3` and `7` are nearly one text, and two new ones.
 fn collection() -> Crawl {
@@ -21,14 +21,6 @@ fn collection() -> Crawl {
     crawl.write("near.txt", prose(3, 500));
     crawl.write("far.txt", prose(99, 500));
     crawl
-}
-
-fn good(run: &CommandOutput) -> Vec<Value> {
-    assert_eq!(run.code, Some(0), "{run:?}");
-    let lines = run.output.lines();
-    lines
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
 }
 
 /// Writes the fingerprints of the collection and of the two new documents.
@@ -49,7 +41,7 @@ fn fingerprinted() -> Crawl {
 fn documents_near_a_new_one_are_listed_with_their_ids_in_the_order_of_the_repository() {
     let crawl = fingerprinted();
     let run = crawl.run_command(&["query", "new.fp", "corpus.fp"]);
-    let found = good(&run);
+    let found = run.json_lines();
     assert_eq!(run.errors, "2 matches of 2 queries among 10 fingerprints\n");
     assert_eq!(
         found[0],
@@ -59,7 +51,7 @@ fn documents_near_a_new_one_are_listed_with_their_ids_in_the_order_of_the_reposi
     let apart = found[1]["distance"].as_u64().unwrap();
     assert!((1..=3).contains(&apart), "{found:?}");
     let strict = ["query", "new.fp", "corpus.fp", "--distance", "0", "--quiet"];
-    assert_eq!(good(&crawl.run_command(&strict)).len(), 1);
+    assert_eq!(crawl.json_lines(&strict).len(), 1);
     let table = ["query", "new.fp", "corpus.fp", "--format", "table", "-q"];
     let table = crawl.run_command(&table).output;
     assert!(
@@ -75,7 +67,7 @@ fn matches_are_grouped_by_query_on_wish_the_nearest_first() {
     let crawl = fingerprinted();
     let query = |options: &[&str]| {
         let arguments = ["query", "corpus.fp", "corpus.fp", "--distance", "7"];
-        good(&crawl.run_command(&[&arguments, options].concat()))
+        crawl.json_lines(&[&arguments, options].concat())
     };
     let mut expected = query(&[]);
     // A stable sort: equally near ones stay in the order of the repository.
@@ -101,7 +93,7 @@ fn matches_are_grouped_by_query_on_wish_the_nearest_first() {
 fn the_pairs_within_one_file_are_listed_in_its_order() {
     let crawl = fingerprinted();
     let run = crawl.run_command(&["query", "corpus.fp"]);
-    let pairs = good(&run);
+    let pairs = run.json_lines();
     assert_eq!(run.errors, "1 pairs among 10 fingerprints\n");
     assert_eq!((&pairs[0]["a"], &pairs[0]["b"]), (&json!("3"), &json!("7")));
     let table = ["query", "corpus.fp", "--format", "table", "--quiet"];
@@ -178,7 +170,7 @@ fn fingerprints_made_differently_are_refused_by_the_parts_that_differ() {
     // Another shingle of resemblance makes no other fingerprint.
     make(&["--features", "word:1"]);
     let found = crawl.run_command(&["query", "other.fp", "corpus.fp"]);
-    assert_eq!(good(&found).len(), 2);
+    assert_eq!(found.json_lines().len(), 2);
     let similar = ["similar", "corpus.fp", "near.txt", "--bits", "32"];
     crawl
         .run_command(&similar)
@@ -195,7 +187,7 @@ fn files_that_are_no_fingerprints_or_have_the_names_of_others_are_refused() {
     };
     refused(
         &["near.txt", "corpus.fp"],
-        "near.txt is no file of fingerprints",
+        "near.txt is not a file of fingerprints",
     );
     refused(&["new.fp", "missing.fp"], "missing.fp");
     refused(&["new.fp", "corpus.fp", "--shard", "3/2"], "3/2");
@@ -212,16 +204,16 @@ fn files_that_are_no_fingerprints_or_have_the_names_of_others_are_refused() {
     std::fs::copy(theirs, &mine).unwrap();
     refused(
         &["new.fp", "corpus.fp"],
-        "corpus.fp.names does not hold the names",
+        "corpus.fp.names does not contain the names",
     );
     // A name too many.
     std::fs::write(&mine, [&own[..], b"\"more\"\n"].concat()).unwrap();
     refused(
         &["new.fp", "corpus.fp"],
-        "corpus.fp.names does not hold the names",
+        "corpus.fp.names does not contain the names",
     );
     std::fs::remove_file(&mine).unwrap();
-    let numbered = good(&crawl.run_command(&["query", "new.fp", "corpus.fp"]));
+    let numbered = crawl.json_lines(&["query", "new.fp", "corpus.fp"]);
     assert_eq!(
         (&numbered[0]["document"], &numbered[1]["document"]),
         (&json!(3), &json!(7))
@@ -243,7 +235,7 @@ fn an_unreadable_document_is_reported_and_the_rest_is_written() {
         run.errors.contains("1 fingerprints in lines.fp, 1 skipped"),
         "{run:?}"
     );
-    let found = good(&crawl.run_command(&["query", "lines.fp", "lines.fp"]));
+    let found = crawl.json_lines(&["query", "lines.fp", "lines.fp"]);
     assert_eq!(
         found,
         [json!({"query": "a", "document": "a", "distance": 0})]
@@ -261,7 +253,7 @@ fn documents_of_a_collection_are_listed_by_their_exact_resemblance() {
     let crawl = collection();
     let similar = |options: &[&str]| {
         let arguments = [&["similar", "corpus.jsonl", "near.txt"], options].concat();
-        good(&crawl.run_command(&arguments))
+        crawl.json_lines(&arguments)
     };
     let found = similar(&[]);
     let documents: Vec<&Value> = found.iter().map(|hit| &hit["document"]).collect();
@@ -282,7 +274,7 @@ fn documents_of_a_collection_are_listed_by_their_exact_resemblance() {
     crawl.write("rose.txt", "a rose is a flower");
     let short = ["similar", "short.jsonl", "rose.txt", "--features", "word:3"];
     let short = [&short[..], &["--resemblance", "0.5"]].concat();
-    assert_eq!(good(&crawl.run_command(&short))[0]["resemblance"], 0.5);
+    assert_eq!(crawl.json_lines(&short)[0]["resemblance"], 0.5);
 }
 
 #[test]
@@ -301,7 +293,7 @@ fn a_similar_document_is_listed_with_the_fact_that_makes_it_distinct() {
     crawl.write("installed/copy.txt", format!("{}\n", text(260)));
     crawl.write("old.txt", text(260));
     let similar = ["similar", "installed", "old.txt"];
-    let found = good(&crawl.run_command(&similar));
+    let found = crawl.json_lines(&similar);
     let said = |hit: &Value| {
         let difference = hit["difference"].as_str().unwrap_or_default().to_owned();
         (hit["texts"].as_str().unwrap().to_owned(), difference)
@@ -325,7 +317,7 @@ fn a_similar_document_is_listed_with_the_fact_that_makes_it_distinct() {
 fn fingerprints_of_a_file_are_listed_by_distance() {
     let crawl = fingerprinted();
     let similar = ["similar", "corpus.fp", "near.txt"];
-    let found = good(&crawl.run_command(&similar));
+    let found = crawl.json_lines(&similar);
     assert_eq!(found.len(), 10, "at any distance");
     assert_eq!(
         found[0],
@@ -334,7 +326,7 @@ fn fingerprints_of_a_file_are_listed_by_distance() {
     let distances = found.iter().map(|hit| hit["distance"].as_u64());
     assert!(distances.is_sorted());
     let within = [&similar[..], &["--distance", "3", "--all"]].concat();
-    assert_eq!(good(&crawl.run_command(&within)).len(), 2);
+    assert_eq!(crawl.json_lines(&within).len(), 2);
     let resemblance = [&similar[..], &["--resemblance", "0.5"]].concat();
     crawl
         .run_command(&resemblance)
@@ -369,7 +361,7 @@ fn an_index_gives_the_output_of_the_file_byte_for_byte() {
     }
     let [streamed, probed] = ["corpus.fp", "corpus.fpi"].map(|within| {
         let run = crawl.run_command(&["similar", within, "near.txt", "--distance", "7"]);
-        good(&run)
+        run.json_lines()
     });
     assert_eq!(streamed, probed);
     assert_eq!(streamed.len(), 2);
@@ -386,7 +378,7 @@ fn an_index_keeps_the_names_with_which_it_was_made() {
         let run = crawl.run_command(&["query", "corpus.fp", "--save-index", "corpus.fpi", "-q"]);
         assert_eq!((run.code, run.errors.as_str()), (Some(0), ""), "{run:?}");
     };
-    let found = || good(&crawl.run_command(&["query", "new.fp", "corpus.fpi"]));
+    let found = || crawl.json_lines(&["query", "new.fp", "corpus.fpi"]);
     save();
     let expected = found();
     assert_eq!(expected[1]["document"], "7");
@@ -413,8 +405,7 @@ fn an_index_that_cannot_be_used_is_named_with_the_reason() {
     assert_eq!(saved.code, Some(0), "{saved:?}");
     run(&["query", "corpus.fpi"]).assert_error(2, "corpus.fpi is an index");
     run(&["query", "corpus.fpi", "corpus.fp"]).assert_error(2, "corpus.fpi is an index");
-    run(&[&save[..], &["corpus.fp"]].concat())
-        .assert_error(2, "the file of fingerprints that is indexed");
+    run(&[&save[..], &["corpus.fp"]].concat()).assert_error(2, "the file of fingerprints to index");
     run(&[&save[..], &["missing/corpus.fpi"]].concat()).assert_error(2, "missing/corpus.fpi");
     run(&[&save[..], &["a", "-o", "b"]].concat()).assert_error(2, "--output");
     run(&["query", "new.fp", "corpus.fpi", "--distance", "8"]).assert_error(2, "between 0 and 7");
@@ -424,17 +415,17 @@ fn an_index_that_cannot_be_used_is_named_with_the_reason() {
     let path = crawl.directory().join("corpus.fpi");
     let bytes = std::fs::read(&path).unwrap();
     for (changed, code, words) in [
-        (
-            bytes[..bytes.len() - 4_096].to_vec(),
-            2,
-            "has not the length",
-        ),
+        (bytes[..bytes.len() - 4_096].to_vec(), 2, "length differs"),
         (flipped(&bytes, 8), 2, "version 0"),
-        (flipped(&bytes, 20), 2, "its header does not pass the check"),
+        (
+            flipped(&bytes, 20),
+            2,
+            "the checksum of its header is wrong",
+        ),
         (
             flipped(&bytes, 4_096 + 20),
             1,
-            "a block does not pass its check",
+            "the checksum of a block is wrong",
         ),
     ] {
         std::fs::write(&path, changed).unwrap();

@@ -364,7 +364,7 @@ fn a_crawl_without_a_page_has_empty_sections() {
     let text = page_of(&crawl);
     for state in [
         "No duplicates were found.",
-        "No page has a duplicate.",
+        "No duplicates found.",
         "No pattern was closed.",
     ] {
         assert!(text.contains(state), "{state}");

@@ -49,7 +49,7 @@ fn a_crawl_that_has_ended_is_shown_searched_and_explained() {
     let browser = Browser::at(&mut serving);
     let overview = browser.get("/").text();
     assert!(overview.contains("not running"), "{overview}");
-    assert!(overview.contains("Fates of 6 URLs"), "{overview}");
+    assert!(overview.contains("Verdicts of 6 URLs"), "{overview}");
     let word = prose(3, 1);
     let found = browser.get(&format!("/search?q={}", word.trim()));
     assert!(found.text().contains("Page 3"), "{}", found.text());
@@ -63,7 +63,7 @@ fn a_crawl_that_has_ended_is_shown_searched_and_explained() {
     for words in [
         "unique",
         "Page 3",
-        "the digests hold",
+        "all digests match",
         "GET /3 HTTP/1.1",
         "Response 200",
         "text/html",
@@ -91,10 +91,10 @@ fn a_journal_that_is_rebuilt_while_it_is_shown_is_read_again() {
     crawl.complete();
     let mut serving = crawl.start_command(&["serve", "crawl"]);
     let browser = Browser::at(&mut serving);
-    browser.wait_for("/", "Fates of 6 URLs");
+    browser.wait_for("/", "Verdicts of 6 URLs");
     let rebuilt = crawl.run_command(&["rebuild", "crawl", "--from-archive"]);
     assert_eq!(rebuilt.code, Some(0), "{rebuilt:?}");
-    browser.wait_for("/", "Fates of 6 URLs");
+    browser.wait_for("/", "Verdicts of 6 URLs");
     assert_eq!(browser.get("/healthz").body, "ok\n");
     let page = browser.get(&format!("/page?url={}", server.url(HOST, "/5")));
     assert!(page.text().contains("Page 5"), "{}", page.text());
@@ -113,7 +113,7 @@ fn counts_move_in_the_dashboard_beside_a_running_crawl() {
     let browser = Browser::at(&mut serving);
     let overview = browser.get("/").text();
     assert!(overview.contains("Crawl · running"), "{overview}");
-    assert!(overview.contains("Fates of 1 URL"), "{overview}");
+    assert!(overview.contains("Verdicts of 1 URL"), "{overview}");
     let metrics = browser.get("/metrics").body;
     assert!(metrics.contains("\ncrawler_running 1\n"), "{metrics}");
     assert!(
@@ -122,7 +122,7 @@ fn counts_move_in_the_dashboard_beside_a_running_crawl() {
     );
     gate.open();
     assert_eq!(running.end().summary()["pages"], 6);
-    let overview = browser.wait_for("/", "Fates of 6 URLs");
+    let overview = browser.wait_for("/", "Verdicts of 6 URLs");
     assert!(overview.contains("Crawl · not running"), "{overview}");
     end(serving);
 }
@@ -136,12 +136,12 @@ fn orders_of_a_browser_are_obeyed_by_the_crawl_that_serves_it() {
     let browser = Browser::at(&mut running);
     gate.arrivals_blocking(1);
     browser.order("pause=true&delay=300ms");
-    running.wait_for_line("control.toml is obeyed: delay 300ms, pause");
+    running.wait_for_line("control.toml applied: delay 300ms, pause");
     assert!(browser.get("/").text().contains("Crawl · paused"));
     browser.order("exclude=%2Fcalendar%2F");
-    running.wait_for_line("control.toml is obeyed: delay 300ms, exclude \"/calendar/\", pause");
+    running.wait_for_line("control.toml applied: delay 300ms, exclude \"/calendar/\", pause");
     browser.order("pause=false");
-    running.wait_for_line("control.toml is obeyed: delay 300ms, exclude \"/calendar/\"");
+    running.wait_for_line("control.toml applied: delay 300ms, exclude \"/calendar/\"");
     gate.open();
     let run = running.end();
     assert_eq!(run.code, Some(0), "{run:?}");
@@ -182,9 +182,9 @@ fn an_address_or_a_token_that_cannot_be_used_is_refused_with_a_remedy() {
     crawl.complete();
     for (arguments, words) in [
         (&["--listen", "nowhere"][..], "nowhere"),
-        (&["--listen", "0.0.0.0:0"], "no token was chosen"),
+        (&["--listen", "0.0.0.0:0"], "no token is set"),
         (&["--token-file", "missing"], "missing"),
-        (&["--token-file", "short"], "the token has 6 characters"),
+        (&["--token-file", "short"], "characters, got 6"),
     ] {
         let arguments = [&["serve", "crawl"], arguments].concat();
         let refused = crawl.run_command(&arguments);

@@ -2,8 +2,8 @@
 
 use testkit::Server;
 
-use crate::support::Crawl;
 use crate::support::pages::tree_site;
+use crate::support::{Crawl, json_lines};
 
 const HOST: &str = "tree.test";
 
@@ -115,12 +115,8 @@ fn the_settings_and_a_json_log_are_kept_beside_the_crawl() {
     );
     assert_eq!(settings["contact"].as_str(), Some("tests@example.org"));
     let log = std::fs::read_to_string(crawl.out().join("crawl.log")).unwrap();
-    let visited: Vec<serde_json::Value> = log
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
     assert_eq!(
-        visited
+        json_lines(&log)
             .iter()
             .filter(|entry| entry["message"] == "visited")
             .count(),

@@ -10,15 +10,10 @@ use serde_json::Value;
 use testkit::{Postgres, Reply, Server, Site};
 
 use crate::support::browser::Browser;
-use crate::support::pages::{NONE, html, page, prose};
+use crate::support::pages::{NONE, page, with_tail};
 use crate::support::{CommandOutput, Crawl};
 
 const HOSTS: [&str; 2] = ["one.test", "two.test"];
-
-/// Returns a long text, followed by `words` words of another.
-fn with_tail(words: usize) -> String {
-    html("", &format!("<p>{} {}</p>", prose(1, 400), prose(2, words)))
-}
 
 /// Two hosts with the same pages, which lead to each other: each has an article, one that is
 /// nearly the same, pages of their own, a redirect and a page that is missing.
@@ -185,7 +180,7 @@ fn a_store_is_shown_in_a_browser_which_gives_no_orders() {
     let browser = Browser::at(&mut serving);
     let overview = browser.get("/").text();
     assert!(overview.contains("one.test"), "{overview}");
-    let fates = format!("Fates of {} URLs", visits - 1);
+    let fates = format!("Verdicts of {} URLs", visits - 1);
     assert!(overview.contains(&fates), "{overview}");
     // A visit that a node adds is shown soon.
     postgres.query(
@@ -193,9 +188,12 @@ fn a_store_is_shown_in_a_browser_which_gives_no_orders() {
         "INSERT INTO journal (bucket, term, kind, page, record) \
          SELECT bucket, term, kind, page, record FROM hidden",
     );
-    browser.wait_for("/", &format!("Fates of {visits} URLs"));
+    browser.wait_for("/", &format!("Verdicts of {visits} URLs"));
     let controls = browser.get("/controls").text();
-    assert!(controls.contains("only read here"), "{controls}");
+    assert!(
+        controls.contains("the dashboard only reads it"),
+        "{controls}"
+    );
     serving.interrupt();
     let run = serving.end();
     assert_eq!(run.code, Some(0), "{run:?}");
@@ -290,7 +288,7 @@ fn the_directory_of_a_node_is_checked_with_its_store_only() {
     let run = crawl.run_command(&["verify", "crawl"]);
     run.assert_error(2, "crawl is the directory of node n1 of a shared crawl");
     let run = crawl.run_command(&["verify", "crawl", "--store", &store]);
-    run.assert_error(2, "crawl is no directory of a node of this crawl");
+    run.assert_error(2, "crawl is not the directory of a node of this crawl");
     let run = crawl.run_command(&["import", "crawl", "--store", &store]);
     run.assert_error(2, "crawl is the directory of node n1");
 }
@@ -328,7 +326,7 @@ fn an_import_is_made_once_and_into_an_empty_store_only() {
     let rows = postgres.query(&store, "SELECT count(*) FROM journal");
     let (_server, other) = crawled();
     let run = other.run_command(&["import", "crawl", "--store", &store]);
-    run.assert_error(2, "holds a crawl already");
+    run.assert_error(2, "already contains a crawl");
     assert_eq!(postgres.query(&store, "SELECT count(*) FROM journal"), rows);
 }
 
@@ -355,7 +353,7 @@ fn a_crawl_that_cannot_be_shared_is_not_imported_and_leaves_the_store_empty() {
     }
     let crawl = Crawl::bare();
     let run = crawl.run_command(&["status", "--store", &store]);
-    run.assert_error(2, "holds no crawl");
+    run.assert_error(2, "does not contain a crawl");
 }
 
 #[test]
@@ -370,12 +368,8 @@ fn the_archives_of_a_shared_crawl_become_a_crawl_in_a_directory_again() {
     let run = crawl.run_command(&["rebuild", "back", "--from-archive"]);
     assert_eq!(run.code, Some(0), "{run:?}");
     let of = |directory: &str| -> Vec<String> {
-        let run = crawl.run_command(&["export", directory]);
-        let rows = run
-            .output
-            .lines()
-            .map(|row| serde_json::from_str(row).unwrap());
-        let rows = rows.filter(|row: &Value| row["warc_file"].is_string());
+        let rows = crawl.json_lines(&["export", directory]);
+        let rows = rows.iter().filter(|row| row["warc_file"].is_string());
         rows.map(|row| format!("{} {}", row["url"], row["verdict"]))
             .collect()
     };
@@ -420,11 +414,11 @@ fn a_wrong_store_is_refused_with_one_line_that_has_no_password() {
     let stores = [
         (
             "mysql://user:pa55word@db.test/web".to_owned(),
-            "is not a URL of a PostgreSQL",
+            "is not the URL of a PostgreSQL",
         ),
         (
             "user:pa55word@db.test/web".to_owned(),
-            "is not a URL of a PostgreSQL",
+            "is not the URL of a PostgreSQL",
         ),
         (
             format!("postgres://postgres:{secret}@127.0.0.1:1/web"),
@@ -436,17 +430,17 @@ fn a_wrong_store_is_refused_with_one_line_that_has_no_password() {
         ),
         (
             format!("postgres://nobody:{secret}@127.0.0.1:{port}/postgres"),
-            "refuses the user or the password",
+            "rejected the user or the password",
         ),
         (
             format!("postgres://locked:{secret}@127.0.0.1:{port}/postgres"),
-            "refuses the user or the password",
+            "rejected the user or the password",
         ),
         (
             format!("postgres://postgres:{secret}@127.0.0.1:{port}/postgres?sslmode=require"),
             "no TLS with",
         ),
-        (empty, "holds no crawl"),
+        (empty, "does not contain a crawl"),
         (
             newer,
             "was written by a later version of this program (migration 999)",
@@ -477,18 +471,18 @@ fn a_command_reads_one_crawl_a_directory_or_a_store() {
         let run = crawl.run_command(&[command, "crawl", "--store", store]);
         run.assert_error(2, "cannot be used with");
         let run = crawl.run_command(&[command]);
-        run.assert_error(2, "no crawl is named: DIR or --store URL");
+        run.assert_error(2, "no crawl given: DIR or --store URL");
     }
     for command in ["why", "similar"] {
         let url = "http://one.test/";
         let run = crawl.run_command(&[command, "crawl", url, "--store", store]);
         run.assert_error(2, "cannot be used with");
         let run = crawl.run_command(&[command, url]);
-        run.assert_error(2, "no crawl is named: DIR or --store URL");
+        run.assert_error(2, "no crawl given: DIR or --store URL");
         let run = crawl.run_command(&[command]);
-        run.assert_error(2, "neither a crawl nor a page is named");
+        run.assert_error(2, "no crawl and no page given");
     }
     crawl
         .run_command(&["nodes"])
-        .assert_error(2, "no store is named");
+        .assert_error(2, "no store given");
 }

@@ -4,14 +4,9 @@ use serde_json::Value;
 use testkit::{Reply, Server, Site};
 
 use crate::support::Crawl;
-use crate::support::pages::{NONE, article, html, page, prose};
+use crate::support::pages::{NONE, article, page, prose, with_tail};
 
 const HOST: &str = "like.test";
-
-/// Returns the first text, followed by `words` words of another.
-fn with_tail(words: usize) -> String {
-    html("", &format!("<p>{} {}</p>", prose(1, 400), prose(2, words)))
-}
 
 /// An article, one that shares two thirds of it, one that is nearly the same, and one that has
 /// nothing to do with it.
@@ -32,12 +27,7 @@ fn crawled() -> (Server, Crawl) {
 }
 
 fn hits(crawl: &Crawl, arguments: &[&str]) -> Vec<Value> {
-    let run = crawl.run_command(&[&["similar", "crawl", "--format", "json"], arguments].concat());
-    assert_eq!(run.code, Some(0), "{run:?}");
-    run.output
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    crawl.json_lines(&[&["similar", "crawl", "--format", "json"], arguments].concat())
 }
 
 fn paths(hits: &[Value]) -> Vec<&str> {

@@ -34,13 +34,7 @@ fn status_is_a_recount(crawl: &Crawl) -> Value {
     assert_eq!(status["bytes"], bytes);
     let last = rows.last().map_or(&Value::Null, |row| &row["fetched_at"]);
     assert_eq!(&status["last_visit_at"], last);
-    let hosts = crawl
-        .run_command(&["status", "crawl", "--hosts", "--format", "json"])
-        .output;
-    let hosts: Vec<Value> = hosts
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let hosts = crawl.json_lines(&["status", "crawl", "--hosts", "--format", "json"]);
     let sum = |name: &str| -> u64 { hosts.iter().map(|host| host[name].as_u64().unwrap()).sum() };
     assert_eq!(status["pages"], sum("pages"));
     assert_eq!(status["queued"], sum("waiting"));

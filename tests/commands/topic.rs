@@ -43,10 +43,7 @@ fn write_within(crawl: &Crawl, directory: &str, name: &str, content: impl AsRef<
 fn judged(crawl: &Crawl, arguments: &[&str]) -> Vec<Value> {
     let run = crawl.run_command(&[&["topic", "--format", "json"], arguments].concat());
     assert_eq!((run.code, run.errors.as_str()), (Some(0), ""), "{run:?}");
-    let lines = run.output.lines();
-    lines
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    run.json_lines()
 }
 
 fn is_on_topic(judged: &Value) -> bool {
@@ -203,7 +200,7 @@ fn frequencies_weigh_words_that_many_documents_have_less() {
             "--frequencies=pairs.txt",
             "bread.txt",
         ])
-        .assert_error(2, "frequencies of words");
+        .assert_error(2, "a topic needs word frequencies");
 }
 
 #[test]
@@ -214,9 +211,9 @@ fn a_topic_that_cannot_be_is_refused_with_what_would_be_right() {
     crawl.write("picture.png", b"\x89PNG\r\n\x1a\n0000");
     crawl.write("binary.txt", [0_u8, 159, 146, 150, 0, 0, 1].repeat(50));
     for (arguments, expected) in [
-        (&["--topic", "the of and"][..], "no word that counts"),
-        (&["--topic", ""], "no word that counts"),
-        (&["--topic", " — "], "no word that counts"),
+        (&["--topic", "the of and"][..], "no usable word"),
+        (&["--topic", ""], "no usable word"),
+        (&["--topic", " — "], "no usable word"),
         (&["--topic-file", "empty.txt"], "empty.txt"),
         (&["--topic-file", "stop.txt"], "stop.txt"),
         (&["--topic-file", "picture.png"], "a PNG image"),

@@ -9,8 +9,8 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use serde_json::{Value, json};
 
+use crate::support::Crawl;
 use crate::support::pages::prose;
-use crate::support::{CommandOutput, Crawl};
 
 /// Writes three documents, the last of which repeats the first.
 fn three(crawl: &Crawl, name: &str, ids: [Value; 3]) {
@@ -21,14 +21,6 @@ fn three(crawl: &Crawl, name: &str, ids: [Value; 3]) {
         .map(|(id, text)| format!("{}\n", json!({"id": id, "text": text})))
         .collect();
     crawl.write(name, lines);
-}
-
-fn lines(run: &CommandOutput) -> Vec<Value> {
-    assert_eq!(run.code, Some(0), "{run:?}");
-    let lines = run.output.lines();
-    lines
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
 }
 
 /// Returns the ids in the first row of a table of findings.
@@ -46,7 +38,7 @@ fn numbers_are_numbers_in_findings_of_every_kind() {
     three(&crawl, "c.jsonl", [json!(7), json!(8), json!(-9)]);
     let of = |more: &[&str]| {
         let run = crawl.run_command(&[&["dedup", "c.jsonl"], more].concat());
-        lines(&run)[0].clone()
+        run.json_lines()[0].clone()
     };
     let found = of(&[]);
     assert_eq!([&found["document"], &found["duplicate_of"]], [-9, 7]);
@@ -64,7 +56,7 @@ fn strings_of_digits_stay_strings_and_the_largest_number_keeps_its_digits() {
     let crawl = Crawl::bare();
     three(&crawl, "c.jsonl", [json!("7"), json!(8), json!(u64::MAX)]);
     let run = crawl.run_command(&["dedup", "c.jsonl"]);
-    let found = &lines(&run)[0];
+    let found = &run.json_lines()[0];
     assert_eq!(found["duplicate_of"], "7");
     assert_eq!(found["document"], u64::MAX);
     assert!(run.output.contains("18446744073709551615"), "{run:?}");
@@ -100,7 +92,7 @@ fn a_table_has_a_column_of_numbers_if_all_ids_are() {
 fn shards_and_indexes_keep_the_type_of_ids() {
     let crawl = Crawl::bare();
     three(&crawl, "c.jsonl", [json!(7), json!("8"), json!(9)]);
-    let plain = lines(&crawl.run_command(&["dedup", "c.jsonl"]));
+    let plain = crawl.json_lines(&["dedup", "c.jsonl"]);
     for shard in ["1/2", "2/2"] {
         let file = format!("{}.signatures", &shard[..1]);
         let run = crawl.run_command(&["dedup", "c.jsonl", "--shard", shard, "--signatures", &file]);
@@ -113,10 +105,10 @@ fn shards_and_indexes_keep_the_type_of_ids() {
         "--merge",
         "2.signatures",
     ];
-    assert_eq!(lines(&crawl.run_command(&merge)), plain);
+    assert_eq!(crawl.json_lines(&merge), plain);
     let run = crawl.run_command(&["dedup", "c.jsonl", "--save-index", "known"]);
     assert_eq!(run.code, Some(0), "{run:?}");
-    let again = lines(&crawl.run_command(&["dedup", "c.jsonl", "--against", "known"]));
+    let again = crawl.json_lines(&["dedup", "c.jsonl", "--against", "known"]);
     let originals: Vec<&Value> = again.iter().map(|line| &line["duplicate_of"]).collect();
     assert_eq!(originals, [&json!(7), &json!("8"), &json!(7)]);
 }
@@ -130,5 +122,5 @@ fn labels_name_documents_by_numbers_or_by_strings() {
         "{\"a\":7,\"b\":9,\"label\":\"same\"}\n{\"a\":\"7\",\"b\":8,\"label\":\"different\"}\n",
     );
     let run = crawl.run_command(&["dedup", "c.jsonl", "--labels", "labels"]);
-    assert_eq!(lines(&run)[0]["f1"], 1.0);
+    assert_eq!(run.json_lines()[0]["f1"], 1.0);
 }

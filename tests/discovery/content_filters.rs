@@ -129,9 +129,9 @@ fn robots_txt_sitemaps_and_requisites_are_not_concerned() {
 fn lists_that_cannot_be_are_refused() {
     let crawl = Crawl::bare();
     for (option, value, words) in [
-        ("--types", "html", "is no media type"),
-        ("--types", "", "is no media type"),
-        ("--languages", "english", "is no language"),
+        ("--types", "html", "is not a media type"),
+        ("--types", "", "is not a media type"),
+        ("--languages", "english", "is not a language"),
     ] {
         crawl
             .run_command(&["http://a.test/", option, value])

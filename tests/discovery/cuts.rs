@@ -74,7 +74,7 @@ fn links_beyond_the_limit_of_a_page_are_counted_listed_and_explained() {
         nowhere.contains("max-links-per-page (1 links)"),
         "{nowhere}"
     );
-    assert!(nowhere.contains("(nofollow and --max-depth aside)"));
+    assert!(nowhere.contains("(apart from nofollow and --max-depth)"));
 
     let rebuilt = crawl.run_command(&["rebuild", "crawl", "--from-archive"]);
     assert_eq!(rebuilt.code, Some(0), "{rebuilt:?}");

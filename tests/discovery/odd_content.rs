@@ -4,19 +4,14 @@
 use std::io::Write;
 
 use flate2::Compression;
-use flate2::write::{GzEncoder, ZlibEncoder};
+use flate2::write::ZlibEncoder;
 use testkit::{Reply, Server, Site};
 
 use crate::support::Crawl;
+use crate::support::foreign_warc::gzip;
 use crate::support::pages::{NONE, article, page};
 
 const HOST: &str = "site.test";
-
-fn gzip(text: impl AsRef<[u8]>) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    encoder.write_all(text.as_ref()).unwrap();
-    encoder.finish().unwrap()
-}
 
 fn zlib(text: impl AsRef<[u8]>) -> Vec<u8> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());

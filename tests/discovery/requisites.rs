@@ -25,8 +25,8 @@ fn crawl(server: &Server, options: &[&str]) -> Crawl {
 /// Returns the requested targets of a host, except its robots.txt.
 fn asked(server: &Server, host: &str) -> BTreeSet<String> {
     let log = server.log();
-    let targets = log.targets(host).into_iter().map(str::to_owned);
-    targets.filter(|target| target != "/robots.txt").collect()
+    let pages = log.pages_of(host).into_iter();
+    pages.map(str::to_owned).collect()
 }
 
 fn set(paths: &[&str]) -> BTreeSet<String> {

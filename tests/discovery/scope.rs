@@ -124,10 +124,5 @@ fn spellings_of_one_url_are_requested_once() {
     let crawl = Crawl::of(&server, &["site.test"]).seeds(&[server.url("SITE.test", "")]);
     assert_eq!(crawl.complete()["pages"], 2);
     let log = server.log();
-    let pages: Vec<&str> = log
-        .targets("site.test")
-        .into_iter()
-        .filter(|target| *target != "/robots.txt")
-        .collect();
-    assert_eq!(pages, ["/", "/a"]);
+    assert_eq!(log.pages_of("site.test"), ["/", "/a"]);
 }

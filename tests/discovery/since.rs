@@ -10,26 +10,14 @@ use flate2::write::GzEncoder;
 use testkit::{Gate, Reply, Request, Server, Site};
 
 use crate::support::Crawl;
-use crate::support::pages::{NONE, article, html, page, prose};
+use crate::support::pages::{
+    NONE, article, html, not_modified, page, prose, serve_by_day, versioned,
+};
 
 const HOST: &str = "news.test";
 const SUNDAY: &str = "Sun, 01 Nov 2026 08:00:00 GMT";
 const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
 const IDENTICAL: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
-
-/// Returns a page of this version, or 304 for a client that has it.
-fn versioned(request: &Request, etag: &str, page: Reply) -> Reply {
-    if request.header("if-none-match") == Some(etag) {
-        return not_modified().header("ETag", etag);
-    }
-    page.header("ETag", etag)
-}
-
-fn not_modified() -> Reply {
-    Reply::document("", "")
-        .without_header("Content-Type")
-        .with_status(304)
-}
 
 /// Returns a page that has a date and never changes.
 fn dated(request: &Request, page: Reply) -> Reply {
@@ -61,16 +49,6 @@ fn site(day: u64, request: &Request) -> Reply {
         path if path == format!("/new-{day}") => page(200 + day, NONE),
         _ => Reply::status(404),
     }
-}
-
-/// The site, and its current day.
-fn serve() -> (Server, Arc<AtomicU64>) {
-    let day = Arc::new(AtomicU64::new(0));
-    let today = Arc::clone(&day);
-    let server = Server::spawn_thread(Site::new(move |request| {
-        site(today.load(Ordering::SeqCst), request)
-    }));
-    (server, day)
 }
 
 fn crawl(server: &Server) -> Crawl {
@@ -115,7 +93,7 @@ fn profile_of(crawl: &Crawl, url: &str) -> Option<String> {
 
 #[test]
 fn unmodified_pages_are_not_sent_again_and_their_links_are_followed() {
-    let (server, day) = serve();
+    let (server, day) = serve_by_day(site);
     let first = crawl(&server);
     assert_eq!(first.complete()["unique"], 8);
     let from = server.log().len();
@@ -187,7 +165,7 @@ fn unmodified_pages_are_not_sent_again_and_their_links_are_followed() {
 
 #[test]
 fn the_revisit_of_an_unmodified_page_names_the_capture_and_contains_the_304_answer() {
-    let (server, _day) = serve();
+    let (server, _day) = serve_by_day(site);
     let first = crawl(&server);
     first.complete();
     let second = since(&server, &first);
@@ -252,7 +230,7 @@ fn the_revisit_of_an_unmodified_page_names_the_capture_and_contains_the_304_answ
 
 #[test]
 fn a_crawl_with_against_sends_no_conditional_requests() {
-    let (server, _day) = serve();
+    let (server, _day) = serve_by_day(site);
     let first = crawl(&server);
     first.complete();
     let from = server.log().len();
@@ -269,7 +247,7 @@ fn a_crawl_with_against_sends_no_conditional_requests() {
 
 #[test]
 fn a_third_crawl_uses_the_validators_of_both_earlier_crawls() {
-    let (server, day) = serve();
+    let (server, day) = serve_by_day(site);
     let first = crawl(&server);
     first.complete();
     day.store(1, Ordering::SeqCst);
@@ -313,7 +291,7 @@ fn a_third_crawl_uses_the_validators_of_both_earlier_crawls() {
 
 #[test]
 fn a_page_that_was_changed_back_is_fetched_once_more() {
-    let (server, day) = serve();
+    let (server, day) = serve_by_day(site);
     let first = crawl(&server);
     first.complete();
     day.store(1, Ordering::SeqCst);
@@ -494,7 +472,7 @@ fn a_page_whose_record_is_damaged_is_fetched_unconditionally() {
 
 #[test]
 fn a_missing_earlier_archive_is_reported_before_anything_is_written() {
-    let (server, _day) = serve();
+    let (server, _day) = serve_by_day(site);
     let first = crawl(&server);
     first.complete();
     let file = first.archive_files().remove(0);
@@ -552,7 +530,7 @@ fn the_same_bytes_from_a_server_that_ignores_validators_are_a_revisit() {
 
 #[test]
 fn the_summary_counts_unmodified_pages() {
-    let (server, _day) = serve();
+    let (server, _day) = serve_by_day(site);
     let first = crawl(&server);
     first.complete();
     let home = server.url(HOST, "/");

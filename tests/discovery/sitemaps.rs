@@ -602,7 +602,7 @@ fn over_restarts_and_kills_each_sitemap_is_read_and_its_pages_are_visited_once()
                 running.kill();
             } else {
                 running.interrupt();
-                running.wait_for_line("finishing what is under way");
+                running.wait_for_line("finishing pages in progress");
                 gate.open();
                 assert_eq!(running.end().code, Some(130));
             }

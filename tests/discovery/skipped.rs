@@ -9,12 +9,7 @@ use crate::support::Crawl;
 use crate::support::pages::{NONE, article, html, page, prose};
 
 fn listed(crawl: &Crawl, arguments: &[&str]) -> Vec<Value> {
-    let run = crawl.run_command(&[&["skipped", "crawl"], arguments].concat());
-    assert_eq!(run.code, Some(0), "{run:?}");
-    let lines = run.output.lines();
-    lines
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    crawl.json_lines(&[&["skipped", "crawl"], arguments].concat())
 }
 
 /// Path and host of each URL, by kind.
@@ -156,7 +151,7 @@ fn each_url_that_was_seen_and_not_visited_is_listed_once_and_counted_in_the_summ
     let reason = why["reason"].as_str().unwrap();
     assert!(
         reason.contains(&format!(
-            "{twin} links to it, which was left out as a duplicate"
+            "linked from {twin}, a duplicate that was not archived"
         )),
         "{why}"
     );

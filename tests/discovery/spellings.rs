@@ -26,8 +26,7 @@ fn site(answer: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Server {
 /// Returns the requests of the host, without robots.txt.
 fn targets(server: &Server) -> Vec<String> {
     let log = server.log();
-    let targets = log.targets(HOST).into_iter();
-    let pages = targets.filter(|target| *target != "/robots.txt");
+    let pages = log.pages_of(HOST).into_iter();
     pages.map(str::to_owned).collect()
 }
 

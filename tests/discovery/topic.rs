@@ -78,18 +78,11 @@ fn focused(server: &Server, hosts: &[&str]) -> Crawl {
         .with(&["--concurrency", "1"])
 }
 
-/// Returns the paths of pages in the order of their requests.
-fn visits(server: &Server) -> Vec<String> {
-    let log = server.log();
-    let pages = log.iter().filter(|hit| hit.target != "/robots.txt");
-    pages.map(|hit| hit.target.clone()).collect()
-}
-
 #[test]
 fn pages_on_topic_are_visited_before_others_of_their_host_and_of_other_hosts() {
     let server = two_hosts();
     let summary = focused(&server, &[SEA, LAND]).with(&TOPIC).complete();
-    let paths = visits(&server);
+    let paths = server.log().visits();
     let is_seed = |path: &&String| *path == "/";
     let after_seeds: Vec<&String> = paths.iter().filter(|path| !is_seed(path)).collect();
     let (first, last) = after_seeds.split_at(8);
@@ -120,7 +113,7 @@ fn without_a_topic_pages_are_visited_in_the_order_of_their_links() {
         .chain(recipes)
         .chain(plants)
         .collect();
-    assert_eq!(visits(&server), expected);
+    assert_eq!(server.log().visits(), expected);
     assert_eq!(
         (summary.get("off_topic"), summary.get("harvest")),
         (None, None)
@@ -261,7 +254,7 @@ fn growing_web() -> Server {
 fn a_crawl_that_is_killed_and_continued_visits_in_the_order_that_it_would_have_had() {
     let whole = growing_web();
     focused(&whole, &[SEA]).with(&TOPIC).complete();
-    let expected = visits(&whole);
+    let expected = whole.log().visits();
     let (server, mut order) = (growing_web(), Vec::new());
     let crawl = focused(&server, &[SEA]).with(&TOPIC).with(&["-v"]);
     for _ in 0..3 {
@@ -271,14 +264,14 @@ fn a_crawl_that_is_killed_and_continued_visits_in_the_order_that_it_would_have_h
         }
         running.kill();
         // The page that was in flight is visited again.
-        order = visits(&server);
+        order = server.log().visits();
     }
     crawl.complete();
     assert!(
         order.len() < expected.len(),
         "it ended before it was killed"
     );
-    let mut continued = visits(&server);
+    let mut continued = server.log().visits();
     let mut seen = std::collections::HashSet::new();
     continued.retain(|path| seen.insert(path.clone()));
     let late = expected
@@ -310,7 +303,7 @@ fn a_crawl_by_examples_continues_without_these() {
     assert_eq!(rest.summary()["finished"], "exhausted", "{rest:?}");
     // The front page names four pages on topic, so it is on topic, too.
     assert_eq!(rest.summary()["unique"], 5, "{:?}", crawl.rows());
-    let paths = visits(&server);
+    let paths = server.log().visits();
     assert!(
         paths[1..5].iter().all(|path| path.starts_with("/plant/")),
         "{paths:?}"

@@ -20,11 +20,7 @@ const NAMES: u64 = HOSTS * 9;
 
 fn requests(server: &Server) -> BTreeMap<String, usize> {
     let mut requests = BTreeMap::new();
-    for hit in server
-        .log()
-        .iter()
-        .filter(|hit| hit.target != "/robots.txt")
-    {
+    for hit in server.log().pages() {
         let trap = Trap::ALL
             .iter()
             .find(|trap| hit.host.ends_with(trap.host()));
@@ -32,15 +28,6 @@ fn requests(server: &Server) -> BTreeMap<String, usize> {
         *requests.entry(name).or_insert(0) += 1;
     }
     requests
-}
-
-fn lines(crawl: &Crawl, arguments: &[&str]) -> Vec<Value> {
-    let run = crawl.run_command(arguments);
-    assert_eq!(run.code, Some(0), "{run:?}");
-    run.output
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
 }
 
 /// One page at a time, so that the order of like pages, and with it the followed links, is always
@@ -90,7 +77,7 @@ fn six_traps_of_a_billion_pages_end_within_their_budgets_and_the_honest_host_is_
     }
     assert!(requests[Trap::Names.host()] as u64 <= HOSTS, "{requests:?}");
 
-    let patterns = lines(&crawl, &["patterns", "crawl"]);
+    let patterns = crawl.json_lines(&["patterns", "crawl"]);
     for closed in [
         "copy-trap.test/item/{id}",
         "session-trap.test/page/{n}?visitor",
@@ -204,7 +191,7 @@ fn a_closed_pattern_is_reported_and_its_urls_are_visited_once_it_is_reopened() {
     let left_out = 480 - before as u64;
 
     let pattern = "shop.test/item/{n}";
-    let patterns = lines(&crawl, &["patterns", "crawl"]);
+    let patterns = crawl.json_lines(&["patterns", "crawl"]);
     assert_eq!(patterns[0]["pattern"], pattern, "{patterns:?}");
     assert_eq!(
         (&patterns[0]["state"], &patterns[0]["left_out"]),
@@ -234,7 +221,7 @@ fn a_closed_pattern_is_reported_and_its_urls_are_visited_once_it_is_reopened() {
 
     crawl
         .run_command(&["patterns", "crawl", "--reopen", "shop.test/nothing"])
-        .assert_error(2, "is no pattern of this crawl");
+        .assert_error(2, "is not a URL pattern of this crawl");
     renewed.store(true, Ordering::Relaxed);
     let reopened = crawl.run_command(&["patterns", "crawl", "--reopen", pattern]);
     assert_eq!(reopened.code, Some(0), "{reopened:?}");
@@ -252,7 +239,7 @@ fn a_closed_pattern_is_reported_and_its_urls_are_visited_once_it_is_reopened() {
         (&summary["excluded"], &summary["unique"]),
         (&0.into(), &(left_out + 3).into())
     );
-    assert_eq!(lines(&crawl, &["patterns", "crawl"])[0]["state"], "open");
+    assert_eq!(crawl.json_lines(&["patterns", "crawl"])[0]["state"], "open");
     crawl.is_sound();
 }
 
@@ -272,7 +259,7 @@ fn a_line_of_control_toml_reopens_a_pattern_once() {
     let run = crawl.run();
     for sentence in [
         &format!("shop.test/item/{{n}} is open again, and {left_out} URLs wait"),
-        "shop.test/nothing is no pattern of this crawl",
+        "shop.test/nothing is not a URL pattern of this crawl",
     ] {
         assert!(run.errors.contains(sentence), "{run:?}");
     }
@@ -293,7 +280,7 @@ fn a_crawl_that_is_killed_while_it_closes_patterns_ends_with_the_same_result() {
     }
     drop(crawl.start().kill());
     crawl.run_with(&["--max-pages", "1000"]);
-    let patterns = lines(&crawl, &["patterns", "crawl"]);
+    let patterns = crawl.json_lines(&["patterns", "crawl"]);
     assert_eq!(
         (&patterns[0]["pattern"], &patterns[0]["state"]),
         (&"shop.test/item/{n}".into(), &"closed".into())
@@ -368,7 +355,7 @@ fn why_names_the_trap_rule_of_a_link() {
         ),
         (
             "http://b.site.test/".to_owned(),
-            "(--max-hosts-per-domain 1;",
+            "has reached --max-hosts-per-domain 1 (",
         ),
     ] {
         let why = crawl.run_command(&["why", "crawl", &url]).json();

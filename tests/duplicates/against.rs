@@ -1,19 +1,18 @@
 //! A crawl that counts the pages of an earlier one as seen: only what is new is archived.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
-use testkit::{Gate, Reply, Server, Site};
+use testkit::{Gate, Reply, Request, Server, Site};
 
-use crate::support::pages::{NONE, anchor, html, page, prose};
+use crate::support::pages::{NONE, anchor, html, page, prose, serve_by_day};
 use crate::support::{Crawl, KEY};
 
 const HOST: &str = "news.test";
 
 /// A site that changes each day: its front page shows the date, `/changing` is rewritten, `/moved`
 /// is the text of `/old`.
-fn site(day: u64, path: &str) -> Reply {
-    match path {
+fn site(day: u64, request: &Request) -> Reply {
+    match request.path() {
         "/" => {
             let links = ["/old", "/changing", "/same", "/moved"]
                 .map(|link| format!("<a href=\"{link}\">{link}</a>"));
@@ -38,16 +37,6 @@ fn site(day: u64, path: &str) -> Reply {
     }
 }
 
-/// The site, and its current day.
-fn serve() -> (Server, Arc<AtomicU64>) {
-    let day = Arc::new(AtomicU64::new(0));
-    let today = Arc::clone(&day);
-    let server = Server::spawn_thread(Site::new(move |request| {
-        site(today.load(Ordering::SeqCst), request.path())
-    }));
-    (server, day)
-}
-
 fn crawl(server: &Server) -> Crawl {
     Crawl::of(server, &[HOST])
         .seeds(&[server.url(HOST, "/")])
@@ -60,7 +49,7 @@ fn path(crawl: &Crawl) -> String {
 
 #[test]
 fn a_second_crawl_requests_every_page_and_archives_the_changed_ones() {
-    let (server, day) = serve();
+    let (server, day) = serve_by_day(site);
     let first = crawl(&server);
     assert_eq!(first.complete()["unique"], 5);
     day.store(1, Ordering::SeqCst);
@@ -138,7 +127,7 @@ fn a_second_crawl_requests_every_page_and_archives_the_changed_ones() {
 
 #[test]
 fn a_third_crawl_knows_the_pages_that_the_second_left_to_the_first() {
-    let (server, day) = serve();
+    let (server, day) = serve_by_day(site);
     let first = crawl(&server);
     first.complete();
     day.store(1, Ordering::SeqCst);
@@ -160,7 +149,7 @@ fn a_third_crawl_knows_the_pages_that_the_second_left_to_the_first() {
 
 #[test]
 fn a_crawl_takes_the_key_of_the_earlier_one_and_stays_against_it_when_continued() {
-    let (server, _day) = serve();
+    let (server, _day) = serve_by_day(site);
     let keyless = || {
         Crawl::keyless(&server, &[HOST])
             .seeds(&[server.url(HOST, "/")])
@@ -194,7 +183,7 @@ fn a_crawl_takes_the_key_of_the_earlier_one_and_stays_against_it_when_continued(
 
 #[test]
 fn a_crawl_with_against_continues_after_a_kill() {
-    let (server, day) = serve();
+    let (server, day) = serve_by_day(site);
     let first = crawl(&server);
     first.complete();
     day.store(1, Ordering::SeqCst);
@@ -202,7 +191,7 @@ fn a_crawl_with_against_continues_after_a_kill() {
         let gate = Gate::new();
         let at = gate.clone();
         let held_server = Server::spawn_thread(Site::new(move |request| {
-            let reply = site(1, request.path());
+            let reply = site(1, request);
             if request.path() == held {
                 reply.hold(&at)
             } else {
@@ -247,7 +236,7 @@ fn retained_duplicates_of_an_earlier_crawl_are_not_archived_again() {
 
 #[test]
 fn unusable_earlier_crawls_are_refused_before_anything_is_written() {
-    let (server, _day) = serve();
+    let (server, _day) = serve_by_day(site);
     let first = crawl(&server);
     first.complete();
     let good = path(&first);
@@ -262,8 +251,8 @@ fn unusable_earlier_crawls_are_refused_before_anything_is_written() {
         );
     };
     refused("missing", &[], "missing does not exist");
-    refused("file.txt", &[], "file.txt holds no crawl");
-    refused(".", &[], ". holds no crawl");
+    refused("file.txt", &[], "file.txt does not contain a crawl");
+    refused(".", &[], ". does not contain a crawl");
     refused(
         &good,
         &["--hash-key", "00000000000000aa"],
@@ -273,7 +262,7 @@ fn unusable_earlier_crawls_are_refused_before_anything_is_written() {
     refused(&good, &["--main-content", "off"], "--main-content on");
     first
         .run_with(&["--against", &good])
-        .assert_error(2, "is this crawl itself");
+        .assert_error(2, "is the same crawl");
 
     // The process that has it open holds its lock.
     let lock = std::fs::File::open(first.out().join("state/lock")).unwrap();

@@ -123,7 +123,7 @@ fn wrong_and_foreign_canonical_links_change_no_verdict() {
     }
     let answer = crawl.run_command(&["why", "crawl", &lie]).json();
     assert_eq!(answer["canonical"], server.url(HOST, "/article"));
-    assert_eq!(answer["reason"], "it says something new, and was kept");
+    assert_eq!(answer["reason"], "its content is new, and was archived");
 }
 
 #[test]

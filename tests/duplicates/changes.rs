@@ -2,14 +2,13 @@
 //! lists the changed words.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use serde_json::Value;
-use testkit::{Reply, Request, Server, Site};
+use testkit::{Reply, Request, Server};
 
 use crate::support::Crawl;
-use crate::support::pages::{NONE, anchor, html, page, prose};
+use crate::support::pages::{NONE, anchor, html, page, prose, serve_by_day};
 
 const HOST: &str = "manual.test";
 const CORRECTION: &str = "security correction: do NOT use this in production";
@@ -69,15 +68,6 @@ fn manual(day: u64, request: &Request) -> Reply {
     }
 }
 
-fn serve() -> (Server, Arc<AtomicU64>) {
-    let day = Arc::new(AtomicU64::new(0));
-    let today = Arc::clone(&day);
-    let server = Server::spawn_thread(Site::new(move |request| {
-        manual(today.load(Ordering::SeqCst), request)
-    }));
-    (server, day)
-}
-
 fn crawl(server: &Server) -> Crawl {
     Crawl::of(server, &[HOST])
         .seeds(&[server.url(HOST, "/")])
@@ -98,13 +88,8 @@ fn changes(
     let (old, new_path) = (path(old), path(new));
     let arguments = [&["changes", &old, &new_path, "--format", "json"], more].concat();
     let run = new.run_command(&arguments);
-    assert_eq!(run.code, Some(0), "{run:?}");
-    let lines = run
-        .output
-        .lines()
-        .map(|line| -> Value { serde_json::from_str(line).unwrap() });
     let home = server.url(HOST, "/");
-    let by_path = lines.map(|line| {
+    let by_path = run.json_lines().into_iter().map(|line| {
         let url = line["url"].as_str().unwrap();
         (format!("/{}", url.strip_prefix(&home).unwrap()), line)
     });
@@ -116,7 +101,7 @@ fn changes(
 #[test]
 fn a_correction_in_four_pages_is_archived_and_listed_as_a_change() {
     for option in ["--since", "--against"] {
-        let (server, day) = serve();
+        let (server, day) = serve_by_day(manual);
         let first = crawl(&server);
         first.complete();
         day.store(1, Ordering::SeqCst);
@@ -235,7 +220,7 @@ fn a_correction_in_four_pages_is_archived_and_listed_as_a_change() {
 
 #[test]
 fn independent_crawls_are_compared_by_their_archives() {
-    let (server, day) = serve();
+    let (server, day) = serve_by_day(manual);
     // Each crawl draws its own key.
     let keyless = || {
         Crawl::keyless(&server, &[HOST])
@@ -307,18 +292,16 @@ fn independent_crawls_are_compared_by_their_archives() {
 /// archived them again.
 #[test]
 fn near_duplicates_that_the_archive_preset_keeps_are_versions_too() {
-    let day = Arc::new(AtomicU64::new(0));
-    let today = Arc::clone(&day);
-    let server = Server::spawn_thread(Site::new(move |request| {
+    let (server, day) = serve_by_day(|day, request| {
         let text = |more: &str| Reply::html(html("", &format!("<p>{} {more}</p>", prose(3, 500))));
-        match (request.path(), today.load(Ordering::SeqCst)) {
+        match (request.path(), day) {
             ("/", _) => page(1, &["/a", "/b"]),
             ("/a", _) => text("first"),
             ("/b", 2..) => text(CORRECTION),
             ("/b", _) => text("second"),
             _ => Reply::status(404),
         }
-    }));
+    });
     let archive = |more: &[&str]| crawl(&server).with(&["--preset", "archive"]).with(more);
     let left_out = crawl(&server);
     left_out.complete();
@@ -362,7 +345,7 @@ fn near_duplicates_that_the_archive_preset_keeps_are_versions_too() {
 
 #[test]
 fn crawls_that_cannot_be_compared_are_refused_with_the_reason() {
-    let (server, _day) = serve();
+    let (server, _day) = serve_by_day(manual);
     let first = crawl(&server);
     first.complete();
     let out = path(&first);
@@ -374,7 +357,7 @@ fn crawls_that_cannot_be_compared_are_refused_with_the_reason() {
         .assert_error(2, "nowhere does not exist");
     first
         .run_command(&["changes", &out, "."])
-        .assert_error(2, ". holds no crawl");
+        .assert_error(2, ". does not contain a crawl");
     first
         .run_command(&["changes", &out])
         .assert_error(2, "<NEW>");

@@ -157,14 +157,8 @@ fn duplicates_lists_left_out_pages_with_their_originals() {
     let server = Server::spawn_thread(Site::new(|request| reply(request.path())));
     let crawl = crawl(&server, "2").with(&["--concurrency", "1"]);
     crawl.complete();
-    let run = crawl.run_command(&["duplicates", "crawl"]);
-    assert_eq!(run.code, Some(0), "{run:?}");
-    let lines: Vec<Value> = run
-        .output
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    assert_eq!(lines.len(), 6, "{run:?}");
+    let lines = crawl.json_lines(&["duplicates", "crawl"]);
+    assert_eq!(lines.len(), 6, "{lines:?}");
     for line in &lines {
         let row = crawl.row(line["url"].as_str().unwrap());
         for name in [

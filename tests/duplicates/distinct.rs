@@ -64,14 +64,14 @@ fn a_page_that_is_declared_distinct_is_archived_once_and_stays_so_after_a_kill()
 
     crawl
         .run_command(&["duplicates", "crawl", "--distinct", &original])
-        .assert_error(2, "was not left out as a duplicate");
+        .assert_error(2, "is not a duplicate");
     let unknown = server.url(HOST, "/unknown");
     crawl
         .run_command(&["duplicates", "crawl", "--distinct", &unknown])
-        .assert_error(2, "was not visited by this crawl");
+        .assert_error(2, "was not visited in this crawl");
     let declared = crawl.run_command(&["duplicates", "crawl", "--distinct", &url]);
     assert_eq!(declared.code, Some(0), "{declared:?}");
-    let sentence = format!("is never compared with {original} again");
+    let sentence = format!("is never again compared with {original}");
     assert!(declared.errors.contains(&sentence), "{declared:?}");
     assert_eq!(crawl.run_command(&["status", "crawl"]).json()["queued"], 1);
 
@@ -79,7 +79,7 @@ fn a_page_that_is_declared_distinct_is_archived_once_and_stays_so_after_a_kill()
     crawl.complete();
     let again = crawl.run_command(&["duplicates", "crawl", "--distinct", &url]);
     assert!(
-        again.errors.contains("was declared distinct before"),
+        again.errors.contains("has already been declared distinct"),
         "{again:?}"
     );
     crawl.complete();
@@ -106,11 +106,11 @@ fn a_running_crawl_obeys_a_line_of_control_toml_once() {
     let refused = crawl.run_command(&["duplicates", "crawl", "--distinct", &url]);
     refused.assert_error(2, "is in use by another crawler");
     assert!(
-        refused.errors.contains("if you write `distinct = ["),
+        refused.errors.contains("write `distinct = ["),
         "{refused:?}"
     );
     crawl.write("crawl/control.toml", format!("distinct = [\"{url}\"]"));
-    running.wait_for_line("waits to be visited again");
+    running.wait_for_line("is requeued");
     gate.open();
     let summary = running.end().summary();
     assert_eq!(

@@ -312,7 +312,7 @@ fn crawls_with_one_key_have_the_same_fingerprints_and_a_crawl_keeps_its_key() {
     let other = first.run_with(&["--hash-key", "00000000000000ac", "--quiet"]);
     other.assert_error(
         2,
-        "begun with another --hash-key: go on without the option, or choose another --out",
+        "begun with another --hash-key: continue without the option, or choose another --out",
     );
     let settings = std::fs::read_to_string(first.out().join("crawler.toml")).unwrap();
     let archived = first.records();

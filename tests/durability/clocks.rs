@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use disk::SystemDisk;
+use journal::DiscoveredUrl;
 use neardup::{Features, HashKey};
-use store::embedded::{EmbeddedStore, StoreOptions};
 use store::{
-    DiscoveredUrl, Frontier, FrontierRules, LeaseFilter, LikenessRules, Settlement, Supply,
+    EmbeddedStore, Frontier, FrontierRules, LeaseFilter, LikenessRules, Settlement, StoreOptions,
+    Supply,
 };
 use testkit::{Server, Site};
 use web::{CanonicalForm, Pace, PageUrl, Timestamp};
@@ -49,7 +50,7 @@ async fn session(crawl: &Crawl, now: Timestamp, page: &str, wait: Duration, in_o
         };
         let again = Settlement::Again {
             at: now + 2 * wait,
-            reason: store::Reason::said("no answer"),
+            reason: journal::Reason::said("no answer"),
             counts: true,
         };
         store.settle(lease, again, pace).await.unwrap();
@@ -88,7 +89,7 @@ fn a_crawl_whose_clock_was_a_day_ahead_continues_at_once_with_a_warning() {
         let warnings = run
             .errors
             .lines()
-            .filter(|line| line.contains("behind the last session's"));
+            .filter(|line| line.contains("behind the last run"));
         let warnings: Vec<&str> = warnings.collect();
         assert_eq!(warnings.len(), 1, "{run:?}");
         assert!(
@@ -96,9 +97,9 @@ fn a_crawl_whose_clock_was_a_day_ahead_continues_at_once_with_a_warning() {
             "{warnings:?}"
         );
         let log = std::fs::read_to_string(crawl.out().join("crawl.log")).unwrap();
-        assert_eq!(log.matches("behind the last session's").count(), 1);
+        assert_eq!(log.matches("behind the last run").count(), 1);
         crawl.is_sound();
         // The next run does not report it again.
-        assert!(!crawl.run().errors.contains("behind the last session's"));
+        assert!(!crawl.run().errors.contains("behind the last run"));
     }
 }

@@ -64,7 +64,7 @@ fn stopped(run: &CommandOutput) {
     let lines: Vec<&str> = run
         .errors
         .lines()
-        .filter(|line| !line.contains("interrupt when you like"))
+        .filter(|line| !line.contains("interrupt at any time"))
         .collect();
     assert!(
         lines
@@ -82,7 +82,7 @@ fn a_failing_sink_stops_the_crawl_and_loses_no_url() {
     let run = crawl.run_with_file_limit(4 * 2_048);
     stopped(&run);
     assert!(
-        run.errors.contains("no room to write") && run.errors.contains(".warc.gz"),
+        run.errors.contains("no space to write") && run.errors.contains(".warc.gz"),
         "{run:?}"
     );
     let summary = run.summary();

@@ -16,6 +16,13 @@ use crate::support::{Crawl, KEY};
 /// The options with which the links of copies are followed.
 const KEEPS_COPIES: [&str; 2] = ["--on-duplicate", "--per-cluster"];
 
+/// Rebuilds a crawl; returns the report, and standard error.
+fn rebuild(crawl: &Crawl) -> (Value, String) {
+    let run = crawl.run_command(&["rebuild", "crawl", "--hash-key", KEY, "--format", "json"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    (run.json(), run.errors)
+}
+
 /// A crawl of the toy web that was interrupted half way.
 struct Half {
     toy: ToyWeb,
@@ -163,9 +170,10 @@ fn existing_tables_are_kept_beside_the_new_ones() {
 fn a_missing_journal_is_rebuilt_from_the_archive() {
     let half = half(&[]);
     fs::remove_dir_all(half.crawl.out().join("state/journal")).unwrap();
-    half.crawl
-        .run()
-        .assert_error(2, "crawl/archive holds an archive whose state is gone");
+    half.crawl.run().assert_error(
+        2,
+        "crawl/archive contains an archive, but its state is missing",
+    );
     half.is_rebuilt(&["--hash-key", KEY], "archive");
 }
 

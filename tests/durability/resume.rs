@@ -68,7 +68,7 @@ fn an_interrupted_crawl_finishes_active_visits_and_continues_later() {
         let mut running = held.crawl.start();
         held.gate.arrivals_blocking(1);
         running.interrupt();
-        running.wait_for_line("finishing what is under way");
+        running.wait_for_line("finishing pages in progress");
         held.gate.open();
         let run = running.end();
         assert_eq!(run.code, Some(130), "{run:?}");
@@ -97,7 +97,7 @@ fn an_interrupt_ends_the_leasing() {
     let mut running = held.crawl.start();
     held.gate.arrivals_blocking(1);
     running.interrupt();
-    running.wait_for_line("finishing what is under way");
+    running.wait_for_line("finishing pages in progress");
     held.gate.open();
     let summary = running.end().summary();
     assert_eq!(
@@ -117,7 +117,7 @@ fn a_second_interrupt_stops_at_once_and_loses_nothing() {
         let mut running = held.crawl.start();
         held.gate.arrivals_blocking(1);
         running.interrupt();
-        running.wait_for_line("finishing what is under way");
+        running.wait_for_line("finishing pages in progress");
         running.interrupt();
         // The gate is still closed: the crawl does not wait for the page.
         let run = running.end();
@@ -137,7 +137,7 @@ fn sigterm_is_treated_as_an_interrupt() {
     let mut running = held.crawl.start();
     held.gate.arrivals_blocking(1);
     running.signal("TERM");
-    running.wait_for_line("finishing what is under way");
+    running.wait_for_line("finishing pages in progress");
     held.gate.open();
     assert_eq!(running.end().code, Some(130));
     held.goes_on();
@@ -151,7 +151,7 @@ fn sighup_is_treated_as_an_interrupt() {
     let mut running = held.crawl.start();
     held.gate.arrivals_blocking(1);
     running.signal("HUP");
-    running.wait_for_line("finishing what is under way");
+    running.wait_for_line("finishing pages in progress");
     held.gate.open();
     let run = running.end();
     assert_eq!(
@@ -189,7 +189,7 @@ fn a_crawl_whose_directory_is_deleted_ends_with_a_fault() {
         ("crawl/archive", lost),
         (
             "crawl/state",
-            "`crawler rebuild crawl` makes it again from the archive",
+            "rebuild it from the archive with `crawler rebuild crawl`",
         ),
     ] {
         let held = held(3, &[]);
@@ -208,7 +208,7 @@ fn a_crawl_whose_directory_is_deleted_ends_with_a_fault() {
             "{run:?}"
         );
         assert!(
-            errors.contains(" is gone: somebody deleted or moved it"),
+            errors.contains(" is missing: it was deleted or moved"),
             "{errors}"
         );
         assert!(
@@ -231,7 +231,7 @@ fn a_crawl_can_be_interrupted_while_it_waits_for_a_host() {
     let mut running = crawl.start();
     gate.arrivals_blocking(1);
     running.interrupt();
-    running.wait_for_line("finishing what is under way");
+    running.wait_for_line("finishing pages in progress");
     let run = running.end();
     assert_eq!((run.code, server.log().len()), (Some(130), 1), "{run:?}");
     crawl.is_sound();

@@ -23,20 +23,20 @@ fn a_node_that_does_not_fit_its_crawl_is_refused_and_what_does_not_fit_is_named(
         shared.crawl.run_command(&arguments)
     };
     for (more, words) in [
-        (&["--out", "n2"][..], "the node has no name"),
-        (&["--name", "n/2"], "\"n/2\" cannot be the name of a node"),
-        (&["--name", ""], "\"\" cannot be the name of a node"),
+        (&["--out", "n2"][..], "the node needs a name"),
+        (&["--name", "n/2"], "\"n/2\" is not a valid node name"),
+        (&["--name", ""], "\"\" is not a valid node name"),
         (
             &["--name", "n2", "--out", "n2", "--delay", "9s"],
-            "--delay is \"9s\" here and \"150ms\" in the crawl",
+            "--delay is \"9s\", but \"150ms\" in the crawl",
         ),
         (
             &["--name", "n2", "--out", "n2", "--max-depth", "3"],
-            "--max-depth is 3 here and unset in the crawl",
+            "--max-depth is 3, but unset in the crawl",
         ),
         (
             &["--name", "n2", "--out", "n2", "--term", "5s"],
-            "--term is 5s here and 2s in the crawl",
+            "--term is 5s, but 2s in the crawl",
         ),
         (
             &["--name", "n2", "--out", "n2", "--term", "5ms"],
@@ -44,14 +44,14 @@ fn a_node_that_does_not_fit_its_crawl_is_refused_and_what_does_not_fit_is_named(
         ),
         (
             &["--name", "n2", "--out", "n1"],
-            "n1 is the directory of node n1, and this is node n2",
+            "n1 is the directory of node n1, not of node n2",
         ),
     ] {
         run(more).assert_error(2, words);
     }
     let twice = run(&["--name", "n1", "--out", "n2"]);
     assert_eq!(twice.code, Some(2), "{twice:?}");
-    let words = "error: a node named n1 is running already\n  help: give each node a name";
+    let words = "error: a node named n1 is already running\n  help: give each node its own name";
     assert!(twice.errors.contains(words), "{twice:?}");
     gate.open();
     assert_exhausted(&node.end());
@@ -84,11 +84,20 @@ fn the_first_node_begins_no_crawl_that_nodes_cannot_share_or_that_has_no_seed() 
             "--weights tf-idf without --frequencies",
         ),
         (&["--since", earlier, &seed], "--since"),
-        (&["--topic", "tides", &seed], "share a crawl with a topic"),
-        (&["--topic-of-seeds", &seed], "share a crawl with a topic"),
+        (
+            &["--topic", "tides", &seed],
+            "a shared crawl does not support a topic",
+        ),
+        (
+            &["--topic-of-seeds", &seed],
+            "a shared crawl does not support a topic",
+        ),
         (&[], "no seeds"),
         (&["nonsense"], "\"nonsense\" is neither a command nor a URL"),
-        (&["--out", earlier, &seed], "holds a crawl of its own"),
+        (
+            &["--out", earlier, &seed],
+            "contains a crawl that is not shared",
+        ),
     ] {
         let mut arguments = vec!["node", "--store", &shared.store, "--name", "n1"];
         arguments.extend(more);
@@ -117,7 +126,7 @@ fn the_directory_of_a_node_serves_no_other_crawl() {
     let run = shared
         .crawl
         .run_command(&shared.arguments("n1", &shared.store));
-    run.assert_error(2, "n1/archive holds an archive, and not of this node");
+    run.assert_error(2, "n1/archive contains an archive of another node or crawl");
 }
 
 #[test]
@@ -150,23 +159,23 @@ fn a_database_that_cannot_have_the_crawl_is_refused_and_the_remedy_is_named() {
     for (store, words, remedy) in [
         (
             database(read_only),
-            "can only be read",
-            "a user who may write",
+            "is read-only",
+            "a user with write access",
         ),
         (
             database("CREATE TABLE term (word text)"),
-            "are not those of this program",
-            "a database for this crawl alone",
+            "were not made by this program",
+            "a separate database for this crawl",
         ),
         (
             half_applied,
-            "are not those of this program",
+            "were not made by this program",
             "partially applied",
         ),
         (
             later,
             "was written by a later version",
-            "the version of this program",
+            "the version of crawler",
         ),
     ] {
         let run = shared.crawl.run_command(&shared.arguments("n1", &store));

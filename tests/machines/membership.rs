@@ -14,12 +14,9 @@ const WEB: Web = Web {
 /// Returns the pages that were asked for more than once, with the number of requests.
 fn asked_again(shared: &SharedCrawl) -> BTreeMap<(String, String), usize> {
     let mut asked = BTreeMap::new();
-    for hit in shared.server.log().iter() {
-        if hit.target != "/robots.txt" {
-            *asked
-                .entry((hit.host.clone(), hit.target.clone()))
-                .or_default() += 1;
-        }
+    for hit in shared.server.log().pages() {
+        let page = (hit.host.clone(), hit.target.clone());
+        *asked.entry(page).or_default() += 1;
     }
     asked.retain(|_, count| *count > 1);
     asked
@@ -60,7 +57,7 @@ fn the_name_of_a_dead_node_is_taken_again_and_only_what_was_in_flight_is_visited
     shared.wait_for_requests(20);
     node.kill();
     let mut again = shared.start("n1");
-    again.wait_for_line("a term of node n1 has not ended: waiting for 2 s");
+    again.wait_for_line("the previous term of node n1 has not expired: waiting for 2 s");
     assert_exhausted(&again.end());
     assert_eq!(shared.verify()["pages"], WEB.all_pages());
     shared.verify_archive("n1");
@@ -137,7 +134,7 @@ fn a_store_that_goes_away_within_a_term_costs_no_page_and_no_term() {
     shared.wait_for("n1", "live");
     shared.wait_for_requests(20);
     postgres.crash();
-    node.wait_for_line("the shared store is out of reach");
+    node.wait_for_line("the shared store is unreachable");
     postgres.restart();
     assert_exhausted(&node.end());
     assert_eq!(shared.verify()["pages"], WEB.all_pages());
@@ -157,22 +154,22 @@ fn a_control_file_in_the_store_is_obeyed_by_all_nodes_without_one_of_their_own()
         let arguments = ["control", "--store", &shared.store, "order.toml"];
         shared.crawl.run_command(&arguments)
     };
-    order("pause = true").assert_error(2, "no crawl has begun in this store");
+    order("pause = true").assert_error(2, "this store does not contain a crawl");
     std::fs::create_dir(shared.directory("own")).unwrap();
     std::fs::write(shared.directory("own").join("control.toml"), "pause = true").unwrap();
     let mut first = shared.start("n1");
     shared.wait_for("n1", "live");
     let mut own = shared.start("own");
-    own.wait_for_line("control.toml is obeyed");
+    own.wait_for_line("control.toml applied");
     order("paws = true").assert_error(2, "order.toml: at line 1");
     let run = order("pause = true\n[host.\"h3.test\"]\ndelay = \"1s\"\n");
     assert_eq!(run.code, Some(0), "{run:?}");
-    first.wait_for_line("control.toml is obeyed");
+    first.wait_for_line("control.toml applied");
     let run = order("");
     assert_eq!(run.code, Some(0), "{run:?}");
-    first.wait_for_line("control.toml is obeyed");
+    first.wait_for_line("control.toml applied");
     std::fs::remove_file(shared.directory("own").join("control.toml")).unwrap();
-    own.wait_for_line("control.toml is obeyed");
+    own.wait_for_line("control.toml applied");
     assert_exhausted(&first.end());
     assert_exhausted(&own.end());
     assert_eq!(shared.verify()["pages"], WEB.all_pages());
@@ -200,7 +197,7 @@ fn a_page_that_is_declared_distinct_in_the_store_is_visited_again_by_its_node() 
     assert_eq!(run.code, Some(0), "{run:?}");
     let run = shared.start("n1").end();
     assert_exhausted(&run);
-    assert!(run.errors.contains("waits to be visited again"), "{run:?}");
+    assert!(run.errors.contains("is requeued"), "{run:?}");
     // The second term revoked a visit of the first: sums of a term below zero were lost.
     let count = |kind: &str| run.summary()[kind].as_u64().unwrap();
     let counts = [count("pages"), count("unique"), count("exact_duplicates")];
@@ -241,11 +238,9 @@ fn pages_of_an_earlier_crawl_that_the_first_node_reads_are_left_out_by_all_nodes
     assert_exhausted(&second.end());
     let verified = shared.verify();
     assert_eq!(verified["pages"], web.all_pages(), "{verified}");
-    let run = shared
+    let rows = shared
         .crawl
-        .run_command(&["export", "--store", &shared.store]);
-    let rows = run.output.lines();
-    let rows: Vec<serde_json::Value> = rows.map(|row| serde_json::from_str(row).unwrap()).collect();
+        .json_lines(&["export", "--store", &shared.store]);
     let kept: Vec<&str> = rows
         .iter()
         .filter(|row| row["verdict"] == "unique")
@@ -288,7 +283,7 @@ fn nodes_go_by_the_clock_of_the_store() {
     let now = "SELECT extract(epoch FROM pg_catalog.clock_timestamp())";
     let now: f64 = postgres.query(&shared.store, now).parse().unwrap();
     let mut node = shared.start("n1");
-    node.wait_for_line("behind the store's, which all nodes go by");
+    node.wait_for_line("behind the store's clock, which all nodes use");
     assert_exhausted(&node.end());
     let run = shared
         .crawl

@@ -289,7 +289,7 @@ fn no_host_is_requested_too_soon_in_a_crawl_that_is_often_interrupted_and_killed
             barrier::wait(&server);
             kills.push(at..=server.elapsed());
         } else {
-            session.wait_for_line("interrupt when you like");
+            session.wait_for_line("interrupt at any time");
             session.signal("INT");
             assert_eq!(session.end().code, Some(130));
         }

@@ -37,13 +37,7 @@ fn crawl(server: &Server) -> Crawl {
 
 /// The lines of the report, and the hosts in their order.
 fn report(crawl: &Crawl) -> (BTreeMap<String, Value>, Vec<String>) {
-    let run = crawl.run_command(&["status", "crawl", "--hosts", "--format", "json"]);
-    assert_eq!(run.code, Some(0), "{run:?}");
-    let lines = run
-        .output
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap());
-    let lines: Vec<Value> = lines.collect();
+    let lines = crawl.json_lines(&["status", "crawl", "--hosts", "--format", "json"]);
     let name = |line: &Value| line["host"].as_str().unwrap().to_owned();
     let order = lines.iter().map(name).collect();
     (

@@ -165,15 +165,15 @@ fn a_host_that_is_down_is_set_aside_and_the_same_command_asks_it_again() {
     assert_eq!(counts, [0, 0, 5, 5].map(Some), "{run:?}");
     let reason = &summary["unreachable_hosts"]["down.test"];
     assert_eq!(reason, "the connection was closed early");
-    let status = crawl.run_command(&["status", "crawl", "--format", "json"]);
-    let status: Value = serde_json::from_str(&status.output).unwrap();
+    let status = crawl
+        .run_command(&["status", "crawl", "--format", "json"])
+        .json();
     assert_eq!(status["unreachable"], 5);
     let cause = status["unreachable_hosts"]["down.test"].as_str().unwrap();
-    let waits = format!("it waits, and its host is down ({cause}); the next run requests it");
-    let skipped = crawl.run_command(&["skipped", "crawl", "--format", "json"]);
-    assert_eq!(skipped.output.lines().count(), 5, "{skipped:?}");
-    for line in skipped.output.lines() {
-        let line: Value = serde_json::from_str(line).unwrap();
+    let waits = format!("still queued, and its host is down ({cause}); the next run requests it");
+    let skipped = crawl.json_lines(&["skipped", "crawl", "--format", "json"]);
+    assert_eq!(skipped.len(), 5, "{skipped:?}");
+    for line in skipped {
         assert_eq!(line["why"], "other", "{line}");
         assert_eq!(line["reason"], waits.as_str(), "{line}");
     }

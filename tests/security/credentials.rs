@@ -204,13 +204,13 @@ fn crawls_without_a_leak(from_files: bool) {
     let mut running = crawl.start_with(&secrets(from_files));
     web.gate.arrivals_blocking(1);
     running.interrupt();
-    running.wait_for_line("finishing what is under way");
+    running.wait_for_line("finishing pages in progress");
     web.gate.open();
     let mut runs = vec![running.end()];
     assert_eq!(runs[0].code, Some(130), "{runs:?}");
     for warning in [
-        "seeds.txt, line 1: user and password in a URL are left out; --http-user says them",
-        "cookies.txt, line 4 is skipped: 1 instead of 7 fields",
+        "seeds.txt, line 1: user and password in a URL are ignored; use --http-user",
+        "cookies.txt, line 4 is skipped: expected 7 fields separated by tabs, got 1",
         "1 of 2 origins over http",
         "sent to 2 origins",
     ] {
@@ -287,8 +287,8 @@ fn a_crawl_that_is_continued_without_its_secrets_warns_and_sends_none() {
     assert_eq!(run.code, Some(0), "{run:?}");
     let before = web.own.log().len();
     let run = crawl.run_with(&["--max-pages", "100"]);
-    let warning =
-        "this crawl was run with --header and --http-user and --load-cookies, which no file keeps";
+    let warning = "this crawl was run with --header and --http-user and --load-cookies, which is never \
+         stored";
     assert!(run.errors.contains(warning), "{run:?}");
     let log = web.own.log();
     assert!(log.len() > before);
@@ -336,10 +336,7 @@ fn invalid_secrets_are_refused_without_being_printed() {
     let (login, equals) = (format!("u:{secret}"), format!("--http-pasword={secret}"));
     let seed = format!("http://u:{secret}@[/");
     for (arguments, words) in [
-        (
-            &["--header", secret][..],
-            "--header: it is not 'Name: value'",
-        ),
+        (&["--header", secret][..], "--header: must be 'Name: value'"),
         (&["--header", "X-Token:", secret], "x-token has no value"),
         (&["--header", &value], "x-token has a value"),
         (&["--header", &cookie], "--load-cookies"),
@@ -347,9 +344,9 @@ fn invalid_secrets_are_refused_without_being_printed() {
         (&["--header", "@missing.txt"], "missing.txt"),
         (
             &["--header", "@fields.txt"],
-            "--header @fields.txt, line 3: it is not 'Name: value'",
+            "--header @fields.txt, line 3: must be 'Name: value'",
         ),
-        (&["--http-user", "u"], "there is no password"),
+        (&["--http-user", "u"], "no password given"),
         (
             &["--http-user", &login, "--http-password", secret],
             "--http-user: ",
@@ -368,7 +365,7 @@ fn invalid_secrets_are_refused_without_being_printed() {
         ),
         (
             &["--http-user", &login, "--header", "Authorization: Bearer x"],
-            "both log in",
+            "both set Authorization",
         ),
         (&["--load-cookies", "missing.txt"], "missing.txt"),
         (

@@ -22,14 +22,6 @@ fn crawl(server: &Server, netrc: &str, mode: u32) -> Crawl {
     crawl
 }
 
-fn heads(server: &Server, host: &str) -> String {
-    let log = server.log();
-    let heads = log
-        .of(host)
-        .map(|hit| String::from_utf8_lossy(&hit.request_head).into_owned());
-    heads.collect()
-}
-
 #[test]
 fn a_login_is_sent_to_its_machine_alone() {
     let server = Server::spawn_thread(Site::new(|request| {
@@ -44,12 +36,15 @@ fn a_login_is_sent_to_its_machine_alone() {
     let run = crawl(&server, netrc, 0o600).run();
     assert_eq!(run.code, Some(0), "{run:?}");
     assert!(
-        heads(&server, OWN).contains(LOGIN),
+        server.log().request_heads(OWN).contains(LOGIN),
         "{}",
-        heads(&server, OWN)
+        server.log().request_heads(OWN)
     );
     // It is no seed, and asked over http.
-    assert!(!heads(&server, OTHER).is_empty() && !heads(&server, OTHER).contains("Basic"));
+    assert!(
+        !server.log().request_heads(OTHER).is_empty()
+            && !server.log().request_heads(OTHER).contains("Basic")
+    );
     assert!(
         !run.errors.contains("other users of this machine"),
         "{run:?}"
@@ -64,10 +59,10 @@ fn others_who_can_read_the_file_and_a_login_for_all_hosts_are_warned_of() {
     assert!(run.errors.contains("`chmod 600` it"), "{run:?}");
     assert!(
         run.errors
-            .contains("the default login of logins is not used"),
+            .contains("the default entry of logins is not used"),
         "{run:?}"
     );
-    assert!(!heads(&server, OWN).contains("Basic"));
+    assert!(!server.log().request_heads(OWN).contains("Basic"));
     assert!(!run.errors.contains("hidden"));
 }
 

@@ -34,14 +34,6 @@ fn crawl(server: &Server, cookies: &str) -> Crawl {
         .with(&["--scope", "any", "--concurrency", "1", "--cookies", cookies])
 }
 
-fn heads(server: &Server, host: &str) -> String {
-    let log = server.log();
-    let heads = log
-        .of(host)
-        .map(|hit| String::from_utf8_lossy(&hit.request_head).into_owned());
-    heads.collect()
-}
-
 #[test]
 fn a_cookie_comes_back_to_its_origin_and_its_value_is_in_no_archived_request() {
     let server = server();
@@ -49,9 +41,9 @@ fn a_cookie_comes_back_to_its_origin_and_its_value_is_in_no_archived_request() {
     assert_eq!(crawl.complete()["pages"], 3);
     assert_eq!(crawl.row(&server.url(OWN, "/member"))["status"], 200);
     assert!(
-        !heads(&server, OTHER).contains("cookie"),
+        !server.log().request_heads(OTHER).contains("cookie"),
         "{}",
-        heads(&server, OTHER)
+        server.log().request_heads(OTHER)
     );
     let records = crawl.records_about(&server.url(OWN, "/member"));
     let requests = records.iter().filter(|record| record.kind() == "request");
@@ -72,5 +64,5 @@ fn without_the_option_no_cookie_is_kept() {
     let crawl = crawl(&server, "off");
     crawl.complete();
     assert_eq!(crawl.row(&server.url(OWN, "/member"))["status"], 403);
-    assert!(!heads(&server, OWN).contains("hidden"));
+    assert!(!server.log().request_heads(OWN).contains("hidden"));
 }

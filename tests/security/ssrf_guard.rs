@@ -105,7 +105,7 @@ fn a_private_address_is_given_up_at_once_and_the_summary_names_the_option() {
     let run = crawl.run();
     assert_eq!(run.code, Some(3), "{run:?}");
     assert!(
-        run.errors.contains("(--allow-private allows it)"),
+        run.errors.contains("(allow it with --allow-private)"),
         "{run:?}"
     );
     let log = std::fs::read_to_string(crawl.out().join("crawl.log")).unwrap();

@@ -27,8 +27,8 @@ pub(crate) fn page(target: &str, head: &str, body: &str) -> String {
     )
 }
 
-pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn gzip(bytes: impl AsRef<[u8]>) -> Vec<u8> {
     let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
-    packer.write_all(bytes).unwrap();
+    packer.write_all(bytes.as_ref()).unwrap();
     packer.finish().unwrap()
 }

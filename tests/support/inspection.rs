@@ -22,12 +22,7 @@ pub(crate) struct Foreign {
 impl Crawl {
     /// Returns the visit records of the export, in order.
     pub(crate) fn rows(&self) -> Vec<Value> {
-        let run = self.run_command(&["export", "crawl"]);
-        assert_eq!(run.code, Some(0), "{run:?}");
-        run.output
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect()
+        self.json_lines(&["export", "crawl"])
     }
 
     /// Returns the visit record of a URL; there must be exactly one.

@@ -1,6 +1,9 @@
 //! Pages to crawl, each with a unique text.
 
-use testkit::{Reply, Site};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use testkit::{Reply, Request, Server, Site};
 
 /// Enough words to be judged by likeness.
 const WORDS: usize = 150;
@@ -82,3 +85,35 @@ pub(crate) fn number_of(target: &str) -> u64 {
 
 /// The months of the calendar that only copies lead to.
 pub(crate) const BEHIND_COPIES: &str = "month=2024-0[37]|mirror[.]test[^/]*/log/";
+
+/// Returns a long text, followed by `words` words of another.
+pub(crate) fn with_tail(words: usize) -> String {
+    html("", &format!("<p>{} {}</p>", prose(1, 400), prose(2, words)))
+}
+
+/// Returns the reply to a client that has the page.
+pub(crate) fn not_modified() -> Reply {
+    Reply::document("", "")
+        .without_header("Content-Type")
+        .with_status(304)
+}
+
+/// Returns a page of this version, or 304 for a client that has it.
+pub(crate) fn versioned(request: &Request, etag: &str, page: Reply) -> Reply {
+    match request.header("if-none-match") == Some(etag) {
+        true => not_modified().header("ETag", etag),
+        false => page.header("ETag", etag),
+    }
+}
+
+/// Serves a site that depends on the day, and returns its current day.
+pub(crate) fn serve_by_day(
+    site: impl Fn(u64, &Request) -> Reply + Send + Sync + 'static,
+) -> (Server, Arc<AtomicU64>) {
+    let day = Arc::new(AtomicU64::new(0));
+    let today = Arc::clone(&day);
+    let server = Server::spawn_thread(Site::new(move |request| {
+        site(today.load(Ordering::SeqCst), request)
+    }));
+    (server, day)
+}

@@ -10,12 +10,12 @@ use std::sync::Arc;
 
 use clap::Args;
 use disk::SystemDisk;
+use journal::{DiscoveredUrl, Fate, FinishedVisit, Reason, VisitRecord};
 use neardup::keys::SeenKeys;
 use neardup::{Features, HashKey};
-use store::embedded::{EmbeddedStore, StoreOptions};
 use store::{
-    DiscoveredUrl, Fate, FinishedVisit, Frontier, FrontierRules, LeaseFilter, LikenessRules,
-    Reason, Settlement, Supply, VisitRecord,
+    EmbeddedStore, Frontier, FrontierRules, LeaseFilter, LikenessRules, Settlement, StoreOptions,
+    Supply,
 };
 use web::{CanonicalForm, PageUrl, Timestamp};
 
@@ -213,7 +213,7 @@ pub(crate) fn row(url: &PageUrl, depth: u32, at: Timestamp) -> VisitRecord {
         canonical: None,
         payload: None,
         requisite: 0,
-        details: store::VisitDetails::default(),
+        details: journal::VisitDetails::default(),
     }
 }
 

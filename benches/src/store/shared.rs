@@ -11,12 +11,12 @@ use std::time::Duration;
 
 use clap::Args;
 use disk::SystemDisk;
+use journal::{DiscoveredUrl, FinishedVisit, Page};
 use neardup::{Features, HashKey};
 use shared_store::{BUCKETS, Connection, CrawlSettings, Session, SharedOptions, SharedStore};
-use store::embedded::StoreOptions;
 use store::{
-    DiscoveredUrl, FinishedVisit, Frontier, FrontierRules, LeaseFilter, LikenessRules,
-    NearDupIndex, Page, Settlement, Supply, Verdict,
+    Frontier, FrontierRules, LeaseFilter, LikenessRules, NearDupIndex, Settlement, StoreOptions,
+    Supply, Verdict,
 };
 use tempfile::TempDir;
 use testkit::Postgres;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use neardup::{Fingerprint, PageSignature, SKETCH_BYTES, Sketch, TextSignature};
-use store::embedded::{Database, Posting, SignatureRecord, SignatureRecords, SortedTables, Table};
+use store::{Database, Posting, SignatureRecord, SignatureRecords, SortedTables, Table};
 use web::UrlKey;
 
 use crate::Failure;

@@ -19,14 +19,14 @@ use tokio::time::Instant;
 
 use clap::Args;
 use disk::SystemDisk;
+use journal::{DiscoveredUrl, Fate, FinishedVisit, Page};
 use neardup::{
     BAG_BYTES, BagSketch, Features, Fingerprint, HashKey, PageSignature, SKETCH_BYTES, Sketch,
     TextSignature,
 };
-use store::embedded::{EmbeddedStore, StoreOptions};
 use store::{
-    ArchivePlace, DiscoveredUrl, Fate, FinishedVisit, Frontier, FrontierRules, Lease, LeaseFilter,
-    LikenessRules, NearDupIndex, Page, Settlement, Supply, Verdict,
+    ArchivePlace, EmbeddedStore, Frontier, FrontierRules, Lease, LeaseFilter, LikenessRules,
+    NearDupIndex, Settlement, StoreOptions, Supply, Verdict,
 };
 use web::{CanonicalForm, PageUrl, Timestamp};
 

@@ -1,6 +1,6 @@
 //! Indexes, ours and foreign ones.
 
-use sinks::cdxj::{self, CdxjLine, CdxjReader, MAX_LINE};
+use sinks::cdxj::{CdxjLine, CdxjReader, MAX_LINE};
 
 /// Reads any bytes as an index: every line is returned or counted, and a returned line can be read
 /// again by itself. Reads any text as a URL: it has a key that a line could have.
@@ -34,6 +34,6 @@ pub fn cdxj(bytes: &[u8]) {
     );
 
     for text in String::from_utf8_lossy(bytes).lines().take(64) {
-        assert!(!cdxj::key(text).is_empty(), "{text:?} has a key");
+        assert!(!web::surt_key(text).is_empty(), "{text:?} has a key");
     }
 }

@@ -18,9 +18,9 @@ pub fn headers(bytes: &[u8]) {
     let (head, body) = split(bytes, b"\n\n");
     let exchange = exchange(head, body);
 
-    let decoded = fetch::decode(&exchange.headers, &exchange.body, CAP);
+    let decoded = web::decode(&exchange.headers, &exchange.body, CAP);
     assert!(decoded.bytes.len() as u64 <= CAP);
-    let again = fetch::decode(&exchange.headers, &exchange.body, CAP / 2);
+    let again = web::decode(&exchange.headers, &exchange.body, CAP / 2);
     assert!(again.bytes.len() as u64 <= CAP / 2);
     assert!(
         decoded.bytes.starts_with(&again.bytes),

@@ -1,13 +1,11 @@
 //! Visits that are rebuilt from an archive.
 
 use corpus::exchange;
-use crawl::{
-    AdaptiveSignatures, ArchivedVisit, ListingQuota, Policy, ReadingSettings, RebuildRules,
-    rebuild_visit,
-};
+use crawl::{AdaptiveSignatures, ArchivedVisit, ListingQuota, Policy, RebuildRules, rebuild_visit};
+use journal::DiscoveredUrl;
 use neardup::{Features, HashKey, SignatureBuilder};
+use reading::ReadingRules;
 use sinks::captures::Standing;
-use store::DiscoveredUrl;
 use web::{Exchange, Scope, ScopeKind};
 
 use crate::any_archive::{archive, judged_records};
@@ -16,8 +14,7 @@ use crate::any_archive::{archive, judged_records};
 /// and any `metadata` record has the notes of the next one. A page that is rebuilt is in the
 /// archive, and its links lie below it.
 pub fn rebuild(bytes: &[u8]) {
-    let policy = ReadingSettings::default().policy();
-    let policy: Policy = policy.expect("the default has no selectors");
+    let policy = Policy::new(ReadingRules::default());
     let builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
     let rules = RebuildRules {
         policy: &policy,
@@ -32,12 +29,12 @@ pub fn rebuild(bytes: &[u8]) {
         match record.kind() {
             "metadata" => notes = fields(&record.block),
             "resource" => {
-                let url = record.page_url(&policy.canonical);
+                let url = record.page_url(&policy.reading.canonical);
                 robots.extend(url.map(|url| (url, record.block.to_vec())));
             }
             _ => {}
         }
-        let exchange = exchange(&record, &policy.canonical);
+        let exchange = exchange(&record, &policy.reading.canonical);
         let Some(exchange) = exchange.filter(|_| standing == Standing::ByStatus) else {
             continue;
         };

@@ -40,7 +40,7 @@ pub fn unpack(bytes: &[u8]) {
         let content = match page.http() {
             Some(answer) => {
                 let body = answer.payload().expect("a body in memory");
-                fetch::decode(&answer.headers, &body, MAX_CONTENT).bytes
+                web::decode(&answer.headers, &body, MAX_CONTENT).bytes
             }
             None => page.block.to_vec().into(),
         };

@@ -25,7 +25,7 @@ pub enum BatchError {
         source: io::Error,
     },
     /// More than 2³² - 2 documents or fingerprints.
-    #[error("too many to compare at once: {} is the most", u32::MAX - 1)]
+    #[error("too many to compare at once: the maximum is {}", u32::MAX - 1)]
     TooMany,
     /// Two documents with the same id, where ids must identify the findings.
     #[error("documents {first} and {second} have the same id")]
@@ -63,7 +63,7 @@ pub enum BatchError {
         source: io::Error,
     },
     /// A file that is not a file of fingerprints or signatures, or that has changed.
-    #[error("{} is damaged, or no file of fingerprints or signatures: {what}", .path.display())]
+    #[error("{} is damaged, or not a file of fingerprints or signatures: {what}", .path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -72,7 +72,7 @@ pub enum BatchError {
     },
     /// A file of a format that this program does not know.
     #[error(
-        "{} is written in version {version} of its format, which this program does not know",
+        "{} has format version {version}, which this program does not support",
         .path.display()
     )]
     OtherFormat {
@@ -83,8 +83,8 @@ pub enum BatchError {
     },
     /// Fingerprints of another algorithm, which are not comparable.
     #[error(
-        "the fingerprints in {} were made by algorithm {algorithm}; \
-         this program makes those of {ALGORITHM}",
+        "the fingerprints in {} were made by algorithm {algorithm}; this program uses algorithm \
+         {ALGORITHM}",
         .path.display()
     )]
     OtherAlgorithm {
@@ -94,13 +94,13 @@ pub enum BatchError {
         algorithm: u16,
     },
     /// A signature file that an interrupted run left.
-    #[error("{} is not finished: run the command that writes it again", .path.display())]
+    #[error("{} is incomplete: run the command that writes it again", .path.display())]
     Unfinished {
         /// The file.
         path: PathBuf,
     },
     /// Signatures that are not comparable with the run's signatures.
-    #[error("the signatures in {} were made with other {what}", .path.display())]
+    #[error("the signatures in {} were made with different {what}", .path.display())]
     OtherSignatures {
         /// The file.
         path: PathBuf,
@@ -108,7 +108,7 @@ pub enum BatchError {
         what: String,
     },
     /// Files that are not the shards of one corpus.
-    #[error("all shards of one corpus are wanted, each once: {0}")]
+    #[error("all shards of one corpus are required, each once: {0}")]
     Shards(String),
     /// An id that is too long for a signature file.
     #[error("an id must have at most {MAX_ID} bytes in a signature file, got {bytes}")]

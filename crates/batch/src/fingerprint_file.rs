@@ -68,7 +68,7 @@ impl FingerprintFile {
         };
         let mut fields = &header[..];
         if take::<8>(&mut fields) != Self::MAGIC {
-            return Err(BatchError::damaged(&path, "it does not begin like one"));
+            return Err(BatchError::damaged(&path, "its magic bytes are wrong"));
         }
         // Before the checksum, because another version may have another header.
         let version = u16::from_le_bytes(take(&mut fields));
@@ -78,7 +78,7 @@ impl FingerprintFile {
         if checksum(0, &header[..CHECKED]) != header[CHECKED..] {
             return Err(BatchError::damaged(
                 &path,
-                "its header does not pass the check",
+                "the checksum of its header is wrong",
             ));
         }
         let algorithm = u16::from_le_bytes(take(&mut fields));
@@ -87,7 +87,7 @@ impl FingerprintFile {
         }
         let flags = u32::from_le_bytes(take(&mut fields));
         if flags & !WITH_IDS != 0 {
-            return Err(BatchError::damaged(&path, "it has flags that do not exist"));
+            return Err(BatchError::damaged(&path, "it has unknown flags"));
         }
         let file = Self {
             path,
@@ -101,7 +101,7 @@ impl FingerprintFile {
         if bytes != u128::from(length) {
             return Err(BatchError::damaged(
                 &file.path,
-                "it has not the length that its header tells",
+                "its length differs from its header",
             ));
         }
         Ok(file)
@@ -258,7 +258,7 @@ impl FingerprintReader<'_> {
         if checksum(self.block, entries) != *sum {
             return Err(BatchError::damaged(
                 &self.file.path,
-                "a block does not pass its check",
+                "the checksum of a block is wrong",
             ));
         }
         let (bits, ids) = entries.split_at(8 * count);

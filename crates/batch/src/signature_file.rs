@@ -115,7 +115,7 @@ impl SignatureHeader {
         let mut fields = &bytes[..];
         let mut is_short = || damaged("its header is too short");
         if next(&mut fields).ok_or_else(&mut is_short)? != MAGIC {
-            return Err(damaged("it does not begin like one"));
+            return Err(damaged("its magic bytes are wrong"));
         }
         // Before the checksum, because another version may have another header.
         let version = u16::from_le_bytes(next(&mut fields).ok_or_else(&mut is_short)?);
@@ -124,7 +124,7 @@ impl SignatureHeader {
             return Err(BatchError::OtherFormat { path, version });
         }
         if checksum(0, &bytes[..HEADER - 8]) != bytes[HEADER - 8..] {
-            return Err(damaged("its header does not pass the check"));
+            return Err(damaged("the checksum of its header is wrong"));
         }
         let algorithm = u16::from_le_bytes(next(&mut fields).ok_or_else(&mut is_short)?);
         if algorithm != ALGORITHM {
@@ -136,15 +136,15 @@ impl SignatureHeader {
         let mut number = || next(&mut fields).map(u32::from_le_bytes).unwrap_or(0);
         let (flags, shard, shards) = (number(), number(), number());
         let shard =
-            Shard::new(shard, shards).map_err(|_invalid| damaged("it has no such shard"))?;
+            Shard::new(shard, shards).map_err(|_invalid| damaged("its shard is invalid"))?;
         Ok(Self {
             bands: BandDesign::new(bands, rows)
-                .map_err(|_invalid| damaged("its bands do not exist"))?,
+                .map_err(|_invalid| damaged("its bands are invalid"))?,
             extent: match (flags & !WITH_SHINGLES, shard.of()) {
                 (0, 1) => Extent::All,
                 (ORIGINALS_ONLY, 1) => Extent::Originals,
                 (0, _) => Extent::Shard(shard),
-                _ => return Err(damaged("it has flags that do not exist")),
+                _ => return Err(damaged("it has unknown flags")),
             },
             shingles: flags & WITH_SHINGLES != 0,
             recipe: Recipe::from_bytes(next(&mut fields).ok_or_else(is_short)?),

@@ -5,6 +5,9 @@
 //! 64 runs of one level are merged into one of the next level, and the remaining runs at the end
 //! (Knuth, volume 3, section 5.4.1). So a record is written once for each level: two levels hold
 //! 4,096 times the memory.
+//!
+//! The index of an archive (`sinks::cdxj`) has a sorter of its own: its runs are lines of any
+//! length that outlive the process, and `sinks` and this crate know no crate in common.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -298,12 +298,12 @@ fn files_of_another_version_algorithm_or_kind_are_refused_by_name() {
             "{message}"
         );
     };
-    refused(0, *b"PK", "does not begin like one");
+    refused(0, *b"PK", "magic bytes are wrong");
     refused(8, [2, 0], "version 2 of its format");
     refused(10, [9, 9], "algorithm");
-    refused(12, [0, 0], "bands do not exist");
-    refused(16, [4, 0], "flags that do not exist");
-    refused(20, [0, 0], "no such shard");
+    refused(12, [0, 0], "bands are invalid");
+    refused(16, [4, 0], "unknown flags");
+    refused(20, [0, 0], "shard is invalid");
 }
 
 #[test]

@@ -15,7 +15,6 @@ pub(crate) mod store;
 mod topic;
 
 use clap::{CommandFactory, Parser, Subcommand};
-
 pub(crate) use crawl::{ConfigArgs, CrawlArgs, SummaryForm};
 pub(crate) use dedup::{DedupArgs, FindingForm, PartUnit};
 pub(crate) use export::{ExportArgs, OutputForm};
@@ -37,11 +36,11 @@ pub(crate) use shell::{CompletionsArgs, ManArgs};
 pub(crate) use store::{ControlArgs, ImportArgs, NodesArgs};
 pub(crate) use topic::TopicArgs;
 
-/// A polite web crawler that archives what it reaches, and leaves out pages that repeat earlier
-/// ones.
+/// A polite web crawler that writes a WARC archive and omits duplicate pages.
 ///
-/// `crawler --seeds seeds.txt` crawls the sites of the seeds into the directory crawl/: a WARC
-/// archive, and the state of the crawl. Interrupt it at any time; the same command continues it.
+/// `crawler --seeds seeds.txt` crawls the sites of the seeds. The directory crawl/ then contains a
+/// WARC archive and the state of the crawl. Interrupt the crawl at any time; the same command
+/// continues it.
 #[derive(Parser)]
 #[command(
     name = "crawler",
@@ -73,23 +72,23 @@ Examples:
   crawler status monday                             counts, and what is in progress
   crawler --seeds seeds.txt --out tuesday --since monday   fetch only what has changed
   crawler changes monday tuesday --diff             what is new, changed, moved and gone
-  crawler report monday                             a page that shows the crawl
+  crawler report monday                             an HTML report of the crawl
   crawler serve monday                              the same in a browser, live
-  crawler why monday https://example.org/a          which rule decided on a URL
+  crawler why monday https://example.org/a          why a URL was or was not archived
   crawler duplicates monday --clusters              clusters of duplicates
   crawler similar monday draft.html                 pages like this file
   crawler search monday 'quiet harbour -port'       pages with these words
-  crawler export monday --format csv                a row for each visited URL
+  crawler export monday --format csv                one row per visited URL
 
-Exit codes: 0 finished or a limit reached, 1 a fault, 2 wrong usage, 130 interrupted.";
+Exit codes: 0 finished or limit reached, 1 fault, 2 usage error, 130 interrupted.";
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Crawl from seeds, or continue a crawl (the same as no command)
     Crawl(Box<CrawlArgs>),
-    /// List a row for each visited URL
+    /// List visited URLs, one row per URL
     Export(ExportArgs),
-    /// Explain which rule decided on a URL, and show the original of a duplicate
+    /// Explain the decision on a URL, and show the original of a duplicate
     Why(WhyArgs),
     /// List pages that repeat an earlier one, with the original and the resemblance; works while
     /// the crawl runs
@@ -97,49 +96,48 @@ pub(crate) enum Command {
     /// Compare two crawls: pages that are new, changed, gone, moved or unchanged, and the words
     /// that changed
     Changes(ChangesArgs),
-    /// List URLs that were seen and not visited, and why; works while the crawl runs
+    /// List URLs that were found but not visited, with reasons; works while the crawl runs
     Skipped(SkippedArgs),
     /// List pages of a crawl, or documents of a collection, that are similar to a page or a file
     Similar(SimilarArgs),
     /// Search pages: words, "phrases", -without, OR, title: host: lang: after: before:; works while
     /// the crawl runs
     Search(SearchArgs),
-    /// List hosts whose frame the crawl has learned: blocks, such as menus, that do not count when
-    /// pages are compared
+    /// List hosts with learned boilerplate: blocks, such as menus, that page comparison ignores
     Frames(FramesArgs),
-    /// List URL patterns: those that bring new pages, those that were closed, and the links that
-    /// were taken for traps; works while the crawl runs
+    /// List URL patterns: productive patterns, closed patterns, and links classified as traps;
+    /// works while the crawl runs
     Patterns(PatternsArgs),
-    /// Queue failed pages of a crawl again: those whose failure may have passed, or by status, host
-    /// and reason
+    /// Requeue failed pages of a crawl: temporary failures, or pages selected by status, host and
+    /// reason
     ///
-    /// Without --status and --reason these are the pages whose failure may have passed: no
-    /// response, 408, 421, 425, 429 or 5xx, but not 404. The next session requests them before all
-    /// other pages of their hosts. Pages of a host that was down when the crawl ended are not
+    /// Without --status and --reason, the command selects failures that may be temporary: no
+    /// response, 408, 421, 425, 429 or 5xx, but not 404. The next run requests these pages before
+    /// all other pages of their hosts. Pages of a host that was down when the crawl ended have not
     /// failed: they are still queued, and the same crawl command requests them.
     Retry(RetryArgs),
-    /// Show the state of a crawl, also host by host; works while the crawl runs
+    /// Show the state of a crawl, optionally per host; works while the crawl runs
     Status(StatusArgs),
-    /// Write a report of a crawl: one file for a browser or a printer; works while the crawl runs
+    /// Write a report of a crawl as one HTML file, also for printing; works while the crawl runs
     Report(ReportArgs),
     /// Show a crawl in a browser, and change its pace; works while the crawl runs
     Serve(ServeArgs),
-    /// Pack crawls and WARC files into one WACZ file, which ReplayWeb.page, pywb and others open
+    /// Pack crawls and WARC files into one WACZ file for ReplayWeb.page, pywb and other tools
     Wacz(WaczArgs),
-    /// Unpack crawls and WARC files into files with converted links, which a browser opens without
-    /// a server
+    /// Unpack crawls and WARC files into a directory with converted links, for browsing without a
+    /// server
     Unpack(UnpackArgs),
-    /// Check that archive, index, search, journal and tables agree, and that hosts were asked
-    /// politely; or check a WACZ file
+    /// Check that archive, index, search index, journal and tables agree, and that requests were
+    /// polite; or check a WACZ file
     Verify(VerifyArgs),
-    /// Rebuild the state of a crawl: tables from the journal, a damaged or lost journal from the
+    /// Rebuild the state of a crawl: tables from the journal, or a damaged or lost journal from the
     /// archive
     Rebuild(RebuildArgs),
-    /// Take part in a crawl that several nodes share, on PostgreSQL
+    /// Join a crawl that several nodes share through PostgreSQL
     Node(Box<NodeArgs>),
     /// Move a crawl into a shared store on PostgreSQL
     Import(ImportArgs),
-    /// Change a shared crawl while it runs: pace, pauses, exclusions, orders
+    /// Change a running shared crawl: pace, pauses, exclusions, one-time actions
     Control(ControlArgs),
     /// List the nodes of a shared crawl: state, buckets, pages, rate, heartbeat
     Nodes(NodesArgs),
@@ -147,36 +145,36 @@ pub(crate) enum Command {
     Clean(CleanArgs),
     /// Rebuild the search index from the archive
     Reindex(InspectArgs),
-    /// Index archives in CDXJ, as cdxj-indexer does: rebuild the index of a crawl, or print one of
-    /// any WARC files
+    /// Index archives in CDXJ, as cdxj-indexer does: rebuild the index of a crawl, or index any
+    /// WARC files
     #[command(visible_alias = "cdxj")]
     Index(IndexArgs),
-    /// Print the title, text and links that the crawler reads from a document
+    /// Print the title, text and links that the crawler extracts from a document
     Extract(ExtractArgs),
-    /// Print the fingerprint of each document's text, or write all to a file for `query`
+    /// Print the fingerprint of each document, or write all fingerprints to a file for `query`
     Fingerprint(FingerprintArgs),
-    /// Find the fingerprints of a file that are within a few bits of those of another file
+    /// Find fingerprints in one file that differ by a few bits from fingerprints in another
     Query(QueryArgs),
     /// Compare two files
     Compare(CompareArgs),
-    /// Find near-duplicates among files, or among the documents in them
+    /// Find near-duplicates among files, or among documents in files
     Dedup(Box<DedupArgs>),
-    /// Count the documents that have each word, for --weights tf-idf
+    /// Count the documents that contain each word, for --weights tf-idf
     Frequencies(FrequenciesArgs),
-    /// Print the relevance of documents to a topic, and the words that it comes from
+    /// Print the relevance of documents to a topic, and the words that contribute to it
     Topic(TopicArgs),
     /// Compare designs of permuted tables for a number of pages: memory, and candidates per probe
     Plan(PlanArgs),
     /// Check URLs against a robots.txt; exit code 3 unless all are allowed
     Robots(RobotsArgs),
-    /// Print URLs in the form in which the crawler compares them
+    /// Print URLs in canonical form, as the crawler compares them
     Canonicalize(CanonicalizeArgs),
-    /// Show the settings of a crawl, each with its origin: default, preset, file or flag; or
-    /// explain one
+    /// Show the settings of a crawl with their origin (default, preset, file or flag), or explain
+    /// one setting
     Config(Box<ConfigArgs>),
-    /// Print a script with which a shell completes commands and options
+    /// Print a shell completion script
     Completions(CompletionsArgs),
-    /// Print the manual page, or write those of all commands to a directory
+    /// Print the manual page, or write the manual pages of all commands to a directory
     Man(ManArgs),
 }
 

@@ -59,7 +59,7 @@ pub(crate) fn write(
         (blocks.iter()).partition(|block| block.weight == BlockWeight::Counts);
     writeln!(
         out,
-        "blocks that differ: {}, {} of them count",
+        "blocks that differ: {}, {} with weight",
         blocks.len(),
         counting.len()
     )?;
@@ -78,7 +78,7 @@ pub(crate) fn write(
     }
     match blocks.len().saturating_sub(SHOWN) {
         0 => writeln!(out),
-        more => writeln!(out, "  and {more} more: --format json has all\n"),
+        more => writeln!(out, "  and {more} more: --format json prints all\n"),
     }
 }
 

@@ -18,10 +18,11 @@ use web::Clock;
 use crate::log_file::{LogFile, LostLines};
 
 /// The crates of this project. For other crates, only warnings are logged.
-const OURS: [&str; 7] = [
+const OURS: [&str; 8] = [
     "crawler",
     "crawl",
     "fetch",
+    "journal",
     "shared_store",
     "sinks",
     "store",

@@ -57,7 +57,7 @@ impl<W: Write> LogFile<W> {
         let report = json!({
             "timestamp": self.clock.date().to_string(),
             "level": "WARN",
-            "message": "lines of this log were lost: they could not be written",
+            "message": "lines of this log could not be written, and are lost",
             "lines": self.lost,
         });
         let end_of_line = if self.broken_off { "\n" } else { "" };

@@ -265,7 +265,7 @@ impl Progress {
     /// Returns the number of postponed URLs, so that a crawl that only waits for dead hosts shows
     /// what it waits for.
     fn postponed(&self) -> String {
-        unless_none(self.standing.postponed, "to be tried again")
+        unless_none(self.standing.postponed, "to be retried")
     }
 }
 
@@ -278,8 +278,8 @@ fn unless_none(count: u64, what: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use journal::Totals;
     use proptest::prelude::*;
-    use store::Totals;
 
     use super::*;
 
@@ -331,10 +331,9 @@ mod tests {
             (
                 160,
                 "01:02:03 · 1234 pages · 1100 unique · 4 changed · 130 duplicates · 17 failed · \
-                 0.1/s · 12 active hosts · 5678 queued · 2 to be tried again",
+                 0.1/s · 12 active hosts · 5678 queued · 2 to be retried",
                 "01:02:03 · [#---------] · 1234/9999 pages · 1100 unique · 4 changed · 130 \
-                 duplicates · 17 failed · 0.1/s · 12 active hosts · 5678 queued · 2 to be tried \
-                 again",
+                 duplicates · 17 failed · 0.1/s · 12 active hosts · 5678 queued · 2 to be retried",
             ),
         ] {
             assert_eq!(progress(None, 2).fitting(width), line);
@@ -355,8 +354,8 @@ mod tests {
     fn a_log_has_every_count() {
         assert_eq!(
             progress(None, 2).plain(),
-            "1234 pages · 1100 unique · 4 changed · 130 duplicates · 17 failed · 0.1/s · 12 \
-             active hosts · 5678 queued · 2 to be tried again"
+            "1234 pages · 1100 unique · 4 changed · 130 duplicates · 17 failed · 0.1/s · 12 active \
+             hosts · 5678 queued · 2 to be retried"
         );
     }
 

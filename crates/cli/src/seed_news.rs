@@ -6,9 +6,8 @@ use std::sync::Arc;
 use crawl::{CrawlContext, FailedSeed, MAX_SEED_REPORTS, MovedScope, SeedFailure, SeedReport};
 use fetch::FailureKind;
 use indicatif::ProgressBar;
+use journal::{SkippedBy, StoreFault, VisitRecord};
 use messages::{pasted, printable, word_of_shell};
-use store::embedded;
-use store::{SkippedBy, StoreFault, VisitRecord};
 use tokio::task::JoinHandle;
 
 use crate::progress::say_above;
@@ -43,15 +42,15 @@ fn in_words(context: &CrawlContext, report: &SeedReport, out: &Path) -> String {
             format!("seed failed: {}: {}{remedy}", seed.url, seed.cause)
         }
         SeedReport::Moved { seed, to, scope } => match scope {
-            MovedScope::Within => format!("seed {seed} leads to {to}, which is in scope"),
+            MovedScope::Within => format!("seed {seed} redirects to {to}, which is in scope"),
             MovedScope::Along => {
                 let scope = context.scope.read();
                 let scope = scope.map(|scope| scope.territory(to)).unwrap_or_default();
-                format!("seed {seed} leads to {to}; in scope from now on: {scope}")
+                format!("seed {seed} redirects to {to}; in scope from now on: {scope}")
             }
             MovedScope::PageOnly => format!(
-                "seed {seed} leads to {to}, another site: only this page is visited; to crawl {}, \
-                 make it a seed: crawler --out {} {}",
+                "seed {seed} redirects to {to}, another site: only this page is visited; to crawl \
+                 {}, make it a seed: crawler --out {} {}",
                 to.authority(),
                 pasted(out),
                 word_of_shell(to.as_str())
@@ -66,20 +65,21 @@ const fn remedy(failure: SeedFailure) -> Option<&'static str> {
         SeedFailure::Fetch(FailureKind::Dns) => Some("check the spelling of the host"),
         SeedFailure::Fetch(FailureKind::Connect) => Some("check host and port"),
         SeedFailure::Fetch(FailureKind::Tls) => Some(
-            "--ca-certificate FILE trusts a certificate; --insecure-host HOST does not check those \
-             of a host",
+            "trust a certificate with --ca-certificate FILE, or skip the check for a host with \
+             --insecure-host HOST",
         ),
-        SeedFailure::Fetch(FailureKind::PrivateAddress) => Some("--allow-private allows it"),
+        SeedFailure::Fetch(FailureKind::PrivateAddress) => Some("allow it with --allow-private"),
         SeedFailure::Fetch(FailureKind::Proxy) => Some("check --proxy"),
-        SeedFailure::Status(401 | 407) => Some("--http-user or --header logs in"),
+        SeedFailure::Status(401 | 407) => Some("log in with --http-user or --header"),
         SeedFailure::Status(403 | 429) => Some(
-            "some sites refuse crawlers that they do not know: --contact says who you are, \
-             --user-agent changes the name",
+            "some sites refuse unknown crawlers: identify yourself with --contact, or change the \
+             name with --user-agent",
         ),
         SeedFailure::Status(404 | 410) => Some("check the URL"),
-        SeedFailure::Excluded(SkippedBy::Robots) => {
-            Some("the site does not want to be crawled; --ignore-robots if its owner agreed")
-        }
+        SeedFailure::Excluded(SkippedBy::Robots) => Some(
+            "the site does not want to be crawled; use --ignore-robots only if its owner \
+                agreed",
+        ),
         SeedFailure::Excluded(SkippedBy::Scope) => Some("see --exclude"),
         SeedFailure::Fetch(_)
         | SeedFailure::Status(_)
@@ -135,7 +135,7 @@ struct FailedInJournal {
 impl FailedInJournal {
     fn read(state: &Path) -> Result<Self, StoreFault> {
         let mut known = Self::default();
-        for row in embedded::rows(state)? {
+        for row in journal::rows(state)? {
             known.add(&row?);
         }
         Ok(known)

@@ -36,7 +36,8 @@ pub(crate) fn remove_drafts_at_end() {
     };
     let waiting = std::thread::Builder::new().name("signals".to_owned());
     if let Err(error) = waiting.spawn(move || wait_and_end(&runtime, signals)) {
-        tracing::debug!(%error, "an interrupt leaves unfinished files");
+        tracing::debug!(%error, "cannot install signal handlers: an interrupt leaves unfinished \
+            files");
     }
 }
 

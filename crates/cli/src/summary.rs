@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crawl::{Counts, CrawlContext, Focus, Reasons, Requisites, Responses, SeedCounts, Telemetry};
+use journal::{CutSum, SkippedBy};
 use messages::{pasted, printable};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use setup::limits;
-use store::{CutSum, SkippedBy, Standing};
+use store::Standing;
 
 /// The summary. Its field names are the public format of `--summary json`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -115,7 +116,7 @@ impl CrawlPlace {
         match self {
             Self::Directory(directory) => format!("{}/archive", shown(directory)),
             Self::Store(directory) => format!(
-                "the archives of all nodes; that of this node is {}/archive",
+                "the archives of all nodes; the archive of this node is {}/archive",
                 shown(directory)
             ),
         }

@@ -49,13 +49,6 @@ impl ComparedPage {
         }
     }
 
-    /// Returns a hash of the heading and of the blocks of the main content in any order, without
-    /// the frame and changing places. Pages with equal hashes differ only outside the main content.
-    #[must_use]
-    pub fn content_hash(&self, frame: &HostFrame) -> u64 {
-        self.hash_with(&own_blocks(self, frame).collect::<Vec<_>>())
-    }
-
     /// Returns a hash of the heading and these blocks.
     fn hash_with(&self, blocks: &[&Block]) -> u64 {
         let hashes = blocks.iter().map(|block| spread(block.hash));

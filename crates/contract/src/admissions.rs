@@ -1,7 +1,8 @@
 //! Admission of pages to a near-duplicate index, and verdicts in words.
 
+use journal::Page;
 use neardup::{Features, HashKey, PageSignature, PageText, SignatureBuilder};
-use store::{LikenessRules, NearDupIndex, Original, Page, Verdict};
+use store::{LikenessRules, NearDupIndex, Original, Verdict};
 
 use crate::backend::{Backend, Session, Setup};
 use crate::fixtures::{at, url};

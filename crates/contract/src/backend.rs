@@ -4,8 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use store::embedded::EarlierCrawls;
-use store::{Frontier, FrontierRules, LikenessRules, NearDupIndex};
+use store::{EarlierCrawls, Frontier, FrontierRules, LikenessRules, NearDupIndex};
 use web::Timestamp;
 
 /// A kind of store. Each test opens its own crawls, and many tests run concurrently.

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use store::{DiscoveredUrl, FrontierRules, LeaseFilter, Supply};
+use journal::DiscoveredUrl;
+use store::{FrontierRules, LeaseFilter, Supply};
 
 use crate::backend::{Backend, Promise, Session};
 use crate::fixtures::*;

@@ -5,9 +5,8 @@
 //! 503 or a kill, the target was lost for good: one interrupt lost 27 of 60 pages, and `verify`
 //! agreed.
 
-use store::{
-    DiscoveredUrl, Fate, FinishedVisit, Frontier, FrontierRules, Lease, Settlement, Supply,
-};
+use journal::{DiscoveredUrl, Fate, FinishedVisit};
+use store::{Frontier, FrontierRules, Lease, Settlement, Supply};
 
 use crate::admissions::{about, admitted};
 use crate::backend::{Backend, End, Promise};

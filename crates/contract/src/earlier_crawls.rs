@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use disk::SystemDisk;
+use journal::{Fate, FinishedVisit, VisitRecord};
 use neardup::{Features, HashKey, PageSignature};
-use store::embedded::{EarlierCrawls, EmbeddedStore, StoreOptions};
 use store::{
-    Fate, FinishedVisit, FrontierRules, LikenessRules, NearDupIndex, Settlement, Verdict,
-    VisitRecord,
+    EarlierCrawls, EmbeddedStore, FrontierRules, LikenessRules, NearDupIndex, Settlement,
+    StoreOptions, Verdict,
 };
 use tempfile::TempDir;
 

@@ -3,10 +3,8 @@
 //!
 //! Functions panic if a store fails: a test that encounters a fault has failed.
 
-use store::{
-    ArchiveSpan, DiscoveredUrl, Fate, FinishedVisit, Frontier, FrontierRules, Lease, LeaseFilter,
-    Relevance, Settlement, Supply, VisitRecord,
-};
+use journal::{ArchiveSpan, DiscoveredUrl, Fate, FinishedVisit, Relevance, VisitRecord};
+use store::{Frontier, FrontierRules, Lease, LeaseFilter, Settlement, Supply};
 use web::{CanonicalForm, PageUrl, Timestamp};
 
 use crate::backend::{Backend, End, Session, Setup};
@@ -37,7 +35,7 @@ pub fn link(text: &str, depth: u32) -> DiscoveredUrl {
 /// Returns the settlement of a failed visit that is repeated at this time.
 #[must_use]
 pub fn again(at: Timestamp) -> Settlement {
-    let reason = store::Reason::said("no answer");
+    let reason = journal::Reason::said("no answer");
     Settlement::Again {
         at,
         reason,
@@ -149,7 +147,7 @@ pub async fn visit_pages(
     most: usize,
     mut is_new: impl FnMut(&str) -> bool,
     links: impl Fn(&str) -> Vec<DiscoveredUrl>,
-) -> Vec<(String, Option<store::Reason>)> {
+) -> Vec<(String, Option<journal::Reason>)> {
     let mut leased = Vec::new();
     while leased.len() < most
         && let Some(lease) = leases(frontier, 0, 1).await.pop()

@@ -3,7 +3,8 @@
 use std::net::Ipv6Addr;
 use std::time::Duration;
 
-use store::{FrontierRules, Robots, Settlement, Supply};
+use journal::Robots;
+use store::{FrontierRules, Settlement, Supply};
 use web::{Host, Pace, WaitReason};
 
 use crate::backend::Backend;

@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use store::{DuplicateScope, FrontierRules, LikenessRules, Page, Verdict};
+use journal::Page;
+use store::{DuplicateScope, FrontierRules, LikenessRules, Verdict};
 use tokio::task::JoinSet;
 
 use crate::admissions::{

@@ -42,7 +42,7 @@ fn down(ready: u64) -> Pace {
 }
 
 async fn fail(frontier: &dyn Frontier, lease: Lease, ready: u64, counts: bool) {
-    let reason = store::Reason::said("no answer");
+    let reason = journal::Reason::said("no answer");
     let settlement = Settlement::Again {
         at: at(ready),
         reason,

@@ -36,6 +36,7 @@ mod host_memory;
 mod index;
 mod last_chance;
 mod memory;
+mod memory_store;
 mod model;
 mod patterns;
 mod politeness;
@@ -52,4 +53,7 @@ mod verdicts;
 
 pub use backend::{Backend, End, Promise, Session, Setup};
 pub use memory::Memory;
+pub use memory_store::MemoryStore;
+/// The library as this crate sees it: in unit tests of `store`, the types of the two differ.
+pub use store;
 pub use suite::run;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use store::memory::MemoryStore;
 use store::{Frontier, NearDupIndex};
 use web::Timestamp;
 
 use crate::backend::{Backend, End, Session, Setup};
+use crate::memory_store::MemoryStore;
 
 /// [`MemoryStore`] as a backend.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use store::{DiscoveredUrl, Frontier, FrontierRules, Harvest, UrlHarvest};
+use journal::{DiscoveredUrl, Harvest, UrlHarvest};
+use store::{Frontier, FrontierRules};
 
 use crate::backend::{Backend, Promise};
 use crate::fixtures::*;
@@ -36,16 +37,19 @@ fn trap(pages: u64) -> Vec<DiscoveredUrl> {
 
 /// Visits up to `most` pages; the pages of the pattern repeat one another. Returns the leased URLs
 /// with the reasons to leave them out.
-async fn visit_some(frontier: &dyn Frontier, most: usize) -> Vec<(String, Option<store::Reason>)> {
+async fn visit_some(
+    frontier: &dyn Frontier,
+    most: usize,
+) -> Vec<(String, Option<journal::Reason>)> {
     let is_new = |url: &str| !url.contains("/item/");
     visit_pages(frontier, most, is_new, |_| Vec::new()).await
 }
 
-async fn visit_all(frontier: &dyn Frontier) -> Vec<(String, Option<store::Reason>)> {
+async fn visit_all(frontier: &dyn Frontier) -> Vec<(String, Option<journal::Reason>)> {
     visit_some(frontier, usize::MAX).await
 }
 
-fn is_any_barred(leased: &[(String, Option<store::Reason>)]) -> bool {
+fn is_any_barred(leased: &[(String, Option<journal::Reason>)]) -> bool {
     leased.iter().any(|(_, barred)| barred.is_some())
 }
 

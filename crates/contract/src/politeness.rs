@@ -7,8 +7,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use journal::DiscoveredUrl;
 use proptest::prelude::*;
-use store::{DiscoveredUrl, Frontier, FrontierRules, Lease, LeaseFilter, Settlement, Supply};
+use store::{Frontier, FrontierRules, Lease, LeaseFilter, Settlement, Supply};
 use tokio::runtime::Runtime;
 use web::{Host, PageUrl, Timestamp};
 

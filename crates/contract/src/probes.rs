@@ -1,7 +1,8 @@
 //! Probes, URLs found only on left-out pages: a sample of them is visited, and a probe becomes an
 //! ordinary URL as soon as a kept page links to it.
 
-use store::{DiscoveredUrl, Frontier, FrontierRules, Lease, Supply};
+use journal::DiscoveredUrl;
+use store::{Frontier, FrontierRules, Lease, Supply};
 use web::Timestamp;
 
 use crate::backend::{Backend, Promise};

@@ -3,8 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use journal::FinishedVisit;
 use proptest::prelude::*;
-use store::{FinishedVisit, FrontierRules, Lease, Settlement};
+use store::{FrontierRules, Lease, Settlement};
 use tokio::runtime::Runtime;
 use web::PageUrl;
 
@@ -151,9 +152,9 @@ impl Story {
         self
     }
 
-    fn links(&mut self, links: &[Link]) -> Vec<store::DiscoveredUrl> {
+    fn links(&mut self, links: &[Link]) -> Vec<journal::DiscoveredUrl> {
         let found = |(number, is_probed): &Link| {
-            let found = store::DiscoveredUrl::new(page(*number), 1, None);
+            let found = journal::DiscoveredUrl::new(page(*number), 1, None);
             if *is_probed { found.probed() } else { found }
         };
         let found: Vec<_> = links.iter().map(found).collect();

@@ -1,6 +1,7 @@
 //! Requisites: they go before the pages, and do not count towards limits on pages.
 
-use store::{DiscoveredUrl, FrontierRules, LeaseFilter, Supply};
+use journal::DiscoveredUrl;
+use store::{FrontierRules, LeaseFilter, Supply};
 use web::Timestamp;
 
 use crate::backend::Backend;

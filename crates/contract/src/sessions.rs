@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use store::{Fate, FinishedVisit, FrontierRules, LikenessRules, Robots, Settlement, Supply};
+use journal::{Fate, FinishedVisit, Robots};
+use store::{FrontierRules, LikenessRules, Settlement, Supply};
 use web::{Host, Pace, Timestamp};
 
 use crate::admissions::{about, admitted, alike_by, check, kept, nearly};

@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use journal::{DiscoveredUrl, Fate, Relevance};
 use proptest::prelude::*;
-use store::{
-    DiscoveredUrl, Fate, Frontier, Lease, LeaseFilter, Relevance, Settlement, Standing, Supply,
-};
+use store::{Frontier, Lease, LeaseFilter, Settlement, Standing, Supply};
 use web::{Pace, PageUrl};
 
 use crate::fixtures::{again, at, discover, done_with, link};

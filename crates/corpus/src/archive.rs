@@ -6,14 +6,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bytes::Bytes;
-use fetch::DecodeError;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
 use neardup::HashKey;
 use sinks::captures::{Requests, Standing};
 use sinks::wacz::{self, ArchivePart};
 use sinks::warc::{Answer, ReadFault, Record, WarcStream, date};
-use web::{CanonicalForm, Exchange, Protocol};
+use web::{CanonicalForm, DecodeError, Exchange, Protocol};
 
 use crate::document::{Content, Document};
 use crate::oddities::{Oddities, Oddity};
@@ -353,7 +352,7 @@ fn is_of_web_server(target: &str) -> bool {
 /// Returns the body of an HTTP answer without its codings.
 fn decoded(record: &Record, answer: &Answer<'_>) -> (Content, Option<Oddity>) {
     let body = Bytes::from(answer.body().into_owned()).into();
-    let decoded = fetch::decode(&answer.headers, &body, MAX_CONTENT);
+    let decoded = web::decode(&answer.headers, &body, MAX_CONTENT);
     let is_kept = record.is_kept_whole();
     let oddity = match decoded.error {
         _ if record.is_truncated() || (is_kept && !answer.is_whole()) => Some(Oddity::Truncated),

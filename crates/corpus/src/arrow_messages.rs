@@ -125,7 +125,7 @@ impl<R: Read> Batches<R> {
         wanted: Projection<'_>,
     ) -> Result<Self, ArrowError> {
         if !schema.endianness().equals_to_target_endianness() {
-            let reason = "its numbers are in the byte order of another machine";
+            let reason = "its numbers have the wrong byte order";
             return Err(ArrowError::IpcError(reason.to_owned()));
         }
         let declared = Arc::new(fb_to_schema(schema));

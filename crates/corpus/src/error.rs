@@ -46,13 +46,13 @@ pub enum CorpusError {
         source: io::Error,
     },
     /// A path without a document, where one is wanted.
-    #[error("{} holds no document: one is wanted here", path.display())]
+    #[error("{} does not contain a document; exactly one is required", path.display())]
     NoDocument {
         /// The path.
         path: PathBuf,
     },
     /// A path with several documents, where one is wanted.
-    #[error("{} holds more than one document: one is wanted here", path.display())]
+    #[error("{} contains more than one document; exactly one is required", path.display())]
     SeveralDocuments {
         /// The path.
         path: PathBuf,

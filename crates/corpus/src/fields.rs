@@ -100,7 +100,7 @@ fn absent<'a>(name: &str, option: &str, present: impl IntoIterator<Item = &'a st
     match named.is_empty() {
         true => format!("has no {name:?}; it is empty"),
         false => format!(
-            "has no {name:?}; it has {}: {option} names another",
+            "has no {name:?}; it has {}: choose one with {option}",
             named.join(", ")
         ),
     }

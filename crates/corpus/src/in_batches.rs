@@ -107,7 +107,7 @@ pub fn computed<T: Send + 'static>(
             Ok(computed) => Ok((document.id, computed)),
             Err(_panic) => Err(Skipped::loss(
                 document.id,
-                "reading it panicked, which is a fault of ours: please report it",
+                "reading it panicked, which is a bug in the crawler: please report it",
             )),
         }
     })

@@ -45,7 +45,7 @@ pub enum BadLine {
         reason: String,
     },
     /// The line is longer than [`MAX_LINE`].
-    #[error("line {line} is longer than {MAX_LINE} bytes")]
+    #[error("line {line} exceeds {MAX_LINE} bytes")]
     TooLong {
         /// The number of the line, from 1.
         line: u64,
@@ -249,7 +249,7 @@ mod tests {
         for (line, culprit) in [
             (
                 0,
-                "has no \"text\"; it has \"id\": --text-field names another",
+                "has no \"text\"; it has \"id\": choose one with --text-field",
             ),
             (1, "expected"),
             (2, "line 3"),

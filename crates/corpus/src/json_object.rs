@@ -448,13 +448,13 @@ mod tests {
             r#"{"content": "c", "url": "u"}"#,
             None,
             None,
-            Err(r#"has no "text"; it has "content", "url": --text-field names another"#),
+            Err(r#"has no "text"; it has "content", "url": choose one with --text-field"#),
         );
         check(
             r#"{"text": "t", "id": 1}"#,
             None,
             Some("url"),
-            Err(r#"has no "url"; it has "text", "id": --id-field names another"#),
+            Err(r#"has no "url"; it has "text", "id": choose one with --id-field"#),
         );
         check("{}", None, None, Err(r#"has no "text"; it is empty"#));
         check(
@@ -501,7 +501,7 @@ mod tests {
             check(&line, None, None, Ok((expected, "t")));
             let nested = format!(r#"{{"a": {{"id": {id}}}, "text": "t"}}"#);
             let nested_expected = match expected {
-                "" => Err(r#"has no "a.id"; it has "a", "text": --id-field names another"#),
+                "" => Err(r#"has no "a.id"; it has "a", "text": choose one with --id-field"#),
                 id => Ok((id, "t")),
             };
             check(&nested, None, Some("a.id"), nested_expected);

@@ -19,7 +19,7 @@ pub use error::KeepError;
 
 use crate::document::Document;
 use crate::documents::Tally;
-use crate::draft::Draft;
+use crate::draft;
 use crate::fields::FieldNames;
 use crate::input_options::InputOptions;
 use crate::media::Format;
@@ -152,12 +152,12 @@ impl KeptDocuments {
             }
             match format {
                 Format::Wacz => {
-                    let reason = "a WACZ: unzip it, and name the WARC files in its archive/";
+                    let reason = "a WACZ: unzip it, and give the WARC files in its archive/";
                     return Err(KeepError::unsupported(&path, reason));
                 }
                 Format::Arc => {
-                    let reason = "an ARC file: `warcio recompress` makes a WARC file of it, whose \
-                                  records can be copied";
+                    let reason = "an ARC file: convert it with `warcio recompress`, whose records \
+                                  can be copied";
                     return Err(KeepError::unsupported(&path, reason));
                 }
                 Format::Warc => records::check(open, &path)?,
@@ -222,8 +222,8 @@ impl KeptDocuments {
     pub fn check_rewritable(&self) -> Result<(), KeepError> {
         match self.format {
             Some(Format::Warc | Format::Arc | Format::Wacz | Format::Document(_)) => {
-                let reason = "to have documents without some of their parts, which is possible for \
-                              JSON lines, Parquet and Arrow only: `crawler extract` makes lines";
+                let reason = "to have parts of its documents removed, which is possible only for \
+                    JSON lines, Parquet and Arrow: convert it with `crawler extract`";
                 Err(KeepError::unsupported(&self.output, reason))
             }
             _ => Ok(()),
@@ -251,7 +251,7 @@ impl KeptDocuments {
                 rows::write(self, &mut pass)?
             }
             Some(Format::Document(_)) => files::write(self, &mut pass)?,
-            None => Draft::begin(&self.output)?.complete()?,
+            None => draft::complete(&mut draft::begin(&self.output)?)?,
         };
         Ok(KeptSummary {
             documents: pass.tally.total().0,
@@ -341,7 +341,7 @@ fn check_name(output: &Path, format: Format) -> Result<(), KeepError> {
             format: format.name(),
         }),
         _ if is_table && is_named(output, &["gz", "zst"]) => {
-            let reason = "a table that compresses its columns itself: leave out .gz or .zst";
+            let reason = "a table that is already compressed: omit .gz or .zst";
             Err(KeepError::unsupported(output, reason))
         }
         _ => Ok(()),

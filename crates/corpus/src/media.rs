@@ -127,8 +127,8 @@ impl Format {
             return Ok(Self::JsonLines);
         }
         if is_named(path, &["csv", "tsv"]) {
-            let reason = "CSV is not read: make JSON lines or Parquet of it (`duckdb -c \"copy \
-                          'FILE.csv' to 'FILE.parquet'\"` does)";
+            let reason = "CSV is not supported: convert it to JSON lines or Parquet (`duckdb -c \
+                \"copy 'FILE.csv' to 'FILE.parquet'\"`)";
             return Err(reason.to_owned().into());
         }
         Ok(Self::Document(media_type(path, beginning)))
@@ -198,11 +198,11 @@ fn is_json_lines(path: &Path, beginning: &[u8]) -> Result<bool, String> {
     }
     let remedy = match text {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
-            "JSON lines in UTF-16, not in UTF-8: `iconv -f UTF-16 -t UTF-8` converts them"
+            "JSON lines in UTF-16, not in UTF-8: convert them with `iconv -f UTF-16 -t UTF-8`"
         }
-        [b'[', ..] => "a JSON array, not a JSON object a line: `jq -c '.[]'` makes lines of it",
+        [b'[', ..] => "a JSON array, not one JSON object per line: convert it with `jq -c '.[]'`",
         _ if is_object_over_lines(text) => {
-            "a JSON object over several lines, not one a line: `jq -c .` makes a line of it"
+            "a JSON object over several lines, not one per line: convert it with `jq -c .`"
         }
         _ => return Ok(is_named_so),
     };

@@ -82,9 +82,9 @@ impl NamedFingerprints {
     /// The file cannot be read, is damaged, or the names belong to other fingerprints.
     pub fn open(path: &Path) -> Result<Self, CommandError> {
         if path.is_file() && !is_named_fingerprints(path) {
-            let message = format!("{} is no file of fingerprints", path.display());
+            let message = format!("{} is not a file of fingerprints", path.display());
             return Err(usage(message).with_remedy(format!(
-                "make one: `crawler fingerprint {} -o FILE`",
+                "create one: `crawler fingerprint {} -o FILE`",
                 pasted(path)
             )));
         }
@@ -111,7 +111,7 @@ impl NamedFingerprints {
             return Ok(());
         }
         let (one, two) = (self.path().display(), other.path().display());
-        let remedy = "make both with the same options of `crawler fingerprint`";
+        let remedy = "create both with the same options of `crawler fingerprint`";
         let differing = match (&self.names, &other.names) {
             (Some(mine), Some(theirs)) => differences(&mine.recipe, &theirs.recipe),
             _ => "features, stop words, frequencies, key or bits".to_owned(),
@@ -136,8 +136,8 @@ impl NamedFingerprints {
         };
         let path = self.path().display();
         let message =
-            format!("the fingerprints of {path} and those asked for differ in {differing}");
-        Err(usage(message).with_remedy("give the options with which the file was made"))
+            format!("the fingerprints of {path} do not match the given options: {differing}");
+        Err(usage(message).with_remedy("give the options that the file was created with"))
     }
 
     /// Returns the path of the fingerprints.
@@ -154,8 +154,10 @@ impl NamedFingerprints {
             Repository::File(file) => Ok(file),
             Repository::Index(index) => {
                 let path = index.path().display();
-                Err(usage(format!("{path} is an index, which is only searched"))
-                    .with_remedy("name the file of fingerprints that it was made of"))
+                Err(
+                    usage(format!("{path} is an index, which can only be searched"))
+                        .with_remedy("give the file of fingerprints that it was built from"),
+                )
             }
         }
     }
@@ -254,7 +256,7 @@ impl Names {
         if head.version != VERSION {
             let (path, version) = (names.path.display(), head.version);
             return Err(usage(format!(
-                "{path} is of version {version}, and this program knows {VERSION}"
+                "{path} has version {version}, but this program supports only version {VERSION}"
             )));
         }
         names.recipe = head.recipe;
@@ -295,10 +297,10 @@ impl Names {
 
     fn foreign(&self) -> CommandError {
         usage(format!(
-            "{} does not hold the names of the fingerprints beside it",
+            "{} does not contain the names of these fingerprints",
             self.path.display()
         ))
-        .with_remedy("make both again with `crawler fingerprint`, or remove it to see numbers")
+        .with_remedy("create both again with `crawler fingerprint`, or remove it to show numbers")
     }
 }
 
@@ -311,7 +313,7 @@ pub fn of_batch(error: &BatchError) -> CommandError {
     match error {
         BatchError::Distance(_) => CommandError::of_usage(error),
         BatchError::Scratch { .. } => {
-            fault(error).with_remedy("--temp-dir names another directory, --memory a larger budget")
+            fault(error).with_remedy("choose another --temp-dir or a larger --memory")
         }
         _ => fault(error),
     }

@@ -52,26 +52,26 @@ impl Oddity {
     const fn fate(self) -> &'static str {
         match self {
             Self::Cut => {
-                "documents were cut, because they are too long (their rest is compared by its \
-                 digest alone)"
+                "documents were truncated, because they are too long (the rest is compared only by \
+                 its digest)"
             }
             Self::Truncated => {
-                "documents are not whole in the archive, and were taken as equal to nothing"
+                "documents are incomplete in the archive, and count as equal to no other document"
             }
             Self::Undecoded => {
-                "documents could not be decoded to their end, and were taken as equal to nothing"
+                "documents could not be decoded completely, and count as equal to no other document"
             }
             Self::PassedOver => {
-                "files were left out, because their names mean that they are no data"
+                "files were skipped, because their names mean that they are not data"
             }
             Self::NoPage => {
-                "captures were skipped, because they stand for no page (answers to HEAD, POST and \
-                 the like, and pieces of files)"
+                "captures were skipped, because they are not pages (responses to HEAD, POST and \
+                 others, partial content)"
             }
             Self::Headless => "responses were skipped, because their HTTP head cannot be read",
             Self::Unextracted => {
-                "documents were judged by their bytes alone, because reading them panicked (a \
-                 fault of ours: please report it)"
+                "documents were compared only by their bytes, because reading them panicked (a bug \
+                 in the crawler: please report it)"
             }
         }
     }
@@ -96,7 +96,7 @@ impl Oddities {
         let mut lines = Vec::new();
         if !deviations.is_empty() {
             let all = deviations.join(", ");
-            lines.push(format!("odd records, read all the same: {all}"));
+            lines.push(format!("records with warnings, still read: {all}"));
         }
         for oddity in Oddity::ALL {
             seen.documents[oddity as usize].describe(oddity.fate(), &mut lines);

@@ -81,7 +81,7 @@ pub(crate) fn open(path: &Path, options: &InputOptions) -> Result<OpenFile, Refu
     } = source;
     let unpacked = |opened: OpenFile| match compression {
         Some(packing) => Err(format!(
-            "{} within {}: unpack it first (it compresses its columns itself)",
+            "{} within {}: unpack it first (its columns are already compressed)",
             format.name(),
             packing.name()
         )),
@@ -107,7 +107,7 @@ pub(crate) fn open(path: &Path, options: &InputOptions) -> Result<OpenFile, Refu
             )
         }
         Format::Wacz => {
-            let reason = "a WACZ is read from a file that is named so";
+            let reason = "WACZ input must be a file named *.wacz";
             return Err(reason.to_owned().into());
         }
         Format::Parquet => unpacked(OpenFile::Parquet(positioned(path, input, options)?))?,

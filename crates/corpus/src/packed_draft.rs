@@ -1,13 +1,17 @@
 //! A draft that is compressed according to its name.
+//!
+//! `export::Packed` is the same for exports, but adds checksums to Zstandard frames and ignores
+//! flushes. The bytes of either output must stay, so there are two.
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use disk::OutputFile;
 use flate2::write::GzEncoder;
 use zstd::stream::write::Encoder;
 
 use crate::compression::Compression;
-use crate::draft::{Draft, DraftError};
+use crate::draft::{self, DraftError};
 use crate::names::is_named;
 
 /// The level of Zstandard, the default of its command.
@@ -17,9 +21,9 @@ const ZSTD_LEVEL: i32 = 3;
 pub(crate) struct PackedDraft(Packing);
 
 enum Packing {
-    Plain(BufWriter<Draft>),
-    Gzip(GzEncoder<BufWriter<Draft>>),
-    Zstandard(Encoder<'static, BufWriter<Draft>>),
+    Plain(BufWriter<OutputFile>),
+    Gzip(GzEncoder<BufWriter<OutputFile>>),
+    Zstandard(Encoder<'static, BufWriter<OutputFile>>),
 }
 
 /// Returns the compression that the name of an output asks for: `.gz` or `.zst`.
@@ -44,7 +48,7 @@ impl PackedDraft {
         path: &Path,
         compression: Option<Compression>,
     ) -> Result<Self, DraftError> {
-        let out = BufWriter::new(Draft::begin(path)?);
+        let out = BufWriter::new(draft::begin(path)?);
         Ok(Self(match compression {
             Some(Compression::Gzip) => {
                 Packing::Gzip(GzEncoder::new(out, flate2::Compression::default()))
@@ -66,7 +70,7 @@ impl PackedDraft {
         if let Err(source) = self.flush() {
             return Err(self.error(source));
         }
-        let (path, written) = (self.draft().path.clone(), self.draft().written);
+        let (path, written) = (self.draft().path().to_owned(), self.draft().written());
         let out = match self.0 {
             Packing::Plain(out) => Ok(out),
             Packing::Gzip(packed) => packed.finish(),
@@ -78,16 +82,16 @@ impl PackedDraft {
             written,
             source,
         });
-        draft?.complete()
+        draft::complete(&mut draft?)
     }
 
     /// Returns the error for a failure of the system.
     pub(crate) fn error(&self, source: io::Error) -> DraftError {
-        self.draft().error(source)
+        DraftError::of(self.draft(), source)
     }
 
     /// Returns the file in progress.
-    pub(crate) fn draft(&self) -> &Draft {
+    pub(crate) fn draft(&self) -> &OutputFile {
         match &self.0 {
             Packing::Plain(out) => out.get_ref(),
             Packing::Gzip(packed) => packed.get_ref().get_ref(),

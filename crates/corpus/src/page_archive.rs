@@ -5,7 +5,8 @@
 
 use std::path::PathBuf;
 
-use crawl::{Policy, archived_text};
+use reading::ReadingRules;
+use sinks::IndexText;
 use sinks::warc::{self, Record, WarcStream};
 use web::{Document, Exchange};
 
@@ -23,8 +24,8 @@ const HELD: usize = 256 << 10;
 pub struct PageArchive {
     /// The directory of its files.
     pub directory: PathBuf,
-    /// The rules of the crawl.
-    pub policy: Policy,
+    /// The rules for reading its pages.
+    pub rules: ReadingRules,
 }
 
 /// A page of the archive.
@@ -45,7 +46,7 @@ impl PageArchive {
     /// The reason why it cannot be read.
     pub fn page_at(&self, file: &str, offset: u64) -> Result<ArchivedPage, String> {
         let (answer, record) = self.answer_and_record(file, offset)?;
-        let document = crawl::document_here(&self.policy, &answer)
+        let document = reading::document_here(&self.rules, &answer)
             .ok_or_else(|| "reading it panicked".to_owned())?;
         let digest = record.field("WARC-Payload-Digest");
         Ok(ArchivedPage {
@@ -71,7 +72,8 @@ impl PageArchive {
         let mut stream = stream.spooling_in(&self.directory, MAX_DOCUMENT);
         let record = stream.next_record(HELD).ok().flatten()?;
         let answer = self.answer(&record)?;
-        archived_text(&self.policy, &answer).map(|text| text.text)
+        let document = reading::document_here(&self.rules, &answer)?;
+        IndexText::of(document, self.rules.main_content).map(|text| text.text)
     }
 
     /// Opens an archive file at `offset`.
@@ -95,9 +97,9 @@ impl PageArchive {
     }
 
     fn answer(&self, record: &Record) -> Option<Exchange> {
-        let answer = record.answer(&self.policy.canonical);
+        let answer = record.answer(&self.rules.canonical);
         // Other crawlers archive resources, too.
-        answer.or_else(|| exchange(record, &self.policy.canonical))
+        answer.or_else(|| exchange(record, &self.rules.canonical))
     }
 }
 

@@ -134,13 +134,13 @@ fn of_directory(entry: PathBuf) -> Result<PathBuf, Skipped> {
     if entry.is_symlink() && entry.is_dir() {
         return Err(Skipped::at(
             &entry,
-            "a link to a directory, which is read only if it is named itself",
+            "a link to a directory, which is read only if given explicitly",
         ));
     }
     if is_read_once(&entry) {
         return Err(Skipped::at(
             &entry,
-            "a pipe or a device, which is read only if it is named itself",
+            "a pipe or a device, which is read only if given explicitly",
         ));
     }
     Ok(entry)

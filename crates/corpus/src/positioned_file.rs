@@ -90,7 +90,7 @@ impl ChunkReader for PositionedFile {
         let left = self.length()?.saturating_sub(start);
         if left < length as u64 {
             return Err(ParquetError::EOF(format!(
-                "{length} bytes are expected at {start}, and {left} are left"
+                "expected {length} bytes at {start}, got {left}"
             )));
         }
         let mut bytes = vec![0; length];

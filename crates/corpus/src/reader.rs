@@ -78,7 +78,7 @@ impl Reader {
     pub fn text<'a>(&self, page: &'a Page<'_>) -> Option<PageText<'a>> {
         match page {
             Page::Text(text) => Some(*text),
-            Page::Document(document) => Some(crawl::page_text(document, self.main_content)),
+            Page::Document(document) => Some(reading::page_text(document, self.main_content)),
             Page::Other => None,
         }
     }
@@ -97,7 +97,9 @@ impl Reader {
                 is_partial: false,
                 is_plain: false,
             })),
-            Page::Document(document) => Some(crawl::compared_page("", document, self.main_content)),
+            Page::Document(document) => {
+                Some(reading::compared_page("", document, self.main_content))
+            }
             Page::Other => None,
         }
     }

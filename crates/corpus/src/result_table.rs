@@ -14,11 +14,12 @@ use arrow_ipc::writer::FileWriter;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use batch::DocumentId;
 use batch::dedup::FindingKind;
+use disk::OutputFile;
 use parquet::arrow::arrow_writer::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
-use crate::draft::Draft;
+use crate::draft;
 use crate::id_columns::{IdRanges, IdTypes, id_column};
 
 /// Maximum number of rows in a batch.
@@ -67,7 +68,7 @@ pub struct ResultTable {
     kind: FindingKind,
     ids: IdRanges,
     /// None once the first batch is written.
-    draft: Option<Draft>,
+    draft: Option<OutputFile>,
     /// None until the first batch is written.
     begun: Option<Begun>,
     one: Vec<DocumentId>,
@@ -87,8 +88,8 @@ struct Begun {
 }
 
 enum Writer {
-    Parquet(Box<ArrowWriter<Draft>>),
-    Arrow(Box<FileWriter<BufWriter<Draft>>>),
+    Parquet(Box<ArrowWriter<OutputFile>>),
+    Arrow(Box<FileWriter<BufWriter<OutputFile>>>),
 }
 
 fn schema(kind: FindingKind, ids: &IdTypes) -> Schema {
@@ -127,7 +128,7 @@ impl ResultTable {
             format,
             kind,
             ids,
-            draft: Some(Draft::begin(path).map_err(|error| error.source)?),
+            draft: Some(draft::begin(path).map_err(|error| error.source)?),
             begun: None,
             one: Vec::new(),
             two: Vec::new(),
@@ -216,7 +217,7 @@ impl ResultTable {
 
 impl Begun {
     fn with(
-        draft: Draft,
+        draft: OutputFile,
         format: TableFormat,
         kind: FindingKind,
         ids: IdTypes,
@@ -267,14 +268,14 @@ impl Writer {
                 let finished = writer.finish();
                 finished.map_err(|error| failure(writer.inner(), error))?;
                 // The writer cannot be taken apart once it is finished.
-                writer.inner_mut().complete()
+                draft::complete(writer.inner_mut())
             }
             Self::Arrow(mut writer) => {
                 let finished = writer.finish();
                 finished.map_err(|error| failure(writer.get_ref().get_ref(), error))?;
                 let out = writer.into_inner().map_err(io::Error::other)?;
                 let mut draft = out.into_inner().map_err(|error| error.into_error())?;
-                draft.complete()
+                draft::complete(&mut draft)
             }
         };
         length.map_err(|error| error.source)
@@ -282,7 +283,6 @@ impl Writer {
 }
 
 /// Returns the error of the system, if one made a write fail; otherwise the error of the library.
-fn failure(draft: &Draft, error: impl Into<Box<dyn Error + Send + Sync>>) -> io::Error {
-    let failure = draft.failure().map(|failure| failure.source);
-    failure.unwrap_or_else(|| io::Error::other(error))
+fn failure(draft: &OutputFile, error: impl Into<Box<dyn Error + Send + Sync>>) -> io::Error {
+    draft.failure().unwrap_or_else(|| io::Error::other(error))
 }

@@ -29,7 +29,7 @@ pub enum BadCell {
     #[error("is not UTF-8: {0}")]
     NotUtf8(#[from] Utf8Error),
     /// Its offsets run backwards, or beyond the buffer.
-    #[error("lies outside of its buffer: the table is damaged")]
+    #[error("is outside its buffer: the table is damaged")]
     Outside,
 }
 

@@ -58,7 +58,7 @@ impl Iterator for TableDocuments {
                 Ok(batch) => self.batch = Some(self.columns.documents(&batch, self.before)),
                 Err(error) => {
                     let before = self.before;
-                    return Some(Err(format!("cannot be read behind row {before}: {error}")));
+                    return Some(Err(format!("cannot be read after row {before}: {error}")));
                 }
             }
         }
@@ -98,12 +98,12 @@ impl Columns {
         let is_text = Column::is_text;
         if let Some(other) = texts.iter().find(|column| !is_text(column)) {
             let (name, is) = (&other.name, &other.data_type);
-            let wanted = "a string is wanted: --text-field names another";
+            let wanted = "a string is required: choose another with --text-field";
             return Err(format!("has a column {name:?} of {is}, and {wanted}"));
         }
         if let Some(id) = id.as_ref().filter(|id| !id.is_id()) {
             let (name, is) = (&id.name, &id.data_type);
-            let wanted = "a string or a number is wanted: --id-field names another";
+            let wanted = "a string or a number is required: choose another with --id-field";
             return Err(format!("has a column {name:?} of {is}, and {wanted}"));
         }
         Ok(Self {
@@ -165,7 +165,7 @@ impl Columns {
                 cells.push(own.map(|own| text.take().map_or(own, str::as_bytes)));
             }
             let &[number] = &column.way[..] else {
-                return Err(not_replaced(&column.name, "lies within another column"));
+                return Err(not_replaced(&column.name, "is inside another column"));
             };
             let strings = || -> Result<Vec<Option<&str>>, ArrowError> {
                 let strings = cells
@@ -188,8 +188,8 @@ impl Columns {
 
 fn not_replaced(name: &str, reason: &str) -> ArrowError {
     ArrowError::NotYetImplemented(format!(
-        "the texts of column {name:?} cannot be replaced: it {reason}, and a column of strings is \
-         wanted"
+        "the texts of column {name:?} cannot be replaced: it {reason}, but a column of strings is \
+         required"
     ))
 }
 

@@ -135,7 +135,7 @@ impl CrawlContext {
         if let Some(kept) = &self.kept_pages
             && let Err(error) = kept.save()
         {
-            tracing::warn!(%error, "kept pages are unknown to the next session");
+            tracing::warn!(%error, "the next run will not know the kept pages");
         }
         Ok(())
     }

@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::ops::Range;
 
+use journal::PatternName;
 use serde::Deserialize;
-use store::PatternName;
 use thiserror::Error;
 use toml::Spanned;
 use web::{CanonicalForm, Exclusions, PageUrl};
@@ -94,7 +94,7 @@ pub fn read(text: &str) -> Result<RuntimeOverrides, ControlError> {
         what,
     };
     let impossible = |key: &str, place: Range<usize>, value: &dyn Display, range: &str| {
-        wrong(place, format!("{key} {value} is impossible: {range}"))
+        wrong(place, format!("{key} {value} is not valid: {range}"))
     };
     if let Some(factor) = &control.delay_factor {
         check_factor(*factor.get_ref())
@@ -113,7 +113,10 @@ pub fn read(text: &str) -> Result<RuntimeOverrides, ControlError> {
     let mut host_delays = BTreeMap::new();
     for (name, host) in control.host {
         let named = host_named(name.get_ref()).ok_or_else(|| {
-            let what = format!("{:?} is no host, such as \"example.org\"", name.get_ref());
+            let what = format!(
+                "{:?} is not a host, such as \"example.org\"",
+                name.get_ref()
+            );
             wrong(name.span(), what)
         })?;
         if let Some(delay) = host.delay {
@@ -124,7 +127,7 @@ pub fn read(text: &str) -> Result<RuntimeOverrides, ControlError> {
     for name in control.reopen {
         let pattern = PatternName::from_text(name.get_ref()).ok_or_else(|| {
             let what = format!(
-                "{:?} is no pattern, such as \"a.org/f/{{n}}?a\"",
+                "{:?} is not a URL pattern, such as \"a.org/f/{{n}}?a\"",
                 name.get_ref()
             );
             wrong(name.span(), what)
@@ -134,7 +137,7 @@ pub fn read(text: &str) -> Result<RuntimeOverrides, ControlError> {
     for text in control.distinct {
         let url = PageUrl::parse(text.get_ref(), &CanonicalForm::keep_all());
         orders.distinct.push(url.map_err(|error| {
-            let what = format!("{:?} is no URL of a page: {error}", text.get_ref());
+            let what = format!("{:?} is not the URL of a page: {error}", text.get_ref());
             wrong(text.span(), what)
         })?);
     }
@@ -199,7 +202,7 @@ pub fn describe(overrides: &RuntimeOverrides) -> String {
     }
     parts.extend(overrides.orders.words());
     if parts.is_empty() {
-        parts.push("nothing: the settings hold".to_owned());
+        parts.push("no overrides".to_owned());
     }
     parts.join(", ")
 }
@@ -255,27 +258,27 @@ mod tests {
             ("\ndelay = \"soon\"", 2, "\"soon\" is not a time span"),
             ("pause = \"yes\"", 1, "invalid type"),
             ("pause = true\npause = false", 2, "duplicate key"),
-            ("\n\nconcurrency = 0", 3, "concurrency 0 is impossible"),
+            ("\n\nconcurrency = 0", 3, "concurrency 0 is not valid"),
             ("concurrency = -1", 1, "invalid value"),
-            ("delay-factor = -0.5", 1, "delay-factor -0.5 is impossible"),
-            ("delay-factor = nan", 1, "is impossible"),
+            ("delay-factor = -0.5", 1, "delay-factor -0.5 is not valid"),
+            ("delay-factor = nan", 1, "is not valid"),
             ("rate = \"0/s\"", 1, "is not a rate"),
             (
                 "exclude = [\n  \"a\",\n  \"(\",\n]",
                 3,
-                "\"(\" is not a usable expression",
+                "\"(\" is not a valid expression",
             ),
             ("exclude = \"a\"", 1, "invalid type"),
             ("\nreopen = [\"a.test\"]", 2, "\"a.test\" is no pattern"),
             (
                 "distinct = [\n  \"http://a.test/\",\n  \"/b\",\n]",
                 3,
-                "\"/b\" is no URL of a page",
+                "\"/b\" is not the URL of a page",
             ),
             (
                 "[host.\"a.test\"]\ndelay = \"1s\"\n\n[host.\"http://b.test/\"]\n",
                 4,
-                "is no host",
+                "is not a host",
             ),
             (
                 "[host.\"a.test\"]\nrate = \"1/s\"",

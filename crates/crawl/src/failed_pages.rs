@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use store::{Fate, VisitRecord};
+use journal::{Fate, VisitRecord};
 use thiserror::Error;
 use web::Host;
 
@@ -40,7 +40,7 @@ pub enum FailedPagesError {
     #[error("{0:?} is not a host, such as example.org")]
     Host(String),
     /// Not a part of a selection.
-    #[error("{0:?} is none of temporary, status=404,5xx, host=example.org and reason=WORDS")]
+    #[error("{0:?} is not valid; use temporary, status=404,5xx, host=example.org or reason=WORDS")]
     Part(String),
 }
 
@@ -170,7 +170,7 @@ impl fmt::Display for FailedPages {
 
 #[cfg(test)]
 mod tests {
-    use store::DiscoveredUrl;
+    use journal::DiscoveredUrl;
     use web::{CanonicalForm, PageUrl, Timestamp};
 
     use super::*;
@@ -179,7 +179,7 @@ mod tests {
         let url = PageUrl::parse("http://a.test/1", &CanonicalForm::default()).unwrap();
         VisitRecord {
             status,
-            reason: Some(store::Reason::said(reason)),
+            reason: Some(journal::Reason::said(reason)),
             ..VisitRecord::new(DiscoveredUrl::new(url, 1, None), fate, Timestamp::default())
         }
     }

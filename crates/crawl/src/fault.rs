@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use bytesize::ByteSize;
+use journal::StoreFault;
 use sinks::SinkFault;
-use store::StoreFault;
 
 /// A failure of our own machinery. No page is lost: the next run leases the leased pages again.
 #[derive(Debug, thiserror::Error)]
@@ -19,7 +19,7 @@ pub enum Fault {
     #[error(transparent)]
     Sink(#[from] SinkFault),
     /// The disk is full, and stayed so. Settled visits are saved.
-    #[error("the disk is full: {shortage}; the crawl waited {patience:?} for it")]
+    #[error("the disk is full: {shortage}; the crawl waited {patience:?} for free space")]
     NoRoom {
         /// The room that is missing.
         shortage: Shortage,
@@ -27,16 +27,16 @@ pub enum Fault {
         patience: Duration,
     },
     /// A directory of the crawl was deleted or moved while it ran.
-    #[error("{} is gone: somebody deleted or moved it while the crawl ran", path.display())]
+    #[error("{} is missing: it was deleted or moved while the crawl ran", path.display())]
     Gone {
         /// The directory.
         path: PathBuf,
     },
     /// The disk refused the reserve, and not because it is full.
-    #[error("cannot keep room in reserve")]
+    #[error("cannot reserve disk space")]
     Reserve(#[source] io::Error),
     /// A body that is too large for memory cannot be written to the disk, or not be read back.
-    #[error("cannot keep a large body on disk while it is needed")]
+    #[error("cannot keep a large body on disk")]
     Spool(#[source] io::Error),
     /// The topic of a focused crawl, or the frequencies of its words, cannot be written.
     #[error("cannot keep the topic of the crawl")]

@@ -16,12 +16,10 @@ pub mod control_file;
 pub mod values;
 
 // The crawl's state and rules, and the steps of a visit.
-mod choice;
 mod context;
 mod failed_pages;
 mod fault;
 mod policy;
-mod reading_settings;
 mod runtime;
 mod steps;
 
@@ -29,13 +27,11 @@ mod steps;
 mod rebuild;
 mod widened;
 
-pub use choice::UnknownChoice;
 pub use context::CrawlContext;
 pub use failed_pages::{FailedPages, FailedPagesError, StatusRange};
 pub use fault::{Fault, Shortage};
 pub use page::{Outcome, visit};
 pub use policy::{IndexedPages, OnDuplicate, Policy};
-pub use reading_settings::{HostReading, ReadingSettings};
 pub use rebuild::{
     ArchivedVisit, RebuildRules, RebuiltVisit, RetainedMatch, apply_verdict, rebuild_visit,
 };
@@ -60,11 +56,9 @@ pub use runtime::topic_of_seeds::TopicOfSeeds;
 pub use runtime::unvisited_urls::DistinctUrls;
 pub use steps::duplicate_links::DuplicateLinks;
 pub use steps::earlier_archives::EarlierArchives;
-pub use steps::indexing::archived_text;
 pub use steps::listings::quota::ListingQuota;
-pub use steps::listings::rules::{ListingRules, Sitemaps};
 pub use steps::promise::Promises;
-pub use steps::reading::{compared_page, document_here, page_text, payload_name};
+pub use steps::reading::payload_name;
 pub use steps::requisites::Requisites;
 pub use steps::robots_files::RobotsFiles;
 pub use steps::unvisited::why_unvisited;

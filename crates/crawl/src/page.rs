@@ -6,8 +6,9 @@
 
 use std::sync::Arc;
 
+use journal::{ArchiveSpan, Fate, FinishedVisit, Reason, VisitRecord};
 use sinks::{Archived, Keeping, MetadataField, Visit};
-use store::{ArchiveSpan, Fate, FinishedVisit, Lease, Reason, Settlement, VisitRecord};
+use store::{Lease, Settlement};
 use web::{Exchange, PageUrl};
 
 use crate::context::CrawlContext;

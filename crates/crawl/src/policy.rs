@@ -3,16 +3,14 @@
 use std::fmt;
 use std::str::FromStr;
 
+use journal::Fate;
+use reading::ReadingRules;
 use sinks::DigestAlgorithm;
-use store::Fate;
 use web::{
-    CanonicalForm, LanguageFilter, MainSelectors, PageUrl, ReadLimits, Relations, Trap, TrapRules,
-    TypeFilter,
+    LanguageFilter, PageUrl, Relations, Trap, TrapRules, TypeFilter, UnknownChoice, parse_choice,
 };
 
-use crate::choice::{self, UnknownChoice};
 use crate::steps::duplicate_links::DuplicateLinks;
-use crate::steps::listings::rules::ListingRules;
 use crate::steps::requisites::Requisites;
 
 /// The rules of a crawl.
@@ -40,31 +38,43 @@ pub struct Policy {
     pub types: TypeFilter,
     /// The languages of pages that are archived.
     pub languages: LanguageFilter,
-    /// True if a page is judged by its main content; by all its text otherwise.
-    pub main_content: bool,
-    /// Selectors of the main content of pages, `CSS` or `HOST=CSS`; the first that matches counts.
-    pub main_selectors: MainSelectors,
-    /// The product token of this crawler in robots rules.
-    pub agent: String,
-    /// Maximum number of bytes that are read of a decoded body.
-    pub max_decoded: u64,
+    /// The rules for reading pages.
+    pub reading: ReadingRules,
     /// The pages that go into the search index; `None` without an index.
     pub index: Option<IndexedPages>,
     /// The digest of payloads in the archive.
     pub digest: DigestAlgorithm,
     /// True if the archive records the outlinks of each page.
     pub outlinks: bool,
-    /// The limits on reading a document.
-    pub read: ReadLimits,
-    /// The rules for sitemaps and feeds.
-    pub listings: ListingRules,
-    /// The canonical form of URLs, with the query parameters that are dropped.
-    pub canonical: CanonicalForm,
     /// The rules for crawler traps; `None` if traps are followed.
     pub traps: Option<TrapRules>,
 }
 
 impl Policy {
+    /// Returns a policy with these rules for reading. Its other rules have no effect on what a page
+    /// contains: one attempt, no redirects, no requisites, no traps, and no search index.
+    #[must_use]
+    pub fn new(reading: ReadingRules) -> Self {
+        Self {
+            on_duplicate: OnDuplicate::Drop,
+            duplicate_text: false,
+            duplicate_links: DuplicateLinks::default(),
+            max_depth: None,
+            page_requisites: Requisites::Off,
+            tries: 1,
+            redirects: 0,
+            ignore_robots: false,
+            skip_relations: Relations::NOFOLLOW,
+            types: TypeFilter::default(),
+            languages: LanguageFilter::default(),
+            reading,
+            index: None,
+            digest: DigestAlgorithm::Sha1,
+            outlinks: false,
+            traps: None,
+        }
+    }
+
     /// Returns true if the links of a page at this depth are too far from a seed.
     pub(crate) fn is_deepest(&self, depth: u32) -> bool {
         self.max_depth.is_some_and(|max| depth >= max)
@@ -102,7 +112,7 @@ impl FromStr for OnDuplicate {
     type Err = UnknownChoice;
 
     fn from_str(word: &str) -> Result<Self, UnknownChoice> {
-        choice::parse(word, [Self::Drop, Self::Keep, Self::Follow])
+        parse_choice(word, [Self::Drop, Self::Keep, Self::Follow])
     }
 }
 
@@ -140,6 +150,6 @@ impl FromStr for IndexedPages {
     type Err = UnknownChoice;
 
     fn from_str(word: &str) -> Result<Self, UnknownChoice> {
-        choice::parse(word, [Self::Unique, Self::Kept])
+        parse_choice(word, [Self::Unique, Self::Kept])
     }
 }

@@ -12,8 +12,9 @@ pub(crate) mod archived_links;
 use std::str::FromStr;
 use std::time::Duration;
 
+use journal::{Cut, DiscoveredUrl, Fate, Reason, UnreadFormat, VisitDetails, VisitRecord};
 use neardup::{Likeness, PageSignature};
-use store::{Cut, DiscoveredUrl, Fate, Reason, UnreadFormat, Verdict, VisitDetails, VisitRecord};
+use store::Verdict;
 use web::{CanonicalForm, Exchange, PageUrl, RobotsRules, Scope, Timestamp};
 
 use self::archived_links::ArchivedLinks;
@@ -118,7 +119,7 @@ pub fn rebuild_visit(
     } = visit;
     let notes = Notes {
         fields: &notes,
-        form: &policy.canonical,
+        form: &policy.reading.canonical,
     };
     let targets = exchanges.iter().skip(1).map(|exchange| &exchange.url);
     // A redirect to another spelling of the page reaches no other page.
@@ -135,7 +136,7 @@ pub fn rebuild_visit(
     };
     let mut sitemaps = Vec::new();
     for (file, lines) in &robots {
-        let rules = RobotsRules::parse(lines, &policy.agent);
+        let rules = RobotsRules::parse(lines, &policy.reading.agent);
         let url = asked_for(&found.url, &reached, file);
         sitemaps.extend(listings::named_sitemaps(
             link_rules,

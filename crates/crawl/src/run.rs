@@ -10,7 +10,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use store::{Lease, LeaseFilter, StoreFault, Supply};
+use journal::StoreFault;
+use store::{Lease, LeaseFilter, Supply};
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, Interval, MissedTickBehavior};
@@ -166,8 +167,7 @@ async fn run_and_close(
             let visits_dropped = visits.under_way.len();
             tracing::info!(
                 visits_dropped,
-                "these visits did not end in time: \
-                 their pages wait for the next session"
+                "these visits did not end in time: their pages stay queued for the next run"
             );
             visits.under_way.shutdown().await;
         }

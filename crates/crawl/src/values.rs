@@ -96,7 +96,7 @@ impl<T: FromStr<Err: fmt::Display>> OneWord<T> {
             .map(|unit| format!("{number}{unit}"));
         match words.find(|word| word.parse::<T>().is_ok()) {
             Some(meant) => E::custom(format_args!("{number} must be written {meant:?}")),
-            None => E::custom(format_args!("{number} is no value here")),
+            None => E::custom(format_args!("{number} is not a valid value")),
         }
     }
 }

@@ -6,7 +6,7 @@
 //! visit record: [`RuleChange::lets_in`] decides which of these records are void. Fetched pages
 //! stay as they are: duplicates, failures and truncated bodies are not fetched again.
 
-use store::{DiscoveredUrl, Fate, Reason, Relevance, SkippedBy, StoreFault, VisitRecord};
+use journal::{DiscoveredUrl, Fate, Reason, Relevance, SkippedBy, StoreFault, VisitRecord};
 use web::{Exchange, PageUrl, RobotsRules, Scope};
 
 use crate::context::CrawlContext;
@@ -52,7 +52,7 @@ impl RuleChange<'_> {
             SkippedBy::Pattern => before.traps.is_some() && now.traps.is_none(),
             SkippedBy::Limit => self.more_of_patterns,
             SkippedBy::Robots | SkippedBy::Page => ignores_robots,
-            SkippedBy::Scope => self.is_in_scope_now(row, &now.canonical),
+            SkippedBy::Scope => self.is_in_scope_now(row, &now.reading.canonical),
             SkippedBy::Other => {
                 let is_wanted_now = content_filter::excluded_by(before, row)
                     && !content_filter::excluded_by(now, row);
@@ -99,7 +99,7 @@ pub async fn offer_sitemaps(
     let url = record.final_url.as_ref().unwrap_or(&record.url);
     let robots = context.frontier.hosts().robots(&url.origin()).await?;
     let text = robots.and_then(|robots| robots.text).unwrap_or_default();
-    let rules = RobotsRules::parse(&text, &context.policy.agent);
+    let rules = RobotsRules::parse(&text, &context.policy.reading.agent);
     let found = DiscoveredUrl::new(record.url.clone(), record.depth, record.via.clone());
     let sitemaps = {
         let scope = context.scope();

@@ -19,22 +19,23 @@ use std::time::Duration;
 use async_trait::async_trait;
 use crawl::{
     ActiveOverrides, AdaptiveSignatures, CrawlContext, DiskSpace, DiskSpaceRules, Fault, Finish,
-    Limits, ListingQuota, ListingRules, OnDuplicate, Policy, ShortestWays, Telemetry,
+    Limits, ListingQuota, Policy, ShortestWays, Telemetry,
 };
 use disk::{Disk, Reserve, ReservedDisk};
 use fetch::{Fetch, FetchFailure, Pacer, PacingRules, RobotsCache};
 use http::HeaderMap;
+use journal::{DiscoveredUrl, Fate, StoreFault, rows};
 use neardup::{Features, HashKey, SignatureBuilder};
+use reading::ReadingRules;
 use sinks::warc::{check_file, name_of};
 use sinks::{ArchiveEnd, ArchiveOptions, WarcArchive};
-use store::embedded::{EmbeddedStore, StoreOptions, rows};
-use store::{DiscoveredUrl, Fate, Frontier, FrontierRules, LikenessRules, StoreFault};
+use store::{EmbeddedStore, Frontier, FrontierRules, LikenessRules, StoreOptions};
 use testkit::{CallKind, Failure, FaultyDisk, Plan, Random};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
 use web::{
-    CanonicalForm, Clock, Exchange, Pace, PageUrl, Protocol, ReadLimits, Relations, Scope,
-    ScopeKind, Timestamp, Validators,
+    CanonicalForm, Clock, Exchange, Pace, PageUrl, Protocol, Scope, ScopeKind, Timestamp,
+    Validators,
 };
 
 const PAGES: u64 = 40;
@@ -244,28 +245,14 @@ impl Machine {
             )),
             overrides: ActiveOverrides::default(),
             policy: Policy {
-                on_duplicate: OnDuplicate::Drop,
-                duplicate_text: false,
-                types: web::TypeFilter::default(),
-                languages: web::LanguageFilter::default(),
-                duplicate_links: crawl::DuplicateLinks::Probe,
-                max_depth: None,
-                page_requisites: crawl::Requisites::Off,
                 tries: 3,
                 redirects: 10,
-                ignore_robots: false,
-                skip_relations: Relations::NOFOLLOW,
-                main_content: true,
-                main_selectors: web::MainSelectors::default(),
-                agent,
-                max_decoded: 1 << 20,
-                index: None,
-                digest: sinks::DigestAlgorithm::Sha1,
                 outlinks: true,
-                read: ReadLimits::default(),
-                listings: ListingRules::default(),
-                canonical: CanonicalForm::default(),
-                traps: None,
+                ..Policy::new(ReadingRules {
+                    agent,
+                    max_decoded: 1 << 20,
+                    ..ReadingRules::default()
+                })
             },
             telemetry: Telemetry::default(),
             clock: self.clock.clone(),

@@ -1,13 +1,12 @@
 //! Figures that a near-duplicate index uses to decide on two pages.
 //!
 //! An index finds candidates by two kinds of keys, quarters of the fingerprint and bands of the
-//! sketch. It then compares the sketches and the bags of words with thresholds (`neardup`'s
-//! `Thresholds`). This module only repeats these steps and returns their figures; it decides
-//! nothing.
+//! sketch. It then decides by the figures of a [`TextPair`]. This module collects them for output;
+//! it decides nothing.
 
 use std::fmt::Display;
 
-use neardup::{Fingerprint, Subject, TextSignature, Thresholds};
+use neardup::{Fingerprint, TextPair, TextSignature, Thresholds};
 use serde::Serialize;
 
 /// Number of blocks of a fingerprint that are used to find candidates within 3 bits (Manku, Jain
@@ -80,6 +79,8 @@ impl VerdictFigures {
         thresholds: &Thresholds,
         is_canonical: bool,
     ) -> Self {
+        let pair = TextPair::new(thresholds, a, b, is_canonical);
+        let resemblance = pair.resemblance();
         let sketches = a.sketch.as_ref().zip(b.sketch.as_ref());
         let bands = sketches.map(|(a, b)| {
             let pairs = a.bands().into_iter().zip(b.bands()).enumerate();
@@ -88,24 +89,17 @@ impl VerdictFigures {
                 .map(|(band, _)| band)
                 .collect()
         });
-        let resemblance = sketches.map(|(a, b)| a.resemblance(b));
-        let words = a.words.min(b.words);
-        let subjects = a.subject.as_ref().zip(b.subject.as_ref());
         Self {
             equal_bands: bands,
             estimated_resemblance: resemblance,
             standard_error: resemblance.map(neardup::Sketch::standard_error),
-            words: Some(words),
-            least_resemblance: sketches.filter(|_| thresholds.needs_bands()).map(|_| {
-                match is_canonical {
-                    true => thresholds.least_resemblance_to_canonical(words),
-                    false => thresholds.least_resemblance(words),
-                }
-            }),
+            words: Some(pair.words()),
+            least_resemblance: resemblance
+                .filter(|_| thresholds.needs_bands())
+                .map(|_| pair.least_resemblance()),
             is_canonical,
-            resemblance_of_words: (a.bag.as_ref().zip(b.bag.as_ref()))
-                .map(|(a, b)| a.resemblance(b)),
-            subjects_differ: subjects.map(|(a, b): (&Subject, &Subject)| a.differs_from(b)),
+            resemblance_of_words: pair.resemblance_of_words(),
+            subjects_differ: pair.subjects_differ(),
             ..Self::of_fingerprints(Some(a.fingerprint), Some(b.fingerprint))
         }
     }

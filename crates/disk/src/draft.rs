@@ -161,7 +161,7 @@ fn lock(file: &File, path: &Path) -> io::Result<()> {
 }
 
 fn busy(path: &Path) -> io::Error {
-    let message = format!("another process writes {}", path.display());
+    let message = format!("another process is writing {}", path.display());
     io::Error::new(io::ErrorKind::ResourceBusy, message)
 }
 

@@ -7,8 +7,8 @@
 //! disk. The testkit has a disk that fails the n-th call, writes short, and loses what was not
 //! synced.
 //!
-//! A [`DraftPath`] is the path of a file in progress; if the process is interrupted, the file is
-//! removed.
+//! An [`OutputFile`] gets its name once it is complete. A [`DraftPath`] is the path of a file or
+//! directory in progress; if the process is interrupted, it is removed.
 //!
 //! Reads use `std::fs` directly, because a reader notices a failed read. Three writers bypass
 //! [`Disk`] too: sled, which writes its own files; the lock on a directory, which holds no data;
@@ -18,6 +18,7 @@ mod calls;
 mod cut;
 mod draft;
 mod error_kind;
+mod output_file;
 mod reserve;
 mod reserved;
 mod spool;
@@ -29,6 +30,7 @@ pub use draft::{
     DraftPath, DraftsEnded, clear_draft, create_draft, end_drafts, is_own_draft, is_own_file,
 };
 pub use error_kind::{DiskErrorKind, is_shortage_of_files};
+pub use output_file::{OutputFile, draft_of};
 pub use reserve::{Reserve, Restored};
 pub use reserved::ReservedDisk;
 pub use spool::{Spool, Spooled, read_at};

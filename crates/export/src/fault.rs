@@ -4,8 +4,8 @@ use std::error::Error;
 use std::io;
 use std::path::PathBuf;
 
+use journal::StoreFault;
 use parquet::errors::ParquetError;
-use store::StoreFault;
 
 use crate::whole_file::Differs;
 
@@ -22,7 +22,7 @@ pub enum ExportFault {
     #[error(transparent)]
     Differs(#[from] Differs),
     /// The Parquet encoder failed.
-    #[error("the Parquet file cannot be made")]
+    #[error("cannot write the Parquet file")]
     Encode(#[source] ParquetError),
     /// An existing part does not belong to this export.
     #[error("{} is not a part of this export: {why}", path.display())]
@@ -33,7 +33,7 @@ pub enum ExportFault {
         why: String,
     },
     /// The directory of a new export has parts already.
-    #[error("{} has parts of an export already", .0.display())]
+    #[error("{} already contains parts of an export", .0.display())]
     Occupied(PathBuf),
 }
 

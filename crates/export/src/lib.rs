@@ -31,6 +31,7 @@ mod whole_file;
 mod writer;
 
 pub use columnar::{ROW_GROUP_BYTES, ROW_GROUP_ROWS};
+pub use disk::draft_of;
 pub use export_info::ExportInfo;
 pub use extracted_text::{ExtractedText, TEXTS};
 pub use fault::ExportFault;
@@ -43,5 +44,5 @@ pub use quality::{DUPLICATE_LENGTHS, QualitySignals, TOP_LENGTHS};
 pub use signature::{PageSignatureRecord, SIGNATURES};
 pub use table::{Column, Kind, Table, Value};
 pub use visit::{SKETCHES, VISITS, Visit, VisitRow, Visits};
-pub use whole_file::{Beginning, Differs, WholeFile, draft_of};
+pub use whole_file::{Beginning, Differs, WholeFile};
 pub use writer::{Form, TableWriter};

@@ -1,6 +1,6 @@
 //! The table of links: the graph of the pages that were kept.
 
-use store::VisitRecord;
+use journal::VisitRecord;
 use web::ReadLimits;
 
 use crate::table::{Column, Kind, Table, Value};

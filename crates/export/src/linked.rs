@@ -9,8 +9,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use journal::StoreFault;
 use serde::Deserialize;
-use store::StoreFault;
 
 use crate::fault::ExportFault;
 use crate::link::LINKS;

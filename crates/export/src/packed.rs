@@ -1,6 +1,7 @@
 //! Compression of an output by its name: `.gz` is gzip (RFC 1952), `.zst` Zstandard (RFC 8878).
 //!
-//! The same content makes the same bytes: no date and no name is written.
+//! The same content makes the same bytes: no date and no name is written. `corpus` compresses its
+//! outputs differently, without checksums and with flushes; the bytes of either must stay.
 
 use std::io::{self, Write};
 use std::path::Path;

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use journal::VisitRecord;
 use neardup::StopWords;
-use store::VisitRecord;
 use web::Document;
 
 use crate::extracted_text::ExtractedText;

@@ -113,7 +113,7 @@ impl Parts {
         let read = self.read;
         let is_of_others = |end: &VisitPosition| end.visits == read.visits && *end != read;
         if let Some(number) = self.there.iter().position(is_of_others) {
-            let why = "the crawl tells otherwise now, or it is of another crawl";
+            let why = "it differs from the crawl, or comes from another crawl";
             return Err(self.foreign(number, why));
         }
         let last = self.there.last().map_or(0, |mark| mark.visits);
@@ -216,7 +216,7 @@ fn position_of(
     for ours in about.notes(table) {
         // A later version of this program may continue as long as the columns keep their meaning.
         if ours.key != "crawler.version" && note(&ours.key) != ours.value {
-            let why = format!("its {} is not that of this export", ours.key);
+            let why = format!("its {} differs from this export", ours.key);
             return Err(foreign(&why));
         }
     }
@@ -224,6 +224,6 @@ fn position_of(
     let digest = note(DIGEST_NOTE).and_then(|digits| u128::from_str_radix(&digits, 16).ok());
     match (visits, digest) {
         (Some(visits), Some(digest)) => Ok(Some(VisitPosition { visits, digest })),
-        _ => Err(foreign("it does not say how far it goes")),
+        _ => Err(foreign("it does not contain its end")),
     }
 }

@@ -1,7 +1,7 @@
 //! Tables, columns and values, independent of the output form.
 
+use journal::Reason;
 use neardup::Fingerprint;
-use store::Reason;
 use web::Timestamp;
 
 /// The type of a column.

@@ -9,11 +9,9 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
+use journal::{History, Record, Revocations, StoreFault, VisitRecord, revocations};
 use neardup::{PageSignature, SKETCH_BYTES, Sketch};
 use serde::ser::{Serialize, Serializer};
-use store::embedded::record::Record;
-use store::embedded::{History, Revocations, revocations};
-use store::{StoreFault, VisitRecord};
 use web::UrlKey;
 
 use crate::table::{Column, Kind, Table, Value};

@@ -1,4 +1,4 @@
-//! A file that gets its name once it is complete.
+//! A file that gets its name once it is complete, and that a later export can continue.
 //!
 //! Until then it is called `NAME.part`, and its bytes are synced before it is renamed. So `NAME` is
 //! always a complete export, and a kill leaves `NAME.part` and possibly the `NAME` of an earlier
@@ -8,17 +8,20 @@
 //! file byte by byte up to the file's end, and only the rest is written. Invariant: the result
 //! equals a new export. A file that is not a beginning of the output is refused and left unchanged.
 //! (Trailing zeros, which a power cut leaves for unwritten bytes, count as absent.)
+//!
+//! This is not a [`disk::OutputFile`], which an interrupt removes and which can seek: here the
+//! draft stays to be continued, and every change goes through a [`Disk`].
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use disk::{Disk, DiskFile, clear_draft, is_own_file};
+use disk::{Disk, DiskFile, clear_draft, draft_of, is_own_file};
 
 /// The existing file is not a beginning of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line} of it is not what this export says")]
+#[error("its line {line} differs from this export")]
 pub struct Differs {
     /// The first line that differs, from 1.
     pub line: u64,
@@ -59,14 +62,6 @@ struct Comparing {
 
 /// Bytes buffered before a write.
 const BUFFER: usize = 256 << 10;
-
-/// Returns the name of the file at `path` until it is complete.
-#[must_use]
-pub fn draft_of(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".part");
-    name.into()
-}
 
 /// Opens the file that an export continues: the draft, else the complete file; the flag is true for
 /// a draft.
@@ -164,7 +159,7 @@ fn writing(disk: &dyn Disk, path: &Path, whole: Option<File>, bytes: u64) -> io:
     }
     let lock = File::open(&draft)?;
     lock.try_lock().map_err(|_taken| {
-        let reason = format!("another export writes {}", draft.display());
+        let reason = format!("another export is writing {}", draft.display());
         io::Error::new(io::ErrorKind::ResourceBusy, reason)
     })?;
     match whole {

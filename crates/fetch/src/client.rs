@@ -4,7 +4,6 @@ pub(crate) mod body;
 pub(crate) mod chunks;
 pub(crate) mod connections;
 pub(crate) mod connector;
-pub(crate) mod decode;
 pub(crate) mod framing;
 pub(crate) mod head;
 pub(crate) mod http_fetch;

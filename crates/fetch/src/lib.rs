@@ -2,9 +2,9 @@
 //!
 //! [`Fetch`] is the seam: one request, one answer, never a redirect followed. [`HttpFetch`] is its
 //! one real implementation, guarded against private addresses and against answers without end.
-//! [`Pacer`] decides when a host may be asked, [`RobotsCache`] what it may be asked for, and
-//! [`decode()`] decodes a compressed body. The behaviour of a server is a value ([`FetchFailure`]);
-//! only a setup that cannot work is an error ([`SetupError`]).
+//! [`Pacer`] decides when a host may be asked, [`RobotsCache`] what it may be asked for. The
+//! behaviour of a server is a value ([`FetchFailure`]); only a setup that cannot work is an error
+//! ([`SetupError`]).
 
 mod client;
 mod consequence;
@@ -19,7 +19,6 @@ mod robots_cache;
 mod ssrf_guard;
 mod stalls;
 
-pub use client::decode::{DecodeError, Decoded, Decoding, decode, gunzip};
 pub use client::http_fetch::HttpFetch;
 pub use client::options::{FetchLimits, FetchOptions};
 pub use client::proxy::{ProxyUrl, ProxyUrlError};

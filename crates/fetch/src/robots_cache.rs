@@ -23,11 +23,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use web::{
-    CanonicalForm, Clock, Exchange, Host, MAX_ROBOTS_BYTES, PageUrl, RobotsRules, Timestamp,
-    UrlError, robots_text, whole_lines,
+    CanonicalForm, Clock, DecodeError, Exchange, Host, MAX_ROBOTS_BYTES, PageUrl, RobotsRules,
+    Timestamp, UrlError, decode, gunzip, robots_text, whole_lines,
 };
 
-use crate::client::decode::{DecodeError, decode, gunzip};
 use crate::failure::FetchFailure;
 use crate::fetch::Fetch;
 use crate::generational_cache::GenerationalCache;

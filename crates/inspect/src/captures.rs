@@ -11,15 +11,13 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use journal::{DiscoveredUrl, Fate, History, Record, VisitRecord};
 use messages::{CommandError, SlowProgress, usage};
 use neardup::{HashKey, NormalText, PageSignature};
 use setup::crawl_directory;
 use setup::input::unreadable;
 use setup::read_again::ArchivedPages;
 use setup::settings::Settings;
-use store::embedded::History;
-use store::embedded::record::Record;
-use store::{DiscoveredUrl, Fate, VisitRecord};
 use web::{Document, Timestamp, UrlKey};
 
 /// A page as a crawl archived it.
@@ -142,7 +140,7 @@ impl Journals {
         let (old, new) = (absolute(old)?, absolute(new)?);
         if old == new {
             return Err(usage(format!("{} is named twice", old.display()))
-                .with_remedy("name the directories of two crawls, the earlier one first"));
+                .with_remedy("give the directories of two crawls, the earlier one first"));
         }
         let mut journals = Self {
             journals: Vec::new(),
@@ -168,9 +166,9 @@ impl Journals {
             if !earlier.exists() {
                 let (crawl, earlier) = (directory.display(), earlier.display());
                 return Err(usage(format!(
-                    "{crawl} was run against {earlier}, which is not there"
+                    "{crawl} was run against {earlier}, which does not exist"
                 ))
-                .with_remedy("put it back: what was unchanged is archived there"));
+                .with_remedy("restore it: the content of unchanged pages is archived there"));
             }
             chain.push(self.place_of(earlier, progress)?);
         }
@@ -261,7 +259,7 @@ impl Journals {
         let (old, new) = (self.own(Side::Old), self.own(Side::New));
         old.key.is_some()
             && old.key == new.key
-            && old.pages.archive.policy.main_content == new.pages.archive.policy.main_content
+            && old.pages.archive.rules.main_content == new.pages.archive.rules.main_content
     }
 
     /// Compares the bodies of a URL in both crawls; `None` if a body is unknown.
@@ -293,7 +291,7 @@ impl Journals {
         let main_content = self.journals[capture.crawl]
             .pages
             .archive
-            .policy
+            .rules
             .main_content;
         is_text.then(|| match main_content {
             true => document.text,

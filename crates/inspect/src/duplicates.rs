@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use journal::{StoreFault, VisitRecord};
 use serde::Serialize;
-use store::{StoreFault, VisitRecord, embedded};
 
 /// A page that repeats another.
 #[derive(Serialize)]
@@ -56,7 +56,7 @@ impl<'a> Duplicate<'a> {
 /// capture in an earlier crawl does not form a cluster.
 pub fn clusters(state: &Path) -> Result<Vec<Cluster>, StoreFault> {
     let (mut clusters, mut places) = (Vec::new(), HashMap::new());
-    for row in embedded::rows(state)? {
+    for row in journal::rows(state)? {
         let row = row?;
         let Some(original) = row.duplicate_of.as_ref().filter(|url| **url != row.url) else {
             continue;

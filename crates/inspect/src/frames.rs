@@ -9,13 +9,12 @@ use std::path::Path;
 
 use comparison::{HostFrame, Role};
 use crawl::LearnedFrames;
+use journal::VisitRecord;
 use messages::{CommandError, printable, say, usage};
 use serde::Serialize;
 use setup::crawl_directory;
 use setup::read_again::ArchivedPages;
 use setup::settings::Settings;
-use store::VisitRecord;
-use store::embedded;
 use web::{Host, PageUrl};
 
 /// Number of a host's last kept pages whose blocks are shown.
@@ -40,17 +39,19 @@ pub fn of_crawl(directory: &Path) -> Result<Vec<(Host, HostFrame)>, CommandError
     let state = crawl_directory::state_of(directory)?;
     let learned = LearnedFrames::read(&state).map_err(|error| {
         usage(format!(
-            "the frames of {} cannot be read: {error}",
+            "cannot read the boilerplate of {}: {error}",
             directory.display()
         ))
-        .with_remedy("the next session of the crawl begins to learn them again")
+        .with_remedy("the next run of the crawl learns it again")
     })?;
     let frames = learned.hosts;
     if frames.is_empty() {
-        let message = format!("the crawl in {} has learned no frame", directory.display());
-        let remedy = "frames are written when a session ends, of crawls that compare pages by \
-                      their texts: not with --resemblance, --duplicate-scope, --per-cluster, \
-                      --since or --against";
+        let message = format!(
+            "the crawl in {} has not learned any boilerplate",
+            directory.display()
+        );
+        let remedy = "boilerplate is written when a run ends, and not with --resemblance, \
+            --duplicate-scope, --per-cluster, --since or --against";
         return Err(usage(message).with_remedy(remedy));
     }
     Ok(frames)
@@ -62,7 +63,7 @@ pub(crate) fn learned_frames(state: &Path) -> LearnedFrames {
     LearnedFrames::read(state).unwrap_or_else(|error| {
         let error = printable(&error);
         say(&format!(
-            "warning: compared without the frames of hosts: {error}"
+            "warning: compared without the boilerplate of hosts: {error}"
         ));
         LearnedFrames::default()
     })
@@ -76,7 +77,7 @@ pub fn blocks(
 ) -> Result<Vec<ShownBlock>, CommandError> {
     let state = crawl_directory::state_of(directory)?;
     let mut rows: VecDeque<VisitRecord> = VecDeque::new();
-    for row in embedded::rows(&state)? {
+    for row in journal::rows(&state)? {
         let row = row?;
         if final_url(&row).host() == *host && row.has_page() {
             rows.push_back(row);
@@ -86,7 +87,7 @@ pub fn blocks(
         }
     }
     let archived = ArchivedPages::of(&Settings::of_crawl(directory)?);
-    let main_content = archived.archive.policy.main_content;
+    let main_content = archived.archive.rules.main_content;
     let mut shown: HashMap<String, Option<u32>> = HashMap::new();
     archived.read_all(
         &mut rows.into_iter().collect(),
@@ -96,7 +97,7 @@ pub fn blocks(
                 return Ok::<(), CommandError>(());
             };
             let url = final_url(&row).as_str();
-            let page = crawl::compared_page(url, &document, main_content);
+            let page = reading::compared_page(url, &document, main_content);
             for (block, role) in frame.roles(&page) {
                 let pages = match role {
                     Role::Frame(pages) => Some(pages),

@@ -5,13 +5,14 @@
 
 use std::path::Path;
 
+use journal::History;
 use messages::{CommandError, usage};
 use setup::seeds::{ReadAhead, Seeds, Suggest};
 use setup::settings::Settings;
 use setup::shared::StoreUrl;
 use setup::{crawl_directory, machine, shared};
 use shared_store::{CrawlSettings, Import, ImportScan};
-use store::embedded::{DirectoryLock, History};
+use store::DirectoryLock;
 
 use crate::journal::{damaged, records};
 
@@ -38,8 +39,8 @@ pub fn import(
     let damaged = damaged(directory);
     let Some(key) = History::open(&state).map_err(damaged)?.key() else {
         let shown = directory.display();
-        return Err(usage(format!("{shown} holds a crawl that never began"))
-            .with_remedy("begin it by nodes"));
+        return Err(usage(format!("{shown} contains a crawl that never began"))
+            .with_remedy("begin it with `crawler node`"));
     };
     let seeds = Seeds::gather(
         &settings,

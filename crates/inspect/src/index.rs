@@ -20,21 +20,21 @@ pub fn remarks(report: &IndexingReport) -> Vec<String> {
     let counted = [
         (
             report.broken,
-            "places could not be read: all else is in the index",
+            "places were unreadable: everything else is in the index",
         ),
         (
             report.sharing,
-            "records are not packed one by one: they cannot be found by a place in their file, and \
-             are not in the index",
+            "records are not compressed one by one: they have no offset of their own, and are not \
+             in the index",
         ),
         (
             report.unnamed,
-            "captures have no usable URL or date: they are not in the index",
+            "captures without a valid URL or date are not in the index",
         ),
         (
             report.not_pages,
-            "captures are not in the index, because they stand for no page: answers to HEAD, POST \
-             and the like, and pieces of files",
+            "captures are not pages (responses to HEAD, POST and others, partial content) and are \
+             not in the index",
         ),
     ];
     let counted = counted.into_iter().filter(|(count, _)| *count > 0);
@@ -61,8 +61,11 @@ pub fn files_of(path: &Path) -> Result<Vec<PathBuf>, CommandError> {
     let warcs = crawl_directory::archive_files(directory).map_err(unreadable(directory))?;
     files.extend(warcs);
     if files.is_empty() {
-        return Err(usage(format!("{} holds no archive", directory.display()))
-            .with_remedy("archives end in .warc.gz, .warc.zst, .warc, .arc.gz or .arc"));
+        return Err(usage(format!(
+            "{} does not contain an archive",
+            directory.display()
+        ))
+        .with_remedy("archives end in .warc.gz, .warc.zst, .warc, .arc.gz or .arc"));
     }
     Ok(files)
 }
@@ -71,8 +74,8 @@ pub fn files_of(path: &Path) -> Result<Vec<PathBuf>, CommandError> {
 fn refuse_unnamed(path: &Path) -> Result<(), CommandError> {
     if path == Path::new("-") {
         return Err(
-            usage("an index names files, and standard input has no name")
-                .with_remedy("name the archive; /dev/stdin is a name, too"),
+            usage("an index needs file names, and standard input has none")
+                .with_remedy("give the archive as a file; /dev/stdin also works"),
         );
     }
     if !path.is_file() {
@@ -82,12 +85,12 @@ fn refuse_unnamed(path: &Path) -> Result<(), CommandError> {
     let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut beginning));
     match read.is_ok() && beginning == ZIP {
         true => Err(usage(format!(
-            "{} is a package, and not an archive",
+            "{} is a WACZ package, not an archive",
             path.display()
         ))
         .with_remedy(
-            "its index is in its indexes/; to make one, unzip it, and name the WARC files in \
-                 its archive/",
+            "its index is in its indexes/; to make one, unzip it, and give the WARC files in its \
+             archive/",
         )),
         false => Ok(()),
     }

@@ -2,11 +2,9 @@
 
 use std::path::Path;
 
+use journal::{FinishedVisit, History, Record, Revocation, StoreFault, revocations};
 use messages::{CommandError, SlowProgress, fault};
 use setup::crawl_directory;
-use store::embedded::record::Record;
-use store::embedded::{History, Revocation, revocations};
-use store::{FinishedVisit, StoreFault};
 
 /// Returns the records of the store in `state`. Progress output calls them `what`.
 pub fn records(

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use journal::StoreFault;
 use messages::{CommandError, SlowProgress};
-use store::{StoreFault, embedded};
 use web::UrlKey;
 
 use crate::captures::{Journals, Side, State};
@@ -40,7 +40,7 @@ impl Moves {
     fn match_moved(&mut self) {
         let journals = &self.journals;
         let is_page = |side, url| journals.state(side, url).is_some_and(State::is_page);
-        let mut progress = SlowProgress::new("pages looked for under another URL");
+        let mut progress = SlowProgress::new("pages searched under other URLs");
         let (mut by_content, mut by_text) = (HashMap::new(), HashMap::new());
         let gone = journals.pages(Side::Old).into_iter();
         for url in gone.filter(|url| !is_page(Side::New, *url)) {
@@ -78,7 +78,7 @@ impl Moves {
             return Ok(());
         }
         let wanted: HashSet<UrlKey> = self.moved.values().copied().collect();
-        for row in embedded::rows(&self.journals.state_directory(Side::Old))? {
+        for row in journal::rows(&self.journals.state_directory(Side::Old))? {
             let url = row?.url;
             if wanted.contains(&url.key()) {
                 self.moved_from.insert(url.key(), url.to_string());

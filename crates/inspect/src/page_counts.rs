@@ -1,8 +1,8 @@
 //! Counts of pages by fate, with the names that the summary uses.
 
+use journal::Totals;
 use serde::Serialize;
 use statistics::Counts;
-use store::Totals;
 
 /// Counts of pages by fate.
 #[derive(Clone, Copy, Debug, Default, Serialize)]

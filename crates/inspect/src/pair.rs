@@ -9,15 +9,14 @@ use std::path::Path;
 
 use comparison::{ComparedPage, DifferingBlock, Frames, PageParts, differing_blocks};
 use differences::{PageOfPair, PageTextState, Pair};
+use journal::{DuplicateRule, History, Record, StoreFault, VisitRecord};
 use messages::{CommandError, pasted, usage, word_of_shell};
 use neardup::{HashKey, PageSignature, PageText, SignatureBuilder, TextSignature};
 use setup::crawl_directory;
 use setup::input::parse_url;
 use setup::read_again::ArchivedPages;
 use setup::settings::Settings;
-use store::embedded::record::Record;
-use store::embedded::{EmbeddedStore, History};
-use store::{DuplicateRule, StoreFault, VisitRecord};
+use store::EmbeddedStore;
 use web::PageUrl;
 
 use super::frames::learned_frames;
@@ -54,17 +53,19 @@ pub fn judged(directory: &Path, url: &str) -> Result<JudgedPair, CommandError> {
     let history = PageHistory::of(&state, &url)?;
     let shown = pasted(directory);
     let Some(row) = history.row.clone() else {
-        let message = format!("{url} was not visited by this crawl");
+        let message = format!("{url} was not visited in this crawl");
         let word = word_of_shell(url.as_str());
-        return Err(usage(message).with_remedy(format!("`crawler why {shown} {word}` says why")));
+        return Err(
+            usage(message).with_remedy(format!("`crawler why {shown} {word}` explains why"))
+        );
     };
     let original = row.duplicate_of.clone();
     let (Some(original), Some(rule)) = (original, row.duplicate_rule()) else {
         let message = format!(
-            "{url} repeats no page: its verdict is {}",
+            "{url} is not a duplicate: its verdict is {}",
             row.fate.as_str()
         );
-        let remedy = format!("`crawler duplicates {shown}` lists the pages that repeat others");
+        let remedy = format!("`crawler duplicates {shown}` lists the duplicates");
         return Err(usage(message).with_remedy(remedy));
     };
     let (of_original, original_blocks) = original_page(&original, &row, directory, &settings)?;
@@ -149,16 +150,16 @@ fn page(url: &PageUrl, history: &PageHistory, settings: &Settings) -> ReadPage {
     // A crawl compares a page under its final URL, after redirects.
     let final_url = row.final_url.as_ref().unwrap_or(&row.url).as_str();
     let pages = ArchivedPages::of(settings);
-    let main_content = pages.archive.policy.main_content;
+    let main_content = pages.archive.rules.main_content;
     let read = match row.has_page() {
         true => pages.read(row).map(|archived| {
             let document = &archived.document;
-            let judged = crawl::page_text(document, main_content);
+            let judged = reading::page_text(document, main_content);
             page.heading = judged.heading.map(str::to_owned);
             let text = judged.text.to_owned();
             Some((
                 text,
-                crawl::compared_page(final_url, document, main_content),
+                reading::compared_page(final_url, document, main_content),
             ))
         }),
         false => pages.duplicate_text(row).map(|kept| {

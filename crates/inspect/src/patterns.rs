@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use journal::{History, LeftOut, Record};
 use messages::CommandError;
 use serde::Serialize;
-use store::embedded::History;
-use store::embedded::record::Record;
-use store::{Example, LeftOut, PatternReport, Patterns};
+use store::{Example, PatternReport, Patterns};
 
 /// Maximum number of examples per rule.
 const EXAMPLES: usize = 3;

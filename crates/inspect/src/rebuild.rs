@@ -29,6 +29,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ::journal::{History, Revocation, StoreFault};
 use crawl::EarlierArchives;
 use disk::{Disk, SystemDisk};
 use messages::{CommandError, SlowProgress, fault, usage, warn};
@@ -42,8 +43,7 @@ use setup::values::Key;
 use setup::{crawl_directory, earlier, machine};
 use sinks::warc::{ReadFault, WarcStream, is_foreign, name_of, settled_behind};
 use sinks::{ArchiveEnd, Settled, cdxj};
-use store::embedded::{DirectoryLock, EarlierCrawls, EmbeddedStore, History, Revocation};
-use store::{Frontier, StoreFault};
+use store::{DirectoryLock, EarlierCrawls, EmbeddedStore, Frontier};
 use web::Clock;
 
 use self::journal::Rebuilding;
@@ -120,13 +120,12 @@ pub fn rebuild(args: &Options<'_>, suggest: Suggest) -> Result<Rebuilt, CommandE
     let becomes_crawl = args.from_archive && archive.is_dir();
     if !is_crawl && !becomes_crawl {
         return Err(usage(format!(
-            "{} has no {SETTINGS_FILE}, which says what belongs to the crawl",
+            "{} does not contain {SETTINGS_FILE}, which defines the scope of the crawl",
             directory.display()
         ))
         .with_remedy(
-            "name the directory that was given to --out; or write the crawl's settings and seeds \
-             there once more; --from-archive makes a crawl of what is in DIR/archive, whoever \
-             archived it",
+            "give the directory that was given to --out; or write the crawl's settings and seeds \
+             there again; or make a crawl from any archive in DIR/archive with --from-archive",
         ));
     }
     let has_unread = match args.from_archive {
@@ -175,14 +174,13 @@ fn refuse_nothing(archive: &Path) -> Result<bool, CommandError> {
     let files = crawl_directory::archive_files(archive).map_err(|error| fault(&error))?;
     let (empty, others): (Vec<_>, Vec<_>) = files.iter().partition(|path| is_empty(path));
     for path in &empty {
-        warn(&format!(
-            "{} holds no record that can be read",
-            path.display()
-        ));
+        warn(&format!("{} contains no readable record", path.display()));
     }
     match others.is_empty() {
-        true => Err(usage(format!("{} holds no archive", archive.display()))
-            .with_remedy("archives end in .warc.gz, .warc.zst or .warc, and have records")),
+        true => Err(
+            usage(format!("{} does not contain an archive", archive.display()))
+                .with_remedy("the names of archives end in .warc.gz, .warc.zst or .warc"),
+        ),
         false => Ok(has_unread || !empty.is_empty()),
     }
 }
@@ -310,8 +308,8 @@ fn from_archive(
 ) -> Result<Report, CommandError> {
     let archive = crawl_directory::archive(&settings.out);
     if !archive.is_dir() {
-        return Err(usage(format!("{} is not there", archive.display()))
-            .with_remedy("without a journal, a crawl can only be made again from its archive"));
+        return Err(usage(format!("{} does not exist", archive.display()))
+            .with_remedy("without a journal, a crawl can only be rebuilt from its archive"));
     }
     let new = state.with_extension("new");
     if new.exists() {
@@ -427,11 +425,10 @@ fn refuse_names(archive: &Path, others: &[PathBuf]) -> Result<(), CommandError> 
     match others.iter().find(|path| number(path) >= Some(last)) {
         None => Ok(()),
         Some(path) => Err(usage(format!(
-            "{} is of another crawler, and its name says that it comes behind the files of this \
-             crawl",
+            "{} is from another crawler, and its name sorts after the files of this crawl",
             path.display()
         ))
-        .with_remedy("give it a name that does not end in a number, such as other.warc.gz")),
+        .with_remedy("rename it so that the name does not end in a number, such as other.warc.gz")),
     }
 }
 

@@ -8,14 +8,13 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use journal::{JournalFollower, StoreFault};
 use messages::{CommandError, SlowProgress, fault};
 use setup::crawl_directory;
 use setup::seeds::each_of_crawl;
 use setup::settings::Settings;
 use setup::shared::OpenCrawl;
 use statistics::CrawlStatistics;
-use store::StoreFault;
-use store::embedded::JournalFollower;
 use web_ui::{Beside, BrokenLinkCollector, LeastDelays, Report, Setting};
 
 use crate::journal::damaged;
@@ -80,7 +79,7 @@ impl Reading {
     fn end(self, settings: &Settings, damage: Option<&StoreFault>) -> Result<Report, CommandError> {
         let notices = damage.map(|damage| {
             format!(
-                "{damage}. The figures are those of the {} bytes before.",
+                "{damage}. The values cover the {} bytes before it.",
                 self.follower.position()
             )
         });

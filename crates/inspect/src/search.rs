@@ -9,13 +9,13 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::thread::available_parallelism;
 
+use journal::StoreFault;
 use messages::{CommandError, pasted, printable, say, usage};
 use search::{Finder, Hit, IndexFault, MAX_HITS, Query, Snippet, Snippets};
 use serde::Serialize;
 use setup::read_again::ArchivedPages;
 use setup::settings::Settings;
 use setup::{crawl_directory, search_index};
-use store::{StoreFault, embedded};
 use web::UrlKey;
 
 /// A page that was found.
@@ -85,9 +85,9 @@ pub fn hits(args: &Wanted<'_>) -> Result<Vec<SearchHit>, CommandError> {
     if args.limit.saturating_add(args.offset) > MAX_HITS {
         let (limit, offset) = (args.limit, args.offset);
         return Err(usage(format!(
-            "--limit {limit} with --offset {offset} is too much"
+            "--limit {limit} plus --offset {offset} exceeds {MAX_HITS}"
         ))
-        .with_remedy(format!("{MAX_HITS} hits can be told at most")));
+        .with_remedy(format!("at most {MAX_HITS} hits can be listed")));
     }
     let state = crawl_directory::any_state_of(args.directory)?;
     let threads = available_parallelism().map_or(1, NonZeroUsize::get);
@@ -130,7 +130,7 @@ fn broken(error: &IndexFault, args: &Wanted<'_>) -> CommandError {
 /// error. Otherwise the crawl ran without an index, or lost it.
 fn without_index(missing: &IndexFault, directory: &Path) -> Result<(), CommandError> {
     let shown = pasted(directory);
-    let remedy = format!("`crawler reindex {shown}` makes it from the archive");
+    let remedy = format!("build it from the archive with `crawler reindex {shown}`");
     if search::exists(&search_index::directory(directory)) {
         say(&format!(
             "nothing committed yet: a crawl commits its search index about once a minute and at \
@@ -181,7 +181,7 @@ fn add_duplicates(found: &mut [SearchHit], state: &Path) -> Result<(), StoreFaul
         by_place.insert((hit.warc_file.clone(), hit.warc_offset), number);
     }
     let mut by_page: HashMap<UrlKey, usize> = HashMap::new();
-    for row in embedded::rows(state)? {
+    for row in journal::rows(state)? {
         let row = row?;
         if let Some(place) = row.warc_file.clone().zip(row.warc_offset)
             && let Some(number) = by_place.get(&place)

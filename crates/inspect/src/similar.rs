@@ -10,15 +10,13 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use corpus::{Document, Reader};
+use journal::{Fate, History, Record, StoreFault, VisitRecord};
 use messages::{CommandError, pasted, usage, word_of_shell};
 use neardup::{HashKey, Likeness, PageSignature, SignatureBuilder};
 use serde::Serialize;
 use setup::crawl_directory;
 use setup::input::parse_url;
 use setup::settings::Settings;
-use store::embedded::History;
-use store::embedded::record::Record;
-use store::{Fate, StoreFault, VisitRecord};
 use web::{PageUrl, UrlKey};
 use web_ui::{SimilarPage, caps};
 
@@ -186,25 +184,25 @@ impl JournalScan {
         }
         let Some(row) = &self.row else {
             return Err(
-                usage(format!("{url} was not visited by this crawl")).with_remedy(format!(
-                    "`crawler export {directory}` lists every URL that was"
+                usage(format!("{url} was not visited in this crawl")).with_remedy(format!(
+                    "`crawler export {directory}` lists the visited URLs"
                 )),
             );
         };
         let remedy = match &row.duplicate_of {
             Some(original) if !row.of_earlier => {
                 let original = word_of_shell(original.as_str());
-                format!("ask for its original: `crawler similar {directory} {original}`")
+                format!("compare its original: `crawler similar {directory} {original}`")
             }
             _ => {
                 let url = word_of_shell(url.as_str());
-                format!("`crawler why {directory} {url}` says more")
+                format!("see `crawler why {directory} {url}`")
             }
         };
         let fate = || row.fate.as_str().to_owned();
         let reason = row.reason_text().unwrap_or_else(fate);
         Err(usage(format!(
-            "{url} was not kept, so its signature is not stored: {reason}"
+            "{url} was not archived, so its signature is not stored: {reason}"
         ))
         .with_remedy(remedy))
     }

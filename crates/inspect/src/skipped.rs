@@ -14,13 +14,13 @@ use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 
+use journal::{DiscoveredUrl, LeftOut, Record, SkippedBy, Totals, VisitRecord};
 use messages::{CommandError, SlowProgress, counted, fault};
 use setup::crawl_directory;
 use setup::crawl_store::scope_in_force;
 use setup::read_again::{ArchivedPages, BATCH};
 use setup::settings::Settings;
-use store::embedded::record::Record;
-use store::{DiscoveredUrl, HOSTS_RULE, LeftOut, SkippedBy, Totals, VisitRecord};
+use store::HOSTS_RULE;
 use web::{CanonicalForm, Document, PageUrl, Scope};
 
 use self::down_hosts::DownHosts;
@@ -129,7 +129,7 @@ impl Gaps {
     pub fn check(&self) -> Result<(), CommandError> {
         beyond_limits::say_cuts(&self.totals);
         self.pages
-            .check_unread("their links are missing in the list")
+            .check_unread("their links are missing from the list")
     }
 }
 
@@ -269,7 +269,7 @@ impl JournalFacts {
             if link.kind == web::LinkKind::Requisite {
                 continue;
             }
-            let (policy, scope) = (&pages.archive.policy, &self.scope);
+            let (policy, scope) = (&pages.policy, &self.scope);
             let ruled = crawl::why_unvisited(policy, scope, page, row.depth, document, link);
             let ruled = ruled.or_else(|| (!is_read).then(|| beyond_limits::reason(page)));
             let (kind, reason) = ruled.unwrap_or_else(|| self.not_queued(&link.url));
@@ -289,11 +289,10 @@ impl JournalFacts {
     fn not_queued(&self, url: &PageUrl) -> (SkippedBy, String) {
         let domain = url.registrable_domain();
         if self.full_domains.contains(domain) {
-            let reason =
-                format!("{domain} has as many hosts as are visited (--max-hosts-per-domain)");
+            let reason = format!("{domain} has reached --max-hosts-per-domain");
             return (SkippedBy::Trap, reason);
         }
-        let reason = "it is in scope and was not queued: by the settings of today it would be";
+        let reason = "it is in scope but was not queued: with the current settings it would be";
         (SkippedBy::Other, reason.to_owned())
     }
 }
@@ -328,5 +327,5 @@ fn waiting(find: &DiscoveredUrl) -> Skipped {
 /// Returns the reason of a waiting URL that is `depth` links from a seed.
 pub(crate) fn waiting_reason(depth: u32) -> String {
     let links = counted(depth.into(), "link");
-    format!("it waits to be visited, {links} from a seed")
+    format!("still queued, {links} from a seed")
 }

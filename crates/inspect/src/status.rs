@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crawl::control_file;
+use journal::CutSum;
 use messages::{CommandError, printable};
 use serde::Serialize;
 use setup::control::{self, ControlInForce};
 use setup::limits;
 use statistics::{CrawlStatistics, NameCounts, REDIRECTED};
-use store::{CutSum, PatternState};
+use store::PatternState;
 use web::Timestamp;
 
 use super::page_counts::PageCounts;

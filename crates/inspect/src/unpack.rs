@@ -79,8 +79,9 @@ pub fn unpack(
     index.warn();
     let targets = Targets::of(&inputs, &mut index)?;
     if targets.files.is_empty() {
-        return Err(usage("the archives have no page").with_remedy(
-            "pages are answers with status 2xx, and resources; `crawler index` lists what there is",
+        return Err(usage("the archives contain no page").with_remedy(
+            "pages are responses with status 2xx, and resources; `crawler index` lists all \
+             captures",
         ));
     }
     let unpacking = Unpacking {
@@ -182,7 +183,7 @@ impl Unpacking<'_> {
         self.tree.write_from(path, &mut decoding)?;
         Ok(match decoding.is_truncated() {
             true => Err(format!(
-                "its content has more than {MAX_FILE} bytes, and is cut"
+                "its content exceeds {MAX_FILE} bytes, and is truncated"
             )),
             false => Ok(LinkCounts::default()),
         })
@@ -280,7 +281,8 @@ impl Content {
             });
         }
         let answer = record.http();
-        let answer = answer.ok_or_else(|| "its record has no answer of HTTP".to_owned())?;
+        let answer =
+            answer.ok_or_else(|| "its record does not contain an HTTP response".to_owned())?;
         let body = answer.payload().map_err(NoContent::NoRoom)?;
         Ok(Self {
             content_type: web::content_type(&answer.headers),
@@ -294,7 +296,7 @@ impl Content {
         if self.body.len() > most {
             return None;
         }
-        let decoded = fetch::decode(&self.headers, &self.body, most);
+        let decoded = web::decode(&self.headers, &self.body, most);
         (!decoded.truncated).then_some(decoded.bytes)
     }
 }

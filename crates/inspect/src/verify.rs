@@ -8,7 +8,7 @@
 //! - `links`: the links of archived pages against the journal;
 //! - `index`: the archive and its index;
 //! - `search`: the search index against the rows, if there is one;
-//! - `store::embedded::audit`: the tables against the journal.
+//! - `store::audit`: the tables against the journal.
 //!
 //! A WACZ is checked separately (`wacz`). So is a shared crawl (`shared_crawl`): its archives are
 //! on the nodes, and each node's archive is compared with the store (`node`).
@@ -31,7 +31,7 @@ use messages::CommandError;
 use serde::Serialize;
 use setup::settings::Settings;
 use setup::{control, crawl_directory};
-use store::embedded::{self, DirectoryLock};
+use store::DirectoryLock;
 
 use self::archive::Archive;
 use self::journal::Journal;
@@ -123,8 +123,8 @@ pub fn check(directory: &Path) -> Result<Report, CommandError> {
     let (archive, politeness, end) = archive.end();
     if archive.lost_visits > 0 {
         complaints.add(format!(
-            "{} settled visits are not in the archive: they were lost before they were on the \
-             disk, as by a power cut, and are made again when the crawl goes on",
+            "{} settled visits are not in the archive: they were lost before they reached the \
+             disk, as in a power cut, and are repeated when the crawl is continued",
             archive.lost_visits
         ));
     }
@@ -135,7 +135,7 @@ pub fn check(directory: &Path) -> Result<Report, CommandError> {
         None => index::Counts::default(),
     };
     let search = search::check(directory, &state, &mut complaints).map_err(damaged)?;
-    let audit = embedded::audit(&state).map_err(damaged)?;
+    let audit = store::audit(&state).map_err(damaged)?;
     for complaint in &audit.complaints {
         complaints.add(format!("tables: {complaint}"));
     }

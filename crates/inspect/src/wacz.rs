@@ -13,11 +13,11 @@ use std::io::{self, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use corpus::CorpusError;
+use journal::StoreFault;
 use messages::{CommandError, SlowProgress, fault, say, usage};
 use setup::draft_file::DraftFile;
 use setup::input::unwritable;
 use sinks::wacz::{PackageInfo, PackedFile, Packer, Page, WaczFault};
-use store::StoreFault;
 
 use super::archives::inputs::{self, Input, Purpose};
 use super::archives::merged::{self, InputIndex, scratch, unusable};
@@ -94,8 +94,9 @@ impl Packing<'_> {
     pub fn check_pages(&self) -> Result<(), CommandError> {
         for crawl in self.inputs.iter().filter_map(Input::crawl) {
             if let Some(pages) = &crawl.pages {
-                pages
-                    .check_unread("they are packed without their text, everything else is there")?;
+                pages.check_unread(
+                    "they are packed without their text; everything else is complete",
+                )?;
             }
         }
         Ok(())
@@ -105,9 +106,9 @@ impl Packing<'_> {
     fn warn(&self) {
         if self.files().any(|file| file.name.ends_with(".zst")) {
             say(
-                "warning: the archive is packed with Zstandard, which the WACZ format does not \
-                 have: pywb and others cannot replay it; a crawl with --compression gzip can be \
-                 replayed by all",
+                "warning: the archive is compressed with Zstandard, which the WACZ format does not \
+                 include: pywb and other tools cannot replay it; use --compression gzip for \
+                 archives that every tool can replay",
             );
         }
     }

@@ -11,14 +11,13 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use comparison::DifferingBlock;
+use journal::{DiscoveredUrl, Fate, History, Record, SkippedBy, StoreFault, VisitRecord};
 use messages::{CommandError, counted};
 use setup::crawl_store::scope_in_force;
 use setup::input::parse_url;
 use setup::settings::Settings;
 use setup::{crawl_directory, machine};
-use store::embedded::record::Record;
-use store::embedded::{self, EmbeddedStore, History};
-use store::{DiscoveredUrl, DomainCounts, Fate, STRIKES_ASIDE, SkippedBy, StoreFault, VisitRecord};
+use store::{DomainCounts, EmbeddedStore, STRIKES_ASIDE};
 use web::{CanonicalForm, Host, PageUrl, TrapRules};
 
 use self::cut_pages::CutPages;
@@ -128,7 +127,7 @@ fn original_of(
     };
     let mut found = None;
     for state in states {
-        for row in embedded::rows(&state)? {
+        for row in journal::rows(&state)? {
             let row = row?;
             if row.kept && row.url == *url {
                 found = Some(row);
@@ -221,11 +220,11 @@ impl UrlHistory {
         form: &CanonicalForm,
     ) -> Result<(&'static str, String), CommandError> {
         if let Some(row) = &self.row {
-            let kept = || "it says something new, and was kept".to_owned();
+            let kept = || "its content is new, and was archived".to_owned();
             let mut reason = row.reason_text().unwrap_or_else(kept);
             if let (Some(SkippedBy::DuplicatesLinks), Some(via)) = (SkippedBy::of(row), &row.via) {
                 reason.push_str(&format!(
-                    "; {via} links to it, which was left out as a duplicate"
+                    "; linked from {via}, a duplicate that was not archived"
                 ));
             }
             return Ok((row.fate.as_str(), reason));
@@ -245,12 +244,12 @@ impl UrlHistory {
             }
             if let Some(attempts) = self.postponed {
                 let times = counted(attempts.into(), "time");
-                reason.push_str(&format!("; it failed {times} and will be tried again"));
+                reason.push_str(&format!("; it failed {times} and will be retried"));
             }
             if self.deaths >= STRIKES_ASIDE {
                 reason.push_str(&format!(
-                    "; it is set aside, because {} sessions died while they visited it: it is \
-                     visited when nothing else can be, alone",
+                    "; it is set aside, because {} runs crashed while visiting it: it will be \
+                     visited alone, when nothing else is left",
                     self.deaths
                 ));
             }
@@ -261,7 +260,7 @@ impl UrlHistory {
             scope.add_seed(seed);
         }
         let unlinked = || {
-            "it is in scope, but no page that was read links to it (nofollow and --max-depth aside)"
+            "it is in scope, but no archived page links to it (apart from nofollow and --max-depth)"
                 .to_owned()
         };
         let reason = match scope.judge(url) {
@@ -282,15 +281,15 @@ impl UrlHistory {
         if !self.hosts.contains(&url.host()) && !domains.has_room(&url.host(), max) {
             let domain = url.registrable_domain();
             return Some(format!(
-                "{domain} has as many hosts as are visited (--max-hosts-per-domain {max}; hosts \
-                 below one of its names get at most half of what the others leave)"
+                "{domain} has reached --max-hosts-per-domain {max} (hosts below one of its names \
+                 get at most half of the remaining number)"
             ));
         }
         if !settings.traps.is_on() {
             return None;
         }
         let by_shape = TrapRules::at(machine::clock().now()).judge(url, None);
-        let as_link = |rule| format!("as a link it was taken for a trap (trap rule {rule})");
+        let as_link = |rule| format!("its link was classified as a trap (trap rule {rule})");
         by_shape
             .map(|trap| trap.to_string())
             .or_else(|| self.left_out.as_ref().map(as_link))

@@ -32,17 +32,17 @@ fn io_error_in<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e io::Error> {
 /// Returns the remedy for a kind of disk error.
 pub fn remedy_for(kind: DiskErrorKind, out: &Path) -> String {
     let what = match kind {
-        DiskErrorKind::Full => "make room",
+        DiskErrorKind::Full => "free some space",
         DiskErrorKind::ReadOnly => {
-            "have the file system mounted for writing, and see that you may write there"
+            "mount the file system for writing, and check your write permission"
         }
         DiskErrorKind::TooManyFiles => {
             "allow more open files (`ulimit -n 4096`, or LimitNOFILE= of a service)"
         }
-        DiskErrorKind::Broken => "mend the disk (the system's log says what is wrong with it)",
+        DiskErrorKind::Broken => "repair the disk (see the system log)",
     };
     format!(
-        "nothing is lost: {what}, then `crawler --out {}` goes on",
+        "nothing is lost: {what}, then continue with `crawler --out {}`",
         pasted(out)
     )
 }
@@ -68,7 +68,7 @@ mod tests {
         let full = Outer(io::ErrorKind::StorageFull.into());
         assert!(
             remedy_of(&full, Path::new("monday"))
-                .contains("make room, then `crawler --out monday`")
+                .contains("free some space, then continue with `crawler --out monday`")
         );
         #[cfg(unix)]
         {
@@ -77,9 +77,9 @@ mod tests {
                 Path::new("monday"),
             );
             assert!(too_many.contains("allow more open files"), "{too_many}");
-            assert!(!too_many.contains("mend the disk"), "{too_many}");
+            assert!(!too_many.contains("repair the disk"), "{too_many}");
         }
         let read_only = Outer(io::ErrorKind::ReadOnlyFilesystem.into());
-        assert!(remedy_of(&read_only, Path::new("monday")).contains("mounted for writing"));
+        assert!(remedy_of(&read_only, Path::new("monday")).contains("for writing"));
     }
 }

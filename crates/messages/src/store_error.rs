@@ -1,6 +1,6 @@
 //! Errors of a store, with their remedies.
 
-use store::StoreFault;
+use journal::StoreFault;
 
 use crate::command_error::{CommandError, fault};
 use crate::shell::pasted;
@@ -21,8 +21,8 @@ impl CommandError {
             StoreFault::Format { path, .. } => {
                 let directory = path.ancestors().nth(3).unwrap_or(path);
                 fault(error).with_remedy(format!(
-                    "`crawler rebuild {} --from-archive` makes the journal of this program from \
-                     the archive",
+                    "`crawler rebuild {} --from-archive` rebuilds the journal in the current format \
+                     from the archive",
                     pasted(directory)
                 ))
             }
@@ -41,6 +41,6 @@ pub fn in_use(error: &StoreFault) -> CommandError {
         _ => "interrupt it".to_owned(),
     };
     CommandError::of_usage(error).with_remedy(format!(
-        "wait until it ends, or {interrupt}; status, export and why work meanwhile"
+        "wait until it ends, or {interrupt}; status, export and why also work while it runs"
     ))
 }

@@ -114,7 +114,7 @@ pub struct Groups {
 
 /// A document that is unknown or the duplicate of another, and so cannot have duplicates itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("document {0} is no original, so it has no duplicates")]
+#[error("document {0} is not an original")]
 pub struct NotAnOriginal(u32);
 
 impl Groups {

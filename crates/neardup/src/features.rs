@@ -178,10 +178,10 @@ pub enum UnknownFeatures {
     #[error("unknown feature `{0}`: use `word:W` or `char:K` with W and K from 1 to {MAX_WIDTH}")]
     Unit(String),
     /// Unknown weights.
-    #[error("`{0}` names no weights: `none`, `tf`, `log-tf`, `tf-idf` and `plain-tf-idf` do")]
+    #[error("unknown weights `{0}`: use `none`, `tf`, `log-tf`, `tf-idf` or `plain-tf-idf`")]
     Weights(String),
     /// Neither `drop` nor `one`.
-    #[error("`{0}` decides no ties: `drop` and `one` do")]
+    #[error("unknown ties `{0}`: use `drop` or `one`")]
     Ties(String),
 }
 
@@ -339,7 +339,7 @@ mod tests {
         assert!(message("word:99999999999999999999").contains("between 1 and 64"));
         assert_eq!(
             message("word:1+idf"),
-            "`idf` names no weights: `none`, `tf`, `log-tf`, `tf-idf` and `plain-tf-idf` do"
+            "unknown weights `idf`: use `none`, `tf`, `log-tf`, `tf-idf` or `plain-tf-idf`"
         );
     }
 

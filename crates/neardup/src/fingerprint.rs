@@ -113,7 +113,7 @@ impl FingerprintBits {
 
 /// An invalid number of bits.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a fingerprint has 8 to 64 bits, got {0}")]
+#[error("a fingerprint must have 8 to 64 bits, got {0}")]
 pub struct InvalidBits(String);
 
 impl FromStr for FingerprintBits {
@@ -146,7 +146,7 @@ impl fmt::Display for Fingerprint {
 
 /// A string that is not a fingerprint.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no fingerprint: 16 hexadecimal digits are")]
+#[error("`{0}` is not a fingerprint: it must have 16 hexadecimal digits")]
 pub struct NotAFingerprint(String);
 
 impl FromStr for Fingerprint {
@@ -188,7 +188,7 @@ mod tests {
         let message = "beef".parse::<Fingerprint>().unwrap_err().to_string();
         assert_eq!(
             message,
-            "`beef` is no fingerprint: 16 hexadecimal digits are"
+            "`beef` is not a fingerprint: it must have 16 hexadecimal digits"
         );
         for wrong in ["7", "65", "", "-8", "0x10", "4294967304"] {
             let message = wrong.parse::<FingerprintBits>().unwrap_err().to_string();

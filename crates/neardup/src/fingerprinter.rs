@@ -208,10 +208,10 @@ fn plain_weight(times: u64, idf: u64) -> u32 {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidFingerprinter {
     /// Tf-idf weights without document frequencies.
-    #[error("tf-idf weighs by documents: frequencies are needed, learned or from a corpus file")]
+    #[error("tf-idf needs document frequencies, learned or from a file")]
     NoFrequencies,
     /// The frequencies and the fingerprints have different features.
-    #[error("these frequencies are of {counted}, but the features are {asked}")]
+    #[error("these frequencies count {counted}, but the features are {asked}")]
     OtherUnit {
         /// Features that were counted.
         counted: Unit,
@@ -219,9 +219,7 @@ pub enum InvalidFingerprinter {
         asked: Unit,
     },
     /// Frequencies that the weights do not use.
-    #[error(
-        "document frequencies are of use to `tf-idf` and `plain-tf-idf`, and the weights are `{0}`"
-    )]
+    #[error("document frequencies require the weights `tf-idf` or `plain-tf-idf`, got `{0}`")]
     NoUse(Weights),
 }
 
@@ -262,7 +260,7 @@ mod tests {
         );
         assert_eq!(
             refusal("word:2+tf-idf", Some(frequencies("word:1", &[]))).to_string(),
-            "these frequencies are of word:1, but the features are word:2"
+            "these frequencies count word:1, but the features are word:2"
         );
         assert_eq!(
             refusal("word:1+tf", Some(frequencies("word:1", &[]))),

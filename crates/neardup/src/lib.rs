@@ -44,7 +44,8 @@
 //!   text's words, in 68 bytes.
 //! - [`SignatureBuilder`] → [`PageSignature`] → [`SignatureIndex`], and [`TextIndex`], which owns
 //!   both: the verdict. Fingerprints and sketch bands propose candidates, sketches decide
-//!   (Henzinger 2006: either alone is wrong every other time).
+//!   (Henzinger 2006: either alone is wrong every other time). [`TextPair`]: each step of the
+//!   decision on two texts.
 //!
 //! Separate modules, in addition to the verdict:
 //!
@@ -65,7 +66,6 @@
 // From text to words.
 mod stop_words;
 mod text;
-mod word_shingles;
 mod words;
 
 // From words to a fingerprint (simhash).
@@ -101,6 +101,7 @@ mod recipe;
 mod signature;
 mod signature_index;
 mod text_index;
+mod text_pair;
 mod thresholds;
 
 // Shared parts.
@@ -116,7 +117,6 @@ pub use stop_words::StopWords;
 #[cfg(feature = "stop-words")]
 pub use stop_words::UnknownLanguage;
 pub use text::{MAX_TEXT, NormalText, word_ranges};
-pub use word_shingles::{readable_shingles, word_shingles};
 pub use words::HashedText;
 
 // From words to a fingerprint (simhash).
@@ -145,6 +145,7 @@ pub use signature::{
 };
 pub use signature_index::{MAX_PER_BAND, SignatureIndex};
 pub use text_index::{IndexText, OtherRecipe, TextIndex, dedup};
+pub use text_pair::TextPair;
 pub use thresholds::{InvalidThresholds, Likeness, Match, Thresholds};
 
 // Shared parts.

@@ -308,7 +308,7 @@ impl fmt::Display for Scheme {
 
 /// A number of minima outside 1 to [`MAX_MINIMA`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("a MinHash cannot have {0} minima: 1 to {MAX_MINIMA} are possible")]
+#[error("a MinHash must have 1 to {MAX_MINIMA} minima, got {0}")]
 pub struct InvalidMinHash(usize);
 
 /// Two values of different schemes, which cannot be compared.

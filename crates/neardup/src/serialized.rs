@@ -221,7 +221,7 @@ mod tests {
             let error = serde_json::from_str::<T>(json).unwrap_err().to_string();
             assert!(error.contains(rule), "{json}: {error}");
         }
-        refused::<Fingerprint>("\"feed\"", "16 hexadecimal digits are");
+        refused::<Fingerprint>("\"feed\"", "it must have 16 hexadecimal digits");
         refused::<Fingerprint>("65261", "expected a string");
         refused::<Features>("\"word:0\"", "between 1 and 64");
         refused::<Width>("65", "between 1 and 64");

@@ -50,13 +50,6 @@ impl Shingles {
         Self::from_hashes(unit.hashes(text, key))
     }
 
-    /// Returns the runs of `width` words with these hashes, in text order and with repetitions: for
-    /// words that were hashed elsewhere. The hashes must look random.
-    #[must_use]
-    pub fn of_hashed_words(words: &[u64], width: Width) -> Self {
-        Self::from_hashes(shingle_hashes(words, width).collect())
-    }
-
     /// Creates the set of shingles with these hashes, in any order, repeated or not: for shingles
     /// made elsewhere. The hashes must look random, because [`ModM`](crate::samples::ModM) and
     /// [`MinS`](crate::samples::MinS) use them for sampling.
@@ -285,16 +278,6 @@ mod tests {
             let shared = a.intersection(&b).count();
             prop_assert_eq!(one.resemblance(&two), ratio(shared, a.union(&b).count()));
             prop_assert_eq!(one.containment_in(&two), ratio(shared, a.len()));
-        }
-
-        #[test]
-        fn shingles_of_hashed_words_are_those_of_the_words(
-            text in "([a-cé]{1,3} ){0,40}",
-            width in 1_usize..6,
-        ) {
-            let words = NormalText::of(&text).hashes(HashKey::ZERO);
-            let hashed = Shingles::of_hashed_words(&words, Width::new(width).unwrap());
-            prop_assert_eq!(hashed, shingles(&text, width));
         }
 
         #[test]

@@ -299,12 +299,6 @@ impl SignatureIndex {
         self.places.is_empty()
     }
 
-    /// Returns the thresholds of the index.
-    #[must_use]
-    pub fn thresholds(&self) -> Thresholds {
-        self.thresholds
-    }
-
     /// Returns the approximate number of bytes held.
     #[must_use]
     pub fn memory(&self) -> usize {

@@ -35,17 +35,6 @@ pub(crate) fn simhash(hashes: &[u64], weights: Weights) -> Fingerprint {
 }
 
 impl Fingerprint {
-    /// Returns the simhash of features with these hashes, each given as often as it occurs: for
-    /// features from the caller's own tokenizer. A tie gives 0. Tf-idf is log-tf here, because
-    /// documents are unknown.
-    ///
-    /// Each bit of the hashes should be 0 or 1 with equal probability and independent of the
-    /// others.
-    #[must_use]
-    pub fn of_features(hashes: &[u64], weights: Weights) -> Self {
-        simhash(hashes, weights)
-    }
-
     /// Returns the simhash of features, each given once with its hash and its weight: for weights
     /// that this crate does not know. All sums are exact for fewer than 2³⁰ features. A tie gives
     /// 0, so the fingerprint without features is 0.

@@ -263,8 +263,8 @@ impl<Id: Clone + Eq + Hash> TextIndex<Id> {
 /// Signatures that cannot be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error(
-    "signatures of different features, shingles, stop words, frequencies, bits, least words or \
-     keys cannot be in one index: make all with one `SignatureBuilder`"
+    "signatures in one index must have the same features, shingles, stop words, frequencies, bits, \
+     least words and key: make all with one `SignatureBuilder`"
 )]
 pub struct OtherRecipe;
 

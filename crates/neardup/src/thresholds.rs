@@ -1,8 +1,5 @@
 //! Minimum resemblances that make one page a duplicate of another.
 
-use crate::signature::{PageSignature, TextSignature};
-use crate::sketch::Sketch;
-use crate::subject::Subject;
 use crate::tables::design::MAX_DISTANCE;
 
 /// Minimum resemblance of near duplicates by the number of words of the shorter text, unless a
@@ -12,39 +9,6 @@ use crate::tables::design::MAX_DISTANCE;
 /// (`docs/adr/0005`, `docs/adr/0010`). In the shortest texts every word counts: the descriptions of
 /// two instructions may differ in one operand.
 const LEAST_BY_LENGTH: [(u32, f64); 4] = [(350, 0.80), (100, 0.86), (50, 0.90), (0, 1.0)];
-
-/// Thresholds on the multiset of words, the second criterion of near duplicates. A changed date,
-/// name or number in a short text costs five shingles but only one word.
-#[derive(Clone, Copy, Debug)]
-struct WordThresholds {
-    /// Minimum number of words of the shorter text.
-    words: u32,
-    /// Minimum diversity of either text, in thousandths. Tables, code and lists are below it; each
-    /// of their words counts.
-    diversity: u32,
-    /// Minimum resemblance of the multisets of words.
-    of_words: f64,
-    /// Minimum resemblance of the shingles: the same words in another order are another text.
-    of_shingles: f64,
-}
-
-/// Thresholds for two pages with titles or headings. Pages of one site that share these (overloads
-/// of a function, editions of a manual) are closely related, and are duplicates only if their texts
-/// are long enough to decide.
-const BY_WORDS_WITH_TITLES: WordThresholds = WordThresholds {
-    words: 100,
-    diversity: 885,
-    of_words: 0.87,
-    of_shingles: 0.60,
-};
-
-/// Thresholds for texts without title and heading.
-const BY_WORDS_ALONE: WordThresholds = WordThresholds {
-    words: 15,
-    diversity: 850,
-    of_words: 0.85,
-    of_shingles: 0.55,
-};
 
 /// Reduction of the threshold for a page and the page that it declares canonical.
 ///
@@ -196,144 +160,6 @@ impl Thresholds {
             .max(LEAST_OF_CANONICAL)
             .min(least)
     }
-
-    /// Returns the likeness of two pages; `None` if they are not similar enough or have different
-    /// subjects. The fingerprints' distance is reported but does not decide: it is one of two ways
-    /// to find candidates.
-    #[must_use]
-    pub fn likeness(&self, one: &PageSignature, two: &PageSignature) -> Option<Likeness> {
-        self.likeness_for(one, two, CanonicalClaim::None)
-    }
-
-    /// Returns the likeness of `page` and the page that it declares canonical. A lower resemblance
-    /// is enough, but the declaration alone never is.
-    #[must_use]
-    pub fn likeness_to_canonical(
-        &self,
-        page: &PageSignature,
-        canonical: &PageSignature,
-    ) -> Option<Likeness> {
-        self.likeness_for(page, canonical, CanonicalClaim::Canonical)
-    }
-
-    /// Returns the likeness of two pages whose resemblance, 0 to 1, is known exactly.
-    #[must_use]
-    pub fn exact_likeness(
-        &self,
-        one: &PageSignature,
-        two: &PageSignature,
-        resemblance: f64,
-    ) -> Option<Likeness> {
-        self.likeness_by(one, two, CanonicalClaim::None, |_, _| resemblance)
-    }
-
-    fn likeness_for(
-        &self,
-        one: &PageSignature,
-        two: &PageSignature,
-        claim: CanonicalClaim,
-    ) -> Option<Likeness> {
-        self.likeness_by(one, two, claim, Sketch::resemblance)
-    }
-
-    fn likeness_by(
-        &self,
-        one: &PageSignature,
-        two: &PageSignature,
-        claim: CanonicalClaim,
-        resemblance: impl Fn(&Sketch, &Sketch) -> f64,
-    ) -> Option<Likeness> {
-        if one.payload == two.payload {
-            return Some(Likeness::SamePayload);
-        }
-        let (one, two) = (one.text.as_deref()?, two.text.as_deref()?);
-        if one.digest == two.digest {
-            return Some(Likeness::SameText);
-        }
-        let (sketch, other) = one.sketch.as_ref().zip(two.sketch.as_ref())?;
-        self.nearness_for(one, two, claim, || resemblance(sketch, other))
-    }
-
-    /// Returns the likeness of two texts with different digests; `sketch` belongs to `one`.
-    pub(crate) fn nearness(
-        &self,
-        one: &TextSignature,
-        sketch: &Sketch,
-        two: &TextSignature,
-    ) -> Option<Likeness> {
-        let other = two.sketch.as_ref()?;
-        self.nearness_for(one, two, CanonicalClaim::None, || sketch.resemblance(other))
-    }
-
-    fn nearness_for(
-        &self,
-        one: &TextSignature,
-        two: &TextSignature,
-        claim: CanonicalClaim,
-        resemblance: impl FnOnce() -> f64,
-    ) -> Option<Likeness> {
-        let distance = one.fingerprint.distance(two.fingerprint);
-        if self.rule == Rule::Distance {
-            return (distance <= self.distance).then(|| Likeness::Near {
-                distance,
-                resemblance: resemblance(),
-            });
-        }
-        let subjects = one.subject.as_ref().zip(two.subject.as_ref());
-        let differ = |(one, two): (&Subject, &Subject)| one.differs_from(two);
-        if one.main_content != two.main_content || subjects.is_some_and(differ) {
-            return None;
-        }
-        let resemblance = resemblance();
-        let words = one.words.min(two.words);
-        let is_enough = match claim {
-            CanonicalClaim::Canonical => resemblance >= self.least_resemblance_to_canonical(words),
-            CanonicalClaim::None => resemblance >= self.least_resemblance(words),
-        };
-        let is_near = match (self.resemblance(), claim, subjects) {
-            (Some(_), ..) => is_enough,
-            (None, CanonicalClaim::Canonical, _) | (None, CanonicalClaim::None, Some(_)) => {
-                is_enough || BY_WORDS_WITH_TITLES.holds(resemblance, one, two)
-            }
-            // A text that has grown by a fifth keeps most of its shingles; without a title, the
-            // words must agree, too.
-            (None, CanonicalClaim::None, None) => {
-                is_enough && of_words(one, two) >= BY_WORDS_ALONE.of_words
-                    || BY_WORDS_ALONE.holds(resemblance, one, two)
-            }
-        };
-        is_near.then_some(Likeness::Near {
-            distance,
-            resemblance,
-        })
-    }
-}
-
-/// An additional reason to treat two pages as duplicates.
-#[derive(Clone, Copy, Debug)]
-enum CanonicalClaim {
-    None,
-    /// One page declares the other as its canonical page.
-    Canonical,
-}
-
-impl WordThresholds {
-    /// Returns true if two texts whose shingles have the resemblance `of_shingles` are near
-    /// duplicates by their words.
-    fn holds(&self, of_shingles: f64, one: &TextSignature, two: &TextSignature) -> bool {
-        let diversity =
-            |text: &TextSignature| text.bag.as_ref().map_or(0, |bag| bag.diversity(text.words));
-        of_shingles >= self.of_shingles
-            && one.words.min(two.words) >= self.words
-            && of_words(one, two) >= self.of_words
-            && diversity(one).min(diversity(two)) >= self.diversity
-    }
-}
-
-/// Returns the resemblance of the multisets of words.
-fn of_words(one: &TextSignature, two: &TextSignature) -> f64 {
-    let bags = one.bag.as_ref().zip(two.bag.as_ref());
-    bags.map_or(0.0, |(one, two)| one.resemblance(two))
 }
 
 /// Invalid thresholds.
@@ -431,31 +257,6 @@ pub struct Match<Id = u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::Features;
-    use crate::key::HashKey;
-    use crate::signature::{PageText, SignatureBuilder};
-
-    #[test]
-    fn within_so_many_bits_alone_decides_whatever_the_resemblance_is() {
-        let within = |distance| Thresholds::within(distance).unwrap();
-        let builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
-        let words: Vec<String> = (0..300).map(|at| format!("word{at}")).collect();
-        let signature = |words: &[String]| {
-            let text = words.join(" ");
-            let payload = HashKey::ZERO.digest(text.as_bytes());
-            builder.signature(payload, Some(PageText::of(&text)))
-        };
-        let (one, two) = (signature(&words), signature(&words[..299]));
-        let Some(Likeness::Near { distance, .. }) = within(7).likeness(&one, &two) else {
-            panic!("near");
-        };
-        assert!((1..=7).contains(&distance));
-        assert_eq!(within(distance - 1).likeness(&one, &two), None);
-        let strict = Thresholds::new(7, 1.0).unwrap();
-        assert_eq!(strict.likeness(&one, &two), None);
-        assert_eq!(within(0).likeness(&one, &one), Some(Likeness::SamePayload));
-        assert!(Thresholds::within(8).is_err());
-    }
 
     #[test]
     fn thresholds_at_the_edge_are_accepted_and_beyond_it_refused() {
@@ -551,57 +352,6 @@ mod tests {
             (0.0, 0.0),
         ] {
             check(Thresholds::new(3, asked).unwrap(), 500, least);
-        }
-    }
-
-    #[test]
-    fn a_canonical_claim_is_believed_only_if_the_texts_are_nearly_similar_enough() {
-        let words = |numbers: std::ops::Range<u32>| -> String {
-            numbers.map(|number| format!("word{number} ")).collect()
-        };
-        let signature = |payload, text: &str, main_content| {
-            let text = PageText {
-                main_content,
-                ..PageText::of(text)
-            };
-            SignatureBuilder::new(Features::default(), HashKey::ZERO).signature(payload, Some(text))
-        };
-        let thresholds = Thresholds::default();
-        let page = signature(1, &words(0..400), None);
-        for (payload, with, as_canonical, as_any) in [
-            (1, words(900..1_300), true, true),
-            (2, words(0..400), true, true),
-            (2, words(15..415), true, true),
-            // About 335 of 457 shingles in common: .74.
-            (2, words(60..460), true, false),
-            // About 236 of 556: .42.
-            (2, words(160..560), false, false),
-            (2, words(900..1_300), false, false),
-        ] {
-            let other = signature(payload, &with, None);
-            let found = thresholds.likeness_to_canonical(&page, &other);
-            assert_eq!(found.is_some(), as_canonical, "{found:?}");
-            assert_eq!(
-                thresholds.likeness(&page, &other).is_some(),
-                as_any,
-                "{found:?}"
-            );
-            if as_any {
-                assert_eq!(thresholds.likeness(&page, &other), found);
-            }
-        }
-        // Short texts and different main contents are compared exactly only.
-        for (one, other) in [
-            (
-                signature(1, &words(0..14), None),
-                signature(2, &words(0..13), None),
-            ),
-            (
-                signature(1, &words(0..400), Some("tea")),
-                signature(2, &words(1..401), Some("coffee")),
-            ),
-        ] {
-            assert_eq!(thresholds.likeness_to_canonical(&one, &other), None);
         }
     }
 }

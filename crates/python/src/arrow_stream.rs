@@ -73,7 +73,7 @@ impl Iterator for Guarded {
                 next
             }
             Err(_panic) => Some(Err(ArrowError::ComputeError(
-                "a fault of neardup: please report it".to_owned(),
+                "a bug in neardup: please report it".to_owned(),
             ))),
         }
     }

@@ -30,7 +30,7 @@ impl Layout {
         let DataType::Struct(columns) = field.data_type() else {
             if let IdColumnName::Named(id) = id {
                 return Err(invalid(format!(
-                    "a column alone has no column {id}: pass a table"
+                    "a single column has no column {id}: pass a table"
                 )));
             }
             let text = Column::alone(field.name(), field.data_type());
@@ -45,7 +45,7 @@ impl Layout {
                 .map(|column| column.name().as_str())
                 .collect();
             invalid(format!(
-                "there is no column {name}: the table has {}",
+                "no column {name}: the table has {}",
                 names.join(", ")
             ))
         };

@@ -12,11 +12,11 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use corpus::PageArchive;
-use crawl::ReadingSettings;
 use pyo3::exceptions::PyFileNotFoundError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
-use store::embedded::EmbeddedStore;
+use reading::ReadingSettings;
+use store::EmbeddedStore;
 
 use self::hits::Hits;
 use self::rows::Contents;
@@ -45,7 +45,7 @@ impl Crawl {
         let state = directory.join("state");
         if !EmbeddedStore::exists(&state) {
             return Err(PyFileNotFoundError::new_err(format!(
-                "there is no crawl in {}: name the directory that crawler --out names",
+                "no crawl in {}: give the directory that was given to crawler --out",
                 directory.display()
             )));
         }
@@ -155,8 +155,8 @@ impl Crawl {
         Bound::new(py, PyClassInitializer::from(ArrowData).add_subclass(table))
     }
 
-    /// Returns the archive, with the rules that its pages were read with. A crawl without a file of
-    /// settings was made by `crawler rebuild`, with the defaults.
+    /// Returns the archive, with the rules that its pages were read with. A crawl without a
+    /// settings file was made by `crawler rebuild`, with the defaults.
     fn archive(&self) -> PyResult<PageArchive> {
         let path = self.directory.join("crawler.toml");
         let in_file = |error: &dyn std::fmt::Display| {
@@ -172,7 +172,7 @@ impl Crawl {
         };
         Ok(PageArchive {
             directory: self.directory.join("archive"),
-            policy: settings.policy().map_err(|error| in_file(&error))?,
+            rules: settings.rules().map_err(|error| in_file(&error))?,
         })
     }
 }

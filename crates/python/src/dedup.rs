@@ -116,8 +116,8 @@ pub(crate) fn dedup(
 ) -> PyResult<Py<Findings>> {
     refuse_foreign(other)?;
     let kind = match (pairs, clusters, chained) {
-        (true, true, _) => return Err(invalid("pairs and clusters exclude each other")),
-        (_, false, true) => return Err(invalid("chained is for clusters=True only")),
+        (true, true, _) => return Err(invalid("pairs and clusters cannot be combined")),
+        (_, false, true) => return Err(invalid("chained requires clusters=True")),
         (true, false, false) => FindingKind::Pairs,
         (false, true, chained) => FindingKind::Clusters { chained },
         (false, false, false) => FindingKind::Duplicates,
@@ -146,7 +146,7 @@ pub(crate) fn dedup(
     options.memory = memory.unwrap_or(options.memory);
     if save_index.is_some() && kind != FindingKind::Duplicates {
         return Err(invalid(
-            "save_index takes neither pairs nor clusters: leave one out",
+            "save_index cannot be combined with pairs or clusters",
         ));
     }
     options.originals = save_index.is_some();

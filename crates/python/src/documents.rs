@@ -216,7 +216,8 @@ impl DocumentSource {
         let kind = if let Some(paths) = files::paths(documents)? {
             if matches!(id, IdColumnName::Numbers) {
                 let reason =
-                    "id=False numbers documents, and those of files are found by their ids";
+                    "id=False numbers documents, but documents in files are identified by their \
+                     ids";
                 return Err(invalid(reason));
             }
             let mut options = InputOptions::new(usual_temp_dir());
@@ -234,8 +235,8 @@ impl DocumentSource {
         } else {
             if documents.is_instance_of::<PyString>() {
                 return Err(PyTypeError::new_err(
-                    "documents must be an iterable of them, got one str, and no file is called \
-                     so: put a text into a list",
+                    "documents must be an iterable, got one str that is not the name of a file: \
+                     put a text into a list",
                 ));
             }
             refuse_text(documents, "documents")?;
@@ -306,8 +307,8 @@ fn refuse_mapping(documents: &Bound<'_, PyAny>) -> PyResult<()> {
         .and_then(|key| key.repr())
         .map(|key| key.to_string());
     Err(PyTypeError::new_err(format!(
-        "documents must be an iterable of them, got one {} with the keys {keys}: put it into a \
-         list, or name one of its splits ([{}])",
+        "documents must be an iterable, got one {} with the keys {keys}: put it into a list, or \
+         choose one of its splits ([{}])",
         documents.get_type().name()?,
         first.unwrap_or_default()
     )))

@@ -24,12 +24,12 @@ pub(crate) fn of_batch(error: &BatchError) -> PyErr {
     match error {
         BatchError::Cancelled => PyKeyboardInterrupt::new_err(()),
         BatchError::Scratch { .. } => PyOSError::new_err(format!(
-            "{}; temp_dir names another directory, memory a larger budget",
+            "{}; choose another temp_dir or a larger memory",
             with_causes(error)
         )),
         BatchError::RepeatedId { .. } => invalid(format!(
-            "{error}: findings cannot tell them apart; id=False numbers documents, and keep() \
-             needs no ids"
+            "{error}: findings cannot distinguish them; number documents with id=False, or use \
+             keep(), which needs no ids"
         )),
         BatchError::Read { .. } | BatchError::Write { .. } => system(error),
         BatchError::TooMany => PyMemoryError::new_err(error.to_string()),

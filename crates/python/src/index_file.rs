@@ -3,8 +3,7 @@
 //!
 //! Invariant: a file has its name only if it is complete; until then it is `NAME.part`.
 
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use batch::BatchError;
 use batch::DocumentId;
@@ -12,6 +11,7 @@ use batch::dedup::Document;
 use batch::signature_file::{
     Extent, SignatureFile, SignatureHeader, SignatureReader, SignatureWriter,
 };
+use disk::{OutputFile, draft_of};
 use neardup::{BandDesign, BandedSignature, Recipe};
 
 /// Returns the header of an index of signatures, with or without shingles.
@@ -36,10 +36,7 @@ pub(crate) fn open(path: &Path, wanted: &SignatureHeader) -> Result<SignatureRea
 
 /// An index that is being written. If it is dropped before it is finished, no partial file remains.
 pub(crate) struct Draft {
-    path: PathBuf,
-    draft: PathBuf,
-    /// `None` once it is finished.
-    writer: Option<SignatureWriter>,
+    writer: SignatureWriter<OutputFile>,
     count: u64,
 }
 
@@ -47,23 +44,15 @@ impl Draft {
     /// Begins an index that will have this name.
     ///
     /// # Errors
-    /// [`BatchError::Write`] if the system refuses.
+    /// [`BatchError::Write`] if the system refuses, or another process writes the index.
     pub(crate) fn begin(path: &Path, header: &SignatureHeader) -> Result<Self, BatchError> {
-        let mut draft = path.as_os_str().to_owned();
-        draft.push(".part");
-        let draft = PathBuf::from(draft);
-        if draft.is_symlink() {
-            // The file behind the link is not ours to write.
-            let removed = std::fs::remove_file(&draft);
-            removed.map_err(|source| BatchError::Write {
-                path: draft.clone(),
-                source,
-            })?;
-        }
+        let draft = draft_of(path);
+        let out = OutputFile::begin(path).map_err(|source| BatchError::Write {
+            path: draft.clone(),
+            source,
+        })?;
         Ok(Self {
-            path: path.to_owned(),
-            writer: Some(SignatureWriter::create(&draft, header)?),
-            draft,
+            writer: SignatureWriter::begin(out, draft, header)?,
             count: 0,
         })
     }
@@ -77,10 +66,8 @@ impl Draft {
         id: DocumentId,
         signature: BandedSignature,
     ) -> Result<(), BatchError> {
-        if let Some(writer) = &mut self.writer {
-            writer.push(self.count, &Document { id, signature })?;
-            self.count += 1;
-        }
+        self.writer.push(self.count, &Document { id, signature })?;
+        self.count += 1;
         Ok(())
     }
 
@@ -88,38 +75,12 @@ impl Draft {
     ///
     /// # Errors
     /// [`BatchError::Write`] if the system refuses.
-    pub(crate) fn finish(mut self) -> Result<(), BatchError> {
-        if let Some(writer) = self.writer.take() {
-            let named = writer.finish(self.count).and_then(|file| self.name(&file));
-            if named.is_err() {
-                self.remove();
-            }
-            return named;
-        }
-        Ok(())
-    }
-
-    /// Gives the complete file its name, once it is on the disk.
-    fn name(&self, file: &File) -> Result<(), BatchError> {
-        let synced = file.sync_all();
-        let named = synced.and_then(|()| std::fs::rename(&self.draft, &self.path));
-        named.map_err(|source| BatchError::Write {
-            path: self.path.clone(),
+    pub(crate) fn finish(self) -> Result<(), BatchError> {
+        let mut out = self.writer.finish(self.count)?;
+        let completed = out.complete();
+        completed.map_err(|source| BatchError::Write {
+            path: out.path().to_owned(),
             source,
         })
-    }
-
-    fn remove(&self) {
-        // A missing draft need not be removed; any other error is the system's, and appears when
-        // the file is written again.
-        drop(std::fs::remove_file(&self.draft));
-    }
-}
-
-impl Drop for Draft {
-    fn drop(&mut self) {
-        if self.writer.take().is_some() {
-            self.remove();
-        }
     }
 }

@@ -118,7 +118,7 @@ impl MinHashLsh {
     fn insert(&mut self, key: &Bound<'_, PyAny>, minhash: &MinHash) -> PyResult<()> {
         self.check(minhash)?;
         if self.places.bind(key.py()).contains(key)? {
-            return Err(invalid(format!("the key {} is in the index", key.repr()?)));
+            return Err(invalid(format!("the key {} is already in the index", key.repr()?)));
         }
         if self.sample.is_none() {
             self.sample = Some(minhash.clone());
@@ -259,7 +259,7 @@ impl MinHashLsh {
     /// Adds a key that is not in the index.
     fn push(&mut self, key: &Bound<'_, PyAny>, bands: Box<[u64]>) -> PyResult<()> {
         let place = u32::try_from(self.entries.len())
-            .map_err(|_many| invalid("an index takes 2**32 sets, and has taken as many"))?;
+            .map_err(|_many| invalid("an index can contain at most 2**32 sets, and is full"))?;
         self.places.bind(key.py()).set_item(key, place)?;
         for band in &bands {
             self.buckets
@@ -279,7 +279,7 @@ impl MinHashLsh {
         let got = minhash.minhash.minima().len();
         if got != self.num_perm {
             return Err(invalid(format!(
-                "the index takes MinHashes of {} minima, got one of {got}",
+                "the index requires MinHashes of {} minima, got {got}",
                 self.num_perm
             )));
         }
@@ -386,7 +386,7 @@ fn fitting(threshold: f64, asked: f64, num_perm: usize) -> PyResult<(usize, usiz
         return Ok((bands.unwrap_or(most), rows));
     }
     Err(invalid(format!(
-        "{num_perm} minima do not find sets of resemblance {threshold} with probability {asked}: \
+        "{num_perm} minima cannot find sets of resemblance {threshold} with probability {asked}: \
          raise num_perm or threshold, or lower recall"
     )))
 }

@@ -30,7 +30,7 @@ pub(crate) const DEFAULT_DISTANCE: u32 = 3;
 const FOREIGN: [(&[&str], &str); 8] = [
     (
         &["threshold", "jaccard_threshold", "similarity_threshold"],
-        "the least resemblance is called resemblance",
+        "use resemblance for the minimum resemblance",
     ),
     (
         &[
@@ -41,11 +41,11 @@ const FOREIGN: [(&[&str], &str); 8] = [
             "shingle_size",
             "k",
         ],
-        "runs of five words are features=\"word:5\", of nine characters \"char:9\"",
+        "use features=\"word:5\" for shingles of five words, \"char:9\" of nine characters",
     ),
     (
         &["column", "text_column", "text_key", "text_field", "field"],
-        "the column or key of the texts is called text",
+        "use text for the column or key of the texts",
     ),
     (
         &[
@@ -55,23 +55,23 @@ const FOREIGN: [(&[&str], &str); 8] = [
             "idx_column",
             "index_column",
         ],
-        "the column or key of the ids is called id",
+        "use id for the column or key of the ids",
     ),
     (
         &["num_perm", "bands", "rows", "b", "r", "params"],
-        "bands are chosen so that pairs are found with the probability recall",
+        "bands are computed from recall",
     ),
     (
         &["num_workers", "num_proc", "n_jobs", "workers"],
-        "the number of threads is called threads",
+        "use threads for the number of threads",
     ),
     (
         &["bit_diff", "hamming", "hamming_distance", "f"],
-        "the number of bits is called distance",
+        "use distance for the number of bits",
     ),
     (
         &["seed", "hash_func", "hashfunc"],
-        "hashes are fixed, so that indexes of different runs fit together",
+        "hashes are fixed, so that indexes of different runs are compatible",
     ),
 ];
 
@@ -197,7 +197,7 @@ impl VerdictSettings {
     pub(crate) fn criterion(&self) -> PyResult<Thresholds> {
         if !self.verify && self.resemblance.is_some() {
             return Err(invalid(
-                "verify=False compares fingerprints alone: leave resemblance out, or verify=False",
+                "verify=False compares only fingerprints: omit resemblance or verify=False",
             ));
         }
         let distance = self.distance.unwrap_or(DEFAULT_DISTANCE);
@@ -216,8 +216,7 @@ impl VerdictSettings {
         let is_asked = self.asked_resemblance().is_some() && self.verify;
         match self.exact {
             Some(true) if !is_asked => Err(invalid(
-                "exact=True needs a resemblance that decides: give resemblance or features, and \
-                 leave out verify=False",
+                "exact=True requires resemblance or features, without verify=False",
             )),
             Some(false) => Ok(Verification::Sketches),
             _ if is_asked => Ok(Verification::Shingles),

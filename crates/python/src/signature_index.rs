@@ -314,7 +314,7 @@ impl SignatureIndex {
 
     fn __reduce__(&self) -> PyResult<()> {
         Err(PyTypeError::new_err(
-            "a SignatureIndex is not pickled: save() writes it to a file, and load() reads it",
+            "a SignatureIndex cannot be pickled: use save() and load()",
         ))
     }
 
@@ -377,8 +377,7 @@ impl Held {
             let id = match Id::from(&id) {
                 Id::Text(id) if numbers => {
                     return Err(invalid(format!(
-                        "numbers=True needs whole numbers of 64 bits as ids, and the file has \
-                         {id:?}"
+                        "numbers=True requires 64-bit integers as ids, but the file contains {id:?}"
                     )));
                 }
                 id => id,

@@ -127,14 +127,14 @@ impl Simhash {
             || matches!(other.origin, Origin::Value);
         if self.bits != other.bits {
             return Err(invalid(format!(
-                "fingerprints of {} and {} bits have no distance",
+                "fingerprints of {} and {} bits cannot be compared",
                 self.bits.get(),
                 other.bits.get()
             )));
         }
         if !origins_agree {
             return Err(invalid(format!(
-                "fingerprints of different features have no distance: {} and {}",
+                "fingerprints of different features cannot be compared: {} and {}",
                 self.origin.describe(),
                 other.origin.describe()
             )));

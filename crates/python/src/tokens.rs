@@ -72,7 +72,7 @@ pub(crate) fn one_text<'a, 'py>(text: &'a Bound<'py, PyAny>) -> PyResult<&'a Bou
 /// Returns the error for a string that is not Unicode text.
 pub(crate) fn surrogate(what: &str, number: usize) -> PyErr {
     PyValueError::new_err(format!(
-        "{what} {number} has a lone surrogate, so it is no Unicode text: decode it with \
+        "{what} {number} contains a lone surrogate, so it is not Unicode text: decode it with \
          errors=\"replace\""
     ))
 }
@@ -130,7 +130,7 @@ pub(crate) fn weighted(tokens: &Bound<'_, PyAny>) -> PyResult<Vec<(u64, u32)>> {
 pub(crate) fn refuse_text(object: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
     if object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>() {
         return Err(PyTypeError::new_err(format!(
-            "{what} must be an iterable of them, got one {}: put it into a list",
+            "{what} must be an iterable, got one {}: put it into a list",
             object.get_type().name()?
         )));
     }

@@ -51,7 +51,7 @@ class Crawls(unittest.TestCase):
     def test_a_directory_without_a_crawl_is_refused(self):
         with tempfile.TemporaryDirectory() as directory:
             for path in [directory, pathlib.Path(directory, "none")]:
-                with self.assertRaisesRegex(FileNotFoundError, "there is no crawl in"):
+                with self.assertRaisesRegex(FileNotFoundError, "no crawl in"):
                     Crawl(path)
 
 

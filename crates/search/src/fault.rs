@@ -15,7 +15,7 @@ use tantivy::directory::error::{LockError, OpenDirectoryError, OpenReadError, Op
 #[derive(Debug, thiserror::Error)]
 pub enum IndexFault {
     /// The index does not exist.
-    #[error("{} holds no search index", directory.display())]
+    #[error("{} does not contain a search index", directory.display())]
     Missing {
         /// Directory of the index.
         directory: PathBuf,

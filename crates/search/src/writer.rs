@@ -121,7 +121,7 @@ impl Writer {
             let (theirs, ours) = (&covered.rules, &options.rules);
             return Err(IndexFault::Damaged {
                 directory: options.directory.clone(),
-                reason: format!("it was made with other rules: {theirs}, not {ours}"),
+                reason: format!("it was made with different rules: {theirs}, not {ours}"),
             });
         }
         writing(&options.directory, || {
@@ -159,12 +159,6 @@ impl Writer {
     #[must_use]
     pub fn covered(&self) -> Option<&ArchiveEnd> {
         self.covered.end.as_ref()
-    }
-
-    /// Returns the directory of the index.
-    #[must_use]
-    pub fn directory(&self) -> &Path {
-        &self.directory
     }
 
     /// Adds a page.
@@ -317,7 +311,7 @@ pub(crate) fn open(directory: &Path) -> Result<(Fields, Index, CommitPayload), I
         }
         let covered = CommitPayload::read(&payload).filter(|_| index.schema() == schema);
         let Some(covered) = covered else {
-            let reason = format!("it has other fields, or its commit says {payload:?}");
+            let reason = format!("it has different fields, or its commit contains {payload:?}");
             return Err(TantivyError::SchemaError(reason));
         };
         Ok(Ok((fields, index, covered)))

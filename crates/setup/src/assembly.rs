@@ -21,11 +21,11 @@ use crawl::{
 };
 use disk::{Disk, ReservedDisk, SystemDisk};
 use fetch::{Fetch, FetchOptions, HttpFetch, MemoryBudget, Pacer, RobotsCache, Secrets, Stalls};
+use journal::{DiscoveredUrl, StoreFault, VisitRecord};
 use messages::{CommandError, fault, in_use, remedy_of};
 use shared_store::{Session, SharedOptions, SharedStore};
 use sinks::Sink;
-use store::embedded::{EarlierCrawls, EmbeddedStore, StoreOptions};
-use store::{DiscoveredUrl, Frontier, LikenessRules, NearDupIndex, StoreFault, VisitRecord};
+use store::{EarlierCrawls, EmbeddedStore, Frontier, LikenessRules, NearDupIndex, StoreOptions};
 use tokio::sync::Semaphore;
 use web::{CanonicalForm, Clock, GroupBy, PageUrl, Scope, UrlKey};
 

@@ -20,8 +20,8 @@ use crawl::control_file::{self, CONTROL, ControlRecord, MAX_BYTES};
 use crawl::{CrawlContext, Orders, RuntimeOverrides};
 use disk::SystemDisk;
 use fetch::PacingRules;
+use journal::StoreFault;
 use messages::{CommandError, fault, usage};
-use store::StoreFault;
 use tokio::time::MissedTickBehavior;
 
 use self::orders::OrderedStore;
@@ -80,7 +80,7 @@ enum FileState {
 impl FileState {
     fn of(path: &Path) -> Self {
         if std::fs::metadata(path).is_ok_and(|file| file.len() > MAX_BYTES) {
-            return Self::Unreadable(format!("it has more than {MAX_BYTES} bytes"));
+            return Self::Unreadable(format!("it exceeds {MAX_BYTES} bytes"));
         }
         match std::fs::read_to_string(path) {
             Ok(text) => Self::Text(text),
@@ -130,7 +130,7 @@ impl ControlWatch {
         let path = directory.join(CONTROL);
         let found = FileState::of(&path);
         found.overrides().map_err(|what| {
-            let remedy = "correct or remove it; config/control.toml documents its keys";
+            let remedy = "correct or remove it; its keys are documented in config/control.toml";
             usage(format!("{}: {what}", path.display())).with_remedy(remedy)
         })?;
         Ok(Self {
@@ -177,7 +177,7 @@ impl ControlWatch {
                 tracing::error!(
                     target: LOG_TARGET,
                     %error,
-                    "the orders of {CONTROL} cannot be carried out"
+                    "cannot apply the one-time actions of {CONTROL}"
                 );
             }
         }
@@ -221,7 +221,8 @@ impl ControlWatch {
                 self.refused = true;
                 tracing::warn!(
                     target: LOG_TARGET,
-                    "{CONTROL} is not obeyed, and what was in force stays so: {wrong}"
+                    "{CONTROL} is invalid and was not applied; the previous settings stay in effect: \
+                     {wrong}"
                 );
             }
         }
@@ -236,7 +237,7 @@ impl ControlWatch {
         self.keep(context, BTreeSet::new());
         if is_new {
             // Logged after the change, so that readers of the line can rely on it.
-            tracing::warn!(target: LOG_TARGET, "{CONTROL} is obeyed: {described}");
+            tracing::warn!(target: LOG_TARGET, "{CONTROL} applied: {described}");
         }
     }
 
@@ -260,7 +261,7 @@ impl ControlWatch {
             tracing::warn!(
                 target: LOG_TARGET,
                 %error,
-                "what {CONTROL} has changed cannot be kept for other commands"
+                "cannot record the changes of {CONTROL} for other commands"
             );
         }
     }

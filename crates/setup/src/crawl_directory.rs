@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use journal::StoreFault;
 use messages::{CommandError, fault, pasted, printable, say, usage};
 use shared_store::NodeMark;
 use sinks::Settled;
 use sinks::warc::{Packing, SettledNote, name_of};
-use store::StoreFault;
-use store::embedded::EmbeddedStore;
+use store::EmbeddedStore;
 use web::Timestamp;
 
 /// Returns the path of the crawl's state.
@@ -25,9 +25,9 @@ pub fn node_mark(directory: &Path) -> Result<Option<NodeMark>, CommandError> {
     NodeMark::read(&state(directory)).map_err(|error| {
         let shown = directory.display();
         usage(format!(
-            "{shown} belongs to a node of a shared crawl; its mark cannot be read: {error}"
+            "{shown} belongs to a node of a shared crawl, but its node file is unreadable: {error}"
         ))
-        .with_remedy("choose another --out; the archive in it is as it was")
+        .with_remedy("choose another --out; its archive is unchanged")
     })
 }
 
@@ -75,7 +75,7 @@ pub fn warn_of_unread(directory: &Path, reads_arc: bool) -> std::io::Result<bool
     for (path, reason) in &unread {
         let path = path.display().to_string();
         say(&format!(
-            "warning: {} is not read: {reason}",
+            "warning: {} is skipped: {reason}",
             printable(&path)
         ));
     }
@@ -98,14 +98,12 @@ fn unread_reason(path: &Path) -> Option<&'static str> {
         extensions.any(|extension| wanted.contains(&extension))
     };
     match () {
-        () if has(&["arc"]) => {
-            Some("it is an ARC file; `warcio recompress` makes a WARC file of it")
-        }
+        () if has(&["arc"]) => Some("it is an ARC file; convert it with `warcio recompress`"),
         () if has(&["wacz"]) => {
-            Some("it is a package; unzip it, and take the files in its archive/")
+            Some("it is a WACZ package; unzip it, and use the files in its archive/")
         }
         () if has(&["wet", "wat"]) => {
-            Some("it has texts or notes about pages, and not the pages; `crawler extract` reads it")
+            Some("it contains only texts or notes about pages; `crawler extract` reads it")
         }
         () if extensions.any(|extension| extension == "warc") => {
             Some("the names of archives end in .warc.gz, .warc.zst or .warc; rename it")
@@ -143,7 +141,7 @@ pub fn quarantine_path(path: &Path, what: &str, now: Timestamp) -> PathBuf {
 /// Returns the remedy for a damaged journal.
 pub fn rebuild(directory: &Path) -> String {
     format!(
-        "`crawler rebuild {}` makes it again, from what is left of it and from the archive",
+        "rebuild it from its remaining part and the archive with `crawler rebuild {}`",
         pasted(directory)
     )
 }
@@ -152,9 +150,9 @@ pub fn rebuild(directory: &Path) -> String {
 pub(crate) fn rebuild_from_archive(directory: &Path) -> String {
     let directory = pasted(directory);
     format!(
-        "nothing was changed; put back the journal that belongs to this archive, or `crawler \
-         rebuild {directory}` makes it again from what is left of it and from the archive, and \
-         `crawler rebuild {directory} --from-archive` from the archive alone"
+        "nothing was changed; restore the journal that belongs to this archive, or rebuild it with \
+         `crawler rebuild {directory}` (from its remaining part and the archive) or `crawler \
+         rebuild {directory} --from-archive` (only from the archive)"
     )
 }
 
@@ -165,7 +163,7 @@ pub fn missing_journal(directory: &Path) -> Result<u64, CommandError> {
     let SettledNote::Settled(settled) = noted else {
         return Ok(0);
     };
-    let length = EmbeddedStore::journal_length(&state(directory)).map_err(|error| fault(&error))?;
+    let length = journal::length(&state(directory)).map_err(|error| fault(&error))?;
     Ok(settled.journal.saturating_sub(length))
 }
 
@@ -180,7 +178,7 @@ pub fn refuse_a_short_journal(directory: &Path) -> Result<(), CommandError> {
         return Ok(());
     }
     let error = StoreFault::Damaged {
-        offset: EmbeddedStore::journal_length(&state).map_err(|error| fault(&error))?,
+        offset: journal::length(&state).map_err(|error| fault(&error))?,
         path: state.join("journal"),
         what: format!("the journal ends before the archive: {missing} bytes of it are missing"),
     };
@@ -201,8 +199,8 @@ pub fn refuse_node(directory: &Path) -> Result<(), CommandError> {
     let (shown, node) = (directory.display(), mark.node);
     let what = format!("{shown} is the directory of node {node} of a shared crawl");
     Err(usage(what).with_remedy(format!(
-        "name the store of the crawl in its place (--store URL); `crawler verify {} --store URL` \
-         checks this directory, and its files in archive/ can be named one by one",
+        "give the store of the crawl instead (--store URL); check this directory with `crawler \
+         verify {} --store URL`; the files in its archive/ can be given one by one",
         pasted(directory)
     )))
 }
@@ -214,10 +212,10 @@ pub fn any_state_of(directory: &Path) -> Result<PathBuf, CommandError> {
         return Ok(state);
     }
     let what = match directory.exists() {
-        true => "holds no crawl",
+        true => "does not contain a crawl",
         false => "does not exist",
     };
-    let remedy = "name the directory that was given to --out (crawl/ by default)";
+    let remedy = "give the directory that was given to --out (crawl/ by default)";
     Err(usage(format!("{} {what}", directory.display())).with_remedy(remedy))
 }
 

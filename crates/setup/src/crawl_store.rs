@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crawl::control_file::CONTROL;
 use disk::SystemDisk;
+use journal::StoreFault;
 use messages::{CommandError, fault};
-use store::embedded::{EarlierCrawls, EmbeddedStore};
-use store::{Frontier, StoreFault};
+use store::{EarlierCrawls, EmbeddedStore, Frontier};
 use tokio::runtime::Runtime;
 use web::{CanonicalForm, Clock, Scope};
 
@@ -53,7 +53,7 @@ pub fn order<T>(
     let options = assembly::store_options(&settings, earlier, &machine::clock(), &disk)?;
     let store = EmbeddedStore::open(&state, &options).map_err(|error| match error {
         StoreFault::InUse { .. } => CommandError::of_usage(&error).with_remedy(format!(
-            "the running crawl obeys within seconds if you write `{line}` into {}",
+            "to change the running crawl, write `{line}` into {}; it takes effect within seconds",
             directory.join(CONTROL).display()
         )),
         error => error.into(),

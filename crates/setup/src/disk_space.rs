@@ -50,7 +50,7 @@ fn reserve(disk: &Arc<dyn Disk>, state: &Path, low_water: u64) -> io::Result<Opt
     if limited {
         tracing::info!(
             target: LOG_TARGET,
-            "files may not grow as large as the reserve: the crawl does without"
+            "the file size limit is below the reserve: the crawl runs without a reserve"
         );
     }
     Ok((!limited).then(|| Arc::new(reserve)))
@@ -100,8 +100,8 @@ impl<'s> DiskFullRetry<'s> {
             error.warn();
             let out = printable(&self.settings.out.display().to_string());
             say(&format!(
-                "the disk is full where {out} is: make room, and the crawl starts by itself (it \
-                 waits {patience:?})"
+                "the disk of {out} is full: free some space, and the crawl starts automatically \
+                 (it waits {patience:?})"
             ));
         }
         let began = *self.waited.get_or_insert_with(Instant::now);
@@ -154,9 +154,9 @@ mod tests {
         };
         // ENOSPC, EROFS, EIO, EACCES
         for (number, code, words) in [
-            (28, "code: 1", "make room"),
-            (30, "code: 1", "mounted for writing"),
-            (5, "code: 1", "mend the disk"),
+            (28, "code: 1", "free some space"),
+            (30, "code: 1", "for writing"),
+            (5, "code: 1", "repair the disk"),
             (13, "code: 2", "monday/crawl.log"),
         ] {
             let error = shown(number);

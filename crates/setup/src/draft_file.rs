@@ -27,7 +27,9 @@ impl DraftFile {
             _ => path.to_owned(),
         };
         if path.exists() && !path.is_file() {
-            return Err(io::Error::other("it is not a file; - is standard output"));
+            return Err(io::Error::other(
+                "it is not a file; use - for standard output",
+            ));
         }
         let (file, draft) = DraftPath::begin(&draft_of(&path), create_draft)?;
         Ok(Self { file, path, draft })

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crawl::EarlierArchives;
+use journal::StoreFault;
 use messages::{CommandError, usage};
 use sinks::warc::locate;
-use store::StoreFault;
-use store::embedded::EarlierCrawls;
+use store::EarlierCrawls;
 
 use crate::crawl_directory;
 use crate::settings::Settings;
@@ -50,8 +50,8 @@ fn add(
     let absolute = directory.canonicalize();
     let absolute = absolute.map_err(|error| usage(format!("cannot read {shown}: {error}")))?;
     if settings.out.canonicalize().is_ok_and(|out| out == absolute) {
-        let error = usage(format!("{option} {shown} is this crawl itself"));
-        return Err(error.with_remedy("write to another directory with --out"));
+        let error = usage(format!("{option} {shown} is the same crawl"));
+        return Err(error.with_remedy("choose another directory with --out"));
     }
     if found.contains(&absolute) || path.contains(&absolute) {
         return Ok(());
@@ -60,8 +60,8 @@ fn add(
     if theirs.main_content != settings.main_content {
         let (theirs, ours) = (theirs.main_content.as_str(), settings.main_content.as_str());
         let error = usage(format!(
-            "{shown} was crawled with --main-content {theirs}, this crawl with {ours}: their pages \
-             cannot be compared"
+            "{shown} was crawled with --main-content {theirs}, but this crawl with {ours}: their \
+             pages cannot be compared"
         ));
         return Err(error.with_remedy(format!("--main-content {theirs}")));
     }
@@ -97,8 +97,8 @@ pub fn archives(
                 let path = path.display();
                 let error = usage(format!("--since {shown}: cannot read {path}: {error}"));
                 return Err(error.with_remedy(format!(
-                    "put the file back, or use --against {shown}, which needs no archive and \
-                     fetches every page in full"
+                    "restore the file, or use --against {shown}, which works without the archive \
+                     and fetches every page in full"
                 )));
             }
         }
@@ -126,8 +126,8 @@ pub fn load(settings: &Settings) -> Result<Option<EarlierCrawls>, CommandError> 
                 "crawls can be compared if they have the same key, version and --features"
             }
             _ => {
-                "--against and --since take the directory of a crawl; `crawler verify DIR` \
-                  checks it"
+                "--against and --since require the directory of a crawl; check it with `crawler \
+                 verify DIR`"
             }
         };
         CommandError::of_usage(&error).with_remedy(remedy)

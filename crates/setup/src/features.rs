@@ -136,10 +136,10 @@ impl FeatureSettings {
         }
         if self.features.weights == Weights::PlainTfIdf {
             // In the first pages, every word would have weight 0.
-            let error = usage("plain-tf-idf needs the documents before the first page");
-            return Err(error.with_remedy(
-                "name their word counts with --frequencies, or take tf-idf, which learns",
-            ));
+            let error = usage("plain-tf-idf needs document counts before the first page");
+            return Err(
+                error.with_remedy("give --frequencies, or use tf-idf, which learns the counts")
+            );
         }
         let known = self.known_to(state)?;
         AdaptiveSignatures::learning(self.features, self.stop_words, key, known)

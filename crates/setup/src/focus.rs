@@ -13,12 +13,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use corpus::ArchivedPage;
-use crawl::{Focus, LearnedWords, TopicOfSeeds, page_text};
+use crawl::{Focus, LearnedWords, TopicOfSeeds};
 use disk::{Disk, SystemDisk};
 use messages::{CommandError, fault, printable, say, usage};
 use neardup::HashKey;
+use reading::page_text;
 use serde::{Deserialize, Serialize};
-use store::embedded::{self, EmbeddedStore};
+use store::EmbeddedStore;
 use topic::{GrowingTopic, Relevance, Topic};
 use web::{Media, PageUrl};
 
@@ -34,8 +35,8 @@ const SEEDS: &str = "topic-seeds.json";
 const WORDS: &str = "topic-words.json";
 
 /// Warning for a crawl that is rebuilt without its topic.
-const WITHOUT_TOPIC: &str = "warning: without its topic, the links of archived pages go first, in \
-                             the order in which they were found";
+const WITHOUT_TOPIC: &str = "warning: without its topic, links are followed in the order in which \
+    they were found";
 
 /// The topic that a crawl began with. A topic of the seeds is made from the seeds read so far.
 #[derive(Debug)]
@@ -306,7 +307,7 @@ fn catch_up(
     }
     let mut to_come: HashSet<_> = seeds.iter().map(PageUrl::key).collect();
     let pages = ArchivedPages::of(settings);
-    for row in embedded::rows(&crawl_directory::state(&settings.out))? {
+    for row in journal::rows(&crawl_directory::state(&settings.out))? {
         let row = row?;
         to_come.remove(&row.url.key());
         let is_seed = row.depth == 0 && row.via.is_none();
@@ -316,12 +317,12 @@ fn catch_up(
         }
         match pages.read(&row) {
             Ok(ArchivedPage { document, .. }) if document.media == Media::Html => {
-                let text = page_text(&document, pages.archive.policy.main_content);
+                let text = page_text(&document, pages.archive.rules.main_content);
                 growing.add(url.as_str(), &text);
             }
             Ok(_) => {}
             Err(trouble) => say(&format!(
-                "warning: the topic does without the seed {url}: {}",
+                "warning: the seed {url} is not used for the topic: {}",
                 printable(&trouble)
             )),
         }
@@ -341,8 +342,8 @@ fn refuse_change(directory: &Path, was: &TopicChoice) -> CommandError {
         options if options.is_empty() => "without a topic".to_owned(),
         options => format!("with {options}"),
     };
-    let remedy = "leave out --topic, --topic-file and --topic-of-seeds to continue it, or choose \
-                  another --out";
+    let remedy = "omit --topic, --topic-file and --topic-of-seeds to continue it, or choose \
+        another --out";
     usage(format!("the crawl in {shown} was begun {was}")).with_remedy(remedy)
 }
 
@@ -355,6 +356,6 @@ fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<T>, CommandE
     let read = serde_json::from_slice(&text);
     read.map(Some).map_err(|error| {
         let what = format!("cannot read {}: {error}", path.display());
-        fault(&io::Error::other(what)).with_remedy("remove it, and it is made again")
+        fault(&io::Error::other(what)).with_remedy("remove it; it will be rebuilt")
     })
 }

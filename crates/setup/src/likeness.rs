@@ -22,8 +22,8 @@ use crate::values::Switch;
 /// The options of a fingerprint.
 #[derive(Debug, Args)]
 pub struct FeatureArgs {
-    /// Features of fingerprints: word:1, word:3, char:5, … [default: word:1]. If given, they are
-    /// the shingles of resemblance as well [default: word:5]
+    /// Features of fingerprints: word:1, word:3, char:5, … [default: word:1]. If given, also the
+    /// shingles of resemblance [default: word:5]
     #[arg(long, value_name = "UNIT:N")]
     features: Option<Features>,
     /// Weights of features that occur tf times in the text and in df of N documents [default:
@@ -31,18 +31,17 @@ pub struct FeatureArgs {
     /// plain-tf-idf (tf · ln (N/df)); rounded to 1/1024, and ln tf is at most ln 255
     #[arg(long, value_name = "WEIGHTS")]
     weights: Option<neardup::Weights>,
-    /// Bits of a fingerprint for which the features with a 1 weigh as much as the others: one, or
-    /// drop (0)
+    /// Value of fingerprint bits whose features balance: one, or drop (0)
     #[arg(long, value_name = "RULE", default_value_t)]
     ties: Ties,
-    /// Leave the stop words of this language, en, de, …, out of fingerprints
+    /// Exclude the stop words of this language (en, de, …) from fingerprints
     #[arg(long, value_name = "LANG")]
     stop_words: Option<String>,
-    /// With tf-idf and plain-tf-idf: the number of documents that have each word, as `crawler
-    /// frequencies` counts [default: counted in these documents]
+    /// With tf-idf and plain-tf-idf: file with the number of documents that contain each word, from
+    /// `crawler frequencies` [default: counted in these documents]
     #[arg(long, value_name = "FILE")]
     frequencies: Option<PathBuf>,
-    /// Bits of a fingerprint, 8 to 64: the lowest ones
+    /// Bits of a fingerprint, 8 to 64; lower widths keep the lowest bits
     #[arg(long, value_name = "BITS", default_value = "64")]
     bits: FingerprintBits,
 }
@@ -108,11 +107,11 @@ pub struct VerdictArgs {
     #[arg(long, value_name = "K", default_value_t = 3)]
     distance: u32,
     /// Minimum resemblance of near duplicates, 0 to 1 [default: by length: 1 under 50 words, 0.90
-    /// under 100, 0.86 under 350, 0.80 from there on; in prose, 0.87 of the counted words suffice;
-    /// with --features: 0.80]
+    /// under 100, 0.86 under 350, 0.80 otherwise; in prose, also 0.87 of the counted words; with
+    /// --features: 0.80]
     #[arg(long, value_name = "R")]
     resemblance: Option<f64>,
-    /// Compare the candidates that fingerprints propose. off: fingerprints within --distance decide
+    /// Confirm candidates by comparing their texts. off: fingerprints within --distance decide
     /// alone [default: on]
     #[arg(long, value_name = "ON|OFF", conflicts_with = "resemblance")]
     verify: Option<Switch>,
@@ -156,9 +155,12 @@ impl VerdictArgs {
         let is_asked = self.asked_resemblance(features).is_some() && self.is_verified();
         match exact.map(Switch::is_on) {
             Some(true) if !is_asked => Err(usage(
-                "--exact on needs a resemblance that decides".to_owned(),
+                "--exact on requires --resemblance or --features".to_owned(),
             )
-            .with_remedy("name it with --resemblance; thresholds by length are for estimates")),
+            .with_remedy(
+                "give --resemblance; the default thresholds by length only apply to \
+                estimates",
+            )),
             Some(false) => Ok(Verification::Sketches),
             _ if is_asked => Ok(Verification::Shingles),
             _ => Ok(Verification::Sketches),

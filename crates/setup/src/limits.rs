@@ -1,11 +1,11 @@
-//! Output of the register of limits ([`store::Limit`]) for commands.
+//! Output of the register of limits ([`journal::Limit`]) for commands.
 
 use std::collections::BTreeMap;
 
 use bytesize::ByteSize;
 use crawl::Policy;
+use journal::{CutSum, Limit, Totals, UnreadFormat};
 use messages::grouped;
-use store::{CutSum, Limit, Totals, UnreadFormat};
 
 /// Returns the limits that cut visits, by name.
 pub fn by_name(totals: &Totals) -> BTreeMap<&'static str, CutSum> {
@@ -87,8 +87,8 @@ pub fn reservation(limits: &BTreeMap<&'static str, CutSum>) -> Option<String> {
     }
     match (links, parts) {
         (0, 0) => None,
-        (0, 1) => Some("1 page was not read to its end".to_owned()),
-        (0, parts) => Some(format!("{parts} pages were not read to their end")),
+        (0, 1) => Some("1 page was not read completely".to_owned()),
+        (0, parts) => Some(format!("{parts} pages were not read completely")),
         (1, _) => Some("1 link was not read".to_owned()),
         (links, _) => Some(format!("{links} links were not read")),
     }

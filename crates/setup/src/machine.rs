@@ -170,7 +170,7 @@ pub fn random() -> Result<u64, CommandError> {
 /// Returns the system's directory for temporary files.
 #[expect(
     clippy::disallowed_methods,
-    reason = "a corpus has no directory of ours to write below"
+    reason = "a corpus has no directory of the crawler to write below"
 )]
 pub fn usual_temp_dir() -> PathBuf {
     std::env::temp_dir()

@@ -16,7 +16,7 @@ use neardup::HashKey;
 use shared_store::{
     ConnectError, Connection, CrawlSettings, EarlierError, JoinError, NodeMark, Session,
 };
-use store::embedded::EmbeddedStore;
+use store::EmbeddedStore;
 use web::Clock;
 
 use crate::seeds::{ReadAhead, Seeds, Suggest};
@@ -118,16 +118,13 @@ pub async fn prepare(args: &NodeOptions<'_>, url: String) -> Result<Node, Comman
             };
             begin(&connection, &begun, &earlier::states(&settings)).await?;
             let found = steps.take(async || connection.settings().await).await?;
-            found.ok_or_else(|| usage("the store has lost the crawl that began just now"))?
+            found.ok_or_else(|| usage("the crawl that has just begun is missing in the store"))?
         }
     };
     if let Some(term) = term.filter(|term| *term != found.term) {
         let (here, there) = (Span(term), Span(found.term));
-        return Err(
-            usage(format!("--term is {here} here and {there} in the crawl")).with_remedy(
-                "leave it out: the first node of a crawl decides for all how long a term is",
-            ),
-        );
+        return Err(usage(format!("--term is {here}, but {there} in the crawl"))
+            .with_remedy("omit it: the first node sets the term for all nodes"));
     }
     let mut settings = Settings::joined(args.flags, args.config, &found.text)?;
     settings.refuse_unshared()?;
@@ -146,7 +143,7 @@ pub async fn prepare(args: &NodeOptions<'_>, url: String) -> Result<Node, Comman
         .await?;
     if !settings.against.is_empty() && earlier == 0 {
         return Err(usage("the crawl began without --against").with_remedy(
-            "leave it out: the first node reads the earlier crawls into the store, for all",
+            "omit it: the first node copies the earlier crawls into the store for all nodes",
         ));
     }
     let crawl = steps.take(async || connection.begun().await).await?;
@@ -253,15 +250,16 @@ impl Steps {
 /// Returns the name of the node.
 fn name(given: Option<&str>) -> Result<String, CommandError> {
     let Some(name) = given.map(str::to_owned) else {
-        return Err(
-            usage("the node has no name").with_remedy("--name n1, another one on each node")
-        );
+        return Err(usage("the node needs a name").with_remedy(
+            "give --name, such as n1, different on each \
+                node",
+        ));
     };
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     if name.is_empty() || name.len() > 32 || !name.bytes().all(fits) {
         let shown = printable(&name);
-        return Err(usage(format!("{shown:?} cannot be the name of a node"))
-            .with_remedy("--name takes up to 32 letters, digits, - and _"));
+        return Err(usage(format!("{shown:?} is not a valid node name"))
+            .with_remedy("use up to 32 letters, digits, - and _"));
     }
     Ok(name)
 }
@@ -292,8 +290,8 @@ fn refuse_directory(directory: &Path, mark: &NodeMark) -> Result<(), CommandErro
         Some(found) if found.crawl == mark.crawl => {
             let (theirs, ours) = (found.node, &mark.node);
             (
-                format!("{shown} is the directory of node {theirs}, and this is node {ours}"),
-                format!("--name {theirs}, or another --out"),
+                format!("{shown} is the directory of node {theirs}, not of node {ours}"),
+                format!("use --name {theirs}, or another --out"),
             )
         }
         Some(found) => (
@@ -301,10 +299,10 @@ fn refuse_directory(directory: &Path, mark: &NodeMark) -> Result<(), CommandErro
                 "{shown} is the directory of node {} of another crawl",
                 found.node
             ),
-            "name the store of that crawl, or another --out".to_owned(),
+            "give the store of that crawl, or another --out".to_owned(),
         ),
         None if EmbeddedStore::exists(&crawl_directory::state(directory)) => (
-            format!("{shown} holds a crawl of its own"),
+            format!("{shown} contains a crawl that is not shared"),
             format!(
                 "choose another --out; `crawler import {} --store URL` moves a crawl into an \
                  empty store",
@@ -313,7 +311,7 @@ fn refuse_directory(directory: &Path, mark: &NodeMark) -> Result<(), CommandErro
         ),
         None if crawl_directory::archive_files(&archive).is_ok_and(|files| !files.is_empty()) => (
             format!(
-                "{} holds an archive, and not of this node",
+                "{} contains an archive of another node or crawl",
                 archive.display()
             ),
             "choose another --out".to_owned(),
@@ -343,7 +341,7 @@ impl Node {
             .await?;
         let wait = |wait: Duration| {
             say(&format!(
-                "a term of node {} has not ended: waiting for {} s",
+                "the previous term of node {} has not expired: waiting for {} s",
                 self.name,
                 wait.as_secs()
             ));

@@ -5,9 +5,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use corpus::{ArchivedPage, PageArchive, next_record};
+use crawl::Policy;
+use journal::VisitRecord;
 use messages::{CommandError, fault, printable, say};
 use rayon::prelude::*;
-use store::VisitRecord;
 use web::{Document, Exchange};
 
 use crate::assembly::rules::policy;
@@ -25,6 +26,8 @@ const NAMED: u64 = 10;
 pub struct ArchivedPages {
     /// The archive that is read.
     pub archive: PageArchive,
+    /// The rules of the crawl.
+    pub policy: Policy,
     unread: AtomicU64,
 }
 
@@ -38,17 +41,19 @@ pub struct DuplicateText {
 
 /// Pages of the archive could not be read.
 #[derive(Debug, thiserror::Error)]
-#[error("{0} pages cannot be read from the archive again: {1}")]
+#[error("{0} archived pages cannot be read: {1}")]
 struct UnreadPages(u64, &'static str);
 
 impl ArchivedPages {
     /// Returns the pages of a crawl.
     pub fn of(settings: &Settings) -> Self {
+        let policy = policy(settings, settings.canonical_form());
         Self {
             archive: PageArchive {
                 directory: crawl_directory::archive(&settings.out),
-                policy: policy(settings, settings.canonical_form()),
+                rules: policy.reading.clone(),
             },
+            policy,
             unread: AtomicU64::new(0),
         }
     }
@@ -198,12 +203,12 @@ impl ArchivedPages {
         match self.unread.load(Ordering::Relaxed) {
             0 => Ok(()),
             unread => Err(fault(&UnreadPages(unread, consequence))
-                .with_remedy("`crawler verify` says what is wrong with the archive")),
+                .with_remedy("check the archive with `crawler verify`")),
         }
     }
 }
 
 fn place_of(row: &VisitRecord) -> Result<(&str, u64), String> {
     let place = row.warc_file.as_deref().zip(row.warc_offset);
-    place.ok_or_else(|| "the journal does not say where it is".to_owned())
+    place.ok_or_else(|| "the journal does not contain its place".to_owned())
 }

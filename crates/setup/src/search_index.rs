@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use corpus::{MAX_DOCUMENT, exchange};
-use crawl::{IndexedPages, Policy, archived_text};
+use crawl::{IndexedPages, Policy};
+use journal::Fate;
 use messages::{CommandError, SlowProgress, fault, pasted, printable, remedy_of, say};
 use search::{IndexFault, IndexOptions, IndexPage, Searchable, Writer};
 use sinks::warc::{ReadFault, Record, WarcReader, WarcStream, is_foreign, locate, name_of};
-use sinks::{ArchiveEnd, Sink};
-use store::Fate;
-use store::embedded::{self, EmbeddedStore};
+use sinks::{ArchiveEnd, IndexText, Sink};
+use store::EmbeddedStore;
 use web::{Clock, Exchange};
 
 use crate::crawl_directory;
@@ -93,7 +93,7 @@ fn open(
             let aside = crawl_directory::quarantine_path(directory, "unusable", clock.now());
             std::fs::rename(directory, &aside).map_err(cannot)?;
             say(&format!(
-                "warning: {}; it is made again from the archive, and kept in {}",
+                "warning: {}; it is rebuilt from the archive, and the damaged index is kept in {}",
                 printable(&damage.to_string()),
                 aside.display()
             ));
@@ -125,7 +125,10 @@ pub fn catch_up(
         if !which.has(page.fate) {
             return Ok(());
         }
-        let Some(text) = archived_text(policy, &page.exchange) else {
+        let rules = &policy.reading;
+        let document = reading::document_here(rules, &page.exchange);
+        let text = document.and_then(|document| IndexText::of(document, rules.main_content));
+        let Some(text) = text else {
             return Ok(());
         };
         if bytes > COMMIT_EVERY {
@@ -199,7 +202,7 @@ fn each_page(
             let torn = matches!(damage, ReadFault::TornTail { .. }) && files.last() == Some(path);
             if !torn {
                 say(&format!(
-                    "warning: {}; what stands behind that in this file cannot be searched",
+                    "warning: {}; the rest of this file cannot be searched",
                     printable(&damage.to_string())
                 ));
             }
@@ -234,7 +237,7 @@ fn each_page_of(
         let end = record.offset + record.length;
         match record.kind() {
             "response" => {
-                let exchange = record.answer(&policy.canonical);
+                let exchange = record.answer(&policy.reading.canonical);
                 let next = exchange.and_then(|exchange| page_with(&record, exchange, &file));
                 if let Some(page) = std::mem::replace(&mut pending, next) {
                     each(page)?;
@@ -266,7 +269,7 @@ type ForeignVisits = HashMap<(String, u64), Fate>;
 fn foreign_visits(archive: &Path) -> Result<ForeignVisits, CommandError> {
     let state = crawl_directory::state(archive.parent().unwrap_or(archive));
     let mut visits = HashMap::new();
-    for row in embedded::rows(&state).map_err(|error| fault(&error))? {
+    for row in journal::rows(&state).map_err(|error| fault(&error))? {
         let row = row.map_err(|error| fault(&error))?;
         if let (Some(file), Some(offset)) = (row.warc_file, row.warc_offset)
             && row.fate.is_page()
@@ -304,7 +307,7 @@ fn each_page_of_foreign(
         if let Some(fate) = fate
             && record.addressable
             && record.offset >= from
-            && let Some(exchange) = exchange(&record, &policy.canonical)
+            && let Some(exchange) = exchange(&record, &policy.reading.canonical)
             && let Some(page) = page_with(&record, exchange, file)
         {
             each(ArchivedPage {
@@ -357,7 +360,7 @@ pub fn cli_error_of(error: &IndexFault, crawl: &Path) -> CommandError {
         IndexFault::Missing { .. }
         | IndexFault::OtherFormat { .. }
         | IndexFault::Damaged { .. } => {
-            format!("`crawler reindex {shown}` makes it again from the archive")
+            format!("rebuild it from the archive with `crawler reindex {shown}`")
         }
         IndexFault::InUse { .. } => "wait until it ends, or interrupt it".to_owned(),
         IndexFault::Io { .. } => remedy_of(error, crawl),

@@ -89,7 +89,7 @@ impl GivenSecrets {
             if let Some(bad) = fields.iter().find(|field| field.names_its_origin()) {
                 let name = bad.name();
                 return Err(usage(format!(
-                    "{place}: {name} is bound to the host, to no origin"
+                    "{place}: {name} belongs to the host; omit the origin"
                 )));
             }
             if fields.len() > MAX_FIELDS {
@@ -133,24 +133,25 @@ impl GivenSecrets {
         if sendable < cookies {
             let others = cookies - sendable;
             warnings.push(format!(
-                "{others} of {cookies} cookies match no seed's host and are not sent"
+                "{others} of {cookies} cookies do not match the host of a seed and are not sent"
             ));
         }
         if some_for_all && origins > 1 {
             warnings.push(format!(
-                "secrets are sent to {origins} origins; 'https://example.org Name: value' sends a \
-                 header to that one only"
+                "secrets are sent to {origins} origins; use 'https://example.org Name: value' to \
+                 send a header to one origin"
             ));
         }
         if open_origins > 0 {
             warnings.push(format!(
-                "secrets are sent to {open_origins} of {origins} origins over http: anybody on \
-                 the way can read them"
+                "secrets are sent to {open_origins} of {origins} origins over http: an attacker on \
+                 the network can read them"
             ));
         }
         if open_cookies > 0 {
             warnings.push(format!(
-                "{open_cookies} cookies are sent over http: anybody on the way can read them"
+                "{open_cookies} cookies are sent over http: an attacker on the network can read \
+                 them"
             ));
         }
         (secrets, warnings)
@@ -187,12 +188,14 @@ impl GivenSecrets {
         let field = SecretField::basic(&login.0, in_file.or(given))
             .map_err(|error| usage(format!("--http-user: {error}")).with_remedy(ONE_PASSWORD))?;
         let Some(field) = field else {
-            return Err(usage("--http-user: there is no password").with_remedy(ONE_PASSWORD));
+            return Err(usage("--http-user: no password given").with_remedy(ONE_PASSWORD));
         };
         let mut names = self.fields.iter().map(SecretField::name);
         if names.any(|name| name == AUTHORIZATION) {
-            let remedy = "a request carries one Authorization field: --header or --http-user";
-            return Err(usage("--http-user and --header both log in").with_remedy(remedy));
+            let remedy = "give only one of --header and --http-user";
+            return Err(
+                usage("--http-user and --header both set Authorization").with_remedy(remedy)
+            );
         }
         self.add(field, "--http-user")
     }
@@ -202,7 +205,7 @@ impl GivenSecrets {
             false => given.to_owned(),
             true => match std::env::home_dir() {
                 Some(home) => home.join(".netrc"),
-                None => return Err(usage("--netrc: there is no home directory: --netrc=FILE")),
+                None => return Err(usage("--netrc: no home directory; use --netrc=FILE")),
             },
         };
         let name = file.display();
@@ -218,7 +221,7 @@ impl GivenSecrets {
         }
         if netrc.has_default {
             self.warnings.push(format!(
-                "the default login of {name} is not used: it would go to hosts of strangers"
+                "the default entry of {name} is not used: it would be sent to any host"
             ));
         }
         self.logins = netrc.logins;
@@ -289,8 +292,8 @@ fn with_logins(
     of_hosts.into_iter().chain(added).collect()
 }
 
-const ONE_PASSWORD: &str = "give the password once: after a colon (USER:PASSWORD), or in \
-                            --http-password-file, or in --http-password";
+const ONE_PASSWORD: &str = "give the password once: as USER:PASSWORD, in --http-password-file, or \
+    in --http-password";
 
 /// Returns a warning about secret options that an earlier run had but this run lacks.
 pub fn missing(before: &[String], now: &[String]) -> Option<String> {
@@ -302,8 +305,8 @@ pub fn missing(before: &[String], now: &[String]) -> Option<String> {
     let given = missing.join(" and ");
     (!missing.is_empty()).then(|| {
         format!(
-            "this crawl was run with {given}, which no file keeps: give it again, or servers \
-                 do not know us any more"
+            "this crawl was run with {given}, which is never stored: give it again, or servers \
+             will not accept the login"
         )
     })
 }
@@ -314,7 +317,8 @@ pub(crate) fn refuse_in(table: &toml::Table, path: &Path) -> Result<(), CommandE
         Some(option) => {
             let path = path.display();
             let error = usage(format!(
-                "{path}: {option} may not stand in a file of settings, since crawls keep these"
+                "{path}: {option} is not allowed in a settings file, because crawls store their \
+                 settings"
             ));
             Err(error.with_remedy(format!(
                 "give --{option} on the command line; --header @FILE, --http-password-file FILE \
@@ -336,9 +340,7 @@ fn read_file(file: &Path, option: &str, cap: u64) -> Result<Vec<u8>, CommandErro
     let bytes = input::read(file, cap + 1)
         .map_err(|error| usage(format!("{option}: cannot read {shown}: {error}")))?;
     if bytes.len() as u64 > cap {
-        return Err(usage(format!(
-            "{option}: {shown} has more than {cap} bytes"
-        )));
+        return Err(usage(format!("{option}: {shown} exceeds {cap} bytes")));
     }
     Ok(bytes)
 }

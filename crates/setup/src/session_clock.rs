@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use store::embedded::EmbeddedStore;
+use store::EmbeddedStore;
 use tokio::time::{Instant, MissedTickBehavior};
 use web::{Clock, Timestamp};
 
@@ -154,13 +154,13 @@ fn warn_of(jump: Jump) {
     if jump.by < 0 {
         tracing::warn!(
             target: LOG_TARGET,
-            "the machine's clock was set back by {by}: waits go on as they were, dates follow it"
+            "the system clock was set back by {by}: waits are not affected, dates follow the clock"
         );
     } else {
         tracing::warn!(
             target: LOG_TARGET,
-            "the machine's clock went ahead by {by}, or the machine slept: waits go on as they \
-             were, dates follow it"
+            "the system clock went ahead by {by}, or the machine slept: waits are not affected, \
+             dates follow the clock"
         );
     }
 }
@@ -176,7 +176,7 @@ pub fn difference(here: Timestamp, there: Timestamp) -> Option<String> {
     let side = if here < there { "behind" } else { "ahead of" };
     (by >= LEAST_JUMP).then(|| {
         let by = in_words(by);
-        format!("this machine's clock is {by} {side} the store's, which all nodes go by")
+        format!("this machine's clock is {by} {side} the store's clock, which all nodes use")
     })
 }
 
@@ -186,7 +186,7 @@ pub(crate) fn warn_if_behind(by: Duration) {
         let by = in_words(by);
         tracing::warn!(
             target: LOG_TARGET,
-            "the clock is {by} behind the last session's: waits are counted from now"
+            "the clock is {by} behind the last run: waits are counted from now"
         );
     }
 }
@@ -251,7 +251,7 @@ mod tests {
             assert_eq!(
                 state.now(after(elapsed)),
                 second(10 * DAY + elapsed),
-                "waits go on"
+                "waits are not affected"
             );
         }
     }

@@ -26,7 +26,7 @@ use crate::settings::{SETTINGS_FILE, Settings};
 /// Environment variable with the store's URL. It keeps the password out of process lists.
 const VARIABLE: &str = "CRAWLER_STORE";
 /// Message if neither a directory nor a store is named.
-pub const NO_CRAWL: &str = "no crawl is named: DIR or --store URL";
+pub const NO_CRAWL: &str = "no crawl given: DIR or --store URL";
 /// Refresh interval of a followed mirror.
 const REFRESH: Duration = Duration::from_secs(2);
 
@@ -85,7 +85,7 @@ impl OpenCrawl {
             }));
         }
         let Some(url) = url(store) else {
-            let remedy = "name the directory of the crawl (DIR), or a shared crawl: --store \
+            let remedy = "give the directory of the crawl (DIR), or a shared crawl: --store \
                 postgres://USER@HOST/DATABASE";
             return Err(usage(NO_CRAWL).with_remedy(remedy));
         };
@@ -131,14 +131,14 @@ impl OpenCrawl {
         }
         Err(match why {
             Refused::ReadsArchive => usage(format!(
-                "{what} reads the archive, which the nodes have and the store has not"
+                "{what} reads the archive, which is on the nodes and not in the store"
             ))
             .with_remedy(
-                "put the archives of all nodes into NEW/archive, and `crawler rebuild NEW \
-                --from-archive` makes a crawl of them",
+                "put the archives of all nodes into NEW/archive, and run `crawler rebuild NEW \
+                 --from-archive`",
             ),
             Refused::Writes => usage(format!(
-                "{what} changes the crawl, and --store only reads it"
+                "{what} changes the crawl, but --store only reads it"
             ))
             .with_remedy("use it on a crawl in a directory"),
         })
@@ -160,7 +160,7 @@ impl OpenCrawl {
                 tokio::time::sleep(REFRESH).await;
                 let refreshed = mirror.refresh(|| {}).await;
                 if let (Err(error), false) = (&refreshed, was_away) {
-                    say(&format!("warning: the figures stand still: {error}"));
+                    say(&format!("warning: the values are not updated: {error}"));
                 }
                 was_away = refreshed.is_err();
             }
@@ -245,7 +245,7 @@ pub fn url(option: Option<&StoreUrl>) -> Option<String> {
 /// Returns the URL of the store, for a command that requires one.
 pub fn required_url(option: Option<&StoreUrl>) -> Result<String, CommandError> {
     url(option).ok_or_else(|| {
-        usage("no store is named").with_remedy(format!(
+        usage("no store given").with_remedy(format!(
             "--store postgres://USER@HOST/DATABASE, or the variable {VARIABLE}"
         ))
     })
@@ -305,24 +305,25 @@ async fn copy(
 pub fn connect_error(error: &ConnectError) -> CommandError {
     let remedy = match error {
         ConnectError::Url { .. } => {
-            "a store is postgres://USER@HOST:PORT/DATABASE; the variables PGPASSWORD and \
-             CRAWLER_STORE keep a password out of the list of processes"
+            "a store is postgres://USER@HOST:PORT/DATABASE; use the variables PGPASSWORD or \
+             CRAWLER_STORE to keep a password out of the process list"
         }
         ConnectError::Refused { .. } => {
             "check the user, the password (postgres://USER:PASSWORD@HOST/DATABASE, PGPASSWORD or \
              ~/.pgpass) and the server's pg_hba.conf"
         }
         ConnectError::Tls { .. } => {
-            "name its certificate by ?sslrootcert=FILE, or ask for less by ?sslmode=prefer"
+            "give its certificate with ?sslrootcert=FILE, or relax the check with ?sslmode=prefer"
         }
         ConnectError::Unreachable { .. } => {
-            "check that the server runs, and the host, the port and the database in the URL"
+            "check that the server is running, and check host, port and database in the URL"
         }
-        ConnectError::Old { .. } => "use a later version of PostgreSQL",
-        ConnectError::Newer { .. } => "use the version of this program that wrote it",
-        ConnectError::Foreign { .. } => "name a database for this crawl alone",
+        ConnectError::Old { .. } => "use a newer version of PostgreSQL",
+        ConnectError::Newer { .. } => "use the version of crawler that wrote it",
+        ConnectError::Foreign { .. } => "use a separate database for this crawl",
         ConnectError::ReadOnly { .. } => {
-            "name the primary server, and a user who may write; --store alone reads a replica, too"
+            "give the primary server, and a user with write access; only commands that read work \
+             on a replica"
         }
     };
     CommandError::of_usage(error).with_remedy(remedy)
@@ -332,13 +333,13 @@ pub fn connect_error(error: &ConnectError) -> CommandError {
 pub(crate) fn join_error(error: &JoinError) -> CommandError {
     match error {
         JoinError::NameInUse { .. } => {
-            CommandError::of_usage(error).with_remedy("give each node a name of its own")
+            CommandError::of_usage(error).with_remedy("give each node its own name")
         }
         JoinError::Importing => CommandError::of_usage(error).with_remedy(
-            "wait for it; `crawler import DIR --store URL` continues an interrupted one",
+            "wait for it, or continue an interrupted import with `crawler import DIR --store URL`",
         ),
         JoinError::Format { .. } => CommandError::of_usage(error)
-            .with_remedy("use the version of this program that began the crawl"),
+            .with_remedy("use the version of crawler that began the crawl"),
         JoinError::Failed { .. } => fault(error),
     }
 }
@@ -350,7 +351,8 @@ pub fn read_error(error: ReadError) -> CommandError {
         ReadError::Join(error) => join_error(&error),
         ReadError::Local(error) => error.into(),
         ReadError::NoCrawl { .. } => CommandError::of_usage(&error).with_remedy(
-            "check the database in the URL; `crawler import DIR --store URL` moves a crawl there",
+            "check the database in the URL, or move a crawl there with `crawler import DIR --store \
+             URL`",
         ),
         ReadError::Failed { .. } | ReadError::Row { .. } => fault(&error),
     }
@@ -363,12 +365,12 @@ pub fn import_error(error: ImportError, directory: &Path) -> CommandError {
         ImportError::Connect(error) => connect_error(&error),
         ImportError::Join(error) => join_error(&error),
         ImportError::Occupied { .. } => CommandError::of_usage(&error)
-            .with_remedy("create an empty database for this crawl, and name that one"),
+            .with_remedy("create an empty database for this crawl, and give its URL"),
         ImportError::OtherImport { .. } => CommandError::of_usage(&error)
             .with_remedy("continue that import, or create an empty database for this crawl"),
         ImportError::ClockSetBack => CommandError::of_usage(&error).with_remedy(format!(
-            "`crawler rebuild {directory} --from-archive` makes the state again from the archive, \
-             without them"
+            "rebuild the state from the archive, without them, by `crawler rebuild {directory} \
+             --from-archive`"
         )),
         ImportError::Failed { .. } => {
             fault(&error).with_remedy("the same command continues the import")

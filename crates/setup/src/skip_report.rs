@@ -24,7 +24,7 @@ impl SkipReport {
         if self.count <= ONE_BY_ONE {
             say(&format!("skipped: {}", printable(&skipped.to_string())));
         } else if self.count == ONE_BY_ONE + 1 {
-            say("skipped: … and more, which are only counted");
+            say("skipped: … further skips are only counted");
         }
     }
 
@@ -51,12 +51,12 @@ impl SkipReport {
     /// Returns the error for a command that found no document, with the first reason.
     pub fn no_document(&self, wanted: &str) -> CommandError {
         let error = match &self.first {
-            Some(skipped) => usage(format!("there is no document {wanted}: {skipped}")),
-            None => usage(format!("there is no document {wanted}")),
+            Some(skipped) => usage(format!("no document {wanted}: {skipped}")),
+            None => usage(format!("no document {wanted}")),
         };
         error.with_remedy(
-            "text, HTML, JSON lines ({\"id\": …, \"text\": …} a line), Parquet, Arrow, WARC, ARC \
-             and WACZ are read",
+            "supported formats: text, HTML, JSON lines ({\"id\": …, \"text\": …} per line), \
+             Parquet, Arrow, WARC, ARC and WACZ",
         )
     }
 }

@@ -16,8 +16,8 @@ use crate::features;
 use crate::machine::usual_temp_dir;
 use crate::skip_report::SkipReport;
 
-const WORDS_REMEDY: &str = "name what pages about the topic have and others do not, for instance \
-    --topic \"tidal power\"; stop words such as \"the\" do not count";
+const WORDS_REMEDY: &str = "choose words that occur on pages about the topic and rarely elsewhere, \
+    for example --topic \"tidal power\"; stop words such as \"the\" are ignored";
 const EXAMPLE_REMEDY: &str = "an example is a page about the topic: text, HTML, or an archive or \
     directory of them";
 
@@ -28,7 +28,7 @@ const EXAMPLE_REMEDY: &str = "an example is a page about the topic: text, HTML, 
 pub fn threshold(text: &str) -> Result<Relevance, String> {
     match text.parse::<f64>() {
         Ok(share) if (0.0..=1.0).contains(&share) => Ok(Relevance::from_share(share)),
-        _ => Err(format!("a threshold is between 0 and 1, got {text}")),
+        _ => Err(format!("the threshold must be between 0 and 1, got {text}")),
     }
 }
 
@@ -76,8 +76,11 @@ pub(crate) fn frequencies_of(
     if let Some(counted) = &frequencies
         && counted.unit() != Unit::Words(Width::ONE)
     {
-        let message = format!("a topic needs frequencies of words, got {}", counted.unit());
-        let remedy = "`crawler frequencies` without --features counts words";
+        let message = format!(
+            "a topic needs word frequencies, got frequencies of {}",
+            counted.unit()
+        );
+        let remedy = "create them with `crawler frequencies` without --features";
         return Err(usage(message).with_remedy(remedy));
     }
     Ok(frequencies)
@@ -130,7 +133,7 @@ fn add_examples(
                     Ok(()) => None,
                     Err(_) => Some(Skipped::loss(
                         document.id,
-                        "an example without a word that counts",
+                        "an example without usable words",
                     )),
                 }
             }

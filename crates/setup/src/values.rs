@@ -149,8 +149,8 @@ impl Tables {
             numbers.push(tables.to_string());
         }
         Err(format!(
-            "designs for distance {distance} have {} tables; `crawler plan --pages N --distance \
-             {distance}` compares them",
+            "designs for distance {distance} exist with {} tables; compare them with `crawler plan \
+             --pages N --distance {distance}`",
             numbers.join(", ")
         ))
     }
@@ -164,7 +164,7 @@ impl FromStr for Tables {
             return Ok(Self::Auto);
         }
         let count = text.parse().map(Self::Count);
-        count.map_err(|_error| format!("{text:?} is neither auto nor a number of tables"))
+        count.map_err(|_error| format!("tables must be auto or a number, got {text:?}"))
     }
 }
 
@@ -347,7 +347,7 @@ mod tests {
         for (line, words) in [
             ("delay = 5", "5 must be written \"5s\""),
             ("delay = 1.5", "1.5 must be written \"1.5s\""),
-            ("tables = 4.5", "4.5 is no value here"),
+            ("tables = 4.5", "4.5 is not a valid value"),
             ("max-size = 1000", "must be written \"1000B\""),
             ("rate = 3", "must be written \"3/s\""),
             ("tables = 4", "must be written \"4\""),

@@ -15,21 +15,20 @@ use std::sync::Arc;
 
 use crawl::{CrawlContext, Finish, Policy, RuleChange, Stop};
 use disk::{Disk, SystemDisk};
+use journal::{DiscoveredUrl, VisitRecord};
 use messages::{CommandError, SlowProgress, fault};
-use store::embedded::{self, EmbeddedStore};
-use store::{DiscoveredUrl, VisitRecord};
+use store::EmbeddedStore;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 use web::{OutOfScope, PageUrl, Scope};
 
 use self::settings::{is_raised, sends_cookies, sitemaps, widened};
 use crate::assembly::rules::{policy, scope};
-use crate::crawl_directory;
 use crate::disk_space::cannot;
 use crate::read_again::{ArchivedPages, BATCH};
-use crate::seeds;
 use crate::seeds::Seeds;
 use crate::settings::{SETTINGS_FILE, Settings};
+use crate::{crawl_directory, seeds};
 
 /// Name of the file in the state directory with the settings that the crawl has caught up with.
 const CAUGHT_UP_WITH: &str = "settings.toml";
@@ -177,13 +176,13 @@ impl CaughtUp {
         let names = self.names.join(", ");
         if self.cut_by.is_some() {
             return format!(
-                "{names} let in more than before; the same command goes on looking for it"
+                "{names} widened the scope; the same command continues the search for new links"
             );
         }
         let (links, excluded) = (self.links, self.excluded);
         format!(
-            "{names} let in more than before: links of archived pages queued: {links}, excluded \
-             URLs queued again: {excluded}"
+            "{names} widened the scope: links of archived pages queued: {links}, excluded URLs \
+             requeued: {excluded}"
         )
     }
 }
@@ -270,7 +269,7 @@ impl Pass {
         let mut progress = SlowProgress::new("archived pages read for links");
         let has_more_sitemaps = sitemaps(&self.now) > sitemaps(&self.before.settings);
         let (mut origins, mut batch, mut queued) = (HashSet::new(), Vec::new(), 0);
-        for row in embedded::rows(&crawl_directory::state(&self.now.out))? {
+        for row in journal::rows(&crawl_directory::state(&self.now.out))? {
             let row = row?;
             progress.step();
             if self.cut_by().is_some() {

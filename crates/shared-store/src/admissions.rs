@@ -12,9 +12,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use store::StoreFault;
-use store::embedded::EmbeddedStore;
-use store::embedded::record::Record;
+use journal::{Record, StoreFault};
+use store::EmbeddedStore;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use web::UrlKey;
 

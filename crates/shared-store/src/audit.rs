@@ -16,11 +16,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use journal::{DiscoveredUrl, Record, Totals, VisitRecord};
 use sqlx::Row as _;
 use sqlx::postgres::PgRow;
-use store::Totals;
-use store::embedded::record::Record;
-use store::{DiscoveredUrl, VisitRecord};
 use web::{PageUrl, UrlKey};
 
 use crate::bucket::{BUCKETS, Bucket};
@@ -141,7 +139,7 @@ impl SharedCrawl {
                 && let Some(url) = &settled.visit.row.duplicate_of
             {
                 (auditor.complain)(format!(
-                    "{pages} pages were left out for {url}, which is not admitted, {} among them",
+                    "{pages} pages are duplicates of {url}, which is not admitted, including {}",
                     settled.visit.row.url
                 ));
             }
@@ -285,7 +283,7 @@ impl<F: FnMut(String)> Auditor<F> {
             let of = format!("term {number} of node {}", term.node);
             match stored {
                 Ok(stored) if stored != term.sums => (self.complain)(format!(
-                    "{of} counts {} pages and {} bytes, its visits are {} pages and {} bytes",
+                    "{of} counts {} pages and {} bytes, but its visits have {} pages and {} bytes",
                     stored.pages, stored.bytes, term.sums.pages, term.sums.bytes
                 )),
                 Ok(stored) if (*pages, *bytes) != (stored.pages, stored.bytes) => {
@@ -335,7 +333,7 @@ impl<F: FnMut(String)> Auditor<F> {
             Record::Forgotten { page } => drop(admitted.remove(page)),
             Record::Distinct(_) => {}
             _ => (self.complain)(format!(
-                "row {number} of the log of admissions is none of an admission"
+                "row {number} of the log of admissions is not an admission"
             )),
         }
     }

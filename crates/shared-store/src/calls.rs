@@ -8,8 +8,8 @@
 use std::fmt::Display;
 use std::time::Duration;
 
+use journal::StoreFault;
 use sqlx::Error;
-use store::StoreFault;
 use tokio::time::{sleep, timeout};
 
 use crate::connection::{code_of, message_of};
@@ -75,7 +75,7 @@ impl<'a> WaitingCall<'a> {
                 node = term.node(),
                 action,
                 why,
-                "the shared store is out of reach: no page is leased until it is back"
+                "the shared store is unreachable: no page is leased until it is back"
             );
         }
         Self(term)

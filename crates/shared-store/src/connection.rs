@@ -40,13 +40,16 @@ pub struct Connection {
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
     /// The URL is not the URL of a PostgreSQL database.
-    #[error("{shown:?} is not a URL of a PostgreSQL database, such as postgres://user@host/crawl")]
+    #[error(
+        "{shown:?} is not the URL of a PostgreSQL database, such as \
+        postgres://user@host/crawl"
+    )]
     Url {
         /// The URL without a password.
         shown: String,
     },
     /// The server rejected the user or the password.
-    #[error("{server} refuses the user or the password")]
+    #[error("{server} rejected the user or the password")]
     Refused {
         /// The server and the database.
         server: String,
@@ -68,7 +71,7 @@ pub enum ConnectError {
         what: String,
     },
     /// The server is too old.
-    #[error("{server} is PostgreSQL {found}; version {LEAST_VERSION} or later is needed")]
+    #[error("{server} is PostgreSQL {found}, but version {LEAST_VERSION} or later is required")]
     Old {
         /// The server and the database.
         server: String,
@@ -84,7 +87,7 @@ pub enum ConnectError {
         migration: i64,
     },
     /// The tables are not from this program.
-    #[error("the tables of {server} are not those of this program: {what}")]
+    #[error("the tables of {server} were not made by this program: {what}")]
     Foreign {
         /// The server and the database.
         server: String,
@@ -92,7 +95,7 @@ pub enum ConnectError {
         what: String,
     },
     /// The database is read-only.
-    #[error("{server} can only be read")]
+    #[error("{server} is read-only")]
     ReadOnly {
         /// The server and the database.
         server: String,

@@ -10,12 +10,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use disk::SystemDisk;
+use journal::{History, Journal, Record, SEGMENT_BYTES, StoreFault};
 use neardup::HashKey;
 use sqlx::PgConnection;
-use store::StoreFault;
-use store::embedded::journal::{Journal, SEGMENT_BYTES};
-use store::embedded::record::Record;
-use store::embedded::{DirectoryLock, History};
+use store::DirectoryLock;
 
 use crate::connection::Connection;
 use crate::rows::{decode, encode};

@@ -8,10 +8,9 @@
 use std::sync::atomic::Ordering;
 
 use async_trait::async_trait;
-use store::embedded::record::Record;
+use journal::{DiscoveredUrl, Record, StoreFault, UrlHarvest};
 use store::{
-    ArchivePlace, DiscoveredUrl, Durable, Frontier, HostMemory, Lease, LeaseFilter, Settlement,
-    Standing, StoreFault, Supply, UrlHarvest,
+    ArchivePlace, Durable, Frontier, HostMemory, Lease, LeaseFilter, Settlement, Standing, Supply,
 };
 use web::{Pace, PageUrl, Timestamp, UrlKey};
 

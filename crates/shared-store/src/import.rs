@@ -13,8 +13,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use store::embedded::record::Record;
-use store::{ArchivePlace, Totals};
+use journal::{Record, Totals};
+use store::ArchivePlace;
 use web::{PageUrl, Timestamp};
 
 use crate::bucket::Bucket;
@@ -40,13 +40,13 @@ pub enum ImportError {
     #[error(transparent)]
     Join(#[from] JoinError),
     /// The store holds a crawl.
-    #[error("{server} holds a crawl already")]
+    #[error("{server} already contains a crawl")]
     Occupied {
         /// The server and the database.
         server: String,
     },
     /// The store holds a part of another crawl.
-    #[error("{server} holds an import of another crawl, which has not ended")]
+    #[error("{server} contains an unfinished import of another crawl")]
     OtherImport {
         /// The server and the database.
         server: String,
@@ -60,7 +60,7 @@ pub enum ImportError {
         what: String,
     },
     /// The times in the journal are from two clocks.
-    #[error("the clock was set back during the crawl, so that its hosts have waits of two clocks")]
+    #[error("the clock was set back during the crawl, so the waits of its hosts are inconsistent")]
     ClockSetBack,
 }
 

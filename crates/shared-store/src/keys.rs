@@ -10,8 +10,8 @@
 //! Invariant: the keys are in the database and nodes compare them, so they do not change during a
 //! crawl.
 
+use journal::Record;
 use neardup::{HashKey, PageSignature};
-use store::embedded::record::Record;
 use web::PageUrl;
 
 /// The kinds of keys: they separate equal values of different kinds.
@@ -99,9 +99,9 @@ impl LogKeys {
 
 #[cfg(test)]
 mod tests {
+    use journal::Page;
     use neardup::{Features, PageText, SignatureBuilder};
     use proptest::prelude::*;
-    use store::Page;
     use web::{CanonicalForm, Timestamp};
 
     use super::*;

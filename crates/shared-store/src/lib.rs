@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! node a: fetches, archives            node b: fetches, archives
-//!   working copy of its buckets          working copy of its buckets      (store::embedded)
+//!   working copy of its buckets          working copy of its buckets      (store::EmbeddedStore)
 //!     │ records     ▲ records of            │             ▲
 //!     │             │ buckets taken over    │             │
 //!     ▼             │ and all admissions    ▼             │

@@ -14,10 +14,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use disk::SystemDisk;
+use journal::{Journal, Record, SEGMENT_BYTES, StoreFault};
 use sqlx::Row as _;
-use store::StoreFault;
-use store::embedded::journal::{Journal, SEGMENT_BYTES};
-use store::embedded::record::Record;
 
 use crate::bucket::{BUCKETS, Bucket};
 use crate::reading::{ReadError, SharedCrawl};

@@ -4,9 +4,9 @@
 //! host.
 
 use async_trait::async_trait;
+use journal::{Page, PatternName, StoreFault, VisitRecord};
 use neardup::PageSignature;
-use store::embedded::{DistinctOrder, EmbeddedStore, LogStep};
-use store::{NearDupIndex, Page, PatternName, StoreFault, Verdict, VisitRecord};
+use store::{DistinctOrder, EmbeddedStore, LogStep, NearDupIndex, Verdict};
 use web::{PageUrl, UrlKey};
 
 use crate::bucket::Bucket;

@@ -4,7 +4,8 @@
 
 use std::sync::Arc;
 
-use store::{DiscoveredUrl, Frontier as _, StoreFault, Totals};
+use journal::{DiscoveredUrl, StoreFault, Totals};
+use store::Frontier as _;
 
 use crate::bucket::Bucket;
 use crate::store::{POLL, SharedStore};

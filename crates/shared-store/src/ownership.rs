@@ -10,9 +10,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use journal::{Fate, Record, StoreFault};
 use sqlx::Row as _;
-use store::embedded::record::Record;
-use store::{Fate, StoreFault};
 use web::{Host, UrlKey};
 
 use crate::bucket::{BUCKETS, Bucket, BucketSet};

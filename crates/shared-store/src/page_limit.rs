@@ -5,7 +5,7 @@
 
 use std::sync::atomic::Ordering;
 
-use store::StoreFault;
+use journal::StoreFault;
 
 use crate::store::SharedStore;
 

@@ -6,11 +6,11 @@
 
 use std::time::Duration;
 
+use journal::StoreFault;
 use sqlx::Row as _;
 use sqlx::postgres::{PgRow, Postgres};
 use sqlx::query::Query;
 use sqlx::{Error, Transaction};
-use store::StoreFault;
 use web::{PageUrl, Timestamp};
 
 use crate::connection::{ConnectError, Connection, LATEST_MIGRATION, message_of, server_of};
@@ -27,7 +27,6 @@ const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 pub struct SharedCrawl {
     pub(crate) connection: Connection,
     settings: CrawlSettings,
-    server: String,
 }
 
 /// The reason why a shared crawl cannot be read.
@@ -37,7 +36,7 @@ pub enum ReadError {
     #[error(transparent)]
     Connect(#[from] ConnectError),
     /// No crawl has begun in the database.
-    #[error("{server} holds no crawl")]
+    #[error("{server} does not contain a crawl")]
     NoCrawl {
         /// The server and the database.
         server: String,
@@ -126,8 +125,8 @@ impl SharedCrawl {
     /// Opens the crawl in the database at `url`, without changing anything there.
     ///
     /// # Errors
-    /// [`ReadError`]: the database cannot be opened, holds no crawl, or holds a crawl of another
-    /// version.
+    /// [`ReadError`]: the database cannot be opened, does not contain a crawl, or holds a crawl of
+    /// another version.
     pub async fn open(url: &str) -> Result<Self, ReadError> {
         let connection = Connection::reach(url).await?;
         let server = server_of(url);
@@ -156,7 +155,6 @@ impl SharedCrawl {
             Some(settings) => Ok(Self {
                 connection,
                 settings,
-                server,
             }),
             None => Err(ReadError::NoCrawl { server }),
         }
@@ -166,12 +164,6 @@ impl SharedCrawl {
     #[must_use]
     pub fn settings(&self) -> &CrawlSettings {
         &self.settings
-    }
-
-    /// Returns the server and the database, without user and password.
-    #[must_use]
-    pub fn server(&self) -> &str {
-        &self.server
     }
 
     /// Returns the start time of the crawl.

@@ -6,8 +6,7 @@
 //!
 //! Invariant: applying the rows of a bucket in order yields the state of its hosts.
 
-use store::embedded::record::{Record, SettledVisit};
-use store::{DiscoveredUrl, VisitRecord};
+use journal::{DiscoveredUrl, Record, SettledVisit, VisitRecord};
 use web::{CanonicalForm, PageUrl, UrlKey};
 
 use crate::bucket::Bucket;
@@ -163,7 +162,7 @@ pub(crate) fn decode(bytes: &[u8]) -> postcard::Result<Record> {
 
 #[cfg(test)]
 mod tests {
-    use store::{Fate, FinishedVisit};
+    use journal::{Fate, FinishedVisit};
     use web::{Pace, Timestamp};
 
     use super::*;

@@ -7,7 +7,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use store::StoreFault;
+use journal::StoreFault;
 use tokio::sync::Mutex;
 use web::PageUrl;
 

@@ -9,10 +9,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use journal::StoreFault;
 use neardup::HashKey;
 use sqlx::PgConnection;
-use store::embedded::JOURNAL_FORMAT;
-use store::{ArchivePlace, StoreFault};
+use store::ArchivePlace;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 use web::Timestamp;
@@ -42,16 +42,16 @@ pub struct CrawlSettings {
 #[derive(Debug, thiserror::Error)]
 pub enum JoinError {
     /// Another node with this name is alive.
-    #[error("a node named {node} is running already")]
+    #[error("a node named {node} is already running")]
     NameInUse {
         /// The name.
         node: String,
     },
     /// A crawl is being imported, or its import was interrupted.
-    #[error("the import of the crawl into this store has not ended")]
+    #[error("the import of the crawl into this store is unfinished")]
     Importing,
     /// The records in the database are from another version of the program.
-    #[error("the crawl is stored in format {found}, this program reads format {known}")]
+    #[error("the crawl is stored in format {found}, but this program reads format {known}")]
     Format {
         /// The format found.
         found: i32,
@@ -78,7 +78,7 @@ pub(crate) fn joining(action: &'static str) -> impl Fn(sqlx::Error) -> JoinError
 
 /// Returns the format of the records of this program.
 pub(crate) fn format() -> i32 {
-    i32::from(JOURNAL_FORMAT)
+    i32::from(journal::FORMAT)
 }
 
 impl Connection {

@@ -16,8 +16,8 @@ use std::collections::{HashMap, VecDeque};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
-use store::embedded::record::Record;
-use store::{ArchivePlace, DiscoveredUrl, StoreFault, Totals};
+use journal::{DiscoveredUrl, Record, StoreFault, Totals};
+use store::ArchivePlace;
 use tokio::sync::{Notify, watch};
 use web::PageUrl;
 

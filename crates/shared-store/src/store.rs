@@ -11,11 +11,10 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use store::embedded::record::Record;
-use store::embedded::{DirectoryLock, EmbeddedStore, StoreOptions, WorkingCopy};
+use journal::{ArchiveSpan, Record, Robots, StoreFault, Totals};
 use store::{
-    ArchivePlace, ArchiveSpan, Frontier as _, FrontierRules, HostMemory, Robots, Standing,
-    StoreFault, Totals,
+    ArchivePlace, DirectoryLock, EmbeddedStore, Frontier as _, FrontierRules, HostMemory, Standing,
+    StoreOptions, WorkingCopy,
 };
 use tokio::sync::{Notify, RwLock, watch};
 use tokio::task::JoinSet;
@@ -247,7 +246,9 @@ fn clear(directory: &Path, mark: &NodeMark, options: &StoreOptions) -> Result<()
     let shown = directory.display();
     match found {
         None if EmbeddedStore::exists(directory) => {
-            return Err(shared(format!("{shown} holds a crawl of its own")));
+            return Err(shared(format!(
+                "{shown} contains a crawl that is not shared"
+            )));
         }
         Some(other) if other != *mark => {
             let node = other.node;

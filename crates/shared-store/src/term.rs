@@ -11,7 +11,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use store::StoreFault;
+use journal::StoreFault;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 

@@ -13,17 +13,13 @@ use std::sync::Arc;
 use contract::Setup;
 use contract::fixtures::{again, at, done_with, leases, link, seed, settle, visit};
 use disk::SystemDisk;
+use journal::{DiscoveredUrl, Fate, FinishedVisit, History, Page, Record, VisitRecord, rows};
 use neardup::{Features, HashKey, PageSignature, PageText, SignatureBuilder};
 use shared_store::{
     ConnectError, CrawlSettings, Import, ImportError, ImportScan, JoinError, Mirror, MirrorPart,
     ReadError, SharedCrawl, SharedStore, TermState,
 };
-use store::embedded::record::Record;
-use store::embedded::{EmbeddedStore, History, StoreOptions, rows};
-use store::{
-    DiscoveredUrl, Fate, FinishedVisit, Frontier, Lease, NearDupIndex, Page, Settlement,
-    VisitRecord,
-};
+use store::{EmbeddedStore, Frontier, Lease, NearDupIndex, Settlement, StoreOptions};
 use testkit::Postgres;
 
 use self::support::Node;
@@ -400,7 +396,7 @@ async fn an_audit_names_every_kind_of_damage() {
         ("UPDATE term SET pages = 2", "in its columns"),
         (
             "DELETE FROM journal WHERE kind = 1",
-            "its visits are 0 pages",
+            "its visits have 0 pages",
         ),
         ("DELETE FROM signature_log", "which is not admitted"),
         ("UPDATE signature_log SET keys = '{}'", "lacks a key"),

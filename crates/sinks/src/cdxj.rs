@@ -2,7 +2,7 @@
 //!
 //! - [`Indexed`] is a sink that wraps the archive: it builds the index during the crawl, in bounded
 //!   memory, as sorted runs that are merged when it is closed. `capture` derives the line of a
-//!   record, [`key()`] its sort key.
+//!   record, [`web::surt_key`] its sort key.
 //! - `index` is the index on the disk, `manifest` its list of runs, `run` writes and merges runs.
 //! - `scan` reads the parts of an archive that its index lacks; [`make_again`] rebuilds the index,
 //!   [`index_files`] indexes WARC files of any crawler.
@@ -19,13 +19,11 @@ pub(crate) mod gather;
 mod index;
 mod indexed;
 pub(crate) mod json;
-pub(crate) mod key;
 pub(crate) mod line_sorter;
 pub(crate) mod lines;
 mod manifest;
 mod run;
 mod scan;
-mod sessions;
 mod warcio_head;
 
 pub use capture::{Capture, DUPLICATE};
@@ -34,6 +32,5 @@ pub use entry::{CdxjLine, LineError, MAX_LINE};
 pub use gather::{IndexingReport, index_files};
 pub use index::{INDEX, IndexCounts, MEMORY, is_manifest, make_again, remove, strays, whole};
 pub use indexed::Indexed;
-pub use key::key;
 pub use line_sorter::SortedLines;
 pub use lines::{CdxjReader, SkippedLines};

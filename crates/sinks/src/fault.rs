@@ -11,7 +11,7 @@ use crate::warc::read::ReadFault;
 #[derive(Debug, thiserror::Error)]
 pub enum SinkFault {
     /// The disk is full, or a quota or file-size limit is reached: free space, then resume.
-    #[error("no room to write {}", path.display())]
+    #[error("no space to write {}", path.display())]
     Full {
         /// The file that should have grown.
         path: PathBuf,
@@ -35,7 +35,7 @@ pub enum SinkFault {
         path: PathBuf,
     },
     /// The file that the archive should continue has lost settled bytes.
-    #[error("{} has {length} bytes of the {end} that are settled", path.display())]
+    #[error("{} has only {length} of {end} settled bytes", path.display())]
     TooShort {
         /// The file.
         path: PathBuf,
@@ -47,7 +47,7 @@ pub enum SinkFault {
     /// The file that the archive should continue exists under both of its names: one file is a
     /// copy. Remove the shorter one.
     #[error(
-        "both {} and {} are there, and only one of them can be the archive's",
+        "both {} and {} exist, but only one can belong to the archive",
         open.display(),
         closed.display()
     )]
@@ -60,7 +60,7 @@ pub enum SinkFault {
     /// Visits after the end where the archive should continue are settled: the journal once
     /// recorded them.
     #[error(
-        "the journal ends before the archive: {} in {} has visits that it does not tell of",
+        "the journal ends before the archive: {} in {} contains visits that are not in the journal",
         files.join(", "),
         directory.display()
     )]
@@ -85,14 +85,14 @@ pub enum SinkFault {
         source: ReadFault,
     },
     /// A part of the index is damaged, and rebuilding it did not help.
-    #[error("{} is not what was written to it", path.display())]
+    #[error("{} has changed since it was written", path.display())]
     IndexDamaged {
         /// The part.
         path: PathBuf,
     },
     /// An earlier fault left the end of the archive uncertain; writing fails until the archive is
     /// opened again.
-    #[error("nothing more is written to {} after an earlier fault", path.display())]
+    #[error("{} is not written to after an earlier fault", path.display())]
     Poisoned {
         /// The file that was being written.
         path: PathBuf,
@@ -104,7 +104,7 @@ pub enum SinkFault {
         path: PathBuf,
     },
     /// An index of the archive failed: the archive is intact, and the index is rebuilt from it.
-    #[error("what was archived cannot be indexed")]
+    #[error("cannot index the archive")]
     Index {
         /// The error of the index.
         source: Box<dyn std::error::Error + Send + Sync>,

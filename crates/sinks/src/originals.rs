@@ -19,10 +19,9 @@ use std::collections::HashMap;
 use std::fmt;
 use std::time::Duration;
 
-use web::Timestamp;
+use web::{Timestamp, surt_key};
 
 use crate::captures::name;
-use crate::cdxj::key::key;
 use crate::digest::PayloadDigest;
 use crate::warc::parsed::without_brackets;
 use crate::warc::{Record, date};
@@ -204,7 +203,11 @@ impl<P> Originals<P> {
     /// Names a capture that was added with this URL and date by the id of its record.
     pub fn add_id(&mut self, target: &str, at: Option<Timestamp>, id: &str) {
         let at = at.map(Timestamp::digits);
-        let of_target = self.by_key.get(&name(&key(target))).into_iter().flatten();
+        let of_target = self
+            .by_key
+            .get(&name(&surt_key(target)))
+            .into_iter()
+            .flatten();
         let is_it = |number: &&usize| self.captures[**number].at.map(Timestamp::digits) == at;
         if let Some(number) = of_target.copied().find(|number| is_it(&number)) {
             self.by_id.entry(name(id)).or_insert(number);
@@ -216,7 +219,7 @@ impl<P> Originals<P> {
         let keys: Vec<u128> = capture
             .targets
             .iter()
-            .map(|target| name(&key(target)))
+            .map(|target| name(&surt_key(target)))
             .collect();
         for key in &keys {
             let of_key = self.by_key.entry(*key).or_default();
@@ -268,7 +271,7 @@ impl<P> Originals<P> {
             return Some(found);
         }
         let of_target = |target: &str, at: Option<Timestamp>| {
-            let of_target = self.by_key.get(&name(&key(target)))?;
+            let of_target = self.by_key.get(&name(&surt_key(target)))?;
             // A revisit is not its own original, directly or through other revisits.
             let others = of_target.iter().copied().filter(|number| {
                 let known = &self.captures[*number];
@@ -288,7 +291,7 @@ impl<P> Originals<P> {
             return Some(found);
         }
         if let Some(digest) = &revisit.digest {
-            let own = name(&key(&revisit.own_target));
+            let own = name(&surt_key(&revisit.own_target));
             let same = self.by_digest.get(digest).into_iter().flatten().copied();
             let nearest = self.nearest(same, revisit.own_date);
             let is_own = |number: &&usize| self.captures[**number].key == own;

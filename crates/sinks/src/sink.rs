@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use web::{Exchange, PageUrl, Protocol, Timestamp, Truncation};
+use web::{Document, Exchange, Media, PageUrl, Protocol, Timestamp, Truncation};
 
 use crate::cdxj::capture::Capture;
 use crate::digest::PayloadDigest;
@@ -97,6 +97,28 @@ pub struct IndexText {
     pub language: Option<String>,
     /// Its text, one block per line.
     pub text: String,
+}
+
+impl IndexText {
+    /// Returns the compared text of a page, so that a hit is a page about the query and not one
+    /// with a link to such a page; `None` if the document is not text. Takes the document apart
+    /// instead of copying it.
+    #[must_use]
+    pub fn of(mut document: Document, main_content: bool) -> Option<Box<Self>> {
+        if document.media == Media::Other {
+            return None;
+        }
+        let (title, language) = (document.title.take(), document.language.take());
+        let text = match main_content {
+            true => document.text,
+            false => document.into_full_text(),
+        };
+        Some(Box::new(Self {
+            title,
+            language,
+            text,
+        }))
+    }
 }
 
 /// A resource without its exchange.

@@ -278,7 +278,7 @@ fn names_that_lead_outside_are_reported() {
     ] {
         complains(
             &replaced(&wacz, "pages/pages.jsonl", &format!("{name}x")),
-            "leads outside",
+            "points outside",
         );
     }
     assert_eq!("../../../nowhere".len() + 1, "pages/pages.jsonl".len());
@@ -303,7 +303,7 @@ fn missing_repeated_and_unlisted_files_are_reported() {
             "datapackage.json",
             br#"{"wacz_version": "1.1.1", "resources": [{"path": "a", "hash": "sha256:0"}, 5]}"#,
         )]),
-        "a is listed in datapackage.json, and is not there",
+        "a is listed in datapackage.json, but missing",
     );
     let more = zipped(&[
         ("archive/a.warc", b"WARC/1.1"),
@@ -312,7 +312,7 @@ fn missing_repeated_and_unlisted_files_are_reported() {
     for words in [
         "archive/a.warc is not listed",
         "archive/a.warc is not stored",
-        "which version",
+        "WACZ version",
         "it has no index",
         "pages/pages.jsonl is missing",
     ] {
@@ -327,7 +327,7 @@ fn lines_without_a_record_are_reported_with_their_number() {
         (
             "\"offset\": \"0\"",
             "\"offset\": \"1\"",
-            "line 1 leads to no record",
+            "line 1 does not point to a record",
         ),
         (
             NAME,
@@ -347,7 +347,7 @@ fn lines_without_a_record_are_reported_with_their_number() {
             ("indexes/index.cdxj", far.as_bytes()),
             (&format!("archive/{NAME}"), &bytes),
         ]),
-        "leads behind the end",
+        "points beyond the end",
     );
 }
 
@@ -356,7 +356,7 @@ fn a_decompression_bomb_is_not_read_to_its_end() {
     let zeros = vec![0; 40 << 20];
     complains(
         &zipped(&[("pages/pages.jsonl", &zeros)]),
-        "far more than it should",
+        "more than allowed",
     );
 }
 

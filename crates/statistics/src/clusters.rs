@@ -11,7 +11,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use store::VisitRecord;
+use journal::VisitRecord;
 use web::PageUrl;
 
 use crate::limits::{MAX_CLUSTERS, MAX_EXAMPLES, MAX_NAMED_CLUSTERS, MAX_ORIGINALS};

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use journal::Totals;
 use serde::{Serialize, Serializer};
-use store::Totals;
 use web::Timestamp;
 
 use crate::visit_sums::is_zero;

@@ -4,12 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::path::Path;
 
-use store::embedded::record::{Record, SettledVisit};
-use store::embedded::{JournalFollower, Position};
-use store::{
-    DiscoveredUrl, ExcludedBy, Fate, LeftOut, Patterns, Reason, STRIKES_ASIDE, SkippedBy,
-    StoreFault, Totals, VisitRecord,
+use journal::{
+    DiscoveredUrl, ExcludedBy, Fate, JournalFollower, LeftOut, Position, Reason, Record,
+    SettledVisit, SkippedBy, StoreFault, Totals, VisitRecord,
 };
+use store::{Patterns, STRIKES_ASIDE};
 use web::{Host, Pace, PageUrl};
 
 use crate::clusters::{Clusters, cluster_key};
@@ -37,7 +36,7 @@ pub const REDIRECTED: &str = "redirects to pages of this crawl";
 /// assert!(statistics.counts().unique <= statistics.counts().pages);
 /// // Later, while the crawl runs:
 /// statistics.catch_up(&mut follower)?;
-/// # Ok::<(), store::StoreFault>(())
+/// # Ok::<(), journal::StoreFault>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CrawlStatistics {
@@ -312,12 +311,6 @@ impl CrawlStatistics {
         self.hosts.known()
     }
 
-    /// Returns the figures of a host; `None` if it is not known.
-    #[must_use]
-    pub fn host(&self, name: &str) -> Option<&HostFigures> {
-        self.hosts.get(name)
-    }
-
     /// Returns the figures of all hosts that came after
     /// [`MAX_HOSTS`](crate::limits::MAX_HOSTS) others, as if they were one.
     #[must_use]
@@ -412,7 +405,7 @@ impl CrawlStatistics {
     }
 
     /// Returns the position of the last visit of a URL in the journal, for
-    /// [`store::embedded::record_at`]. `None` if it was not visited, if its visit was revoked, or
+    /// [`journal::record_at`]. `None` if it was not visited, if its visit was revoked, or
     /// if these statistics have no index ([`CrawlStatistics::with_index`]).
     #[must_use]
     pub fn position_of(&self, url: &PageUrl) -> Option<Position> {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use store::{Fate, Reason, VisitRecord};
+use journal::{Fate, Reason, VisitRecord};
 use web::{Host, Pace};
 
 use crate::limits::{MAX_FAILURE_CHARACTERS, MAX_HOSTS};
@@ -44,10 +44,6 @@ pub(crate) struct Hosts {
 impl Hosts {
     pub(crate) fn known(&self) -> impl Iterator<Item = (&Host, &HostFigures)> {
         self.known.iter()
-    }
-
-    pub(crate) fn get(&self, host: &str) -> Option<&HostFigures> {
-        self.known.get(host)
     }
 
     pub(crate) fn other(&self) -> &HostFigures {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use store::{Fate, VisitRecord};
+use journal::{Fate, VisitRecord};
 use web::{Timestamp, UrlKey};
 
 use crate::limits::{MAX_NEWEST, MAX_REMEMBERED, MAX_TEXT_CHARACTERS};

@@ -5,7 +5,7 @@
 //! method: Bentley and Saxe, J. Algorithms 1(4), 1980), the newest last. Invariant: the positions
 //! of a key are found in insertion order.
 
-use store::embedded::Position;
+use journal::Position;
 
 use crate::limits::MAX_INDEXED;
 

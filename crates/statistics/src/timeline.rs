@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use store::VisitRecord;
+use journal::VisitRecord;
 use web::Timestamp;
 
 use crate::limits::MAX_POINTS;
@@ -109,7 +109,7 @@ impl Timeline {
 
 #[cfg(test)]
 mod tests {
-    use store::{DiscoveredUrl, Fate};
+    use journal::{DiscoveredUrl, Fate};
     use web::{CanonicalForm, PageUrl};
 
     use super::*;

@@ -8,8 +8,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use store::embedded::Position;
-use store::embedded::record::{Record, SettledVisit};
+use journal::{Position, Record, SettledVisit};
 use web::Timestamp;
 
 use crate::limits::{MAX_QUEUE_MARKS, MAX_UNDER_WAY};

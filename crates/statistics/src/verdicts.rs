@@ -1,6 +1,6 @@
 //! The verdicts about pages: duplicates by rule, near duplicates by distance and resemblance.
 
-use store::{DuplicateRule, Fate, VisitRecord};
+use journal::{DuplicateRule, Fate, VisitRecord};
 
 /// The duplicates of a crawl by the rule that found them. The first five add up to all duplicates;
 /// the last two overlap with them.

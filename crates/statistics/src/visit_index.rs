@@ -3,8 +3,7 @@
 
 use std::collections::HashSet;
 
-use store::VisitRecord;
-use store::embedded::Position;
+use journal::{Position, VisitRecord};
 use web::UrlKey;
 
 use crate::clusters::{ClusterKey, cluster_of};

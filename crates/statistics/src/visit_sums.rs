@@ -2,8 +2,8 @@
 
 use std::ops::AddAssign;
 
+use journal::{Fate, VisitRecord};
 use serde::Serialize;
-use store::{Fate, VisitRecord};
 
 /// Sums over some visits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

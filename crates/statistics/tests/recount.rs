@@ -9,16 +9,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use disk::SystemDisk;
+use journal::{
+    DiscoveredUrl, DuplicateRule, Fate, FinishedVisit, Journal, JournalFollower, LeftOut,
+    PatternName, Position, QueueEntry, Reason, Record, SettledVisit, VisitRecord,
+};
 use neardup::HashKey;
 use proptest::prelude::*;
 use statistics::{CrawlStatistics, Newest};
-use store::embedded::journal::Journal;
-use store::embedded::record::{Record, SettledVisit};
-use store::embedded::{self, JournalFollower, Position};
-use store::{
-    DiscoveredUrl, DuplicateRule, Fate, FinishedVisit, LeftOut, PatternName, QueueEntry, Reason,
-    STRIKES_ASIDE, VisitRecord,
-};
+use store::STRIKES_ASIDE;
 use web::{CanonicalForm, Generality, Pace, PageUrl, RestartRule, Timestamp, UrlPattern};
 
 const FATES: [Fate; 7] = [
@@ -479,7 +477,7 @@ fn queued_as(state: &Path, within: Range<Position>, sequence: u64) -> Option<Pag
 }
 
 fn rows(state: &Path) -> Vec<VisitRecord> {
-    embedded::rows(state).unwrap().map(Result::unwrap).collect()
+    journal::rows(state).unwrap().map(Result::unwrap).collect()
 }
 
 fn append(journal: &Journal, records: &[Record]) {
@@ -526,7 +524,7 @@ proptest! {
         prop_assert_eq!(waiting, at_once.counts().queued);
         for row in &rows {
             let position = at_once.position_of(&row.url).expect("it was visited");
-            let record = embedded::record_at(state.path(), position).unwrap();
+            let record = journal::record_at(state.path(), position).unwrap();
             let found = matches!(record, Record::Settled(settled) if *settled.visit.row == *row);
             prop_assert!(found, "{}", row.url);
         }
@@ -537,7 +535,7 @@ proptest! {
             for of_earlier in [false, true] {
                 let original = url(page);
                 let positions = at_once.members_of(&original, of_earlier);
-                let members: Vec<PageUrl> = embedded::records_at(state.path(), &positions)
+                let members: Vec<PageUrl> = journal::records_at(state.path(), &positions)
                     .unwrap()
                     .into_iter()
                     .map(url_of_visit)

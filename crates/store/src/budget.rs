@@ -4,10 +4,10 @@
 use std::collections::{HashMap, HashSet};
 use std::iter;
 
+use journal::{DiscoveredUrl, LeftOut};
 use web::{Host, UrlKey};
 
-use crate::discovered_url::DiscoveredUrl;
-use crate::frontier::{HOSTS_RULE, LeftOut};
+use crate::frontier::HOSTS_RULE;
 
 /// Number of known hosts per registrable domain and per branch, by the key of the name: 16 bytes
 /// per name.
@@ -67,7 +67,7 @@ fn names(host: &Host) -> impl Iterator<Item = UrlKey> {
 
 /// Removes URLs of unknown hosts from `discovered` if they do not fit among the `max` known hosts
 /// of their domain. The remaining URLs may add hosts up to that cap. Seeds always stay.
-pub(crate) fn leave_out(
+pub fn leave_out(
     discovered: &mut Vec<DiscoveredUrl>,
     max: u32,
     domains: &DomainCounts,

@@ -7,9 +7,8 @@
 //! Invariant: a spell depends only on the visits and their order. It changes the turns of hosts,
 //! not the order of a host's URLs.
 
+use journal::{Fate, VisitRecord};
 use serde::{Deserialize, Serialize};
-
-use crate::visit_record::{Fate, VisitRecord};
 
 /// Number of pages off topic that cost the first level.
 const FIRST: u32 = 4;
@@ -17,11 +16,11 @@ const FIRST: u32 = 4;
 /// Number of pages off topic of a host since its last page on topic. It is on disk (postcard), in
 /// the tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct DrySpell(u32);
+pub struct DrySpell(u32);
 
 impl DrySpell {
     /// Counts a visit, if its page was compared with the topic.
-    pub(crate) fn count(&mut self, row: &VisitRecord) {
+    pub fn count(&mut self, row: &VisitRecord) {
         if row.is_judged() {
             self.0 = match row.fate {
                 Fate::OffTopic => self.0.saturating_add(1),
@@ -32,7 +31,8 @@ impl DrySpell {
 
     /// Returns how many levels the spell costs the promises of the host's URLs: one after four
     /// pages, and one more each time the spell has doubled.
-    pub(crate) fn levels(self) -> u8 {
+    #[must_use]
+    pub fn levels(self) -> u8 {
         let times = (self.0 / FIRST).checked_ilog2();
         times.map_or(0, |times| times as u8 + 1)
     }

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! DIR/lock                  the process that has it open          lock.rs
-//! DIR/journal/NNNN….log     everything that happened, in order    journal/
+//! DIR/journal/NNNN….log     everything that happened, in order    crate journal
 //! DIR/sled/                 the tables: frontier, signatures      frontier/, near_dup/, tables/
 //!                           and the watermark                     checkpoint/
 //! ```
@@ -29,7 +29,6 @@ mod crash_injection;
 mod database;
 pub(crate) mod earlier;
 mod frontier;
-pub mod journal;
 mod journal_rebuild;
 mod lock;
 mod near_dup;
@@ -44,13 +43,6 @@ mod working_copy;
 pub use self::database::Database;
 pub use self::earlier::EarlierCrawls;
 pub use self::frontier::RecordWatch;
-pub use self::journal::follower::JournalFollower;
-pub use self::journal::frame::Position;
-pub use self::journal::history::{
-    History, Revocation, Revocations, record_at, records_at, revocations, rows,
-};
-pub use self::journal::record;
-pub use self::journal::segment::{FORMAT as JOURNAL_FORMAT, TornTail};
 pub use self::journal_rebuild::{Admission as RestoredAdmission, JournalRebuild, RestoredVisit};
 pub use self::lock::DirectoryLock;
 pub use self::near_dup::memory_index::SignatureMemory;

@@ -6,16 +6,13 @@
 use std::sync::Arc;
 
 use disk::SystemDisk;
+use journal::{ArchiveSpan, DiscoveredUrl, Fate, FinishedVisit, VisitRecord};
 use neardup::{Features, HashKey};
 use web::{CanonicalForm, PageUrl, Timestamp};
 
-use crate::discovered_url::DiscoveredUrl;
 use crate::embedded::StoreOptions;
-use crate::frontier::{
-    ArchiveSpan, FinishedVisit, Frontier, FrontierRules, Lease, LeaseFilter, Settlement, Supply,
-};
+use crate::frontier::{Frontier, FrontierRules, Lease, LeaseFilter, Settlement, Supply};
 use crate::rules::LikenessRules;
-use crate::visit_record::{Fate, VisitRecord};
 
 pub(crate) fn options(rules: FrontierRules) -> StoreOptions {
     StoreOptions {
@@ -46,7 +43,7 @@ pub(crate) fn link(text: &str, depth: u32) -> DiscoveredUrl {
 
 /// Returns the settlement of a visit that failed and is repeated at this time.
 pub(crate) fn again(at: Timestamp) -> Settlement {
-    let reason = crate::Reason::said("no answer");
+    let reason = journal::Reason::said("no answer");
     Settlement::Again {
         at,
         reason,

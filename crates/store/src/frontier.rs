@@ -6,57 +6,13 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use serde::{Deserialize, Serialize};
+use journal::{DiscoveredUrl, FinishedVisit, QueueEntry, Reason, StoreFault, Totals, UrlHarvest};
 use web::{Host, HostTable, Pace, PageUrl, RestartRule, Timestamp};
 
-use crate::discovered_url::DiscoveredUrl;
-use crate::fault::StoreFault;
-use crate::harvest::UrlHarvest;
 use crate::host_memory::HostMemory;
-use crate::reason::Reason;
-use crate::totals::Totals;
-use crate::visit_record::VisitRecord;
-
-/// Links of a page that a rule left out. They are neither queued nor remembered individually.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeftOut {
-    /// The rule's name.
-    pub rule: String,
-    /// The number of links.
-    pub links: u64,
-    /// One of these links.
-    pub example: PageUrl,
-}
 
 /// Name of the rule [`FrontierRules::max_hosts_per_domain`] in [`LeftOut`].
 pub const HOSTS_RULE: &str = "max-hosts-per-domain";
-
-/// A URL in the queue, with the history of its visits.
-///
-/// The journal stores it (postcard): the order of the fields is on disk.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct QueueEntry {
-    /// Position in the order of discovery, unique in a crawl.
-    pub sequence: u64,
-    /// The URL, as it was discovered.
-    pub discovered: DiscoveredUrl,
-    /// Number of earlier visits that ended in [`Settlement::Again`] and count.
-    pub attempts: u32,
-    /// Number of sessions that died while the entry was out on lease.
-    pub strikes: u32,
-}
-
-impl QueueEntry {
-    /// Returns the entry of a URL that has not been visited yet.
-    pub(crate) const fn new(sequence: u64, discovered: DiscoveredUrl) -> Self {
-        Self {
-            sequence,
-            discovered,
-            attempts: 0,
-            strikes: 0,
-        }
-    }
-}
 
 /// The right to visit one URL, until it is settled.
 #[derive(Debug, PartialEq, Eq)]
@@ -104,7 +60,8 @@ pub enum LeaseFilter {
 
 impl LeaseFilter {
     /// Returns true for a URL of one of these kinds.
-    pub(crate) const fn admits(self, url: &DiscoveredUrl) -> bool {
+    #[must_use]
+    pub const fn admits(self, url: &DiscoveredUrl) -> bool {
         matches!(self, Self::All) || url.requisite > 0
     }
 }
@@ -123,25 +80,14 @@ pub enum Supply {
 
 impl Supply {
     /// Returns the supply, given that another URL becomes ready at `time`.
-    pub(crate) fn or_before(self, time: Option<Timestamp>) -> Self {
+    #[must_use]
+    pub fn or_before(self, time: Option<Timestamp>) -> Self {
         match (self, time) {
             (Self::NothingBefore(one), Some(other)) => Self::NothingBefore(one.min(other)),
             (Self::Exhausted, Some(time)) => Self::NothingBefore(time),
             (supply, _) => supply,
         }
     }
-}
-
-/// The span of a visit in the archive.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ArchiveSpan {
-    /// Sequence number of the span in this session, from 0 and without gaps, in the order of the
-    /// archive.
-    pub ticket: u64,
-    /// The file, relative to the archive's directory.
-    pub file: String,
-    /// Offset just past the span's last byte.
-    pub end: u64,
 }
 
 /// A position in the archive, such as the end of an [`ArchiveSpan`].
@@ -160,35 +106,6 @@ pub struct Durable {
     pub settled: Option<ArchivePlace>,
     /// Durable length of the journal in bytes; 0 without a journal.
     pub journal: u64,
-}
-
-/// The outcome of a visit that ended: one entry of the queue becomes one visit record.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FinishedVisit {
-    /// The visit record.
-    pub row: Box<VisitRecord>,
-    /// The span of the visit in the archive, if it was archived.
-    pub archived: Option<ArchiveSpan>,
-    /// The links to queue, in the order of the page. In the journal: only the new links.
-    pub finds: Vec<DiscoveredUrl>,
-    /// URLs reached by redirects; they need no visit of their own.
-    pub reached: Vec<PageUrl>,
-    /// Links that a rule left out as traps; one entry per rule.
-    pub left_out: Vec<LeftOut>,
-}
-
-impl FinishedVisit {
-    /// Returns the outcome of a visit that was not archived and found no links.
-    #[must_use]
-    pub fn new(row: VisitRecord) -> Self {
-        Self {
-            row: Box::new(row),
-            archived: None,
-            finds: Vec::new(),
-            reached: Vec::new(),
-            left_out: Vec::new(),
-        }
-    }
 }
 
 /// The outcome of a lease.

@@ -5,10 +5,8 @@
 //! [`HostMemory::record_pace`].
 
 use async_trait::async_trait;
-use serde::{Deserialize, Serialize};
-use web::{Host, Pace, Timestamp};
-
-use crate::fault::StoreFault;
+use journal::{Robots, StoreFault};
+use web::{Host, Pace};
 
 /// The pacing state and the robots.txt of each host, across all sessions of a crawl.
 #[async_trait]
@@ -41,14 +39,4 @@ pub trait HostMemory: Send + Sync {
     /// # Errors
     /// A fault of the store.
     async fn record_robots(&self, origin: &str, robots: Robots) -> Result<(), StoreFault>;
-}
-
-/// A cached robots.txt. The journal stores it (postcard): the order of the fields is on disk.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Robots {
-    /// Its text, at most [`web::MAX_ROBOTS_BYTES`]; `None` if the site lacks a robots.txt and every
-    /// URL may be fetched.
-    pub text: Option<Vec<u8>>,
-    /// The expiry time; an expired robots.txt is fetched again.
-    pub until: Timestamp,
 }

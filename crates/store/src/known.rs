@@ -13,21 +13,27 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use journal::{Page, StoreFault};
 use neardup::{HashKey, Likeness, PageSignature};
 use serde::{Deserialize, Serialize};
 use web::{PageUrl, UrlKey};
 
 use crate::embedded::earlier::{Capture, EarlierCrawls};
-use crate::fault::StoreFault;
-use crate::near_dup::{EarlierCapture, Original, Page};
+use crate::near_dup::{EarlierCapture, Original};
 use crate::rules::{LikenessRules, certainty};
 
 /// The originals: the pages that new pages are compared with, and their signatures.
-pub(crate) trait Originals {
+pub trait Originals {
     /// Returns the signature of `page`, if it is an original.
+    ///
+    /// # Errors
+    /// A fault of the store.
     fn signature_of(&mut self, page: UrlKey) -> Result<Option<PageSignature>, StoreFault>;
 
     /// Returns the signature of `page`, if it is an original of this group.
+    ///
+    /// # Errors
+    /// A fault of the store.
     fn held_in(
         &mut self,
         group: u64,
@@ -38,6 +44,9 @@ pub(crate) trait Originals {
     /// [`neardup::SignatureIndex::find_in`]. The first with the same payload wins, else the first
     /// with the same text, else the near duplicate with the highest resemblance; ties go to the
     /// earliest. Pages in `except` are skipped.
+    ///
+    /// # Errors
+    /// A fault of the store.
     fn find_in(
         &mut self,
         group: u64,
@@ -49,11 +58,14 @@ pub(crate) trait Originals {
     fn insert_in(&mut self, group: u64, page: Held, signature: PageSignature);
 
     /// Forgets a page. Returns false if it was not an original.
+    ///
+    /// # Errors
+    /// A fault of the store.
     fn remove(&mut self, page: UrlKey) -> Result<bool, StoreFault>;
 }
 
 /// The signatures of all known pages.
-pub(crate) struct Known<O> {
+pub struct Known<O> {
     rules: LikenessRules,
     key: HashKey,
     originals: O,
@@ -70,33 +82,38 @@ pub(crate) struct Known<O> {
 
 /// A page of this crawl, with its place in the store, a number that only the store can interpret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Held {
-    pub(crate) key: UrlKey,
-    pub(crate) place: u64,
+pub struct Held {
+    /// The key of its URL.
+    pub key: UrlKey,
+    /// Its place.
+    pub place: u64,
 }
 
 /// The key of a cluster. A URL can be an original in both crawls, with different texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) struct Cluster {
-    pub(crate) original: UrlKey,
-    pub(crate) earlier: bool,
+pub struct Cluster {
+    /// The key of the original's URL.
+    pub original: UrlKey,
+    /// True if the original is a page of an earlier crawl.
+    pub earlier: bool,
 }
 
 /// A retained duplicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct RetainedEntry {
+pub struct RetainedEntry {
     /// The place of its record in the store.
-    pub(crate) place: u64,
-    pub(crate) cluster: Cluster,
+    pub place: u64,
+    /// Its cluster.
+    pub cluster: Cluster,
     /// Its rank in the cluster.
-    pub(crate) rank: u32,
+    pub rank: u32,
     /// Its group and payload.
-    pub(crate) copy: (u64, u128),
+    pub copy: (u64, u128),
 }
 
 /// The store's reference to a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PageRef {
+pub enum PageRef {
     /// A page of this crawl.
     Current(Held),
     /// The page of the earlier crawl with this number.
@@ -105,7 +122,7 @@ pub(crate) enum PageRef {
 
 /// The decision on a page, and the step that the store has to take.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Decision {
+pub enum Decision {
     /// The page was admitted before.
     Own,
     /// The page was admitted before with a signature that is not like this one: the store forgets
@@ -122,13 +139,17 @@ pub(crate) enum Decision {
     /// An earlier crawl archived other bytes under its URL. `is_admitted` is true if a visit that
     /// did not end has admitted these bytes.
     Version {
+        /// The newest capture.
         capture: EarlierCapture<u32>,
+        /// True if these bytes are admitted.
         is_admitted: bool,
     },
 }
 
 impl<O: Originals> Known<O> {
-    pub(crate) fn new(
+    /// Returns the known pages of a crawl that begins, with these originals.
+    #[must_use]
+    pub fn new(
         rules: LikenessRules,
         key: HashKey,
         originals: O,
@@ -155,19 +176,22 @@ impl<O: Originals> Known<O> {
     }
 
     /// Returns the number of pages of a cluster that are kept.
-    pub(crate) fn per_cluster(&self) -> u32 {
+    #[must_use]
+    pub fn per_cluster(&self) -> u32 {
         self.rules.per_cluster.get()
     }
 
     /// Returns the earlier crawl that gave out a [`PageRef::Earlier`].
-    pub(crate) fn earlier(&self) -> &EarlierCrawls {
+    #[must_use]
+    pub fn earlier(&self) -> &EarlierCrawls {
         self.earlier
             .as_deref()
             .expect("only an earlier crawl gives out its numbers")
     }
 
     /// Returns the cluster of an original.
-    pub(crate) fn cluster(&self, of: PageRef) -> Cluster {
+    #[must_use]
+    pub fn cluster(&self, of: PageRef) -> Cluster {
         let (original, earlier) = match of {
             PageRef::Current(original) => (original.key, false),
             PageRef::Earlier(number) => (self.earlier().key_of(number), true),
@@ -176,7 +200,10 @@ impl<O: Originals> Known<O> {
     }
 
     /// Returns the decision on a page with this signature.
-    pub(crate) fn judge(
+    ///
+    /// # Errors
+    /// Errors of the originals.
+    pub fn judge(
         &mut self,
         page: &Page,
         signature: &PageSignature,
@@ -264,12 +291,13 @@ impl<O: Originals> Known<O> {
     }
 
     /// Returns the group of a page: only pages of one group are compared.
-    pub(crate) fn group(&self, page: &Page) -> u64 {
+    #[must_use]
+    pub fn group(&self, page: &Page) -> u64 {
         self.rules.group(page, self.key)
     }
 
     /// Adds an original, whose record the store finds at `place`.
-    pub(crate) fn admit(&mut self, page: &Page, signature: PageSignature, place: u64) {
+    pub fn admit(&mut self, page: &Page, signature: PageSignature, place: u64) {
         let held = Held {
             key: page.key(),
             place,
@@ -278,7 +306,7 @@ impl<O: Originals> Known<O> {
     }
 
     /// Adds a retained duplicate.
-    pub(crate) fn retain(&mut self, page: UrlKey, retained: RetainedEntry) {
+    pub fn retain(&mut self, page: UrlKey, retained: RetainedEntry) {
         take(
             self.taken.entry(retained.cluster).or_default(),
             retained.rank,
@@ -292,7 +320,7 @@ impl<O: Originals> Known<O> {
     }
 
     /// Separates two pages: they are never compared again.
-    pub(crate) fn separate(&mut self, one: UrlKey, other: UrlKey) {
+    pub fn separate(&mut self, one: UrlKey, other: UrlKey) {
         for (page, other) in [(one, other), (other, one)] {
             let others = self.distinct.entry(page).or_default();
             if !others.contains(&other) {
@@ -302,7 +330,8 @@ impl<O: Originals> Known<O> {
     }
 
     /// Returns true for pages that were separated.
-    pub(crate) fn are_separate(&self, one: UrlKey, other: UrlKey) -> bool {
+    #[must_use]
+    pub fn are_separate(&self, one: UrlKey, other: UrlKey) -> bool {
         let others = self.distinct.get(&one);
         others.is_some_and(|others| others.contains(&other))
     }
@@ -318,7 +347,10 @@ impl<O: Originals> Known<O> {
     }
 
     /// Forgets a page of any kind. Returns false if it was not known.
-    pub(crate) fn forget(&mut self, page: UrlKey) -> Result<bool, StoreFault> {
+    ///
+    /// # Errors
+    /// Errors of the originals.
+    pub fn forget(&mut self, page: UrlKey) -> Result<bool, StoreFault> {
         let Some(RetainedEntry {
             cluster,
             rank,

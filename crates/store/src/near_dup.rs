@@ -1,30 +1,9 @@
 //! The interface to the memory of admitted pages and their signatures.
 
 use async_trait::async_trait;
+use journal::{Page, StoreFault};
 use neardup::{Likeness, PageSignature};
-use serde::{Deserialize, Serialize};
-use web::{PageUrl, Timestamp, UrlKey};
-
-use crate::fault::StoreFault;
-
-/// A page to be admitted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Page {
-    /// Its URL as it was queued, which identifies the page.
-    pub url: PageUrl,
-    /// The URL of its text, after redirects.
-    pub final_url: PageUrl,
-    /// The time of the request.
-    pub at: Timestamp,
-}
-
-impl Page {
-    /// Returns the key of its URL, its name in the tables.
-    #[must_use]
-    pub fn key(&self) -> UrlKey {
-        self.url.key()
-    }
-}
+use web::{PageUrl, UrlKey};
 
 /// The original that a page repeats. `P` names pages: `Page`, or an index's own reference to one.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,7 +25,10 @@ pub struct Original<P = Page> {
 
 impl<P: Copy> Original<P> {
     /// Returns the same value with references replaced by the pages that `page` returns for them.
-    pub(crate) fn try_map<Q, E>(&self, page: impl Fn(P) -> Result<Q, E>) -> Result<Original<Q>, E> {
+    ///
+    /// # Errors
+    /// The first error of `page`.
+    pub fn try_map<Q, E>(&self, page: impl Fn(P) -> Result<Q, E>) -> Result<Original<Q>, E> {
         Ok(Original {
             page: page(self.page)?,
             likeness: self.likeness,
@@ -73,10 +55,10 @@ pub struct EarlierCapture<P = Page> {
 
 impl<P: Copy> EarlierCapture<P> {
     /// Returns the same value with the reference replaced by the page that `page` returns for it.
-    pub(crate) fn try_map<Q, E>(
-        &self,
-        page: impl Fn(P) -> Result<Q, E>,
-    ) -> Result<EarlierCapture<Q>, E> {
+    ///
+    /// # Errors
+    /// The error of `page`.
+    pub fn try_map<Q, E>(&self, page: impl Fn(P) -> Result<Q, E>) -> Result<EarlierCapture<Q>, E> {
         Ok(EarlierCapture {
             page: page(self.page)?,
             distance: self.distance,
@@ -133,7 +115,7 @@ pub trait NearDupIndex: Send + Sync {
     ///   [`LikenessRules::per_cluster`](crate::LikenessRules::per_cluster) pages of the cluster are
     ///   kept. No two pages of a cluster have the same rank, even if they are admitted
     ///   concurrently. A copy with the same bytes takes no rank.
-    /// - The kept pages of [`EarlierCrawls`](crate::embedded::EarlierCrawls) count as admitted. If
+    /// - The kept pages of [`EarlierCrawls`](crate::EarlierCrawls) count as admitted. If
     ///   an earlier crawl archived the page's bytes under the page's own URL, the page is a
     ///   duplicate of that capture and takes no rank, even if other pages are like it.
     /// - If an earlier crawl archived other bytes under the page's URL, the page is

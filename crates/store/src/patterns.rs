@@ -22,26 +22,20 @@
 
 mod closed;
 mod left;
-pub(crate) mod name;
 mod parameters;
 mod pattern;
 mod probes;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use journal::{DiscoveredUrl, Fate, Harvest, PatternName, Reason, Record, UrlHarvest, VisitRecord};
 use serde::{Deserialize, Serialize};
 use web::{Generality, Host, PageUrl, UrlPattern};
 
-use crate::discovered_url::DiscoveredUrl;
-use crate::embedded::journal::record::Record;
 use crate::frontier::FrontierRules;
-use crate::harvest::{Harvest, UrlHarvest};
-use crate::reason::Reason;
-use crate::visit_record::{Fate, VisitRecord};
 
-pub(crate) use self::left::LeftRows;
+pub use self::left::LeftRows;
 use self::left::MAX_LEFT_ROWS;
-pub use self::name::PatternName;
 pub use self::pattern::{Example, PatternState};
 use self::pattern::{Pattern, Visit};
 use self::probes::Probes;
@@ -128,7 +122,7 @@ impl Patterns {
 
     /// Counts the end of a visit to a URL of this priority, with its new links. `place` is the
     /// place of its row.
-    pub(crate) fn settled(
+    pub fn settled(
         &mut self,
         row: &VisitRecord,
         finds: &[DiscoveredUrl],
@@ -198,7 +192,7 @@ impl Patterns {
     }
 
     /// Takes back a row that is void: its URL does not count as left out any more.
-    pub(crate) fn revoked(&mut self, row: &VisitRecord) {
+    pub fn revoked(&mut self, row: &VisitRecord) {
         let Some(name) = row.pattern_that_left_out().cloned() else {
             return;
         };
@@ -218,7 +212,8 @@ impl Patterns {
     }
 
     /// Returns the next rows to revoke: a pattern or folder left them out, and is open again.
-    pub(crate) fn to_requeue(&self) -> Option<&LeftRows> {
+    #[must_use]
+    pub fn to_requeue(&self) -> Option<&LeftRows> {
         if self.left_rows == 0 {
             return None;
         }
@@ -230,7 +225,8 @@ impl Patterns {
     /// Returns the record that reopens a closed pattern or folder with few left-out pages, once for
     /// each, when the crawl is otherwise finished. An honest site has an end, and its last pages
     /// may be worth more than they cost; a trap never ends.
-    pub(crate) fn last_look(&self) -> Option<Record> {
+    #[must_use]
+    pub fn last_look(&self) -> Option<Record> {
         if self.left_rows == 0 {
             return None;
         }
@@ -289,7 +285,8 @@ impl Patterns {
 
     /// Returns the place of the row of a URL that was found only on left-out pages, and was left
     /// out.
-    pub(crate) fn place_of_probe(&self, url: &PageUrl) -> Option<u64> {
+    #[must_use]
+    pub fn place_of_probe(&self, url: &PageUrl) -> Option<u64> {
         if self.left_rows == 0 {
             return None;
         }
@@ -299,7 +296,8 @@ impl Patterns {
     }
 
     /// Returns the next record to journal: a pattern closes or reopens.
-    pub(crate) fn due(&self) -> Option<Record> {
+    #[must_use]
+    pub fn due(&self) -> Option<Record> {
         if let Some((name, is_closed)) = self.probes.due() {
             let name = name.clone();
             return Some(match is_closed {
@@ -315,7 +313,7 @@ impl Patterns {
     }
 
     /// Puts URLs behind everything else if their pattern is poor or closed.
-    pub(crate) fn put_behind(&self, discovered: &mut [DiscoveredUrl]) {
+    pub fn put_behind(&self, discovered: &mut [DiscoveredUrl]) {
         if self.troubled == 0 {
             return;
         }
@@ -330,12 +328,7 @@ impl Patterns {
     /// Returns the reason to leave out a URL of this priority that comes up for lease: its pattern
     /// or folder is closed, or has reached its limit of pages. From time to time, a URL is let
     /// through as a probe.
-    pub(crate) fn bar(
-        &mut self,
-        url: &PageUrl,
-        priority: u8,
-        rules: &FrontierRules,
-    ) -> Option<Reason> {
+    pub fn bar(&mut self, url: &PageUrl, priority: u8, rules: &FrontierRules) -> Option<Reason> {
         if priority >= DiscoveredUrl::PROBED {
             if !rules.probes {
                 return Some(Probes::unfollowed(url));
@@ -366,7 +359,7 @@ impl Patterns {
         let pattern = self.get_mut(&name)?;
         if rules.closes_patterns && pattern.state() == PatternState::Closed {
             let because = pattern.why_closed();
-            return (!pattern.probe()).then(|| Reason::PatternClosed { name, because });
+            return (!pattern.probe()).then_some(Reason::PatternClosed { name, because });
         }
         let most = max_pages.filter(|most| pattern.pages() >= *most)?;
         Some(Reason::PatternSpent { name, most })
@@ -387,7 +380,7 @@ impl Patterns {
     }
 
     /// Begins a session, without the probes that were in progress in the last one.
-    pub(crate) fn begin_session(&mut self, probes: bool) {
+    pub fn begin_session(&mut self, probes: bool) {
         self.begin_session_of(probes, |_host| true);
     }
 

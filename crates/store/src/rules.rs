@@ -4,9 +4,8 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
+use journal::Page;
 use neardup::{HashKey, Likeness, Thresholds};
-
-use crate::near_dup::Page;
 
 /// The rules of a near-duplicate index.
 #[derive(Clone, Copy, Debug, PartialEq)]

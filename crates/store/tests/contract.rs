@@ -9,8 +9,7 @@ use async_trait::async_trait;
 use contract::{Backend, End, Memory, Session, Setup};
 use disk::SystemDisk;
 use neardup::{Features, HashKey};
-use store::embedded::{EmbeddedStore, StoreOptions, audit};
-use store::{Frontier, NearDupIndex};
+use store::{EmbeddedStore, Frontier, NearDupIndex, StoreOptions, audit};
 use tempfile::TempDir;
 use web::Timestamp;
 

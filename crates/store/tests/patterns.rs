@@ -9,11 +9,10 @@ use std::sync::Arc;
 
 use contract::fixtures::{discover, done_with, lease, link, seed, settle, url, visit_pages};
 use disk::SystemDisk;
+use journal::{DiscoveredUrl, History, LeftOut, PatternName, Record};
 use neardup::{Features, HashKey};
-use store::embedded::record::Record;
-use store::embedded::{EmbeddedStore, History, StoreOptions, audit};
 use store::{
-    DiscoveredUrl, Frontier, FrontierRules, HOSTS_RULE, LeftOut, LikenessRules, PatternName,
+    EmbeddedStore, Frontier, FrontierRules, HOSTS_RULE, LikenessRules, StoreOptions, audit,
 };
 use tempfile::TempDir;
 use web::Timestamp;
@@ -42,12 +41,15 @@ fn agree(directory: &TempDir) {
 
 /// Visits up to `most` pages; those of the trap repeat one another. Returns the leased URLs with
 /// the reasons to leave them out.
-async fn visit_some(frontier: &dyn Frontier, most: usize) -> Vec<(String, Option<store::Reason>)> {
+async fn visit_some(
+    frontier: &dyn Frontier,
+    most: usize,
+) -> Vec<(String, Option<journal::Reason>)> {
     let is_new = |url: &str| !url.contains("/item/");
     visit_pages(frontier, most, is_new, |_| Vec::new()).await
 }
 
-fn is_any_barred(leased: &[(String, Option<store::Reason>)]) -> bool {
+fn is_any_barred(leased: &[(String, Option<journal::Reason>)]) -> bool {
     leased.iter().any(|(_, barred)| barred.is_some())
 }
 

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use disk::SystemDisk;
+use journal::Page;
 use neardup::{Features, HashKey, Likeness, PageSignature, PageText, SignatureBuilder};
-use store::embedded::{EmbeddedStore, StoreOptions};
-use store::{FrontierRules, LikenessRules, NearDupIndex, Page, Verdict};
+use store::{EmbeddedStore, FrontierRules, LikenessRules, NearDupIndex, StoreOptions, Verdict};
 use testkit::Random;
 use tokio::task::JoinSet;
 use web::{CanonicalForm, PageUrl, Timestamp};

@@ -50,11 +50,6 @@ impl Gate {
         self.0.send_modify(|state| state.open = true);
     }
 
-    /// Holds arrivals from now on.
-    pub fn close(&self) {
-        self.0.send_modify(|state| state.open = false);
-    }
-
     /// Waits until at least `count` answers have come to the door since it was made, held or let
     /// through.
     pub async fn arrivals(&self, count: usize) {

@@ -3,6 +3,8 @@
 
 use std::collections::HashSet;
 
+use crate::random::fnv;
+
 /// The text of a page without markup, scripts and styles.
 pub(crate) fn visible_text(html: &str) -> String {
     let mut text = String::new();
@@ -55,13 +57,6 @@ pub(crate) fn shingles(text: &str) -> Shingles {
         .windows(3)
         .map(|three| fnv(&three.join(" ")))
         .collect()
-}
-
-/// FNV-1a.
-fn fnv(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }
 
 #[test]

@@ -48,6 +48,10 @@ impl Hit {
         wire.extend_from_slice(&self.framed);
         wire.freeze()
     }
+
+    fn is_page(&self) -> bool {
+        self.target != "/robots.txt"
+    }
 }
 
 /// The hits up to a moment, in the order in which the requests arrived. It is a slice of [`Hit`].
@@ -63,6 +67,31 @@ impl Log {
     /// The hits on one host name, in order.
     pub fn of<'a, 'b>(&'a self, host: &'b str) -> impl Iterator<Item = &'a Hit> + use<'a, 'b> {
         self.0.iter().filter(move |hit| hit.host == host)
+    }
+
+    /// Returns the hits on pages, in order: all but robots.txt.
+    pub fn pages(&self) -> impl Iterator<Item = &Hit> {
+        self.0.iter().filter(|hit| hit.is_page())
+    }
+
+    /// Returns the targets of pages asked for at `host`, in order.
+    #[must_use]
+    pub fn pages_of(&self, host: &str) -> Vec<&str> {
+        let pages = self.of(host).filter(|hit| hit.is_page());
+        pages.map(|hit| hit.target.as_str()).collect()
+    }
+
+    /// Returns the targets of pages, in order.
+    #[must_use]
+    pub fn visits(&self) -> Vec<String> {
+        self.pages().map(|hit| hit.target.clone()).collect()
+    }
+
+    /// Returns request lines and header fields of all requests to `host`.
+    #[must_use]
+    pub fn request_heads(&self, host: &str) -> String {
+        let heads = self.of(host).map(|hit| &hit.request_head);
+        heads.map(|head| String::from_utf8_lossy(head)).collect()
     }
 
     /// Returns the number of requests for `target` at `host`.

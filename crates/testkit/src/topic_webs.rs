@@ -20,7 +20,7 @@ use std::fmt::Write as _;
 
 use crate::http::{Reply, Request, Site};
 use crate::prose::Prose;
-use crate::random::Random;
+use crate::random::{Random, fnv};
 
 /// The words of the topic that a crawl looks for, as `--topic` takes them.
 pub const WORDS: &str = "tidal power turbines";
@@ -219,7 +219,7 @@ impl TopicWeb {
         let mut parts = path.split('/').skip(1);
         let kind = parts.next().unwrap_or_default();
         let numbers: Vec<u64> = parts.map_while(|part| part.parse().ok()).collect();
-        let key = hash(path);
+        let key = fnv(path);
         let mut random = Random::of(self.seed, key);
         match (kind, &numbers[..]) {
             ("", _) => {
@@ -249,7 +249,7 @@ impl TopicWeb {
 
     /// A page of nothing but the topic's words, in an order of its own, with links to others.
     fn farm(self, path: &str, request: &Request) -> Reply {
-        let key = hash(path);
+        let key = fnv(path);
         let mut random = Random::of(self.seed, key);
         let target = |random: &mut Random| {
             let number = random.next() % 1_000_000;
@@ -330,13 +330,6 @@ fn html(title: &str, text: &str, links: &[(String, String)]) -> Reply {
     }
     html.push_str("</ul></main></body></html>\n");
     Reply::html(html)
-}
-
-/// FNV-1a, so that a page is the same wherever it is made.
-fn hash(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }
 
 #[cfg(test)]

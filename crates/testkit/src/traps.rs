@@ -18,7 +18,7 @@ use std::fmt::Write as _;
 
 use crate::http::{Reply, Request, Site};
 use crate::prose::Prose;
-use crate::random::Random;
+use crate::random::{Random, fnv};
 
 /// Links on a page of a trap.
 pub const LINKS: usize = 60;
@@ -115,7 +115,7 @@ impl Trap {
         if request.path() == "/robots.txt" {
             return Reply::status(404);
         }
-        let mut random = Random::of(hash(&request.host), hash(&request.target));
+        let mut random = Random::of(fnv(&request.host), fnv(&request.target));
         let links = match self {
             Self::Calendar => calendar(request.path(), &mut random),
             Self::Sessions => sessions(&mut random),
@@ -130,13 +130,10 @@ impl Trap {
             Self::Names => begins || random.next().is_multiple_of(2),
             _ => begins || random.next().is_multiple_of(NEW_ONE_IN),
         };
-        let (address, trap) = (
-            hash(&request.host) ^ hash(&request.target),
-            hash(self.host()),
-        );
+        let (address, trap) = (fnv(&request.host) ^ fnv(&request.target), fnv(self.host()));
         let text = match self {
             // There are ten pages, whatever stands behind them.
-            Self::Sessions => hash(request.path()),
+            Self::Sessions => fnv(request.path()),
             _ if is_new => address,
             _ => trap,
         };
@@ -259,13 +256,6 @@ fn page(text: u64, number: u64, links: &[String]) -> Reply {
     }
     html.push_str("</nav></body></html>\n");
     Reply::html(html)
-}
-
-/// FNV-1a, so that a page is the same wherever it is made.
-fn hash(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }
 
 #[cfg(test)]

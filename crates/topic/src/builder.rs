@@ -29,7 +29,7 @@ pub struct ExampleText<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TopicError {
     /// No words were given, or only stop words.
-    #[error("the topic has no word that counts: {given:?}")]
+    #[error("the topic has no usable word: {given:?}")]
     NoWord {
         /// The words that were given.
         given: String,
@@ -41,7 +41,7 @@ pub enum TopicError {
         count: usize,
     },
     /// An example without a word that counts.
-    #[error("the example {name} has no word that counts")]
+    #[error("the example {name} has no usable word")]
     EmptyExample {
         /// Its name.
         name: String,
@@ -84,14 +84,14 @@ impl fmt::Display for Warning {
         match self {
             Self::FewExamples { count } => write!(
                 f,
-                "a topic by examples needs at least {FEW} to tell what they share, got {count}"
+                "a topic from examples should have at least {FEW} examples, got {count}"
             ),
             Self::NothingInCommon => {
                 f.write_str("the examples have no word in common: are they about one topic?")
             }
             Self::ExamplesLeftOut => write!(
                 f,
-                "a topic has at most {MAX_EXAMPLES} examples: the others are left out"
+                "a topic has at most {MAX_EXAMPLES} examples: the others are ignored"
             ),
         }
     }
@@ -126,7 +126,7 @@ impl Topic {
     /// Returns the topic of `examples`.
     ///
     /// # Errors
-    /// There is no example, or an example has no word that counts.
+    /// There is no example, or an example has no usable word.
     pub fn of_examples(
         examples: &[ExampleText<'_>],
         frequencies: Option<&DocumentFrequencies>,
@@ -175,7 +175,7 @@ impl<'a> TopicBuilder<'a> {
     /// Adds an example.
     ///
     /// # Errors
-    /// The example has no word that counts. It is ignored, and the builder remains usable.
+    /// The example has no usable word. It is ignored, and the builder remains usable.
     pub fn example(&mut self, example: &ExampleText<'_>) -> Result<(), TopicError> {
         if self.examples.len() == MAX_EXAMPLES {
             self.leaves_out = true;

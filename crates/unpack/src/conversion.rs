@@ -11,14 +11,6 @@ pub struct LinkCounts {
     pub outward: u64,
 }
 
-impl LinkCounts {
-    /// Adds the counts of another file.
-    pub const fn add(&mut self, other: Self) {
-        self.inward += other.inward;
-        self.outward += other.outward;
-    }
-}
-
 /// A rewritten file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rewritten {

@@ -9,32 +9,10 @@ use lol_html::errors::RewritingError;
 use lol_html::html_content::{ContentType, Element};
 use lol_html::{RewriteStrSettings, element, rewrite_str, text};
 use url::Url;
-use web::{attribute_value, refresh_url, srcset_urls};
+use web::{UrlForm, attribute_value, refresh_url, srcset_urls, url_attributes};
 
 use crate::conversion::{Conversion, Rewritten};
 use crate::rewrite_css;
-
-/// Attributes that are URLs, on any element (HTML standard, index of attributes, and section 16.2
-/// for the obsolete ones).
-const URL_ATTRIBUTES: [&str; 14] = [
-    "action",
-    "background",
-    "cite",
-    "data",
-    "dynsrc",
-    "formaction",
-    "href",
-    "longdesc",
-    "lowsrc",
-    "manifest",
-    "poster",
-    "profile",
-    "src",
-    "xlink:href",
-];
-
-/// Attributes that list image candidates.
-const SRCSET_ATTRIBUTES: [&str; 2] = ["imagesrcset", "srcset"];
 
 /// Attributes that can keep a browser from loading a local file.
 const GUARDS: [&str; 2] = ["crossorigin", "integrity"];
@@ -140,28 +118,32 @@ fn rewrite(element: &mut Element<'_, '_>, conversion: &mut Conversion<'_>) {
         }
         _ => {}
     }
-    for name in URL_ATTRIBUTES {
-        let Some(link) = value(element, name) else {
+    for (name, form) in url_attributes() {
+        let Some(found) = value(element, name) else {
             continue;
         };
-        if let Some(converted) = conversion.convert(&link) {
-            set(element, name, &converted.link);
-            if converted.is_inward {
-                for guard in GUARDS {
-                    element.remove_attribute(guard);
-                }
-            }
-        }
-    }
-    for name in SRCSET_ATTRIBUTES {
-        if let Some(set_of_urls) = value(element, name) {
-            set(element, name, &srcset(&set_of_urls, conversion));
+        match form {
+            UrlForm::Url => link(element, name, &found, conversion),
+            UrlForm::Candidates => set(element, name, &srcset(&found, conversion)),
         }
     }
     if let Some(style) = value(element, "style") {
         let converted = rewrite_css::convert(&style, true, conversion);
         if converted != style {
             set(element, "style", &converted);
+        }
+    }
+}
+
+/// Converts the link in an attribute.
+fn link(element: &mut Element<'_, '_>, name: &str, link: &str, conversion: &mut Conversion<'_>) {
+    let Some(converted) = conversion.convert(link) else {
+        return;
+    };
+    set(element, name, &converted.link);
+    if converted.is_inward {
+        for guard in GUARDS {
+            element.remove_attribute(guard);
         }
     }
 }

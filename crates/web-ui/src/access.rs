@@ -68,12 +68,12 @@ pub struct Token {
 pub enum TokenError {
     /// Its length is wrong.
     #[error(
-        "the token has {0} characters; it must have {LEAST_TOKEN} to {MOST_TOKEN}, such as those \
-         of `openssl rand -hex 16`"
+        "the token must have {LEAST_TOKEN} to {MOST_TOKEN} characters, got {0}; create one with \
+         `openssl rand -hex 16`"
     )]
     Length(usize),
     /// It has a character that URLs and cookies do not carry.
-    #[error("the token has a character other than letters, digits, - and _")]
+    #[error("the token must contain only letters, digits, - and _")]
     Character,
 }
 
@@ -147,7 +147,10 @@ pub(crate) enum Denied {
     Host,
     #[error("this dashboard needs its token: open the URL that was printed when it started")]
     NoToken,
-    #[error("the token is wrong: it changes with each start; open the URL that was printed last")]
+    #[error(
+        "the token is wrong: it changes with each start; open the URL printed by the last \
+        start"
+    )]
     WrongToken,
     #[error("a change must come from a page of this dashboard")]
     Origin,

@@ -158,7 +158,7 @@ pub(crate) async fn write(
         let before = read(&path)?;
         if digest(before.as_deref()) != form.base {
             return Err(Refusal::Conflict(format!(
-                "{CONTROL} has changed since its preview: go back to the controls and order again."
+                "{CONTROL} has changed since its preview: go back to the controls and try again."
             )));
         }
         let after = form
@@ -168,7 +168,7 @@ pub(crate) async fn write(
         control_file::read(&after).map_err(in_file)?;
         if after.len() as u64 > MAX_BYTES {
             return Err(Refusal::Question(format!(
-                "{CONTROL} would have more than {MAX_BYTES} bytes"
+                "{CONTROL} would exceed {MAX_BYTES} bytes"
             )));
         }
         let replaced = SystemDisk.replace(&path, after.as_bytes());
@@ -186,7 +186,7 @@ fn path(dashboard: &Dashboard) -> Result<PathBuf, Refusal> {
         return Ok(dashboard.crawl.directory.join(CONTROL));
     }
     Err(Refusal::Question(format!(
-        "This crawl is shared by nodes and is only read here: write the {CONTROL} of each node."
+        "This is a shared crawl, and the dashboard only reads it: edit the {CONTROL} of each node."
     )))
 }
 
@@ -210,7 +210,7 @@ fn read(path: &Path) -> Result<Option<String>, Refusal> {
     let length = file.take(MAX_BYTES + 1).read_to_string(&mut text);
     match length {
         Ok(length) if length as u64 > MAX_BYTES => {
-            Err(unreadable(format!("it has more than {MAX_BYTES} bytes")))
+            Err(unreadable(format!("it exceeds {MAX_BYTES} bytes")))
         }
         Ok(_) => Ok(Some(text)),
         Err(error) => Err(unreadable(error.to_string())),

@@ -33,7 +33,7 @@ use std::sync::{Arc, Mutex};
 use comparison::DifferingBlock;
 use crawl::control_file::ControlRecord;
 use differences::Pair;
-use store::{Fate, VisitRecord};
+use journal::{Fate, VisitRecord};
 use tokio::sync::Semaphore;
 use web::{CanonicalForm, Clock, PageUrl};
 

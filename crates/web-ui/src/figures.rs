@@ -8,9 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use journal::{JournalFollower, Position, StoreFault};
 use statistics::CrawlStatistics;
-use store::StoreFault;
-use store::embedded::{JournalFollower, Position};
 use web::Timestamp;
 
 /// Maximum age of figures that are shown without reading on.
@@ -63,7 +62,7 @@ impl Figures {
         if !reading.read_at.is_some_and(is_fresh) || reading.is_replaced() {
             reading.damage = reading.catch_up(&self.state).err().map(|fault| {
                 let position = reading.position();
-                format!("{fault}. The figures are those of the {position} bytes before.")
+                format!("{fault}. The values cover the {position} bytes before.")
             });
             reading.read_at = Some(now);
         }

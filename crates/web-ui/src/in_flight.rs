@@ -8,10 +8,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use journal::{JournalFollower, Position, Record, StoreFault};
 use statistics::VisitUnderWay;
-use store::StoreFault;
-use store::embedded::record::Record;
-use store::embedded::{JournalFollower, Position};
 use web::PageUrl;
 
 /// A visit under way, and the part of the journal that has its URL.

@@ -17,7 +17,7 @@ use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
-use store::embedded::Position;
+use journal::Position;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Interval, MissedTickBehavior};
 
@@ -57,7 +57,7 @@ pub(crate) async fn events(
     Extension(places): Extension<Places>,
 ) -> Response {
     let Ok(place) = places.0.try_acquire_owned() else {
-        let full = format!("{MAX_VIEWERS} viewers are connected already\n");
+        let full = format!("{MAX_VIEWERS} viewers are already connected\n");
         return (StatusCode::SERVICE_UNAVAILABLE, full).into_response();
     };
     let mut ticks = tokio::time::interval(EVERY);

@@ -58,7 +58,7 @@ pub struct ServeOptions {
 #[derive(Debug, Error)]
 pub enum ServeError {
     /// Other machines could reach the dashboard, but the user has not chosen a token.
-    #[error("{0} can be reached from other machines, and no token was chosen")]
+    #[error("{0} can be reached from other machines, but no token is set")]
     BeyondLoopback(SocketAddr),
     /// The address is in use, or is not one of this machine.
     #[error("cannot listen on {address}")]
@@ -182,7 +182,7 @@ async fn in_time(request: Request, next: Next) -> Response {
     answered.unwrap_or_else(|_elapsed| match sends_a_form {
         true => StatusCode::REQUEST_TIMEOUT.into_response(),
         false => {
-            let reading = "The journal is still being read: reload this page in a while.";
+            let reading = "The journal is still being read: reload this page later.";
             Refusal::Unavailable(reading.to_owned()).into_response()
         }
     })

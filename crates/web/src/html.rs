@@ -49,6 +49,7 @@ mod subresources;
 mod tag_stream;
 mod titled_block;
 mod tree;
+mod url_attributes;
 mod url_places;
 mod walk;
 mod work_budget;
@@ -64,6 +65,7 @@ pub use main_selectors::{BadSelector, MainSelectors};
 pub use read::read;
 pub use relations::{Relations, UnknownRelation};
 pub use response_metadata::ResponseMetadata;
+pub use url_attributes::{UrlForm, url_attributes};
 pub use url_places::{
     CssUrl, attribute_value, css_urls, page_text, refresh_url, sheet_text, srcset_urls,
 };

@@ -2,6 +2,7 @@
 
 pub(crate) mod body;
 pub(crate) mod content_filter;
+pub(crate) mod decode;
 pub(crate) mod exchange;
 pub(crate) mod link_header;
 pub(crate) mod media_type;

@@ -1,6 +1,7 @@
 //! The web as values: URLs, scopes, robots rules, HTTP exchanges, documents, sitemaps and feeds.
 //! The crate is pure: it uses no I/O, no clock and no runtime.
 
+mod choice;
 mod html;
 mod http;
 mod letter_case;
@@ -17,8 +18,11 @@ pub use crate::url::host::Host;
 pub use crate::url::host_group::{Group, GroupBy, UnknownGrouping};
 pub use crate::url::host_table::{BadHostPattern, HostPattern, HostTable};
 pub use crate::url::page_url::{MAX_URL_BYTES, PageUrl, UrlError};
+pub use crate::url::surt::surt_key;
 pub use crate::url::url_key::UrlKey;
 pub use crate::url::url_pattern::{Generality, UrlPattern};
+
+pub use crate::choice::{UnknownChoice, parse_choice};
 
 pub use crate::scope::seeds::{MAX_QUOTED_CHARS, SeedError, SeedLine, SeedWarning};
 pub use crate::scope::trap::{Trap, TrapRules};
@@ -35,6 +39,7 @@ pub use crate::time::{BadTimestamp, Clock, Timestamp};
 
 pub use crate::http::body::{Body, BodyReader, StoredBytes};
 pub use crate::http::content_filter::{BadContentFilter, LanguageFilter, TypeFilter};
+pub use crate::http::decode::{DecodeError, Decoded, Decoding, decode, gunzip, is_gzip};
 pub use crate::http::exchange::{Exchange, Protocol, Truncation, url_field};
 pub use crate::http::media_type::{Media, content_type, essence};
 pub use crate::http::validators::Validators;
@@ -46,7 +51,8 @@ pub use crate::html::{
     ResponseMetadata, UnknownRelation, read,
 };
 pub use crate::html::{
-    CssUrl, attribute_value, css_urls, page_text, refresh_url, sheet_text, srcset_urls,
+    CssUrl, UrlForm, attribute_value, css_urls, page_text, refresh_url, sheet_text, srcset_urls,
+    url_attributes,
 };
 pub use crate::html::{TextLanguage, text_language};
 

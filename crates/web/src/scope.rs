@@ -80,7 +80,7 @@ pub struct Exclusions(Vec<Regex>);
 
 /// An unusable expression.
 #[derive(Debug, thiserror::Error)]
-#[error("{pattern:?} is not a usable expression")]
+#[error("{pattern:?} is not a valid expression")]
 pub struct ScopeError {
     /// The expression as written.
     pub pattern: String,

@@ -6,6 +6,6 @@ pub(crate) mod host_group;
 pub(crate) mod host_table;
 pub(crate) mod page_url;
 mod query_encoding;
-mod surt;
+pub(crate) mod surt;
 pub(crate) mod url_key;
 pub(crate) mod url_pattern;

@@ -11,22 +11,21 @@ use std::time::Duration;
 use async_trait::async_trait;
 use crawl::{
     ActiveOverrides, AdaptiveSignatures, CrawlContext, DiskSpace, DiskSpaceRules, Focus,
-    LearnedWords, Limits, ListingQuota, ListingRules, OffTopic, OnDuplicate, Policy, RobotsFiles,
-    ShortestWays, Telemetry,
+    LearnedWords, Limits, ListingQuota, OffTopic, Policy, RobotsFiles, ShortestWays, Telemetry,
 };
 use disk::{Disk, SystemDisk};
 use fetch::{Fetch, FetchFailure, Pacer, PacingRules, RobotsCache};
 use http::{HeaderMap, HeaderValue};
+use journal::DiscoveredUrl;
 use neardup::{Features, HashKey, SignatureBuilder};
+use reading::ReadingRules;
 use sinks::{ArchiveEnd, Archived, Settled, Sink, SinkFault, Visit};
-use store::embedded::{EmbeddedStore, StoreOptions};
-use store::{DiscoveredUrl, Frontier, FrontierRules, LikenessRules};
+use store::{EmbeddedStore, Frontier, FrontierRules, LikenessRules, StoreOptions};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use topic::Topic;
 use web::{
-    CanonicalForm, Clock, Exchange, PageUrl, Protocol, ReadLimits, Relations, Scope, ScopeKind,
-    Timestamp, Validators,
+    Clock, Exchange, PageUrl, Protocol, ReadLimits, Scope, ScopeKind, Timestamp, Validators,
 };
 
 use super::hosts::Hosts;
@@ -261,30 +260,18 @@ fn store_options(clock: &Clock, disk: &Arc<dyn Disk>, crawl: &EngineCrawl<'_>) -
 /// Returns the rules of a crawl by default.
 fn policy(is_focused: bool) -> Policy {
     Policy {
-        on_duplicate: OnDuplicate::Drop,
-        duplicate_text: false,
-        types: web::TypeFilter::default(),
-        languages: web::LanguageFilter::default(),
         duplicate_links: crawl::DuplicateLinks::Probe,
-        max_depth: None,
-        page_requisites: crawl::Requisites::Off,
         tries: 3,
         redirects: 5,
-        ignore_robots: false,
-        skip_relations: Relations::NOFOLLOW,
-        main_content: true,
-        main_selectors: web::MainSelectors::default(),
-        agent: AGENT.to_owned(),
-        max_decoded: 64 << 20,
-        index: None,
-        digest: sinks::DigestAlgorithm::Sha1,
-        outlinks: false,
-        read: ReadLimits {
-            link_context: is_focused,
-            ..ReadLimits::default()
-        },
-        listings: ListingRules::default(),
-        canonical: CanonicalForm::default(),
         traps: Some(web::TrapRules::at(START)),
+        ..Policy::new(ReadingRules {
+            agent: AGENT.to_owned(),
+            max_decoded: 64 << 20,
+            limits: ReadLimits {
+                link_context: is_focused,
+                ..ReadLimits::default()
+            },
+            ..ReadingRules::default()
+        })
     }
 }

@@ -12,7 +12,7 @@ use crate::threads;
 /// A page, read.
 #[derive(Debug)]
 pub(crate) struct ReadPage {
-    /// The judged text, by the rule of `crawl::page_text`.
+    /// The judged text, by the rule of `reading::page_text`.
     text: String,
     own: Option<String>,
     title: Option<String>,

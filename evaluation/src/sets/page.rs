@@ -79,7 +79,7 @@ impl Page {
         })
     }
 
-    /// Returns the judged text, by the rule of `crawl::page_text`: all outside the frame, or all of
+    /// Returns the judged text, by the rule of `reading::page_text`: all outside the frame, or all of
     /// the text.
     pub(crate) fn judged(&self, main_content: bool) -> PageText<'_> {
         if main_content {
@@ -98,7 +98,7 @@ impl Page {
         }
     }
 
-    /// Returns the page as it is compared block by block, by the rule of `crawl::compared_page`.
+    /// Returns the page as it is compared block by block, by the rule of `reading::compared_page`.
     pub(crate) fn compared(&self) -> ComparedPage {
         ComparedPage::of(&PageParts {
             url: "",

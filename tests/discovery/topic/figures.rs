@@ -7,7 +7,7 @@ use scraper::{ElementRef, Html, Selector};
 use serde_json::Value;
 use testkit::{Reply, Server, Site};
 
-use super::{LAND, SEA, TOPIC, focused, number_in, off_topic, tunnel, two_hosts, visits};
+use super::{LAND, SEA, TOPIC, focused, number_in, off_topic, tunnel, two_hosts};
 use crate::support::Crawl;
 use crate::support::browser::Browser;
 use crate::support::pages::prose;
@@ -156,7 +156,7 @@ fn a_pattern_of_pages_off_topic_is_put_behind_and_shown_as_such_and_not_closed()
     let crawl = focused(&server, &[SEA]).with(&TOPIC);
     let summary = crawl.complete();
     assert_eq!(summary["off_topic"], 27, "no page is left out: {summary}");
-    let paths = visits(&server);
+    let paths = server.log().visits();
     let others: Vec<usize> = (0..paths.len())
         .filter(|place| paths[*place].starts_with("/other/"))
         .collect();
@@ -165,12 +165,7 @@ fn a_pattern_of_pages_off_topic_is_put_behind_and_shown_as_such_and_not_closed()
         [18, 19, 20, 21, 22],
         "before the last recipes: {paths:?}"
     );
-    let patterns = crawl.run_command(&["patterns", "crawl", "--format", "json"]);
-    let patterns: Vec<Value> = patterns
-        .output
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let patterns = crawl.json_lines(&["patterns", "crawl", "--format", "json"]);
     let of_recipes = patterns
         .iter()
         .find(|pattern| pattern["pattern"].as_str().unwrap().contains("/recipe/"));

@@ -90,15 +90,11 @@ fn frequencies_that_are_no_use_for_a_topic_are_refused_before_anything_is_writte
     crawl.write("pairs.txt", "documents\t3\tword:2\na b\t2\n");
     crawl.write("other.txt", "not frequencies");
     for (topic, file, words) in [
-        (
-            &TOPIC[..],
-            "pairs.txt",
-            "a topic needs frequencies of words",
-        ),
+        (&TOPIC[..], "pairs.txt", "a topic needs word frequencies"),
         (
             &["--topic-of-seeds"],
             "pairs.txt",
-            "a topic needs frequencies of words",
+            "a topic needs word frequencies",
         ),
         (&TOPIC, "other.txt", "other.txt"),
         (&TOPIC, "missing.txt", "missing.txt"),

@@ -11,18 +11,15 @@ fn a_topic_that_says_nothing_is_refused_before_anything_is_written() {
     crawl.write("binary.bin", [0, 159, 146, 150, 0, 255, 254]);
     std::fs::create_dir(crawl.directory().join("nothing")).unwrap();
     for (options, words) in [
-        (&["--topic", ""][..], "no word that counts"),
-        (
-            &["--topic", "the of and"],
-            "no word that counts: \"the of and\"",
-        ),
+        (&["--topic", ""][..], "no usable word"),
+        (&["--topic", "the of and"], "no usable word: \"the of and\""),
         (&["--topic-file", "empty.txt"], "empty.txt"),
         (&["--topic-file", "binary.bin"], "binary.bin"),
         (&["--topic-file", "missing.txt"], "missing.txt"),
         (&["--topic-file", "nothing"], "nothing"),
         (
             &["--topic-of-seeds", "--topic", "the of and"],
-            "no word that counts",
+            "no usable word",
         ),
         (
             &["--topic-of-seeds", "--topic-file", "empty.txt"],
@@ -30,20 +27,20 @@ fn a_topic_that_says_nothing_is_refused_before_anything_is_written() {
         ),
         (
             &["--topic-of-seeds", "--topic-threshold", "2"],
-            "--topic-threshold 2 is impossible",
+            "--topic-threshold 2 is not valid",
         ),
         (
             &["--topic", "tides", "--topic-threshold=-0.1"],
-            "--topic-threshold -0.1 is impossible",
+            "--topic-threshold -0.1 is not valid",
         ),
         (
             &["--topic", "tides", "--topic-threshold", "NaN"],
-            "--topic-threshold NaN is impossible",
+            "--topic-threshold NaN is not valid",
         ),
         (&["--topic", "tides", "--topic-threshold", "high"], "high"),
         (
             &["--topic", "tides", "--topic-threshold", "1.5"],
-            "--topic-threshold 1.5 is impossible",
+            "--topic-threshold 1.5 is not valid",
         ),
         (
             &["--topic-threshold", "0.5"],
@@ -79,7 +76,7 @@ fn a_topic_cannot_be_changed_once_a_crawl_has_begun() {
     ] {
         let refused = crawl.run_with(&more);
         refused.assert_error(2, was);
-        let remedy = "leave out --topic, --topic-file and --topic-of-seeds";
+        let remedy = "omit --topic, --topic-file and --topic-of-seeds";
         assert!(refused.errors.contains(remedy), "{refused:?}");
     }
     // It goes on with the topic that it keeps.
@@ -128,5 +125,5 @@ fn where_there_are_no_seeds_or_many_machines_no_seeds_say_the_topic() {
         .assert_error(2, "--topic-of-seeds");
     let store = "postgres://localhost/crawl";
     let imported = crawl.run_command(&["import", "crawl", "--store", store]);
-    imported.assert_error(2, "nodes cannot share a crawl with a topic");
+    imported.assert_error(2, "a shared crawl does not support a topic");
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use sinks::warc::Record;
 use testkit::{Reply, Server, Site};
 
-use super::{LEAF, SEA, TOPIC, focused, number_in, off_topic, on_topic, visits};
+use super::{LEAF, SEA, TOPIC, focused, number_in, off_topic, on_topic};
 use crate::support::pages::{html, prose};
 
 /// Eight addresses that say nothing, before four that say the topic.
@@ -57,7 +57,7 @@ fn entries_of_a_sitemap_are_visited_in_the_order_of_what_their_addresses_promise
     let server = site();
     let crawl = focused(&server, &[SEA]).with(&TOPIC);
     crawl.complete();
-    let paths = visits(&server);
+    let paths = server.log().visits();
     let place = |wanted: &str| paths.iter().position(|path| path == wanted).unwrap();
     let good = (0..4).map(|number| place(&format!("/tidal-power/{number}")));
     let poor = (0..8).map(|number| place(&format!("/recipe/{number}")));

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use testkit::{Gate, Reply, Server, Site};
 
-use super::{LAND, LEAF, SEA, number_in, off_topic, on_topic, visits};
+use super::{LAND, LEAF, SEA, number_in, off_topic, on_topic};
 use crate::support::pages::{html, prose};
 use crate::support::{CommandOutput, Crawl, KEY};
 
@@ -101,7 +101,7 @@ fn what_is_like_the_seeds_is_visited_first_and_other_pages_are_not_archived() {
     let crawl = of_seeds(&server, &FOUR);
     let run = crawl.run();
     assert_eq!((run.code, warnings(&run)), (Some(0), vec![]), "{run:?}");
-    let paths = visits(&server);
+    let paths = server.log().visits();
     let (seeds, links) = paths.split_at(4);
     assert_eq!(seeds, FOUR);
     let (first, last) = links.split_at(8);
@@ -189,11 +189,11 @@ fn a_crawl_that_is_killed_between_its_seeds_has_the_topic_and_the_order_of_one_t
     assert_eq!(examples(&crawl).len(), 8);
     assert_eq!(stored(&crawl)["complete"], true);
     assert_eq!(stored(&crawl)["topic"], stored(&undisturbed)["topic"]);
-    let mut continued = visits(&server);
+    let mut continued = server.log().visits();
     // The seed that was in flight is asked for twice.
     let again = continued.iter().rposition(|path| path == HELD).unwrap();
     continued.remove(again);
-    assert_eq!(continued, visits(&whole));
+    assert_eq!(continued, whole.log().visits());
     crawl.is_sound();
 }
 
@@ -255,7 +255,7 @@ fn seeds_without_a_text_leave_a_crawl_without_a_topic_in_which_every_page_is_wan
     for words in [
         "no seed has a text: the crawl has no topic",
         "every page counts as on topic",
-        "begin it anew with other seeds, or define the topic by --topic",
+        "start over with other seeds, or define the topic with --topic",
     ] {
         assert!(told[0].contains(words), "{run:?}");
     }
@@ -286,7 +286,7 @@ fn few_seeds_seeds_with_nothing_in_common_and_too_many_are_warned_of_once_they_w
     for (seeds, expected) in [
         (
             &["/of-many/1", "/gone"][..],
-            "needs at least 3 to tell what they share, got 1",
+            "should have at least 3 examples, got 1",
         ),
         (
             &["/one", "/two", "/three"],
@@ -330,7 +330,7 @@ fn words_and_files_that_are_given_count_beside_the_seeds() {
     let told = warnings(&run);
     assert_eq!(told.len(), 1, "{run:?}");
     assert!(
-        told[0].contains("the topic is only what --topic and --topic-file say"),
+        told[0].contains("the topic is defined only by --topic and --topic-file"),
         "{run:?}"
     );
 }

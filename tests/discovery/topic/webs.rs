@@ -24,8 +24,7 @@ fn crawl_of(server: &Server, hosts: &[&str]) -> Crawl {
 /// Returns the pages in the order of their visits: host and path.
 fn visited(server: &Server) -> Vec<(String, String)> {
     let log = server.log();
-    let pages = log.iter().filter(|hit| hit.target != "/robots.txt");
-    pages
+    log.pages()
         .map(|hit| (hit.host.clone(), hit.target.clone()))
         .collect()
 }

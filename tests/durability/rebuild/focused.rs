@@ -6,8 +6,9 @@ use std::fs;
 use serde_json::Value;
 use testkit::{Reply, Server, Site};
 
+use super::rebuild;
+use crate::support::Crawl;
 use crate::support::pages::{html, prose};
-use crate::support::{Crawl, KEY};
 
 const HOST: &str = "site.test";
 
@@ -68,20 +69,13 @@ fn write_examples(crawl: &Crawl) {
     }
 }
 
-/// Returns the paths of pages in the order of their requests.
-fn visits(server: &Server) -> Vec<String> {
-    let log = server.log();
-    let pages = log.iter().filter(|hit| hit.target != "/robots.txt");
-    pages.map(|hit| hit.target.clone()).collect()
-}
-
 /// Returns the order of visits of a crawl that nothing happens to.
 fn undisturbed(topic: &[&str]) -> Vec<String> {
     let server = web();
     let whole = crawl(&server, topic);
     write_examples(&whole);
     assert_eq!(whole.complete()["pages"], PAGES);
-    visits(&server)
+    server.log().visits()
 }
 
 /// A focused crawl that was ended half way.
@@ -91,12 +85,6 @@ fn half(server: &Server, topic: &[&str]) -> Crawl {
     let begun = crawl.run_with(&["--max-pages", HALF]);
     assert_eq!(begun.summary()["finished"], "max-pages", "{begun:?}");
     crawl
-}
-
-fn rebuild(crawl: &Crawl) -> (Value, String) {
-    let run = crawl.run_command(&["rebuild", "crawl", "--hash-key", KEY, "--format", "json"]);
-    assert_eq!(run.code, Some(0), "{run:?}");
-    (run.json(), run.errors)
 }
 
 /// Completes the crawl.
@@ -135,7 +123,7 @@ fn a_focused_crawl_that_is_rebuilt_from_its_archive_goes_on_as_if_nothing_had_ha
     crawl.is_sound();
     let summary = go_on(&crawl);
     assert_eq!(summary["pages"], PAGES);
-    let order = visits(&server);
+    let order = server.log().visits();
     let different: HashSet<&String> = order.iter().collect();
     assert_eq!((order.len() as u64, different.len()), (PAGES, order.len()));
     assert_eq!(order, expected);
@@ -154,7 +142,7 @@ fn a_crawl_by_examples_whose_journal_is_damaged_keeps_its_topic() {
     assert_eq!(report["from"], "archive", "{errors}");
     assert!(!errors.contains("without its topic"), "{errors}");
     assert_eq!(go_on(&crawl)["pages"], PAGES);
-    assert_eq!(visits(&server), expected);
+    assert_eq!(server.log().visits(), expected);
 }
 
 #[test]
@@ -169,7 +157,7 @@ fn without_any_topic_a_rebuild_warns_and_loses_no_page() {
     assert_eq!(errors.matches("without its topic").count(), 1, "{errors}");
     fs::rename(&aside, &examples).unwrap();
     assert_eq!(go_on(&crawl)["pages"], PAGES);
-    assert_eq!(visits(&server).len() as u64, PAGES);
+    assert_eq!(server.log().visits().len() as u64, PAGES);
 }
 
 #[test]

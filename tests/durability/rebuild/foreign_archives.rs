@@ -128,9 +128,10 @@ fn archives_of_other_crawlers_become_a_crawl_that_continues_behind_them() {
     let crawl = Crawl::of(&server, &[OLD]).seeds(&[server.url(OLD, "/one")]);
     put_old_archives(&crawl, &server);
     let before = files_of_others(&crawl);
-    crawl
-        .run()
-        .assert_error(2, "crawl/archive holds an archive whose state is gone");
+    crawl.run().assert_error(
+        2,
+        "crawl/archive contains an archive, but its state is missing",
+    );
 
     let run = crawl.run_command(&[
         "rebuild",
@@ -384,7 +385,7 @@ fn a_revisit_record_of_another_crawler_repeats_the_page_that_it_refers_to() {
     assert!(
         in_words
             .output
-            .contains("4 visits found what is not in these files"),
+            .contains("4 visits refer to content that is not in these files"),
         "{in_words:?}"
     );
     assert!(
@@ -473,7 +474,7 @@ fn a_foreign_file_whose_name_sorts_behind_ours_is_refused() {
     fs::write(archive.join("wget-00009.warc"), page).unwrap();
     half.crawl
         .run_command(&["rebuild", "crawl", "--from-archive"])
-        .assert_error(2, "wget-00009.warc is of another crawler");
+        .assert_error(2, "wget-00009.warc is from another crawler");
 }
 
 /// A directory of archives under names that are not read became an empty crawl, with code 0.
@@ -485,7 +486,7 @@ fn what_rebuild_does_not_read_is_named_and_nothing_to_read_is_an_error() {
     fs::create_dir_all(&archive).unwrap();
     let rebuild = || crawl.run_command(&["rebuild", "old", "--from-archive"]);
     let nothing = rebuild();
-    nothing.assert_error(2, "holds no archive");
+    nothing.assert_error(2, "does not contain an archive");
     fs::write(archive.join("x.WARC.GZ"), old(&server, "/one", OK, "one")).unwrap();
     fs::write(archive.join("x.arc.gz"), "").unwrap();
     let run = rebuild();
@@ -495,7 +496,7 @@ fn what_rebuild_does_not_read_is_named_and_nothing_to_read_is_an_error() {
     assert_eq!(run.code, Some(1), "{run:?}");
     for name in [
         "x.WARC.GZ is not read",
-        "x.arc.gz is not read: it is an ARC file",
+        "x.arc.gz is skipped: it is an ARC file",
     ] {
         assert!(run.errors.contains(name), "{run:?}");
     }

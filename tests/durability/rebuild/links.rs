@@ -3,26 +3,14 @@
 use std::fs;
 
 use serde_json::Value;
-use testkit::{Reply, Request, Server, Site};
+use testkit::{Reply, Server, Site};
 
-use crate::support::pages::{NONE, page};
-use crate::support::{Crawl, KEY};
+use super::rebuild;
+use crate::support::Crawl;
+use crate::support::pages::{NONE, page, versioned};
 
 const HOST: &str = "site.test";
 const OTHER: &str = "other.test";
-
-fn not_modified() -> Reply {
-    Reply::document("", "")
-        .without_header("Content-Type")
-        .with_status(304)
-}
-
-fn versioned(request: &Request, etag: &str, page: Reply) -> Reply {
-    match request.header("if-none-match") {
-        Some(known) if known == etag => not_modified().header("ETag", etag),
-        _ => page.header("ETag", etag),
-    }
-}
 
 fn crawl(server: &Server) -> Crawl {
     Crawl::of(server, &[HOST, OTHER])
@@ -32,12 +20,6 @@ fn crawl(server: &Server) -> Crawl {
 
 fn lose_state(crawl: &Crawl) {
     fs::remove_dir_all(crawl.out().join("state")).unwrap();
-}
-
-fn rebuild(crawl: &Crawl) -> (Value, String) {
-    let run = crawl.run_command(&["rebuild", "crawl", "--hash-key", KEY, "--format", "json"]);
-    assert_eq!(run.code, Some(0), "{run:?}");
-    (run.json(), run.errors)
 }
 
 /// A crawl of five pages that have not changed since an earlier crawl, interrupted after three

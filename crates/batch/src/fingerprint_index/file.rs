@@ -73,7 +73,7 @@ impl FingerprintIndex {
         };
         let mut fields = &header[..];
         if take::<8>(&mut fields) != Self::MAGIC {
-            return Err(BatchError::damaged(&path, "it does not begin like one"));
+            return Err(BatchError::damaged(&path, "its magic bytes are wrong"));
         }
         // Before the checksum, because another version may have another header.
         let version = u16::from_le_bytes(take(&mut fields));
@@ -83,7 +83,7 @@ impl FingerprintIndex {
         if checksum(0, &header[..BLOCK_DATA]) != header[BLOCK_DATA..] {
             return Err(BatchError::damaged(
                 &path,
-                "its header does not pass the check",
+                "the checksum of its header is wrong",
             ));
         }
         let algorithm = u16::from_le_bytes(take(&mut fields));
@@ -99,14 +99,14 @@ impl FingerprintIndex {
         if !(MIN_BITS..=64).contains(&layout.bits) || layout.id_bits > 64 {
             return Err(BatchError::damaged(
                 &path,
-                "its numbers have no such widths",
+                "the widths of its numbers are invalid",
             ));
         }
         let columns = layout.columns();
         if u128::from(columns.blocks()) * BLOCK as u128 != u128::from(length) {
             return Err(BatchError::damaged(
                 &path,
-                "it has not the length that its header tells",
+                "its length differs from its header",
             ));
         }
         Ok(Self {
@@ -186,7 +186,7 @@ impl FingerprintIndex {
             source,
         })?;
         if checksum(block, &bytes[..BLOCK_DATA]) != bytes[BLOCK_DATA..BLOCK] {
-            return Err(self.damaged("a block does not pass its check"));
+            return Err(self.damaged("the checksum of a block is wrong"));
         }
         Ok(())
     }

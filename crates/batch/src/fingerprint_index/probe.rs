@@ -157,7 +157,10 @@ impl IndexReader<'_> {
         let mut next = self.number(directory, bucket)? as u64;
         let end = self.number(directory, bucket + 1)? as u64;
         if next > end || end > layout.len {
-            return Err(self.index.damaged("a directory leads nowhere").into());
+            return Err(self
+                .index
+                .damaged("a directory entry is out of range")
+                .into());
         }
         let (position_bits, suffix) = (layout.position_bits(), layout.suffix_bits());
         let leading = bucket.checked_shl(suffix).unwrap_or(0);

@@ -102,7 +102,7 @@ impl SignatureReader {
         if bytes > MAX_BLOCK {
             return Err(BatchError::damaged(
                 &self.path,
-                "a block is longer than any",
+                "a block exceeds the maximum length",
             ));
         }
         block.resize(8 + bytes + 8, 0);
@@ -111,12 +111,17 @@ impl SignatureReader {
         if checksum(self.block, content) != *sum {
             return Err(BatchError::damaged(
                 &self.path,
-                "a block does not pass its check",
+                "the checksum of a block is wrong",
             ));
         }
         let mut records = &content[8..];
-        let damaged =
-            || BatchError::damaged(&self.path, "a block has not the documents that it tells");
+        let damaged = || {
+            BatchError::damaged(
+                &self.path,
+                "a block holds fewer documents than its header \
+                declares",
+            )
+        };
         if documents == 0 {
             self.total = Some(u64::from_le_bytes(next(&mut records).ok_or_else(damaged)?));
         }

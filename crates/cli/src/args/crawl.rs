@@ -25,16 +25,16 @@ pub(crate) struct CrawlArgs {
 /// Options that are not settings: no crawl keeps them.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Read settings from this file; flags win over it
+    /// Read settings from this file; flags override it
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) secrets: SecretArgs,
-    /// The final summary on standard output: text or json [default: text]
+    /// Final summary on standard output: text or json [default: text]
     #[arg(long, value_name = "FORM", help_heading = "Output")]
     pub(crate) summary: Option<SummaryForm>,
-    /// Show the crawl in a browser while it runs, as `crawler serve` does: the URL is printed.
-    /// Without ADDR on a free port of this machine
+    /// Serve a dashboard while the crawl runs, like `crawler serve`, and print its URL [default
+    /// ADDR: a free port of this machine]
     #[arg(
         long,
         value_name = "ADDR",
@@ -43,17 +43,17 @@ pub(crate) struct RunArgs {
         help_heading = "Output"
     )]
     pub(crate) serve: Option<ListenAddress>,
-    /// Read the token of the dashboard from this file, as for `crawler serve`
+    /// Read the token of the dashboard from this file, as in `crawler serve`
     #[arg(long, value_name = "FILE", requires = "serve", help_heading = "Output")]
     pub(crate) token_file: Option<PathBuf>,
-    /// Run this command by `sh -c` when the crawl has ended and is saved, however it ended: with
-    /// the summary as JSON on standard input and the crawl's directory in CRAWL_DIR. What it prints
-    /// goes to standard error. Its exit code is reported; if it fails, a warning says so, and the
-    /// exit code stays that of the crawl. No crawl keeps the command
+    /// Run this command with `sh -c` when the crawl has ended, for any reason, and is saved. It
+    /// receives the summary as JSON on standard input and the crawl's directory in CRAWL_DIR; its
+    /// output goes to standard error. Its exit code is reported. If it fails, the crawler warns and
+    /// exits with the crawl's own code. The command is not stored with the crawl
     #[arg(long, value_name = "COMMAND", help_heading = "Output")]
     pub(crate) on_finish: Option<String>,
-    /// Show each visit, with its result; twice (-vv), also details. crawl.log has the same whatever
-    /// is shown
+    /// Show each visit with its result; twice (-vv), also details. crawl.log always contains
+    /// everything
     #[arg(
         short,
         long,
@@ -62,7 +62,7 @@ pub(crate) struct RunArgs {
         help_heading = "Output"
     )]
     verbose: u8,
-    /// No progress and no warnings; twice (-qq), also no summary unless --summary asks for one
+    /// No progress and no warnings; twice (-qq), also no summary, unless --summary is given
     #[arg(
         short,
         long,
@@ -97,10 +97,10 @@ pub(crate) struct ConfigArgs {
 /// The settings that `crawler config` shows.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ShownSettings {
-    /// The directory of a crawl, a file of settings as for --config, or one of each
+    /// Directory of a crawl, a settings file as for --config, or one of each
     #[arg(value_name = "DIR|FILE")]
     pub(crate) paths: Vec<PathBuf>,
-    /// Explain this setting: its meaning, its values, its default, and its value here
+    /// Explain this setting: meaning, values, default and current value
     #[arg(long, value_name = "KEY")]
     pub(crate) explain: Option<String>,
     /// json or table [default: table on a terminal, json otherwise]

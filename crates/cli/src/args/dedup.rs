@@ -17,30 +17,30 @@ use crate::output::Format;
 /// Find near-duplicates among documents: files of text or HTML, directories of them, JSON lines
 /// ({"id", "text"}), Parquet, Arrow, WARC and ARC archives.
 ///
-/// Without --pairs or --clusters it prints a line for each document that repeats an earlier one.
+/// Without --pairs or --clusters, prints one line per document that repeats an earlier document.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  crawler dedup corpus/                             each document that repeats an earlier one
-  crawler dedup corpus.jsonl --pairs -o pairs.jsonl every pair of documents that are alike
-  crawler dedup corpus.jsonl --keep clean.jsonl     the corpus without its repetitions
-  crawler dedup corpus.jsonl --resemblance 0.6      what resembles an earlier one by 0.6 or more
-  crawler dedup corpus/ --features char:5           by runs of five characters
-  crawler dedup corpus/ --containment 0.8           which documents others contain by 80 %
-  crawler dedup corpus/ --labels pairs.tsv          how often that agrees with labelled pairs
-  crawler dedup crawl/archive/*.warc.gz --clusters  what belongs together in an archive
+  crawler dedup corpus/                             documents that repeat an earlier document
+  crawler dedup corpus.jsonl --pairs -o pairs.jsonl all pairs of similar documents
+  crawler dedup corpus.jsonl --keep clean.jsonl     the corpus without duplicates
+  crawler dedup corpus.jsonl --resemblance 0.6      with a resemblance of at least 0.6
+  crawler dedup corpus/ --features char:5           shingles of five characters
+  crawler dedup corpus/ --containment 0.8           documents that others contain by 80 %
+  crawler dedup corpus/ --labels pairs.tsv          precision and recall on labelled pairs
+  crawler dedup crawl/archive/*.warc.gz --clusters  clusters of similar pages in an archive
   crawler dedup new.jsonl --against known.sig --save-index known.sig
-                                                    what is new, and the index with it
+                                                    new documents; adds them to the index
   crawler dedup corpus/ --shard 2/4 --signatures 2.sig
-                                                    a quarter of the work, on one machine of four
-  crawler dedup --merge 1.sig 2.sig 3.sig 4.sig     the result of all of it
+                                                    one quarter of the work, for four machines
+  crawler dedup --merge 1.sig 2.sig 3.sig 4.sig     the result of all shards
   zcat big.jsonl.gz | crawler dedup - --memory 2GiB
 
-Exit codes: 0 done, 1 a fault, 2 wrong usage, or a document may be missing in the result because a
-part of the input could not be read.")]
+Exit codes: 0 done, 1 fault, 2 usage error, or incomplete result because part of the input
+was unreadable.")]
 pub(crate) struct DedupArgs {
     /// Files, directories, pipes, and patterns of file names ('data/*.jsonl.gz'); - is standard
-    /// input. The first bytes decide on the format and the compression (gzip, zstd, bzip2, xz)
+    /// input. The first bytes determine the format and the compression (gzip, zstd, bzip2, xz)
     #[arg(value_name = "PATH", required_unless_present = "merge")]
     pub(crate) paths: Vec<PathBuf>,
     #[command(flatten)]
@@ -48,82 +48,80 @@ pub(crate) struct DedupArgs {
     /// Print every pair of documents at or above the threshold
     #[arg(long, conflicts_with = "clusters")]
     pub(crate) pairs: bool,
-    /// Print a line for each cluster: an original and all documents that repeat it
+    /// Print one line per cluster: an original and all documents that repeat it
     #[arg(long)]
     pub(crate) clusters: bool,
-    /// With --clusters: join all documents that are connected by similar pairs
+    /// With --clusters: join all documents that similar pairs connect
     #[arg(long, requires = "clusters")]
     pub(crate) chained: bool,
-    /// Print every ordered pair of documents of which the second contains at least this part of the
-    /// first one's shingles, above 0 to 1: |S(A) ∩ S(B)| / |S(A)| (Broder 1997). Exact, and
-    /// whatever their lengths are
+    /// Print every ordered pair (A, B) with a containment |S(A) ∩ S(B)| / |S(A)| of at least C (0 <
+    /// C ≤ 1), where S is the set of shingles (Broder 1997). Exact, for documents of any length
     #[arg(long, value_name = "C")]
     #[arg(conflicts_with_all = ["clusters", "unit", "against", "keep", "save_index", "signatures"])]
     #[arg(conflicts_with_all = ["merge", "report", "distance", "resemblance", "verify"])]
     #[arg(conflicts_with_all = ["least_words", "recall", "exact"])]
     pub(crate) containment: Option<f64>,
-    /// Print precision, recall and F1 of --pairs, and of fingerprints alone at each distance, by
-    /// the labels in this file: lines of {"a", "b", "label"} or of three columns with tabs; a
-    /// label is same or different
+    /// Print precision, recall and F1 of --pairs, and of fingerprints alone at each distance,
+    /// measured on the labels in this file: lines of {"a", "b", "label"}, or three columns
+    /// separated by tabs; a label is same or different
     #[arg(long, value_name = "FILE")]
     #[arg(conflicts_with_all = ["containment", "pairs", "clusters", "unit", "against", "keep"])]
     #[arg(conflicts_with_all = ["save_index", "signatures", "merge", "report"])]
     pub(crate) labels: Option<PathBuf>,
-    /// Units to compare: documents; or paragraphs or lines, which repeat an earlier one if they
-    /// have the same words
+    /// Units to compare: documents, paragraphs or lines; a paragraph or line repeats an earlier one
+    /// if it contains the same words
     #[arg(long, value_name = "UNIT", default_value = "document")]
     #[arg(conflicts_with_all = ["pairs", "clusters", "signatures", "merge"])]
     #[arg(conflicts_with_all = ["save_index", "report"])]
     pub(crate) unit: DedupUnit,
-    /// Compare with these as well: an index of --save-index, or documents like PATH (repeatable).
-    /// Nothing of them is printed or kept
+    /// Also compare with an index of --save-index, or with documents like PATH (repeatable). Their
+    /// documents are neither printed nor kept
     #[arg(long, value_name = "PATH")]
     pub(crate) against: Vec<PathBuf>,
-    /// Write the documents that repeat no earlier one, in the format and order of the input: lines,
-    /// rows with all columns, records of archives with all that are no pages. Text and HTML files
-    /// are copied if FILE is a directory (name/), else listed. .gz and .zst compress. With --unit:
-    /// lines and rows without the parts that repeat. Findings are printed only if --output or
-    /// --format asks for them. - is standard output
+    /// Write the documents that do not repeat an earlier document, in the format and order of the
+    /// input: lines, rows with all columns, archive records including records that are not pages.
+    /// Text and HTML files are copied if FILE is a directory (name/), and listed otherwise. .gz and
+    /// .zst compress. With --unit: lines and rows without repeated parts. Findings are printed only
+    /// with --output or --format. - is standard output
     #[arg(long, value_name = "FILE", requires = "paths")]
     #[arg(conflicts_with_all = ["pairs", "clusters", "shard"])]
     pub(crate) keep: Option<PathBuf>,
-    /// Write an index of the documents that repeat no earlier one, and of those of --against, for
-    /// --against of later runs
+    /// Write an index of the documents that do not repeat an earlier document, and of the --against
+    /// documents, for --against of later runs
     #[arg(long, value_name = "FILE", conflicts_with_all = ["pairs", "clusters"])]
     pub(crate) save_index: Option<PathBuf>,
     /// Write the signatures of the documents to this file first. After an interruption the same
     /// command continues with it
     #[arg(long, value_name = "FILE", conflicts_with = "merge")]
     pub(crate) signatures: Option<PathBuf>,
-    /// Only write the signatures of every N-th document, from the I-th on, for --merge
+    /// Write only the signatures of every N-th document, starting at the I-th, for --merge
     #[arg(long, value_name = "I/N", requires = "signatures")]
     #[arg(conflicts_with_all = ["pairs", "clusters", "against", "save_index", "report"])]
     pub(crate) shard: Option<Shard>,
-    /// Compare the documents of all shards, whose signatures these files have. PATH is not read
+    /// Compare the documents of all shards by the signatures in these files. PATH is not read
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) merge: Vec<PathBuf>,
-    /// Write a page with counts, charts and examples, and with the distribution of the fingerprints
+    /// Write an HTML report with counts, charts, examples and the distribution of fingerprints
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) features: FeatureArgs,
     #[command(flatten)]
     pub(crate) verdict: VerdictArgs,
-    /// The part of all near duplicates at --resemblance that candidates must include, between 0
-    /// and 1 [default: 0.99]
+    /// Minimum expected recall of candidates at --resemblance, between 0 and 1 [default: 0.99]
     #[arg(long, value_name = "P")]
     pub(crate) recall: Option<f64>,
-    /// Decide by the shingles themselves if --resemblance or --features is given. off: by
-    /// sketches, which miss half of the pairs at the threshold, but write less to temporary files
-    /// and signature files (4 bytes for each word) [default: on]
+    /// With --resemblance or --features: compare exact shingles. off: compare sketches, which miss
+    /// half of the pairs at the threshold but save space in temporary files and signature files (4
+    /// bytes per word) [default: on]
     #[arg(long, value_name = "ON|OFF")]
     pub(crate) exact: Option<Switch>,
-    /// Judge a page by its main content, without navigation [default: on]
+    /// Compare only the main content of a page, without navigation [default: on]
     #[arg(long, value_name = "ON|OFF")]
     pub(crate) main_content: Option<Switch>,
     #[command(flatten)]
     pub(crate) work: WorkArgs,
-    /// json, table, parquet or arrow [default: by the name of --output; table on a terminal, json
+    /// json, table, parquet or arrow [default: from the name of --output; table on a terminal, json
     /// otherwise]
     #[arg(long, value_name = "FORM")]
     pub(crate) format: Option<FindingForm>,
@@ -132,13 +130,13 @@ pub(crate) struct DedupArgs {
 /// The form of findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FindingForm {
-    /// One JSON object a line
+    /// One JSON object per line
     Json,
-    /// Columns for people
+    /// Aligned columns
     Table,
     /// A Parquet file
     Parquet,
-    /// A file of Arrow IPC (Feather)
+    /// An Arrow IPC file (Feather)
     Arrow,
 }
 
@@ -230,7 +228,10 @@ impl DedupArgs {
         ] {
             if is_dash(path) {
                 let error = usage(format!("{option} - is no file"));
-                return Err(error.with_remedy("standard output has the findings; name a file"));
+                return Err(error.with_remedy(
+                    "standard output is used for the findings; name a \
+                    file",
+                ));
             }
         }
         if is_dash(&self.keep) && !self.keeps_silently() && self.work.output().is_none() {
@@ -243,8 +244,8 @@ impl DedupArgs {
         match (self.work.output(), extension) {
             (Some(path), Some(extension)) if is_foreign(extension) => {
                 let shown = path.display();
-                let error = usage(format!("findings are not written in the format of {shown}"));
-                let remedy = "name.jsonl, name.parquet and name.arrow are written";
+                let error = usage(format!("cannot write findings in the format of {shown}"));
+                let remedy = "supported names are NAME.jsonl, NAME.parquet and NAME.arrow";
                 Err(error.with_remedy(remedy))
             }
             _ => Ok(()),

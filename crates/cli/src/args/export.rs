@@ -14,49 +14,48 @@ pub(crate) struct ExportArgs {
     pub(crate) directory: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) store: StoreArg,
-    /// jsonl, csv or parquet; with --text, wet, too. In Parquet, numbers are numbers, fingerprints
-    /// unsigned 64-bit integers, dates timestamps, and the sketch of each page that was kept is
-    /// there
+    /// jsonl, csv or parquet; with --text also wet. Parquet has typed columns: fingerprints are
+    /// unsigned 64-bit integers, dates are timestamps. It includes the sketch of each archived page
     #[arg(long, value_name = "FORM", default_value = "jsonl")]
     pub(crate) format: ExportForm,
-    /// Write to this file instead of standard output (-): to FILE.part, which becomes FILE once it
-    /// is whole. FILE.gz and FILE.zst are compressed. With Parquet, a directory (DIR/) gets
+    /// Write to this file instead of standard output (-): to FILE.part, which is renamed to FILE
+    /// when complete. FILE.gz and FILE.zst are compressed. With Parquet, DIR/ receives
     /// part-00000.parquet and so on
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Export the link graph instead: source, target, anchor, rel and kind of each link of each
+    /// Export the link graph instead: source, target, anchor, rel and kind of every link on an
     /// archived page
     #[arg(long)]
     pub(crate) links: bool,
-    /// With --links: only links to URLs that could not be fetched, with the status or the reason
+    /// With --links: only links to URLs whose request failed, with status or reason
     #[arg(long, requires = "links", conflicts_with = "resume")]
     pub(crate) broken: bool,
-    /// Export the text of each kept page instead: its main content, with language, title, digest,
-    /// cluster, and the figures that curators of training corpora filter by
+    /// Export the texts of archived pages instead: main content with language, title, digest,
+    /// cluster, and quality statistics for filtering training corpora
     #[arg(long)]
     pub(crate) text: bool,
     /// With --text: the main content as Markdown
     #[arg(long)]
     pub(crate) markdown: bool,
-    /// With --text: kept copies of other pages, too (--on-duplicate keep, --per-cluster)
+    /// With --text: also archived duplicates (--on-duplicate keep, --per-cluster)
     #[arg(long)]
     pub(crate) duplicates: bool,
-    /// Include the sketches of pages in jsonl and csv, too, in hexadecimal digits
+    /// Also include the sketches of pages in jsonl and csv, in hexadecimal digits
     #[arg(long)]
     pub(crate) sketches: bool,
-    /// Export the signature of each kept page instead: digests, fingerprint, and sketches as lists
-    /// of numbers, by which a database compares the pages of many crawls. Only those of crawls with
-    /// one --hash-key are comparable
+    /// Export the signatures of archived pages instead: digests, fingerprint, and sketches as lists
+    /// of numbers, for comparing the pages of many crawls in a database. Only crawls with the same
+    /// --hash-key are comparable
     #[arg(long)]
     pub(crate) signatures: bool,
-    /// With --format csv: do not quote texts that a spreadsheet would run as formulas (they begin
-    /// with = + - @ or white space) [default: a ' before them]
+    /// With --format csv: do not escape values that a spreadsheet would evaluate as formulas (a
+    /// value that begins with = + - @ or white space) [default: prefix them with ']
     #[arg(long)]
     pub(crate) raw: bool,
-    /// Continue an export that ended or was killed: keep its rows and add new ones
+    /// Continue a complete or interrupted export: keep its rows and append new rows
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Start a new Parquet file after this number of rows; --output is a directory then [default:
+    /// Start a new Parquet file after this number of rows; --output must be a directory [default:
     /// 1000000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) rows_per_file: Option<u64>,
@@ -65,13 +64,13 @@ pub(crate) struct ExportArgs {
 const EXPORT_EXAMPLES: &str = "\
 Examples:
   crawler export monday --format csv --output monday.csv
-  crawler export monday --format csv --output monday.csv --resume    add what is new since
-  crawler export monday --format parquet --output visits/ --resume   the same, a file each time
+  crawler export monday --format csv --output monday.csv --resume    append new rows
+  crawler export monday --format parquet --output visits/ --resume   the same, one file per run
   crawler export monday --links --format parquet --output links.parquet
-  crawler export monday --links --broken --format csv                which page links to a 404
+  crawler export monday --links --broken --format csv                broken links
   crawler export monday --signatures --format parquet --output signatures/
 
-From seeds to a training set, in two commands:
+From seeds to a training corpus, in two commands:
   crawler --seeds seeds.txt --out corpus
   crawler export corpus --text --format parquet --output corpus.parquet
 
@@ -88,7 +87,7 @@ pub(crate) enum ExportForm {
     Csv,
     /// Parquet, compressed with Zstandard
     Parquet,
-    /// Texts as WARC records of the type conversion, as Common Crawl's WET files
+    /// Texts as WARC conversion records, like the WET files of Common Crawl
     Wet,
 }
 

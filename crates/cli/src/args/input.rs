@@ -10,11 +10,11 @@ use setup::values::Size;
 /// The fields of documents in JSON lines and tables.
 #[derive(Debug, Default, Args)]
 pub(crate) struct InputArgs {
-    /// The field with the text, in JSON lines, Parquet and Arrow; page.text is the field text
-    /// within page [default: judged_text, else text]
+    /// Field that contains the text, in JSON lines, Parquet and Arrow; page.text is the field text
+    /// of the object page [default: judged_text, else text]
     #[arg(long, value_name = "NAME")]
     pub(crate) text_field: Option<String>,
-    /// The field with the id [default: id, else the file and the number of the line or row]
+    /// Field that contains the id [default: id, else the file and the line or row number]
     #[arg(long, value_name = "NAME")]
     pub(crate) id_field: Option<String>,
 }
@@ -33,18 +33,18 @@ impl InputArgs {
 /// The options of a work that may exceed the memory and takes a while.
 #[derive(Debug, Default, Args)]
 pub(crate) struct WorkArgs {
-    /// Approximate memory limit; the rest goes to temporary files [default: 512MiB; of `query`,
-    /// for matches, pairs or an index, 256MiB]
+    /// Approximate memory limit; the rest goes to temporary files [default: 512MiB; 256MiB for
+    /// matches, pairs or an index of `query`]
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<Size>,
-    /// Directory for temporary files [default: the system's]
+    /// Directory for temporary files [default: the system's temporary directory]
     #[arg(long, value_name = "DIR")]
     pub(crate) temp_dir: Option<PathBuf>,
-    /// Write to this file instead of standard output (-): to FILE.part, which becomes FILE once it
-    /// is whole
+    /// Write to this file instead of standard output (-): to FILE.part, which is renamed to FILE
+    /// when complete
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// No progress and no closing line
+    /// Show neither progress nor the closing line
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use journal::SkippedBy;
 use setup::likeness::FeatureArgs;
 use setup::shared::StoreUrl;
 use setup::values::{Key, Switch};
-use store::SkippedBy;
 
 use crate::args::input::InputArgs;
 use crate::args::store::StoreArg;
@@ -22,22 +22,22 @@ pub(crate) struct InspectArgs {
     pub(crate) format: Option<Format>,
 }
 
-/// Removes leftover files of interrupted crawls and commands, and what rebuild kept. A crawl does
-/// not need them to continue; `crawler status` lists them, too.
+/// Remove leftover files of interrupted crawls and commands, and the previous state that a rebuild
+/// kept. A crawl does not need them to continue; `crawler status` also lists them.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  crawler clean crawl --dry-run   list what would be removed, its size and its origin
+  crawler clean crawl --dry-run   list leftover files with size and origin
   crawler clean crawl
-  crawler clean crawl --cut       also pieces cut off archive and journal (NAME.cut-N)")]
+  crawler clean crawl --cut       also tails cut off archive and journal (NAME.cut-N)")]
 pub(crate) struct CleanArgs {
     /// Directory of the crawl, which must not be in use
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
-    /// List what would be removed, and remove nothing
+    /// List the files without removing them
     #[arg(short = 'n', long)]
     pub(crate) dry_run: bool,
-    /// Remove pieces that were cut off archive and journal, too; they may still have pages
+    /// Also remove tails that were cut off archive and journal; they may still contain pages
     #[arg(long)]
     pub(crate) cut: bool,
     /// json or table [default: table on a terminal, json otherwise]
@@ -50,8 +50,8 @@ pub(crate) struct VerifyArgs {
     /// Directory of the crawl, or any WACZ file; with --store, the directory of a node
     #[arg(value_name = "DIR|FILE.wacz")]
     pub(crate) directory: Option<PathBuf>,
-    /// The PostgreSQL database of a shared crawl: check the crawl of all nodes, or with DIR, that
-    /// the archive of that node and the store have the same visits [default: the variable
+    /// PostgreSQL database of a shared crawl: check the crawl of all nodes, or with DIR, check that
+    /// the archive of that node and the store contain the same visits [default: the variable
     /// CRAWLER_STORE]
     #[arg(long, value_name = "URL")]
     pub(crate) store: Option<StoreUrl>,
@@ -60,24 +60,25 @@ pub(crate) struct VerifyArgs {
     pub(crate) format: Option<Format>,
 }
 
-/// Pack crawls and WARC files into one file that ReplayWeb.page, pywb and others open as it is
-/// (WACZ 1.1.1): archive, index, list of pages.
+/// Pack crawls and WARC files into one WACZ 1.1.1 file (archive, index, list of pages) for
+/// ReplayWeb.page, pywb and other tools.
 #[derive(Debug, Args)]
 #[command(after_help = WACZ_EXAMPLES)]
 pub(crate) struct WaczArgs {
     /// Directories of crawls, which must not be running, and WARC files of any crawler
     #[arg(value_name = "DIR|FILE", required = true)]
     pub(crate) inputs: Vec<PathBuf>,
-    /// Write to this file: to FILE.part, which becomes FILE once it is whole; - is standard output
+    /// Write to this file: to FILE.part, which is renamed to FILE when complete; - is standard
+    /// output
     #[arg(short, long, value_name = "FILE.wacz")]
     pub(crate) output: PathBuf,
-    /// The title of the collection
+    /// Title of the collection
     #[arg(long, value_name = "TITLE")]
     pub(crate) title: Option<String>,
-    /// A description
+    /// Description of the collection
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
-    /// Add the text of each page to the list of pages, so that the replay can be searched
+    /// Add the text of each page to the list of pages, for search in the replay
     #[arg(long)]
     pub(crate) text: bool,
 }
@@ -90,25 +91,25 @@ Examples:
   crawler wacz wget.warc.gz --output wget.wacz
   crawler verify monday.wacz
 
-A page that a crawl with --since found unchanged is archived in the earlier crawl: pack both. A \
-warning counts the pages whose content is in none of the inputs.
+If a crawl with --since found a page unchanged, its content is in the archive of the earlier \
+crawl: pack both crawls. A warning counts the pages whose content is not in any of the inputs.
 
-docs/formats/wacz.md says what is in it, and how to open it.
+docs/formats/wacz.md describes the contents, and how to open the file.
 
-Exit codes: 0 done, 1 a fault, or parts of the inputs could not be read, 2 wrong usage.";
+Exit codes: 0 done, 1 fault, or parts of the inputs were unreadable, 2 usage error.";
 
-/// Unpack crawls and WARC files into files with converted links, which a browser opens without a
-/// server, as `wget -k -E -p` leaves them: DIR/host/path/index.html.
+/// Unpack crawls and WARC files into a directory with converted links, for browsing without a
+/// server, with the layout of `wget -k -E -p`: DIR/host/path/index.html.
 #[derive(Debug, Args)]
 #[command(after_help = UNPACK_HELP)]
 pub(crate) struct UnpackArgs {
     /// Directories of crawls, which must not be running, and WARC or ARC files of any crawler
     #[arg(value_name = "DIR|FILE", required = true)]
     pub(crate) inputs: Vec<PathBuf>,
-    /// Write to this new directory: to DIR.part, which becomes DIR once it is whole
+    /// Write to this new directory: to DIR.part, which is renamed to DIR when complete
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
-    /// Replace DIR if it exists; what stands there is kept as DIR.old-TIME
+    /// Replace DIR if it exists; the existing directory is kept as DIR.old-TIME
     #[arg(long)]
     pub(crate) force: bool,
     /// json or table [default: table on a terminal, json otherwise]
@@ -117,18 +118,18 @@ pub(crate) struct UnpackArgs {
 }
 
 const UNPACK_HELP: &str = "\
-Links lead to the file of their target if it is archived, also through redirects; a link to a page \
-that was left out as a near-duplicate leads to the file of its original. All other links lead to \
-the web. The newest capture of a URL counts.
+A link points to the file of its target if the target is archived, directly or through redirects. \
+A link to a near-duplicate that was not archived points to the file of the original. All other \
+links point to the web. The newest capture of a URL counts.
 
 Examples:
   crawler unpack monday -o site          then open site/HOST/index.html
   crawler unpack monday tuesday -o site  a crawl with --since, and the one before it
   crawler unpack wget.warc.gz -o site
 
-docs/guide/unpack.md says how files are named and what is changed in them.
+docs/guide/unpack.md describes how files are named and changed.
 
-Exit codes: 0 done, 1 a fault, or parts of the inputs could not be read, 2 wrong usage.";
+Exit codes: 0 done, 1 fault, or parts of the inputs were unreadable, 2 usage error.";
 
 #[derive(Debug, Args)]
 pub(crate) struct StatusArgs {
@@ -137,8 +138,8 @@ pub(crate) struct StatusArgs {
     pub(crate) directory: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) store: StoreArg,
-    /// List hosts, most pages first: the pause that each asks for, the pause in use, its reason,
-    /// and the next possible request
+    /// List hosts, most pages first: the requested delay, the delay in effect, its reason, and the
+    /// earliest time of the next request
     #[arg(long)]
     pub(crate) hosts: bool,
     /// json or table [default: table on a terminal, json otherwise]
@@ -149,27 +150,26 @@ pub(crate) struct StatusArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Archives of other crawlers (wget, Heritrix, Browsertrix, Common Crawl): put their WARC files into \
-DIR/archive. With --from-archive their pages count as visited, and are compared in the order of \
-the files, as if they had been crawled. The files are never changed; a continued crawl writes its \
-own files after them.
+DIR/archive. With --from-archive, their pages count as visited and are compared in file order, as \
+if they had been crawled. The files are never changed; a continued crawl adds files of its own.
 
 Examples:
-  crawler rebuild crawl                                   the tables, or whatever is damaged
-  crawler rebuild crawl --from-archive                    all of it from crawl/archive
+  crawler rebuild crawl                                   the tables, or the damaged parts
+  crawler rebuild crawl --from-archive                    everything from crawl/archive
   crawler rebuild wget --from-archive --seeds seeds.txt   a crawl from wget/archive/*.warc.gz")]
 pub(crate) struct RebuildArgs {
     /// Directory of the crawl
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
-    /// Ignore the journal and rebuild it from the archive, as happens if it is damaged or lost
+    /// Ignore the journal and rebuild it from the archive, as if it were damaged or lost
     #[arg(long)]
     pub(crate) from_archive: bool,
-    /// With --from-archive: the seeds, which decide what belongs to the crawl [default: as in
-    /// DIR/crawler.toml; without one, the first page of each host in the archive]
+    /// With --from-archive: the seeds, which define the scope of the crawl [default: as in
+    /// DIR/crawler.toml; without that file, the first page of each host in the archive]
     #[arg(long, value_name = "FILE", requires = "from_archive")]
     pub(crate) seeds: Option<PathBuf>,
-    /// The crawl's hash key, 16 hexadecimal digits, if the journal that had it is lost [default: a
-    /// new one]
+    /// The crawl's hash key, 16 hexadecimal digits, if the journal with the key is lost [default: a
+    /// new key]
     #[arg(long, value_name = "HEX")]
     pub(crate) hash_key: Option<Key>,
     /// json or table [default: table on a terminal, json otherwise]
@@ -203,13 +203,13 @@ pub(crate) struct DuplicatesArgs {
     /// List clusters of duplicates, the original first
     #[arg(long)]
     pub(crate) clusters: bool,
-    /// Declare that this left-out page is no duplicate: it is queued again, and never compared with
-    /// that original again (repeatable). While the crawl runs, write `distinct = ["URL"]` into
-    /// DIR/control.toml instead
+    /// Declare that this page, not archived as a duplicate, is distinct: it is requeued, and never
+    /// again compared with its original (repeatable). While the crawl runs, write `distinct =
+    /// ["URL"]` into DIR/control.toml instead
     #[arg(long, value_name = "URL", conflicts_with = "clusters")]
     pub(crate) distinct: Vec<String>,
-    /// Compare this page with its original: the blocks and words that differ, and the figures of
-    /// the verdict
+    /// Compare this page with its original: blocks and words that differ, and the values behind the
+    /// verdict
     #[arg(long, value_name = "URL", conflicts_with = "clusters")]
     pub(crate) diff: Option<String>,
     /// json or table [default: table on a terminal, json otherwise]
@@ -223,15 +223,15 @@ pub(crate) struct ChangesArgs {
     /// Directory of the earlier crawl
     #[arg(value_name = "OLD")]
     pub(crate) old: PathBuf,
-    /// Directory of the later crawl; best one that was run with --since OLD or --against OLD
+    /// Directory of the later crawl, preferably run with --since OLD or --against OLD
     #[arg(value_name = "NEW")]
     pub(crate) new: PathBuf,
-    /// Show the changed words of the main text of each page, with the words around them, marked
-    /// [-removed-] and {+added+}
+    /// Show the changed words of the main text of each page in context, marked [-removed-] and
+    /// {+added+}
     #[arg(long)]
     pub(crate) diff: bool,
-    /// Only changes of these kinds, with commas: new, changed, moved, gone, unchanged, unknown
-    /// [default: all; a table leaves out unchanged pages]
+    /// Only changes of these kinds, separated by commas: new, changed, moved, gone, unchanged,
+    /// unknown [default: all; a table omits unchanged pages]
     #[arg(long, value_name = "KINDS", value_delimiter = ',')]
     pub(crate) only: Vec<ChangeKind>,
     /// json or table [default: table on a terminal, json otherwise]
@@ -254,24 +254,24 @@ pub(crate) struct SkippedArgs {
 
 const CHANGES_HELP: &str = "\
 A page is
-  new        if OLD has no page under its URL
-  changed    if both crawls have it, in other bytes; with the resemblance of the two texts,
+  new        if OLD does not contain its URL
+  changed    if the bytes differ; with the resemblance of the two texts,
              0 to 1, and the words that were added and removed
-  moved      if it is new, and has the bytes or the text of a page that is gone
-  gone       if OLD has it and NEW did not find it (its reason says why)
-  unchanged  if its bytes are the same once decoded, or its server says so (304)
+  moved      if it is new, with the bytes or the text of a page that is gone
+  gone       if only OLD contains it (the reason says why)
+  unchanged  if the decoded bytes are equal, or the server responded 304
   unknown    if NEW has not visited it yet, or reached it by another URL's redirect
 
 Texts are read from the archives, one page at a time. Earlier crawls that a crawl was run against
-must still be there.
+must still exist.
 
 Examples:
   crawler --seeds seeds.txt --out tuesday --since monday
-  crawler changes monday tuesday                         a line for each page that is not the same
-  crawler changes monday tuesday --only changed --diff   the changed words of each page
+  crawler changes monday tuesday                         one line per changed page
+  crawler changes monday tuesday --only changed --diff   with the changed words
   crawler changes monday tuesday --format json | jq -r 'select(.change==\"gone\").url'";
 
-/// The fate of a page between two crawls.
+/// The change of a page between two crawls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum ChangeKind {
     New,
@@ -301,7 +301,8 @@ pub(crate) struct FramesArgs {
     /// Directory of the crawl
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
-    /// Show the blocks of this host's frame, with how many kept pages have each
+    /// Show the boilerplate blocks of this host, each with the number of archived pages that
+    /// contain it
     #[arg(value_name = "HOST")]
     pub(crate) host: Option<String>,
     /// json or table [default: table on a terminal, json otherwise]
@@ -316,8 +317,7 @@ pub(crate) struct PatternsArgs {
     pub(crate) directory: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) store: StoreArg,
-    /// Reopen this pattern, and queue what was left out because of it; the crawl must not be
-    /// running
+    /// Reopen this pattern, and queue its excluded URLs; the crawl must not be running
     #[arg(long, value_name = "PATTERN")]
     pub(crate) reopen: Option<String>,
     /// json or table [default: table on a terminal, json otherwise]
@@ -330,8 +330,8 @@ pub(crate) struct SearchArgs {
     /// Directory of the crawl
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
-    /// Words that all occur; "a phrase", -without, this OR that, (…), title:, text:, url:, host:
-    /// (with its subdomains), lang:, after: and before: a date
+    /// Words, all of which must occur; "a phrase", -without, this OR that, (…), title:, text:,
+    /// url:, host: (with subdomains), lang:, and after: or before: a date
     #[arg(value_name = "QUERY", allow_hyphen_values = true)]
     pub(crate) query: String,
     /// Maximum number of hits, best first
@@ -340,10 +340,10 @@ pub(crate) struct SearchArgs {
     /// Skip this number of hits
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) offset: usize,
-    /// List the pages that repeat each hit, too; this reads the journal
+    /// Also list the pages that repeat each hit; this reads the journal
     #[arg(long)]
     pub(crate) duplicates: bool,
-    /// Show the words in their context, which is read back from the archive
+    /// Show the words in their context, read from the archive
     #[arg(long, value_name = "ON|OFF", default_value = "on")]
     pub(crate) snippets: Switch,
     /// json or table [default: table on a terminal, json otherwise]
@@ -351,8 +351,8 @@ pub(crate) struct SearchArgs {
     pub(crate) format: Option<Format>,
 }
 
-/// List pages of a crawl that are similar to one of them, or to a file; or the documents of a
-/// collection, or the fingerprints of a file, that are similar to a document. Nearest first.
+/// List pages of a crawl that are similar to one of its pages or to a file; or documents of a
+/// collection, or fingerprints in a file, that are similar to a document. Nearest first.
 #[derive(Debug, Args)]
 #[command(
     override_usage = "crawler similar [OPTIONS] <DIR|PATH> <URL|FILE>\n       \
@@ -361,10 +361,10 @@ pub(crate) struct SearchArgs {
 #[command(after_help = "\
 Examples:
   crawler similar crawl https://example.org/a      pages of the crawl like this page
-  crawler similar crawl draft.html --all           all that resemble a file by 0.7 or more
+  crawler similar crawl draft.html --all           all with a resemblance of at least 0.7
   crawler similar corpus.jsonl draft.txt --top 3   the three nearest documents of a collection
   crawler similar corpus/ draft.txt --features char:5 --resemblance 0.3
-  crawler similar corpus/ draft.txt --containment 0.8   what has 80 % of the draft's shingles
+  crawler similar corpus/ draft.txt --containment 0.8   with 80 % of the draft's shingles
   crawler similar corpus.fp draft.txt --distance 7 fingerprints within 7 bits")]
 pub(crate) struct SimilarArgs {
     /// Directory of the crawl; or documents, as `dedup` reads them; or a file that
@@ -376,15 +376,15 @@ pub(crate) struct SimilarArgs {
     /// A page of the crawl, or a text or HTML file (- is standard input)
     #[arg(value_name = "URL|FILE")]
     pub(crate) what: Option<String>,
-    /// Only those whose fingerprint differs in at most this number of bits [default: any]
+    /// Only hits whose fingerprint differs in at most this number of bits [default: any]
     #[arg(long, value_name = "K")]
     pub(crate) distance: Option<u32>,
     /// Minimum resemblance, 0 to 1 [default: the crawl's own setting, else 0.7]
     #[arg(long, value_name = "R")]
     pub(crate) resemblance: Option<f64>,
-    /// Only documents that contain at least this part of the shingles of the one in question, 0 to
-    /// 1, however long they are: |S(A) ∩ S(B)| / |S(A)| (Broder 1997). Exact; of a crawl, the pages
-    /// in its archive are read
+    /// Only documents B that contain at least this share of the shingles of the given text A, 0 to
+    /// 1: |S(A) ∩ S(B)| / |S(A)| (Broder 1997). Exact, for documents of any length; for a crawl,
+    /// reads the pages in its archive
     #[arg(long, value_name = "C")]
     pub(crate) containment: Option<f64>,
     /// Maximum number of hits, nearest first

@@ -8,16 +8,16 @@ use crate::args::CrawlArgs;
 
 /// The help behind the options.
 const EXAMPLES: &str = "\
-The first node writes the settings that all share; the others take them, and need a store, a name
-and a directory. Each may have its own --out, --concurrency, --memory, --min-free, --proxy and
-secrets. Nodes may come and go: what one leaves unfinished, the others visit.
+The first node writes the settings of the crawl. Further nodes only need a store, a name and a
+directory. --out, --concurrency, --memory, --min-free, --proxy and secrets are set per node. Nodes
+can join and leave at any time; other nodes take over their unfinished work.
 
 Examples:
   export CRAWLER_STORE=postgres://crawl@db.example.org/crawl
   crawler node --name n1 --out n1 --seeds seeds.txt --contact me@example.org   the first node
   crawler node --name n2 --out n2                                              on another machine
-  crawler nodes                                                                who does what
-  crawler verify --store $CRAWLER_STORE                                        is it whole?";
+  crawler nodes                                                                list the nodes
+  crawler verify --store $CRAWLER_STORE                                        check the crawl";
 
 /// The arguments of a node.
 #[derive(Clone)]
@@ -29,15 +29,15 @@ pub(crate) struct NodeArgs {
 /// The options of a node that a crawl without nodes does not have.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct NodeOwnArgs {
-    /// The PostgreSQL database of the crawl: postgres://USER@HOST:PORT/DATABASE [default: the
-    /// variable CRAWLER_STORE]
+    /// PostgreSQL database of the crawl: postgres://USER@HOST:PORT/DATABASE [default: the variable
+    /// CRAWLER_STORE]
     #[arg(long, value_name = "URL")]
     pub(crate) store: Option<StoreUrl>,
-    /// The name of this node, of letters, digits, - and _; the names of its archive files have it
+    /// Name of this node: letters, digits, - and _; part of the names of its archive files
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// A node that is not heard of for so long is dead, and others take its hosts over; the first
-    /// node decides it [default: 10s]
+    /// Time without a heartbeat after which a node counts as dead and other nodes take over its
+    /// hosts; set by the first node [default: 10s]
     #[arg(long, value_name = "TIME")]
     pub(crate) term: Option<Span>,
 }

@@ -6,9 +6,9 @@ use clap::{Args, ValueEnum};
 
 use crate::args::store::StoreArg;
 
-/// Writes one file that shows a crawl: counts, timeline, hosts, verdicts, clusters, failures,
-/// broken links, skipped URLs, politeness and settings. It has no script, loads nothing from
-/// elsewhere, prints on A4, and is at most 1 MiB.
+/// Write a report of a crawl as one HTML file: counts, timeline, hosts, verdicts, clusters,
+/// failures, broken links, skipped URLs, politeness and settings. The file is self-contained,
+/// without scripts, prints on A4, and has at most 1 MiB.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ReportArgs {
@@ -17,11 +17,11 @@ pub(crate) struct ReportArgs {
     pub(crate) directory: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) store: StoreArg,
-    /// Write to this file, whole or not at all; - is standard output [default: DIR/report.html;
-    /// with --store, report.html; standard output for json]
+    /// Write to this file, atomically; - is standard output [default: DIR/report.html; with
+    /// --store, report.html; standard output for json]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// html, a page for people, or json, the same figures as one object
+    /// html, or json: the same values as one object
     #[arg(
         long,
         value_name = "FORM",
@@ -59,8 +59,8 @@ Examples:
   crawler report monday -o - | gzip > monday.html.gz
   crawler report monday --format json | jq .summary
 
-The same journal gives the same bytes: a report has no date of its own. docs/guide/report.md shows
-one, and lists the names in JSON.
+The same journal gives the same bytes: a report does not contain its own date. docs/guide/report.md
+shows a report, and lists the names in JSON.
 
-Exit codes: 0 done, 1 a fault, or the journal is damaged (the report shows what can be read, and
-says what is wrong), 2 wrong usage.";
+Exit codes: 0 done, 1 fault, or the journal is damaged (the report shows the readable part, and
+describes the damage), 2 usage error.";

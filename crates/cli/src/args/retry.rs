@@ -13,11 +13,11 @@ use crate::args::store::StoreArg;
 #[command(after_help = "\
 Examples:
   crawler retry crawl                           then `crawler --out crawl` requests them
-  crawler retry crawl --status 404,5xx          also pages that were gone
+  crawler retry crawl --status 404,5xx          also missing pages
   crawler retry crawl --host shop.example.org
   crawler retry crawl --reason 'timed out'
 
-While the crawl runs, write an order into its control.toml:
+While the crawl runs, write a one-time action into its control.toml:
   retry = [\"temporary\", \"status=404 host=shop.example.org\"]")]
 pub(crate) struct RetryArgs {
     /// Directory of the crawl, which must not be running
@@ -25,13 +25,13 @@ pub(crate) struct RetryArgs {
     pub(crate) directory: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) store: StoreArg,
-    /// Only pages that failed with one of these statuses: 404, or 5xx for 500 to 599 (repeatable)
+    /// Only pages with one of these statuses: 404, or 5xx for 500 to 599 (repeatable)
     #[arg(long, value_name = "STATUS", value_delimiter = ',')]
     status: Vec<StatusRange>,
     /// Only pages of this host (repeatable)
     #[arg(long, value_name = "HOST", value_delimiter = ',', value_parser = host)]
     host: Vec<Host>,
-    /// Only pages whose reason contains these words, as `crawler export` has it
+    /// Only pages whose reason, as in `crawler export`, contains these words
     #[arg(long, value_name = "WORDS")]
     reason: Option<String>,
 }

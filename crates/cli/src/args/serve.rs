@@ -8,9 +8,9 @@ use clap::Args;
 
 use crate::args::store::StoreArg;
 
-/// Shows a crawl in a browser: counts and rates, hosts, duplicates, failures, skipped URLs, search
-/// and single pages, and controls. It reads the journal, the archive and the search index, and
-/// takes no lock, so the crawl may be running. Ctrl-C ends it.
+/// Show a crawl in a browser: counts and rates, hosts, duplicates, failures, skipped URLs, search,
+/// single pages, and controls. It reads the journal, the archive and the search index without a
+/// lock, so the crawl may be running. Ctrl-C ends it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ServeArgs {
@@ -22,8 +22,9 @@ pub(crate) struct ServeArgs {
     /// Listen on this address: IP:PORT, a port, or localhost:PORT; port 0 is any free one
     #[arg(long, value_name = "ADDR", default_value = DEFAULT)]
     pub(crate) listen: ListenAddress,
-    /// Read the token that allows changes from this file, of 16 characters or more; without it,
-    /// each start has a new one. Beyond loopback it is required, and every request needs it
+    /// Read the token that allows changes from this file; at least 16 characters [default: a new
+    /// token on each start]. Required for addresses other than loopback, where every request needs
+    /// the token
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
 }
@@ -52,17 +53,17 @@ impl FromStr for ListenAddress {
         }
         if text.contains("://") {
             return Err(format!(
-                "{text:?} is a URL: name URLs before --serve, or write --serve=ADDR"
+                "{text:?} is a URL: write URLs before --serve, or --serve=ADDR"
             ));
         }
         let address = text.parse().map(Self);
         address.map_err(|_error| {
             if text.contains("://") {
                 return format!(
-                    "{text:?} is no address; write URLs before --serve, or --serve=ADDRESS"
+                    "{text:?} is not an address; write URLs before --serve, or --serve=ADDRESS"
                 );
             }
-            format!("{text:?} is no address (for example 127.0.0.1:8080, [::1]:8080, 8080)")
+            format!("{text:?} is not an address (for example 127.0.0.1:8080, [::1]:8080, 8080)")
         })
     }
 }
@@ -74,12 +75,11 @@ Examples:
   crawler serve monday --listen 0.0.0.0:8080 --token-file token
   crawler --seeds seeds.txt --serve                 the same, while it crawls
 
-Changes are lines of monday/control.toml, and are shown before they are written. /metrics has the
-figures for Prometheus, and /healthz says whether the crawl can be read. docs/guide/dashboard.md
-has more.
+Changes are lines of monday/control.toml, shown before they are written. /metrics serves metrics for
+Prometheus, and /healthz reports if the crawl is readable. See docs/guide/dashboard.md.
 
-Exit codes: 0 ended by Ctrl-C, 1 a fault, 2 wrong usage: no crawl there, or an address that is in
-use or not one of this machine.";
+Exit codes: 0 ended by Ctrl-C, 1 fault, 2 usage error: no crawl in the directory, or an address that
+is in use or does not belong to this machine.";
 
 #[cfg(test)]
 mod tests {

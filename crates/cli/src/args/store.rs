@@ -11,7 +11,7 @@ use crate::output::Format;
 /// The option that names a shared crawl in place of a directory.
 #[derive(Debug, Default, Args)]
 pub(crate) struct StoreArg {
-    /// In place of DIR, the PostgreSQL database of a shared crawl:
+    /// Instead of DIR, the PostgreSQL database of a shared crawl:
     /// postgres://USER@HOST:PORT/DATABASE [default: the variable CRAWLER_STORE]
     #[arg(long, value_name = "URL")]
     pub(crate) store: Option<StoreUrl>,
@@ -33,34 +33,34 @@ impl StoreArg {
             (Some(_), Some(_)) if self.store.is_some() => Err(usage(
                 "the argument 'DIR' cannot be used with '--store <URL>'",
             )
-            .with_remedy("name one crawl")),
+            .with_remedy("give one of them")),
             (Some(directory), Some(name)) => Ok((Some(directory.clone()), name.clone())),
             (Some(first), None) => Ok((None, name(first))),
-            (None, _) => Err(usage("neither a crawl nor a page is named")
-                .with_remedy("name the directory of the crawl and a page: DIR URL")),
+            (None, _) => Err(usage("no crawl and no page given")
+                .with_remedy("give the directory of the crawl and a page: DIR URL")),
         }
     }
 }
 
-/// List the nodes of a shared crawl, a row each: the state of its term, the number of that term,
-/// its buckets, its pages, pages per second over the term, the URLs that wait in its buckets, and
-/// the seconds since its last heartbeat.
+/// List the nodes of a shared crawl, one row per node: state and number of the term, buckets,
+/// pages, pages per second over the term, queued URLs in the buckets, and seconds since the last
+/// heartbeat.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 States:
-  live    the node is heard of
-  silent  it was not heard of for the length of a term, and its buckets pass on next
-  left    it ended in order
-  lapsed  it was found dead, and its buckets passed on
+  live    the node sends heartbeats
+  silent  no heartbeat for one term; its buckets are about to be reassigned
+  left    it ended normally
+  lapsed  its term expired, and its buckets were reassigned
 
 Examples:
   crawler nodes --store postgres://crawl@db.example.org/web
-  CRAWLER_STORE=postgres://crawl:secret@db.example.org/web crawler nodes   not seen by `ps`
+  CRAWLER_STORE=postgres://crawl:secret@db.example.org/web crawler nodes   hidden from `ps`
 
-Exit codes: 0 done, 1 a fault, 2 wrong usage.")]
+Exit codes: 0 done, 1 fault, 2 usage error.")]
 pub(crate) struct NodesArgs {
-    /// The PostgreSQL database of the crawl: postgres://USER@HOST:PORT/DATABASE [default: the
-    /// variable CRAWLER_STORE]
+    /// PostgreSQL database of the crawl: postgres://USER@HOST:PORT/DATABASE [default: the variable
+    /// CRAWLER_STORE]
     #[arg(long, value_name = "URL")]
     pub(crate) store: Option<StoreUrl>,
     /// json or table [default: table on a terminal, json otherwise]
@@ -68,22 +68,22 @@ pub(crate) struct NodesArgs {
     pub(crate) format: Option<Format>,
 }
 
-/// Change a shared crawl while it runs: each node that has no control.toml of its own obeys FILE
-/// within seconds. An empty file ends all changes.
+/// Change a running shared crawl: each node without a control.toml of its own applies FILE within
+/// seconds. An empty file reverts all changes.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The keys of FILE are those of DIR/control.toml (config/control.toml documents them): delay,
-delay-factor, max-delay, concurrency, rate, exclude, pause, reopen, distinct and tables for hosts.
-Concurrency and rate hold for each node.
+FILE has the keys of DIR/control.toml (documented in config/control.toml): delay, delay-factor,
+max-delay, concurrency, rate, exclude, pause, reopen, distinct and tables for hosts. Concurrency and
+rate apply per node.
 
 Examples:
   echo 'pause = true' | crawler control --store postgres://crawl@db.example.org/web -
   crawler control --store postgres://crawl@db.example.org/web slower.toml
 
-Exit codes: 0 done, 1 a fault, 2 wrong usage.")]
+Exit codes: 0 done, 1 fault, 2 usage error.")]
 pub(crate) struct ControlArgs {
-    /// The PostgreSQL database of the crawl: postgres://USER@HOST:PORT/DATABASE [default: the
-    /// variable CRAWLER_STORE]
+    /// PostgreSQL database of the crawl: postgres://USER@HOST:PORT/DATABASE [default: the variable
+    /// CRAWLER_STORE]
     #[arg(long, value_name = "URL")]
     pub(crate) store: Option<StoreUrl>,
     /// The control file; - is standard input
@@ -94,28 +94,28 @@ pub(crate) struct ControlArgs {
 /// Move a crawl into an empty shared store on PostgreSQL.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The store gets the crawl's settings, its hash key, its queue, its visits and the signatures of its
-pages. The archive stays in DIR/archive. Nothing in DIR is changed; do not continue the crawl there.
-The same command continues an import that was interrupted. Nodes continue the crawl: `crawler node`.
+The store receives the crawl's settings, hash key, queue, visits and page signatures. The archive
+stays in DIR/archive. DIR is not changed, but do not continue the crawl there: nodes continue it
+(`crawler node`). If the import is interrupted, run the same command again.
 
-The way back: put the archive files of DIR and of all nodes into one directory NEW/archive, and
-`crawler rebuild NEW --from-archive` makes a crawl of them.
+To go back to one machine, put the archive files of DIR and of all nodes into one directory
+NEW/archive, and run `crawler rebuild NEW --from-archive`.
 
-Crawls with --since, --against or --group-by address, and those that learn the frequencies of words
-for tf-idf, are refused: nodes cannot share what these need.
+Crawls with --since, --against or --group-by address, and crawls that learn word frequencies for
+tf-idf, are refused: nodes cannot share the data that these options need.
 
 Examples:
   crawler verify monday
   crawler import monday --store postgres://crawl@db.example.org/web
   crawler node --store postgres://crawl@db.example.org/web --name n1 --out n1
 
-Exit codes: 0 done, 1 a fault, 2 wrong usage.")]
+Exit codes: 0 done, 1 fault, 2 usage error.")]
 pub(crate) struct ImportArgs {
     /// Directory of the crawl, which must not be running
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
-    /// The PostgreSQL database, which holds no crawl: postgres://USER@HOST:PORT/DATABASE [default:
-    /// the variable CRAWLER_STORE]
+    /// An empty PostgreSQL database: postgres://USER@HOST:PORT/DATABASE [default: the variable
+    /// CRAWLER_STORE]
     #[arg(long, value_name = "URL")]
     pub(crate) store: Option<StoreUrl>,
 }

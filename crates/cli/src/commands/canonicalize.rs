@@ -14,7 +14,7 @@ pub(crate) fn run(args: &CanonicalizeArgs) -> Result<(), CommandError> {
         let url = PageUrl::parse(text.trim(), &form)
             .map_err(|error| usage(format!("{text:?}: {error}")))?;
         Ok(match args.surt {
-            true => url.surt(),
+            true => web::surt_key(url.request().as_str()),
             false => url.to_string(),
         })
     };

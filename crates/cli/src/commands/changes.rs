@@ -13,8 +13,8 @@ use clap::ValueEnum;
 use differences::RunKind;
 use inspect::captures::{Side, State};
 use inspect::moves::Moves;
+use journal::{Fate, StoreFault, VisitRecord};
 use messages::{CommandError, SlowProgress, say};
-use store::{Fate, StoreFault, VisitRecord, embedded};
 use web::{Media, UrlKey};
 
 use self::line::{Change, ChangedText};
@@ -62,7 +62,7 @@ impl Changes<'_> {
         let mut progress = SlowProgress::new("pages compared");
         for side in [Side::New, Side::Old] {
             let state = self.moves.journals.state_directory(side);
-            let rows = match embedded::rows(&state) {
+            let rows = match journal::rows(&state) {
                 Ok(rows) => rows,
                 Err(error) => return Ok(Err(error)),
             };
@@ -112,7 +112,7 @@ impl Changes<'_> {
                 self.write_change(ChangeKind::Changed, &change, out)
             }
             None => {
-                let reason = "a journal does not say which bytes it had";
+                let reason = "a journal does not record its bytes";
                 self.write_with(ChangeKind::Unknown, row, reason.to_owned(), out)
             }
         }
@@ -126,16 +126,16 @@ impl Changes<'_> {
         }
         let (kind, reason) = match self.moves.journals.state(Side::New, url) {
             Some(State::Waiting) => {
-                let reason = "it waits to be visited in the later crawl";
+                let reason = "still queued in the later crawl";
                 (ChangeKind::Unknown, reason.to_owned())
             }
             Some(State::Reached) => {
-                let reason = "the later crawl reached it by the redirect of another URL, and \
-                              tells it under that";
+                let reason = "the later crawl reached it by a redirect, and lists it under the \
+                    redirecting URL";
                 (ChangeKind::Unknown, reason.to_owned())
             }
             _ => {
-                let nothing = || "nothing in the later crawl led to it".to_owned();
+                let nothing = || "not found by the later crawl".to_owned();
                 let because = self.gone_because.remove(&url);
                 (ChangeKind::Gone, because.unwrap_or_else(nothing))
             }
@@ -187,8 +187,8 @@ impl Changes<'_> {
         };
         let capture = |side| self.moves.journals.capture(side, row.url.key());
         let Some((old, new)) = capture(Side::Old).zip(capture(Side::New)) else {
-            let reason = "other bytes; one of the crawls left it out as a near-duplicate, so its \
-                          text is not archived";
+            let reason = "other bytes; a near-duplicate in one of the crawls, so its text is not \
+                archived";
             return without_text(reason.to_owned());
         };
         let old = self.moves.journals.document(&old);
@@ -198,7 +198,7 @@ impl Changes<'_> {
             Err(trouble) => return without_text(format!("its text cannot be read: {trouble}")),
         };
         if old.media == Media::Other || new.media == Media::Other {
-            return without_text("other bytes; it is no text".to_owned());
+            return without_text("other bytes; not a text".to_owned());
         }
         let (mut before, mut now) = (old.text.as_str(), new.text.as_str());
         if before == now {

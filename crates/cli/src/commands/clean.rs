@@ -8,7 +8,7 @@ use inspect::leftovers::{self, Leftover};
 use messages::{CommandError, fault, printable};
 use serde::Serialize;
 use setup::{crawl_directory, machine};
-use store::embedded::DirectoryLock;
+use store::DirectoryLock;
 
 use crate::args::CleanArgs;
 use crate::output::{self, Format};
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &CleanArgs) -> Result<(), CommandError> {
         for item in &gone {
             item.remove(directory).map_err(|error| {
                 cannot("remove", &directory.join(&item.path), &error).with_remedy(
-                    "the crawl does not need it: remove it by hand, or run `crawler clean` again",
+                    "the crawl does not need it: remove it manually, or run `crawler clean` again",
                 )
             })?;
         }
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &CleanArgs) -> Result<(), CommandError> {
             }
         }
         match (gone.is_empty(), kept.is_empty()) {
-            (true, true) => writeln!(out, "nothing is left over"),
+            (true, true) => writeln!(out, "no leftover files"),
             (true, false) => Ok(()),
             (false, _) => writeln!(out, "{verb:<12} {}", leftovers::total(&gone)),
         }

@@ -199,9 +199,9 @@ fn decision(
 fn said(decision: &Decision) -> Option<String> {
     match decision.outcome {
         Outcome::Distinct => decision.reason.as_ref().map(ToString::to_string),
-        Outcome::Repeat => Some("nothing of weight differs".to_owned()),
-        Outcome::View => Some("all that a says stands in b".to_owned()),
-        Outcome::ViewOfPage => Some("all that b says stands in a".to_owned()),
+        Outcome::Repeat => Some("no difference with weight".to_owned()),
+        Outcome::View => Some("b contains all of a".to_owned()),
+        Outcome::ViewOfPage => Some("a contains all of b".to_owned()),
         Outcome::Undecided => None,
     }
 }
@@ -242,9 +242,7 @@ fn reason(
         (true, true) => format!("resemblance {resemblance:.4}, at least {least:.2}"),
         (true, false) => "most of the counted words are the same".to_owned(),
         (false, false) => format!("resemblance {resemblance:.4}, below {least:.2}"),
-        (false, true) => {
-            "titles, headings, the main content or the counted words differ".to_owned()
-        }
+        (false, true) => "titles, headings, main content or counted words differ".to_owned(),
     }
 }
 

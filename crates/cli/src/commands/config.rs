@@ -38,19 +38,21 @@ pub(crate) fn run(args: &ConfigArgs) -> Result<(), CommandError> {
     for path in &args.shown.paths {
         let (place, what) = match path.is_dir() {
             true => (&mut out, "directory"),
-            false => (&mut config, "file of settings"),
+            false => (&mut config, "settings file"),
         };
         if let Some(other) = place.replace(path.clone()) {
             let error = usage(format!(
-                "{} and {} are given, and a crawl has one {what}",
+                "{} and {} given, but a crawl has only one {what}",
                 other.display(),
                 path.display()
             ));
             return Err(error.with_remedy("name one of them"));
         }
         if path.is_dir() && !path.join(SETTINGS_FILE).is_file() {
-            let error = usage(format!("{} holds no crawl", path.display()));
-            return Err(error.with_remedy(format!("a crawl has its settings in {SETTINGS_FILE}")));
+            let error = usage(format!("{} does not contain a crawl", path.display()));
+            return Err(
+                error.with_remedy(format!("the settings of a crawl are in {SETTINGS_FILE}"))
+            );
         }
     }
     let (settings, origins) =
@@ -90,7 +92,7 @@ fn shown_settings(
     Ok(shown.collect())
 }
 
-/// Writes a file of settings with the origin of each value in a comment.
+/// Writes a settings file with the origin of each value in a comment.
 fn write_file(out: &mut dyn Write, shown: &[ShownSetting]) -> io::Result<()> {
     let lines = shown.iter().map(|one| match &one.value {
         Some(value) => format!("{} = {value}", one.key),
@@ -140,13 +142,13 @@ fn explain(key: &str, shown: Vec<ShownSetting>, format: Format) -> Result<(), Co
 fn without_option(key: &str) -> &'static str {
     match key {
         "host" => {
-            "Settings of single hosts, in a file of settings: [host.\"example.org\"] for a host, \
+            "Settings of single hosts, in a settings file: [host.\"example.org\"] for a host, \
              [host.\"*.example.org\"] for its subdomains, with delay, concurrency, max-pages, \
-             main-selector, headers, client-cert and client-key. Each key is that of the most \
-             specific table that has it; header fields are sent over https, and to origins of \
+             main-selector, headers, client-cert and client-key. For each key, the most specific \
+             table that contains it applies. Header fields are sent over https, and to origins of \
              seeds, and are never shown, stored or archived."
         }
-        _ => "Names of the options for secrets that the crawl was run with. No secret is stored.",
+        _ => "Names of the secret options that the crawl was run with. Secrets are never stored.",
     }
 }
 

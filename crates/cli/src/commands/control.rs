@@ -21,11 +21,13 @@ pub(crate) fn run(args: &ControlArgs) -> Result<(), CommandError> {
         connection.set_control(&url, &text).await
     });
     if !is_written.map_err(|error| shared::connect_error(&error))? {
-        return Err(usage("no crawl has begun in this store")
-            .with_remedy("check the database in the URL; `crawler node` begins a crawl"));
+        return Err(usage("this store does not contain a crawl")
+            .with_remedy("check the database in the URL, or begin a crawl with `crawler node`"));
     }
     let described = control_file::describe(&overrides);
-    say(&format!("all nodes obey within seconds: {described}"));
+    say(&format!(
+        "override written; nodes apply it within seconds: {described}"
+    ));
     Ok(())
 }
 

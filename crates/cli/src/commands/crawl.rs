@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crawl::{CrawlContext, Fault, Finish, Limits, Stop};
+use journal::StoreFault;
 use messages::{CommandError, fault, pasted, remedy_of, say, warn};
 use setup::assembly::{self, AssembledCrawl, Components};
 use setup::membership::Node;
@@ -19,7 +20,6 @@ use setup::settings::Settings;
 use setup::values::Share;
 use setup::{control, crawl_directory, earlier, features, machine};
 use shared_store::NodeFailure;
-use store::StoreFault;
 use tokio::task::JoinError;
 use tokio::time::Instant;
 use web::CanonicalForm;
@@ -27,8 +27,7 @@ use web::CanonicalForm;
 use self::greeting::{cut_list, greet};
 use self::listening::Listening;
 use super::serve;
-use crate::args::Arguments;
-use crate::args::{CrawlArgs, SummaryForm};
+use crate::args::{Arguments, CrawlArgs, SummaryForm};
 use crate::log::{self, Verbosity};
 use crate::summary::{CrawlPlace, Summary};
 use crate::{on_finish, output, progress, seed_news};
@@ -266,7 +265,7 @@ async fn crawl(
     }
     let ended = match ended {
         Err(Fault::Store(StoreFault::TermEnded { .. })) if stop.is_asked() => {
-            warn("the term ended before this node left: what was in flight is visited again");
+            warn("the node's term expired: unsettled visits will be repeated");
             Ok(Finish::Interrupted)
         }
         Err(Fault::Store(ended @ StoreFault::TermEnded { .. })) => {
@@ -343,12 +342,12 @@ fn explain(error: &Fault, settings: &Settings) -> CommandError {
     let directory = pasted(&settings.out);
     let remedy = match error {
         Fault::Store(StoreFault::Damaged { .. }) => {
-            format!("`crawler verify {directory}` says what is left")
+            format!("`crawler verify {directory}` lists what is left")
         }
         Fault::Panicked(_) => "please report this with the end of crawl.log".to_owned(),
         Fault::NoRoom { .. } => format!(
-            "nothing is lost: make room (or ask for less with --min-free), then `crawler --out \
-             {directory}` goes on"
+            "nothing is lost: free some space (or lower --min-free), then continue with `crawler \
+             --out {directory}`"
         ),
         Fault::Gone { path } => of_gone(path, settings),
         Fault::Store(_)
@@ -365,13 +364,13 @@ fn of_gone(path: &Path, settings: &Settings) -> String {
     let (out, gone) = (pasted(&settings.out), path.display());
     if settings.out.exists() && crawl_directory::archive(&settings.out).exists() {
         return format!(
-            "put {gone} back if it was moved; else `crawler rebuild {out}` makes it again from \
-             the archive, which is whole up to the last save (the queue is found again by its \
-             links)"
+            "if {gone} was moved, put it back; otherwise rebuild it from the archive with `crawler \
+             rebuild {out}`. The archive is complete up to the last save, and its links restore \
+             the queue"
         );
     }
     format!(
-        "if it was moved, put it back, and `crawler --out {out}` goes on; if it was deleted, its \
-         pages are lost, and only a new crawl has them again"
+        "if it was moved, put it back and continue with `crawler --out {out}`; if it was deleted, \
+         its pages are lost and must be crawled again"
     )
 }

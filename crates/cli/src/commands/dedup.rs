@@ -249,13 +249,15 @@ impl<'a> DedupRun<'a> {
         };
         match error {
             BatchError::Scratch { written, .. } => fault(&error).with_remedy(format!(
-                "{} were written there for {} documents; --temp-dir names another directory, \
-                 --memory a larger budget",
+                "{} were written there for {} documents; choose another --temp-dir or a larger \
+                 --memory",
                 HumanBytes(written),
                 HumanCount(self.progress.documents_read())
             )),
-            BatchError::OtherSignatures { .. } => CommandError::of_usage(&error)
-                .with_remedy("give all runs the same --features, --resemblance and other options"),
+            BatchError::OtherSignatures { .. } => CommandError::of_usage(&error).with_remedy(
+                "run all shards with the same --features, --resemblance and other \
+                    options",
+            ),
             // Files named by the user.
             BatchError::Read { .. }
             | BatchError::Damaged { .. }
@@ -270,7 +272,7 @@ impl<'a> DedupRun<'a> {
     fn say_shard(&self, number: u32, of: u32, written: u64) {
         if !self.args.work.quiet {
             say(&format!(
-                "shard {number} of {of}: the signatures of {} documents are written{}",
+                "shard {number} of {of}: signatures of {} documents written{}",
                 HumanCount(written),
                 self.skipped_note()
             ));
@@ -333,8 +335,8 @@ fn expected_recall(options: &Options, resemblance: f64) -> String {
             format!("expected recall {recall:.3} at a resemblance of {resemblance:.2} ({bands})")
         }
         Verification::Sketches => format!(
-            "{bands} propose {recall:.3} of the pairs at a resemblance of {resemblance:.2}; \
-             sketches decide with a standard error of {:.3}",
+            "{bands} find {recall:.3} of the pairs at a resemblance of {resemblance:.2}; sketches \
+             decide with a standard error of {:.3}",
             Sketch::standard_error(resemblance)
         ),
     }

@@ -15,8 +15,7 @@ use setup::crawl_store::order;
 use setup::input::parse_url;
 use setup::settings::Settings;
 use setup::shared::{OpenCrawl, Refused};
-use store::embedded;
-use store::embedded::DistinctOrder;
+use store::DistinctOrder;
 use web::PageUrl;
 
 use crate::args::DuplicatesArgs;
@@ -43,7 +42,7 @@ pub(crate) fn run(args: &DuplicatesArgs) -> Result<(), CommandError> {
                 .try_for_each(|one| write_cluster(one, format, out))
         });
     }
-    let mut rows = embedded::rows(&state)?;
+    let mut rows = journal::rows(&state)?;
     let mut read = Ok(());
     output::to_stdout(|out| {
         for row in &mut rows {
@@ -84,10 +83,10 @@ fn declare_distinct(directory: &Path, distinct: &[String]) -> Result<(), Command
     let directory = pasted(directory);
     match wrong {
         Some(sentence) => Err(usage(sentence).with_remedy(format!(
-            "`crawler duplicates {directory}` lists those that were"
+            "`crawler duplicates {directory}` lists the duplicates"
         ))),
         None => {
-            say(&format!("`crawler --out {directory}` goes on"));
+            say(&format!("continue with `crawler --out {directory}`"));
             Ok(())
         }
     }

@@ -17,13 +17,13 @@ use export::{
     Visits, WholeFile, draft_of, linked_so_far,
 };
 use inspect::export::{Destination, FailedUrls, PageBatch, PageRecords};
+use journal::History;
 use messages::{CommandError, SlowProgress, fault, usage};
 use neardup::HashKey;
 use setup::input::unwritable;
 use setup::shared::{OpenCrawl, Refused};
 use setup::{crawl_directory, machine};
 use sinks::warc::{self, ConversionInfo, ConversionWriter};
-use store::embedded::History;
 
 use self::target::ExportTarget;
 use crate::args::{ExportArgs, OutputForm};
@@ -295,29 +295,31 @@ fn complain(error: ExportFault, target: &ExportTarget, form: OutputForm) -> Comm
             match target {
                 ExportTarget::File(path) if form.can_continue(path) && draft.exists() => unwritten
                     .with_remedy(format!(
-                        "what could be written is in {}: make room, and --resume goes on with it",
+                        "the rows so far are in {}: free some space, and continue with --resume",
                         draft.display()
                     )),
                 ExportTarget::File(_) => {
                     drop_draft(&draft);
                     unwritten
                 }
-                ExportTarget::Parts(_) => unwritten
-                    .with_remedy("the existing parts are complete: --resume continues after them"),
+                ExportTarget::Parts(_) => unwritten.with_remedy(
+                    "the existing parts are complete: continue after them with \
+                        --resume",
+                ),
                 ExportTarget::Stdout | ExportTarget::Device(_) => unwritten,
             }
         }
         ExportFault::Differs(differs) => {
             let path = path.display();
-            usage(format!("{path} cannot be continued: {differs}")).with_remedy(
-                "it was made from another crawl, format or table, or the crawl has changed; \
-                 without --resume it is overwritten",
+            usage(format!("cannot append to {path}: {differs}")).with_remedy(
+                "it comes from another crawl, format or table, or the crawl has changed; omit \
+                 --resume to overwrite it",
             )
         }
         ExportFault::Occupied(_) => usage(format!("{error}"))
-            .with_remedy("--resume goes on with them; or name another directory"),
+            .with_remedy("continue with --resume, or choose another directory"),
         ExportFault::ForeignPart { .. } => usage(format!("{error}"))
-            .with_remedy("name another directory, or remove this part and those after it"),
+            .with_remedy("choose another directory, or remove this part and all later parts"),
         ExportFault::Encode(_) => fault(&error),
     }
 }

@@ -162,11 +162,11 @@ impl Extractor<'_> {
         }
         match (written, &self.args.url) {
             (0, _) if skipped.count() > 0 => Err(skipped.no_document("to extract")),
-            (0, Some(url)) => Err(usage(format!("{culprit} holds no page {url}"))
-                .with_remedy("`crawler index FILE` lists what is in it")),
-            (0, None) => Err(usage(format!("{culprit} holds no page")).with_remedy(
-                "it extracts answers with status 2xx, resources and conversions that are text or \
-                 markup",
+            (0, Some(url)) => Err(usage(format!("{culprit} does not contain the page {url}"))
+                .with_remedy("`crawler index FILE` lists its captures")),
+            (0, None) => Err(usage(format!("{culprit} contains no page")).with_remedy(
+                "only text or markup in responses with status 2xx, resources and conversions is \
+                 extracted",
             )),
             _ => skipped.check_complete(),
         }

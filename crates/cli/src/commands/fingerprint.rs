@@ -29,7 +29,7 @@ pub(crate) fn run(args: &FingerprintArgs) -> Result<(), CommandError> {
     match &args.output {
         Some(path) if is_standard_input(path) => {
             let remedy =
-                "without --output, fingerprints are printed; the file has its names beside it";
+                "omit --output to print fingerprints; a file also needs FILE.names next to it";
             Err(usage("--output - is no file").with_remedy(remedy))
         }
         Some(path) => write(path, documents, reader, signature_builder),

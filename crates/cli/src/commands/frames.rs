@@ -32,7 +32,7 @@ pub(crate) fn run(args: &FramesArgs) -> Result<(), CommandError> {
     };
     let known = frames.iter().find(|(known, _)| known.as_str() == host);
     let Some((host, frame)) = known else {
-        let message = format!("{host} is no host of whose frame the crawl knows anything");
+        let message = format!("the crawl has not learned any boilerplate of {host}");
         let remedy = format!("`crawler frames {}` lists the hosts", pasted(directory));
         return Err(usage(message).with_remedy(remedy));
     };
@@ -62,8 +62,8 @@ fn list(mut frames: Vec<(Host, HostFrame)>, format: Format) -> Result<(), Comman
 
 fn places(changing: usize) -> String {
     match changing {
-        1 => "1 place that changes by itself".to_owned(),
-        _ => format!("{changing} places that change by themselves"),
+        1 => "1 place that changes on its own".to_owned(),
+        _ => format!("{changing} places that change on their own"),
     }
 }
 

@@ -10,7 +10,7 @@ use messages::{CommandError, fault, say, warn};
 use setup::{crawl_directory, machine};
 use sinks::SinkFault;
 use sinks::cdxj::{self, IndexingReport};
-use store::embedded::DirectoryLock;
+use store::DirectoryLock;
 
 use super::exit_code;
 use crate::args::IndexArgs;

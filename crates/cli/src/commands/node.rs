@@ -8,10 +8,10 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use journal::StoreFault;
 use messages::{CommandError, fault, say};
 use setup::membership::{self, ENDED_TERM, NodeOptions};
 use setup::shared;
-use store::StoreFault;
 
 use super::crawl::{self, SessionEnd};
 use crate::args::{Arguments, NodeArgs};

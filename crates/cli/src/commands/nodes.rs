@@ -55,7 +55,7 @@ fn table(nodes: &[Node], unowned: Unowned, out: &mut dyn Write) -> io::Result<()
         writeln!(out, "{} buckets have no owner", unowned.buckets)?;
     }
     if unowned.links > 0 {
-        writeln!(out, "{} URLs are on their way between nodes", unowned.links)?;
+        writeln!(out, "{} URLs are in transfer between nodes", unowned.links)?;
     }
     Ok(())
 }

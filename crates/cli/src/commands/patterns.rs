@@ -7,12 +7,13 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use inspect::patterns::{Pattern, Rule, TrapsFound};
+use journal::PatternName;
 use messages::{CommandError, pasted, printable, say, usage};
 use serde::Serialize;
 use setup::crawl_directory;
 use setup::crawl_store::order;
 use setup::shared::{OpenCrawl, Refused};
-use store::{Example, PatternName, PatternReport, PatternState};
+use store::{Example, PatternReport, PatternState};
 
 use crate::args::PatternsArgs;
 use crate::output::{self, Format};
@@ -61,15 +62,15 @@ fn reopen(directory: &Path, name: &str) -> Result<(), CommandError> {
             "`crawler patterns {}` lists them: HOST/PATH?KEYS",
             pasted(directory)
         );
-        usage(format!("{name:?} is no pattern of this crawl")).with_remedy(remedy)
+        usage(format!("{name:?} is not a URL pattern of this crawl")).with_remedy(remedy)
     };
     let pattern = PatternName::from_text(name).ok_or_else(unknown)?;
     let line = format!("reopen = [\"{pattern}\"]");
     let queued = order(directory, &line, async |store| store.reopen(&pattern).await)?;
     let queued = queued.ok_or_else(unknown)?;
     say(&format!(
-        "{pattern} is open again, and {queued} URLs wait that were left out; `crawler --out {}` \
-         goes on",
+        "{pattern} is open again, and {queued} excluded URLs are queued; continue with `crawler \
+         --out {}`",
         pasted(directory)
     ));
     Ok(())
@@ -81,7 +82,7 @@ fn write_rule(rule: &Rule, name: &str, format: Format, out: &mut dyn Write) -> i
         return output::json_line(out, &line);
     }
     let (name, links) = (printable(name), rule.links);
-    writeln!(out, "trap    {name}: {links} links left out")?;
+    writeln!(out, "trap    {name}: {links} links excluded")?;
     for example in &rule.examples {
         writeln!(out, "          {}", printable(example))?;
     }

@@ -65,7 +65,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), CommandError> {
         let bar = SearchProgress {
             bar: progress::counting_bar(args.work.quiet),
             searched: match repository.as_ref().map(|held| &held.fingerprints) {
-                Some(Repository::Index(_)) => "probes of four for each query",
+                Some(Repository::Index(_)) => "probes, four per query",
                 _ => "fingerprints searched",
             },
         };
@@ -310,8 +310,8 @@ impl Progress for IndexProgress {
         };
         shown.name(match step {
             Step::Reading => "fingerprints read",
-            Step::Sorting => "entries sorted, of four for each fingerprint",
-            _ => "entries written, of four for each fingerprint",
+            Step::Sorting => "entries sorted, four per fingerprint",
+            _ => "entries written, four per fingerprint",
         });
         shown.show(done);
     }

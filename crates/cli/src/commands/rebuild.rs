@@ -29,10 +29,10 @@ pub(crate) fn run(args: &RebuildArgs) -> Result<ExitCode, CommandError> {
 
 fn write(report: &Report, out: &mut dyn Write, directory: &Path) -> io::Result<()> {
     match report.from {
-        "journal" => write!(out, "tables made again from the journal")?,
+        "journal" => write!(out, "tables rebuilt from the journal")?,
         _ => write!(
             out,
-            "journal made again from {} records of the old one and {} visits of the archive",
+            "journal rebuilt from {} records of the old journal and {} visits of the archive",
             report.journal_records, report.archived_visits
         )?,
     }
@@ -40,8 +40,8 @@ fn write(report: &Report, out: &mut dyn Write, directory: &Path) -> io::Result<(
     if report.foreign_visits > 0 {
         writeln!(
             out,
-            "of files of other crawlers: {} visits; {} more captures of the same pages; {} \
-             redirects and failures that will be asked for again",
+            "from files of other crawlers: {} visits; {} more captures of the same pages; {} \
+             redirects and failures to be requested again",
             report.foreign_visits, report.captured_again, report.left
         )?;
     }
@@ -51,12 +51,12 @@ fn write(report: &Report, out: &mut dyn Write, directory: &Path) -> io::Result<(
         }
     }
     if let Some(kept) = &report.kept {
-        writeln!(out, "what was there before is kept in {kept}")?;
+        writeln!(out, "the previous state is kept in {kept}")?;
     }
     let directory = pasted(directory);
     writeln!(
         out,
-        "`crawler verify {directory}` checks it; `crawler --out {directory}` goes on"
+        "check it with `crawler verify {directory}`; continue with `crawler --out {directory}`"
     )
 }
 
@@ -65,37 +65,40 @@ const fn remarks(report: &Report) -> [(u64, &'static str); 8] {
     [
         (
             report.without_original,
-            "visits found what is not in these files (revisit records): whatever leads there \
-             is asked for again",
+            "visits refer to content that is not in these files (revisit records): their URLs \
+             are requested again when a link points to them",
         ),
         (
             report.conversions,
-            "texts were skipped (conversion records, as in WET files): they belong to no visit",
+            "texts were skipped (conversion records, as in WET files): they do not belong to a \
+             visit",
         ),
         (
             report.not_pages,
-            "answers stand for no page: to HEAD, POST and the like, or pieces of files",
+            "responses are not pages (responses to HEAD, POST and others, partial content)",
         ),
         (
             report.unusable,
-            "answers were skipped, because their head, URL or date cannot be read",
+            "responses were skipped, because their header, URL or date is invalid",
         ),
         (
             report.without_place,
-            "of these pages are packed together with others: no index can name them, and \
-             their text is not found again",
+            "of these pages are compressed together with others: they cannot be indexed, and \
+             their text is not available",
         ),
         (
             report.without_links,
-            "pages repeat themselves in an earlier crawl, and no archive tells where they lead",
+            "pages are unchanged since an earlier crawl, and their links are in none of the \
+             archives",
         ),
         (
             report.links_not_told,
-            "links of pages off topic are lost: these pages had more than the archive notes",
+            "links of off-topic pages are lost: these pages had more links than the archive \
+             records",
         ),
         (
             report.damaged_places,
-            "places of the archive could not be read",
+            "places of the archive were unreadable",
         ),
     ]
 }

@@ -6,7 +6,7 @@ use search::{Finder, IndexOptions, Writer};
 use serde::Serialize;
 use setup::settings::Settings;
 use setup::{assembly, crawl_directory, machine, search_index};
-use store::embedded::DirectoryLock;
+use store::DirectoryLock;
 
 use crate::args::InspectArgs;
 use crate::output::{self, Format};
@@ -47,6 +47,6 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), CommandError> {
     let pages = Finder::open(&place.directory).map_err(broken)?.pages();
     output::to_stdout(|out| match Format::or_fitting(args.format) {
         Format::Json => output::json_line(out, &Report { pages }),
-        Format::Table => writeln!(out, "{pages} pages can be searched"),
+        Format::Table => writeln!(out, "{pages} pages are searchable"),
     })
 }

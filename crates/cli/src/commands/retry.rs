@@ -14,8 +14,8 @@ pub(crate) fn run(args: &RetryArgs) -> Result<(), CommandError> {
     let crawl = OpenCrawl::open(args.directory.as_deref(), args.store.store.as_ref())?;
     if crawl.is_mirror() {
         return Err(
-            usage("retry changes the crawl, and --store only reads it").with_remedy(format!(
-                "write `{line}` into a file F, and `crawler control F` passes it to all nodes"
+            usage("retry changes the crawl, but --store only reads it").with_remedy(format!(
+                "write `{line}` into a file F, and send it to all nodes with `crawler control F`"
             )),
         );
     }

@@ -21,7 +21,7 @@ pub(crate) fn run(args: &SearchArgs) -> Result<(), CommandError> {
     })?;
     output::to_stdout(|out| match Format::or_fitting(args.format) {
         Format::Json => found.iter().try_for_each(|hit| output::json_line(out, hit)),
-        Format::Table if found.is_empty() => writeln!(out, "no page is found"),
+        Format::Table if found.is_empty() => writeln!(out, "no page found"),
         Format::Table => {
             let mut numbered = (args.offset + 1..).zip(&found);
             numbered.try_for_each(|(number, hit)| write(hit, number, out))

@@ -86,10 +86,10 @@ async fn open_dashboard(
     server.map_err(|error| {
         let remedy = match &error {
             ServeError::BeyondLoopback(_) => {
-                "name a file with a token by --token-file, or listen on 127.0.0.1".to_owned()
+                "give a token with --token-file FILE, or listen on 127.0.0.1".to_owned()
             }
             ServeError::Listen { address, .. } => format!(
-                "choose another port, or {} for any free one",
+                "choose another port, or {} for any free port",
                 SocketAddr::new(address.ip(), 0)
             ),
         };

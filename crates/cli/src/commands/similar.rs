@@ -13,7 +13,7 @@ use setup::crawl_directory::{self, archive_files};
 use setup::input::{parse_url, unreadable};
 use setup::settings::Settings;
 use setup::shared::OpenCrawl;
-use store::embedded::EmbeddedStore;
+use store::EmbeddedStore;
 
 use crate::args::SimilarArgs;
 use crate::output::{self, Format};
@@ -26,8 +26,9 @@ pub(crate) fn run(args: &SimilarArgs) -> Result<(), CommandError> {
         if let Some(share) = share
             && !(0.0..=1.0).contains(&share)
         {
-            return Err(usage(format!("--{option} {share} is impossible"))
-                .with_remedy(format!("a {option} lies between 0 and 1")));
+            return Err(usage(format!(
+                "--{option} must be between 0 and 1, got {share}"
+            )));
         }
     }
     let (first, second) = (args.directory.as_ref(), args.what.as_ref());
@@ -35,8 +36,8 @@ pub(crate) fn run(args: &SimilarArgs) -> Result<(), CommandError> {
     let what = what.as_str();
     let Some(within) = &directory else {
         if args.containment.is_some() {
-            let error = usage("--containment reads archives, and a store has none");
-            return Err(error.with_remedy("name the directory of a node, or its archive"));
+            let error = usage("--containment reads archives, but a store does not contain any");
+            return Err(error.with_remedy("give the directory of a node, or its archive"));
         }
         let crawl = OpenCrawl::open(None, args.store.store.as_ref())?;
         return pages(args, what, &crawl);
@@ -71,9 +72,8 @@ fn pages(args: &SimilarArgs, what: &str, crawl: &OpenCrawl) -> Result<(), Comman
     let state = crawl_directory::state_of(crawl.directory())?;
     let settings = Settings::of_crawl(crawl.directory())?;
     if args.features.is_given() {
-        let message = "the pages of a crawl are compared by the features of that crawl";
-        let remedy =
-            "leave out --features, --weights, --ties, --stop-words, --frequencies and --bits";
+        let message = "pages of a crawl are always compared with the features of that crawl";
+        let remedy = "omit --features, --weights, --ties, --stop-words, --frequencies and --bits";
         return Err(usage(message).with_remedy(remedy));
     }
     let limits = Limits {
@@ -95,7 +95,7 @@ fn pages(args: &SimilarArgs, what: &str, crawl: &OpenCrawl) -> Result<(), Comman
             let document = corpus::only_document(Path::new(what), &args.input.options(None));
             let document = document.map_err(|error| {
                 CommandError::of_usage(&error)
-                    .with_remedy("name a file, or a URL that begins with http:// or https://")
+                    .with_remedy("give a file, or a URL that begins with http:// or https://")
             })?;
             similar::hits(&Wanted::Document(&document), &state, &settings, limits)?
         }

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use inspect::skipped::{Skipped, Unvisited, UnvisitedUrls};
+use journal::SkippedBy;
 use messages::{CommandError, printable, say};
 use serde::Serialize;
-use store::SkippedBy;
 
 use crate::args::SkippedArgs;
 use crate::output::{self, Format};
@@ -47,7 +47,7 @@ fn write(args: &SkippedArgs, urls: UnvisitedUrls) -> Result<(), CommandError> {
         say(&format!("{count:>9}  {kind}"));
     }
     if counts.is_empty() {
-        say("nothing that was seen is unvisited");
+        say("every URL found was visited");
     }
     Ok(())
 }

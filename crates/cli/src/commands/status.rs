@@ -42,7 +42,7 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), CommandError> {
 fn patterns(status: &Status) -> Option<String> {
     let (closed, left_out) = (status.closed_patterns, status.left_out_by_pattern);
     (closed > 0 || left_out > 0)
-        .then(|| format!("{closed} closed, {left_out} URLs left out (`crawler patterns`)"))
+        .then(|| format!("{closed} closed, {left_out} URLs excluded (`crawler patterns`)"))
 }
 
 /// Describes the share of pages on topic; `None` without a topic.

@@ -74,7 +74,7 @@ pub(crate) fn run(args: &TopicArgs) -> Result<(), CommandError> {
     match (judged, skipped.count()) {
         (_, 0) => Ok(()),
         (0, _) => Err(skipped.no_document("to judge")),
-        (_, count) => Err(usage(format!("{count} of the documents could not be read"))),
+        (_, count) => Err(usage(format!("{count} of the documents were unreadable"))),
     }
 }
 

@@ -52,7 +52,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode, CommandError> {
         return match shared::url(args.store.as_ref()) {
             Some(url) => print(args.format, &shared_crawl::check(&url)?, write_shared),
             None => Err(usage(shared::NO_CRAWL).with_remedy(
-                "name the directory of the crawl (DIR), a WACZ file, or a shared crawl: --store \
+                "give the directory of the crawl (DIR), a WACZ file, or a shared crawl: --store \
                  postgres://USER@HOST/DATABASE",
             )),
         };
@@ -92,7 +92,7 @@ fn write(report: &verify::Report, out: &mut dyn Write) -> io::Result<()> {
     write!(
         out,
         "valid and complete: {} pages ({} unique, {} queued), {} journal records, {} archive \
-         records in {} files, all digests hold; {} requests to {} hosts, none too soon",
+         records in {} files, all digests match; {} requests to {} hosts, none too early",
         report.pages.pages,
         report.pages.unique,
         report.queued,
@@ -116,27 +116,26 @@ fn remarks(report: &verify::Report) -> [(u64, String); 5] {
     [
         (
             index.index_lines,
-            format!("{} lines of the index agree", index.index_lines),
+            format!("{} lines of the index match", index.index_lines),
         ),
         (
             index.not_indexed_yet,
             format!(
-                "{} captures are indexed when it goes on",
+                "{} captures are indexed when it is continued",
                 index.not_indexed_yet
             ),
         ),
         (
             report.search.indexes_of_other_format,
-            "the search index is of another version and was not compared: `crawler reindex` \
-             makes it again"
+            "the search index has another version and was not compared: rebuild it with \
+             `crawler reindex`"
                 .to_owned(),
         ),
         (
             archive.foreign_files,
             format!(
-                "{} records in {} files of other crawlers, in which {} places are broken and \
-                 {} things odd: their pages are where they should be, and how they asked is \
-                 not known",
+                "{} records in {} files of other crawlers, with {} broken places and {} \
+                 oddities: their pages are in place, and their politeness is unknown",
                 archive.foreign_records,
                 archive.foreign_files,
                 archive.foreign_broken,
@@ -146,8 +145,8 @@ fn remarks(report: &verify::Report) -> [(u64, String); 5] {
         (
             archive.unsettled_bytes,
             format!(
-                "{} bytes behind the last settled visit are cut off when it goes on, and {} \
-                 records in them set aside",
+                "{} bytes after the last settled visit will be cut off when it is continued, \
+                 and their {} records set aside",
                 archive.unsettled_bytes, report.behind.unsettled_records
             ),
         ),
@@ -160,8 +159,8 @@ fn write_node(report: &node::Report, out: &mut dyn Write) -> io::Result<()> {
     }
     write!(
         out,
-        "valid and complete: the {} archive records in {} files of node {} are those of the \
-         store, all digests hold; {} requests to {} hosts, none too soon",
+        "valid and complete: the {} archive records in {} files of node {} match the store, \
+         all digests match; {} requests to {} hosts, none too early",
         report.archive.archive_records,
         report.archive.archive_files,
         printable(&report.node),
@@ -171,7 +170,7 @@ fn write_node(report: &node::Report, out: &mut dyn Write) -> io::Result<()> {
     if report.archive.unsettled_bytes > 0 {
         write!(
             out,
-            "; {} bytes behind the last settled visit are cut off when it goes on",
+            "; {} bytes after the last settled visit will be cut off when it is continued",
             report.archive.unsettled_bytes
         )?;
     }
@@ -185,7 +184,7 @@ fn write_shared(report: &shared_crawl::Report, out: &mut dyn Write) -> io::Resul
     write!(
         out,
         "valid: {} pages ({} unique), {} rows of the journal, {} admissions, {} terms ({} \
-         live); {} requests to {} hosts, none too soon",
+         live); {} requests to {} hosts, none too early",
         report.pages.pages,
         report.pages.unique,
         report.journal_rows,
@@ -196,16 +195,12 @@ fn write_shared(report: &shared_crawl::Report, out: &mut dyn Write) -> io::Resul
         report.politeness.hosts,
     )?;
     if report.links > 0 {
-        write!(
-            out,
-            "; {} URLs are on their way between nodes",
-            report.links
-        )?;
+        write!(out, "; {} URLs are in transfer between nodes", report.links)?;
     }
     if report.due > 0 {
         write!(
             out,
-            "; {} left-out pages are visited again, as their original is gone",
+            "; {} duplicates are visited again, because their original is gone",
             report.due
         )?;
     }
@@ -219,7 +214,7 @@ fn write_wacz(report: &wacz::Report, path: &Path, out: &mut dyn Write) -> io::Re
     writeln!(
         out,
         "{} is valid and complete: {} files, {} of them archives with {} bytes, all digests \
-         hold; {} lines of the index lead to their records; {} pages",
+         match; {} lines of the index point to their records; {} pages",
         printable(&path.display().to_string()),
         report.files,
         report.archive_files,
@@ -234,5 +229,5 @@ fn write_complaints(out: &mut dyn Write, texts: &[String], count: u64) -> io::Re
     for complaint in texts.iter().take(SHOWN) {
         writeln!(out, "{}", printable(complaint))?;
     }
-    writeln!(out, "NOT valid: {count} complaints")
+    writeln!(out, "NOT valid: {count} findings")
 }

@@ -21,7 +21,7 @@ pub(crate) fn run(args: &WaczArgs) -> Result<ExitCode, CommandError> {
     let to_stdout = args.output == Path::new("-");
     if to_stdout && io::stdout().is_terminal() {
         return Err(
-            usage("a WACZ is nothing for a terminal").with_remedy("--output FILE, or a pipe")
+            usage("cannot write a WACZ to a terminal").with_remedy("use --output FILE, or a pipe")
         );
     }
     let mut packing = inputs.index()?;

@@ -2,10 +2,10 @@
 
 use export::VisitRow;
 use inspect::why::{Explanation, TopicPart};
+use journal::VisitRecord;
 use messages::CommandError;
 use serde::Serialize;
 use setup::shared::OpenCrawl;
-use store::VisitRecord;
 
 use super::column;
 use crate::args::WhyArgs;

@@ -5,10 +5,10 @@ use std::io::{self, Write};
 
 use bytesize::ByteSize;
 use crawl::{Policy, RECENT_PAGES, Reasons};
+use journal::{Limit, SkippedBy};
 use messages::{counted, grouped, printable, word_of_shell};
 use setup::limits;
 use setup::settings::Settings;
-use store::{Limit, SkippedBy};
 
 use super::{CrawlPlace, Summary};
 
@@ -141,8 +141,8 @@ impl Summary {
         let off_topic = "not archived, links followed";
         let missing = self.requisites_missing.unwrap_or(0);
         let requisites = match missing {
-            0 => "that pages need to be shown".to_owned(),
-            missing => format!("that pages need to be shown; {} failed", grouped(missing)),
+            0 => "fetched".to_owned(),
+            missing => format!("fetched; {} failed", grouped(missing)),
         };
         // The rest are included in the URLs that were not visited.
         let excluded = self.excluded.saturating_sub(self.excluded_and_skipped);
@@ -254,7 +254,7 @@ impl Summary {
             let all = kinds.iter().map(|(_, count)| count).sum();
             let at_least = match self.skipped_at_least.is_empty() {
                 true => "",
-                false => "at least so many; ",
+                false => "lower bound; ",
             };
             let text = match &kinds[..] {
                 [(one, _)] => (*one).to_owned(),

@@ -16,7 +16,8 @@ pub enum KeepError {
     Corpus(#[from] CorpusError),
     /// Inputs of several formats.
     #[error(
-        "one output has one format: {} is {format}, and {} is {other_format}",
+        "all inputs of one output must have the same format: {} is {format}, and {} is \
+         {other_format}",
         first.display(),
         other.display()
     )]
@@ -32,7 +33,7 @@ pub enum KeepError {
     },
     /// Tables with different columns.
     #[error(
-        "one output has the columns of all: {} and {} differ, {difference}",
+        "all inputs of one output must have the same columns: {} and {} differ, {difference}",
         first.display(),
         other.display()
     )]
@@ -45,7 +46,7 @@ pub enum KeepError {
         difference: String,
     },
     /// A file that is named like another format.
-    #[error("{} is named like {name}, and the inputs are {format}", output.display())]
+    #[error("{} has the name of {name}, but the inputs are {format}", output.display())]
     OtherName {
         /// The output.
         output: PathBuf,
@@ -64,7 +65,7 @@ pub enum KeepError {
     },
     /// An output below a directory that is read.
     #[error(
-        "{} lies within {}, which is read: name a file elsewhere",
+        "{} is inside the input {}: choose a file elsewhere",
         output.display(),
         directory.display()
     )]
@@ -76,8 +77,8 @@ pub enum KeepError {
     },
     /// The inputs changed between the two readings.
     #[error(
-        "the inputs changed while they were read ({first} documents first, {second} when they were \
-         read again): repeat it when nothing writes to them"
+        "the inputs changed while they were read ({first} documents at first, then {second}): run \
+         the command again when nothing writes to them"
     )]
     Changed {
         /// The number of documents of the first reading.
@@ -86,7 +87,7 @@ pub enum KeepError {
         second: u64,
     },
     /// The fate of a document is unknown.
-    #[error("cannot tell what to keep")]
+    #[error("cannot determine the documents to keep")]
     Choice {
         /// The error of the caller's function.
         source: io::Error,
@@ -116,7 +117,7 @@ pub enum KeepError {
         source: ArrowError,
     },
     /// The output cannot be written: a full disk, for example.
-    #[error("cannot write {} after {written} bytes; nothing is left of it", path.display())]
+    #[error("cannot write {} after {written} bytes; the partial output was removed", path.display())]
     Write {
         /// The output.
         path: PathBuf,

@@ -4,10 +4,9 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use disk::DraftPath;
+use disk::{DraftPath, draft_of};
 
 use super::{KeepError, KeptDocuments, Pass};
-use crate::draft::draft_of;
 use crate::names::is_standard_input;
 use crate::oddities::Oddities;
 use crate::open_file;
@@ -55,7 +54,8 @@ fn list(kept: &KeptDocuments, pass: &mut Pass<'_>) -> Result<u64, KeepError> {
     each(kept, pass, |path| {
         let bytes = path.as_os_str().as_encoded_bytes();
         if bytes.contains(&b'\n') {
-            let reason = "named with a line break, and a list has a path a line: name a directory";
+            let reason = "named with a line break, but a list has one path per line: write to a \
+                directory";
             return Err(KeepError::unsupported(path, reason));
         }
         let written = out.write_all(bytes).and_then(|()| out.write_all(b"\n"));
@@ -89,7 +89,7 @@ fn copies(kept: &KeptDocuments, pass: &mut Pass<'_>) -> Result<u64, KeepError> {
     };
     let is_used = fs::read_dir(&output).is_ok_and(|mut entries| entries.next().is_some());
     if is_used {
-        let reason = "not empty: name a directory that is new or empty";
+        let reason = "not empty: choose a new or empty directory";
         return Err(KeepError::unsupported(&output, reason));
     }
     let draft = draft_of(&output);

@@ -51,8 +51,8 @@ fn is_separate(is_separate: bool, path: &Path) -> Result<(), KeepError> {
     match is_separate {
         true => Ok(()),
         false => {
-            let reason = "compressed in one piece, and its records cannot be copied one by one: \
-                          `warcio recompress` separates them";
+            let reason = "compressed in one piece, so its records cannot be copied one by one: \
+                separate them with `warcio recompress`";
             Err(KeepError::unsupported(path, reason))
         }
     }

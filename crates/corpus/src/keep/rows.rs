@@ -16,6 +16,7 @@ use arrow_array::{ArrayRef, BooleanArray, RecordBatch};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use arrow_select::filter::filter_record_batch;
+use disk::OutputFile;
 use parquet::arrow::ArrowSchemaConverter;
 use parquet::arrow::arrow_writer::{ArrowWriter, ArrowWriterOptions};
 use parquet::errors::ParquetError;
@@ -24,7 +25,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::schema::types::SchemaDescriptor;
 
 use super::{KeepError, Kept, KeptDocuments, Pass};
-use crate::draft::Draft;
+use crate::draft::{self, DraftError};
 use crate::open_file::{self, OpenFile};
 use crate::packed_draft::PackedDraft;
 use crate::physical;
@@ -116,7 +117,7 @@ fn difference(first: &[FieldRef], other: &Fields, is_parquet: bool) -> Option<St
     for column in first {
         let name = column.name();
         let Some((_, same)) = other.find(name) else {
-            return Some(format!("{name:?} is in the first only"));
+            return Some(format!("{name:?} is only in the first"));
         };
         let (one, two) = (column.data_type(), same.data_type());
         if !stored(one).equals_datatype(&stored(two)) {
@@ -125,7 +126,7 @@ fn difference(first: &[FieldRef], other: &Fields, is_parquet: bool) -> Option<St
     }
     let is_new = |column: &&FieldRef| first.iter().all(|known| known.name() != column.name());
     let new = other.iter().find(is_new)?;
-    Some(format!("{:?} is in the second only", new.name()))
+    Some(format!("{:?} is only in the second", new.name()))
 }
 
 /// Returns the type of a column as Parquet stores it: a dictionary is an encoding, and the width of
@@ -226,7 +227,7 @@ fn table(open: OpenFile, as_declared: bool) -> Result<(Table, Form), ArrowError>
             let table = Table::arrow_stream(input, Projection::All)?;
             (table, Form::ArrowStream)
         }
-        _ => return Err(ArrowError::ParseError("it is no table".to_owned())),
+        _ => return Err(ArrowError::ParseError("it is not a table".to_owned())),
     })
 }
 
@@ -238,8 +239,8 @@ struct RowWriter {
 }
 
 enum Writer {
-    Parquet(Box<ArrowWriter<Draft>>),
-    ArrowFile(Box<FileWriter<BufWriter<Draft>>>),
+    Parquet(Box<ArrowWriter<OutputFile>>),
+    ArrowFile(Box<FileWriter<BufWriter<OutputFile>>>),
     ArrowStream(Box<StreamWriter<PackedDraft>>),
 }
 
@@ -259,7 +260,7 @@ impl RowWriter {
         };
         let writer = match form {
             Form::Parquet(metadata) => {
-                let draft = Draft::begin(output)?;
+                let draft = draft::begin(output)?;
                 let options = options(&schema, &metadata, &kept.tables);
                 let options = options.map_err(|error| rows(error.into()))?;
                 let schema = Arc::clone(&schema);
@@ -267,7 +268,7 @@ impl RowWriter {
                 Writer::Parquet(Box::new(writer.map_err(|error| rows(error.into()))?))
             }
             Form::ArrowFile => {
-                let draft = BufWriter::new(Draft::begin(output)?);
+                let draft = BufWriter::new(draft::begin(output)?);
                 Writer::ArrowFile(Box::new(
                     FileWriter::try_new(draft, &declared).map_err(rows)?,
                 ))
@@ -314,7 +315,7 @@ impl RowWriter {
             Writer::ArrowStream(writer) => writer.get_ref().draft(),
         };
         match draft.failure() {
-            Some(failure) => failure.into(),
+            Some(failure) => DraftError::of(draft, failure).into(),
             None => KeepError::Rows {
                 path: path.to_owned(),
                 source,
@@ -335,12 +336,12 @@ impl RowWriter {
         };
         let length = match self.writer {
             // The writer cannot be taken apart once it is finished.
-            Writer::Parquet(mut writer) => writer.inner_mut().complete(),
+            Writer::Parquet(mut writer) => draft::complete(writer.inner_mut()),
             Writer::ArrowFile(writer) => {
                 let out = writer.into_inner().map_err(rows)?;
                 let draft = out.into_inner().map_err(|error| error.into_error());
                 let mut draft = draft.map_err(|error| rows(error.into()))?;
-                draft.complete()
+                draft::complete(&mut draft)
             }
             Writer::ArrowStream(writer) => writer.into_inner().map_err(rows)?.complete(),
         };

@@ -35,10 +35,10 @@ impl<'s> NamedIndexWriter<'s> {
             && one == other
         {
             let path = path.display();
-            return Err(usage(format!(
-                "{path} is the file of fingerprints that is indexed"
-            ))
-            .with_remedy("--save-index names another file"));
+            return Err(
+                usage(format!("{path} is the file of fingerprints to index"))
+                    .with_remedy("choose another file for --save-index"),
+            );
         }
         let begun = DraftPath::begin(&with_suffix(path, ".part"), create_draft);
         let (file, draft) = begun.map_err(unwritable(path))?;

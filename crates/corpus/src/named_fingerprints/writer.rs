@@ -39,7 +39,7 @@ impl NamedFingerprintWriter {
         if is_other {
             return Err(
                 usage(format!("cannot write {}: it is not a file", path.display())).with_remedy(
-                    "-o names a file, beside which the names of documents are written",
+                    "-o must be a file; the names of documents are written next to it",
                 ),
             );
         }

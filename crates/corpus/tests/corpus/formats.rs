@@ -131,8 +131,8 @@ fn a_compressed_text_is_cut_at_a_bound_and_this_is_said() {
         let document = documents.next().unwrap().unwrap();
         assert_eq!(document.content.len(), 64 << 20);
         let odd = documents.oddities().describe().unwrap();
-        let cut = "1 documents were cut, because they are too long (their rest is compared by its \
-                   digest alone)";
+        let cut = "1 documents were truncated, because they are too long (the rest is compared \
+            only by its digest)";
         assert_eq!(odd, format!("{cut}: {name}"));
     }
 }
@@ -226,13 +226,13 @@ fn an_absent_column_is_reported_with_those_that_are_there() {
         let skipped = read(&[path], &options).remove(0).unwrap_err();
         assert_eq!(
             skipped.reason,
-            "has no \"content\"; it has \"id\", \"length\", \"text\": --text-field names another"
+            "has no \"content\"; it has \"id\", \"length\", \"text\": choose one with --text-field"
         );
     }
     options.text_field = Some("length".to_owned());
     let path = write::write(directory.0.path(), Format::ArrowFile, &two());
     let skipped = read(&[path], &options).remove(0).unwrap_err();
-    assert!(skipped.reason.contains("a string is wanted"), "{skipped}");
+    assert!(skipped.reason.contains("a string is required"), "{skipped}");
 }
 
 #[test]

@@ -318,26 +318,24 @@ fn inputs_that_make_no_sense_together_are_refused_before_the_work() {
     assert_eq!(
         reason,
         format!(
-            "one output has one format: {name}/a.jsonl is JSON lines, and {name}/a.txt is a text"
+            "all inputs of one output must have the same format: {name}/a.jsonl is JSON lines, and \
+             {name}/a.txt is a text"
         )
     );
     let reason = kept.refused(std::slice::from_ref(&lines), &kept.path("out.parquet"));
     assert!(
-        reason.ends_with("is named like Parquet, and the inputs are JSON lines"),
+        reason.ends_with("has the name of Parquet, but the inputs are JSON lines"),
         "{reason}"
     );
     let within = kept.refused(&[kept.directory.path().to_owned()], &output);
-    assert!(
-        within.contains("which is read: name a file elsewhere"),
-        "{within}"
-    );
+    assert!(within.contains("choose a file elsewhere"), "{within}");
     let batches = write::plain(&numbered(2));
     let fewer = batches[0].project(&[0, 2]).unwrap();
     let a = kept.write("a.arrow", write::arrow_file(&batches));
     let b = kept.write("b.arrow", write::arrow_file(&[fewer]));
     let reason = kept.refused(&[a, b], &kept.path("out.arrow"));
     assert!(
-        reason.ends_with("differ, \"length\" is in the first only"),
+        reason.ends_with("differ, \"length\" is only in the first"),
         "{reason}"
     );
 }

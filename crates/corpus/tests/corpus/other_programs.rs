@@ -257,7 +257,7 @@ fn a_directory_has_its_data_and_what_is_not_read_is_named() {
     assert!(named[1].contains("No such file"), "{named:?}");
     assert_eq!(named[2..], ["a pipe or a device"]);
     let odd = documents.oddities().describe().unwrap();
-    assert!(odd.starts_with("3 files were left out"), "{odd}");
+    assert!(odd.starts_with("3 files were skipped"), "{odd}");
 }
 
 /// A packed file of less than 64 KiB with something behind its end lost every line.

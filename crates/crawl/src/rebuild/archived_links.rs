@@ -5,7 +5,7 @@
 
 use std::ops::ControlFlow;
 
-use store::{DiscoveredUrl, VisitRecord};
+use journal::{DiscoveredUrl, VisitRecord};
 use web::Exchange;
 
 use crate::steps::duplicate_links::Following;

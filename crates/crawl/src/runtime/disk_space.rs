@@ -146,7 +146,7 @@ impl DiskSpaceMonitor {
                 let waited = pause.began.elapsed();
                 tracing::warn!(
                     ?waited,
-                    "there is room on the disk again: the crawl goes on"
+                    "disk space is available again: the crawl continues"
                 );
             }
             return Ok(());
@@ -158,8 +158,8 @@ impl DiskSpaceMonitor {
                 path = %shortage.path.display(),
                 free = shortage.free,
                 needed = shortage.needed,
-                "the disk is full: {shortage}. Nothing new is begun; \
-                 make room, and the crawl goes on by itself (it waits {patience:?})"
+                "the disk is full: {shortage}. No new page is started; free some space, and the \
+                 crawl continues automatically (it waits {patience:?})"
             );
         }
         let pause = self.pause.get_or_insert_with(|| Pause {

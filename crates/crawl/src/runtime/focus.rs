@@ -20,14 +20,14 @@ use std::io;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
+use journal::{Fate, Reason, Relevance, VisitRecord};
 use neardup::{HashedText, PageText};
-use store::{Fate, Reason, Relevance, VisitRecord};
 use topic::{Judged, Topic};
 use web::PageUrl;
 
-use crate::choice::{self, UnknownChoice};
 use crate::runtime::learned_words::LearnedWords;
 use crate::runtime::topic_of_seeds::{Grown, TopicOfSeeds};
+use web::{UnknownChoice, parse_choice};
 
 /// The number of last pages whose harvest is reported, and compared with `--min-harvest`.
 pub const RECENT_PAGES: usize = 500;
@@ -269,8 +269,8 @@ impl Focus {
         if let Some(best) = seeds.count(relevance, is_on_topic) {
             tracing::warn!(
                 relevance = %best,
-                "all seeds are off topic; this is the best of them: other words or examples, a \
-                 lower --topic-threshold, or seeds nearer to the topic lead to pages on topic"
+                "all seeds are off topic; this is the best one: use other words or examples, a \
+                 lower --topic-threshold, or seeds closer to the topic"
             );
         }
     }
@@ -397,7 +397,7 @@ impl FromStr for OffTopic {
     type Err = UnknownChoice;
 
     fn from_str(word: &str) -> Result<Self, UnknownChoice> {
-        choice::parse(word, [Self::Drop, Self::Keep])
+        parse_choice(word, [Self::Drop, Self::Keep])
     }
 }
 

@@ -49,7 +49,7 @@ impl HostFrames {
         let file = state.join(FILE);
         let learned = LearnedFrames::read(state).unwrap_or_else(|error| {
             let file = file.display();
-            tracing::warn!(%file, error, "the frames of hosts are learned again");
+            tracing::warn!(%file, error, "the boilerplate of hosts is learned again");
             LearnedFrames::default()
         });
         let shared = |frame| Arc::new(RwLock::new(frame));

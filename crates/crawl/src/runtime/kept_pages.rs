@@ -185,7 +185,7 @@ impl KeptPages {
             return;
         }
         if let Err(error) = table.add(record, file, keys, has_name, contains) {
-            tracing::warn!(%error, "further pages are compared by their signatures alone");
+            tracing::warn!(%error, "further pages are compared only by their signatures");
             table.is_closed = true;
         }
     }

@@ -16,7 +16,6 @@ pub struct LearnedWords {
     in_force: DocumentFrequencies,
     /// The number of seeds that the topic was made from, with `--topic-of-seeds`: words are counted
     /// by their number in the topic.
-    #[serde(default)]
     pub(super) seeds: usize,
 }
 

@@ -16,7 +16,8 @@
 
 use fetch::{Answer, AnswerKind, FetchFailure};
 use http::HeaderMap;
-use store::{Lease, Reason, Settlement, StoreFault};
+use journal::{Reason, StoreFault};
+use store::{Lease, Settlement};
 use web::{Exchange, Host, Pace, Timestamp, Validators, WaitReason};
 
 use crate::context::CrawlContext;

@@ -13,10 +13,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use disk::Disk;
+use journal::ArchiveSpan;
 use sinks::warc::{beginning, settled_behind, whole_visits};
 use sinks::{ArchiveEnd, ArchiveOptions, Sink, SinkFault, WarcArchive};
-use store::embedded::EmbeddedStore;
-use store::{ArchivePlace, ArchiveSpan};
+use store::{ArchivePlace, EmbeddedStore};
 
 use crate::context;
 use crate::fault::Fault;
@@ -90,7 +90,7 @@ async fn take_back(
         pages,
         file,
         end,
-        "the archive lost these pages, as a power cut does: they are visited again"
+        "the archive lost these pages, as in a power cut: they are visited again"
     );
     Ok(())
 }

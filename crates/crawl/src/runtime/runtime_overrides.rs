@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fetch::PacingRules;
-use store::PatternName;
+use journal::PatternName;
 use tokio::sync::watch;
 use web::{Exclusions, Host, OutOfScope, PageUrl};
 

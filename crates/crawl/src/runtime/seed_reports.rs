@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fetch::FailureKind;
-use store::{Fate, SkippedBy, VisitRecord};
+use journal::{Fate, SkippedBy, VisitRecord};
 use tokio::sync::Notify;
 use web::PageUrl;
 
@@ -207,7 +207,7 @@ pub(crate) fn scope_of_move(seed: &PageUrl, to: &PageUrl) -> MovedScope {
 
 #[cfg(test)]
 mod tests {
-    use store::DiscoveredUrl;
+    use journal::{DiscoveredUrl, Reason};
     use web::{CanonicalForm, Timestamp};
 
     use super::*;
@@ -216,11 +216,11 @@ mod tests {
         PageUrl::parse(text, &CanonicalForm::default()).unwrap()
     }
 
-    fn visit(path: &str, fate: Fate, status: Option<u16>, reason: &str) -> VisitRecord {
+    fn visit(path: &str, fate: Fate, status: Option<u16>, reason: Reason) -> VisitRecord {
         let found = DiscoveredUrl::new(url(&format!("http://a.test/{path}")), 0, None);
         VisitRecord {
             status,
-            reason: Some(store::Reason::said(reason)),
+            reason: Some(reason),
             ..VisitRecord::new(found, fate, Timestamp::default())
         }
     }
@@ -235,7 +235,8 @@ mod tests {
             for cause in ["first", "second"] {
                 reports.add_failure(&seed, DNS, cause);
             }
-            reports.add_visit(&visit(&number.to_string(), Fate::Failed, None, "second"));
+            let second = Reason::said("second");
+            reports.add_visit(&visit(&number.to_string(), Fate::Failed, None, second));
         }
         assert_eq!(reports.take().len(), MAX_SEED_REPORTS);
         assert_eq!(reports.take(), []);
@@ -248,15 +249,17 @@ mod tests {
     #[test]
     fn a_seed_that_a_rule_excludes_failed_and_one_whose_target_is_visited_is_not_counted() {
         let reports = SeedReports::default();
-        let forbidden = "robots.txt: Disallow: / (line 2)";
+        let forbidden = Reason::Robots {
+            rule: "Disallow: / (line 2)".to_owned(),
+        };
         reports.add_visit(&visit("1", Fate::Excluded, None, forbidden));
-        let elsewhere = "redirects to http://b.test/, which this crawl visits for itself";
+        let elsewhere = Reason::VisitedForItself {
+            to: "http://b.test/".to_owned(),
+        };
         reports.add_visit(&visit("2", Fate::Excluded, Some(301), elsewhere));
-        let asks = "the page asks not to be archived (robots: noarchive)";
-        reports.add_visit(&visit("3", Fate::Excluded, Some(200), asks));
-        reports.add_visit(&visit("4", Fate::Unique, Some(200), ""));
-        let circle = "redirects in a circle";
-        reports.add_visit(&visit("5", Fate::Excluded, Some(302), circle));
+        reports.add_visit(&visit("3", Fate::Excluded, Some(200), Reason::NoArchive));
+        reports.add_visit(&visit("4", Fate::Unique, Some(200), Reason::said("")));
+        reports.add_visit(&visit("5", Fate::Excluded, Some(302), Reason::CookieCircle));
         let SeedCounts {
             fetched, failed, ..
         } = reports.counts();
@@ -265,14 +268,14 @@ mod tests {
         assert_eq!(reports.failed()[0].failure, Some(robots));
         let other = SeedFailure::Excluded(SkippedBy::Other);
         assert_eq!(reports.failed()[1].failure, Some(other));
-        assert_eq!(reports.failed()[1].cause, circle);
+        assert_eq!(reports.failed()[1].cause, Reason::CookieCircle.to_string());
     }
 
     #[test]
     fn a_seed_that_succeeds_after_a_failure_did_not_fail() {
         let reports = SeedReports::default();
         reports.add_failure(&url("http://a.test/1"), DNS, "down");
-        reports.add_visit(&visit("1", Fate::Unique, Some(200), ""));
+        reports.add_visit(&visit("1", Fate::Unique, Some(200), Reason::said("")));
         assert_eq!(reports.failed(), []);
     }
 

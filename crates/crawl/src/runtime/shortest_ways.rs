@@ -13,7 +13,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use store::DiscoveredUrl;
+use journal::DiscoveredUrl;
 use web::{PageUrl, UrlKey};
 
 /// The maximum number of URLs whose depth is remembered, at 12 bytes each.

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use fetch::Consequence;
 use http::StatusCode;
-use store::{ExcludedBy, Fate, Reason, SkippedBy, VisitRecord};
+use journal::{ExcludedBy, Fate, Reason, SkippedBy, VisitRecord};
 use web::{Host, PageUrl, UrlKey};
 
-use super::retry::VisitFailure;
 use super::seed_reports::SeedReports;
 use super::unvisited_urls::{DistinctUrls, UnvisitedUrls};
 
@@ -143,8 +143,8 @@ impl Responses {
             Fate::Failed => {
                 let status = record.status.filter(|status| *status >= 400);
                 let reason = status.map_or_else(|| reason_of_failure(record), status_in_words);
-                let consequence = |status| VisitFailure::Status(status).consequence();
-                let may_pass = status.is_none_or(|status| consequence(status).may_pass());
+                let may_pass =
+                    status.is_none_or(|status| Consequence::of_status(status).may_pass());
                 self.failed.count(reason, &record.url, may_pass);
             }
             Fate::Excluded if SkippedBy::of(record).is_none() => {
@@ -242,7 +242,7 @@ impl Telemetry {
 
 #[cfg(test)]
 mod tests {
-    use store::{DiscoveredUrl, Fate};
+    use journal::{DiscoveredUrl, Fate};
     use web::{CanonicalForm, PageUrl, Timestamp};
 
     use super::*;

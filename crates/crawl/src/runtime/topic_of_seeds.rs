@@ -167,10 +167,10 @@ impl fmt::Display for TopicFault {
         match self {
             Self::NoTopic => f.write_str(
                 "no seed has a text: the crawl has no topic, and every page counts as on topic; \
-                 begin it anew with other seeds, or define the topic by --topic or --topic-file",
+                 start over with other seeds, or define the topic with --topic or --topic-file",
             ),
             Self::NoSeed => f.write_str(
-                "no seed has a text: the topic is only what --topic and --topic-file say",
+                "no seed has a text: the topic is defined only by --topic and --topic-file",
             ),
             Self::Examples(warning) => write!(f, "--topic-of-seeds: {warning}"),
         }

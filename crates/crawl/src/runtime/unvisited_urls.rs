@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-use store::SkippedBy;
+use journal::SkippedBy;
 use web::UrlKey;
 
 /// Maximum number of URLs per kind that are counted. A full set takes 2 MB.

@@ -3,11 +3,10 @@
 
 use std::sync::Arc;
 
+use journal::{Fate, Page, Reason, SAME_BYTES, StoreFault};
 use neardup::Likeness;
 use sinks::Keeping;
-use store::{
-    Fate, Lease, Original, Page, Reason, RetainedDuplicate, SAME_BYTES, StoreFault, Verdict,
-};
+use store::{Lease, Original, RetainedDuplicate, Verdict};
 use web::{Exchange, PageUrl};
 
 use crate::context::CrawlContext;
@@ -17,7 +16,7 @@ use crate::steps::by_texts::{self, Compared, Findings};
 use crate::steps::content_filter;
 use crate::steps::duplicate_links::Following;
 use crate::steps::evidence::{self, Evidence};
-use crate::steps::reading::{self, Reading};
+use crate::steps::reading::Reading;
 
 /// The verdict about a page, and its consequences.
 pub(crate) struct Admission {
@@ -226,7 +225,7 @@ pub(crate) async fn admit(
         && reading.signature.text.is_some()
         && let Some(document) = document
     {
-        let text = reading::page_text(document, policy.main_content)
+        let text = reading::page_text(document, policy.reading.main_content)
             .text
             .into();
         keeping = Keeping::TextOnly { text };

@@ -6,9 +6,10 @@
 use std::sync::Arc;
 
 use comparison::{Decision, Frames, Keys, Outcome, decide};
+use journal::{CONTAINED_IN, Page, Reason, SAME_CONTENT};
 use neardup::{HashKey, Likeness};
 use sinks::Archived;
-use store::{CONTAINED_IN, Lease, Original, Page, Reason, SAME_CONTENT};
+use store::{Lease, Original};
 use web::{Document, Exchange, Media, PageUrl, UrlKey};
 
 use crate::context::CrawlContext;
@@ -16,7 +17,7 @@ use crate::runtime::host_frames;
 use crate::runtime::kept_pages::{self, KeptPage, KeptPages};
 use crate::runtime::recent_texts::ComparedText;
 use crate::runtime::turns::Turn;
-use crate::steps::reading::{self, Kind, Reader, Reading};
+use crate::steps::reading::{Kind, Reader, Reading};
 
 /// A page that is compared by its text, with its lookup keys.
 pub(crate) struct Compared {
@@ -80,7 +81,11 @@ fn compared_text(
     reading: &Reading,
 ) -> ComparedText {
     ComparedText {
-        text: reading::compared_page(exchange.url.as_str(), document, context.policy.main_content),
+        text: reading::compared_page(
+            exchange.url.as_str(),
+            document,
+            context.policy.reading.main_content,
+        ),
         url: exchange.url.clone(),
         at: exchange.started,
         canonical: document.canonical.clone(),
@@ -176,7 +181,7 @@ async fn read(context: &Arc<CrawlContext>, kept: KeptPage) -> Option<Arc<Compare
 
 fn read_here(context: &CrawlContext, kept: &KeptPage) -> Result<ComparedText, String> {
     let pages = context.kept_pages.as_ref().ok_or("no page is remembered")?;
-    let exchange = pages.read(kept, &context.policy.canonical)?;
+    let exchange = pages.read(kept, &context.policy.reading.canonical)?;
     let reader = Reader {
         policy: &context.policy,
         signatures: &context.adaptive_signatures,

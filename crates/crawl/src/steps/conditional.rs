@@ -38,7 +38,7 @@ async fn compute<T: Send + 'static>(
 ) -> Option<T> {
     let context_too = Arc::clone(context);
     let done = context
-        .compute(move || read(&context_too.policy.canonical))
+        .compute(move || read(&context_too.policy.reading.canonical))
         .await;
     match done? {
         Ok(capture) => Some(capture),

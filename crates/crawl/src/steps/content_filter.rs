@@ -8,7 +8,8 @@
 //! A page whose language is unknown is wanted: for short and mixed texts, no language is detected.
 
 use http::HeaderMap;
-use store::{Lease, Reason, VisitRecord};
+use journal::{Reason, VisitRecord};
+use store::Lease;
 use web::Exchange;
 
 use crate::context::CrawlContext;

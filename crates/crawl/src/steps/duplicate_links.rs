@@ -17,9 +17,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use store::DiscoveredUrl;
+use journal::DiscoveredUrl;
 
-use crate::choice::{self, UnknownChoice};
+use web::{UnknownChoice, parse_choice};
 
 /// A choice of what happens to the links of pages that are left out as duplicates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl FromStr for DuplicateLinks {
     type Err = UnknownChoice;
 
     fn from_str(word: &str) -> Result<Self, UnknownChoice> {
-        choice::parse(word, [Self::Probe, Self::Follow, Self::None])
+        parse_choice(word, [Self::Probe, Self::Follow, Self::None])
     }
 }
 

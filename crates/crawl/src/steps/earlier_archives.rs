@@ -14,9 +14,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use http::header::{CONTENT_LENGTH, HeaderName, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderValue};
+use journal::{Page, VisitRecord};
 use sinks::warc::{self, Record, WarcReader};
-use store::embedded::EarlierCrawls;
-use store::{Page, VisitRecord};
+use store::EarlierCrawls;
 use web::{CanonicalForm, Exchange, PageUrl, Timestamp, UrlKey, Validators};
 
 /// Status 304: the page has not changed.
@@ -139,12 +139,12 @@ impl EarlierArchives {
     /// Warns once that an archive cannot be read: the same may hold for each page.
     pub(crate) fn warn_once(&self, url: &PageUrl, error: &str) {
         if self.warned.swap(true, Ordering::Relaxed) {
-            tracing::debug!(%url, error, "cannot be asked for conditionally");
+            tracing::debug!(%url, error, "cannot be requested conditionally");
         } else {
             tracing::warn!(
                 %url,
                 error,
-                "an earlier archive cannot be read: pages are fetched whole; told only once"
+                "an earlier archive cannot be read: pages are fetched in full; reported only once"
             );
         }
     }

@@ -1,10 +1,12 @@
 //! The limits that cut a visit: what was found when its answer was read.
 //!
-//! [`store::Limit`] is the register; this module fills it, and knows the values in force.
+//! [`journal::Limit`] is the register; this module fills it, and knows the values in force.
 
-use fetch::{DecodeError, Decoded};
-use store::{Cut, Limit, UnreadFormat};
-use web::{Document, Exchange, MAX_URL_BYTES, Media, ParseWarning, ParserStop, Truncation};
+use journal::{Cut, Limit, UnreadFormat};
+use web::{
+    DecodeError, Decoded, Document, Exchange, MAX_URL_BYTES, Media, ParseWarning, ParserStop,
+    Truncation,
+};
 
 use crate::policy::Policy;
 use crate::steps::requisites::Requisites;
@@ -83,10 +85,10 @@ impl Policy {
     /// transfer.
     #[must_use]
     pub fn limit(&self, limit: Limit) -> Option<u64> {
-        let (read, listings) = (&self.read, &self.listings);
+        let (read, listings) = (&self.reading.limits, &self.reading.listings);
         Some(match limit {
             Limit::Body | Limit::Time | Limit::Growth | Limit::Tree => return None,
-            Limit::PageBytes => self.max_decoded,
+            Limit::PageBytes => self.reading.max_decoded,
             Limit::Steps => read.stream_effort as u64,
             Limit::Text => read.text as u64,
             Limit::Links => read.links as u64,

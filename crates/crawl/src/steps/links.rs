@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use store::{DiscoveredUrl, Lease, LeftOut, Limit, StoreFault};
+use journal::{DiscoveredUrl, LeftOut, Limit, StoreFault};
+use store::Lease;
 use web::{Document, Exchange, Link, LinkKind, PageUrl, Trap};
 
 use crate::context::CrawlContext;
@@ -100,7 +101,7 @@ const SEARCHED: u64 = 64 << 10;
 
 /// Reports a seed without a link that is followed, and what else its page has.
 fn report_dead_end(context: &CrawlContext, page: &Exchange) {
-    let bytes = fetch::decode(&page.headers, &page.body, SEARCHED).bytes;
+    let bytes = web::decode(&page.headers, &page.body, SEARCHED).bytes;
     let has = |tag: &[u8]| {
         let mut places = bytes.windows(tag.len());
         places.any(|place| place.eq_ignore_ascii_case(tag))

@@ -19,22 +19,22 @@
 //! is lost. Entries are queued in parts, so that memory is bounded by one part.
 
 pub(crate) mod quota;
-pub(crate) mod rules;
 
 use std::cell::Cell;
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use fetch::{Decoded, Decoding, RobotsAnswer, RobotsSource};
-use store::{Cut, DiscoveredUrl, Lease, Limit, StoreFault};
+use fetch::{RobotsAnswer, RobotsSource};
+use journal::{Cut, DiscoveredUrl, Limit, StoreFault};
+use reading::Sitemaps;
+use store::Lease;
 use tokio::sync::mpsc;
 use web::{
-    Exchange, ListedUrl, Listing, ListingKind, ListingLimits, ListingWarning, OutOfScope, PageUrl,
-    RobotsRules, SNIFFED_LISTING_BYTES, read_listing_in_parts,
+    Decoding, Exchange, ListedUrl, Listing, ListingKind, ListingLimits, ListingWarning, OutOfScope,
+    PageUrl, RobotsRules, is_gzip, read_listing_in_parts,
 };
 
-use self::rules::{ROBOTS, Sitemaps};
 use crate::context::CrawlContext;
 use crate::policy::Policy;
 use crate::steps::duplicate_links::Following;
@@ -42,6 +42,9 @@ use crate::steps::link_rules::LinkRules;
 use crate::steps::promise::PageWitness;
 use crate::steps::requisites::Requisites;
 use crate::steps::unvisited::LinkTally;
+
+/// The path where a site says what crawlers may request.
+const ROBOTS: &str = "/robots.txt";
 
 /// Queues the sitemaps that the robots.txt of `url`'s origin names.
 pub(crate) async fn queue_sitemaps(
@@ -83,13 +86,13 @@ pub(crate) fn named_sitemaps(
         scope,
         quota,
     } = link_rules;
-    let rules = &policy.listings;
+    let rules = &policy.reading.listings;
     // Otherwise the sitemap of another host would bring in the sitemaps that one names, and so on.
     let is_ours = matches!(scope.judge(url), Ok(()) | Err(OutOfScope::NotIncluded));
     if rules.sitemaps == Sitemaps::Off || policy.is_deepest(find.depth) || !is_ours {
         return Vec::new();
     }
-    let form = &policy.canonical;
+    let form = &policy.reading.canonical;
     let at_origin = |path: &str| url.join(path, form).ok();
     let mut discovered = Vec::new();
     let mut queue = |sitemap: PageUrl, via: Option<PageUrl>| {
@@ -139,24 +142,6 @@ pub(crate) fn is_named(found: &DiscoveredUrl) -> bool {
     via.is_some_and(|via| via.as_url().path() == ROBOTS)
 }
 
-/// Returns the kind of listing in a body, if listings of that kind are wanted. `decoded` is the
-/// body without its content coding, or the beginning of that; `is_named` is true for a file that
-/// robots.txt names as a sitemap.
-pub(crate) fn kind(
-    policy: &Policy,
-    exchange: &Exchange,
-    decoded: &Decoded,
-    is_named: bool,
-) -> Option<ListingKind> {
-    let rules = &policy.listings;
-    if is_packed(&decoded.bytes) {
-        let head = fetch::gunzip(&decoded.bytes, SNIFFED_LISTING_BYTES as u64);
-        return rules.kind_of(None, &head.bytes, is_named);
-    }
-    let content_type = exchange.content_type();
-    rules.kind_of(content_type.as_deref(), &decoded.bytes, is_named)
-}
-
 /// Reads a listing in parts of a bounded size, until `use_part` breaks off. Computes for long.
 pub(crate) fn read_in_parts(
     policy: &Policy,
@@ -164,10 +149,10 @@ pub(crate) fn read_in_parts(
     kind: ListingKind,
     mut use_part: impl FnMut(Listing) -> ControlFlow<()>,
 ) -> Vec<Cut> {
-    let rules = &policy.listings;
+    let rules = &policy.reading.listings;
     let cap = rules.bytes;
     let mut body = BufReader::new(Decoding::of(&exchange.headers, &exchange.body, cap));
-    let is_packed = body.fill_buf().is_ok_and(is_packed);
+    let is_packed = body.fill_buf().is_ok_and(is_gzip);
     let body: Box<dyn Read> = match is_packed {
         true => Box::new(Decoding::gunzip(body, cap)),
         false => Box::new(body),
@@ -180,7 +165,7 @@ pub(crate) fn read_in_parts(
         body.chain(BodyEnd { is_cut }),
         exchange.content_type().as_deref(),
         &exchange.url,
-        &policy.canonical,
+        &policy.reading.canonical,
         &ListingLimits {
             requisites: match policy.page_requisites {
                 Requisites::Off => 0,
@@ -255,7 +240,7 @@ pub(crate) async fn discover(
         Some(cuts) => cuts.into_iter().for_each(|cut| cut.add_to(&mut tally.cuts)),
         None => tracing::error!(
             url = %page.url,
-            "reading this listing panicked: it counts as far as it was read"
+            "reading this listing panicked: only the part read so far counts"
         ),
     }
     queued
@@ -281,11 +266,6 @@ async fn queue(
         context.frontier.discover(promised).await?;
     }
     Ok(())
-}
-
-/// Returns true if a body is packed with gzip itself, as `sitemap.xml.gz` is.
-pub(crate) fn is_packed(body: &[u8]) -> bool {
-    body.starts_with(&[0x1f, 0x8b])
 }
 
 /// The end of a body; reading it fails if the body was cut.
@@ -316,7 +296,7 @@ pub(crate) fn to_visit(
         scope,
         quota,
     } = link_rules;
-    let rules = &policy.listings;
+    let rules = &policy.reading.listings;
     let links = listing.pages.len() + listing.further.len() + listing.requisites.len();
     tally.counts.links_found += links as u64;
     if policy.is_deepest(find.depth) {

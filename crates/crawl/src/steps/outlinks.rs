@@ -8,8 +8,8 @@
 //! these links. So the queued links have fields of their own: the URL and the promise. `crawler
 //! rebuild` reads them.
 
+use journal::{DiscoveredUrl, Fate, VisitRecord};
 use sinks::{Keeping, MetadataField};
-use store::{DiscoveredUrl, Fate, VisitRecord};
 use web::{CanonicalForm, Document, LinkKind, PageUrl};
 
 /// Maximum number of recorded links per page; Heritrix keeps 6,000.

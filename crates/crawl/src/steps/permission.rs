@@ -3,7 +3,8 @@
 //! The frontier remembers the rules, so each robots.txt is fetched once a day, over all sessions.
 
 use fetch::{RobotsAnswer, RobotsError, RobotsText};
-use store::{Lease, Reason, Robots, StoreFault};
+use journal::{Reason, Robots, StoreFault};
+use store::Lease;
 use web::{OutOfScope, PageUrl, Timestamp};
 
 use crate::context::CrawlContext;
@@ -36,8 +37,7 @@ pub(crate) struct RobotsOutage {
 pub(crate) fn exclusion(context: &CrawlContext, lease: &Lease) -> Option<Reason> {
     let of_seed = || {
         let judged = context.scope().judge(lease.url());
-        let excluded = judged.err().filter(OutOfScope::is_exclusion);
-        excluded
+        judged.err().filter(OutOfScope::is_exclusion)
     };
     let now = context.overrides.exclusion(lease.url());
     let excluded = now.or_else(|| lease.is_seed().then(of_seed).flatten());

@@ -10,7 +10,8 @@
 //!
 //! The weights were chosen on half of the topics of `docs/measurements/focus.md`.
 
-use store::{DiscoveredUrl, Fate, Harvest, Patterns, Relevance, UrlHarvest, VisitRecord};
+use journal::{DiscoveredUrl, Fate, Harvest, Relevance, UrlHarvest, VisitRecord};
+use store::Patterns;
 use topic::{LinkText, Topic};
 use web::{Document, Link, PageUrl};
 

@@ -4,14 +4,13 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use comparison::{ComparedPage, PageParts};
-use fetch::{Decoded, MemoryShare};
-use http::HeaderValue;
+use fetch::MemoryShare;
 use http::header::CONTENT_TYPE;
-use neardup::{PageSignature, PageText};
+use journal::{Cut, DiscoveredUrl, Relevance, UnreadFormat};
+use neardup::PageSignature;
+use reading::page_text;
 use sinks::{DigestAlgorithm, PayloadDigest};
-use store::{Cut, DiscoveredUrl, Relevance, UnreadFormat};
-use web::{Body, Document, Exchange, ListingKind, MainContent, Media, ResponseMetadata, Warning};
+use web::{Body, Decoded, Document, Exchange, ListingKind, Media, Warning};
 
 use crate::context::CrawlContext;
 use crate::fault::Fault;
@@ -98,9 +97,10 @@ pub(crate) async fn read(
     kind: Kind,
 ) -> Result<Reading, Fault> {
     let reader = Reader::new(context, kind);
-    let is_small = exchange.body.held().is_some_and(|body| {
-        body.len() <= SMALL_BODY && !is_coded(exchange) && !listings::is_packed(body)
-    });
+    let is_small = exchange
+        .body
+        .held()
+        .is_some_and(|body| body.len() <= SMALL_BODY && !is_coded(exchange) && !web::is_gzip(body));
     let reading = if is_small && !reader.may_grow_topic() {
         reader.try_read(exchange)
     } else {
@@ -143,7 +143,7 @@ async fn read_elsewhere(
         return Some(reading.map(|reading| reading.with(share)));
     }
     drop(share);
-    let largest = context.policy.max_decoded * READING_FACTOR;
+    let largest = context.policy.reading.max_decoded * READING_FACTOR;
     let share = context.memory.large_page(largest).await;
     let (context_too, exchange) = (Arc::clone(context), exchange.clone());
     let whole = move || Reader::new(&context_too, kind).read(&exchange);
@@ -205,14 +205,14 @@ impl<'a> Reader<'a> {
     }
 
     fn read(self, exchange: &Exchange) -> io::Result<Reading> {
-        self.read_decoded(exchange, &decoded(self.policy, exchange))
+        self.read_decoded(exchange, &reading::decoded(&self.policy.reading, exchange))
     }
 
     /// Reads an answer unless its body is large. The beginning of a sitemap or feed is enough: its
     /// text is not compared, and its entries are read elsewhere.
     fn read_unless_large(self, exchange: &Exchange) -> io::Result<Option<Reading>> {
-        let most = LARGE_BODY.min(self.policy.max_decoded);
-        let decoded = fetch::decode(&exchange.headers, &exchange.body, most);
+        let most = LARGE_BODY.min(self.policy.reading.max_decoded);
+        let decoded = web::decode(&exchange.headers, &exchange.body, most);
         if decoded.truncated && self.listing(exchange, &decoded).is_none() {
             return Ok(None);
         }
@@ -222,10 +222,10 @@ impl<'a> Reader<'a> {
     fn read_decoded(self, exchange: &Exchange, decoded: &Decoded) -> io::Result<Reading> {
         let (payload, name) = digests(self.policy, &exchange.body)?;
         let listing = self.listing(exchange, decoded);
-        let document = document(self.policy, exchange, decoded, listing);
+        let document = reading::document(&self.policy.reading, exchange, decoded, listing);
         // Only pages are compared by text: a likeness of texts says little about files of data.
         let is_compared = document.media == Media::Html && self.kind != Kind::Requisite;
-        let text = is_compared.then(|| page_text(&document, self.policy.main_content));
+        let text = is_compared.then(|| page_text(&document, self.policy.reading.main_content));
         // Signature and topic are made from the same hashes of the words.
         let hashed = text.map(|text| self.signatures.hashed(text.text));
         let text = text.zip(hashed.as_ref());
@@ -251,14 +251,15 @@ impl<'a> Reader<'a> {
     }
 
     fn listing(self, exchange: &Exchange, decoded: &Decoded) -> Option<ListingKind> {
-        listings::kind(self.policy, exchange, decoded, self.kind == Kind::Sitemap)
+        let is_named = self.kind == Kind::Sitemap;
+        reading::listing_kind(&self.policy.reading, exchange, decoded, is_named)
     }
 
     /// Returns the reading of an answer whose document cannot be read.
     fn read_bytes_only(self, exchange: &Exchange) -> io::Result<Reading> {
         tracing::error!(
             url = %exchange.url,
-            "reading this page panicked: it is judged by its bytes alone"
+            "reading this page panicked: it is compared only by its bytes"
         );
         let (payload, name) = digests(self.policy, &exchange.body)?;
         Ok(Reading {
@@ -276,21 +277,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns the document of an answer, read on this thread; `None` if reading it failed.
-#[must_use]
-pub fn document_here(policy: &Policy, exchange: &Exchange) -> Option<Document> {
-    catch_unwind(AssertUnwindSafe(|| {
-        let decoded = decoded(policy, exchange);
-        let listing = listings::kind(policy, exchange, &decoded, false);
-        document(policy, exchange, &decoded, listing)
-    }))
-    .ok()
-}
-
-fn decoded(policy: &Policy, exchange: &Exchange) -> Decoded {
-    fetch::decode(&exchange.headers, &exchange.body, policy.max_decoded)
-}
-
 /// Returns the oddities in the content of an answer.
 fn warnings(exchange: &Exchange, decoded: &Decoded) -> Vec<Warning> {
     let coding = decoded.error.map(|error| {
@@ -305,80 +291,6 @@ fn warnings(exchange: &Exchange, decoded: &Decoded) -> Vec<Warning> {
     let is_odd = fields.next().is_some() || first.map(str::trim) != content_type.as_deref();
     let media = is_odd.then_some(Warning::ContentType);
     coding.into_iter().chain(media).collect()
-}
-
-/// Returns the document in an answer, which may be a listing.
-fn document(
-    policy: &Policy,
-    exchange: &Exchange,
-    decoded: &Decoded,
-    listing: Option<ListingKind>,
-) -> Document {
-    let values = |name| exchange.headers.get_all(name).iter();
-    // Invalid bytes in a value leave the rest of it valid.
-    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-    let tags: Vec<_> = values("x-robots-tag").map(text).collect();
-    let links: Vec<_> = values("link").map(web::url_field).collect();
-    let url_in = |name| exchange.headers.get(name).map(web::url_field);
-    let (content_location, refresh) = (url_in("content-location"), url_in("refresh"));
-    let content_type = exchange.content_type();
-    let is_markup = listing.is_some_and(ListingKind::is_markup);
-    let metadata = ResponseMetadata {
-        url: &exchange.url,
-        // Some servers call a listing HTML, and it has no text to compare.
-        content_type: match is_markup {
-            true => Some("application/xml"),
-            false => content_type.as_deref(),
-        },
-        x_robots_tag: &tags.iter().map(String::as_str).collect::<Vec<_>>(),
-        link: &links.iter().map(AsRef::as_ref).collect::<Vec<_>>(),
-        content_location: content_location.as_deref(),
-        refresh: refresh.as_deref(),
-        agent: &policy.agent,
-        main: Some(&policy.main_selectors),
-    };
-    web::read(&decoded.bytes, &metadata, &policy.canonical, &policy.read)
-}
-
-/// Returns the text that a document is judged by: everything outside the site's frame, or all of
-/// it.
-#[must_use]
-pub fn page_text(document: &Document, main_content: bool) -> PageText<'_> {
-    let own = match document.judged_own() {
-        MainContent::Main => None,
-        MainContent::PageFallback { own_text } => Some(own_text.as_str()),
-    };
-    let (text, own) = match main_content {
-        true => (document.judged_text(), own),
-        false => (document.full_text(), None),
-    };
-    PageText {
-        text,
-        main_content: own,
-        title: document.title.as_deref(),
-        heading: document.heading.as_deref(),
-    }
-}
-
-/// Returns a document as it is compared with another, block by block.
-#[must_use]
-pub fn compared_page(url: &str, document: &Document, main_content: bool) -> ComparedPage {
-    let (main, judged) = match main_content {
-        true => (document.own_text(), document.judged_text()),
-        false => (document.full_text(), document.full_text()),
-    };
-    ComparedPage::of(&PageParts {
-        url,
-        title: document.title.as_deref(),
-        heading: document.heading.as_deref(),
-        main,
-        judged,
-        is_plain: document.media == Media::Text,
-        is_partial: document.warnings.iter().any(|warning| {
-            use web::ParseWarning::{Parsing, TooMuchText, Unread};
-            matches!(warning, Parsing(_) | TooMuchText | Unread)
-        }),
-    })
 }
 
 /// Returns the name of a payload in the index: the first 128 bits of its SHA-1. This does not

@@ -15,7 +15,8 @@ use std::sync::Arc;
 use fetch::FetchFailure;
 use http::header::{SET_COOKIE, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue};
-use store::{DiscoveredUrl, Lease, Page, Reason, StoreFault};
+use journal::{DiscoveredUrl, Page, Reason, StoreFault};
+use store::Lease;
 use web::{CanonicalForm, Exchange, Host, PageUrl, Timestamp, UrlError, Validators};
 
 use crate::context::CrawlContext;
@@ -252,7 +253,7 @@ pub(crate) async fn follow(
         }
         sent.sets_cookie = exchange.headers.contains_key(SET_COOKIE);
         chain.sent.push(sent);
-        let target = target(&exchange, &context.policy.canonical);
+        let target = target(&exchange, &context.policy.reading.canonical);
         if is_own {
             chain.exchanges.push(exchange);
         }

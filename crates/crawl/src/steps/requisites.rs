@@ -4,10 +4,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use http::HeaderValue;
-use store::DiscoveredUrl;
+use journal::DiscoveredUrl;
 use web::{OutOfScope, PageUrl, Scope};
 
-use crate::choice::{self, UnknownChoice};
+use web::{UnknownChoice, parse_choice};
 
 /// A choice of page requisites to fetch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl Requisites {
     /// the import of another.
     pub(crate) const MOST_STEPS: u8 = 8;
 
-    /// Maximum number of requisites per page or style sheet ([`store::Limit::Requisites`]). The
+    /// Maximum number of requisites per page or style sheet ([`journal::Limit::Requisites`]). The
     /// largest pages of the web have some hundred.
     pub(crate) const MOST_PER_PAGE: usize = 1_000;
 
@@ -74,6 +74,6 @@ impl FromStr for Requisites {
     type Err = UnknownChoice;
 
     fn from_str(word: &str) -> Result<Self, UnknownChoice> {
-        choice::parse(word, [Self::Off, Self::Scope, Self::Any])
+        parse_choice(word, [Self::Off, Self::Scope, Self::Any])
     }
 }

@@ -9,10 +9,9 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use fetch::decode;
+use journal::Cut;
 use sinks::Resource;
-use store::Cut;
-use web::{Exchange, MAX_ROBOTS_BYTES, Truncation, UrlKey};
+use web::{Exchange, MAX_ROBOTS_BYTES, Truncation, UrlKey, decode};
 
 /// Maximum number of bytes that wait. Files beyond that are not archived.
 const MOST_WAITING: usize = 16 << 20;
@@ -48,7 +47,7 @@ impl RobotsFiles {
         if waiting.bytes + file.body.len() > MOST_WAITING {
             tracing::debug!(
                 url = %file.url,
-                "too many robots.txt files wait for their pages: this one is not archived"
+                "too many robots.txt files are waiting for their pages: this one is not archived"
             );
             return;
         }

@@ -5,7 +5,8 @@
 //! anything, such as a login page of a social network: the crawl visits the page that the seed has
 //! moved to, and reports to the user how to crawl the rest.
 
-use store::{Lease, StoreFault};
+use journal::StoreFault;
+use store::Lease;
 use web::{Document, LinkKind, PageUrl, Scope};
 
 use crate::context::CrawlContext;

@@ -4,7 +4,7 @@
 //! a crawl runs their URLs are counted, each once up to a bound; afterwards the archived pages are
 //! read again and judged by the same rules.
 
-use store::{Cut, Limit, SkippedBy};
+use journal::{Cut, Limit, SkippedBy};
 use web::{Document, Link, LinkKind, PageUrl, Scope, UrlKey};
 
 use crate::policy::Policy;

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use journal::{
+    Cut, DiscoveredUrl, DuplicateRule, Fate, Limit, OF_CANONICAL, Reason, SAME_BYTES, SAME_TEXT,
+    VisitDetails, VisitRecord,
+};
 use neardup::Likeness;
 use sinks::{Keeping, MetadataField};
-use store::{
-    Cut, DiscoveredUrl, DuplicateRule, EarlierCapture, Fate, Lease, Limit, OF_CANONICAL, Original,
-    Reason, RetainedDuplicate, SAME_BYTES, SAME_TEXT, Verdict, VisitDetails, VisitRecord,
-};
+use store::{EarlierCapture, Lease, Original, RetainedDuplicate, Verdict};
 use web::{Document, Exchange, ListingKind, PageUrl, Timestamp, Warning};
 
 use crate::context::CrawlContext;

@@ -4,12 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use disk::Disk;
+use journal::{ArchiveSpan, DiscoveredUrl, Fate, FinishedVisit, VisitRecord};
 use sinks::{ArchiveEnd, ArchiveOptions, Archived, Keeping, Sink, Visit, WarcArchive};
-use store::embedded::EmbeddedStore;
-use store::{
-    ArchivePlace, ArchiveSpan, DiscoveredUrl, Fate, FinishedVisit, Frontier, Lease, LeaseFilter,
-    Settlement, Supply, VisitRecord,
-};
+use store::{ArchivePlace, EmbeddedStore, Frontier, Lease, LeaseFilter, Settlement, Supply};
 use testkit::FaultyDisk;
 use web::{CanonicalForm, Clock, PageUrl, Timestamp};
 

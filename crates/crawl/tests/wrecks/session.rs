@@ -8,19 +8,20 @@ use std::time::Duration;
 
 use crawl::{
     ActiveOverrides, AdaptiveSignatures, CrawlContext, DiskSpace, DiskSpaceRules, Fault, Finish,
-    Limits, ListingQuota, ListingRules, OnDuplicate, Policy, ShortestWays, Telemetry,
+    Limits, ListingQuota, Policy, ShortestWays, Telemetry,
 };
 use disk::Disk;
 use fetch::{Pacer, PacingRules, RobotsCache};
+use journal::{DiscoveredUrl, rows};
 use neardup::{Features, HashKey, SignatureBuilder};
+use reading::ReadingRules;
 use sinks::ArchiveOptions;
 use sinks::warc::{WarcReader, check_file, name_of};
-use store::embedded::{EmbeddedStore, StoreOptions, audit, rows};
-use store::{DiscoveredUrl, Frontier, FrontierRules, LikenessRules};
+use store::{EmbeddedStore, Frontier, FrontierRules, LikenessRules, StoreOptions, audit};
 use tempfile::TempDir;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
-use web::{CanonicalForm, Clock, ReadLimits, Relations, Scope, ScopeKind, Timestamp};
+use web::{CanonicalForm, Clock, Scope, ScopeKind, Timestamp};
 
 use crate::site::Site;
 use crate::witness::Witness;
@@ -165,28 +166,14 @@ impl Crawl {
             )),
             overrides: ActiveOverrides::default(),
             policy: Policy {
-                on_duplicate: OnDuplicate::Drop,
-                duplicate_text: false,
-                types: web::TypeFilter::default(),
-                languages: web::LanguageFilter::default(),
-                duplicate_links: crawl::DuplicateLinks::Probe,
-                max_depth: None,
-                page_requisites: crawl::Requisites::Off,
                 tries: 3,
                 redirects: 5,
-                ignore_robots: false,
-                skip_relations: Relations::NOFOLLOW,
-                main_content: true,
-                main_selectors: web::MainSelectors::default(),
-                agent: AGENT.to_owned(),
-                max_decoded: 1 << 20,
-                index: None,
-                digest: sinks::DigestAlgorithm::Sha1,
                 outlinks: true,
-                read: ReadLimits::default(),
-                listings: ListingRules::default(),
-                canonical: CanonicalForm::default(),
-                traps: None,
+                ..Policy::new(ReadingRules {
+                    agent: AGENT.to_owned(),
+                    max_decoded: 1 << 20,
+                    ..ReadingRules::default()
+                })
             },
             telemetry: Telemetry::default(),
             clock,

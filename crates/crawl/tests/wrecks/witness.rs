@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use journal::{DiscoveredUrl, StoreFault, UrlHarvest};
 use store::{
-    ArchivePlace, DiscoveredUrl, Durable, Frontier, HostMemory, Lease, LeaseFilter, Settlement,
-    Standing, StoreFault, Supply, UrlHarvest,
+    ArchivePlace, Durable, Frontier, HostMemory, Lease, LeaseFilter, Settlement, Standing, Supply,
 };
 use web::{Pace, PageUrl, Timestamp};
 

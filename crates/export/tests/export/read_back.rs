@@ -2,13 +2,13 @@
 
 use bytes::Bytes;
 use export::{ExportInfo, Form, Kind, Table, TableWriter, Value, Visit};
+use journal::{DiscoveredUrl, Fate, VisitRecord};
 use neardup::Fingerprint;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use proptest::option;
 use proptest::prelude::*;
 use serde_json::Value as Json;
-use store::{DiscoveredUrl, Fate, VisitRecord};
 use web::{CanonicalForm, PageUrl, Timestamp};
 
 pub(crate) const ABOUT: ExportInfo = ExportInfo {
@@ -236,7 +236,7 @@ pub(crate) fn visits() -> impl Strategy<Value = Visit> {
             row.resemblance = third.0;
             row.fingerprint = third.1.map(Fingerprint::new);
             (row.warc_file, row.warc_offset) = (third.3, third.4);
-            row.reason = third.2.map(store::Reason::said);
+            row.reason = third.2.map(journal::Reason::said);
             visit.sketch = third
                 .5
                 .map(|bytes| std::array::from_fn(|at| bytes[at % 32] ^ at as u8));

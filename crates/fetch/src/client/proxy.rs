@@ -58,16 +58,16 @@ enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProxyUrlError {
     /// Not a URL with a host.
-    #[error("a proxy is a URL, as in socks5://127.0.0.1:1080")]
+    #[error("a proxy must be a URL, such as socks5://127.0.0.1:1080")]
     Form,
     /// Another scheme.
     #[error("a proxy's scheme must be http, https, socks5 or socks5h, got {0:?}")]
     Kind(String),
     /// A path, a query or a fragment.
-    #[error("a proxy's URL ends after its port")]
+    #[error("a proxy's URL must end after its port")]
     Path,
     /// More bytes than SOCKS can carry.
-    #[error("user and password have at most {MAX_CREDENTIAL} bytes each")]
+    #[error("user and password must have at most {MAX_CREDENTIAL} bytes each")]
     Credentials,
 }
 

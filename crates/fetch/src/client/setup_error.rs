@@ -8,7 +8,7 @@ use rustls::pki_types::pem;
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
     /// The user agent has characters that a header field cannot carry.
-    #[error("the user agent {0:?} cannot be sent in a header field")]
+    #[error("the user agent {0:?} is not a valid header field value")]
     UserAgent(String),
     /// A file of certificates cannot be read.
     #[error("cannot read certificates from {path:?}")]
@@ -19,7 +19,7 @@ pub enum SetupError {
         source: pem::Error,
     },
     /// A certificate file that does not contain a certificate.
-    #[error("there is no PEM certificate in {0:?}")]
+    #[error("{0:?} does not contain a PEM certificate")]
     NoCertificate(PathBuf),
     /// The file of a private key cannot be read, or does not contain a key.
     #[error("cannot read a PEM private key from {path:?}")]
@@ -30,7 +30,7 @@ pub enum SetupError {
         source: pem::Error,
     },
     /// A certificate cannot be shown: it does not belong to its key.
-    #[error("the certificate in {path:?} cannot be used with its key")]
+    #[error("the certificate in {path:?} does not match its key")]
     ClientCertificate {
         /// The file of the certificate.
         path: PathBuf,

@@ -37,8 +37,8 @@ pub struct InsecureHost {
 /// The error for a text that is not an [`InsecureHost`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0:?} is not a host, as in old.example.org or [::1] \
-     (a certificate is for all ports of a host: none can be named)"
+    "{0:?} is not a host, such as old.example.org or [::1] (without a port, because a certificate \
+     applies to all ports of a host)"
 )]
 pub struct InsecureHostError(String);
 

@@ -69,7 +69,7 @@ pub struct BadCookie {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CookieError {
     /// Not seven fields.
-    #[error("{0} instead of 7 fields with tabs between them")]
+    #[error("expected 7 fields separated by tabs, got {0}")]
     Fields(usize),
     /// Neither TRUE nor FALSE.
     #[error("its 2nd and 4th field must be TRUE or FALSE")]
@@ -78,23 +78,23 @@ pub enum CookieError {
     #[error("its 1st field must be a domain")]
     Domain,
     /// A domain that anybody can register a name in.
-    #[error("its domain is a public suffix: it would go to sites of strangers")]
+    #[error("its domain is a public suffix: it would be sent to unrelated sites")]
     PublicSuffix,
     /// Not a moment.
     #[error("its 5th field must be a number of seconds")]
     Expiry,
     /// A character that a `Cookie` field cannot carry.
-    #[error("its name or value has a character that cannot be sent")]
+    #[error("its name or value contains a character that cannot be sent")]
     Unsayable,
     /// Longer than user agents must accept.
-    #[error("it is longer than {MAX_COOKIE_BYTES} bytes")]
+    #[error("it exceeds {MAX_COOKIE_BYTES} bytes")]
     TooLong,
     /// `__Secure-` or `__Host-` without the properties that these prefixes promise
     /// (draft-ietf-httpbis-rfc6265bis section 4.1.3).
-    #[error("it does not keep what the prefix of its name promises")]
+    #[error("it violates the rules of its name prefix")]
     Prefix,
     /// More cookies than a file may have.
-    #[error("there are more than {MAX_COOKIES} cookies; the rest is left out")]
+    #[error("there are more than {MAX_COOKIES} cookies; the rest are skipped")]
     TooMany,
 }
 

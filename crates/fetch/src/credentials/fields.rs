@@ -12,21 +12,24 @@ const MAX_VALUE_BYTES: usize = 8 << 10;
 const NOT_YOURS: [(&[&str], &str); 7] = [
     (
         &["cookie"],
-        "--load-cookies FILE says cookies, each to its own site",
+        "use --load-cookies FILE, which sends each cookie only to its own site",
     ),
     (
         &["user-agent"],
-        "--user-agent says it, and to robots.txt as well",
+        "use --user-agent, which also applies to robots.txt",
     ),
     (
         &["proxy-authorization"],
-        "it is for the proxy: --proxy http://USER:PASSWORD@HOST:PORT",
+        "it is for the proxy: use --proxy http://USER:PASSWORD@HOST:PORT",
     ),
     (
         &["host"],
-        "it follows from the URL; --resolve connects elsewhere for it",
+        "it follows from the URL; use --resolve to connect to another address",
     ),
-    (&["accept-encoding"], "it says what the crawler can unpack"),
+    (
+        &["accept-encoding"],
+        "it lists the codings that the crawler can decode",
+    ),
     (
         &[
             "if-none-match",
@@ -36,7 +39,7 @@ const NOT_YOURS: [(&[&str], &str); 7] = [
             "if-range",
             "range",
         ],
-        "pages are asked for whole, and conditionally by --since",
+        "pages are requested in full, or conditionally with --since",
     ),
     (
         &[
@@ -68,22 +71,22 @@ pub struct SecretField {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SecretFieldError {
     /// No colon.
-    #[error("it is not 'Name: value', nor 'https://example.org Name: value'")]
+    #[error("must be 'Name: value' or 'https://example.org Name: value'")]
     Form,
     /// The text before the field is not an origin.
-    #[error("the text before the field must be an origin, as in 'https://example.org Name: value'")]
+    #[error(
+        "the text before the field must be an origin, such as 'https://example.org Name: \
+        value'"
+    )]
     Origin,
     /// The text before the colon is not a token (RFC 9110 section 5.1).
     #[error("the text before the colon must be a field name: letters, digits and hyphens")]
     Name,
     /// Nothing follows the colon.
-    #[error("{0} has no value; quotes make one word of it: 'Name: value'")]
+    #[error("{0} has no value; quote the field: 'Name: value'")]
     Empty(HeaderName),
     /// A control character, a line end (RFC 9110 section 5.5), or too long.
-    #[error(
-        "{0} has a value that a field cannot carry: \
-         control characters, or more than {MAX_VALUE_BYTES} bytes"
-    )]
+    #[error("the value of {0} contains control characters, or exceeds {MAX_VALUE_BYTES} bytes")]
     Value(HeaderName),
     /// A field that the crawler sets itself.
     #[error("{name} cannot be set this way: {instead}")]
@@ -96,7 +99,8 @@ pub enum SecretFieldError {
     /// A user that cannot be separated from its password, or a control character (RFC 7617 section
     /// 2).
     #[error(
-        "user or password has a character that HTTP authentication cannot carry, or is too long"
+        "user or password contains a character that HTTP authentication does not allow, or is too \
+         long"
     )]
     Login,
 }

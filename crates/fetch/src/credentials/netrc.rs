@@ -62,7 +62,7 @@ pub fn read_netrc(text: &str) -> Result<Netrc, NetrcError> {
                     "machine" => {
                         let parsed = value()?.parse::<HostPattern>().ok();
                         let host = parsed.filter(|host| !host.to_string().starts_with('*'));
-                        Some(host.ok_or(wrong("the machine is no host, such as example.org"))?)
+                        Some(host.ok_or(wrong("the machine is not a host, such as example.org"))?)
                     }
                     _ => None,
                 };
@@ -75,7 +75,7 @@ pub fn read_netrc(text: &str) -> Result<Netrc, NetrcError> {
             "login" | "password" | "account" => {
                 let given = value()?;
                 let Some(entry) = &mut entry else {
-                    return Err(wrong("a login or password stands before any machine"));
+                    return Err(wrong("a login or password precedes the first machine"));
                 };
                 match word.as_str() {
                     "login" => entry.login = Some(given),
@@ -85,7 +85,7 @@ pub fn read_netrc(text: &str) -> Result<Netrc, NetrcError> {
             }
             _ => {
                 return Err(wrong(
-                    "the words are machine, default, login, password, account",
+                    "the keywords are machine, default, login, password, account",
                 ));
             }
         }
@@ -121,7 +121,7 @@ impl Netrc {
                 .ok()
                 .flatten(),
         };
-        let unsayable = "its login or password cannot be sent by HTTP authentication";
+        let unsayable = "its login or password is not valid in HTTP authentication";
         let field = field
             .filter(|field| !field.names_its_origin())
             .ok_or(wrong(unsayable))?;

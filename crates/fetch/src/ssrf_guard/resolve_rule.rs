@@ -26,16 +26,16 @@ pub struct ResolveRule {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResolveRuleError {
     /// Fewer than three parts.
-    #[error("{0:?} is not HOST:PORT:ADDR, as in example.org:443:127.0.0.1")]
+    #[error("{0:?} is not HOST:PORT:ADDR, such as example.org:443:127.0.0.1")]
     Form(String),
     /// Not the name of a host.
-    #[error("{0:?} is not a host name (an address needs no rule: it is never looked up)")]
+    #[error("{0:?} is not a host name (addresses are never looked up, and need no rule)")]
     Host(String),
     /// Not a port.
     #[error("{0:?} is not a port between 1 and 65535")]
     Port(String),
     /// Not an address.
-    #[error("{0:?} is not an IP address, as in 127.0.0.1 or [::1]")]
+    #[error("{0:?} is not an IP address, such as 127.0.0.1 or [::1]")]
     Address(String),
 }
 

@@ -3,7 +3,6 @@
 
 mod addresses;
 mod change;
-mod decode;
 mod forgery;
 mod groups;
 mod guard;

@@ -3,9 +3,8 @@
 
 use std::path::Path;
 
+use journal::{Revocation, StoreFault, VisitRecord};
 use sinks::ArchiveEnd;
-use store::embedded::Revocation;
-use store::{StoreFault, VisitRecord};
 use web::Timestamp;
 
 use crate::journal::visits;

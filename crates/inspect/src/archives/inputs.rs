@@ -17,7 +17,7 @@ use setup::{crawl_directory, machine};
 use sinks::wacz::PackedFile;
 use sinks::warc::{ArchiveFormat, archive_format, is_foreign, name_of};
 use sinks::{ArchiveEnd, cdxj};
-use store::embedded::DirectoryLock;
+use store::DirectoryLock;
 
 use super::extent::CrawlExtent;
 use crate::journal::damaged;
@@ -94,10 +94,8 @@ pub(crate) fn keep_apart(inputs: &[Input], output: &Path) -> Result<(), CommandE
         let real = file.path.canonicalize().map_err(unreadable(&file.path))?;
         if real.starts_with(&output) {
             let (output, file) = (output.display(), file.path.display());
-            return Err(
-                usage(format!("{output} would replace {file}, which is read"))
-                    .with_remedy("--output names another place"),
-            );
+            return Err(usage(format!("{output} would overwrite the input {file}"))
+                .with_remedy("choose another --output"));
         }
     }
     Ok(())
@@ -175,27 +173,28 @@ impl Taken {
         let any_name = path.file_name().unwrap_or_default().to_string_lossy();
         let name = match (name_of(path), format, purpose) {
             (_, Some(ArchiveFormat::Arc), Purpose::Pack { .. }) => {
-                return Err(
-                    usage(format!("{shown} is an ARC file, and a WACZ has WARC files"))
-                        .with_remedy("`warcio recompress` makes a WARC file of it"),
-                );
+                return Err(usage(format!(
+                    "{shown} is an ARC file, and a WACZ contains only WARC files"
+                ))
+                .with_remedy("convert it with `warcio recompress`"));
             }
             (Some(name), ..) => name,
             (None, Some(_), Purpose::Unpack) => &any_name,
             (None, Some(ArchiveFormat::Warc), Purpose::Pack { .. }) => {
                 return Err(usage(format!(
-                    "{shown} is not named like a WARC file, and replay tools know it by its name"
+                    "{shown} does not have the name of a WARC file, by which replay tools \
+                     recognise it"
                 ))
-                .with_remedy("rename it: the name ends in .warc.gz, .warc.zst or .warc"));
+                .with_remedy("rename it to end in .warc.gz, .warc.zst or .warc"));
             }
             (None, None, _) if any_name.to_ascii_lowercase().ends_with(".wacz") => {
-                return Err(usage(format!("{shown} is a package already"))
-                    .with_remedy("unzip it, and name the WARC files in its archive/"));
+                return Err(usage(format!("{shown} is already a WACZ package"))
+                    .with_remedy("unzip it, and give the WARC files in its archive/"));
             }
             (None, None, _) => {
                 return Err(usage(format!("{shown} is neither a crawl nor a WARC file"))
                     .with_remedy(
-                        "name directories of crawls, and files that end in .warc.gz, .warc.zst or \
+                        "give directories of crawls, and files that end in .warc.gz, .warc.zst or \
                          .warc",
                     ));
             }
@@ -209,7 +208,7 @@ impl Taken {
         let real = path.canonicalize().map_err(unreadable(path))?;
         if !self.paths.insert(real) {
             return Err(usage(format!("{} is given twice", path.display()))
-                .with_remedy("name each crawl and each file once"));
+                .with_remedy("give each crawl and each file once"));
         }
         let mut free = name.to_owned();
         let mut number = 1;
@@ -262,8 +261,8 @@ fn files(
     }
     if files.is_empty() {
         return Err(match last {
-            None => usage("nothing was archived yet"),
-            Some(_) => usage(format!("{} holds no archive", archive.display())),
+            None => usage("nothing has been archived yet"),
+            Some(_) => usage(format!("{} does not contain an archive", archive.display())),
         });
     }
     Ok(files)

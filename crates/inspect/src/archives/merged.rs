@@ -65,8 +65,8 @@ impl InputIndex {
                         let reason = report.faults.first();
                         let reason = reason.map(|reason| format!(" ({reason})"));
                         let (path, reason) = (file.path.display(), reason.unwrap_or_default());
-                        return Err(usage(format!("{path} holds no WARC record{reason}"))
-                            .with_remedy("name WARC files and directories of crawls"));
+                        return Err(usage(format!("{path} contains no WARC record{reason}"))
+                            .with_remedy("give WARC files and directories of crawls"));
                     }
                     whole.broken += report.broken;
                     whole.sharing += report.sharing;
@@ -96,8 +96,8 @@ impl InputIndex {
         }
         if let Some(example) = &self.missing.example {
             say(&format!(
-                "warning: {} revisits have their content in none of the inputs, such as {}: name \
-                 the earlier crawl (--since), too",
+                "warning: {} revisits have no content in the inputs, such as {}: also give the \
+                 earlier crawl (--since)",
                 self.missing.count,
                 printable(example)
             ));
@@ -133,8 +133,7 @@ pub(crate) fn open(crawl: &InputCrawl) -> Result<(PathBuf, BufReader<File>), Com
 pub(crate) fn unusable(crawl: &InputCrawl, error: &WaczFault) -> CommandError {
     match error {
         WaczFault::Index { .. } => fault(error).with_remedy(format!(
-            "remove {}: it is made again from the archive; `crawler verify {}` says whether that \
-             is whole",
+            "remove {}: it is rebuilt from the archive; check the archive with `crawler verify {}`",
             crawl.archive.join(cdxj::INDEX).display(),
             pasted(&crawl.directory)
         )),

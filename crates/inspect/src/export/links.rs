@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use export::{BrokenLink, ExportFault, Visits};
-use store::{Fate, StoreFault, VisitRecord};
+use journal::{Fate, StoreFault, VisitRecord};
 use web::{Link, UrlKey};
 
 use super::destination::Destination;

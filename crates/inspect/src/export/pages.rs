@@ -33,7 +33,7 @@ impl PageBatch {
     /// Returns an empty batch of visits of the crawl in `directory`.
     pub fn of_crawl(directory: &Path, records: PageRecords) -> Result<Self, CommandError> {
         let mut pages = ArchivedPages::of(&Settings::of_crawl(directory)?);
-        let limits = &mut pages.archive.policy.read;
+        let limits = &mut pages.archive.rules.limits;
         match &records {
             PageRecords::Links | PageRecords::BrokenLinks(_) => export::widen(limits),
             PageRecords::Texts(rules) => limits.markdown = rules.markdown,
@@ -97,9 +97,9 @@ impl PageBatch {
     pub fn check_unread(&self) -> Result<(), CommandError> {
         self.pages.check_unread(match self.records {
             PageRecords::Links | PageRecords::BrokenLinks(_) => {
-                "their links are missing, everything else is there"
+                "their links are missing; everything else is complete"
             }
-            PageRecords::Texts(_) => "their texts are missing, everything else is there",
+            PageRecords::Texts(_) => "their texts are missing; everything else is complete",
         })
     }
 }

@@ -85,7 +85,7 @@ pub(super) fn first_pages(
 ) -> Result<Vec<PageUrl>, CommandError> {
     let mut hosts = HashSet::new();
     let mut seeds = Vec::new();
-    let mut progress = SlowProgress::new("records looked at for seeds");
+    let mut progress = SlowProgress::new("records searched for seeds");
     for path in crawl_directory::archive_files(archive).map_err(|error| fault(&error))? {
         let mut stream = WarcStream::open(&path).map_err(|error| fault(&error))?;
         while seeds.len() < MAX_SEEDS {

@@ -12,6 +12,7 @@ use crawl::{
     RebuiltVisit, RetainedMatch,
 };
 use disk::{Disk, SystemDisk};
+use journal::{DiscoveredUrl, History, Page, Record, RetainedPage, VisitRecord};
 use messages::{CommandError, SlowProgress, fault, warn};
 use neardup::{HashKey, PageSignature};
 use setup::crawl_store::runtime;
@@ -19,17 +20,14 @@ use setup::seeds::each_of_crawl;
 use setup::settings::Settings;
 use setup::{archiving, assembly, crawl_directory, features};
 use sinks::ArchiveEnd;
-use store::embedded::record::{Record, RetainedPage};
-use store::embedded::{History, JournalRebuild, RestoredAdmission, RestoredVisit};
-use store::{ArchivePlace, DiscoveredUrl, Page, VisitRecord};
+use store::{ArchivePlace, JournalRebuild, RestoredAdmission, RestoredVisit};
 use topic::Topic;
 use web::{Clock, Exchange, PageUrl, Scope, Timestamp, UrlKey};
 
-use super::Report;
-use super::foreign;
 use super::revisits::{Names, Originals, Revisit};
 use super::scratch_index::ScratchIndex;
 use super::visits::{self, Visits};
+use super::{Report, foreign};
 
 /// A journal that is being written.
 pub(super) struct Rebuilding {
@@ -130,13 +128,13 @@ impl Rebuilding {
 
     /// Sets the topic that gives links their promise.
     pub(super) fn set_topic(&mut self, topic: Topic) {
-        self.policy.read.link_context = true;
+        self.policy.reading.limits.link_context = true;
         self.topic = Some(topic);
     }
 
     /// Adds the visits that are in the archive but not in the old journal.
     pub(super) fn replay_archive(&mut self, archive: &Path) -> Result<(), CommandError> {
-        let form = self.policy.canonical.clone();
+        let form = self.policy.reading.canonical.clone();
         let visits = Visits::open(archive, self.restoring.end(), &form);
         let mut visits = visits.map_err(|error| fault(&error))?;
         let mut progress = SlowProgress::new("visits read");
@@ -172,8 +170,8 @@ impl Rebuilding {
 
     /// Adds the visits in other crawlers' files.
     pub(super) fn replay_foreign(&mut self, files: &[PathBuf]) -> Result<(), CommandError> {
-        let form = self.policy.canonical.clone();
-        let mut progress = SlowProgress::new("visits of other crawlers judged");
+        let form = self.policy.reading.canonical.clone();
+        let mut progress = SlowProgress::new("visits of other crawlers compared");
         // Revisits whose original may come later.
         let mut later = Vec::new();
         for path in files {
@@ -191,7 +189,7 @@ impl Rebuilding {
                     foreign::Next::NoPage => self.report.not_pages += 1,
                     foreign::Next::Unusable(target) => {
                         if self.report.unusable == 0 {
-                            warn(&format!("{target}: its head, URL or date cannot be read"));
+                            warn(&format!("{target}: invalid header, URL or date"));
                         }
                         self.report.unusable += 1;
                     }
@@ -344,7 +342,8 @@ impl Rebuilding {
         // No restored link points to this page: its notes say where it was found, or it was a seed.
         let from_notes = || DiscoveredUrl {
             depth: number_in(note("hopsFromSeed")),
-            via: note("via").and_then(|via| PageUrl::parse(via, &self.policy.canonical).ok()),
+            via: note("via")
+                .and_then(|via| PageUrl::parse(via, &self.policy.reading.canonical).ok()),
             url: url.clone(),
             priority: 0,
             requisite: number_in(note("requisite")),
@@ -371,19 +370,20 @@ impl Rebuilding {
     /// this crawl also followed its links.
     fn unchanged(&mut self, url: &PageUrl, visit: &visits::Visit) -> Option<Exchange> {
         visit.note("duplicate-of-earlier-crawl")?;
-        let of = PageUrl::parse(visit.note("duplicate-of")?, &self.policy.canonical).ok()?;
+        let of =
+            PageUrl::parse(visit.note("duplicate-of")?, &self.policy.reading.canonical).ok()?;
         let at = visit.original_at?;
         let answer = visit
             .exchanges
             .last()
             .filter(|_| of == *url && !visit.kept)?;
         let archived = match &self.earlier {
-            Some(earlier) => earlier.unchanged(url, at, answer, &self.policy.canonical),
+            Some(earlier) => earlier.unchanged(url, at, answer, &self.policy.reading.canonical),
             None => Ok(None),
         };
         let archived = archived.unwrap_or_else(|trouble| {
             if self.report.without_links == 0 {
-                warn(&format!("{trouble}; told only once"));
+                warn(&format!("{trouble}; reported only once"));
             }
             None
         });

@@ -6,10 +6,10 @@
 //! to another duplicate.
 
 use corpus::is_visited;
+use journal::{Fate, VisitRecord};
 use neardup::Fingerprint;
 use sinks::originals::{self, DigestText, OriginalCapture, Reference};
 use sinks::warc::{Record, date};
-use store::{Fate, VisitRecord};
 use web::{CanonicalForm, Exchange, PageUrl, Timestamp};
 
 /// A visit whose response has the same bytes as an earlier response.

@@ -5,13 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use journal::Page;
 use messages::{CommandError, fault};
 use neardup::{HashKey, PageSignature};
 use setup::crawl_store::{open_store, runtime};
 use setup::settings::Settings;
 use setup::values::Key;
-use store::embedded::{EarlierCrawls, EmbeddedStore};
-use store::{Frontier, NearDupIndex, Page, Verdict};
+use store::{EarlierCrawls, EmbeddedStore, Frontier, NearDupIndex, Verdict};
 use tokio::runtime::Runtime;
 use web::{Clock, PageUrl};
 

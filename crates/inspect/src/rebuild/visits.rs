@@ -140,12 +140,15 @@ impl<'a> Visits<'a> {
             Ok(Some(next)) => {
                 self.open = Open::at(open.path, next).ok();
                 Some(Damage(format!(
-                    "{} is damaged from {at} to {next}: what stood there is lost",
+                    "{} is damaged from {at} to {next}: the records there are lost",
                     open.name
                 )))
             }
             Ok(None) if is_last => None,
-            Ok(None) => Some(Damage(format!("{} is damaged from {at} on", open.name))),
+            Ok(None) => Some(Damage(format!(
+                "{} is damaged from {at} onwards",
+                open.name
+            ))),
             Err(fault) => Some(Damage(fault.to_string())),
         }
     }

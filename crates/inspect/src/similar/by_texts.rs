@@ -4,12 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use comparison::{ComparedPage, Decision, Frames, decide};
+use journal::VisitRecord;
 use messages::{CommandError, printable};
 use serde::Serialize;
 use setup::read_again::ArchivedPages;
 use setup::settings::Settings;
-use store::VisitRecord;
-use store::embedded;
 use web::PageUrl;
 
 use super::Hit;
@@ -59,18 +58,18 @@ pub(super) fn decide_each(
     let mut urls: HashSet<&str> = hits.iter().map(|hit| hit.url.as_str()).collect();
     urls.insert(page.as_str());
     let mut rows: HashMap<String, VisitRecord> = HashMap::new();
-    for row in embedded::rows(state)? {
+    for row in journal::rows(state)? {
         let row = row?;
         if urls.contains(row.url.as_str()) {
             rows.insert(row.url.to_string(), row);
         }
     }
-    let main_content = archived.archive.policy.main_content;
+    let main_content = archived.archive.rules.main_content;
     let compared = |url: &str| -> Option<ComparedPage> {
         let row = rows.get(url).filter(|row| row.has_page())?;
         let url = row.final_url.as_ref().unwrap_or(&row.url).as_str();
         match archived.read(row) {
-            Ok(page) => Some(crawl::compared_page(url, &page.document, main_content)),
+            Ok(page) => Some(reading::compared_page(url, &page.document, main_content)),
             Err(trouble) => {
                 archived.count_unread(row, &trouble);
                 None

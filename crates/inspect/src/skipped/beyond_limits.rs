@@ -1,10 +1,10 @@
 //! Links beyond the limit per page: archived pages are read again without the limit on links.
 
+use journal::{Limit, SkippedBy, Totals, UnreadFormat};
 use messages::say;
 use setup::limits;
 use setup::read_again::ArchivedPages;
 use setup::settings::Settings;
-use store::{Limit, SkippedBy, Totals, UnreadFormat};
 use web::{LinkKind, LinkKinds, PageUrl, ReadLimits};
 
 /// Maximum number of links per page that are read here. A page of 8 MiB has fewer.
@@ -13,7 +13,7 @@ const MOST_LINKS: usize = 1_000_000;
 /// Returns the pages of a crawl, to be read with all their links.
 pub(crate) fn pages(settings: &Settings) -> ArchivedPages {
     let mut pages = ArchivedPages::of(settings);
-    pages.archive.policy.read.links = MOST_LINKS;
+    pages.archive.rules.limits.links = MOST_LINKS;
     pages
 }
 

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use journal::StoreFault;
 use statistics::CrawlStatistics;
-use store::StoreFault;
 use web::{Host, PageUrl};
 
 /// The hosts of a crawl that are down, with their last failures.
@@ -32,7 +32,7 @@ impl DownHosts {
             None => String::new(),
         };
         Some(format!(
-            "it waits, and its host is down{cause}; the next run requests it"
+            "still queued, and its host is down{cause}; the next run requests it"
         ))
     }
 }

@@ -15,8 +15,8 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use journal::SkippedBy;
 use serde::{Deserialize, Serialize};
-use store::SkippedBy;
 use web::UrlKey;
 
 /// Maximum bytes of all partitions in memory before they are written.

@@ -41,8 +41,8 @@ impl Tree {
     pub(super) fn begin(output: &Path, force: bool) -> Result<Self, CommandError> {
         let shown = output.display();
         let Some(name) = output.file_name() else {
-            return Err(usage(format!("{shown} is no new directory"))
-                .with_remedy("--output names a directory that does not exist yet"));
+            return Err(usage(format!("{shown} is not a new directory"))
+                .with_remedy("--output must be a directory that does not exist yet"));
         };
         // Without a trailing slash.
         let output = output.with_file_name(name);
@@ -51,12 +51,12 @@ impl Tree {
             Err(error) => return Err(unwritable(&output)(error)),
             Ok(about) if !about.is_dir() => {
                 return Err(usage(format!("{shown} exists and is not a directory"))
-                    .with_remedy("--output names a directory that does not exist yet"));
+                    .with_remedy("--output must be a directory that does not exist yet"));
             }
             Ok(_) if !force && !is_empty(&output)? => {
                 return Err(
                     usage(format!("{shown} exists and is not empty")).with_remedy(
-                        "name another directory; with --force it is kept under another name",
+                        "choose another directory, or use --force, which renames the existing one",
                     ),
                 );
             }
@@ -65,10 +65,10 @@ impl Tree {
         let begun = DraftPath::begin(&draft_of(&output), |path| fs::create_dir(path));
         let ((), draft) = begun.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => usage(format!(
-                "{} exists: another process writes it, or was killed",
+                "{} exists: another process is writing it, or was killed",
                 draft_of(&output).display()
             ))
-            .with_remedy("remove it if no process writes it"),
+            .with_remedy("remove it if no process is writing it"),
             _ => unwritable(&output)(error),
         })?;
         Ok(Self {
@@ -116,7 +116,7 @@ impl Tree {
             bytes: self.bytes.load(Ordering::Relaxed),
             source,
         })
-        .with_remedy("nothing is left of it; make room, or name a directory elsewhere")
+        .with_remedy("partial output was removed; free some space, or choose another directory")
     }
 
     /// Gives the directory its final name, and returns the number of files and bytes. An existing

@@ -16,14 +16,15 @@ use std::io::BufReader;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
+use journal::{
+    ArchiveSpan, Record as JournalRecord, Revocation, Revocations, SettledVisit, StoreFault,
+    VisitRecord, revocations,
+};
 use messages::SlowProgress;
 use serde::Serialize;
 use setup::crawl_directory;
 use sinks::ArchiveEnd;
 use sinks::warc::{ReadFault, Record, WarcReader, WarcStream, is_foreign, name_of};
-use store::embedded::record::{Record as JournalRecord, SettledVisit};
-use store::embedded::{Revocation, Revocations, revocations};
-use store::{ArchiveSpan, StoreFault, VisitRecord};
 use web::{CanonicalForm, PageUrl};
 
 use super::Complaints;
@@ -172,7 +173,7 @@ impl<'a> Archive<'a> {
             && journal.dangling.contains(&original.key())
         {
             self.complaints.add(format!(
-                "the original of {} was not kept: {original}",
+                "the original of {} was not archived: {original}",
                 row.url
             ));
         }
@@ -221,14 +222,14 @@ impl<'a> Archive<'a> {
             self.counts.foreign_oddities += deviations.sum::<u64>();
             for offset in named {
                 self.complaints.add(format!(
-                    "{name} at {offset}: no record, where a row has one"
+                    "{name} at {offset}: the record of a visit is missing"
                 ));
             }
         }
         for (name, offsets) in std::mem::take(&mut self.named) {
             let pages = offsets.len();
             self.complaints.add(format!(
-                "{name} is missing, which has {pages} pages of the crawl"
+                "{name} is missing, with {pages} pages of the crawl"
             ));
         }
     }
@@ -266,7 +267,7 @@ impl<'a> Archive<'a> {
         self.end = Some(ArchiveEnd { file, end });
         if let Err(what) = found {
             self.complaints
-                .add(format!("{what}, where {} should be", visit.row.url));
+                .add(format!("{what} instead of {}", visit.row.url));
             // One damaged place costs one visit: the next one begins at a known offset.
             if let Some(open) = self.open.take().filter(|open| open.name == visit.span.file) {
                 self.open = Open::at(open.path, visit.span.end).ok();
@@ -288,7 +289,7 @@ impl<'a> Archive<'a> {
             && open.at < open.length
         {
             self.complaints.add(format!(
-                "{}: {} bytes from {} on belong to no visit",
+                "{}: {} bytes starting at {} do not belong to a visit",
                 open.name,
                 open.length - open.at,
                 open.at
@@ -331,10 +332,10 @@ impl<'a> Archive<'a> {
             };
             let end = open.at;
             if !record.digests_hold() {
-                return Err(format!("{at}: a digest does not agree with the record"));
+                return Err(format!("{at}: a digest does not match the record"));
             }
             if end > span.end {
-                return Err(format!("{at}: a record reaches beyond its visit"));
+                return Err(format!("{at}: a record extends beyond its visit"));
             }
             self.counts.count(&record);
             if record.kind() == "request" {
@@ -408,12 +409,12 @@ impl Visit<'_> {
             }
             // A robots.txt that was read for a host on the way.
             "resource" if is_before => true,
-            "response" if !is_before => return Err("a response that no row names".to_owned()),
+            "response" if !is_before => return Err("a response that no visit refers to".to_owned()),
             "response" | "request" | "metadata" => {
                 let mut urls = [&self.row.url, page].into_iter().chain(self.reached);
                 urls.any(|known| url.as_ref() == Some(known))
             }
-            other => return Err(format!("a {other} record, which no visit leaves there")),
+            other => return Err(format!("an unexpected {other} record")),
         };
         match is_known {
             true => Ok(()),

@@ -35,7 +35,7 @@ pub(super) fn check(
     }
     if !found.differences.is_empty() {
         complaints.add(format!(
-            "index: `crawler index {}` makes it again from the archive",
+            "index: rebuild it from the archive with `crawler index {}`",
             pasted(directory)
         ));
     }
@@ -48,18 +48,15 @@ pub(super) fn check(
 fn describe(difference: &Difference, archive: &Path) -> String {
     match difference {
         Difference::NoIndex => format!(
-            "{} is not there, or nothing says what it covers",
+            "{} does not exist, or its coverage is unknown",
             archive.join(cdxj::INDEX).display()
         ),
         Difference::NoFile(path) => format!("{} is missing", path.display()),
-        Difference::Touched(path) => format!("{} is not what was written", path.display()),
+        Difference::Touched(path) => format!("{} has changed since it was written", path.display()),
         Difference::Unsorted(path, line) => {
-            format!(
-                "{}: line {line} is not in the order of bytes",
-                path.display()
-            )
+            format!("{}: line {line} is not in byte order", path.display())
         }
-        Difference::NoLine(line) => format!("no line for this capture: {line}"),
-        Difference::NoCapture(line) => format!("no capture for this line: {line}"),
+        Difference::NoLine(line) => format!("missing line: {line}"),
+        Difference::NoCapture(line) => format!("line without a capture: {line}"),
     }
 }

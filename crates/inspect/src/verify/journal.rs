@@ -4,13 +4,12 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use journal::{
+    ArchiveSpan, DiscoveredUrl, FinishedVisit, QueueEntry, Record, StoreFault, VisitRecord,
+};
 use neardup::keys::SeenKeys;
 use setup::crawl_directory;
-use store::embedded::record::Record;
-use store::{
-    ArchivePlace, ArchiveSpan, DiscoveredUrl, FinishedVisit, HOSTS_RULE, QueueEntry, StoreFault,
-    VisitRecord,
-};
+use store::{ArchivePlace, HOSTS_RULE};
 use web::{PageUrl, UrlKey};
 
 use super::Complaints;
@@ -117,7 +116,7 @@ impl Journal {
         self.records += 1;
         if (self.records == 1) != matches!(record, Record::Begun { .. }) {
             complaints.add(format!(
-                "journal: record {} is where a crawl cannot begin",
+                "journal: record {} cannot begin a crawl",
                 self.records
             ));
         }
@@ -145,7 +144,7 @@ impl Journal {
                 for sequence in sequences {
                     match self.place(*sequence) {
                         None => complaints.add(format!(
-                            "journal: place {sequence} was leased, and never queued"
+                            "journal: place {sequence} was leased, but never queued"
                         )),
                         Some(place) if is_lease => drop(self.under_way.insert(self.pages[place])),
                         Some(_) => {}
@@ -187,7 +186,7 @@ impl Journal {
     fn queue(&mut self, first: u64, finds: &[DiscoveredUrl], complaints: &mut Complaints) {
         if !finds.is_empty() && first != self.pages.len() as u64 {
             complaints.add(format!(
-                "journal: places from {first} on were queued, where {} was the next",
+                "journal: places starting at {first} were queued, but {} was next",
                 self.pages.len()
             ));
         }
@@ -200,8 +199,11 @@ impl Journal {
 
     fn check_waiting(&self, sequence: u64, page: UrlKey, what: &str, complaints: &mut Complaints) {
         let wrong = match self.place(sequence) {
-            None => ", and was never queued",
-            Some(place) if self.pages[place] != page => " as another page than was queued there",
+            None => ", but was never queued",
+            Some(place) if self.pages[place] != page => {
+                " with a different page than was queued \
+                there"
+            }
             Some(place) if !self.waiting[place] => " when its visit had ended",
             Some(_) => return,
         };
@@ -222,7 +224,7 @@ impl Journal {
         self.admitted.remove(&page);
         self.under_way.remove(&page);
         if row.fate.is_original() && !self.kept.insert(page) {
-            complaints.add(format!("{} was kept twice", row.url));
+            complaints.add(format!("{} was archived twice", row.url));
         }
         if let Some(original) = row.duplicate_of.as_ref().filter(|_| !row.of_earlier) {
             *self.originals.entry(original.key()).or_insert(0) += 1;

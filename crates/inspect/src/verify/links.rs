@@ -17,15 +17,13 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::Path;
 
+use journal::{DiscoveredUrl, FinishedVisit, Record, SkippedBy, revocations};
 use messages::CommandError;
 use rayon::prelude::*;
 use serde::Serialize;
 use setup::crawl_store::scope_in_force;
 use setup::read_again::{ArchivedPages, BATCH};
 use setup::settings::Settings;
-use store::embedded::record::Record;
-use store::embedded::revocations;
-use store::{DiscoveredUrl, FinishedVisit, SkippedBy};
 use web::{Document, LinkKind, PageUrl, Scope};
 
 use super::Complaints;
@@ -115,7 +113,7 @@ impl Links<'_> {
             let page = visit.row.final_url.as_ref().unwrap_or(&visit.row.url);
             for lost in self.unexplained(&visit, page, &document) {
                 complaints.add(format!(
-                    "{page} links to {lost}, which is in scope and was neither queued nor visited"
+                    "{page} links to {lost}, which is in scope but was neither queued nor visited"
                 ));
             }
         }
@@ -139,11 +137,7 @@ impl Links<'_> {
             if self.journal.knows(&link.url) {
                 continue;
             }
-            let (policy, scope, depth) = (
-                &self.pages.archive.policy,
-                &self.scope.scope,
-                visit.row.depth,
-            );
+            let (policy, scope, depth) = (&self.pages.policy, &self.scope.scope, visit.row.depth);
             match crawl::why_unvisited(policy, scope, page, depth, document, link) {
                 Some((SkippedBy::Trap, _)) => explained += 1,
                 Some(_) => {}

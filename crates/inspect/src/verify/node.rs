@@ -12,7 +12,7 @@ use setup::settings::Settings;
 use setup::shared::NodeMirror;
 use setup::{control, crawl_directory};
 use sinks::warc::name_of;
-use store::embedded::DirectoryLock;
+use store::DirectoryLock;
 
 use super::archive::{self, Archive};
 use super::journal::Journal;
@@ -58,11 +58,10 @@ pub fn check(directory: &Path, url: &str) -> Result<Report, CommandError> {
     };
     let Some(mirror) = mirror else {
         let shown = directory.display();
-        return Err(
-            usage(format!("{shown} is no directory of a node of this crawl")).with_remedy(
-                "name the store of its crawl, and the directory that was given to --out",
-            ),
-        );
+        return Err(usage(format!(
+            "{shown} is not the directory of a node of this crawl"
+        ))
+        .with_remedy("give the store of its crawl, and the directory that was given to --out"));
     };
     let settings = Settings::of_crawl(&mirror.directory)?;
     let mut complaints = Complaints::default();

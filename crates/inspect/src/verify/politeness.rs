@@ -23,10 +23,9 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::time::Duration;
 
+use journal::{Record, VisitRecord};
 use serde::Serialize;
 use setup::settings::Settings;
-use store::VisitRecord;
-use store::embedded::record::Record;
 use web::{Group, Host, Pace, PageUrl, RestartRule, RobotsRules, Timestamp};
 
 use super::Complaints;
@@ -190,8 +189,8 @@ impl Politeness {
         if let Some((group, passed)) = in_group.filter(|(_, passed)| *passed + TOLERANCE < least) {
             self.counts.too_soon += 1;
             complaints.add(format!(
-                "politeness: {url} was asked for {passed:?} after another request to {group}, not \
-                 {least:?}, in the visit to {}",
+                "politeness: {url} was requested {passed:?} after another request to {group}, \
+                 instead of {least:?}, in the visit to {}",
                 row.url
             ));
             return;
@@ -211,15 +210,14 @@ impl Politeness {
         if passed + TOLERANCE < wanted {
             self.counts.too_soon += 1;
             complaints.add(format!(
-                "politeness: {url} was asked for {passed:?} after the request before it, not \
+                "politeness: {url} was requested {passed:?} after the previous request, instead of \
                  {wanted:?}, in the visit to {}",
                 row.url
             ));
         } else if first && at + TOLERANCE < ready {
             self.counts.too_soon += 1;
             complaints.add(format!(
-                "politeness: {url} was requested at {at}, but its host was not to be asked before \
-                 {ready}"
+                "politeness: {url} was requested at {at}, but not allowed before {ready}"
             ));
         }
     }
@@ -331,8 +329,8 @@ mod tests {
             status: Some(200),
             kept: true,
             ..VisitRecord::new(
-                store::DiscoveredUrl::new(url.clone(), 0, None),
-                store::Fate::Unique,
+                journal::DiscoveredUrl::new(url.clone(), 0, None),
+                journal::Fate::Unique,
                 Timestamp::default(),
             )
         }

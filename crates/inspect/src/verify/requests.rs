@@ -9,11 +9,11 @@
 
 use std::path::PathBuf;
 
+use journal::{Record, SettledVisit};
 use messages::CommandError;
 use setup::settings::Settings;
 use setup::{control, crawl_directory};
 use sinks::warc::WarcReader;
-use store::embedded::record::{Record, SettledVisit};
 use web_ui::Politeness as Checked;
 
 use super::Complaints;

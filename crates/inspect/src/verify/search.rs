@@ -7,10 +7,10 @@
 
 use std::path::Path;
 
+use journal::{StoreFault, VisitRecord};
 use search::{Finder, IndexFault, RecordLocation};
 use serde::Serialize;
 use setup::{crawl_directory, search_index};
-use store::{StoreFault, VisitRecord, embedded};
 
 use super::Complaints;
 
@@ -76,7 +76,7 @@ fn check_from(
 ) -> Result<Option<RecordPosition>, StoreFault> {
     let mut rows = Smallest::from(begin);
     let mut last = None;
-    for row in embedded::rows(state)? {
+    for row in journal::rows(state)? {
         let row = row?;
         let Some(position) = position_of(&row) else {
             continue;

@@ -16,7 +16,6 @@ use sinks::warc::{
 };
 use sinks::{ArchiveEnd, Settled, SinkFault};
 use store::ArchivePlace;
-use store::embedded::EmbeddedStore;
 use web::PageUrl;
 
 use super::Complaints;
@@ -47,7 +46,7 @@ pub(super) fn check(
     if Settled::read(&archive).map_err(|error| fault(&error))? == SettledNote::Damaged {
         let path = Settled::path(&archive);
         complaints.add(format!(
-            "{} is not what was written: it is written anew when the crawl goes on",
+            "{} has changed since it was written: it is rewritten when the crawl is continued",
             path.display()
         ));
     }
@@ -63,8 +62,7 @@ pub(super) fn check(
     };
     for name in &behind {
         complaints.add(format!(
-            "{name}: the journal ends before the archive, which has visits there that it does not \
-             tell of"
+            "{name}: the archive has visits beyond the end of the journal"
         ));
     }
     let mut counts = Counts::default();
@@ -75,7 +73,7 @@ pub(super) fn check(
         let is_closed = path.file_name().and_then(|file| file.to_str()) == Some(name);
         if rest.garbage > 0 && (is_closed || rest.is_mixed) {
             complaints.add(format!(
-                "{name}: {} bytes behind the journal's end are no records",
+                "{name}: {} bytes beyond the end of the journal are not records",
                 rest.garbage
             ));
         }
@@ -96,10 +94,10 @@ pub(super) fn check(
     }
     if unknown > 0 && behind.is_empty() {
         complaints.add(format!(
-            "{unknown} visits are behind the journal's end, and were not under way when it ended: \
-             it ends before the archive, as after a power cut or with an older state. They are set \
-             aside when the crawl goes on, and made again; `crawler rebuild {} --from-archive` \
-             takes them over",
+            "the archive has {unknown} visits beyond the end of the journal that were not in \
+             progress when it ended, as after a power cut or with an older state. When the crawl \
+             is continued, they are set aside and repeated; `crawler rebuild {} --from-archive` \
+             keeps them",
             pasted(&settings.out)
         ));
     }
@@ -114,11 +112,11 @@ fn check_journal(settings: &Settings, complaints: &mut Complaints) -> Result<(),
             "state/journal: it ends before the archive: {missing} bytes of it are missing"
         ));
     }
-    let torn = EmbeddedStore::torn_tail(&crawl_directory::state(&settings.out))?;
+    let torn = journal::torn_tail(&crawl_directory::state(&settings.out))?;
     if let Some(torn) = torn.filter(|torn| torn.records > 0) {
         complaints.add(format!(
-            "state/journal: its last {} bytes begin with a torn record, and {} whole ones are \
-             behind that: they are set aside when the crawl goes on",
+            "state/journal: its last {} bytes begin with a torn record, followed by {} complete \
+             records: they are set aside when the crawl is continued",
             torn.bytes, torn.records
         ));
     }

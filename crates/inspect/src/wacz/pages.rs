@@ -1,10 +1,9 @@
 //! The pages of a packed crawl, from its journal.
 
+use journal::{VisitRecord, rows};
 use messages::SlowProgress;
 use setup::read_again::{ArchivedPages, BATCH};
 use sinks::wacz::{Page, WaczFault};
-use store::VisitRecord;
-use store::embedded::rows;
 use web::Document;
 
 use super::PackError;

@@ -1,7 +1,7 @@
 //! Pages that limits cut: a URL without a known link may be beyond these limits.
 
+use journal::{Limit, Totals, VisitRecord};
 use setup::settings::Settings;
-use store::{Limit, Totals, VisitRecord};
 use web::PageUrl;
 
 use crate::skipped::beyond_limits;
@@ -60,11 +60,11 @@ impl CutPages {
                 }
             }
         }
-        let mut reason = "it is in scope, and none of the links that were read leads to it \
-                          (nofollow and --max-depth aside)"
+        let mut reason = "it is in scope, but no link in the archive points to it (apart from \
+            nofollow and --max-depth)"
             .to_owned();
         if let Some(causes) = causes {
-            reason.push_str("; the rest of some visits was not read: ");
+            reason.push_str("; some visits were not read completely: ");
             reason.push_str(&causes);
         }
         if let Some(limits) = of_requisites {

@@ -6,14 +6,13 @@
 
 use std::path::Path;
 
+use journal::{DiscoveredUrl, VisitRecord};
 use messages::CommandError;
 use serde::Serialize;
 use setup::crawl_directory;
 use setup::focus::CrawlTopic;
 use setup::read_again::ArchivedPages;
 use setup::settings::Settings;
-use store::embedded;
-use store::{DiscoveredUrl, VisitRecord};
 use topic::LinkText;
 use web::PageUrl;
 
@@ -95,8 +94,8 @@ impl TopicPart {
         let promise = self.level.map(|level| {
             let before = match self.off_topic_before {
                 None | Some(0) => String::new(),
-                Some(1) => ", behind a page off topic".to_owned(),
-                Some(run) => format!(", behind {run} pages off topic in a row"),
+                Some(1) => ", after an off-topic page".to_owned(),
+                Some(run) => format!(", after {run} consecutive off-topic pages"),
             };
             format!("level {level} of {}{before}", DiscoveredUrl::LEVELS)
         });
@@ -116,7 +115,7 @@ fn page_with_link(
     via: &PageUrl,
 ) -> Result<Option<web::Document>, CommandError> {
     let mut found = None;
-    for row in embedded::rows(state)? {
+    for row in journal::rows(state)? {
         let row = row?;
         if row.kept && (row.url == *via || row.final_url.as_ref() == Some(via)) {
             found = Some(row);

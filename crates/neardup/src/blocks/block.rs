@@ -95,12 +95,6 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// Returns the number of fingerprints according to the block's header.
-    #[must_use]
-    pub fn count(&self) -> usize {
-        self.count
-    }
-
     #[inline]
     fn step(&mut self) -> Result<u64, BrokenBlock> {
         let (common, length) = self.book.symbol(self.reader.peek(LONGEST));
@@ -160,13 +154,13 @@ impl Iterator for Decoder<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BrokenBlock {
     /// The block has another version.
-    #[error("a block of version {0}, where {BLOCK_VERSION} is known")]
+    #[error("block version must be {BLOCK_VERSION}, got {0}")]
     Version(u8),
     /// The block ends before its last fingerprint.
-    #[error("the block ends too soon")]
+    #[error("the block is truncated")]
     Short,
     /// The block continues after its last fingerprint.
-    #[error("something follows the end of the block")]
+    #[error("the block is followed by more bytes")]
     Long,
     /// A fingerprint is less than the preceding one.
     #[error("the fingerprints of the block do not ascend")]

@@ -163,10 +163,10 @@ fn shares_in_common(count: u64) -> [f64; SYMBOLS] {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BrokenCodebook {
     /// The codebook has another version.
-    #[error("a codebook of version {0}, where {VERSION} is known")]
+    #[error("codebook version must be {VERSION}, got {0}")]
     Version(u8),
     /// Lengths that do not make a prefix code.
-    #[error("the lengths of the codes do not make a code")]
+    #[error("the code lengths are invalid")]
     Lengths,
 }
 
@@ -222,7 +222,7 @@ mod tests {
         let mut bytes = Codebook::of(&[1, 2, 3]).to_bytes();
         bytes[0] = 2;
         let refusal = Codebook::from_bytes(&bytes).unwrap_err().to_string();
-        assert_eq!(refusal, "a codebook of version 2, where 1 is known");
+        assert_eq!(refusal, "codebook version must be 1, got 2");
         for length in [0, 13, 255, 1] {
             let wrong = [[1].as_slice(), &[length; SYMBOLS]].concat();
             let wrong: [u8; CODEBOOK_BYTES] = wrong.try_into().unwrap();

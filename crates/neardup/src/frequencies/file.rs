@@ -124,8 +124,8 @@ pub enum FrequenciesError {
     Io(#[from] io::Error),
     /// The first line is malformed.
     #[error(
-        "line 1 must be `documents`, their number and perhaps what is counted (`word:1`), \
-         with tabs in between"
+        "line 1 must be `documents`, their number and optionally the features (`word:1`), \
+         separated by tabs"
     )]
     Head,
     /// A line is malformed.
@@ -136,7 +136,7 @@ pub enum FrequenciesError {
     Line(u64),
     /// The file has too many terms.
     #[error(
-        "line {0} is one too many: {most} different terms are the most; keep the frequent ones",
+        "line {0} exceeds the maximum of {most} different terms; keep only frequent terms",
         most = 2 * MAX_TERMS
     )]
     TooMany(u64),
@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(read(&file(2 * MAX_TERMS)).unwrap().len(), 2 * MAX_TERMS);
         let refusal = read(&file(2 * MAX_TERMS + 1)).unwrap_err().to_string();
         assert!(
-            refusal.starts_with("line 524290 is one too many"),
+            refusal.starts_with("line 524290 exceeds the maximum"),
             "{refusal}"
         );
     }

@@ -61,12 +61,12 @@ impl MinHash {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum NotAMinHash {
     /// The bytes were made by another [`ALGORITHM`], the given one.
-    #[error("a MinHash of algorithm {0} cannot be used by algorithm {ALGORITHM}")]
+    #[error("a MinHash of algorithm {0} cannot be used with algorithm {ALGORITHM}")]
     Algorithm(u16),
     /// An unknown code of a family.
-    #[error("no family of MinHashes has the code {0}")]
+    #[error("unknown MinHash family {0}")]
     Family(u8),
     /// Fewer or more bytes than announced, or more minima than [`MAX_MINIMA`].
-    #[error("these bytes are not as long as a MinHash of so many minima")]
+    #[error("the length of these bytes does not match their number of minima")]
     Length,
 }

@@ -156,7 +156,8 @@ impl SuperShingles {
 pub enum InvalidGrouping {
     /// No groups, empty groups, or more minima than possible.
     #[error(
-        "{groups} groups of {minima} minima cannot be: 1 to {MAX_MINIMA} minima in all are possible"
+        "groups times minima must be between 1 and {MAX_MINIMA}, got {groups} groups of {minima} \
+         minima"
     )]
     Size {
         /// Number of groups.
@@ -165,7 +166,7 @@ pub enum InvalidGrouping {
         minima: usize,
     },
     /// The MinHash has too few minima.
-    #[error("{groups} groups of {minima} minima cannot be made of {there_are}")]
+    #[error("{groups} groups of {minima} minima need more than {there_are} minima")]
     TooFew {
         /// Number of groups.
         groups: usize,
@@ -259,7 +260,7 @@ mod tests {
         let refused = enough.of(&few).super_shingles(one_more).unwrap_err();
         assert_eq!(
             refused.to_string(),
-            "3 groups of 67 minima cannot be made of 200"
+            "3 groups of 67 minima need more than 200"
         );
     }
 

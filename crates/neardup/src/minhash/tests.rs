@@ -124,7 +124,7 @@ fn invalid_numbers_of_minima_are_refused() {
             .to_string();
         assert_eq!(
             refused,
-            format!("a MinHash cannot have {minima} minima: 1 to 4096 are possible")
+            format!("a MinHash must have 1 to 4096 minima, got {minima}")
         );
     }
     for (family, minima) in [

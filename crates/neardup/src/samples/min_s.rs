@@ -48,18 +48,6 @@ impl MinS {
         })
     }
 
-    /// Returns the least hashes, ascending.
-    #[must_use]
-    pub fn hashes(&self) -> &[u64] {
-        &self.least
-    }
-
-    /// Returns the number of members of the set.
-    #[must_use]
-    pub fn size(&self) -> usize {
-        self.size
-    }
-
     /// Estimates |A∩B| / |A∪B|, 0 to 1, without bias, and exactly if all of A∪B fits into the
     /// sample. Samples of different sizes are compared at the smaller size. Two empty sets are
     /// equal: 1.
@@ -100,7 +88,7 @@ impl MinS {
 
 /// A sample size of 0, or above [`MAX_MIN_SAMPLE`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("a sample cannot keep the {0} least hashes: 1 to {MAX_MIN_SAMPLE} are possible")]
+#[error("sample size must be 1 to {MAX_MIN_SAMPLE}, got {0}")]
 pub struct InvalidSample(usize);
 
 #[cfg(test)]
@@ -115,10 +103,7 @@ mod tests {
         assert_eq!(MinS::of(&one, 0), Err(InvalidSample(0)));
         assert!(MinS::of(&one, MAX_MIN_SAMPLE).is_ok());
         let refused = MinS::of(&one, MAX_MIN_SAMPLE + 1).unwrap_err().to_string();
-        assert_eq!(
-            refused,
-            "a sample cannot keep the 65537 least hashes: 1 to 65536 are possible"
-        );
+        assert_eq!(refused, "sample size must be 1 to 65536, got 65537");
     }
 
     #[test]

@@ -180,7 +180,7 @@ fn answer(part: usize, whole: usize, nothing_there: bool) -> Option<f64> {
 
 /// A modulus of 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("no hash is divisible by 0: a modulus from 1 on is possible")]
+#[error("modulus must be at least 1, got 0")]
 pub struct InvalidModulus;
 
 /// Two samples that were made by different moduli.

@@ -170,16 +170,14 @@ impl fmt::Display for TableDesign {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidDesign {
     /// A distance above [`MAX_DISTANCE`].
-    #[error("no tables find everything within {0} bits: 0 to {MAX_DISTANCE} are possible")]
+    #[error("distance must be between 0 and {MAX_DISTANCE} bits, got {0}")]
     Distance(u32),
     /// A fingerprint size other than 64 or 32 bits.
-    #[error("fingerprints have 64 or 32 bits, not {0}")]
+    #[error("fingerprints must have 64 or 32 bits, got {0}")]
     Bits(u32),
     /// Too few blocks: each could hold an error, so that two near fingerprints would not agree on
     /// any.
-    #[error(
-        "{blocks} blocks are too few for a distance of {distance}: more blocks than that are needed"
-    )]
+    #[error("a distance of {distance} needs more than {distance} blocks, got {blocks}")]
     TooFewBlocks {
         /// Requested number of blocks.
         blocks: u32,
@@ -187,7 +185,7 @@ pub enum InvalidDesign {
         distance: u32,
     },
     /// Too many blocks: one would be empty.
-    #[error("{bits} bits cannot be cut into {blocks} blocks")]
+    #[error("{bits} bits cannot be split into {blocks} blocks")]
     TooManyBlocks {
         /// Requested number of blocks.
         blocks: u32,
@@ -195,7 +193,7 @@ pub enum InvalidDesign {
         bits: u32,
     },
     /// More than [`MAX_TABLES`].
-    #[error("{0} tables are too many: {MAX_TABLES} are the most")]
+    #[error("at most {MAX_TABLES} tables are possible, got {0}")]
     TooManyTables(u64),
 }
 
@@ -383,27 +381,27 @@ mod tests {
         };
         assert_eq!(
             refusal(64, 8, &[9]),
-            "no tables find everything within 8 bits: 0 to 7 are possible"
+            "distance must be between 0 and 7 bits, got 8"
         );
         assert_eq!(
             refusal(48, 3, &[4]),
-            "fingerprints have 64 or 32 bits, not 48"
+            "fingerprints must have 64 or 32 bits, got 48"
         );
         assert_eq!(
             refusal(64, 3, &[3]),
-            "3 blocks are too few for a distance of 3: more blocks than that are needed"
+            "a distance of 3 needs more than 3 blocks, got 3"
         );
         assert_eq!(
             refusal(32, 1, &[33]),
-            "32 bits cannot be cut into 33 blocks"
+            "32 bits cannot be split into 33 blocks"
         );
         assert_eq!(
             refusal(64, 0, &[1, 1]),
-            "0 bits cannot be cut into 1 blocks"
+            "0 bits cannot be split into 1 blocks"
         );
         assert_eq!(
             refusal(64, 3, &[30]),
-            "4060 tables are too many: 1024 are the most"
+            "at most 1024 tables are possible, got 4060"
         );
         assert_eq!(
             TableDesign::for_distance(u32::MAX),

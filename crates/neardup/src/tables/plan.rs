@@ -122,14 +122,15 @@ impl Plan {
         let allowed = self.allowed;
         if !self.is_met() {
             return format!(
-                "no design leaves at most {allowed} candidates a probe; \
-                 {tables} tables leave the fewest"
+                "no design has at most {allowed} candidates per probe; {tables} tables have the \
+                 fewest"
             );
         }
         match tables {
-            1 => format!("so few pages that one table leaves at most {allowed} candidates a probe"),
+            1 => format!("with so few pages, one table has at most {allowed} candidates per probe"),
             _ => format!(
-                "{tables} are the fewest tables that leave at most {allowed} candidates a probe"
+                "{tables} is the minimum number of tables with at most {allowed} candidates per \
+                 probe"
             ),
         }
     }
@@ -242,12 +243,12 @@ mod tests {
         }
         assert_eq!(
             Plan::new(1 << 34, 3, 64).unwrap().reason(),
-            "10 are the fewest tables that leave at most 4096 candidates a probe"
+            "10 is the minimum number of tables with at most 4096 candidates per probe"
         );
         let few = Plan::new(1_000, 3, 64).unwrap();
         assert_eq!(
             few.reason(),
-            "so few pages that one table leaves at most 4096 candidates a probe"
+            "with so few pages, one table has at most 4096 candidates per probe"
         );
     }
 
@@ -257,7 +258,7 @@ mod tests {
         assert!(!plan.is_met());
         assert!(
             plan.reason()
-                .starts_with("no design leaves at most 0.5 candidates a probe")
+                .starts_with("no design has at most 0.5 candidates per probe")
         );
         let left = |at: usize| plan.options()[at].expected_candidates(1 << 40);
         assert!((0..plan.options().len()).all(|at| left(plan.chosen()) <= left(at)));

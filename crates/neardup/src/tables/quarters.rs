@@ -9,7 +9,7 @@
 //! Real fingerprints are skewed. Equal fingerprints are in the tables once, with all their ids, up
 //! to [`MAX_EQUAL`]. A probe reads two bytes of each fingerprint that shares a quarter with it, so
 //! that a million fingerprints with the same quarter cost tens of microseconds, not a million
-//! comparisons. The number of results is not limited except by [`QuarterTables::first_within`].
+//! comparisons. The number of results is not limited.
 //!
 //! Invariant: a fingerprint is in all four tables or in none. Only the first table has a column of
 //! ids; `several` holds the ids of fingerprints whose entry there is [`SEVERAL`].
@@ -178,45 +178,12 @@ impl QuarterTables {
         found
     }
 
-    /// Returns at most `most` matches within `distance` bits of `probe`, in no particular order,
-    /// and then stops: for probes that a million pages may match.
-    #[must_use]
-    pub fn first_within(&self, probe: Fingerprint, distance: u32, most: usize) -> Vec<Neighbour> {
-        let mut found = Vec::new();
-        if most == 0 {
-            return found;
-        }
-        let _ = self.until(probe, distance, |neighbour| {
-            found.push(neighbour);
-            if found.len() == most {
-                return ControlFlow::Break(());
-            }
-            ControlFlow::Continue(())
-        });
-        found
-    }
-
     /// Calls `visit` with everything within `distance` bits of `probe`, in no particular order.
     pub fn each_within(&self, probe: Fingerprint, distance: u32, mut visit: impl FnMut(Neighbour)) {
         let _ = self.until(probe, distance, |found| {
             visit(found);
             ControlFlow::Continue(())
         });
-    }
-
-    /// Calls `visit` with all fingerprints and their ids, in no particular order.
-    pub fn each(&self, mut visit: impl FnMut(Fingerprint, u32)) {
-        for (number, segment) in self.segments[..SEGMENTS].iter().enumerate() {
-            segment.each_place(|place, at| {
-                let quarter = (number << 8) as u64 | u64::from(place.quarter);
-                let bits = quarter << 48 | u64::from(place.sibling) << 32 | u64::from(place.half);
-                let ids = self.ids(bits, segment.id(at), &mut |id| {
-                    visit(Fingerprint::new(bits), id);
-                    ControlFlow::Continue(())
-                });
-                let _ = ids;
-            });
-        }
     }
 
     fn until(

@@ -2,9 +2,9 @@
 
 - `dedup`: the duplicates, similar pairs or clusters among documents, in bounded memory, on all
   cores.
-- `keep`: the documents that repeat no earlier one.
+- `keep`: the documents that do not repeat an earlier document.
 - `SignatureIndex`: an index of texts that finds the near-duplicates of a text.
-- `Simhash`, `fingerprints`: fingerprints that differ in few bits if texts differ little.
+- `Simhash`, `fingerprints`: fingerprints that differ in few bits for similar texts.
 - `MinHash`, `minhashes`, `MinHashLSH`: sets as minima, which estimate resemblance, and an index
   of them.
 - `Shingles`, `resemblance`, `containment`: exact measures.

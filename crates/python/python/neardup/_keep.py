@@ -1,4 +1,4 @@
-"""What remains of documents: those that repeat no earlier one."""
+"""Documents that do not repeat an earlier document."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ._neardup import dedup
 
 
 def keep(documents: Any, *, text: str = "text", **options: Any) -> Any:
-    """Returns the documents that repeat no earlier one, in their order.
+    """Returns the documents that do not repeat an earlier document, in their order.
 
     A table or column (pyarrow, pandas, Polars, Hugging Face `Dataset`) gives one of its own kind,
     with all columns; a DuckDB relation gives a `pyarrow.Table`. Any other iterable gives an
-    iterator over its objects, and is gone through twice. Documents are told apart by their places,
-    so ids may be of any type, missing, or repeated. Texts that are missing repeat nothing.
+    iterator over its objects, and is read twice. Documents are identified by their places,
+    so ids may be of any type, missing, or repeated. Missing texts are never duplicates.
 
     Arguments:
         documents: What `dedup` takes, except paths and what can be read once only.
@@ -30,7 +30,7 @@ def keep(documents: Any, *, text: str = "text", **options: Any) -> Any:
     """
     for name in ("id", "pairs", "clusters", "chained", "save_index"):
         if name in options:
-            raise TypeError(f"keep() takes no {name}: it returns the documents themselves")
+            raise TypeError(f"keep() does not take {name}: it returns the documents themselves")
     package = type(documents).__module__.partition(".")[0]
     if "duckdb" in package:
         # The order of a relation may change from one reading to the next.

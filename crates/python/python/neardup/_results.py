@@ -24,7 +24,7 @@ class Duplicate(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Two similar documents, the earlier one first. The other fields are those of `Duplicate`."""
+    """Two similar documents, the earlier document first. The other fields are as in `Duplicate`."""
 
     a: Id
     b: Id
@@ -40,7 +40,7 @@ class Cluster(NamedTuple):
 
 
 class Match(NamedTuple):
-    """A document in an index that resembles the one asked for, with the fields of `Duplicate`."""
+    """A document in an index that resembles the query, with the fields of `Duplicate`."""
 
     id: Id
     distance: int

@@ -91,7 +91,7 @@ impl Hits {
 
 fn exception(fault: &IndexFault, directory: &Path) -> PyErr {
     let remedy = format!(
-        "`crawler reindex {}` makes it from the archive",
+        "build it from the archive with `crawler reindex {}`",
         directory.display()
     );
     match fault {

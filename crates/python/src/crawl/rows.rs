@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use corpus::{ArchivedPage, PageArchive};
 use export::{LINKS, PageText, SKETCHES, TEXTS, Table, TextRules, Value, Visit, Visits};
-use store::{StoreFault, VisitRecord};
+use journal::{StoreFault, VisitRecord};
 
 use crate::parallel;
 
@@ -93,7 +93,7 @@ impl Rows {
         threads: NonZeroUsize,
     ) -> Result<Self, StoreFault> {
         let pages = archive.map(|mut archive| {
-            let limits = &mut archive.policy.read;
+            let limits = &mut archive.rules.limits;
             let texts = match contents {
                 Contents::Texts {
                     markdown,
@@ -166,7 +166,7 @@ impl Pages {
     /// Reads the page of a visit.
     fn read(&self, visit: &Arc<VisitRecord>) -> Result<Vec<Row>, String> {
         let place = visit.warc_file.as_deref().zip(visit.warc_offset);
-        let (file, offset) = place.ok_or("the journal does not say where it is")?;
+        let (file, offset) = place.ok_or("the journal does not contain its place")?;
         let ArchivedPage {
             document, digest, ..
         } = self.archive.page_at(file, offset)?;
@@ -202,8 +202,8 @@ impl Unread {
             count => format!("{count} pages"),
         };
         Some(format!(
-            "{pages} cannot be read from the archive again and are missing; crawler verify says \
-             what is wrong with it ({}{more})",
+            "{pages} cannot be read from the archive and are missing; check it with crawler verify \
+             ({}{more})",
             self.named.join("; ")
         ))
     }

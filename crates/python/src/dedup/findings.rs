@@ -86,7 +86,7 @@ impl Findings {
         self.fill(py)?;
         if std::mem::replace(&mut self.is_handed_over, true) {
             return Err(PyValueError::new_err(
-                "these findings are read already: call dedup again",
+                "these findings have already been read: call dedup again",
             ));
         }
         let first = std::mem::take(&mut self.received);

@@ -237,7 +237,7 @@ impl Skipped {
 /// Returns the exception for a comparison whose thread has panicked.
 pub(super) fn ended_unexpectedly() -> PyErr {
     PyRuntimeError::new_err(
-        "the comparison ended early, which is a fault of neardup: please report it",
+        "the comparison ended early, which is a bug in neardup: please report it",
     )
 }
 

@@ -46,7 +46,7 @@ pub(super) fn paths(documents: &Bound<'_, PyAny>) -> PyResult<Option<Vec<PathBuf
         if !is_path(&path)? {
             let found = path.get_type().name()?;
             return Err(PyTypeError::new_err(format!(
-                "document {number} must be a path like those before it, got {found}"
+                "document {number} must be a path like the documents before it, got {found}"
             )));
         }
         paths.push(path.extract()?);
@@ -92,7 +92,7 @@ pub(super) fn of_file(
     let signed = AssertUnwindSafe(|| reader.banded_signature(builder, bands, &document.content));
     catch_unwind(signed).map_err(|_panic| Unread {
         reason: format!(
-            "{}: reading it panicked, which is a fault of neardup: please report it",
+            "{}: reading it panicked, which is a bug in neardup: please report it",
             document.id
         ),
     })

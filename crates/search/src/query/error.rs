@@ -22,7 +22,7 @@ pub enum Reason {
     #[error("the query is empty")]
     Empty,
     /// The query has more than [`MAX_QUERY`] bytes.
-    #[error("the query has more than {MAX_QUERY} bytes")]
+    #[error("the query exceeds {MAX_QUERY} bytes")]
     TooLong,
     /// The query has more than [`MAX_CLAUSES`] words, phrases and filters.
     #[error("more than {MAX_CLAUSES} words and filters")]
@@ -31,7 +31,7 @@ pub enum Reason {
     #[error("more than {MAX_WORDS} words")]
     TooManyWords,
     /// More than [`MAX_DEPTH`] parentheses and negations are nested.
-    #[error("more than {MAX_DEPTH} parentheses and negations within each other")]
+    #[error("more than {MAX_DEPTH} nested parentheses and negations")]
     TooDeep,
     /// A quotation mark has no match.
     #[error("a phrase is not closed")]
@@ -40,7 +40,7 @@ pub enum Reason {
     #[error("a parenthesis is not closed")]
     OpenParenthesis,
     /// A closing parenthesis has no match.
-    #[error("a parenthesis closes nothing")]
+    #[error("a closing parenthesis has no opening one")]
     ClosingParenthesis,
     /// An operator or a field lacks its operand.
     #[error("nothing follows")]
@@ -49,22 +49,22 @@ pub enum Reason {
     #[error("the field has no value")]
     NoValue,
     /// The field does not exist.
-    #[error("there is no such field")]
+    #[error("unknown field")]
     UnknownField,
     /// The word has no letter and no digit.
-    #[error("there is nothing to look for")]
+    #[error("this word has no letters or digits")]
     NoWord,
     /// A word ends with an asterisk.
-    #[error("there are no wildcards")]
+    #[error("wildcards are not supported")]
     Wildcard,
     /// The value is not a host.
-    #[error("this is no host")]
+    #[error("this is not a host")]
     Host,
     /// The value is not a language.
-    #[error("this is no language")]
+    #[error("this is not a language")]
     Language,
     /// The value is not a date.
-    #[error("this is no date")]
+    #[error("this is not a date")]
     Date,
 }
 
@@ -74,14 +74,14 @@ impl Reason {
     pub const fn remedy(self) -> &'static str {
         match self {
             Self::Empty | Self::Dangling => {
-                "name a word, a \"phrase\" or a filter such as host:example.org"
+                "give a word, a \"phrase\" or a filter such as host:example.org"
             }
             Self::TooLong | Self::TooManyClauses | Self::TooManyWords | Self::TooDeep => {
-                "ask for less at a time"
+                "shorten the query"
             }
             Self::OpenPhrase => "close the phrase with another quotation mark",
             Self::OpenParenthesis | Self::ClosingParenthesis => {
-                "parentheses come in pairs; in \"quotes\" they mean nothing"
+                "parentheses come in pairs; in \"quotes\" they have no meaning"
             }
             Self::UnknownField => {
                 "fields are title:, text:, url:, host:, lang:, after: and before:; \
@@ -92,9 +92,9 @@ impl Reason {
                  a word with a colon goes in \"quotes\""
             }
             Self::NoWord => "words have letters or digits",
-            Self::Wildcard => "words are found whole: name each that you mean, with OR in between",
-            Self::Host => "name a host or a domain, as in host:example.org",
-            Self::Language => "name a language by its code, as in lang:de",
+            Self::Wildcard => "only whole words are found: list the words, with OR in between",
+            Self::Host => "give a host or a domain, as in host:example.org",
+            Self::Language => "give a language code, as in lang:de",
             Self::Date => "dates are 2026, 2026-01, 2026-01-31 or 2026-01-31T12:00:00Z",
         }
     }

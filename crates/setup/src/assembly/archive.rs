@@ -6,7 +6,7 @@ use disk::Disk;
 use messages::{CommandError, fault, pasted};
 use sinks::cdxj::{self, Indexed};
 use sinks::{Sink, SinkFault, WarcArchive};
-use store::embedded::EmbeddedStore;
+use store::EmbeddedStore;
 use web::Clock;
 
 use super::with_disk_remedy;
@@ -53,8 +53,8 @@ pub(super) async fn with_cdxj(
 fn damaged(error: &SinkFault, settings: &Settings) -> CommandError {
     if let Ok(Some(mark)) = crawl_directory::node_mark(&settings.out) {
         return fault(error).with_remedy(format!(
-            "the archive is not that of node {} by the store: put back the one that was there, or \
-             give the node another --out; nothing was changed",
+            "this archive does not match node {} in the store: restore the node's archive, or \
+             choose another --out; nothing was changed",
             mark.node
         ));
     }
@@ -65,8 +65,8 @@ fn damaged(error: &SinkFault, settings: &Settings) -> CommandError {
         SinkFault::Missing { .. } | SinkFault::TooShort { .. } | SinkFault::Damaged { .. } => {
             let out = pasted(&settings.out);
             fault(error).with_remedy(format!(
-                "it was on the disk once: put it back; or `crawler verify {out}` says what is \
-                 missing, and `crawler rebuild {out} --from-archive` goes on with what is left"
+                "it was on disk before: restore it; or see what is missing with `crawler verify \
+                 {out}`, and continue with the rest by `crawler rebuild {out} --from-archive`"
             ))
         }
         other => with_disk_remedy(other, settings),

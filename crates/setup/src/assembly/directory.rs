@@ -7,7 +7,7 @@ use std::path::Path;
 use crawl::control_file::CONTROL;
 use disk::Disk;
 use messages::{CommandError, pasted, usage};
-use store::embedded::EmbeddedStore;
+use store::EmbeddedStore;
 
 use super::long_list::ReadList;
 use crate::disk_space::cannot;
@@ -26,8 +26,11 @@ pub fn prepare_directory(settings: &Settings) -> Result<File, CommandError> {
     if !EmbeddedStore::exists(&crawl_directory::state(directory))
         && std::fs::read_dir(directory).is_ok_and(|mut items| items.any(|item| !is_ours(item)))
     {
-        let remedy = "choose an empty or a new directory with --out";
-        return Err(usage(format!("{shown} holds other things and no crawl")).with_remedy(remedy));
+        let remedy = "choose an empty or new directory with --out";
+        return Err(usage(format!(
+            "{shown} is not empty, and does not contain a crawl"
+        ))
+        .with_remedy(remedy));
     }
     std::fs::create_dir_all(directory)
         .map_err(|error| cannot("create", directory, &error, directory))?;
@@ -58,11 +61,14 @@ pub(super) fn refuse_to_forget(directory: &Path) -> Result<(), CommandError> {
         return Ok(());
     }
     let remedy = format!(
-        "`crawler rebuild {}` makes it again from the archive; or choose another --out",
+        "rebuild it from the archive with `crawler rebuild {}`, or choose another --out",
         pasted(directory)
     );
     let archive = archive.display();
-    Err(usage(format!("{archive} holds an archive whose state is gone")).with_remedy(remedy))
+    Err(usage(format!(
+        "{archive} contains an archive, but its state is missing"
+    ))
+    .with_remedy(remedy))
 }
 
 /// Writes the settings of this run, atomically.

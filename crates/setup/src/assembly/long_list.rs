@@ -13,8 +13,9 @@ use std::time::Duration;
 
 use corpus::is_standard_input;
 use crawl::Stop;
+use journal::DiscoveredUrl;
 use messages::{CommandError, SlowProgress, fault};
-use store::{DiscoveredUrl, Frontier};
+use store::Frontier;
 use tokio::time::Instant;
 use web::{PageUrl, Scope};
 
@@ -38,7 +39,7 @@ pub struct ReadList {
     pub warnings: SeedWarnings,
     /// True if an interrupt or the time limit ended the reading before the end of the list.
     pub is_cut: bool,
-    /// The user's file, if it was not read to its end.
+    /// The user's file, if it was not read completely.
     pub unread: Option<PathBuf>,
 }
 

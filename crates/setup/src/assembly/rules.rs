@@ -4,15 +4,15 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crawl::{DuplicateLinks, ListingRules, Policy};
+use crawl::{DuplicateLinks, Policy};
 use disk::Disk;
 use fetch::{
     FetchLimits, FetchOptions, FileBudget, HostPacing, MemoryBudget, PacingRules, Secrets, Stalls,
 };
 use messages::{CommandError, usage};
 use neardup::HashKey;
-use store::embedded::{EarlierCrawls, StoreOptions};
-use store::{FrontierRules, HostLimits};
+use reading::{ListingRules, ReadingRules};
+use store::{EarlierCrawls, FrontierRules, HostLimits, StoreOptions};
 use web::{CanonicalForm, Clock, Scope, TrapRules};
 
 use crate::settings::Settings;
@@ -33,7 +33,7 @@ pub fn scope(settings: &Settings) -> Result<Scope, CommandError> {
         let named = drawn.lines().last().unwrap_or_default();
         let named = named.strip_prefix("error: ").unwrap_or(named);
         let remedy =
-            "regular expressions are those of the Rust crate `regex`: https://docs.rs/regex";
+            "regular expressions use the syntax of the Rust crate `regex`: https://docs.rs/regex";
         usage(format!(
             "--include or --exclude {:?}: {named}",
             error.pattern
@@ -102,7 +102,6 @@ pub fn pacing(settings: &Settings) -> PacingRules {
 
 /// Returns the rules for reading, archiving and following pages.
 pub fn policy(settings: &Settings, canonical: CanonicalForm) -> Policy {
-    let (from, to) = (&settings.sitemap_from, &settings.sitemap_to);
     let traps = settings.traps.is_on();
     Policy {
         on_duplicate: settings.on_duplicate,
@@ -115,10 +114,21 @@ pub fn policy(settings: &Settings, canonical: CanonicalForm) -> Policy {
         skip_relations: settings.skip_relations(),
         types: settings.types.clone().unwrap_or_default(),
         languages: settings.languages.clone().unwrap_or_default(),
-        agent: settings.agent_token(),
+        page_requisites: settings.page_requisites,
         digest: settings.digest,
         outlinks: settings.outlinks.is_on(),
         index: (!settings.no_index).then_some(settings.index),
+        traps: traps.then(|| TrapRules::at(machine::clock().now())),
+        reading: reading(settings, canonical),
+    }
+}
+
+/// Returns the rules for reading pages.
+fn reading(settings: &Settings, canonical: CanonicalForm) -> ReadingRules {
+    let (from, to) = (&settings.sitemap_from, &settings.sitemap_to);
+    let rules = settings.reading().rules();
+    ReadingRules {
+        agent: settings.agent_token(),
         listings: ListingRules {
             sitemaps: settings.sitemaps,
             feeds: settings.feeds.is_on(),
@@ -127,11 +137,7 @@ pub fn policy(settings: &Settings, canonical: CanonicalForm) -> Policy {
             ..ListingRules::default()
         },
         canonical,
-        traps: traps.then(|| TrapRules::at(machine::clock().now())),
-        ..settings
-            .reading()
-            .policy()
-            .expect("settings were checked when they were read")
+        ..rules.expect("settings were checked when they were read")
     }
 }
 

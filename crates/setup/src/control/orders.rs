@@ -7,10 +7,10 @@ use std::sync::Weak;
 
 use crawl::control_file::ControlRecord;
 use crawl::{FailedPages, Orders};
+use journal::{PatternName, StoreFault};
 use messages::{counted, printable};
 use shared_store::SharedStore;
-use store::embedded::{DistinctOrder, EmbeddedStore};
-use store::{PatternName, StoreFault};
+use store::{DistinctOrder, EmbeddedStore};
 use tokio::runtime::Handle;
 
 use crate::crawl_directory;
@@ -72,7 +72,7 @@ async fn all(store: &EmbeddedStore, orders: &Orders) -> Result<CarriedOut, Store
         match store.reopen(pattern).await? {
             Some(queued) => carried_out.reopened(pattern, queued),
             None => {
-                let effect = format!("{pattern} is no pattern of this crawl");
+                let effect = format!("{pattern} is not a URL pattern of this crawl");
                 carried_out.effects.push(effect);
             }
         }
@@ -114,7 +114,7 @@ impl CarriedOut {
     fn reopened(&mut self, pattern: &PatternName, queued: u64) {
         self.done.insert(format!("reopen {pattern}"));
         self.effects.push(format!(
-            "{pattern} is open again, and {queued} URLs wait that were left out"
+            "{pattern} is open again, and {queued} excluded URLs are queued"
         ));
     }
 
@@ -138,13 +138,13 @@ pub fn sentence(url: &str, effect: &DistinctOrder) -> String {
     match effect {
         DistinctOrder::Queued { original } => {
             let original = printable(original.as_str());
-            format!("{url} waits to be visited again, and is never compared with {original} again")
+            format!("{url} is requeued, and is never again compared with {original}")
         }
-        DistinctOrder::Done => format!("{url} was declared distinct before"),
+        DistinctOrder::Done => format!("{url} has already been declared distinct"),
         DistinctOrder::NotLeftOut(fate) => {
             let fate = fate.as_str();
-            format!("{url} was not left out as a duplicate of another page: it is {fate}")
+            format!("{url} is not a duplicate that was not archived: its verdict is {fate}")
         }
-        DistinctOrder::NotVisited => format!("{url} was not visited by this crawl"),
+        DistinctOrder::NotVisited => format!("{url} was not visited in this crawl"),
     }
 }

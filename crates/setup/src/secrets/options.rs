@@ -13,19 +13,19 @@ pub(super) const USUAL_NETRC: &str = "~/.netrc";
 /// The options for secrets.
 #[derive(Clone, Debug, Default, Args)]
 pub struct SecretArgs {
-    /// Send this header field to the origins of the seeds (same scheme, host and port) and to no
-    /// others, wherever links and redirects lead; `https://example.org Name: value` sends it to
-    /// that origin instead; @FILE reads one field per line from a file, which other users of this
-    /// machine cannot see in the list of processes. Never archived or stored: give it again to
-    /// continue (repeatable)
+    /// Send this header field only to the origins of the seeds (same scheme, host and port),
+    /// regardless of links and redirects; `https://example.org Name: value` sends it to that origin
+    /// instead; @FILE reads one field per line from a file, which hides it from the process list.
+    /// Never archived or stored: give it again to continue (repeatable)
     #[arg(long, value_name = "NAME: VALUE|@FILE", help_heading = "Secrets")]
     pub header: Vec<Secret>,
-    /// Log in with Basic authentication at the origins of the seeds, from the first request on;
-    /// `https://example.org USER` at that origin instead. User and password in URLs are never used
+    /// Log in with Basic authentication at the origins of the seeds, starting with the first
+    /// request; `https://example.org USER` logs in at that origin instead. User and password in
+    /// URLs are never used
     #[arg(long, value_name = "USER[:PASSWORD]", help_heading = "Secrets")]
     pub http_user: Option<Secret>,
-    /// The password of --http-user; other users of this machine see it in the list of processes,
-    /// unlike --http-password-file
+    /// Password of --http-user; visible to other users of this machine in the process list, unlike
+    /// --http-password-file
     #[arg(
         long,
         value_name = "PASSWORD",
@@ -33,7 +33,7 @@ pub struct SecretArgs {
         requires = "http_user"
     )]
     pub http_password: Option<Secret>,
-    /// The password of --http-user is the first line of this file, - is standard input
+    /// File whose first line is the password of --http-user; - is standard input
     #[arg(
         long,
         value_name = "FILE",
@@ -42,9 +42,9 @@ pub struct SecretArgs {
         conflicts_with = "http_password"
     )]
     pub http_password_file: Option<PathBuf>,
-    /// Log in with the logins of this file [~/.netrc without =FILE], as wget and curl do: each at
-    /// its machine, over https on the standard port and at origins of seeds. The login for all
-    /// other hosts (default) is not used
+    /// Log in with the entries of this file [~/.netrc without =FILE], as wget and curl do: each at
+    /// its machine, over https on the standard port and at origins of seeds. The default entry is
+    /// not used
     #[arg(
         long,
         value_name = "FILE",
@@ -55,9 +55,9 @@ pub struct SecretArgs {
         conflicts_with = "http_user"
     )]
     pub netrc: Option<PathBuf>,
-    /// Send the cookies of this file (Netscape format, as browsers' exporters, curl and wget write
-    /// it), each as far as its domain, path, expiry and Secure reach, and only where a seed of its
-    /// domain has the same scheme and port. What servers set is kept by --cookies session
+    /// Send the cookies of this file (Netscape format, as written by browser extensions, curl and
+    /// wget), restricted by their domain, path, expiry and Secure, and only where a seed of the
+    /// domain has the same scheme and port. For cookies from servers, see --cookies session
     #[arg(long, value_name = "FILE", help_heading = "Secrets")]
     pub load_cookies: Option<PathBuf>,
 }

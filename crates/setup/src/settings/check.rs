@@ -18,19 +18,17 @@ impl Settings {
         toml::Table::try_from(self).map_err(|error| fault(&error))?;
         let resemblance = self.resemblance.unwrap_or_default();
         if !(0.0..=1.0).contains(&resemblance) {
-            let range = "a resemblance lies between 0 and 1; without one, it goes by the length \
-                         of the texts";
+            let range = "must be between 0 and 1; if omitted, it depends on the length of the \
+                texts";
             return refuse("resemblance", &resemblance, range);
         }
         self.check_topic()?;
         if self.distance > MAX_DISTANCE {
-            let range = format!(
-                "fingerprints are compared within 0 to {MAX_DISTANCE} bits; 3 is the default"
-            );
+            let range = format!("must be between 0 and {MAX_DISTANCE} bits; the default is 3");
             return refuse("distance", &self.distance, &range);
         }
         if let (Some(resemblance), false) = (&self.resemblance, self.verify.is_on()) {
-            let range = "with verify off, fingerprints decide alone: leave one of them out";
+            let range = "with --verify off, fingerprints decide alone: omit one of the two options";
             return refuse("resemblance", resemblance, range);
         }
         if let (Some(from), Some(to)) = (&self.sitemap_from, &self.sitemap_to)
@@ -63,7 +61,7 @@ impl Settings {
             return refuse("tables", &self.tables, &range);
         }
         if self.client_key.is_some() && self.client_cert.is_none() {
-            let remedy = "--client-cert FILE names the certificate of the key";
+            let remedy = "--client-cert FILE must contain the certificate of the key";
             return Err(usage("--client-key needs --client-cert").with_remedy(remedy));
         }
         if self.tries == 0 {
@@ -97,7 +95,7 @@ impl Settings {
     fn check_topic(&self) -> Result<(), CommandError> {
         let threshold = self.topic_threshold.unwrap_or_default();
         if !(0.0..=1.0).contains(&threshold) {
-            let range = "a relevance lies between 0 and 1; `crawler topic` prints that of files";
+            let range = "must be between 0 and 1; `crawler topic` prints the relevance of files";
             return refuse("topic-threshold", &threshold, range);
         }
         let needy = [
@@ -108,8 +106,7 @@ impl Settings {
         ];
         let needy = needy.into_iter().find(|(_, is_given)| *is_given);
         if let Some((option, _)) = needy.filter(|_| !self.has_topic()) {
-            let remedy = "--topic WORDS, --topic-file FILE or --topic-of-seeds says what the crawl \
-                          looks for";
+            let remedy = "give the topic with --topic WORDS, --topic-file FILE or --topic-of-seeds";
             return Err(usage(format!("--{option} needs a topic")).with_remedy(remedy));
         }
         Ok(())
@@ -117,5 +114,5 @@ impl Settings {
 }
 
 fn refuse(option: &str, value: &dyn Display, range: &str) -> Result<(), CommandError> {
-    Err(usage(format!("--{option} {value} is impossible")).with_remedy(range))
+    Err(usage(format!("--{option} {value} is not valid")).with_remedy(range))
 }

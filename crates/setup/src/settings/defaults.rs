@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crawl::{DuplicateLinks, IndexedPages, OffTopic, OnDuplicate, Requisites, Sitemaps};
+use crawl::{DuplicateLinks, IndexedPages, OffTopic, OnDuplicate, Requisites};
 use neardup::Features;
+use reading::Sitemaps;
 use sinks::DigestAlgorithm;
 use sinks::warc::Packing;
 use store::DuplicateScope;

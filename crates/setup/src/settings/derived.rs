@@ -4,10 +4,11 @@ use std::fmt::Display;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
-use crawl::{HostReading, ReadingSettings};
+use crawl::Requisites;
 use fetch::{AddressBound, InsecureHost, ProxyUrl, ResolveRule};
 use messages::{CommandError, usage};
 use neardup::Thresholds;
+use reading::{HostReading, ReadingSettings};
 use store::LikenessRules;
 use web::{CanonicalForm, GroupBy, Relations};
 
@@ -58,7 +59,7 @@ impl Settings {
         ReadingSettings {
             drop_parameters: self.drop_parameters.clone(),
             sort_parameters: self.sort_parameters.is_on(),
-            page_requisites: self.page_requisites,
+            page_requisites: self.page_requisites != Requisites::Off,
             forms: self.forms,
             script_links: self.script_links,
             main_content: self.main_content.is_on(),

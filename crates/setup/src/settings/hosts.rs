@@ -83,7 +83,7 @@ impl<'de> Deserialize<'de> for HostHeaders {
             let parsed = SecretField::parse(field).map_err(de::Error::custom)?;
             if parsed.names_its_origin() {
                 return Err(de::Error::custom(
-                    "a field of a host names no origin: \"Name: value\"",
+                    "a field of a host must not have an origin: \"Name: value\"",
                 ));
             }
         }
@@ -105,7 +105,7 @@ fn selector<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>
     let parsed = MainSelectors::parse(&[format!("a.test={css}")]);
     parsed.map_err(|_bad| {
         let simple = "names, classes, ids, attributes, ` ` and `>`";
-        de::Error::custom(format!("{css:?} is no CSS selector of {simple}"))
+        de::Error::custom(format!("{css:?} is not a CSS selector of {simple}"))
     })?;
     Ok(Some(css))
 }
@@ -247,7 +247,7 @@ mod tests {
             ("concurrency = 0", "expected a nonzero"),
             ("concurrency = 10001", "from 1 to 10000"),
             ("max-pages = -1", "-1"),
-            ("main-selector = \"p:has(a)\"", "is no CSS selector"),
+            ("main-selector = \"p:has(a)\"", "is not a CSS selector"),
             ("headers = 7", "headers must be"),
             ("headers = [\"hidden\"]", "Name: value"),
             (
@@ -256,7 +256,7 @@ mod tests {
             ),
             (
                 "headers = \"https://a.test X-Key: hidden\"",
-                "names no origin",
+                "must not have an origin",
             ),
         ] {
             let text = format!("[host.\"a.test\"]\n{line}\n");
@@ -269,7 +269,7 @@ mod tests {
         let error = toml::from_str::<Settings>("[host.\"a b\"]\n").unwrap_err();
         let shown = super::super::one_line(&error);
         assert!(
-            shown.contains("at line 1") && shown.contains("is no host"),
+            shown.contains("at line 1") && shown.contains("is not a host"),
             "{shown}"
         );
     }

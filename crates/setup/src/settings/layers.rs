@@ -119,7 +119,7 @@ impl Settings {
         self.as_run_from(None, seeds)
     }
 
-    /// Returns the same file with a seeds file that was not read to its end.
+    /// Returns the same file with a seeds file that was not read completely.
     pub(crate) fn as_run_from(
         &self,
         unread: Option<PathBuf>,
@@ -167,7 +167,8 @@ fn refuse_unknown_key(text: &str, path: &Path) -> Result<(), CommandError> {
         ));
         let remedy = suggestions::for_key(name, &keys);
         return Err(error.with_remedy(remedy.unwrap_or_else(|| {
-            "settings are the long options of `crawler --help`, and `crawler config` lists them"
+            "settings are named like the long options in `crawler --help`; `crawler config` lists \
+             them"
                 .to_owned()
         })));
     }

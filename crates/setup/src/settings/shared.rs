@@ -70,27 +70,27 @@ impl Settings {
             (
                 self.feature_settings()?.has_to_learn(),
                 "--weights tf-idf without --frequencies",
-                "each node would learn other frequencies: give --frequencies FILE",
+                "each node would learn different frequencies: give --frequencies FILE",
             ),
             (
                 self.has_topic(),
                 "a topic",
-                "each node would weigh it by other pages: crawl on one machine",
+                "each node would weight it by different pages: crawl on one machine",
             ),
             (
                 self.group_by() == GroupBy::Address,
                 "--group-by address",
-                "hosts of one address may belong to two nodes: use --group-by domain",
+                "hosts of one address can belong to different nodes: use --group-by domain",
             ),
             (
                 !self.since.is_empty(),
                 "--since",
-                "only one machine has the archive of the earlier crawl: crawl on that one",
+                "only one machine has the archive of the earlier crawl: crawl on that machine",
             ),
         ];
         for (is_given, option, remedy) in refused {
             if is_given {
-                let what = format!("nodes cannot share a crawl with {option}");
+                let what = format!("a shared crawl does not support {option}");
                 return Err(usage(what).with_remedy(remedy));
             }
         }
@@ -105,9 +105,10 @@ impl Settings {
                 let there = of_crawl
                     .get(key)
                     .map_or("unset".to_owned(), ToString::to_string);
-                let what = format!("--{key} is {value} here and {there} in the crawl");
-                return Err(usage(what)
-                    .with_remedy("leave it out: nodes take the settings of the first one"));
+                let what = format!("--{key} is {value}, but {there} in the crawl");
+                return Err(
+                    usage(what).with_remedy("omit it: nodes use the settings of the first node")
+                );
             }
         }
         Ok(())

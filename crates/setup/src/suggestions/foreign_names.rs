@@ -84,7 +84,7 @@ pub const FOREIGN: &[ForeignName] = &[
             "--random-wait",
             "--waitretry",
         ],
-        "did you mean --delay? Slow hosts and failures lengthen it by themselves",
+        "did you mean --delay? Slow hosts and failures lengthen it automatically",
     ),
     row(
         &["--autothrottle-enabled", "--autothrottle-start-delay"],
@@ -98,7 +98,7 @@ pub const FOREIGN: &[ForeignName] = &[
             "-rl",
             "--connection-per-second",
         ],
-        "did you mean --rate? It limits requests, such as 5/s; bytes have no limit in time",
+        "did you mean --rate? It limits requests, such as 5/s; the download rate cannot be limited",
     ),
     row(
         &[
@@ -135,7 +135,7 @@ pub const FOREIGN: &[ForeignName] = &[
     ),
     row(
         &["--jsonl", "-j", "--overwrite-output"],
-        "did you mean `crawler export DIR --format jsonl`? It runs after the crawl, or beside it",
+        "did you mean `crawler export DIR --format jsonl`? It runs during or after the crawl",
     ),
     row(
         &["--warc-file", "--warc-header", "--warc-cdx"],
@@ -195,7 +195,7 @@ pub const FOREIGN: &[ForeignName] = &[
     ),
     row(
         &["--robots", "--robotstxt-obey", "--no-robots", "-e"],
-        "robots.txt is obeyed; --ignore-robots is for sites that agreed to it",
+        "robots.txt is obeyed; use --ignore-robots only for sites whose owners agreed",
     ),
     row(
         &["--follow-sitemaps", "--known-files", "-kf"],
@@ -228,8 +228,8 @@ pub const FOREIGN: &[ForeignName] = &[
             "-nH",
             "-K",
         ],
-        "pages are archived as they were sent; afterwards, `crawler unpack DIR -o OUT` writes them \
-         as files with converted links",
+        "pages are archived unchanged; write them as files with converted links by `crawler unpack \
+         DIR -o OUT`",
     ),
     row(
         &["--mirror", "-m", "--archive"],

@@ -1,6 +1,7 @@
 //! Settings that admit more URLs or content than in the previous session.
 
-use crawl::{DuplicateLinks, OnDuplicate, Requisites, Sitemaps};
+use crawl::{DuplicateLinks, OnDuplicate, Requisites};
+use reading::Sitemaps;
 use web::ScopeKind;
 
 use crate::settings::Settings;

@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use contract::Setup;
 use contract::fixtures::{at, done_with, lease, link, seed, visit};
+use journal::StoreFault;
 use shared_store::SharedStore;
 use sqlx::{Connection as _, PgConnection};
-use store::{Frontier, FrontierRules, Lease, LeaseFilter, StoreFault, Supply};
+use store::{Frontier, FrontierRules, Lease, LeaseFilter, Supply};
 use testkit::{FaultyNetwork, NetworkState, Postgres};
 use tokio::sync::Notify;
 

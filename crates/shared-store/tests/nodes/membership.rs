@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use contract::Setup;
 use contract::fixtures::{discover, done_with, leases, link, visit};
+use journal::{DiscoveredUrl, StoreFault};
 use shared_store::{JoinError, SharedStore};
-use store::{DiscoveredUrl, Frontier, LeaseFilter, StoreFault, Supply};
+use store::{Frontier, LeaseFilter, Supply};
 use tokio::task::JoinSet;
 use web::Timestamp;
 

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use contract::Setup;
 use contract::fixtures::{at, url};
+use journal::Page;
 use neardup::{Features, HashKey, PageSignature, PageText, SignatureBuilder};
 use shared_store::SharedStore;
-use store::{NearDupIndex, Page, Verdict};
+use store::{NearDupIndex, Verdict};
 use testkit::Random;
 use tokio::task::JoinSet;
 

@@ -7,7 +7,7 @@ use contract::Setup;
 use disk::SystemDisk;
 use neardup::{Features, HashKey};
 use shared_store::{Connection, CrawlSettings, JoinError, Session, SharedOptions, SharedStore};
-use store::embedded::StoreOptions;
+use store::StoreOptions;
 use tempfile::TempDir;
 use web::Clock;
 

@@ -10,11 +10,12 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use contract::Setup;
+use journal::{DiscoveredUrl, Page, Robots, StoreFault, UrlHarvest};
 use neardup::PageSignature;
 use shared_store::SharedStore;
 use store::{
-    ArchivePlace, DiscoveredUrl, Durable, Frontier, HostMemory, Lease, LeaseFilter, NearDupIndex,
-    Page, Robots, Settlement, Standing, StoreFault, Supply, UrlHarvest, Verdict,
+    ArchivePlace, Durable, Frontier, HostMemory, Lease, LeaseFilter, NearDupIndex, Settlement,
+    Standing, Supply, Verdict,
 };
 use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
 

@@ -15,11 +15,10 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use web::Timestamp;
+use web::{Timestamp, surt_key};
 
 use super::entry::MAX_LINE;
 use super::json;
-use super::key::key;
 use super::warcio_head::WarcioHead;
 use crate::digest::PayloadDigest;
 use crate::warc::completed;
@@ -165,7 +164,7 @@ fn essence(media_type: &str) -> &str {
 /// Begins a line with key and timestamp; `None` if the date is invalid, or the key of the URL has
 /// white space or control characters.
 fn begin(before_key: &str, url: &str, date: &str) -> Option<String> {
-    let key = key(url);
+    let key = surt_key(url);
     let is_odd = |letter: char| letter.is_whitespace() || letter.is_control();
     if key.is_empty() || key.contains(is_odd) {
         return None;

@@ -31,7 +31,7 @@ pub enum LineError {
     #[error("it has no {0}")]
     Missing(&'static str),
     /// The line sorts before the preceding line.
-    #[error("it is not in its place in the order of bytes")]
+    #[error("it is not in byte order")]
     Unsorted,
 }
 

@@ -153,7 +153,7 @@ impl Index {
                 let path = path.display();
                 tracing::warn!(
                     %path,
-                    "this part of the index is damaged: all of it is made again from the archive"
+                    "this part of the index is damaged: all of it is rebuilt from the archive"
                 );
                 self.drop_all()?;
                 self.catch_up(end)?;

@@ -3,6 +3,9 @@
 //! Invariant: a run is in the order of `LC_ALL=C sort`, contains each line only once, and has the
 //! length and checksum that were noted when it was written. Any other run is damaged, and its lines
 //! are derived again from the archive.
+//!
+//! `batch` has a sorter of its own: its runs are records of one length in files without names, and
+//! `batch` and this crate know no crate in common.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -66,7 +66,7 @@ pub fn check(input: impl Read + Seek, each: &mut dyn FnMut()) -> Result<WaczChec
                 Ok(inner) => {
                     found.add(&check_package(&inner, &mut own, each));
                     if is_collection(&inner) {
-                        own.add("it is a package within packages, which is not checked");
+                        own.add("it is a nested package, which is not checked");
                     }
                 }
             }
@@ -128,7 +128,7 @@ fn check_package<R: Read + Seek>(
             || entry.name.starts_with(INDEXES) && entry.name.ends_with(".gz");
         if is_read_in_parts && entry.packing != Packing::Stored {
             problems.add(format!(
-                "{name} is not stored as it is: nothing in it can be found"
+                "{name} is not stored uncompressed: its records cannot be found"
             ));
         }
         let declared = listed.remove(entry.name.as_str());
@@ -138,7 +138,7 @@ fn check_package<R: Read + Seek>(
     missing.sort_unstable();
     for path in missing {
         problems.add(format!(
-            "{} is listed in {PACKAGE}, and is not there",
+            "{} is listed in {PACKAGE}, but missing",
             shown(path)
         ));
     }
@@ -146,7 +146,7 @@ fn check_package<R: Read + Seek>(
         return found;
     }
     if found.archives == 0 {
-        problems.add("it has no WARC file");
+        problems.add("it does not contain a WARC file");
     }
     found.index_lines = indexes::check(entries, problems, each);
     found.pages = pages(entries, problems);
@@ -168,7 +168,7 @@ fn check_entry<R: Read + Seek>(
     };
     if bytes != entry.size || crc != entry.crc {
         problems.add(format!(
-            "{name} is not what was packed: its checksum or its length is another"
+            "{name} has changed since it was packed: its checksum or length differs"
         ));
     }
     match declared {
@@ -187,15 +187,13 @@ fn compare(
 ) {
     if declared.bytes.is_some_and(|length| length != bytes) {
         problems.add(format!(
-            "{name} has {bytes} bytes, and not as many as {PACKAGE} says"
+            "{name} has {bytes} bytes, unlike the length in {PACKAGE}"
         ));
     }
     if !declared.hash.starts_with("sha256:") {
-        problems.add(format!("{name}: its digest in {PACKAGE} is no SHA-256"));
+        problems.add(format!("{name}: its digest in {PACKAGE} is not a SHA-256"));
     } else if declared.hash != hash {
-        problems.add(format!(
-            "{name} does not have the digest that {PACKAGE} says"
-        ));
+        problems.add(format!("{name} does not match its digest in {PACKAGE}"));
     }
 }
 
@@ -234,14 +232,10 @@ fn declared_resources<R: Read + Seek>(
         && let Some((digest, _)) = json(entries, DIGEST, problems)
         && digest["hash"] != sha256_text(&Sha256::digest(&bytes))
     {
-        problems.add(format!(
-            "{PACKAGE} does not have the digest that {DIGEST} says"
-        ));
+        problems.add(format!("{PACKAGE} does not match its digest in {DIGEST}"));
     }
     if !package["wacz_version"].is_string() && !is_collection {
-        problems.add(format!(
-            "{PACKAGE} does not say which version of WACZ it is"
-        ));
+        problems.add(format!("{PACKAGE} does not contain its WACZ version"));
     }
     let Some(resources) = package["resources"].as_array() else {
         problems.add(format!("{PACKAGE} lists no resources"));
@@ -286,7 +280,7 @@ fn json<R: Read + Seek>(
     match serde_json::from_slice(&bytes) {
         Ok(value) => Some((value, bytes)),
         Err(error) => {
-            problems.add(format!("{name} is no JSON: {error}"));
+            problems.add(format!("{name} is not JSON: {error}"));
             None
         }
     }
@@ -312,7 +306,7 @@ fn pages<R: Read + Seek>(entries: &Entries<R>, problems: &mut Problems) -> u64 {
                 Ok(value) => value,
                 Err(_) if line.trim_ascii().is_empty() => continue,
                 Err(_no_json) => {
-                    problems.add(format!("{PAGES}: line {number} is no JSON"));
+                    problems.add(format!("{PAGES}: line {number} is not JSON"));
                     continue;
                 }
             };

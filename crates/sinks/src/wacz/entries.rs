@@ -100,7 +100,7 @@ impl<R: Read + Seek> Entries<R> {
                 Ok(Box::new(Bounded::of(unpacked, entry.length)))
             }
             Packing::Other => Err(io::Error::other(
-                "it is encrypted, or packed in a way that WACZ does not have",
+                "it is encrypted, or compressed with a method that WACZ does not allow",
             )),
         }
     }
@@ -124,7 +124,7 @@ impl Entry {
         let name = String::from_utf8_lossy(raw).into_owned();
         let mut oddities = Vec::new();
         if std::str::from_utf8(raw).is_err() || !is_inside(&name) {
-            oddities.push("its name leads outside, or is no name");
+            oddities.push("its name points outside the package, or is invalid");
         }
         if file.is_symlink() {
             oddities.push("it is a link");
@@ -141,7 +141,7 @@ impl Entry {
         let begin = file.data_start().unwrap_or(end).min(end);
         let length = file.compressed_size();
         if length > end - begin {
-            oddities.push("it ends behind the end of the ZIP");
+            oddities.push("it extends beyond the end of the ZIP");
         }
         Self {
             name,
@@ -223,8 +223,7 @@ impl<R: Read> Read for Bounded<R> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(bytes)?;
         let left = self.left.checked_sub(read as u64);
-        self.left =
-            left.ok_or_else(|| io::Error::other("it unpacks to far more than it should"))?;
+        self.left = left.ok_or_else(|| io::Error::other("it unpacks to more than allowed"))?;
         Ok(read)
     }
 }
@@ -292,11 +291,12 @@ pub fn archives(path: &Path) -> Result<Vec<ArchivePart>, WaczFault> {
     }
     match parts.iter().find(|part| part.is_package()) {
         Some(part) => Err(WaczFault::no_archive(format!(
-            "{} in it is a package within packages: unzip it first",
+            "{} in it is a nested package: unzip it first",
             part.name
         ))),
         None if parts.is_empty() => Err(WaczFault::no_archive(
-            "it has no WARC file in archive/, and no package: unzip it, or download what it names",
+            "it contains neither a WARC file in archive/ nor a package: unzip it, or download the \
+             files that it refers to",
         )),
         None => Ok(parts),
     }
@@ -327,8 +327,8 @@ fn add_parts(
         let name = format!("{}{slash}{}", package.name, entry.name);
         if entry.packing != Packing::Stored || found.len() >= MAX_PARTS {
             return Err(WaczFault::no_archive(format!(
-                "{name} in it is not stored as it is, as WACZ has it, or is one of too many: unzip \
-                 it first"
+                "{name} in it is not stored uncompressed, as WACZ requires, or exceeds the number \
+                 of files: unzip it first"
             )));
         }
         found.push(ArchivePart {

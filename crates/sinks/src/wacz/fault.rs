@@ -33,7 +33,7 @@ pub enum WaczFault {
     #[error(transparent)]
     Sorting(#[from] crate::fault::SinkFault),
     /// The file is not a ZIP file, or its directory cannot be read.
-    #[error("it is no ZIP file that can be read: {reason}")]
+    #[error("it is not a readable ZIP file: {reason}")]
     NotZip {
         /// The reason.
         reason: String,

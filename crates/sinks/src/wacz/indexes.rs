@@ -92,14 +92,17 @@ impl<R: Read + Seek> Index<'_, R> {
             each();
             let number = lines.skipped().lines;
             let problem = match self.archives.get(line.file()) {
-                None => format!("names {}, which is not there", shown(line.file())),
+                None => format!("names {}, which does not exist", shown(line.file())),
                 Some(archive) if line.end() > archive.length => {
-                    format!("leads behind the end of {}", shown(line.file()))
+                    format!("points beyond the end of {}", shown(line.file()))
                 }
                 Some(archive) => match self.record(archive, line.offset(), line.end()) {
                     Ok(()) => continue,
                     Err(reason) => {
-                        format!("leads to no record of {}: {reason}", shown(line.file()))
+                        format!(
+                            "does not point to a record of {}: {reason}",
+                            shown(line.file())
+                        )
                     }
                 },
             };
@@ -109,7 +112,7 @@ impl<R: Read + Seek> Index<'_, R> {
         if let Some((number, oddity)) = skipped.first {
             let odd = skipped.count() + skipped.unsorted;
             problems.add(format!(
-                "{name}: {odd} lines are odd, the first is line {number}: {oddity}"
+                "{name}: {odd} lines have warnings, first in line {number}: {oddity}"
             ));
         }
         Ok(given)
@@ -164,7 +167,7 @@ fn check_blocks<R: Read + Seek>(
             (index, place["offset"].as_u64(), place["length"].as_u64())
         else {
             problems.add(format!(
-                "{name}: line {number} does not say where its block is"
+                "{name}: line {number} does not contain the place of its block"
             ));
             return Ok(());
         };
@@ -173,13 +176,13 @@ fn check_blocks<R: Read + Seek>(
             problems.add(format!("{name}: line {number}: {reason}"));
         } else if offset != expected {
             problems.add(format!(
-                "{name}: line {number}: its block does not follow the one before"
+                "{name}: line {number}: its block does not follow the previous block"
             ));
         }
         expected = offset.saturating_add(length);
     }
     match index {
-        None => problems.add(format!("{name} does not say what it is a list of")),
+        None => problems.add(format!("{name} does not name the file that it lists")),
         // An index without lines is one block that is not listed.
         Some(index) if expected != index.length && expected > 0 => {
             problems.add(format!("{name} does not list all blocks"));
@@ -198,7 +201,7 @@ fn check_block<R: Read + Seek>(
 ) -> Result<(), String> {
     let end = offset.checked_add(length);
     if end.is_none_or(|end| end > index.length) {
-        return Err("its block ends behind the end of the index".to_owned());
+        return Err("its block extends beyond the end of the index".to_owned());
     }
     let unreadable = |error: io::Error| format!("its block cannot be read: {error}");
     if let Some(digest) = digest.filter(|digest| digest.starts_with("sha256:")) {

@@ -11,7 +11,7 @@ use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
 use disk::Disk;
-use web::Timestamp;
+use web::{Timestamp, surt_key};
 
 use super::fault::WaczFault;
 use super::index_lines::next_line;
@@ -19,7 +19,6 @@ use crate::cdxj::capture::DUPLICATE;
 use crate::cdxj::entry::{CdxjLine, LineError};
 use crate::cdxj::gather::{IndexingReport, index_file};
 use crate::cdxj::json;
-use crate::cdxj::key::key as key_of;
 use crate::cdxj::line_sorter::{LineSorter, SortedLines};
 use crate::cdxj::lines::CdxjReader;
 use crate::fault::SinkFault;
@@ -194,7 +193,7 @@ impl<'a> MergedIndex<'a> {
         };
         let url = entry.text("url").unwrap_or_default();
         let is_by_id = reference.names_a_record() && digest.is_none();
-        let named = reference.target().map(key_of).filter(|key| is_word(key));
+        let named = reference.target().map(surt_key).filter(|key| is_word(key));
         let dated = named.as_ref().zip(reference.date());
         let dated = dated.map(|(key, at)| format!("D {key} {}", at.digits()));
         let shown = digest.clone().unwrap_or_else(|| "-".to_owned());

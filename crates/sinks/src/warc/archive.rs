@@ -179,7 +179,7 @@ impl Inner {
                 // The earlier note is still true, and the crawl waits for space elsewhere.
                 Err(error) if DiskErrorKind::of(&error) == DiskErrorKind::Full => {
                     let path = path.display();
-                    tracing::warn!(%path, %error, "no room to note the settled end");
+                    tracing::warn!(%path, %error, "no space to record the settled end");
                 }
                 noted => noted.map_err(SinkFault::io("write", &path))?,
             }

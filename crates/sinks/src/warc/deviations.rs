@@ -56,10 +56,10 @@ impl Deviation {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::OldVersion => "of a version before 1.0",
-            Self::NewVersion => "of a version that is not known",
+            Self::NewVersion => "of an unknown version",
             Self::BareLineFeed => "with lines that end in LF alone",
             Self::FoldedField => "with a field over several lines",
-            Self::NoField => "with a line that is no field",
+            Self::NoField => "with a line that is not a field",
             Self::MissingField => "without an id or a date",
             Self::MissingEnding => "without two empty lines at the end",
             Self::Padding => "with padding behind",

@@ -238,7 +238,7 @@ impl Dictionary {
             || zstd_safe::get_dict_id_from_dict(bytes).is_none()
         {
             return Err(UnusableDictionary(
-                "it does not begin as a zstd dictionary does: `zstd --train` makes one",
+                "it is not a zstd dictionary: create one with `zstd --train`",
             ));
         }
         let tried = zstd(1, bytes).and_then(|mut packer| packer.compress(b"WARC/1.1"));

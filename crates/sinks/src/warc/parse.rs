@@ -160,7 +160,7 @@ pub(super) fn header(
             odd.for_each(|odd| deviations.note(odd));
         }
         (Some([None, None]), None) => {}
-        _ => return malformed("the record does not begin with a WARC version that we know"),
+        _ => return malformed("the record does not begin with a known WARC version"),
     }
     let mut fields = Fields::default();
     loop {
@@ -194,7 +194,7 @@ pub(super) fn header(
     }
     let block_length = match fields.get("Content-Length").map(str::parse) {
         Some(Ok(length)) => length,
-        _ => return malformed("no Content-Length that is a number"),
+        _ => return malformed("no numeric Content-Length"),
     };
     for name in ["WARC-Type", "WARC-Record-ID", "WARC-Date"] {
         match (fields.get(name), &mut deviations) {
@@ -225,13 +225,13 @@ fn arc_header(member: &mut impl Peek) -> Result<Option<(Fields, u64)>, ParseFail
     };
     member.consume(length);
     let Some(block_length) = header.length else {
-        return malformed("no Archive-length that is a number");
+        return malformed("no numeric Archive-length");
     };
     let fields = header.into_fields(member.peek(arc::GLANCE)?);
     Ok(Some((fields, block_length)))
 }
 
-const ENDLESS: &str = "the header does not end, or not soon enough";
+const ENDLESS: &str = "the header does not end within the limit";
 
 /// Returns true if `line` may be an incomplete version line.
 fn is_begun_version(line: &[u8]) -> bool {

@@ -159,12 +159,6 @@ impl WarcStream {
         &self.deviations
     }
 
-    /// Returns the position in the file, in packed bytes.
-    #[must_use]
-    pub fn position(&self) -> u64 {
-        self.input.packed_offset()
-    }
-
     /// Returns the Zstandard dictionary that is needed to unpack the records of the file; empty if
     /// the file has none, and before the first record is read.
     #[must_use]

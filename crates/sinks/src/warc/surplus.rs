@@ -141,7 +141,7 @@ impl Surplus<'_> {
         if noted == SettledNote::Damaged {
             tracing::warn!(
                 path = %path.display(),
-                "the note of the archive's settled end is damaged: it is written anew"
+                "the record of the archive's settled end is damaged: it is rewritten"
             );
         }
         Ok(noted)
@@ -171,7 +171,7 @@ fn tell(name: &FileName, from: u64, kept: &Path) {
         file = name.as_str(),
         from,
         kept = %kept.display(),
-        "records behind the journal's end are set aside: their pages are visited again"
+        "records after the journal's end are set aside: their pages are visited again"
     );
 }
 

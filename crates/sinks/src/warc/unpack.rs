@@ -124,11 +124,6 @@ impl<R: Read> Unpacker<R> {
         }
     }
 
-    /// Returns the position in the file, in packed bytes.
-    pub(super) fn packed_offset(&self) -> u64 {
-        self.input.offset()
-    }
-
     /// The start, in the file, of the last member that was entered, or could not be.
     pub(super) fn tried(&self) -> u64 {
         self.tried
@@ -220,7 +215,7 @@ impl<R: Read> Unpacker<R> {
             }
             None => {
                 return Err(broken(
-                    "neither a WARC record nor a packed one begins there",
+                    "neither a WARC record nor a compressed record begins there",
                 ));
             }
         };

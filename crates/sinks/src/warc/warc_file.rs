@@ -197,7 +197,7 @@ impl WarcFile {
         };
         if let Err(error) = disk.set_length(file, self.length) {
             let path = file.path().display();
-            tracing::error!(%path, length = self.length, %error, "cannot cut a torn archive back");
+            tracing::error!(%path, length = self.length, %error, "cannot truncate a torn archive");
         }
         Err(SinkFault::io("write", file.path())(source))
     }

@@ -9,16 +9,14 @@
 //! Lock order: the signatures before the journal's tail.
 
 use async_trait::async_trait;
+use journal::{DistinctPages, Page, Position, Record, RetainedPage, StoreFault, encode};
 use neardup::PageSignature;
 use web::{PageUrl, UrlKey};
 
-use super::journal::frame::{Position, encode};
-use super::journal::record::{DistinctPages, Record, RetainedPage};
 use super::near_dup::SignatureStore;
 use super::store::EmbeddedStore;
-use crate::fault::StoreFault;
 use crate::known::{Cluster, Decision, PageRef, RetainedEntry};
-use crate::near_dup::{NearDupIndex, Original, Page, RetainedDuplicate, Verdict};
+use crate::near_dup::{NearDupIndex, Original, RetainedDuplicate, Verdict};
 
 #[async_trait]
 impl NearDupIndex for EmbeddedStore {
@@ -207,18 +205,18 @@ fn place_of(name: PageRef) -> Option<Position> {
     }
 }
 
-impl RetainedPage {
-    /// Returns its entry in the index, where its record begins at `place`.
-    pub(super) fn entry(&self, place: Position, group: u64) -> RetainedEntry {
+impl RetainedEntry {
+    /// Returns the entry of a retained page whose record begins at `place`.
+    pub(super) fn of(page: &RetainedPage, place: Position, group: u64) -> Self {
         let cluster = Cluster {
-            original: self.of.key(),
-            earlier: self.earlier,
+            original: page.of.key(),
+            earlier: page.earlier,
         };
-        RetainedEntry {
+        Self {
             place,
             cluster,
-            rank: self.rank,
-            copy: (group, self.signature.payload),
+            rank: page.rank,
+            copy: (group, page.signature.payload),
         }
     }
 }

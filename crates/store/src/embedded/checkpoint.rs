@@ -12,15 +12,14 @@
 pub(super) mod meta;
 mod save;
 
+use journal::{Position, StoreFault};
 use serde::{Deserialize, Serialize};
 
 use self::meta::Meta;
 use super::database::Database;
 use super::frontier::{self, Queue};
-use super::journal::frame::Position;
 use super::near_dup::settings::IndexState;
 use super::near_dup::{self, SignatureStore};
-use crate::fault::StoreFault;
 use crate::frontier::ArchivePlace;
 
 /// The watermark's name in the meta tree.

@@ -15,10 +15,11 @@
 
 use std::path::Path;
 
+use journal::StoreFault;
+
 use super::checkpoint::meta::Meta;
 use super::database::Database;
 use super::database::swap::{SWAP, beside, remove, sync_tree};
-use crate::fault::StoreFault;
 
 /// Maximum number of bytes on disk per live byte.
 const BLOAT: u64 = 3;
@@ -49,7 +50,7 @@ pub(super) fn compact_if_bloated(
             path = %database.path().display(),
             live,
             ?free_room,
-            "no room to compact the bloated tables"
+            "no space to compact the bloated tables"
         );
         return Ok(database);
     }

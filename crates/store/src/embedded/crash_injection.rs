@@ -4,8 +4,9 @@
 //! the middle of a flush. Both methods leave a directory that a crawl can also leave: the journal
 //! is the source of truth, and the tables are behind it.
 
+use journal::StoreFault;
+
 use super::store::EmbeddedStore;
-use crate::fault::StoreFault;
 
 impl EmbeddedStore {
     /// Makes everything durable and writes the tables, as the end of a session does.

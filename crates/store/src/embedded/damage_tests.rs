@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use journal::StoreFault;
 use neardup::PageSignature;
 use web::UrlKey;
 
@@ -14,7 +15,6 @@ use super::checkpoint::meta::Meta;
 use super::database::Database;
 use super::near_dup::records::{SignatureRecord, SignatureRecords};
 use super::tables::{Posting, SortedTables, Table};
-use crate::fault::StoreFault;
 
 const FLUSHES: u64 = 6;
 const WATERMARK: &str = "checkpoint";

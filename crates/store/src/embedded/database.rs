@@ -25,9 +25,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use journal::StoreFault;
 use serde::de::DeserializeOwned;
-
-use crate::fault::StoreFault;
 
 const CACHE_BYTES: u64 = 64 << 20;
 /// Maximum length of a value: see the module's documentation.

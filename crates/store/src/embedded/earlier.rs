@@ -13,17 +13,15 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use journal::{
+    Page, Position, Record, Replay, RetainedPage, StoreFault, VisitRecord, record_in, segments,
+};
 use neardup::{Fingerprint, HashKey, Likeness, Match, PageSignature, SignatureIndex};
 use web::UrlKey;
 
-use super::journal::frame::Position;
-use super::journal::record::{Record, RetainedPage};
-use super::journal::segment::{Replay, record_at, segments};
 use super::lock::DirectoryLock;
-use crate::fault::StoreFault;
-use crate::near_dup::{EarlierCapture, Page};
+use crate::near_dup::EarlierCapture;
 use crate::rules::{LikenessRules, certainty};
-use crate::visit_record::VisitRecord;
 
 /// The kept pages of one or more ended crawls, for reading.
 pub struct EarlierCrawls {
@@ -144,12 +142,6 @@ impl EarlierCrawls {
     #[must_use]
     pub fn key(&self) -> HashKey {
         self.key
-    }
-
-    /// Returns the number of pages that count as seen.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.pages.len()
     }
 
     /// Returns true if no page counts as seen.
@@ -319,14 +311,17 @@ impl EarlierCrawls {
     }
 
     /// Returns the page with this number.
-    pub(crate) fn page(&self, number: u32) -> Result<Page, StoreFault> {
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the journal of that crawl cannot be read.
+    pub fn page(&self, number: u32) -> Result<Page, StoreFault> {
         self.row(number).map(|row| row.page())
     }
 
     fn row(&self, number: u32) -> Result<VisitRecord, StoreFault> {
         let kept = &self.pages[number as usize];
         let journal = &self.journals[kept.journal as usize];
-        match record_at(&journal.segments, kept.position)? {
+        match record_in(&journal.segments, kept.position)? {
             Some(Record::Settled(settled)) if settled.visit.row.url.key() == kept.key => {
                 Ok(*settled.visit.row)
             }

@@ -47,6 +47,10 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
+use journal::{
+    ArchiveSpan, DiscoveredUrl, FinishedVisit, Journal, LeftOut, PatternName, Position, Record,
+    StoreFault, Totals, UrlHarvest,
+};
 use neardup::keys::SeenKeys;
 use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
 
@@ -59,15 +63,7 @@ pub(super) use self::seen::{seen_as, settled_probe};
 use self::state::FrontierState;
 pub(super) use self::state::Void;
 use super::database::Database;
-use super::journal::Journal;
-use super::journal::frame::Position;
-use super::journal::record::Record;
-use crate::discovered_url::DiscoveredUrl;
-use crate::fault::StoreFault;
-use crate::frontier::{ArchiveSpan, FinishedVisit, FrontierRules, Lease, LeftOut, Standing};
-use crate::harvest::UrlHarvest;
-use crate::patterns::PatternName;
-use crate::totals::Totals;
+use crate::frontier::{FrontierRules, Lease, Standing};
 
 /// Size of the URLs discovered since the last flush at which a flush is requested.
 const PENDING_BYTES: usize = 12 << 20;

@@ -11,17 +11,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use disk::Disk;
+use journal::{
+    ArchiveSpan, DiscoveredUrl, FinishedVisit, Journal, Position, QueueEntry, Record, RetainedPage,
+    SEGMENT_BYTES, SettledVisit, StoreFault, VisitRecord,
+};
 use neardup::{HashKey, PageSignature};
 use web::{Pace, PageUrl, Timestamp, UrlKey};
 
-use super::journal::frame::Position;
-use super::journal::record::{Record, RetainedPage, SettledVisit};
-use super::journal::{Journal, SEGMENT_BYTES};
-use crate::discovered_url::DiscoveredUrl;
-use crate::fault::StoreFault;
-use crate::frontier::{ArchivePlace, ArchiveSpan, FinishedVisit, QueueEntry};
+use crate::frontier::ArchivePlace;
 use crate::patterns::Patterns;
-use crate::visit_record::VisitRecord;
 
 /// A writer of a new journal.
 pub struct JournalRebuild {
@@ -189,12 +187,6 @@ impl JournalRebuild {
     /// Sets the beginning of the crawl's archive, after the files of other crawlers.
     pub fn begin_archive(&mut self, place: ArchivePlace) {
         self.end = Some(place);
-    }
-
-    /// Returns the number of records written.
-    #[must_use]
-    pub fn records(&self) -> u64 {
-        self.records
     }
 
     /// Returns the yield and the harvest of each URL pattern so far.

@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use journal::{Page, StoreFault};
 use neardup::{Features, HashKey, PageSignature, PageText, SignatureBuilder};
 
 use super::{EarlierCrawls, EmbeddedStore, StoreOptions, audit};
-use crate::fault::StoreFault;
 use crate::fixtures::{at, options, url};
 use crate::frontier::FrontierRules;
-use crate::near_dup::{NearDupIndex, Page, Verdict};
+use crate::near_dup::{NearDupIndex, Verdict};
 use crate::rules::{DuplicateScope, LikenessRules};
 
 /// Returns the signature of nearly the same text in other bytes each time.

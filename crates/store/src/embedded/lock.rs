@@ -8,9 +8,8 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::Duration;
 
+use journal::{Holder, StoreFault};
 use web::Timestamp;
-
-use crate::fault::{Holder, StoreFault};
 
 /// Maximum number of bytes of a lock file that are read.
 const MAX_BYTES: u64 = 1024;

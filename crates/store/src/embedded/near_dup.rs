@@ -30,6 +30,7 @@ mod tests;
 
 use std::sync::Arc;
 
+use journal::{DistinctPages, Journal, Page, Position, Record, StoreFault};
 use web::{PageUrl, UrlKey};
 
 use self::disk_index::DiskIndex;
@@ -38,12 +39,7 @@ use self::memory_index::SignatureMemory;
 use self::memtable::Memtable;
 use self::settings::{IndexSettings, IndexState, SignatureStoreOptions};
 use super::database::Database;
-use super::journal::Journal;
-use super::journal::frame::Position;
-use super::journal::record::{DistinctPages, Record};
-use crate::fault::StoreFault;
 use crate::known::{Decision, Known, RetainedEntry};
-use crate::near_dup::Page;
 
 /// Number of documents between flushes while the tables are rebuilt from the journal: a few hundred
 /// MB.
@@ -139,7 +135,7 @@ impl SignatureStore {
                 self.known.admit(page, (**signature).clone(), begin);
             }
             Record::Retained(kept) => {
-                let retained = kept.entry(begin, self.known.group(&kept.page));
+                let retained = RetainedEntry::of(kept, begin, self.known.group(&kept.page));
                 let page = kept.page.key();
                 self.known.retain(page, retained);
                 self.changed_retained(page, Some(retained));

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use disk::Disk;
+use journal::StoreFault;
 use neardup::HashKey;
 use neardup::tables::TableDesign;
 use web::Timestamp;
 
 use super::earlier::EarlierCrawls;
-use crate::fault::StoreFault;
 use crate::frontier::FrontierRules;
 use crate::rules::LikenessRules;
 

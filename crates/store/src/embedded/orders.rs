@@ -7,16 +7,12 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use journal::{Fate, History, PatternName, Record, StoreFault, VisitRecord};
 use web::{PageUrl, UrlKey};
 
 use super::frontier::Void;
-use super::journal::history::History;
-use super::journal::record::Record;
 use super::store::EmbeddedStore;
-use crate::fault::StoreFault;
 use crate::near_dup::NearDupIndex;
-use crate::patterns::name::PatternName;
-use crate::visit_record::{Fate, VisitRecord};
 
 /// The effect of [`EmbeddedStore::declare_distinct`] on one URL.
 #[derive(Clone, Debug, PartialEq, Eq)]

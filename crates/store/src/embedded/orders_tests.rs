@@ -1,11 +1,11 @@
 //! Orders about left-out pages: their effect, once, after kills, and in a closed pattern.
 
+use journal::{Fate, FinishedVisit, VisitRecord};
 use web::PageUrl;
 
 use super::{DistinctOrder, EmbeddedStore};
 use crate::fixtures::{at, leases, link, options, row, url};
-use crate::frontier::{FinishedVisit, Frontier, FrontierRules, Lease, Settlement};
-use crate::visit_record::{Fate, VisitRecord};
+use crate::frontier::{Frontier, FrontierRules, Lease, Settlement};
 
 const ORIGINAL: &str = "http://a.test/article";
 const COPY: &str = "http://a.test/article?print=1";

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use disk::Disk;
+use journal::{Journal, JournalReader, Position, Record, SEGMENT_BYTES, StoreFault};
 
 use self::archive_tail::ArchiveTail;
 use super::checkpoint::meta::Meta;
@@ -18,16 +19,11 @@ use super::checkpoint::{Checkpoint, Flush, LastCheckpoint, is_quick};
 use super::compaction::compact_if_bloated;
 use super::database::Database;
 use super::frontier::Queue;
-use super::journal::frame::Position;
-use super::journal::reader::JournalReader;
-use super::journal::record::Record;
-use super::journal::{Journal, SEGMENT_BYTES};
 use super::lock::DirectoryLock;
 use super::near_dup::SignatureStore;
 use super::near_dup::settings::{IndexState, SignatureStoreOptions};
 use super::options::StoreOptions;
 use super::store::{EmbeddedStore, OpenedState};
-use crate::fault::StoreFault;
 
 /// Number of bytes that must be free on the disk before the tables are opened.
 const ROOM_BYTES: usize = 1 << 20;
@@ -181,7 +177,7 @@ impl Loaded {
                 path: PathBuf::from("state/journal"),
                 offset: journal.end(),
                 what: format!(
-                    "its end is missing: the tables tell of {} more bytes",
+                    "its end is missing: the tables record {} more bytes",
                     checkpoint.position - journal.end()
                 ),
             });
@@ -304,5 +300,5 @@ fn find_room(disk: &dyn Disk, directory: &Path) -> Result<(), StoreFault> {
     let removed = disk.remove(&probe);
     written
         .and(removed)
-        .map_err(StoreFault::file("find room for the tables in", directory))
+        .map_err(StoreFault::file("find space for the tables in", directory))
 }

@@ -9,6 +9,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use disk::Disk;
+use journal::{
+    ArchiveSpan, DiscoveredUrl, Journal, JournalReader, Record, Robots, StoreFault, UrlHarvest,
+};
 use neardup::HashKey;
 use web::{Host, Pace, PageUrl, Timestamp};
 
@@ -17,21 +20,14 @@ use super::checkpoint::meta::Meta;
 use super::database::Database;
 use super::earlier::EarlierCrawls;
 use super::frontier::{self, Queue};
-use super::journal::Journal;
-use super::journal::reader::JournalReader;
-use super::journal::record::Record;
-use super::journal::segment::{self, TornTail};
 use super::lock::DirectoryLock;
 use super::near_dup::SignatureStore;
 use super::near_dup::memory_index::SignatureMemory;
 use super::recovery::archive_tail::ArchiveTail;
-use crate::discovered_url::DiscoveredUrl;
-use crate::fault::StoreFault;
 use crate::frontier::{
-    ArchivePlace, ArchiveSpan, Durable, Frontier, Lease, LeaseFilter, Settlement, Standing, Supply,
+    ArchivePlace, Durable, Frontier, Lease, LeaseFilter, Settlement, Standing, Supply,
 };
-use crate::harvest::UrlHarvest;
-use crate::host_memory::{HostMemory, Robots};
+use crate::host_memory::HostMemory;
 
 /// The memory of a crawl, in a directory. See the module's documentation.
 pub struct EmbeddedStore {
@@ -68,28 +64,6 @@ impl EmbeddedStore {
     #[must_use]
     pub fn exists(directory: &Path) -> bool {
         directory.join("journal").is_dir()
-    }
-
-    /// Returns the length of the journal of the store in `directory` in bytes, a torn end included.
-    ///
-    /// # Errors
-    /// The operating system's error.
-    pub fn journal_length(directory: &Path) -> Result<u64, StoreFault> {
-        let segments = segment::segments(&directory.join("journal"))?;
-        let Some((base, path)) = segments.last() else {
-            return Ok(0);
-        };
-        let last = std::fs::metadata(path).map_err(StoreFault::file("examine", path))?;
-        Ok(base + last.len())
-    }
-
-    /// Returns the torn end of the journal of the store in `directory`, if it has one.
-    ///
-    /// # Errors
-    /// [`StoreFault::Damaged`] if more than its end is damaged; otherwise the operating system's
-    /// error.
-    pub fn torn_tail(directory: &Path) -> Result<Option<TornTail>, StoreFault> {
-        segment::torn_tail(&directory.join("journal"))
     }
 
     /// Returns the key of every hash in this crawl.

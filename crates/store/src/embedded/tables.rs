@@ -28,13 +28,13 @@ use std::collections::BTreeMap;
 use std::ops::{Bound, ControlFlow, RangeInclusive};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use journal::StoreFault;
 use serde::{Deserialize, Serialize};
 
 use self::generation::Generation;
 use self::pass::{Changes, FULL, Pass};
 pub use self::scan::Scan;
 use super::database::{Batch, Database, Tree, seal};
-use crate::fault::StoreFault;
 
 const TREE: &str = "tbl";
 

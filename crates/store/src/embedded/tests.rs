@@ -4,18 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use journal::{Fate, FinishedVisit, Page, Relevance, Robots, StoreFault, VisitRecord};
 use neardup::{Features, HashKey, PageText, SignatureBuilder};
 use proptest::prelude::*;
 use web::{Host, Pace};
 
 use super::*;
-use crate::fault::StoreFault;
 use crate::fixtures::{again, at, done, done_with, leases, link, options, row, url};
-use crate::frontier::{FinishedVisit, Frontier, FrontierRules, LeaseFilter, Settlement, Supply};
-use crate::host_memory::Robots;
-use crate::near_dup::{NearDupIndex, Page, Verdict};
-use crate::visit_record::{Fate, VisitRecord};
-use topic::Relevance;
+use crate::frontier::{Frontier, FrontierRules, LeaseFilter, Settlement, Supply};
+use crate::near_dup::{NearDupIndex, Verdict};
 
 fn open(directory: &Path) -> EmbeddedStore {
     EmbeddedStore::open(directory, &options(FrontierRules::default())).unwrap()
@@ -644,7 +641,7 @@ fn a_history_can_be_read_while_the_store_is_open() {
         let settlement = done(&lease);
         store.settle(lease, settlement, at(0).into()).await.unwrap();
     });
-    let rows: Vec<_> = rows(directory.path())
+    let rows: Vec<_> = journal::rows(directory.path())
         .unwrap()
         .map(Result::unwrap)
         .collect();

@@ -11,21 +11,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use disk::SystemDisk;
+use journal::{DiscoveredUrl, FinishedVisit, History, Record, StoreFault, Totals};
 use neardup::HashKey;
 use web::{Host, PageUrl, Timestamp, UrlKey};
 
 use self::snapshot::Snapshot;
 use super::frontier::{seen_as, settled_probe};
-use super::journal::history::History;
-use super::journal::record::Record;
 use super::options::StoreOptions;
 use super::recovery::TableSettings;
 use super::store::EmbeddedStore;
-use crate::discovered_url::DiscoveredUrl;
-use crate::fault::StoreFault;
-use crate::frontier::{FinishedVisit, Frontier, FrontierRules};
+use crate::frontier::{Frontier, FrontierRules};
 use crate::rules::LikenessRules;
-use crate::totals::Totals;
 
 /// The findings of an audit.
 #[derive(Clone, Debug, Default)]
@@ -90,7 +86,7 @@ pub fn audit(directory: &Path) -> Result<Audit, StoreFault> {
     let mut complaints = expected.differences(&store)?;
     if snapshot.path().join("sled.unusable").exists() {
         complaints.push(
-            "state/sled cannot be read: it is made again from the journal when the crawl goes on"
+            "state/sled cannot be read: it is rebuilt from the journal when the crawl is continued"
                 .to_owned(),
         );
     }
@@ -185,7 +181,7 @@ impl ExpectedState {
         let mut complaints: Vec<String> = sets.into_iter().flatten().collect();
         if queue.totals() != self.totals {
             complaints.push(format!(
-                "counts: the journal says {:?}, the tables {:?}",
+                "counts: {:?} in the journal, {:?} in the tables",
                 self.totals,
                 queue.totals()
             ));
@@ -201,5 +197,5 @@ fn difference<T: Ord>(what: &str, journal: &BTreeSet<T>, tables: &BTreeSet<T>) -
         tables.difference(journal).count(),
     );
     (lost + extra > 0)
-        .then(|| format!("{what}: {lost} in the journal only, {extra} in the tables only"))
+        .then(|| format!("{what}: {lost} only in the journal, {extra} only in the tables"))
 }

@@ -8,18 +8,14 @@
 //! Invariant: the shared journal is the source of truth. Each session of a node creates its own
 //! working copy, which is never opened again.
 
+use journal::{ArchiveSpan, DistinctPages, Page, Record, StoreFault, VisitRecord, encode};
 use neardup::PageSignature;
 use web::{Host, PageUrl, RestartRule, Timestamp, UrlKey};
 
 use super::frontier::{RecordWatch, Void};
-use super::journal::frame::encode;
-use super::journal::record::{DistinctPages, Record};
 use super::store::EmbeddedStore;
-use crate::fault::StoreFault;
-use crate::frontier::ArchiveSpan;
 use crate::known::{Decision, PageRef};
-use crate::near_dup::{Page, RetainedDuplicate, Verdict};
-use crate::visit_record::VisitRecord;
+use crate::near_dup::{RetainedDuplicate, Verdict};
 
 /// The step in the log of all admissions that a page's verdict requires.
 #[derive(Clone, Debug, PartialEq)]

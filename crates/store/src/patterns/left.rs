@@ -13,7 +13,7 @@ pub(super) const MAX_LEFT_ROWS: usize = 1 << 20;
 
 /// The places of rows in the journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct LeftRows(BTreeMap<u64, u64>);
+pub struct LeftRows(BTreeMap<u64, u64>);
 
 impl LeftRows {
     /// Adds a row. Returns false if it was already there.
@@ -39,7 +39,7 @@ impl LeftRows {
     }
 
     /// Returns the key and the place of each row, by key.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (UrlKey, u64)> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = (UrlKey, u64)> + '_ {
         self.0
             .iter()
             .map(|(page, place)| (UrlKey::from_u64(*page), *place))

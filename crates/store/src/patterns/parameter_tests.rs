@@ -1,9 +1,10 @@
 //! Closing and reopening of parameters.
 
+use journal::Fate;
+
 use super::tests::{row, settled};
 use super::*;
 use crate::fixtures::{link, url};
-use crate::visit_record::Fate;
 
 /// News of a page.
 #[derive(Clone, Copy, PartialEq)]

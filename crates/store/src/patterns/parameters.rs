@@ -15,14 +15,11 @@
 //!
 //! A path with only one exact pattern has no parameters, because they would repeat that pattern.
 
+use journal::{DiscoveredUrl, PatternName, Reason, VisitRecord};
 use web::{Generality, Host, PageUrl, UrlPattern};
 
 use super::Patterns;
-use super::name::PatternName;
 use super::pattern::{PARAMETER, Pattern, PatternState, Visit};
-use crate::discovered_url::DiscoveredUrl;
-use crate::reason::Reason;
-use crate::visit_record::VisitRecord;
 
 /// Maximum number of parameters of a host.
 const MAX_PARAMETERS: usize = 64;
@@ -128,7 +125,7 @@ impl Patterns {
         let name = names(url, &exact).find(is_closed)?;
         let parameter = self.get_mut(&name)?;
         let because = parameter.why_closed();
-        (!parameter.probe()).then(|| Reason::PatternClosed { name, because })
+        (!parameter.probe()).then_some(Reason::PatternClosed { name, because })
     }
 
     /// Returns the place of the row of a URL that a parameter left out.

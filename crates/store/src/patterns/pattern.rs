@@ -2,14 +2,13 @@
 //!
 //! The numbers are from a simulation (`examples/novelty.rs`; docs/adr/0007 has its table).
 
+use journal::{Fate, Harvest, VisitRecord};
 use serde::{Deserialize, Serialize};
 use web::{Generality, UrlKey, UrlPattern};
 
 use super::PatternReport;
 use super::closed::{Closed, LastLook};
 use super::left::LeftRows;
-use crate::harvest::Harvest;
-use crate::visit_record::{Fate, VisitRecord};
 
 /// The generality of parameters, which follows the generalities of patterns.
 pub(super) const PARAMETER: u8 = Generality::ALL.len() as u8;

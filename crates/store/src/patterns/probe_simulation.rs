@@ -8,12 +8,12 @@
 
 use std::collections::VecDeque;
 
+use journal::Fate;
 use testkit::Random;
 use web::UrlKey;
 
 use super::*;
 use crate::fixtures::{link, url};
-use crate::visit_record::Fate;
 
 const PAGES: u64 = 10_000;
 

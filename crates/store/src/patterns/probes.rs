@@ -4,8 +4,8 @@
 //! mirror of known pages. An example of the former is the second edition of a manual behind an
 //! index equal to the first edition's. Only a visit shows which. So the targets of such links wait
 //! behind everything else of their registrable domain
-//! ([`DiscoveredUrl::PROBED`](crate::DiscoveredUrl::PROBED)), or of the crawl
-//! ([`DiscoveredUrl::MIRRORED`](crate::DiscoveredUrl::MIRRORED)), in an order derived from the
+//! ([`DiscoveredUrl::PROBED`](journal::DiscoveredUrl::PROBED)), or of the crawl
+//! ([`DiscoveredUrl::MIRRORED`](journal::DiscoveredUrl::MIRRORED)), in an order derived from the
 //! URLs. Each visit is counted for every folder above it:
 //!
 //! | level | closed after this many visits in a row that brought nothing new |
@@ -26,16 +26,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use journal::{PatternName, Reason, VisitRecord};
 use serde::{Deserialize, Serialize};
 use web::{Host, PageUrl, UrlKey, UrlPattern};
 
 use super::closed::{Closed, LastLook};
 use super::left::LeftRows;
-use super::name::PatternName;
 use super::pattern::{Example, PatternState, Visit};
 use super::{PatternReport, set_member};
-use crate::reason::Reason;
-use crate::visit_record::VisitRecord;
 
 /// Number of consecutive fruitless visits that close a folder.
 const CLOSED_AFTER: u32 = 160;

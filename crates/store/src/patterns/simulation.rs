@@ -5,11 +5,11 @@
 //! `SITES=200 PAGES=10000 cargo test --release -p store simulation -- --nocapture` prints the table
 //! of the ADR.
 
+use journal::Fate;
 use testkit::Random;
 
 use super::tests::visit;
 use super::*;
-use crate::visit_record::Fate;
 
 #[derive(Default)]
 struct Outcome {

@@ -1,11 +1,11 @@
 //! Closing and reopening of patterns.
 
+use journal::Fate;
 use proptest::prelude::*;
 use web::{CanonicalForm, Timestamp};
 
 use super::*;
 use crate::fixtures::{link, url};
-use crate::visit_record::Fate;
 
 pub(super) fn row(address: &str, fate: Fate, status: u16) -> VisitRecord {
     VisitRecord {
@@ -483,7 +483,7 @@ fn judge(patterns: &mut Patterns, number: u64, is_on_topic: bool) -> Option<Reas
         true => row(&address, Fate::NearDuplicate, 200),
         false => row(&address, Fate::OffTopic, 200),
     };
-    row.details.relevance = Some(crate::Relevance::from_thousandths(500));
+    row.details.relevance = Some(journal::Relevance::from_thousandths(500));
     if barred.is_some() {
         (row.fate, row.status, row.duplicate_of) = (Fate::Excluded, None, None);
         row.details.relevance = None;

@@ -253,7 +253,8 @@ pub(super) fn modes() -> Vec<Mode> {
     ]
 }
 
-fn head(fields: &str) -> Script {
+/// Returns the head of a page with these fields.
+pub(super) fn head(fields: &str) -> Script {
     Script::new().send(format!(
         "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n{fields}\r\n"
     ))

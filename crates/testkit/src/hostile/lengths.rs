@@ -1,5 +1,6 @@
 //! Lengths of bodies that servers declare and do not keep (RFC 9112 section 6).
 
+use super::endless::head;
 use super::mode::{Asked, Expect, Mode};
 use super::script::{Script, TICK};
 
@@ -184,12 +185,6 @@ pub(super) fn modes() -> Vec<Mode> {
 
 fn field(length: &str) -> String {
     format!("Content-Length: {length}\r\n")
-}
-
-fn head(fields: &str) -> Script {
-    Script::new().send(format!(
-        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n{fields}\r\n"
-    ))
 }
 
 /// Returns the mode's page behind header fields made for its length.

@@ -61,7 +61,7 @@ impl Orders {
         let shape = |key: &str| ControlError::Wrong {
             line: 1,
             column: None,
-            what: format!("{key} has a shape that the form cannot change: edit the file"),
+            what: format!("the form cannot change this value of {key}: edit the file"),
         };
         let mut file: DocumentMut = match text.parse() {
             Ok(file) => file,
@@ -409,10 +409,10 @@ mod tests {
     fn a_wrong_value_is_written_as_typed_and_named_by_the_check() {
         for (field, typed, words) in [
             ("delay", "soon", "\"soon\" is not a time span"),
-            ("concurrency", "0", "concurrency 0 is impossible"),
+            ("concurrency", "0", "concurrency 0 is not valid"),
             ("concurrency", "many", "invalid type"),
-            ("delay-factor", "1e9", "is impossible"),
-            ("exclude", "a\n(", "\"(\" is not a usable expression"),
+            ("delay-factor", "1e9", "is not valid"),
+            ("exclude", "a\n(", "\"(\" is not a valid expression"),
             ("delay", "1s\"\npause = true\n#", "is not a time span"),
         ] {
             let written = write("rate = \"1/s\"\n", &[(field, typed)]);

@@ -6,11 +6,9 @@ use std::sync::Arc;
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Query, State};
+use journal::{Position, Record, VisitRecord, records_at};
 use serde::Deserialize;
 use statistics::RecentVisit;
-use store::VisitRecord;
-use store::embedded::record::Record;
-use store::embedded::{Position, records_at};
 use web::PageUrl;
 
 use super::Dashboard;

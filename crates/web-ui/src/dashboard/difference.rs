@@ -96,13 +96,13 @@ fn page(frame: Frame, judged: &JudgedPair) -> DifferencePage {
         texts: [
             text(
                 ("Original", original),
-                "it is not archived, or its crawl is gone",
+                "it is not archived, or its crawl does not exist any more",
                 pair.difference.as_ref(),
                 RunKind::OnlyA,
             ),
             text(
                 ("Page", member),
-                "it was left out, and its text was not kept: --duplicate-text on keeps it",
+                "it was not archived, and its text was not kept: crawl with --duplicate-text on",
                 pair.difference.as_ref(),
                 RunKind::OnlyB,
             ),
@@ -230,7 +230,7 @@ fn figures(judged: &JudgedPair) -> Vec<Fact> {
             "Shingles of five words",
             of_texts.map(|texts| {
                 format!(
-                    "{} in both, {} in the original only, {} in the page only",
+                    "{} in both, {} only in the original, {} only in the page",
                     format::count(texts.shared_shingles as u64),
                     format::count(texts.shingles_only_a as u64),
                     format::count(texts.shingles_only_b as u64)

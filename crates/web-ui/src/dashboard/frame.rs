@@ -136,13 +136,13 @@ impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let (status, heading) = match self {
             Self::NoSuchPage => (StatusCode::NOT_FOUND, "No such page"),
-            Self::Question(_) => (StatusCode::BAD_REQUEST, "This cannot be answered"),
+            Self::Question(_) => (StatusCode::BAD_REQUEST, "Invalid request"),
             Self::Conflict(_) => (StatusCode::CONFLICT, "Nothing was written"),
-            Self::Unavailable(_) => (StatusCode::SERVICE_UNAVAILABLE, "This cannot be read"),
-            Self::Fault => (StatusCode::INTERNAL_SERVER_ERROR, "A fault of the crawler"),
+            Self::Unavailable(_) => (StatusCode::SERVICE_UNAVAILABLE, "Cannot be read"),
+            Self::Fault => (StatusCode::INTERNAL_SERVER_ERROR, "Internal error"),
         };
         let reason = match &self {
-            Self::NoSuchPage => "The dashboard has no page of this address.",
+            Self::NoSuchPage => "The dashboard has no page at this address.",
             Self::Fault => "Please report it, with the address of this page.",
             Self::Question(reason) | Self::Conflict(reason) | Self::Unavailable(reason) => reason,
         };

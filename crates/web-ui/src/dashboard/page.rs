@@ -8,10 +8,8 @@ use std::sync::Arc;
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Query, State};
+use journal::{Position, Record, VisitRecord, record_at};
 use serde::Deserialize;
-use store::VisitRecord;
-use store::embedded::record::Record;
-use store::embedded::{Position, record_at};
 use web::PageUrl;
 
 use self::archived::ArchivedRecord;
@@ -153,7 +151,7 @@ fn visited(
             reason: cut(
                 reason
                     .as_deref()
-                    .unwrap_or("it says something new, and was kept"),
+                    .unwrap_or("its content is new, and was archived"),
                 caps::REASON,
             ),
         },
@@ -235,7 +233,7 @@ fn facts(row: &VisitRecord) -> Vec<Fact> {
         Fact::of("Title", row.title.clone()),
         Fact::of("Status", row.status.map(|status| status.to_string())),
         Fact::of("Fetched", Some(format::time(row.fetched_at))),
-        Fact::of("Answered within", row.details.duration.map(format::span)),
+        Fact::of("Response time", row.details.duration.map(format::span)),
         Fact::of("Redirects", some(u64::from(row.details.redirects))),
         address("Final URL", row.final_url.as_ref()),
         address("Canonical URL", row.canonical.as_ref()),

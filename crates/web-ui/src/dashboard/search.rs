@@ -164,7 +164,7 @@ fn missing(dashboard: &Dashboard) -> String {
             .to_owned();
     }
     format!(
-        "The crawl has no search index: it was run with --no-index, or the index is lost. \
-         `crawler reindex {directory}` makes it from the archive."
+        "The crawl has no search index: it was run with --no-index, or the index is lost. Build it \
+         from the archive with `crawler reindex {directory}`."
     )
 }

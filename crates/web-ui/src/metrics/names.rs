@@ -65,7 +65,7 @@ const fn gauge(name: &'static str, help: &'static str) -> Metric {
 pub(super) const PAGES: Metric = counter(
     "crawler_pages_total",
     "verdict",
-    "Pages that were fetched and judged, by verdict",
+    "Fetched pages, by verdict",
 );
 pub(super) const FAILED: Metric = counter(
     "crawler_failures_total",
@@ -75,26 +75,26 @@ pub(super) const FAILED: Metric = counter(
 pub(super) const EXCLUDED: Metric = counter(
     "crawler_excluded_total",
     "",
-    "URLs that a rule forbade, such as robots.txt",
+    "URLs excluded by a rule, such as robots.txt",
 );
 pub(super) const RECEIVED: Metric = counter(
     "crawler_received_bytes_total",
     "",
-    "Payload bytes received, those of requisites included",
+    "Payload bytes received, including requisites",
 );
-pub(super) const QUEUED: Metric = gauge("crawler_queued_urls", "URLs that wait to be visited");
+pub(super) const QUEUED: Metric = gauge("crawler_queued_urls", "Queued URLs");
 pub(super) const IN_FLIGHT: Metric = gauge(
     "crawler_in_flight_urls",
-    "URLs whose visits are under way; 0 when no process runs the crawl",
+    "URLs in flight; 0 when no process runs the crawl",
 );
 pub(super) const SET_ASIDE: Metric = gauge(
     "crawler_set_aside_urls",
-    "URLs that wait because two sessions died while they visited them",
+    "URLs set aside after two crashes during their visit",
 );
 pub(super) const HOSTS: Metric = gauge("crawler_hosts", "Hosts with at least one page");
 pub(super) const LAST_VISIT: Metric = gauge(
     "crawler_last_visit_timestamp_seconds",
-    "Time of the last visit, in seconds since 1970; 0 before the first one",
+    "Time of the last visit, in seconds since 1970; 0 before the first visit",
 );
 pub(super) const RUNNING: Metric = gauge(
     "crawler_running",
@@ -102,7 +102,7 @@ pub(super) const RUNNING: Metric = gauge(
 );
 pub(super) const MEMORY: Metric = gauge(
     "crawler_process_resident_memory_bytes",
-    "Resident memory of that process; 0 without one",
+    "Resident memory of the crawl's process; 0 without a process",
 );
 pub(super) const ARCHIVE: Metric = gauge("crawler_archive_bytes", "Bytes of the archive's files");
 pub(super) const FREE: Metric = gauge(

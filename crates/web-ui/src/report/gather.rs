@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::time::Duration;
 
+use journal::{Fate, Record, SkippedBy, VisitRecord};
 use statistics::{CrawlStatistics, HostFigures, NameCounts, Newest, RecentVisit};
-use store::embedded::record::Record;
-use store::{Fate, PatternReport, PatternState, SkippedBy, VisitRecord};
+use store::{PatternReport, PatternState};
 use web::UrlKey;
 
 use super::{
@@ -217,7 +217,7 @@ pub(crate) fn skipped(statistics: &CrawlStatistics) -> Skipped {
     let waiting = statistics.counts().queued;
     let waiting = SkippedKind {
         kind: "waiting",
-        meaning: "it waits in the queue",
+        meaning: "it is queued",
         count: waiting,
     };
     let kinds = statistics.skipped().map(|(kind, count)| SkippedKind {
@@ -264,12 +264,12 @@ fn not_read(statistics: &CrawlStatistics) -> Tally {
 /// Returns the meaning of a kind of reasons, for a URL that was queued.
 const fn meaning(kind: SkippedBy) -> &'static str {
     match kind {
-        SkippedBy::DuplicatesLinks => "it is known from left-out pages only",
+        SkippedBy::DuplicatesLinks => "only duplicates link to it",
         SkippedBy::Pattern => "its URL pattern is closed",
-        SkippedBy::Scope => "it is out of the scope, or excluded by an expression",
-        SkippedBy::Limit => "its pattern had as many pages as the settings allow",
+        SkippedBy::Scope => "it is out of scope, or excluded by an expression",
+        SkippedBy::Limit => "its pattern reached its maximum number of pages",
         SkippedBy::Robots => "robots.txt forbids it",
-        SkippedBy::Trap => "it has the shape of a trap",
+        SkippedBy::Trap => "it looks like a trap",
         SkippedBy::Page => "the page asks not to be archived",
         SkippedBy::Other => "another reason",
         SkippedBy::Cut => "it is beyond a limit of the page that links to it",

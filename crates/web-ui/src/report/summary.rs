@@ -24,8 +24,8 @@ pub(crate) fn fates(counts: &Counts) -> Vec<(Part, u64)> {
 /// Draws the fates of URLs.
 pub(crate) fn fates_chart(counts: &Counts) -> Svg {
     bar(
-        "Fates of URLs",
-        "One bar, divided by the number of URLs with each fate. The table has the numbers.",
+        "Verdicts of URLs",
+        "One bar, divided by the number of URLs per verdict. The table contains the numbers.",
         &fates(counts),
     )
 }

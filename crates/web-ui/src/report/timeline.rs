@@ -102,8 +102,8 @@ impl Timeline {
         };
         self.plot(
             "Pages over time",
-            "A column for each part of the crawl's time: unique pages, duplicates and failures, \
-             one above the other. The table has the numbers.",
+            "One column per period of the crawl: unique pages, duplicates and failures, stacked. \
+             The table contains the numbers.",
             &PARTS,
             values,
         )
@@ -113,8 +113,8 @@ impl Timeline {
     pub(crate) fn queue_plot(&self) -> Plot {
         self.plot(
             "Waiting URLs over time",
-            "A column for each part of the crawl's time: the URLs that waited at its end. The \
-             table has the numbers.",
+            "One column per period of the crawl: the URLs queued at its end. The table contains \
+             the numbers.",
             &QUEUED,
             |point| vec![point.queued],
         )

@@ -77,8 +77,8 @@ impl Verdicts {
         let every = bins.len().div_ceil(16);
         histogram(
             "Near-duplicates by distance",
-            "A column for each number of bits between the fingerprints of a page and its \
-             original. The table has the numbers.",
+            "One column per distance, in bits, between the fingerprints of a page and its \
+             original. The table contains the numbers.",
             bins,
             every,
         )
@@ -94,8 +94,8 @@ impl Verdicts {
         };
         histogram(
             "Near-duplicates by resemblance",
-            "A column for each hundredth of the estimated resemblance of a page to its \
-             original. The table has the numbers.",
+            "One column per hundredth of the estimated resemblance between a page and its \
+             original. The table contains the numbers.",
             bins,
             every,
         )

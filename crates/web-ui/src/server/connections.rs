@@ -52,7 +52,8 @@ pub(super) async fn serve(listener: TcpListener, router: Router) {
         match listener.accept().await {
             Ok((stream, client)) => {
                 let Some(share) = shares.take(client.ip()) else {
-                    tracing::debug!(%client, "an address has all its connections to the dashboard");
+                    tracing::debug!(%client, "an address has reached its maximum number of \
+                        connections to the dashboard");
                     continue;
                 };
                 let router = router.clone();

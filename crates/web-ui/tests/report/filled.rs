@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use journal::Limit;
 use statistics::{Counts, VisitSums};
-use store::Limit;
 use web::{Timestamp, WaitReason};
 use web_ui::{
     BrokenLink, BrokenLinks, Cluster, Clusters, Count, CutVisits, Duplicate, Failure, Failures,

@@ -143,16 +143,16 @@ fn a_crawl_that_has_not_begun_says_so_in_every_section() {
     let text = text(&html(&Report::default()));
     for state in [
         "Not begun",
-        "No URL was visited yet.",
-        "No host was visited yet.",
+        "No URL has been visited yet.",
+        "No host has been visited yet.",
         "No duplicates were found.",
-        "No page has a duplicate.",
-        "No server has answered yet.",
-        "Nothing failed.",
+        "No duplicates found.",
+        "No server has responded yet.",
+        "No failures.",
         "No broken links were found.",
-        "Everything that was queued was visited.",
+        "Every queued URL was visited.",
         "No pattern was closed.",
-        "No request was archived yet.",
+        "No request has been archived yet.",
     ] {
         assert!(text.contains(state), "{state}");
     }

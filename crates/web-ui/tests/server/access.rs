@@ -141,8 +141,8 @@ async fn the_printed_url_leads_to_a_cookie_and_to_the_page_without_the_token() {
         served.get("/controls").await,
         served.get_as_owner("/controls").await,
     );
-    assert!(reader.text().contains("may be read only"));
-    assert!(!owner.text().contains("may be read only"));
+    assert!(reader.text().contains("You can look, but not change"));
+    assert!(!owner.text().contains("You can look, but not change"));
     assert!(!owner.body.contains(TOKEN));
 }
 

@@ -1,7 +1,7 @@
 //! The members of a cluster.
 
+use journal::Fate;
 use scraper::{Html, Selector};
-use store::Fate;
 
 use crate::client::{Response, Served};
 use crate::crawl::{CrawlFixture, UNIQUE};

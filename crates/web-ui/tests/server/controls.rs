@@ -34,7 +34,10 @@ async fn the_lines_are_shown_first_and_written_then_with_all_comments() {
     assert_eq!(preview.status, 200, "{text}");
     assert!(text.contains("- delay = \"1s\" # at least"), "{text}");
     assert!(text.contains("+ delay = \"5s\" # at least"), "{text}");
-    assert!(text.contains("In force will be: delay 5s, pause"), "{text}");
+    assert!(
+        text.contains("In effect will be: delay 5s, pause"),
+        "{text}"
+    );
     assert_eq!(control(&served), BEFORE, "a preview writes nothing");
     let written = confirm(&served, &preview, order).await;
     assert_eq!(written.status, 303, "{}", written.body);
@@ -89,9 +92,9 @@ async fn a_wrong_value_is_named_with_its_line_and_not_written() {
             "delay=soon",
             "at line 2, column 9: \"soon\" is not a time span",
         ),
-        ("concurrency=0", "at line 3: concurrency 0 is impossible"),
-        ("exclude=%28", "at line 3: \"(\" is not a usable expression"),
-        ("host=a.test%2Fb&host-delay=1s", "is no host"),
+        ("concurrency=0", "at line 3: concurrency 0 is not valid"),
+        ("exclude=%28", "at line 3: \"(\" is not a valid expression"),
+        ("host=a.test%2Fb&host-delay=1s", "is not a host"),
     ] {
         let preview = served.post("/controls/preview", order).await;
         assert!(
@@ -128,7 +131,7 @@ async fn a_broken_file_is_shown_with_its_mistake() {
     let served = served("delay = 2s\n").await;
     let page = served.get("/controls").await.text();
     assert!(
-        page.contains("control.toml is not obeyed, at line 1"),
+        page.contains("control.toml was not applied, at line 1"),
         "{page}"
     );
     let preview = served.post("/controls/preview", "pause=true").await;

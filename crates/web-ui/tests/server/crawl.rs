@@ -8,10 +8,11 @@ use std::time::Duration;
 use comparison::{BlockWeight, DifferingBlock};
 use differences::{PageOfPair, PageTextState, Pair};
 use disk::SystemDisk;
+use journal::{
+    DiscoveredUrl, Fate, FinishedVisit, Journal, LeftOut, QueueEntry, Reason, Record,
+    SEGMENT_BYTES, SettledVisit, VisitRecord,
+};
 use neardup::{Fingerprint, HashKey, Thresholds};
-use store::embedded::journal::{Journal, SEGMENT_BYTES};
-use store::embedded::record::{Record, SettledVisit};
-use store::{DiscoveredUrl, Fate, FinishedVisit, LeftOut, QueueEntry, Reason, VisitRecord};
 use tempfile::TempDir;
 use web::{CanonicalForm, Pace, PageUrl, Timestamp};
 use web_ui::{

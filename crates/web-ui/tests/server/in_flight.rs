@@ -1,6 +1,6 @@
 //! Pages in flight.
 
-use store::Fate;
+use journal::Fate;
 
 use crate::client::Served;
 use crate::crawl::CrawlFixture;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use store::Fate;
+use journal::Fate;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::Instant;

@@ -1,6 +1,6 @@
 //! The views: their figures, and strings from the web in them.
 
-use store::Fate;
+use journal::Fate;
 
 use crate::client::Served;
 use crate::crawl::{CrawlFixture, DUPLICATE, EXCLUDED, FAILED, UNIQUE};
@@ -10,7 +10,7 @@ use crate::hostile::HOSTILE;
 fn views() -> Vec<(String, &'static str)> {
     let page = |url: &str| format!("/page?url={url}");
     vec![
-        ("/".to_owned(), "Pages a minute"),
+        ("/".to_owned(), "Pages per minute"),
         ("/in-flight".to_owned(), "No page is in flight"),
         ("/hosts".to_owned(), "Next request"),
         ("/hosts?q=site&from=0".to_owned(), "site.test"),
@@ -18,7 +18,7 @@ fn views() -> Vec<(String, &'static str)> {
         (format!("/cluster?url={UNIQUE}"), "is the original"),
         ("/failures".to_owned(), "Failures by kind"),
         ("/skipped".to_owned(), "Newest exclusions"),
-        ("/search".to_owned(), "A page by its URL"),
+        ("/search".to_owned(), "Page by URL"),
         ("/search?q=quiet+harbour".to_owned(), "no search index"),
         ("/controls".to_owned(), "One host"),
         (page(UNIQUE), "Similar pages"),
@@ -26,11 +26,11 @@ fn views() -> Vec<(String, &'static str)> {
         (page(FAILED), "failed"),
         (page(EXCLUDED), "excluded"),
         (page("http://site.test/unknown"), "not-queued"),
-        (format!("/similar?url={UNIQUE}"), "Kept pages that resemble"),
         (
-            format!("/difference?url={DUPLICATE}"),
-            "Figures of the verdict",
+            format!("/similar?url={UNIQUE}"),
+            "Archived pages that resemble",
         ),
+        (format!("/difference?url={DUPLICATE}"), "How it was decided"),
     ]
 }
 
@@ -100,10 +100,10 @@ async fn an_endless_string_is_cut_in_every_view() {
 async fn a_visit_that_is_appended_is_in_the_next_view() {
     let served = Served::of(CrawlFixture::empty("x")).await;
     let page = served.get("/").await.text();
-    assert!(page.contains("No URL was visited yet."), "{page}");
+    assert!(page.contains("No URL has been visited yet."), "{page}");
     served.crawl.visit(UNIQUE, Fate::Unique);
     let page = served.get("/").await.text();
-    assert!(page.contains("Fates of 1 URLs"), "{page}");
+    assert!(page.contains("Verdicts of 1 URLs"), "{page}");
 }
 
 #[tokio::test]
@@ -128,7 +128,7 @@ async fn of_a_damaged_journal_the_part_before_the_damage_is_shown() {
     assert_eq!(page.status, 200);
     let text = page.text();
     assert!(text.contains("The journal is damaged"), "{text}");
-    assert!(text.contains("The figures are those of the"), "{text}");
+    assert!(text.contains("The values cover the"), "{text}");
     let health = served.get("/healthz").await;
     assert_eq!(health.status, 503, "{}", health.body);
 }

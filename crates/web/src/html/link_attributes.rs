@@ -1,8 +1,6 @@
-//! The table of link attributes: the element, the attribute and the kind of link.
+//! Links in the attributes of an element, by the table in [`url_attributes`].
 //!
-//! Both readers use it: the walk over the tree, and the tag stream in the absence of a tree. It
-//! covers every attribute with a URL in the HTML standard's index of attributes, and the obsolete
-//! ones in section 16.2; `docs/guide/links.md` explains each.
+//! Both readers use it: the walk over the tree, and the tag stream in the absence of a tree.
 
 use std::borrow::Cow;
 
@@ -17,6 +15,7 @@ use crate::html::names::names;
 use crate::html::relations::has_relation;
 use crate::html::scanner::Tag;
 use crate::html::srcset;
+use crate::html::url_attributes::{self, AttributeLink, FOREIGN_HREFS, SVG_REQUISITES, UrlForm};
 use crate::http::media_type::essence;
 use crate::letter_case::starts_with_ignore_case;
 
@@ -158,7 +157,7 @@ pub(crate) fn gather<'p>(
     match space {
         Namespace::Html => of_html(name, element, references),
         Namespace::Svg => {
-            if matches!(name, "image" | "feImage" | "feimage" | "use" | "script") {
+            if SVG_REQUISITES.contains(&name) {
                 add(references, foreign_href(element), LinkKind::Requisite);
             }
         }
@@ -167,79 +166,50 @@ pub(crate) fn gather<'p>(
     }
 }
 
-/// Returns the `href` of an SVG or MathML element; the prefixed form is older.
+/// Returns the `href` of an SVG or MathML element.
 pub(crate) fn foreign_href<'p>(element: &impl AttributeSource<'p>) -> Option<Cow<'p, str>> {
-    element
-        .value("href")
-        .or_else(|| element.value("xlink:href"))
+    FOREIGN_HREFS.iter().find_map(|name| element.value(name))
 }
 
 fn of_html<'p>(name: &str, element: &impl AttributeSource<'p>, references: &mut References<'p>) {
-    let value = |name| element.value(name);
-    match name {
-        "link" => of_link(element, references),
-        "iframe" => {
-            // A `srcdoc` replaces the `src`.
-            if value("srcdoc").is_none() {
-                add(references, value("src"), LinkKind::Frame);
-            }
-            add(references, value("longdesc"), LinkKind::Page);
+    if name == "link" {
+        return of_link(element, references);
+    }
+    for attribute in url_attributes::of_html(name) {
+        let Some(kind) = kind_of(&attribute.link, element) else {
+            continue;
+        };
+        if !references.kinds.has(kind) {
+            continue;
         }
-        "frame" => {
-            add(references, value("src"), LinkKind::Frame);
-            add(references, value("longdesc"), LinkKind::Page);
+        let value = element.value(attribute.name);
+        match attribute.form {
+            UrlForm::Url => add(references, value, kind),
+            UrlForm::Candidates => add_candidates(references, value),
         }
-        "portal" => add(references, value("src"), LinkKind::Frame),
-        // Components of AMP, which its script shows.
-        "amp-iframe" | "amp-video-iframe" => {
-            add(references, value("src"), LinkKind::Frame);
-            add(references, value("poster"), LinkKind::Requisite);
-        }
-        "blockquote" | "q" | "ins" | "del" => add(references, value("cite"), LinkKind::Page),
-        "object" => {
-            let is_page = value("type").is_some_and(|media| is_html(&media));
-            let kind = if is_page {
-                LinkKind::Frame
-            } else {
-                LinkKind::Requisite
-            };
-            add(references, value("data"), kind);
-        }
-        "img" | "image" => {
-            add(references, value("longdesc"), LinkKind::Page);
-            if references.kinds.has(LinkKind::Requisite) {
-                add(references, value("src"), LinkKind::Requisite);
-                add_candidates(references, value("srcset"));
-                add(references, value("lowsrc"), LinkKind::Requisite);
-                add(references, value("dynsrc"), LinkKind::Requisite);
-            }
-        }
-        _ if references.kinds.has(LinkKind::Requisite) => requisites(name, element, references),
-        _ => {}
     }
 }
 
-fn requisites<'p>(name: &str, element: &impl AttributeSource<'p>, references: &mut References<'p>) {
-    let value = |name| element.value(name);
-    match name {
-        "script" | "embed" | "audio" | "track" | "bgsound" => {
-            add(references, value("src"), LinkKind::Requisite);
+/// Returns the kind of an attribute's link on this element; `None` if it is not a link there.
+fn kind_of<'p>(link: &AttributeLink, element: &impl AttributeSource<'p>) -> Option<LinkKind> {
+    match link {
+        AttributeLink::Kind(kind) => Some(*kind),
+        AttributeLink::FrameWithoutSrcdoc => {
+            element.value("srcdoc").is_none().then_some(LinkKind::Frame)
         }
-        "source" | "amp-img" | "amp-anim" => {
-            add(references, value("src"), LinkKind::Requisite);
-            add_candidates(references, value("srcset"));
+        AttributeLink::Embedded => {
+            let is_page = element.value("type").is_some_and(|media| is_html(&media));
+            Some(match is_page {
+                true => LinkKind::Frame,
+                false => LinkKind::Requisite,
+            })
         }
-        "video" | "amp-video" | "amp-audio" => {
-            add(references, value("src"), LinkKind::Requisite);
-            add(references, value("poster"), LinkKind::Requisite);
+        AttributeLink::ImageButton => {
+            let kind = element.value("type")?;
+            let is_image = kind.eq_ignore_ascii_case("image");
+            is_image.then_some(LinkKind::Requisite)
         }
-        "input" if value("type").is_some_and(|kind| kind.eq_ignore_ascii_case("image")) => {
-            add(references, value("src"), LinkKind::Requisite);
-        }
-        "body" | "table" | "thead" | "tbody" | "tfoot" | "tr" | "td" | "th" => {
-            add(references, value("background"), LinkKind::Requisite);
-        }
-        _ => {}
+        AttributeLink::Elsewhere => None,
     }
 }
 

@@ -89,12 +89,6 @@ impl MainSelectors {
         Ok(Self(selectors?.into()))
     }
 
-    /// Returns true without any selectors.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Returns the selectors as they were given.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|selector| &*selector.text)

@@ -28,10 +28,10 @@ pub struct LanguageFilter(Vec<String>);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadContentFilter {
     /// Neither a media type nor a pattern of media types.
-    #[error("{0:?} is no media type: text/html, image/*, or !image/* to exclude")]
+    #[error("{0:?} is not a media type: text/html, image/*, or !image/* to exclude")]
     Type(String),
     /// Not a primary subtag (RFC 5646, section 2.2.1).
-    #[error("{0:?} is no language: two or three letters, such as en or de")]
+    #[error("{0:?} is not a language: two or three letters, such as en or de")]
     Language(String),
     /// More entries than a list may have.
     #[error("a list must have at most {MOST} entries")]

@@ -60,7 +60,7 @@ pub enum SeedError {
     #[error(transparent)]
     Url(#[from] UrlError),
     /// It has several words, and none is certainly a URL.
-    #[error("a URL has no white space; write one URL per line")]
+    #[error("a URL must not contain white space; write one URL per line")]
     WhiteSpace,
     /// It has no scheme, and does not begin with a host.
     #[error("{0:?} is not a host name; write a URL such as https://example.org/")]
@@ -83,7 +83,7 @@ impl fmt::Display for SeedWarning {
             Self::Several { text, taken, count } => {
                 write!(
                     f,
-                    "{text:?} is more than a URL; read as {}",
+                    "{text:?} contains more than a URL; read as {}",
                     taken.join(" ")
                 )?;
                 match count.saturating_sub(taken.len()) {
@@ -91,9 +91,7 @@ impl fmt::Display for SeedWarning {
                     more => write!(f, " and {more} more"),
                 }
             }
-            Self::Login => {
-                f.write_str("user and password in a URL are left out; --http-user says them")
-            }
+            Self::Login => f.write_str("user and password in a URL are ignored; use --http-user"),
         }
     }
 }

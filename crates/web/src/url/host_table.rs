@@ -25,7 +25,7 @@ pub struct HostPattern {
 
 /// A text that is not a pattern of hosts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no host: \"example.org\", or \"*.example.org\" for its subdomains")]
+#[error("{0:?} is not a host: \"example.org\", or \"*.example.org\" for its subdomains")]
 pub struct BadHostPattern(String);
 
 impl HostPattern {

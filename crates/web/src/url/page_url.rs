@@ -29,7 +29,6 @@ use url::{Position, Url};
 use crate::url::canonical::{CanonicalForm, normalise_percent};
 use crate::url::host::{self, Host};
 use crate::url::query_encoding;
-use crate::url::surt;
 use crate::url::url_key::UrlKey;
 
 /// Maximum length of a URL in bytes, before and after canonicalisation.
@@ -51,7 +50,7 @@ const QUOTED_SCHEME_BYTES: usize = 32;
 /// let url = PageUrl::parse("HTTP://Example.ORG:80/a/../b?z=1&utm_source=x&a=2#top", &form)?;
 /// assert_eq!(url.as_str(), "http://example.org/b?a=2&z=1");
 /// assert_eq!(url.request().as_str(), "http://example.org/b?z=1&utm_source=x&a=2");
-/// assert_eq!(url.join("c", &form)?.surt(), "org,example)/c");
+/// assert_eq!(url.join("c", &form)?.to_string(), "http://example.org/c");
 /// # Ok::<(), web::UrlError>(())
 /// ```
 ///
@@ -219,14 +218,6 @@ impl PageUrl {
             Some(url::Host::Domain(name)) => host::registrable(name),
             _ => self.host_str(),
         }
-    }
-
-    /// Returns the sort key of the request in archive indexes, `org,example)/path?query`.
-    ///
-    /// The key is lossy on purpose: several URLs may share one. `surt.rs` lists the losses.
-    #[must_use]
-    pub fn surt(&self) -> String {
-        surt::key(self.request())
     }
 
     fn host_str(&self) -> &str {

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
+use journal::VisitRecord;
 use messages::printable;
 use serde::Serialize;
-use store::VisitRecord;
 
 use crate::args::ChangeKind;
 use crate::word_diff::PrintedDifference;

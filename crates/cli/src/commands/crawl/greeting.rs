@@ -22,32 +22,32 @@ pub(super) fn greet(
     seeds.warnings.lines().for_each(|warning| warn(&warning));
     warnings.iter().for_each(|warning| warn(warning));
     if settings.ignore_robots {
-        warn("robots.txt is IGNORED, and so are nofollow and noarchive; the archive says so");
+        warn("robots.txt, nofollow and noarchive are IGNORED; the archive records it");
     }
     for host in &settings.insecure_host {
         warn(&format!(
-            "certificates of {host} are NOT CHECKED: anybody on the way may read and change its \
-             pages; the archive says so"
+            "certificates of {host} are NOT VERIFIED: an attacker on the network can read and \
+             change its pages; the archive records it"
         ));
     }
     if settings.contact.is_none() && settings.user_agent.is_none() {
-        warn("no --contact: sites cannot write to you about this crawl");
+        warn("no --contact: site owners cannot reach you about this crawl");
     }
     if let Some(node) = node {
         let out = printable(&settings.out.display().to_string());
         say(&format!(
-            "node {node} takes part in the crawl, with its archive in {out}; interrupt when you \
-             like, the same command goes on"
+            "node {node} joins the crawl, with its archive in {out}; interrupt at any time, the \
+             same command continues"
         ));
         return;
     }
     let verb = match resumed {
-        true => "going on with",
+        true => "continuing",
         false => "crawling into",
     };
     let noun = if count == 1 { "seed" } else { "seeds" };
     say(&format!(
-        "{verb} {} from {count} {noun}; interrupt when you like, the same command goes on",
+        "{verb} {} from {count} {noun}; interrupt at any time, the same command continues",
         pasted(&settings.out)
     ));
     if settings.scope == ScopeKind::Prefix {
@@ -72,14 +72,13 @@ fn say_folders(settings: &Settings, seeds: &Seeds, count: usize) {
     }
 }
 
-/// Returns the message about a list that was not read to its end.
+/// Returns the message about a list that was not read completely.
 pub(super) fn cut_list(settings: &Settings) -> String {
     match settings.seeds.as_deref() {
         Some(file) if !is_standard_input(file) => format!(
-            "{} was not read to its end; the same command reads it again, and its known seeds are \
-             not new",
+            "{} was not read completely; the same command reads it again, and skips known seeds",
             printable(&file.display().to_string())
         ),
-        _ => "the seeds were not read to their end: give them again to continue".to_owned(),
+        _ => "the seeds were not read completely: give them again to continue".to_owned(),
     }
 }

@@ -47,7 +47,7 @@ impl StopSignals {
             signal(SignalKind::interrupt()),
             signal(SignalKind::terminate()),
         ) else {
-            tracing::warn!("interrupts are not heard: an interrupt stops at once");
+            tracing::warn!("cannot install signal handlers: an interrupt ends the process");
             return None;
         };
         Some(Self {
@@ -74,7 +74,8 @@ async fn listen(signals: Option<StopSignals>, handle: StopHandle, bar: ProgressB
         return std::future::pending().await;
     };
     let lines = [
-        "finishing what is under way; interrupt once more to stop at once (both can be continued)",
+        "finishing pages in progress; interrupt again to stop at once (the crawl can be continued \
+         either way)",
         "stopping at once",
     ];
     for line in lines {

@@ -24,12 +24,12 @@ impl DedupRun<'_> {
     /// Finds the ordered pairs of documents whose containment is at least `least`.
     pub(super) fn find_contained(&self, least: f64) -> Result<(), CommandError> {
         if !(least > 0.0 && least <= 1.0) {
-            return Err(usage(format!("--containment {least} is impossible"))
-                .with_remedy("a containment that decides lies above 0, and is at most 1"));
+            return Err(usage(format!("--containment {least} is not valid"))
+                .with_remedy("must be above 0 and at most 1"));
         }
         if let Some(format) = self.args.finding_form().table() {
-            let error = usage(format!("--format {format} has no columns for containment"));
-            return Err(error.with_remedy("json and table are there"));
+            let error = usage(format!("--format {format} does not support --containment"));
+            return Err(error.with_remedy("use json or table"));
         }
         let options = ContainmentOptions {
             least,

@@ -33,7 +33,7 @@ impl IndexDraft {
         if path.exists() && !against.iter().any(is_same) {
             let shown = path.display();
             return Err(usage(format!("{shown} exists")).with_remedy(format!(
-                "--against {shown} --save-index {shown} adds to it; otherwise name another file"
+                "--against {shown} --save-index {shown} adds to it; otherwise choose another file"
             )));
         }
         let draft = DraftFile::begin(path).map_err(unwritable(path))?;

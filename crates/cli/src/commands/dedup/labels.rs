@@ -80,8 +80,8 @@ impl DedupRun<'_> {
     pub(super) fn evaluate(&self, path: &Path) -> Result<(), CommandError> {
         let labels = read(path)?;
         if let Some(format) = self.args.finding_form().table() {
-            let error = usage(format!("--format {format} has no columns for --labels"));
-            return Err(error.with_remedy("json and table are there"));
+            let error = usage(format!("--format {format} does not support --labels"));
+            return Err(error.with_remedy("use json or table"));
         }
         let labelled: HashSet<&str> = labels.keys().flat_map(|(a, b)| [&**a, &**b]).collect();
         let fingerprints = RefCell::new(HashMap::new());
@@ -97,7 +97,7 @@ impl DedupRun<'_> {
                 {
                     let error = usage(format!("two documents have the id {}", document.id));
                     return Err(DedupError::Cli(
-                        error.with_remedy("labels need distinct ids"),
+                        error.with_remedy("labels require distinct ids"),
                     ));
                 }
             }
@@ -122,7 +122,7 @@ impl DedupRun<'_> {
         let fingerprints = fingerprints.into_inner();
         if let Some(missing) = labelled.iter().find(|id| !fingerprints.contains_key(**id)) {
             return Err(usage(format!(
-                "{} names the document {missing}, which is not among the documents",
+                "{} names the document {missing}, which is not in the input",
                 path.display()
             )));
         }
@@ -239,20 +239,20 @@ fn read(path: &Path) -> Result<Labels, CommandError> {
         let wrong = |reason: &str| {
             let place = format!("{}:{number}: {reason}", path.display());
             usage(place).with_remedy(
-                "a line is {\"a\":ID,\"b\":ID,\"label\":\"same\"}, or the three behind each other \
-                 with tabs; the other label is different",
+                "a line is {\"a\":ID,\"b\":ID,\"label\":\"same\"}, or the three values separated \
+                 by tabs; a label is same or different",
             )
         };
-        let LabelLine { a, b, label } = parsed(line).ok_or_else(|| wrong("no labelled pair"))?;
+        let LabelLine { a, b, label } = parsed(line).ok_or_else(|| wrong("no labelled pairs"))?;
         let (a, b) = (a.into_text(), b.into_text());
         if a == b {
-            return Err(wrong("a document is not labelled with itself"));
+            return Err(wrong("a document cannot be paired with itself"));
         }
         if labels
             .insert(ordered(a, b), label)
             .is_some_and(|before| before != label)
         {
-            return Err(wrong("the pair has the other label, too"));
+            return Err(wrong("the pair has both labels"));
         }
     }
     match labels.is_empty() {

@@ -35,9 +35,9 @@ impl DedupRun<'_> {
     pub(super) fn compare_parts(&self, unit: PartUnit) -> Result<(), CommandError> {
         if let Some(format) = self.args.finding_form().table() {
             let error = usage(format!(
-                "--format {format} is for documents, not for parts of them"
+                "--format {format} supports documents only, not paragraphs or lines"
             ));
-            return Err(error.with_remedy("json and table are there"));
+            return Err(error.with_remedy("use json or table"));
         }
         let mut reference: Vec<Documents> = Vec::new();
         for path in &self.args.against {

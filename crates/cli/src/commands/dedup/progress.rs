@@ -54,7 +54,7 @@ impl Progress for DedupProgress {
         let doing = match step {
             Step::Reading => "documents read",
             Step::Sorting => "candidate keys sorted",
-            Step::Joining => "candidates looked for",
+            Step::Joining => "candidates searched",
             Step::Verifying => "candidates compared",
             _ => "results written",
         };

@@ -139,9 +139,9 @@ impl Report {
     ) -> Result<(), CommandError> {
         let mut page = self.page(summary, run);
         if let Some(fingerprints) = fingerprints {
-            page.push_str("<h2>Fingerprints by the number of their 1-bits</h2>\n");
+            page.push_str("<h2>Fingerprints by number of 1-bits</h2>\n");
             chart(&mut page, fingerprints.by_ones());
-            page.push_str("<h2>Fingerprints by their first seven bits</h2>\n");
+            page.push_str("<h2>Fingerprints by first seven bits</h2>\n");
             chart(&mut page, fingerprints.by_first_bits());
         }
         let written = DraftFile::begin(path).and_then(|mut draft| {
@@ -166,8 +166,14 @@ impl Report {
             ("Criterion", criterion),
             ("Candidates", expected_recall(&run.options, run.resemblance)),
             (noun, HumanCount(duplicates).to_string()),
-            ("of the same bytes", HumanCount(self.same_bytes).to_string()),
-            ("of the same words", HumanCount(self.same_words).to_string()),
+            (
+                "with the same bytes",
+                HumanCount(self.same_bytes).to_string(),
+            ),
+            (
+                "with the same words",
+                HumanCount(self.same_words).to_string(),
+            ),
             ("nearly the same", HumanCount(self.near).to_string()),
         ];
         page.push_str("<table>\n");
@@ -182,7 +188,7 @@ impl Report {
                 (format!("{from:.2}"), count)
             });
             chart(&mut page, bars);
-            page.push_str("<h2>Bits in which their fingerprints differ</h2>\n");
+            page.push_str("<h2>Distance of fingerprints, in bits</h2>\n");
             let distances = self.distances.iter().copied().enumerate();
             let shown = distances.map(|(distance, count)| (distance.to_string(), count));
             chart(&mut page, shown);
@@ -197,7 +203,7 @@ impl Report {
         if examples.peek().is_none() {
             return;
         }
-        page.push_str("<h2>Examples, the least alike first</h2>\n<table>\n");
+        page.push_str("<h2>Examples, least similar first</h2>\n<table>\n");
         page.push_str("<tr><th>resemblance<th>bits<th>document<th>original\n");
         for example in examples {
             let _ = writeln!(
@@ -238,7 +244,7 @@ fn criterion(run: &DedupRun<'_>) -> String {
     }
     let resemblance = match run.args.verdict.asked_resemblance(&run.args.features) {
         Some(resemblance) => format!("a resemblance of {resemblance} or more"),
-        None => "the resemblance that a crawl asks for, by length".to_owned(),
+        None => "the resemblance of a crawl, by length".to_owned(),
     };
     format!("{resemblance}; candidates are within {distance} bits or share a band")
 }

@@ -145,7 +145,7 @@ impl DedupRun<'_> {
         let wanted = self.header(Extent::Originals);
         if wanted.shingles && !file.header().shingles && !self.args.work.quiet {
             say(&format!(
-                "{} has no shingles: sketches decide about its documents",
+                "{} does not contain shingles: its documents are compared by sketches",
                 path.display()
             ));
         }
@@ -265,10 +265,10 @@ impl DedupRun<'_> {
 
 fn other_documents(path: &Path, difference: &str) -> CommandError {
     usage(format!(
-        "{} has the signatures of another corpus: {difference}",
+        "{} contains signatures of another corpus: {difference}",
         path.display()
     ))
-    .with_remedy("name another file for --signatures, or delete this one to begin anew")
+    .with_remedy("choose another file for --signatures, or delete this one to start over")
 }
 
 fn is_signature_file(path: &Path) -> Result<bool, CommandError> {

@@ -204,9 +204,8 @@ pub(super) fn closing(summary: &KeptSummary, output: &Path) -> String {
     );
     if summary.others + summary.others_left_out > 0 {
         closing.push_str(&format!(
-            "\n{} other records (redirects, failures, revisits, requests, notes) are kept; left \
-             out are {} documents, which repeat an earlier one, with {} of their requests and \
-             notes",
+            "\n{} other records (redirects, failures, revisits, requests, notes) kept; {} \
+             documents that repeat an earlier one omitted, with {} of their requests and notes",
             count(summary.others),
             count(summary.documents - summary.kept),
             count(summary.others_left_out),

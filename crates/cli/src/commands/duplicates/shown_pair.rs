@@ -47,10 +47,14 @@ pub(super) fn show(directory: &Path, url: &str, format: Format) -> Result<(), Co
     let difference = judged.pair.difference.as_ref().zip(texts);
     let diff = difference.map(|(difference, (a, b))| WordDiff::with(a, b, difference.clone()));
     let shown = ShownPair {
-        original: ShownPage::of(original, "it is not archived, or its crawl is gone"),
+        original: ShownPage::of(
+            original,
+            "it is not archived, or its crawl does not exist any \
+            more",
+        ),
         page: ShownPage::of(
             member,
-            "it was left out, and its text was not kept: crawl with --duplicate-text on",
+            "it was not archived, and its text was not kept: crawl with --duplicate-text on",
         ),
         verdict: judged.row.fate.as_str(),
         reason: judged.row.reason_text(),
@@ -98,7 +102,7 @@ impl ShownPair<'_> {
     fn lines(&self) -> Vec<(&'static str, Option<String>)> {
         let figures = self.figures;
         let subjects = figures.subjects_differ.map(|differ| match differ {
-            true => "they differ: no near-duplicates",
+            true => "they differ: not near-duplicates",
             false => "they do not differ",
         });
         vec![

@@ -29,37 +29,38 @@ impl ExportTarget {
         if let Self::File(path) = &target
             && (path.is_dir() || ends_in_a_slash(path))
         {
-            return Err(usage(format!("{} is a directory", path.display()))
-                .with_remedy("--output names a file; Parquet alone fills a directory"));
+            return Err(
+                usage(format!("{} is a directory", path.display())).with_remedy(
+                    "--output must be a file; only Parquet can be written to a directory",
+                ),
+            );
         }
         match &target {
-            Self::Stdout | Self::Device(_) if args.resume || args.rows_per_file.is_some() => Err(
-                usage("--resume and --rows-per-file want a file to write to")
-                    .with_remedy("--output FILE"),
-            ),
+            Self::Stdout | Self::Device(_) if args.resume || args.rows_per_file.is_some() => {
+                Err(usage("--resume and --rows-per-file require an output file")
+                    .with_remedy("--output FILE"))
+            }
             Self::Stdout if is_parquet && io::stdout().is_terminal() => {
-                Err(usage("a Parquet file is nothing for a terminal")
-                    .with_remedy("--output FILE, or a pipe"))
+                Err(usage("cannot write a Parquet file to a terminal")
+                    .with_remedy("use --output FILE, or a pipe"))
             }
             Self::File(_) if is_parquet && args.resume => Err(usage(
-                "a Parquet file cannot be continued: its contents are listed at its end",
+                "cannot append to a Parquet file",
             )
-            .with_remedy("--output DIR/ writes a directory of files, and --resume adds to it")),
+            .with_remedy("write a directory of files with --output DIR/, to which --resume adds")),
             Self::File(path) if is_parquet && Compression::by_name(path).is_some() => {
                 let path = path.display();
-                Err(
-                    usage(format!("{path}: a Parquet file is compressed inside"))
-                        .with_remedy("name it without .gz or .zst"),
-                )
+                Err(usage(format!("{path}: Parquet is already compressed"))
+                    .with_remedy("omit .gz or .zst"))
             }
             Self::File(path) if args.resume && !args.form().can_continue(path) => {
                 let path = path.display();
                 Err(usage(format!(
-                    "{path} cannot be continued: it is compressed, or WET"
+                    "cannot append to {path}: it is compressed, or WET"
                 ))
                 .with_remedy(
-                    "without --resume it is written anew; Parquet in a directory (DIR/) \
-                             and uncompressed JSON lines can be continued",
+                    "omit --resume to overwrite it; --resume works with Parquet in a directory \
+                     (DIR/) and uncompressed JSON lines and CSV",
                 ))
             }
             _ => Ok(target),
@@ -91,9 +92,11 @@ impl ExportTarget {
 /// Returns an error if options contradict each other.
 fn check_options(args: &ExportArgs) -> Result<(), CommandError> {
     let form = args.form();
-    let one_by_one = "export them one after the other";
+    let one_by_one = "export them separately";
     if args.sketches && args.links {
-        return Err(usage("--sketches is about pages, --links about links").with_remedy(one_by_one));
+        return Err(
+            usage("--sketches applies to pages, and --links exports links").with_remedy(one_by_one),
+        );
     }
     if args.text && (args.sketches || args.links) {
         let other = if args.links { "--links" } else { "--sketches" };
@@ -115,17 +118,17 @@ fn check_options(args: &ExportArgs) -> Result<(), CommandError> {
         (form == OutputForm::Wet, "--format wet"),
     ] {
         if is_given && !args.text {
-            return Err(usage(format!("{option} is for the texts of pages"))
-                .with_remedy("add --text; a table of visits or links has another form"));
+            return Err(usage(format!("{option} requires --text"))
+                .with_remedy("add --text, or choose another format for visits and links"));
         }
     }
     if args.rows_per_file.is_some() && form != OutputForm::Table(Form::Parquet) {
-        return Err(usage("--rows-per-file is for --format parquet")
-            .with_remedy("text can be cut anywhere: `split -l`"));
+        return Err(usage("--rows-per-file requires --format parquet")
+            .with_remedy("split text formats with `split -l`"));
     }
     if args.raw && form != OutputForm::Table(Form::RawCsv) {
-        return Err(usage("--raw is for --format csv")
-            .with_remedy("JSON lines and Parquet have every text to the letter"));
+        return Err(usage("--raw requires --format csv")
+            .with_remedy("JSON lines and Parquet never escape texts"));
     }
     Ok(())
 }

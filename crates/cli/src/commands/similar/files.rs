@@ -82,7 +82,7 @@ pub(super) fn like_documents(
     let (own_shingles, own) = measured(&content);
     if args.containment.is_some() && own_shingles.is_empty() {
         return Err(usage(format!(
-            "{what} has no words that another text could contain"
+            "{what} has no words to search for in other texts"
         )));
     }
     let (own_page, asked) = (page_of(&content), args.containment);
@@ -139,8 +139,10 @@ fn content_of_page(
     // The comparison reads the documents again, and names unreadable ones.
     let captures = documents.flatten().filter(|page| is_page(&page.id, url));
     captures.last().map(|page| page.content).ok_or_else(|| {
-        usage(format!("no archive here has a page under {url}"))
-            .with_remedy("name a page that was archived, or a file")
+        usage(format!(
+            "the archives do not contain a page with the URL {url}"
+        ))
+        .with_remedy("give an archived page, or a file")
     })
 }
 
@@ -161,8 +163,11 @@ pub(super) fn near_fingerprints(
         ("containment", args.containment),
     ];
     if let Some((option, _)) = asked.iter().find(|(_, share)| share.is_some()) {
-        let message = format!("--{option} needs texts, and a file of fingerprints has none");
-        return Err(usage(message).with_remedy("use --distance, or name the documents"));
+        let message = format!(
+            "--{option} needs texts, but a file of fingerprints does not contain \
+            any"
+        );
+        return Err(usage(message).with_remedy("use --distance, or give the documents"));
     }
     let file = NamedFingerprints::open(within)?;
     let reader = Reader::new(true);
@@ -219,10 +224,9 @@ fn each_near(
         }
         (Repository::Index(index), _) => {
             let path = index.path().display();
-            let message = format!("{path} is an index, which finds at most {MAX_DISTANCE} bits");
-            let remedy = format!(
-                "give --distance, 0 to {MAX_DISTANCE}, or name the file of fingerprints itself"
-            );
+            let message = format!("{path} is an index, which supports at most {MAX_DISTANCE} bits");
+            let remedy =
+                format!("give --distance, 0 to {MAX_DISTANCE}, or the file of fingerprints itself");
             return Err(usage(message).with_remedy(remedy));
         }
         (Repository::File(file), _) => {

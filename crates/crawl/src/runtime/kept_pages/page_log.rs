@@ -248,7 +248,7 @@ impl Entry {
 fn begin(disk: &dyn Disk, path: &Path, names: &Path) -> io::Result<()> {
     if path.exists() {
         let file = path.display();
-        tracing::warn!(%file, "no log: earlier pages are compared by their signatures alone");
+        tracing::warn!(%file, "no log: earlier pages are compared only by their signatures");
     }
     disk.replace(names, &[])?;
     disk.replace(path, &head())

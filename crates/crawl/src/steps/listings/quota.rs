@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use store::{DiscoveredUrl, Limit};
+use journal::{DiscoveredUrl, Limit};
+use reading::ListingRules;
 use web::{Host, PageUrl, UrlKey};
 
-use super::rules::{ListingRules, ROBOTS};
+use super::ROBOTS;
 
 /// Maximum number of hosts, and of sitemaps, that are remembered. Beyond, all are forgotten and
 /// counting starts again: the quota is a brake.
@@ -66,8 +67,7 @@ impl HostTally {
         if !std::mem::replace(&mut self.has_warned, true) {
             tracing::warn!(
                 host = %at.host(),
-                "this host lists more in its sitemaps than one host may in a session: \
-                 the rest is left out"
+                "the sitemaps of this host exceed the limit per host and run: the rest is skipped"
             );
         }
     }

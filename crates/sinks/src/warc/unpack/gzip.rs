@@ -114,7 +114,7 @@ fn header_length(bytes: &[u8]) -> Result<Option<usize>, &'static str> {
             Ok(Some(length).filter(|&length| length <= bytes.len()))
         }
         None if bytes.len() <= MAX_HEADER => Ok(None),
-        _ => Err("the gzip header does not end, or not soon enough"),
+        _ => Err("the gzip header does not end within the limit"),
     }
 }
 

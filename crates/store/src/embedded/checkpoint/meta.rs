@@ -9,11 +9,11 @@
 //! opening means that the last flush was interrupted, so the tables are partly ahead of the
 //! watermark.
 
+use journal::StoreFault;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::embedded::database::{Batch, Database, Tree, seal};
-use crate::fault::StoreFault;
 
 const TREE: &str = "meta";
 
@@ -35,28 +35,13 @@ pub(in crate::embedded) struct Meta {
 }
 
 impl Meta {
-    /// Opens the values of this database, if it has our layout; an empty database gets it. Tables
-    /// of an earlier layout are emptied, to be rebuilt from the journal.
+    /// Opens the values of this database, if it has our layout; an empty database gets it.
     pub(in crate::embedded) fn open(database: &Database) -> Result<Self, StoreFault> {
         let meta = Self {
             tree: database.tree(TREE)?,
         };
         match meta.get::<u16>(LAYOUT_NAME)? {
             Some(LAYOUT) => Ok(meta),
-            Some(earlier) if earlier < LAYOUT => {
-                tracing::info!(
-                    earlier,
-                    "tables of an earlier version; rebuilding them from the journal"
-                );
-                let names = database.tree_names()?.into_iter();
-                // The layout goes last: after a kill, the next opening empties the rest.
-                for name in names.filter(|name| name != TREE) {
-                    database.tree(&name)?.clear()?;
-                }
-                meta.tree.clear()?;
-                meta.put(LAYOUT_NAME, &LAYOUT)?;
-                Ok(meta)
-            }
             Some(other) => Err(meta.broken(&format!("their layout must be {LAYOUT}, got {other}"))),
             None => {
                 for name in database.tree_names()? {
@@ -236,26 +221,11 @@ mod tests {
         assert!(fault.ends_with("they name no layout"), "{fault}");
         database.tree("queue").unwrap().clear().unwrap();
         let meta = Meta::open(&database).unwrap();
-        meta.put(LAYOUT_NAME, &(LAYOUT + 1)).unwrap();
-        let fault = Meta::open(&database).map(drop).unwrap_err().to_string();
-        let expected = format!("their layout must be {LAYOUT}, got {}", LAYOUT + 1);
-        assert!(fault.ends_with(&expected), "{fault}");
-    }
-
-    #[test]
-    fn tables_of_an_earlier_layout_are_emptied() {
-        let directory = tempfile::tempdir().unwrap();
-        let database = Database::open(directory.path()).unwrap();
-        let meta = Meta::open(&database).unwrap();
-        meta.put(LAYOUT_NAME, &(LAYOUT - 1)).unwrap();
-        meta.put(WATERMARK, &12_u64).unwrap();
-        let mut batch = Batch::default();
-        batch.insert(b"some", b"thing");
-        let queue = database.tree("queue").unwrap();
-        queue.apply(batch).unwrap();
-        let meta = Meta::open(&database).unwrap();
-        assert_eq!(meta.get::<u16>(LAYOUT_NAME).unwrap(), Some(LAYOUT));
-        assert_eq!(meta.get::<u64>(WATERMARK).unwrap(), None);
-        assert!(queue.under(&[]).next().is_none());
+        for other in [LAYOUT - 1, LAYOUT + 1] {
+            meta.put(LAYOUT_NAME, &other).unwrap();
+            let fault = Meta::open(&database).map(drop).unwrap_err().to_string();
+            let expected = format!("their layout must be {LAYOUT}, got {other}");
+            assert!(fault.ends_with(&expected), "{fault}");
+        }
     }
 }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use journal::{ArchiveSpan, Record, StoreFault};
+
 use super::{Flush, LastCheckpoint, is_cheap, is_due};
-use crate::embedded::journal::record::Record;
 use crate::embedded::store::EmbeddedStore;
-use crate::fault::StoreFault;
-use crate::frontier::{ArchivePlace, ArchiveSpan, Durable};
+use crate::frontier::{ArchivePlace, Durable};
 
 /// Bytes that a flush writes to the tables and to the engine's log per byte of the journal, and the
 /// number of bytes that must stay free on top.
@@ -60,7 +60,7 @@ impl EmbeddedStore {
             tracing::warn!(
                 ?free,
                 needed,
-                "no room to flush the tables; the journal has everything"
+                "no space to flush the tables; the journal is complete"
             );
         }
         has_room

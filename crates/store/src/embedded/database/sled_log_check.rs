@@ -22,8 +22,9 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use journal::StoreFault;
+
 use super::take;
-use crate::fault::StoreFault;
 
 const SEGMENT_BYTES: usize = 512 << 10;
 const HEADER_BYTES: usize = 20;

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use crate::fault::StoreFault;
+use journal::StoreFault;
 
 pub(in crate::embedded) type Step = fn(&Path) -> Result<(), StoreFault>;
 

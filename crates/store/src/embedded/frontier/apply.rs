@@ -5,16 +5,12 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
+use journal::{ArchiveSpan, DiscoveredUrl, Position, QueueEntry, Record, SettledVisit, StoreFault};
 use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
 
-use super::super::journal::frame::Position;
-use super::super::journal::record::{Record, SettledVisit};
 use super::place::{Body, Place, Rank};
 use super::seen::{seen_as, settled_probe};
 use super::{Queue, Tries};
-use crate::discovered_url::DiscoveredUrl;
-use crate::fault::StoreFault;
-use crate::frontier::{ArchiveSpan, QueueEntry};
 
 impl Queue {
     /// Applies a record; `span` is its frame in the journal.

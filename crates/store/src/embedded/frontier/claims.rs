@@ -19,15 +19,12 @@
 
 use std::collections::BTreeMap;
 
+use journal::{DiscoveredUrl, Journal, LeftOut, QueueEntry, Record, StoreFault};
 use serde::{Deserialize, Serialize};
 use web::{PageUrl, UrlKey};
 
-use super::super::journal::Journal;
-use super::super::journal::record::Record;
 use super::Queue;
-use crate::discovered_url::DiscoveredUrl;
-use crate::fault::StoreFault;
-use crate::frontier::{Lease, LeftOut, QueueEntry};
+use crate::frontier::Lease;
 
 /// Discovered URLs that wait for the end of a claim. Bounded by the claims and the revoked visits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

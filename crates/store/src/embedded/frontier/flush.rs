@@ -16,12 +16,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use journal::{Position, StoreFault};
 use neardup::keys::SeenKeys;
 use serde::{Deserialize, Serialize};
 use web::{Host, Pace, Timestamp};
 
 use super::super::database::{Batch, Database, Tree};
-use super::super::journal::frame::Position;
 use super::host_state::HostState;
 use super::parts;
 use super::place::{Body, Place, Rank};
@@ -29,7 +29,6 @@ use super::queue_blocks::QueueBlocks;
 use super::turns::{Levels, StoredLevels};
 use super::{Queue, Tries};
 use crate::dry_spell::DrySpell;
-use crate::fault::StoreFault;
 use crate::frontier::FrontierRules;
 
 /// Number of hosts that are written together.

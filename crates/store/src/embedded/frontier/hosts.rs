@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::time::Duration;
 
+use journal::{DiscoveredUrl, LeftOut};
 use web::{Host, Pace, Timestamp};
 
 use super::agenda::{Sums, Wanted};
@@ -18,8 +19,7 @@ use super::probe_turns::ProbeTurns;
 use super::tally::Tally;
 use super::turns::{Levels, Turns};
 use crate::budget::{self, DomainCounts};
-use crate::discovered_url::DiscoveredUrl;
-use crate::frontier::{FrontierRules, LeftOut};
+use crate::frontier::FrontierRules;
 
 /// The hosts of a crawl.
 pub(super) struct Hosts {

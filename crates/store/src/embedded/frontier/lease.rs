@@ -5,14 +5,12 @@
 //! Set-aside entries are leased one at a time, when nothing is out and no other entry can be
 //! leased.
 
+use journal::{Journal, Record, StoreFault};
 use web::Timestamp;
 
-use super::super::journal::Journal;
-use super::super::journal::record::Record;
 use super::agenda::Wanted;
 use super::place::{Body, Place, Rank};
 use super::{Queue, broken};
-use crate::fault::StoreFault;
 use crate::frontier::{Lease, LeaseFilter, Supply};
 
 /// Maximum size of the entries read ahead, over all hosts.

@@ -6,8 +6,9 @@
 //! ```
 //! Invariant: the layout is on disk; another layout needs another version.
 
+use journal::StoreFault;
+
 use super::super::database::{Batch, MAX_VALUE_BYTES, Tree, Value};
-use crate::fault::StoreFault;
 
 const VERSION: u8 = 1;
 const HEADER_BYTES: usize = 3;

@@ -2,12 +2,9 @@
 
 use std::sync::Arc;
 
+use journal::{DiscoveredUrl, QueueEntry, StoreFault};
 use serde::{Deserialize, Serialize};
 use web::PageUrl;
-
-use crate::discovered_url::DiscoveredUrl;
-use crate::fault::StoreFault;
-use crate::frontier::QueueEntry;
 
 /// A page's place among the pages of its host: requisites, then pages that a user wants to have
 /// visited, then all others by priority. Ties go to the page nearer to a seed, then to the page

@@ -10,11 +10,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use journal::StoreFault;
+
 use super::super::database::{Batch, Tree};
 use super::block::{self, FULL_BYTES, Malformed, Reader};
 use super::parts::{self, Whole};
 use super::place::{Body, Place, Rank};
-use crate::fault::StoreFault;
 
 const KEY_BYTES: usize = 16;
 /// Maximum size of a host's last block that is still filled up.

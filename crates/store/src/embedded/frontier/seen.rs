@@ -8,18 +8,13 @@
 //! Invariant: a URL is under its own key from the moment when it is waiting as an ordinary page,
 //! was visited, or was reached.
 
+use journal::{DiscoveredUrl, Journal, Position, Record, StoreFault, VisitRecord};
 use web::UrlKey;
 
-use super::super::journal::Journal;
-use super::super::journal::frame::Position;
-use super::super::journal::record::Record;
 use super::place::{Body, Rank};
 use super::state::Void;
 use super::{Queue, broken};
-use crate::discovered_url::DiscoveredUrl;
-use crate::fault::StoreFault;
 use crate::frontier::Lease;
-use crate::visit_record::VisitRecord;
 
 /// The bits that distinguish the key of a URL found only on left-out pages. They are on disk, so
 /// they never change.

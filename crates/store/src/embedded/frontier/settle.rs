@@ -6,15 +6,12 @@
 //! never recorded. Its URL is visited again, and its span in the archive is beyond the recorded
 //! end, where it is cut off.
 
+use journal::{DiscoveredUrl, Journal, QueueEntry, Record, SettledVisit, StoreFault};
 use web::Pace;
 
-use super::super::journal::Journal;
-use super::super::journal::record::{Record, SettledVisit};
 use super::state::Void;
 use super::{Ended, Queue};
-use crate::discovered_url::DiscoveredUrl;
-use crate::fault::StoreFault;
-use crate::frontier::{Lease, QueueEntry, Settlement};
+use crate::frontier::{Lease, Settlement};
 
 impl Queue {
     pub(in super::super) fn settle(

@@ -5,17 +5,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use journal::{ArchiveSpan, Position, Totals, VisitRecord, with_details};
 use serde::{Deserialize, Serialize};
 use web::{PageUrl, Timestamp, UrlKey};
 
-use super::super::journal::frame::Position;
-use super::super::journal::record::with_details;
 use super::claims::HeldUrls;
 use super::place::Place;
-use crate::frontier::{ArchiveSpan, STRIKES_ASIDE};
+use crate::frontier::STRIKES_ASIDE;
 use crate::patterns::Patterns;
-use crate::totals::Totals;
-use crate::visit_record::VisitRecord;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct FrontierState {
@@ -38,7 +35,7 @@ pub(super) struct FrontierState {
     pub(super) voids: Voids,
     /// URLs that wait for the end of a claim.
     pub(super) held: HeldUrls,
-    /// The ends of the last two [`Record::Archived`](crate::embedded::record::Record::Archived),
+    /// The ends of the last two [`Record::Archived`](journal::Record::Archived),
     /// the older one first: see `archive_tail.rs`.
     pub(super) archived_at: [Position; 2],
     /// True after visits at the end of the archive were revoked: the next `Archived` record has the

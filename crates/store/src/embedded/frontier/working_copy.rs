@@ -7,15 +7,11 @@
 
 use std::collections::BTreeSet;
 
+use journal::{ArchiveSpan, DiscoveredUrl, Journal, Record, StoreFault};
 use web::{Host, RestartRule, Timestamp};
 
-use super::super::journal::Journal;
-use super::super::journal::record::Record;
 use super::place::Place;
 use super::{Queue, RecordWatch};
-use crate::discovered_url::DiscoveredUrl;
-use crate::fault::StoreFault;
-use crate::frontier::ArchiveSpan;
 
 impl Queue {
     /// Begins the working copy of a shared crawl. Entries are numbered from `first`, above the

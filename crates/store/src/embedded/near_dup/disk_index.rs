@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use journal::StoreFault;
 use neardup::Fingerprint;
 use neardup::keys::{KeyTable, MAX_PER_KEY, ShortKey};
 use neardup::tables::{MAX_EQUAL, QuarterTables};
@@ -24,7 +25,6 @@ use super::records::{SignatureRecord, SignatureRecords};
 use super::settings::Design;
 use crate::embedded::database::{Batch, Database, Tree, seal};
 use crate::embedded::tables::{Posting, SortedTables, Table};
-use crate::fault::StoreFault;
 use crate::known::RetainedEntry;
 
 const RETAINED_TREE: &str = "seats";

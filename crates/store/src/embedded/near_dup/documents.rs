@@ -8,6 +8,7 @@
 
 use std::sync::Arc;
 
+use journal::StoreFault;
 use neardup::{Likeness, PageSignature, Thresholds};
 use web::UrlKey;
 
@@ -17,7 +18,6 @@ use super::memory_index::{MemoryIndex, SignatureMemory};
 use super::memtable::{Memtable, RECORD_BYTES};
 use super::record_cache::RecordCache;
 use super::records::SignatureRecord;
-use crate::fault::StoreFault;
 use crate::known::{Held, Originals};
 
 pub(super) struct Documents {

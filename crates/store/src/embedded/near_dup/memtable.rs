@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use journal::Position;
 use web::UrlKey;
 
 use super::memory_index::MemoryIndex;
 use super::records::SignatureRecord;
-use crate::embedded::journal::frame::Position;
 use crate::known::RetainedEntry;
 
 /// Approximate memory of a record: itself, its text's signature, and its entry in a map.

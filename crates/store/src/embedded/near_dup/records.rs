@@ -19,14 +19,13 @@
 //! KiB. Invariants: a document's slot depends only on its last change, so changes may be repeated;
 //! the count changes in the same batch.
 
+use journal::{Position, StoreFault};
 use neardup::{
     BAG_BYTES, BagSketch, Fingerprint, PageSignature, SKETCH_BYTES, Sketch, Subject, TextSignature,
 };
 use web::UrlKey;
 
 use crate::embedded::database::{Batch, Database, Tree, seal, take};
-use crate::embedded::journal::frame::Position;
-use crate::fault::StoreFault;
 
 const TREE: &str = "cards";
 const COUNT: &[u8] = b"count";

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use journal::StoreFault;
 use neardup::tables::TableDesign;
 use neardup::{Fingerprint, HashKey};
 use serde::{Deserialize, Serialize};
 
 use super::keys::MOST_TABLES;
 use crate::embedded::earlier::EarlierCrawls;
-use crate::fault::StoreFault;
 use crate::rules::LikenessRules;
 
 /// The tables of fingerprints, and the way to probe them.

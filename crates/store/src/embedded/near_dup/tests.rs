@@ -3,6 +3,9 @@
 
 use std::path::Path;
 
+use contract::MemoryStore;
+use contract::store::{NearDupIndex as _, Verdict as TheirVerdict};
+use journal::Page;
 use neardup::tables::TableDesign;
 use neardup::{Fingerprint, PageSignature, SKETCH_BYTES, Sketch, TextSignature, Thresholds};
 use proptest::prelude::*;
@@ -11,8 +14,7 @@ use crate::embedded::checkpoint::Flush;
 use crate::embedded::{EmbeddedStore, StoreOptions, audit};
 use crate::fixtures::{at, options, url};
 use crate::frontier::FrontierRules;
-use crate::memory::MemoryStore;
-use crate::near_dup::{NearDupIndex, Page, Verdict};
+use crate::near_dup::{NearDupIndex, Verdict};
 use crate::rules::{DuplicateScope, LikenessRules};
 
 /// A variant of a page; pages of one family are more or less alike.
@@ -247,16 +249,27 @@ fn page(number: u8) -> Page {
     }
 }
 
-fn comparable(verdict: &Verdict) -> String {
-    match verdict {
-        Verdict::Retained(original, retained) => {
+/// Returns a verdict of either store as text: here the types of the library are not those of the
+/// test.
+macro_rules! comparable {
+    ($verdict:expr, $Verdict:ident) => {
+        match $verdict {
             // A repeated verdict of a kept duplicate does not name the page with the same bytes.
-            format!(
+            $Verdict::Retained(original, retained) => format!(
                 "{retained:?} of {:?} {:?}",
                 original.page.url, original.likeness
-            )
+            ),
+            other => format!("{other:?}"),
         }
-        other => format!("{other:?}"),
+    };
+}
+
+/// Returns the rules as the library knows them.
+fn theirs(rules: LikenessRules) -> contract::store::LikenessRules {
+    contract::store::LikenessRules {
+        thresholds: rules.thresholds,
+        scope: rules.scope.as_str().parse().unwrap(),
+        per_cluster: rules.per_cluster,
     }
 }
 
@@ -266,7 +279,7 @@ async fn play(
     number: u8,
     steps: &[Step],
 ) -> Result<(), TestCaseError> {
-    let memory = MemoryStore::new(FrontierRules::default(), rules, None);
+    let memory = MemoryStore::new(Default::default(), theirs(rules), None);
     let directory = tempfile::tempdir().unwrap();
     let mut subject = Subject::open(
         directory.path(),
@@ -291,7 +304,8 @@ async fn play(
                     .admit(&page, &signature, canonical.as_ref())
                     .await
                     .unwrap();
-                prop_assert_eq!(comparable(&verdict), comparable(&expected), "{:?}", step);
+                let verdict = comparable!(verdict, Verdict);
+                prop_assert_eq!(verdict, comparable!(expected, TheirVerdict), "{:?}", step);
             }
             Step::Forget(number) => {
                 memory.forget(page(*number).key()).await.unwrap();

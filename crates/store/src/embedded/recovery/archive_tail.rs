@@ -15,11 +15,10 @@
 //! The record of a visit revoked for this reason has no place in the archive, since that place is
 //! void too. This distinguishes it from a page revoked for another reason.
 
+use journal::{ArchiveSpan, FinishedVisit, Record, Replay, StoreFault};
+
 use crate::embedded::frontier::Void;
-use crate::embedded::journal::record::Record;
-use crate::embedded::journal::segment::Replay;
-use crate::fault::StoreFault;
-use crate::frontier::{ArchivePlace, ArchiveSpan, FinishedVisit};
+use crate::frontier::ArchivePlace;
 
 /// The end of the archive according to the journal.
 #[derive(Clone, Debug, Default)]

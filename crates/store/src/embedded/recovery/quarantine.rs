@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::fault::StoreFault;
+use journal::StoreFault;
 
 /// Moves the tables in `path` aside, replacing any tables moved there before.
 pub(in crate::embedded) fn set_aside(path: &Path, what: &str) -> Result<(), StoreFault> {
@@ -16,7 +16,7 @@ pub(in crate::embedded) fn set_aside(path: &Path, what: &str) -> Result<(), Stor
         path = %path.display(),
         kept = %aside.display(),
         what,
-        "tables set aside; rebuilding them from the journal"
+        "tables set aside: rebuilding them from the journal"
     );
     if aside.exists() {
         fs::remove_dir_all(&aside).map_err(StoreFault::file("remove", &aside))?;

@@ -11,10 +11,11 @@
 
 use std::ops::Bound;
 
+use journal::StoreFault;
+
 use super::block::{Block, BrokenBlock, KEY_BYTES, first_of, key_of};
 use super::{Posting, Summary, Table};
 use crate::embedded::database::{Database, Tree, Value};
-use crate::fault::StoreFault;
 
 /// The prefix of the trees' names.
 pub(super) const NAMES: &str = "tbl/";

@@ -6,11 +6,12 @@
 //! small is joined with its successors. Changes and blocks ascend, so a pass that touches
 //! everything reads and writes the table once.
 
+use journal::StoreFault;
+
 use super::block::{KEY_BYTES, MOST, encode};
 use super::generation::Generation;
 use super::{MISCOUNTED, Posting, Summary};
 use crate::embedded::database::{Batch, Value, seal};
-use crate::fault::StoreFault;
 
 /// Number of postings of a new block: below [`MOST`], so that the next pass does not split all
 /// blocks.

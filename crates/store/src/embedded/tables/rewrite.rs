@@ -3,13 +3,14 @@
 //! It merges the previous generation, block by block, with the changes, and holds at most a few
 //! megabytes. The new tree is not read before it is complete and durable.
 
+use journal::StoreFault;
+
 use super::block::encode;
 use super::generation::Generation;
 use super::pass::{Changes, FULL};
 use super::scan::Scan;
 use super::{Posting, Summary};
 use crate::embedded::database::{Batch, seal};
-use crate::fault::StoreFault;
 
 /// Number of blocks that are appended at once.
 const APPENDED: usize = 1 << 10;

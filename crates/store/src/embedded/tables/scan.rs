@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use journal::StoreFault;
+
 use super::generation::Generation;
 use super::{MISCOUNTED, Posting, Summary};
 use crate::embedded::database::Entries;
-use crate::fault::StoreFault;
 
 /// A scan of a table, made by [`SortedTables::all`](super::SortedTables::all).
 #[derive(Default)]
@@ -29,11 +30,6 @@ impl Scan {
             table: Some((generation, blocks)),
             last: None,
         })
-    }
-
-    /// Returns the number of unread postings.
-    pub fn left(&self) -> u64 {
-        self.left.postings
     }
 
     /// Adds the postings of the next block to `into`; returns false after the last block.

@@ -8,11 +8,10 @@
 use std::path::Path;
 use std::{fs, io};
 
+use journal::{StoreFault, segments};
 use tempfile::TempDir;
 
-use crate::embedded::journal::segment::segments;
 use crate::embedded::lock::DirectoryLock;
-use crate::fault::StoreFault;
 
 /// A copy of a store. While it exists, no process can write to the store.
 pub(in crate::embedded) struct Snapshot {

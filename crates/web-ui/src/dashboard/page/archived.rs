@@ -120,7 +120,7 @@ fn digests(record: &Record) -> &'static str {
     if !record.digests_hold() {
         "a digest is wrong: the archive is damaged"
     } else if both.contains(&DigestCheck::Holds) {
-        "the digests hold"
+        "all digests match"
     } else {
         "not checked"
     }

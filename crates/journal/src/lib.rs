@@ -1,0 +1,71 @@
+//! What happened in a crawl, as values: the records of its journal, and the files that keep them.
+//!
+//! - Values of records: [`VisitRecord`] with its [`VisitDetails`], [`DiscoveredUrl`],
+//!   [`QueueEntry`], [`Page`], [`Reason`], and the sums over them: [`Totals`], [`Harvest`].
+//! - [`Record`]: one event that must not be forgotten, and its encoding.
+//! - [`Journal`] appends records to segments and makes them durable.
+//! - [`History`], [`rows`], [`record_at`] and [`JournalFollower`] read them back, during the crawl
+//!   or afterwards.
+//!
+//! Nothing is decided here: the crate `store` decides and writes the records, and its tables are
+//! derived from them.
+
+mod discovered_url;
+mod duplicate_rule;
+mod fault;
+mod finished_visit;
+#[cfg(test)]
+mod fixtures;
+mod follower;
+mod frame;
+mod group_commit;
+mod harvest;
+mod history;
+mod journal;
+mod limit;
+mod mark;
+mod page;
+mod pattern_name;
+mod queue_entry;
+mod read_ahead;
+mod reader;
+mod reason;
+mod record;
+mod robots;
+mod segment;
+mod skipped;
+mod skipped_by;
+mod totals;
+mod unread_format;
+mod visit_details;
+mod visit_record;
+
+pub use self::discovered_url::DiscoveredUrl;
+pub use self::duplicate_rule::{
+    CONTAINED_IN, DuplicateRule, OF_CANONICAL, SAME_BYTES, SAME_CONTENT, SAME_TEXT,
+};
+pub use self::fault::{Holder, StoreFault};
+pub use self::finished_visit::{ArchiveSpan, FinishedVisit, LeftOut};
+pub use self::follower::JournalFollower;
+pub use self::frame::{Position, encode};
+pub use self::harvest::{Harvest, UrlHarvest};
+pub use self::history::{
+    History, Revocation, Revocations, record_at, records_at, revocations, rows,
+};
+pub use self::journal::{Journal, SEGMENT_BYTES};
+pub use self::limit::{Cut, CutSum, Limit};
+pub use self::page::Page;
+pub use self::pattern_name::PatternName;
+pub use self::queue_entry::QueueEntry;
+pub use self::reader::JournalReader;
+pub use self::reason::Reason;
+pub use self::record::{DistinctPages, Record, RetainedPage, SettledVisit, with_details};
+pub use self::robots::Robots;
+pub use self::segment::{FORMAT, Replay, TornTail, length, record_in, segments, torn_tail};
+pub use self::skipped::ExcludedBy;
+pub use self::skipped_by::{SkippedBy, UnknownKind};
+pub use self::totals::Totals;
+pub use self::unread_format::UnreadFormat;
+pub use self::visit_details::VisitDetails;
+pub use self::visit_record::{Fate, VisitRecord};
+pub use topic::Relevance;

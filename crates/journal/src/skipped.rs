@@ -1,0 +1,189 @@
+//! Rows of URLs that were seen but not visited, by the kinds of their reasons.
+
+use crate::pattern_name::PatternName;
+use crate::reason::Reason;
+use crate::skipped_by::SkippedBy;
+use crate::visit_record::{Fate, VisitRecord};
+
+/// The reason why a visit has the fate `excluded`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ExcludedBy {
+    /// A rule: the URL was not visited, or its page was not archived.
+    Rule(SkippedBy),
+    /// The URL redirects to a page of this crawl, which has its own visit, so nothing is missing.
+    Redirect,
+    /// The URL was visited, but there was no page to archive.
+    Visited,
+}
+
+impl ExcludedBy {
+    /// Returns the reason of an excluded visit.
+    #[must_use]
+    pub fn of(row: &VisitRecord) -> Self {
+        match (&row.reason, SkippedBy::of_exclusion(row)) {
+            (Some(Reason::VisitedForItself { .. }), _) => Self::Redirect,
+            (_, SkippedBy::Other) if row.status.is_some() => Self::Visited,
+            (_, kind) => Self::Rule(kind),
+        }
+    }
+
+    /// Returns a short description for people; `None` if only the reason itself can say it.
+    #[must_use]
+    pub const fn words(self) -> Option<&'static str> {
+        match self {
+            Self::Redirect => Some("redirect to a page of this crawl"),
+            Self::Rule(SkippedBy::DuplicatesLinks) => Some("links of duplicates"),
+            Self::Rule(SkippedBy::Pattern) => Some("closed URL pattern"),
+            Self::Rule(SkippedBy::Scope) => Some("out of scope"),
+            Self::Rule(SkippedBy::Limit) => Some("beyond a limit"),
+            Self::Rule(SkippedBy::Robots) => Some("robots.txt"),
+            Self::Rule(SkippedBy::Trap) => Some("shape of a trap"),
+            Self::Rule(SkippedBy::Page) => Some("the page asks not to be archived"),
+            Self::Rule(SkippedBy::Other | SkippedBy::Cut) | Self::Visited => None,
+        }
+    }
+}
+
+// `visit_record.rs` does not import this module, which imports it.
+impl VisitRecord {
+    /// Returns the pattern that left out the URL.
+    #[must_use]
+    pub fn pattern_that_left_out(&self) -> Option<&PatternName> {
+        let reason = self.reason.as_ref();
+        reason
+            .filter(|_| self.fate == Fate::Excluded)
+            .and_then(Reason::pattern)
+    }
+
+    /// Returns true if the visit brought a page, and false if it failed or a rule excluded it.
+    /// Returns `None` if it redirects to a page whose own visit decides.
+    #[must_use]
+    pub fn has_brought_page(&self) -> Option<bool> {
+        match (self.fate, &self.reason) {
+            (Fate::Failed, _) => Some(false),
+            (Fate::Excluded, _) if self.has_page_status() => Some(true),
+            (Fate::Excluded, Some(Reason::VisitedForItself { .. })) => None,
+            (Fate::Excluded, _) => Some(false),
+            _ => Some(true),
+        }
+    }
+}
+
+impl SkippedBy {
+    /// Returns the kind of reason why a row's page was not visited; `None` if it was visited, or if
+    /// the row is not about a page.
+    #[must_use]
+    pub fn of(row: &VisitRecord) -> Option<Self> {
+        if row.fate != Fate::Excluded || row.requisite > 0 {
+            return None;
+        }
+        let kind = Self::of_exclusion(row);
+        match (row.status, kind) {
+            // The URL was visited: it redirects in a circle, or to a URL that has its own visit.
+            (Some(_), Self::Other) => None,
+            (_, kind) => Some(kind),
+        }
+    }
+
+    /// Returns the kind of reason of an excluded visit, even of a requisite or a redirect.
+    #[must_use]
+    pub fn of_exclusion(row: &VisitRecord) -> Self {
+        row.reason.as_ref().map_or(Self::Other, Reason::kind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use web::{CanonicalForm, OutOfScope, PageUrl, Timestamp};
+
+    use super::*;
+    use crate::discovered_url::DiscoveredUrl;
+
+    fn row(fate: Fate, status: Option<u16>, reason: Reason) -> VisitRecord {
+        let url = PageUrl::parse("http://a.test/1", &CanonicalForm::default()).unwrap();
+        let row = VisitRecord::new(DiscoveredUrl::new(url, 1, None), fate, Timestamp::default());
+        VisitRecord {
+            status,
+            reason: Some(reason),
+            ..row
+        }
+    }
+
+    fn robots() -> Reason {
+        let rule = "Disallow: / (line 2)".to_owned();
+        Reason::Robots { rule }
+    }
+
+    #[test]
+    fn a_row_has_the_kind_of_its_reason() {
+        let name = || PatternName::from_text("a.test/x/{n}").unwrap();
+        let because = || "1 of 100 were new".to_owned();
+        let moved = |reason| Reason::of_redirect(&"http://b.test/", reason);
+        let itself = Reason::VisitedForItself {
+            to: "http://b.test/a:%20b".to_owned(),
+        };
+        for (reason, status, kind) in [
+            (
+                Reason::LinksOfDuplicates {
+                    name: name(),
+                    because: because(),
+                },
+                None,
+                Some(SkippedBy::DuplicatesLinks),
+            ),
+            (
+                Reason::PatternClosed {
+                    name: name(),
+                    because: because(),
+                },
+                None,
+                Some(SkippedBy::Pattern),
+            ),
+            (
+                Reason::PatternSpent {
+                    name: name(),
+                    most: 5,
+                },
+                None,
+                Some(SkippedBy::Limit),
+            ),
+            (
+                Reason::OutOfScope(OutOfScope::OtherHost),
+                None,
+                Some(SkippedBy::Scope),
+            ),
+            (
+                moved(Reason::OutOfScope(OutOfScope::NotIncluded)),
+                Some(301),
+                Some(SkippedBy::Scope),
+            ),
+            (robots(), None, Some(SkippedBy::Robots)),
+            (moved(robots()), Some(302), Some(SkippedBy::Robots)),
+            (Reason::NoArchive, Some(200), Some(SkippedBy::Page)),
+            (Reason::said("something else"), None, Some(SkippedBy::Other)),
+            (Reason::said("redirects in a circle"), Some(301), None),
+            (Reason::CookieCircle, Some(302), None),
+            (itself, Some(301), None),
+            // A text that says the same is no rule.
+            (Reason::said(robots().to_string()), Some(200), None),
+        ] {
+            let of = |fate| row(fate, status, reason.clone());
+            assert_eq!(SkippedBy::of(&of(Fate::Excluded)), kind, "{reason}");
+            assert_eq!(SkippedBy::of(&of(Fate::Failed)), None, "{reason}");
+            let part = VisitRecord {
+                requisite: 1,
+                ..of(Fate::Excluded)
+            };
+            assert_eq!(SkippedBy::of(&part), None, "{reason}");
+        }
+    }
+
+    #[test]
+    fn a_kind_is_parsed_from_its_word() {
+        for (number, kind) in SkippedBy::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, number);
+            assert_eq!(kind.as_str().parse(), Ok(kind));
+        }
+        assert!("robot".parse::<SkippedBy>().is_err());
+    }
+}

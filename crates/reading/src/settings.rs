@@ -1,0 +1,159 @@
+//! Settings for reading the archived pages of a crawl again.
+//!
+//! The commands and the Python package build their [`ReadingRules`] from these settings, so both
+//! read a page as it was read when it was visited. Once a crawl has begun, its `crawler.toml`
+//! contains all these settings.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Deserializer, de};
+use web::{
+    BadSelector, CanonicalForm, HostPattern, LinkKind, LinkKinds, MainSelectors, ReadLimits,
+};
+
+use crate::rules::ReadingRules;
+
+/// The settings that decide how a page is read, named as in the configuration file.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, rename_all = "kebab-case")]
+pub struct ReadingSettings {
+    /// Query parameters that are ignored when URLs are compared.
+    pub drop_parameters: Vec<String>,
+    /// True if the order of query parameters is ignored.
+    #[serde(deserialize_with = "on_or_off")]
+    pub sort_parameters: bool,
+    /// True if page requisites are links.
+    #[serde(deserialize_with = "requisites")]
+    pub page_requisites: bool,
+    /// True if forms are links.
+    pub forms: bool,
+    /// True if URLs in scripts are links.
+    pub script_links: bool,
+    /// True if a page is judged by its main content.
+    #[serde(deserialize_with = "on_or_off")]
+    pub main_content: bool,
+    /// Selectors of main content on all hosts.
+    pub main_selector: Vec<String>,
+    /// Selectors of main content on single hosts.
+    pub host: BTreeMap<HostPattern, HostReading>,
+    /// The words of a topic.
+    pub topic: Option<String>,
+    /// Examples of a topic.
+    pub topic_file: Vec<PathBuf>,
+    /// True if the seeds are examples of a topic.
+    pub topic_of_seeds: bool,
+}
+
+/// The settings of single hosts that decide how a page is read.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, rename_all = "kebab-case")]
+pub struct HostReading {
+    /// A selector that is tried before the selectors for all hosts.
+    pub main_selector: Option<String>,
+}
+
+impl Default for ReadingSettings {
+    fn default() -> Self {
+        let parameters = CanonicalForm::DEFAULT_PARAMETERS.iter();
+        Self {
+            drop_parameters: parameters.map(ToString::to_string).collect(),
+            sort_parameters: true,
+            page_requisites: false,
+            forms: false,
+            script_links: false,
+            main_content: true,
+            main_selector: Vec::new(),
+            host: BTreeMap::new(),
+            topic: None,
+            topic_file: Vec::new(),
+            topic_of_seeds: false,
+        }
+    }
+}
+
+impl ReadingSettings {
+    /// Reads the settings in a configuration file; other settings in it are ignored.
+    ///
+    /// # Errors
+    /// The file is not TOML, or a value is not allowed.
+    pub fn parse(file: &str) -> Result<Self, toml::de::Error> {
+        toml::from_str(file)
+    }
+
+    /// Returns the kinds of links that are extracted.
+    #[must_use]
+    pub fn link_kinds(&self) -> LinkKinds {
+        let wanted = [
+            (LinkKind::Requisite, self.page_requisites),
+            (LinkKind::Form, self.forms),
+            (LinkKind::Script, self.script_links),
+        ];
+        let wanted = wanted.into_iter().filter(|(_, is_wanted)| *is_wanted);
+        wanted.fold(LinkKinds::PAGES, |kinds, (kind, _)| kinds.with(kind))
+    }
+
+    /// Returns the canonical form for comparing URLs.
+    #[must_use]
+    pub fn canonical_form(&self) -> CanonicalForm {
+        CanonicalForm::new(&self.drop_parameters).sort_parameters(self.sort_parameters)
+    }
+
+    /// Returns true if the crawl has a topic.
+    #[must_use]
+    pub fn has_topic(&self) -> bool {
+        self.topic.is_some() || !self.topic_file.is_empty() || self.topic_of_seeds
+    }
+
+    /// Returns the selectors of main content: first the selectors of single hosts, the most
+    /// specific first, then the selectors for all hosts.
+    #[must_use]
+    pub fn main_selectors(&self) -> Vec<String> {
+        // Of two patterns that match one host, the longer one is more specific.
+        let mut hosts: Vec<_> = self.host.iter().collect();
+        hosts.sort_by_key(|(pattern, _)| Reverse(pattern.to_string().len()));
+        let of_hosts = hosts.into_iter().filter_map(|(pattern, own)| {
+            let css = own.main_selector.as_ref()?;
+            Some(format!("{pattern}={css}"))
+        });
+        of_hosts.chain(self.main_selector.iter().cloned()).collect()
+    }
+
+    /// Returns the rules for reading pages.
+    ///
+    /// # Errors
+    /// [`BadSelector`] for a selector that cannot be used.
+    pub fn rules(&self) -> Result<ReadingRules, BadSelector> {
+        Ok(ReadingRules {
+            main_content: self.main_content,
+            main_selectors: MainSelectors::parse(&self.main_selectors())?,
+            limits: ReadLimits {
+                kinds: self.link_kinds(),
+                link_context: self.has_topic(),
+                ..ReadLimits::default()
+            },
+            canonical: self.canonical_form(),
+            ..ReadingRules::default()
+        })
+    }
+}
+
+fn on_or_off<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    match String::deserialize(deserializer)?.as_str() {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        other => Err(de::Error::custom(format!("{other:?} is not on or off"))),
+    }
+}
+
+/// Returns true for the words of `page-requisites` that make requisites links.
+fn requisites<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    match String::deserialize(deserializer)?.as_str() {
+        "off" => Ok(false),
+        "scope" | "any" => Ok(true),
+        other => Err(de::Error::custom(format!(
+            "{other:?} is not off, scope or any"
+        ))),
+    }
+}
