@@ -10,20 +10,20 @@ use neardup::samples::{MinS, ModM, Sketch1997};
 use neardup::{FingerprintBits, Shingles, Sketch, WeightedFeatures};
 use serde::Serialize;
 
-/// A family of measures of likeness.
+/// A family of similarity measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MeasureKind {
     /// All of them
     All,
     /// Exact resemblance and containment
     Shingles,
-    /// Minima under permutations
+    /// Minima of permutations
     Minhash,
-    /// Some bits of each minimum
+    /// Lowest bits of each minimum
     BBit,
-    /// The least hashes
+    /// The smallest hashes
     MinS,
-    /// The hashes that a number divides
+    /// Hashes divisible by a number
     ModM,
     /// Groups of minima
     SuperShingles,

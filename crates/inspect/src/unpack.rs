@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
-use fetch::Decoding;
 use http::HeaderMap;
 use messages::{CommandError, SlowProgress, usage, warn};
 use rayon::prelude::*;
@@ -20,7 +19,7 @@ use serde::Serialize;
 use setup::machine;
 use sinks::warc::{ReadFault, Record, WarcStream};
 use unpack::{FileKind, LinkCounts, rewrite_css, rewrite_html};
-use web::{Body, page_text, sheet_text};
+use web::{Body, Decoding, page_text, sheet_text};
 
 use self::captures::{Targets, UnpackedFile};
 use self::tree::Tree;

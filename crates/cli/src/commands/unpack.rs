@@ -7,7 +7,6 @@ use std::process::ExitCode;
 use bytesize::ByteSize;
 use inspect::unpack::{self, Summary};
 use messages::CommandError;
-use web::Decoding;
 
 use super::exit_code;
 use crate::args::UnpackArgs;
