@@ -25,8 +25,7 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use topic::Topic;
 use web::{
-    Clock, Exchange, PageUrl, Protocol, ReadLimits, Scope, ScopeKind, Timestamp,
-    Validators,
+    Clock, Exchange, PageUrl, Protocol, ReadLimits, Scope, ScopeKind, Timestamp, Validators,
 };
 
 use super::hosts::Hosts;
