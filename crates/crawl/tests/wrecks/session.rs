@@ -21,7 +21,7 @@ use store::{EmbeddedStore, Frontier, FrontierRules, LikenessRules, StoreOptions,
 use tempfile::TempDir;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
-use web::{CanonicalForm, Clock, Scope, ScopeKind, Timestamp};
+use web::{Clock, Scope, ScopeKind, Timestamp};
 
 use crate::site::Site;
 use crate::witness::Witness;

@@ -165,7 +165,7 @@ async fn a_compressed_body_is_kept_as_received() {
         Some(coded.len().to_string().as_str())
     );
     assert_eq!(
-        &fetch::decode(&exchange.headers, &exchange.body, 100).bytes[..],
+        &web::decode(&exchange.headers, &exchange.body, 100).bytes[..],
         b"a page"
     );
 }

@@ -1,4 +1,4 @@
-//! The cost of bodies that were made to cost much: `cargo run --release -p web --example bombs`.
+//! The cost of bodies that were made to cost much: `cargo run --release -p fetch --example bombs`.
 //!
 //! Prints, for each bomb, the bytes received, the bytes it stands for, what was decoded of it under
 //! the crawler's cap, and the milliseconds that this took (the best of three).
