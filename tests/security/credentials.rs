@@ -287,8 +287,8 @@ fn a_crawl_that_is_continued_without_its_secrets_warns_and_sends_none() {
     assert_eq!(run.code, Some(0), "{run:?}");
     let before = web.own.log().len();
     let run = crawl.run_with(&["--max-pages", "100"]);
-    let warning = "this crawl was run with --header and --http-user and --load-cookies, which is never \
-         stored";
+    let warning = "this crawl was run with --header and --http-user and --load-cookies, which is \
+         never stored";
     assert!(run.errors.contains(warning), "{run:?}");
     let log = web.own.log();
     assert!(log.len() > before);

@@ -274,7 +274,7 @@ mod tests {
             let short = read(input.as_bytes(), line.len() - 1);
             assert_eq!(
                 short[0],
-                Err(format!("line 1 is longer than {MAX_LINE} bytes"))
+                Err(format!("line 1 exceeds {MAX_LINE} bytes"))
             );
         }
         let input = format!("{line}   \n{line}");
