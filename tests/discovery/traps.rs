@@ -226,7 +226,9 @@ fn a_closed_pattern_is_reported_and_its_urls_are_visited_once_it_is_reopened() {
     let reopened = crawl.run_command(&["patterns", "crawl", "--reopen", pattern]);
     assert_eq!(reopened.code, Some(0), "{reopened:?}");
     assert!(
-        reopened.errors.contains(&format!("{left_out} excluded URLs are queued")),
+        reopened
+            .errors
+            .contains(&format!("{left_out} excluded URLs are queued")),
         "{reopened:?}"
     );
     assert_eq!(
