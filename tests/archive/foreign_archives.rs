@@ -135,7 +135,7 @@ fn each_page_of_a_foreign_archive_is_extracted() {
         assert_eq!((one.output.as_str(), one.code), ("second\n", Some(0)));
         crawl
             .run_command(&["extract", name, "--url", "http://toy.test/nowhere"])
-            .assert_error(2, "contains no page http://toy.test/nowhere");
+            .assert_error(2, "does not contain the page http://toy.test/nowhere");
     }
 }
 
@@ -181,7 +181,7 @@ fn an_archive_without_a_page_is_reported() {
     ] {
         crawl.write(name, bytes);
         let run = crawl.run_command(&["extract", name]);
-        run.assert_error(2, &format!("{name} contains no page"));
+        run.assert_error(2, &format!("{name} does not contain the page"));
         assert!(run.errors.contains("\n  help: "), "{run:?}");
     }
 }

@@ -189,7 +189,7 @@ fn a_containment_that_cannot_be_is_refused() {
         assert!(run.errors.contains("must be above 0"), "{run:?}");
     }
     let run = crawl.run_command(&["similar", "a.txt", "a.txt", "--containment", "2"]);
-    run.assert_error(2, "--containment 2");
+    run.assert_error(2, "--containment must be between 0 and 1, got 2");
     let arguments = ["dedup", "a.txt", "--containment", "1", "--keep", "kept"];
     crawl.run_command(&arguments).assert_error(2, "--keep");
     let arguments = [

@@ -381,7 +381,10 @@ fn impossible_plans_are_refused() {
     let crawl = Crawl::bare();
     for (wish, culprit) in [
         (&["--pages", "many"][..], "many"),
-        (&["--pages", "1e6", "--distance", "8"], "0 to 7"),
+        (
+            &["--pages", "1e6", "--distance", "8"],
+            "between 0 and 7 bits, got 8",
+        ),
         (&["--pages", "1e6", "--bits", "48"], "64 or 32"),
         (&[], "--pages"),
     ] {

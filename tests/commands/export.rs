@@ -227,7 +227,7 @@ fn an_export_that_was_cut_anywhere_is_completed() {
                 ]
                 .concat(),
             )
-            .assert_error(2, "cannot append to whole: line 1 of it");
+            .assert_error(2, "cannot append to whole: its line 1");
         done(&crawl, &[options, &["--output", "whole"]].concat());
         assert!(read(&crawl, "whole") == whole, "{options:?}");
     }

@@ -180,7 +180,7 @@ fn export_writes_to_a_file() {
 fn why_names_the_rule_that_decided() {
     let (server, crawl) = crawled();
     for (url, verdict, words) in [
-        (server.url(HOST, "/"), "unique", "something new"),
+        (server.url(HOST, "/"), "unique", "its content is new"),
         (
             server.url(HOST, "/more"),
             "exact-duplicate",
@@ -188,7 +188,7 @@ fn why_names_the_rule_that_decided() {
         ),
         (server.url(HOST, "/closed"), "excluded", "robots.txt"),
         (server.url(HOST, "/missing"), "failed", "404"),
-        (server.url(HOST, "/old"), "unique", "something new"),
+        (server.url(HOST, "/old"), "unique", "its content is new"),
         (server.url(HOST, "/new"), "redirect-target", "/old"),
         (server.url(HOST, "/deep"), "queued", "2 links from a seed"),
         (server.url(HOST, "/excluded"), "not-queued", "exclude"),
@@ -327,9 +327,15 @@ fn verify_finds_a_changed_byte_anywhere_in_the_archive() {
     let (_server, crawl) = crawled();
     let file = crawl.archive_files().remove(0);
     let whole = std::fs::read(&file).unwrap();
+    // Time, level and system in the head of a gzip member (RFC 1952, section 2.3.1) say nothing of
+    // its content: their change is not reported.
+    let is_head = |bytes: &[u8]| bytes.starts_with(&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0]);
+    let unread = |place: usize| (3..10).any(|behind| is_head(&whole[place - behind..]));
     for share in 1..12 {
+        let place = whole.len() * share / 12;
+        let place = if unread(place) { place + 7 } else { place };
         let mut bytes = whole.clone();
-        bytes[whole.len() * share / 12] ^= 1;
+        bytes[place] ^= 1;
         std::fs::write(&file, bytes).unwrap();
         let run = crawl.run_command(&["verify", "crawl", "--format", "table"]);
         assert_eq!(run.code, Some(1), "{run:?}");

@@ -174,7 +174,7 @@ fn fingerprints_made_differently_are_refused_by_the_parts_that_differ() {
     let similar = ["similar", "corpus.fp", "near.txt", "--bits", "32"];
     crawl
         .run_command(&similar)
-        .assert_error(2, "differ in bits (64 and 32)");
+        .assert_error(2, "do not match the given options: bits (64 and 32)");
 }
 
 #[test]
@@ -367,7 +367,7 @@ fn an_index_gives_the_output_of_the_file_byte_for_byte() {
     assert_eq!(streamed.len(), 2);
     crawl
         .run_command(&["similar", "corpus.fpi", "near.txt"])
-        .assert_error(2, "finds at most 7 bits");
+        .assert_error(2, "supports at most 7 bits");
 }
 
 #[test]
@@ -411,7 +411,8 @@ fn an_index_that_cannot_be_used_is_named_with_the_reason() {
     run(&["query", "new.fp", "corpus.fpi", "--distance", "8"]).assert_error(2, "between 0 and 7");
     let short = ["fingerprint", "near.txt", "--bits", "32", "-o", "short.fp"];
     assert_eq!(run(&short).code, Some(0));
-    run(&["query", "short.fp", "corpus.fpi"]).assert_error(2, "differ in bits (32 and 64)");
+    run(&["query", "short.fp", "corpus.fpi"])
+        .assert_error(2, "do not match the given options: bits (32 and 64)");
     let path = crawl.directory().join("corpus.fpi");
     let bytes = std::fs::read(&path).unwrap();
     for (changed, code, words) in [

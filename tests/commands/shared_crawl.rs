@@ -273,7 +273,7 @@ fn visits_that_came_too_soon_by_the_settings_of_the_store_are_found() {
     );
     let first = report["complaints"][0].as_str().unwrap();
     assert!(
-        first.starts_with("politeness: ") && first.contains("not 20s"),
+        first.starts_with("politeness: ") && first.contains("instead of 20s"),
         "{first}"
     );
 }

@@ -117,12 +117,12 @@ fn pages_without_a_signature_are_refused_with_the_reason() {
         "{unknown:?}"
     );
     let left_out = similar_to(&server.url(HOST, "/nearly"));
-    left_out.assert_error(2, "was not kept");
+    left_out.assert_error(2, "was not archived");
     assert!(
         left_out.errors.contains(&server.url(HOST, "/article")),
         "{left_out:?}"
     );
-    similar_to(&server.url(HOST, "/missing")).assert_error(2, "was not kept");
+    similar_to(&server.url(HOST, "/missing")).assert_error(2, "was not archived");
     let missing = server.url(HOST, "/missing?a=1&b=2");
     crawl.run_with(&[&missing]);
     let pasted = format!("`crawler why crawl '{missing}'`");

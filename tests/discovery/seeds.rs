@@ -250,7 +250,7 @@ fn a_seed_that_leads_to_another_site_brings_that_page_and_the_user_learns_of_it(
         assert_eq!(log.count("other.test", "/start"), 1, "{run:?}");
         assert_eq!(log.count("other.test", "/more"), 0, "{run:?}");
         let start = server.url("other.test", "/start");
-        let line = format!("leads to {start}, another site: only this page is visited");
+        let line = format!("redirects to {start}, another site: only this page is visited");
         assert!(run.errors.contains(&line), "{run:?}");
     }
 }

@@ -206,7 +206,7 @@ fn a_closed_pattern_is_reported_and_its_urls_are_visited_once_it_is_reopened() {
         .run_command(&["status", "crawl", "--format", "table"])
         .output;
     assert!(
-        table.contains(&format!("1 closed, {left_out} URLs left out")),
+        table.contains(&format!("1 closed, {left_out} URLs excluded")),
         "{table}"
     );
     let why = crawl
@@ -226,7 +226,9 @@ fn a_closed_pattern_is_reported_and_its_urls_are_visited_once_it_is_reopened() {
     let reopened = crawl.run_command(&["patterns", "crawl", "--reopen", pattern]);
     assert_eq!(reopened.code, Some(0), "{reopened:?}");
     assert!(
-        reopened.errors.contains(&format!("{left_out} URLs wait")),
+        reopened
+            .errors
+            .contains(&format!("{left_out} excluded URLs are queued")),
         "{reopened:?}"
     );
     assert_eq!(
@@ -258,7 +260,7 @@ fn a_line_of_control_toml_reopens_a_pattern_once() {
     );
     let run = crawl.run();
     for sentence in [
-        &format!("shop.test/item/{{n}} is open again, and {left_out} URLs wait"),
+        &format!("shop.test/item/{{n}} is open again, and {left_out} excluded URLs are queued"),
         "shop.test/nothing is not a URL pattern of this crawl",
     ] {
         assert!(run.errors.contains(sentence), "{run:?}");

@@ -114,7 +114,7 @@ fn a_crawl_goes_on_without_its_kept_pages_if_their_files_are_damaged_and_loses_n
         std::fs::write(&file, bytes).unwrap();
     }
     let listed = blog.crawl.run_command(&["frames", "crawl"]);
-    listed.assert_error(2, "cannot be read");
+    listed.assert_error(2, "cannot read the boilerplate of crawl");
 
     let second = blog.crawl.run_with(&["--max-pages", "1000"]);
     assert_eq!(second.code, Some(0), "{second:?}");

@@ -118,7 +118,7 @@ fn a_page_with_which_two_sessions_died_is_isolated_reported_and_archived_at_the_
         .json();
     let reason = answer["reason"].as_str().unwrap();
     assert!(
-        reason.contains("set aside, because 2 sessions died"),
+        reason.contains("set aside, because 2 runs crashed"),
         "{reason}"
     );
     running.kill();

@@ -244,7 +244,7 @@ fn rebuild_without_a_journal_or_an_archive_is_refused() {
     let half = half(&[]);
     half.crawl
         .run_command(&["rebuild", "nothing"])
-        .assert_error(2, "nothing has no crawler.toml");
+        .assert_error(2, "nothing does not contain crawler.toml");
     fs::remove_dir_all(half.crawl.out().join("state")).unwrap();
     fs::remove_dir_all(half.crawl.out().join("archive")).unwrap();
     half.crawl

@@ -174,7 +174,8 @@ fn robots_txt_is_ignored_only_with_a_loud_warning_and_the_archive_says_so() {
     let run = crawl.run();
     assert_eq!(run.summary()["pages"], 5);
     assert!(
-        run.errors.contains("warning: robots.txt is IGNORED"),
+        run.errors
+            .contains("warning: robots.txt, nofollow and noarchive are IGNORED"),
         "{run:?}"
     );
     assert_eq!(server.log().count(HOST, "/robots.txt"), 0);

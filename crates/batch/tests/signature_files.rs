@@ -299,7 +299,7 @@ fn files_of_another_version_algorithm_or_kind_are_refused_by_name() {
         );
     };
     refused(0, *b"PK", "magic bytes are wrong");
-    refused(8, [2, 0], "version 2 of its format");
+    refused(8, [2, 0], "format version 2");
     refused(10, [9, 9], "algorithm");
     refused(12, [0, 0], "bands are invalid");
     refused(16, [4, 0], "unknown flags");

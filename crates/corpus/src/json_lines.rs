@@ -272,10 +272,7 @@ mod tests {
             let input = format!("{line}{end}");
             assert_eq!(read(input.as_bytes(), line.len())[0], document("a", "one"));
             let short = read(input.as_bytes(), line.len() - 1);
-            assert_eq!(
-                short[0],
-                Err(format!("line 1 is longer than {MAX_LINE} bytes"))
-            );
+            assert_eq!(short[0], Err(format!("line 1 exceeds {MAX_LINE} bytes")));
         }
         let input = format!("{line}   \n{line}");
         assert_eq!(read(input.as_bytes(), line.len())[1], document("a", "one"));

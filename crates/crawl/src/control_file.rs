@@ -269,7 +269,11 @@ mod tests {
                 "\"(\" is not a valid expression",
             ),
             ("exclude = \"a\"", 1, "invalid type"),
-            ("\nreopen = [\"a.test\"]", 2, "\"a.test\" is no pattern"),
+            (
+                "\nreopen = [\"a.test\"]",
+                2,
+                "\"a.test\" is not a URL pattern",
+            ),
             (
                 "distinct = [\n  \"http://a.test/\",\n  \"/b\",\n]",
                 3,

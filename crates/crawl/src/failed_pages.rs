@@ -61,10 +61,11 @@ impl FailedPages {
         }
         let is_in = |status| self.statuses.iter().any(|range| range.0.contains(&status));
         let is_status = self.statuses.is_empty() || row.status.is_some_and(is_in);
-        let reason = row.reason.as_ref().map(ToString::to_string);
-        let reason = reason.unwrap_or_default().to_lowercase();
+        // People search the text that they were shown.
+        let shown = row.reason.as_ref().map(ToString::to_string);
+        let shown = shown.unwrap_or_default().to_lowercase();
         let part = self.reason.as_deref().unwrap_or_default().to_lowercase();
-        is_status && reason.contains(&part)
+        is_status && shown.contains(&part)
     }
 
     /// Returns the hosts in this list, separated by commas.

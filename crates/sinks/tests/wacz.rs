@@ -293,7 +293,7 @@ fn two_files_of_the_same_name_are_reported() {
 #[test]
 fn missing_repeated_and_unlisted_files_are_reported() {
     complains(&zipped(&[]), "datapackage.json is missing");
-    complains(&zipped(&[("datapackage.json", b"{")]), "no JSON");
+    complains(&zipped(&[("datapackage.json", b"{")]), "is not JSON");
     complains(
         &zipped(&[("datapackage.json", b"[]")]),
         "lists no resources",
@@ -332,7 +332,7 @@ fn lines_without_a_record_are_reported_with_their_number() {
         (
             NAME,
             "crawl-20261120190455-00002.warc.gz",
-            "which is not there",
+            "which does not exist",
         ),
     ] {
         let wacz = zipped(&[

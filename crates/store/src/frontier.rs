@@ -11,7 +11,7 @@ use web::{Host, HostTable, Pace, PageUrl, RestartRule, Timestamp};
 
 use crate::host_memory::HostMemory;
 
-/// Name of the rule [`FrontierRules::max_hosts_per_domain`] in [`LeftOut`].
+/// Name of the rule [`FrontierRules::max_hosts_per_domain`] in [`journal::LeftOut`].
 pub const HOSTS_RULE: &str = "max-hosts-per-domain";
 
 /// The right to visit one URL, until it is settled.
@@ -90,7 +90,7 @@ impl Supply {
     }
 }
 
-/// A position in the archive, such as the end of an [`ArchiveSpan`].
+/// A position in the archive, such as the end of an [`journal::ArchiveSpan`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArchivePlace {
     /// The file, relative to the archive's directory.

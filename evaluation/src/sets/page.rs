@@ -79,8 +79,8 @@ impl Page {
         })
     }
 
-    /// Returns the judged text, by the rule of `reading::page_text`: all outside the frame, or all of
-    /// the text.
+    /// Returns the judged text, by the rule of `reading::page_text`: all outside the frame, or all
+    /// of the text.
     pub(crate) fn judged(&self, main_content: bool) -> PageText<'_> {
         if main_content {
             PageText {

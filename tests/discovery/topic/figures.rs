@@ -80,7 +80,7 @@ fn assert_figures(page: &str) {
         "{off_topic}"
     );
     let facts = texts(page, "#summary .facts div");
-    let harvest = facts.iter().find(|fact| fact.starts_with("On topic"));
+    let harvest = facts.iter().find(|fact| fact.starts_with("Harvest rate"));
     assert!(
         harvest.is_some_and(|fact| fact.ends_with("38.5 %")),
         "{facts:?}"

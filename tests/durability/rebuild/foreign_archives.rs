@@ -457,7 +457,7 @@ fn without_seeds_and_settings_the_first_page_of_each_host_is_a_seed() {
     put_old_archives(&crawl, &server);
     crawl
         .run_command(&["rebuild", "crawl"])
-        .assert_error(2, "crawl has no crawler.toml");
+        .assert_error(2, "crawl does not contain crawler.toml");
     let run = crawl.run_command(&["rebuild", "crawl", "--from-archive"]);
     assert_eq!(run.code, Some(1), "{run:?}");
     let settings = fs::read_to_string(crawl.out().join("crawler.toml")).unwrap();
@@ -495,7 +495,7 @@ fn what_rebuild_does_not_read_is_named_and_nothing_to_read_is_an_error() {
     let run = rebuild();
     assert_eq!(run.code, Some(1), "{run:?}");
     for name in [
-        "x.WARC.GZ is not read",
+        "x.WARC.GZ is skipped",
         "x.arc.gz is skipped: it is an ARC file",
     ] {
         assert!(run.errors.contains(name), "{run:?}");

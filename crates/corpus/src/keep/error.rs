@@ -117,7 +117,10 @@ pub enum KeepError {
         source: ArrowError,
     },
     /// The output cannot be written: a full disk, for example.
-    #[error("cannot write {} after {written} bytes; the partial output was removed", path.display())]
+    #[error(
+        "cannot write {} after {written} bytes; the partial output was removed",
+        path.display()
+    )]
     Write {
         /// The output.
         path: PathBuf,

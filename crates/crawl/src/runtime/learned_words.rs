@@ -64,12 +64,4 @@ mod tests {
         assert_eq!(words.clone().of_seeds(3).all.documents(), 0);
         assert_eq!(words.of_seeds(3).of_seeds(3).seeds, 3);
     }
-
-    #[test]
-    fn words_that_an_earlier_version_has_written_are_those_of_a_topic_without_seeds() {
-        let written =
-            r#"{"all":{"documents":3,"counts":[2]},"in_force":{"documents":0,"counts":[]}}"#;
-        let words: LearnedWords = serde_json::from_str(written).unwrap();
-        assert_eq!((words.seeds, words.all.documents()), (0, 3));
-    }
 }

@@ -30,7 +30,7 @@ pub enum SetupError {
         source: pem::Error,
     },
     /// A certificate cannot be shown: it does not belong to its key.
-    #[error("the certificate in {path:?} does not match its key")]
+    #[error("the certificate in {path:?} cannot be used with its key")]
     ClientCertificate {
         /// The file of the certificate.
         path: PathBuf,

@@ -260,7 +260,7 @@ mod tests {
         let refused = enough.of(&few).super_shingles(one_more).unwrap_err();
         assert_eq!(
             refused.to_string(),
-            "3 groups of 67 minima need more than 200"
+            "3 groups of 67 minima need more than 200 minima"
         );
     }
 

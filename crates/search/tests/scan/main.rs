@@ -450,7 +450,9 @@ fn an_index_with_other_rules_is_refused() {
         panic!("it was opened");
     };
     assert!(
-        fault.to_string().contains("other rules: unique, not kept"),
+        fault
+            .to_string()
+            .contains("different rules: unique, not kept"),
         "{fault}"
     );
 }

@@ -110,11 +110,11 @@ fn damage_is_named_with_its_file_and_place() {
         (String::new(), "WARC version"),
         (
             format!("WARC/1.1\r\n{head}\r\nab\r\n\r\n"),
-            "no Content-Length",
+            "no numeric Content-Length",
         ),
         (
             format!("WARC/1.1\r\n{head}Content-Length: -1\r\n\r\nab\r\n\r\n"),
-            "no Content-Length",
+            "no numeric Content-Length",
         ),
         (
             "WARC/1.1\r\nWARC-Type: x\r\nContent-Length: 0\r\n\r\n\r\n\r\n".to_owned(),

@@ -367,10 +367,10 @@ fn records_around_a_broken_one_are_read() {
             format!("{HEAD}Content-Length: 18446744073709551616\r\n\r\nx\r\n\r\n"),
             "Content-Length",
         ),
-        (format!("{HEAD}\r\nx\r\n\r\n"), "no Content-Length"),
+        (format!("{HEAD}\r\nx\r\n\r\n"), "no numeric Content-Length"),
         (
             format!("{HEAD}Content-Length: -1\r\n\r\nx\r\n\r\n"),
-            "no Content-Length",
+            "no numeric Content-Length",
         ),
         (
             "WARC/1.0\r\nContent-Length: 1\r\n\r\nx\r\n\r\n".to_owned(),
