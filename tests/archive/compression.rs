@@ -201,7 +201,7 @@ fn story(packed: &Packed, crawl: &Crawl) -> Vec<(String, Vec<Value>)> {
         !crawl
             .run_command(&["extract", file])
             .errors
-            .contains("does not contain the page")
+            .contains("contains no page")
     };
     let pages = files
         .iter()

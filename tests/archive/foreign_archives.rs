@@ -181,7 +181,7 @@ fn an_archive_without_a_page_is_reported() {
     ] {
         crawl.write(name, bytes);
         let run = crawl.run_command(&["extract", name]);
-        run.assert_error(2, &format!("{name} does not contain the page"));
+        run.assert_error(2, &format!("{name} contains no page"));
         assert!(run.errors.contains("\n  help: "), "{run:?}");
     }
 }

@@ -131,7 +131,7 @@ fn pages_without_a_signature_are_refused_with_the_reason() {
     similar_to("missing.html").assert_error(2, "missing.html");
     similar_to("http://").assert_error(2, "http://");
     let impossible = crawl.run_command(&["similar", "crawl", "x", "--resemblance", "2"]);
-    impossible.assert_error(2, "--resemblance 2");
+    impossible.assert_error(2, "--resemblance must be between 0 and 1, got 2");
     crawl
         .run_command(&["similar", "nowhere", "x"])
         .assert_error(2, "nowhere");

@@ -249,7 +249,7 @@ fn rebuild_without_a_journal_or_an_archive_is_refused() {
     fs::remove_dir_all(half.crawl.out().join("archive")).unwrap();
     half.crawl
         .run_command(&["rebuild", "crawl"])
-        .assert_error(2, "crawl/archive is not there");
+        .assert_error(2, "crawl/archive does not exist");
 }
 
 #[test]

@@ -260,7 +260,8 @@ impl UrlHistory {
             scope.add_seed(seed);
         }
         let unlinked = || {
-            "it is in scope, but no archived page links to it (apart from nofollow and --max-depth)"
+            "it is in scope, but no page that was read links to it (apart from nofollow and \
+             --max-depth)"
                 .to_owned()
         };
         let reason = match scope.judge(url) {

@@ -118,7 +118,10 @@ impl MinHashLsh {
     fn insert(&mut self, key: &Bound<'_, PyAny>, minhash: &MinHash) -> PyResult<()> {
         self.check(minhash)?;
         if self.places.bind(key.py()).contains(key)? {
-            return Err(invalid(format!("the key {} is already in the index", key.repr()?)));
+            return Err(invalid(format!(
+                "the key {} is already in the index",
+                key.repr()?
+            )));
         }
         if self.sample.is_none() {
             self.sample = Some(minhash.clone());

@@ -281,7 +281,7 @@ class BadInput(unittest.TestCase):
         self.refused(ValueError, "between 0 and 1, got 1.5", [], resemblance=1.5)
         self.refused(ValueError, "between 0 and 7.*9", [], distance=9)
         self.refused(ValueError, "word:W", [], features="words")
-        self.refused(ValueError, "exclude", [], pairs=True, clusters=True)
+        self.refused(ValueError, "cannot be combined", [], pairs=True, clusters=True)
         self.refused(ValueError, "clusters=True", [], chained=True)
         self.refused(ValueError, "verify=False", [], verify=False, resemblance=0.5)
         self.refused(ValueError, "exact=True requires resemblance", [], exact=True)

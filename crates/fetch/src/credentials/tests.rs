@@ -125,7 +125,7 @@ fn an_invalid_field_is_refused_without_quoting_it() {
         ("CONTENT-LENGTH: 1", "connection"),
         ("Transfer-Encoding: chunked", "connection"),
         ("Connection: close", "connection"),
-        ("Accept-Encoding: br", "unpack"),
+        ("Accept-Encoding: br", "can decode"),
         ("Cookie: SECRET", "--load-cookies"),
         ("User-Agent: SECRET", "--user-agent"),
         ("Proxy-Authorization: SECRET", "--proxy"),

@@ -52,10 +52,11 @@ impl Values {
     /// Appends a value; a value of another kind than the column becomes null.
     pub(super) fn append(&mut self, value: Option<Value<'_>>) -> Result<(), ArrowError> {
         match self {
-            Self::Text(column) => column.append_option(match value {
-                Some(Value::Text(text)) => Some(text),
-                _ => None,
-            }),
+            Self::Text(column) => match value {
+                Some(Value::Text(text)) => column.append_value(text),
+                Some(Value::Reason(reason)) => column.append_value(reason.to_string()),
+                _ => column.append_null(),
+            },
             Self::U16(column) => {
                 column.append_option(number(value).and_then(|number| number.try_into().ok()));
             }

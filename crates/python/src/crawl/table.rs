@@ -203,6 +203,7 @@ fn warn(py: Python<'_>, unread: &Unread) -> PyResult<()> {
 fn to_python<'py>(py: Python<'py>, value: Value<'_>) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value {
         Value::Text(text) => PyString::new(py, text).into_any(),
+        Value::Reason(reason) => PyString::new(py, &reason.to_string()).into_any(),
         Value::Number(number) => PyInt::new(py, number).into_any(),
         Value::Real(real) => PyFloat::new(py, real).into_any(),
         Value::Time(at) => date_time(py, at)?,
