@@ -332,7 +332,7 @@ class Index(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "made with different features"):
                 SignatureIndex.load(path)
             whole = path.read_bytes()
-            for at, message in [(20, "check"), (100, "check"), (0, "begin")]:
+            for at, message in [(20, "check"), (100, "check"), (0, "magic bytes")]:
                 damaged = bytearray(whole)
                 damaged[at] ^= 1
                 path.write_bytes(damaged)
