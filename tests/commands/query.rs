@@ -411,8 +411,7 @@ fn an_index_that_cannot_be_used_is_named_with_the_reason() {
     run(&["query", "new.fp", "corpus.fpi", "--distance", "8"]).assert_error(2, "between 0 and 7");
     let short = ["fingerprint", "near.txt", "--bits", "32", "-o", "short.fp"];
     assert_eq!(run(&short).code, Some(0));
-    run(&["query", "short.fp", "corpus.fpi"])
-        .assert_error(2, "differ in bits (32 and 64)");
+    run(&["query", "short.fp", "corpus.fpi"]).assert_error(2, "differ in bits (32 and 64)");
     let path = crawl.directory().join("corpus.fpi");
     let bytes = std::fs::read(&path).unwrap();
     for (changed, code, words) in [
