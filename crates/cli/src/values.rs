@@ -70,7 +70,7 @@ pub(crate) enum CookieKeeping {
     Off,
 }
 
-/// Where the keys that find near-duplicates are kept.
+/// The place of the keys that find near-duplicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum SignatureIndexPlace {
