@@ -1,4 +1,4 @@
-//! What happened in a crawl, as values: the records of its journal, and the files that keep them.
+//! The journal of a crawl: everything that happened, as values, and the files that contain them.
 //!
 //! - Values of records: [`VisitRecord`] with its [`VisitDetails`], [`DiscoveredUrl`],
 //!   [`QueueEntry`], [`Page`], [`Reason`], and the sums over them: [`Totals`], [`Harvest`].

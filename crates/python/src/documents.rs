@@ -215,8 +215,8 @@ impl DocumentSource {
         let has = |method: &str| documents.hasattr(method);
         let kind = if let Some(paths) = files::paths(documents)? {
             if matches!(id, IdColumnName::Numbers) {
-                let reason = "id=False numbers documents, but documents in files are identified by their \
-                     ids";
+                let reason = "id=False numbers documents, but documents in files are identified by \
+                              their ids";
                 return Err(invalid(reason));
             }
             let mut options = InputOptions::new(usual_temp_dir());

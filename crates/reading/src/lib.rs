@@ -1,4 +1,4 @@
-//! How a response becomes a document, and a document the text that is compared.
+//! Reading: a response becomes a document, and a document the text that is compared.
 //!
 //! The crawl reads pages by these rules while it visits them; commands and the Python package read
 //! them again from the archive by the same code and settings. So the crate knows neither a network

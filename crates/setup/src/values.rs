@@ -72,7 +72,7 @@ pub enum CookieKeeping {
     Off,
 }
 
-/// Where the keys that find near-duplicates are kept.
+/// The place of the keys that find near-duplicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SignatureIndexPlace {

@@ -6,8 +6,8 @@
 //! truth and sled tables derived from it. The crate `contract` tests every store against every
 //! sentence of the traits' documentation. Its naive store in memory is the oracle for all others.
 //!
-//! What all stores decide alike is here as well: [`Known`] judges pages, [`Patterns`] judges URLs.
-//! What happened in a crawl, as values, and the files of its journal are in the crate [`journal`].
+//! The decisions that all stores share are here as well: [`Known`] judges pages, [`Patterns`]
+//! judges URLs. The crate [`journal`] has the events of a crawl, as values, and their files.
 
 mod budget;
 mod dry_spell;

@@ -1,5 +1,5 @@
-//! What a focused crawl learns about its topic's words: the number of pages off topic with each
-//! word.
+//! Document frequencies of a topic's words, which a focused crawl learns: the number of pages off
+//! topic with each word.
 //!
 //! Words are counted by their numbers in the topic, so the counts are valid only for a topic of the
 //! same number of seeds (`topic_of_seeds.rs`).

@@ -29,7 +29,7 @@ pub(crate) struct Admission {
     pub(crate) reason: Option<Reason>,
     /// The part of the page that the archive gets.
     pub(crate) keeping: Keeping,
-    /// How the links of the page are queued.
+    /// The way to queue the links of the page.
     pub(crate) following: Following,
     /// The evidence for keeping the page although it repeats a page of another site.
     pub(crate) evidence: Option<Evidence>,
