@@ -154,7 +154,7 @@ fuzz target="all" seconds="60":
 sanitize:
     RUSTFLAGS=-Zsanitizer=address cargo +nightly test --target x86_64-unknown-linux-gnu \
         -p near-duplicates --lib -- \
-        simd:: simhash:: words:: shingles:: sketch:: similarity:: minhash:: tables::
+        simd:: simhash:: words:: shingles:: sketch:: similarity:: permutations:: tables::
 
 # crawl two versions of Debian's clang manuals and compare the verdicts with the files
 real-documents:

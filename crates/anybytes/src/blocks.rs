@@ -1,6 +1,6 @@
 //! Coded blocks of fingerprints, as they lie in files and tables.
 
-use neardup::blocks::{CODEBOOK_BYTES, Codebook, Decoder, encode};
+use classics::blocks::{CODEBOOK_BYTES, Codebook, Decoder, encode};
 
 /// Reads a codebook and a block: an error, or ascending fingerprints that survive coding and
 /// decoding.

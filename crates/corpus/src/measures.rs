@@ -4,9 +4,9 @@
 //! Both texts are available, so the true resemblance and the true cosine are known. For 19 of 20
 //! pairs, an estimate should be within two standard errors of the true value.
 
+use classics::minhash::{BitsKept, Family, Grouping, MinHash, MinHasher};
+use classics::samples::{MinS, ModM, Sketch1997};
 use messages::CommandError;
-use neardup::minhash::{BitsKept, Family, Grouping, MinHash, MinHasher};
-use neardup::samples::{MinS, ModM, Sketch1997};
 use neardup::{FingerprintBits, Shingles, Sketch, WeightedFeatures};
 use serde::Serialize;
 

@@ -50,10 +50,9 @@
 //! Separate modules, in addition to the verdict:
 //!
 //! - [`tables`]: all fingerprints within *k* bits of a given one (Manku, Jain and Das Sarma 2007);
-//!   [`blocks`]: such tables in half the space; [`keys`]: exact keys of many millions of pages, in
-//!   5 to 6 bytes each.
-//! - [`minhash`] and [`samples`]: other samples of sets in use, each tested against its theory, and
-//!   each with its standard error; sets that contain most of a given set.
+//!   [`keys`]: exact keys of many millions of pages, in 5 to 6 bytes each.
+//! - [`similarity`] and [`permutations`]: the minima of any set of numbers, from which sketches and
+//!   MinHashes are made.
 //! - [`clusters`]: groups of connected documents.
 //! - [`frequencies`]: the number of documents that contain each word.
 //!
@@ -81,16 +80,14 @@ mod weighted_features;
 // Resemblance, exact and estimated.
 mod bag;
 mod band_design;
-pub mod minhash;
-pub mod samples;
+pub mod permutations;
 mod shingles;
 mod short_shingles;
-mod similarity;
+pub mod similarity;
 mod sketch;
 mod subject;
 
 // Tables that find near fingerprints.
-pub mod blocks;
 pub mod keys;
 mod partition;
 pub mod tables;

@@ -15,8 +15,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::bag::{BAG_BYTES, BagSketch};
 use crate::features::{Features, Unit, Weights};
 use crate::fingerprint::Fingerprint;
-use crate::minhash::{MAX_BYTES as MINHASH_BYTES, MinHash};
-use crate::samples::{BYTES_1997, Sketch1997};
 use crate::sketch::{SKETCH_BYTES, Sketch};
 use crate::subject::{MAX_SUBJECT_BYTES, Subject};
 
@@ -91,12 +89,6 @@ serialized_as_bytes!(BagSketch, BAG_BYTES, |bytes| {
 serialized_as_bytes!(Subject, MAX_SUBJECT_BYTES, |bytes| {
     Subject::from_bytes(bytes).ok_or_else(|| "these are not the bytes of a subject".to_owned())
 });
-serialized_as_bytes!(MinHash, MINHASH_BYTES, |bytes| {
-    MinHash::from_bytes(bytes).map_err(|error| error.to_string())
-});
-serialized_as_bytes!(Sketch1997, BYTES_1997, |bytes| {
-    Sketch1997::from_bytes(bytes).map_err(|error| error.to_string())
-});
 
 fn of_length(what: &str, expected: usize, bytes: &[u8]) -> String {
     format!("{what} must have {expected} bytes, got {}", bytes.len())
@@ -161,7 +153,6 @@ mod tests {
     use super::*;
     use crate::features::Width;
     use crate::key::HashKey;
-    use crate::minhash::MinHasher;
     use crate::shingles::Shingles;
     use crate::signature::{PageText, SignatureBuilder};
     use crate::thresholds::{Likeness, Match, Thresholds};
@@ -184,8 +175,6 @@ mod tests {
         is_read_as_written(&Thresholds::default());
         is_read_as_written(&Thresholds::within(3).unwrap());
         is_read_as_written(&Sketch::of(&shingles).unwrap());
-        is_read_as_written(&MinHasher::default().of(&shingles));
-        is_read_as_written(&Sketch1997::of(&shingles));
         is_read_as_written(&Match {
             of: "a page".to_owned(),
             likeness: Likeness::Near {
@@ -230,8 +219,5 @@ mod tests {
         let thresholds = "{\"distance\":3,\"rule\":{\"Resemblance\":2.0}}";
         refused::<Thresholds>(thresholds, "between 0 and 1");
         refused::<Sketch>("[1,2,3]", "must have 160 bytes, got 3");
-        refused::<MinHash>("[1,0]", "algorithm 1");
-        refused::<MinHash>("[3,0,9,0,0]", "family");
-        refused::<Sketch1997>("[3,0]", "fingerprints of 5 bytes");
     }
 }

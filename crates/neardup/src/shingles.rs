@@ -51,8 +51,7 @@ impl Shingles {
     }
 
     /// Creates the set of shingles with these hashes, in any order, repeated or not: for shingles
-    /// made elsewhere. The hashes must look random, because [`ModM`](crate::samples::ModM) and
-    /// [`MinS`](crate::samples::MinS) use them for sampling.
+    /// made elsewhere. The hashes must look random, because samples of a set are chosen by them.
     #[must_use]
     pub fn from_hashes(mut hashes: Vec<u64>) -> Self {
         hashes.sort_unstable();

@@ -4,7 +4,8 @@
 //! for a number of pages, and [`PermutedTables`] hold any design in sorted tables (Manku, Jain and
 //! Das Sarma, "Detecting near-duplicates for web crawling", WWW 2007, section 3). [`QuarterTables`]
 //! are the default in memory: four tables whose buckets need no search and whose scans read two
-//! bytes per fingerprint. [`each_pair`] finds all pairs.
+//! bytes per fingerprint. [`each_pair`] finds all pairs, [`first_not_below`] a value in a sorted
+//! table.
 
 mod batch;
 mod buckets;
@@ -26,10 +27,10 @@ mod quarters_tests;
 mod segment;
 mod sorted;
 
-pub(crate) use interpolation::first_not_below;
 pub(crate) use lanes::prefetch;
 
 pub use design::{InvalidDesign, MAX_DISTANCE, MAX_TABLES, TableDesign};
+pub use interpolation::first_not_below;
 pub use pairs::{Pair, each_pair};
 pub use permutation::Permutation;
 pub use permuted::{MAX_EQUAL, Neighbour, PermutedTables};

@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use batch::dedup::{Document, FindingKind, Options, run};
 use batch::{BatchError, Control};
-use neardup::minhash::{Family, MinHasher};
+use classics::minhash::{Family, MinHasher};
 use neardup::{
     Features, HashKey, HashedText, PageText, SignatureBuilder, SignatureIndex, Thresholds, Width,
 };

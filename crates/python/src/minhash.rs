@@ -7,7 +7,7 @@
 
 use std::num::NonZeroUsize;
 
-use neardup::minhash::{Family, MinHasher};
+use classics::minhash::{Family, MinHasher};
 use neardup::{HashKey, HashedText, NormalText, Unit};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
@@ -34,7 +34,7 @@ use crate::{parallel, settings, tokens};
 #[pyclass(module = "neardup")]
 #[derive(Clone, Debug)]
 pub(crate) struct MinHash {
-    pub(crate) minhash: neardup::minhash::MinHash,
+    pub(crate) minhash: classics::minhash::MinHash,
     /// The shingles of the text that it was made from; `None` if it was made from tokens.
     pub(crate) unit: Option<Unit>,
 }
@@ -194,7 +194,7 @@ impl MinHash {
     #[pyo3(signature = (stored, shingles=None))]
     fn from_bytes(stored: &[u8], shingles: Option<&str>) -> PyResult<Self> {
         Ok(Self {
-            minhash: neardup::minhash::MinHash::from_bytes(stored).map_err(invalid)?,
+            minhash: classics::minhash::MinHash::from_bytes(stored).map_err(invalid)?,
             unit: shingles.map(settings::unit).transpose()?,
         })
     }
@@ -260,7 +260,7 @@ fn hasher(minima: usize) -> PyResult<MinHasher> {
     MinHasher::new(Family::Fast, minima).map_err(invalid)
 }
 
-fn of_text(text: &str, unit: Unit, hasher: &MinHasher) -> neardup::minhash::MinHash {
+fn of_text(text: &str, unit: Unit, hasher: &MinHasher) -> classics::minhash::MinHash {
     match unit {
         Unit::Words(width) => {
             let members = HashedText::of(text, HashKey::ZERO).runs(width);
@@ -282,7 +282,7 @@ fn each_minhash(
     unit: Unit,
     hasher: &MinHasher,
     threads: Option<NonZeroUsize>,
-    mut take: impl FnMut(neardup::minhash::MinHash),
+    mut take: impl FnMut(classics::minhash::MinHash),
 ) -> PyResult<()> {
     let threads = parallel::threads(threads);
     let mut source = TextSource::of(texts, column)?;

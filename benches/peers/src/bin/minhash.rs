@@ -10,8 +10,8 @@
 use std::hash::{BuildHasherDefault, Hasher};
 use std::process::Command;
 
+use classics::minhash::{Family, MinHasher};
 use gaoya::minhash::{MinHasher as _, MinHasher32, MinHasher64V1};
-use neardup::minhash::{Family, MinHasher};
 use neardup::{ExactFingerprint, HashKey, NormalText, Shingles, Sketch, Width};
 use peers::{Random, best_of};
 

@@ -3,9 +3,9 @@
 
 use std::io::{self, Write};
 
+use classics::blocks::expected_bits;
 use indicatif::{HumanBytes, HumanCount};
 use messages::{CommandError, usage};
-use neardup::blocks::expected_bits;
 use neardup::tables::{Plan, TableDesign};
 use neardup::{BandDesign, DEFAULT_RECALL};
 use serde::Serialize;

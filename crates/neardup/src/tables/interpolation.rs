@@ -12,8 +12,18 @@ const FEW: usize = 16;
 
 /// Returns the first position whose value is at least `wanted`, or the length of the list.
 ///
-/// `value_at` returns the value at a position below `len`; values ascend.
-pub(crate) fn first_not_below(len: usize, wanted: u64, value_at: impl Fn(usize) -> u64) -> usize {
+/// `value_at` returns the value at a position below `len`; values ascend. The list need not be a
+/// slice: it may be compressed, or on a disk.
+///
+/// ```
+/// use neardup::tables::first_not_below;
+///
+/// let sorted = [3, 5, 5, 8];
+/// assert_eq!(first_not_below(sorted.len(), 5, |place| sorted[place]), 1);
+/// assert_eq!(first_not_below(sorted.len(), 9, |place| sorted[place]), 4);
+/// ```
+#[doc(alias = "interpolation_search")]
+pub fn first_not_below(len: usize, wanted: u64, value_at: impl Fn(usize) -> u64) -> usize {
     let (mut low, mut high) = (0, len);
     // Invariant: values before `low` are below `wanted`, values from `high` on are not.
     let mut is_guess = true;

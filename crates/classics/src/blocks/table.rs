@@ -1,14 +1,15 @@
 //! A sorted table in coded blocks.
 
+use neardup::tables::first_not_below;
+
 use super::block::{BrokenBlock, Decoder, encode};
 use super::codebook::Codebook;
-use crate::tables::first_not_below;
 
 /// A table of fingerprints in the order of one permutation, encoded in blocks; the last fingerprint
 /// of a block is its key.
 ///
 /// ```
-/// use neardup::blocks::{BrokenBlock, CodedTable};
+/// use classics::blocks::{BrokenBlock, CodedTable};
 ///
 /// let table = CodedTable::of(&[0x0100, 0x0101, 0xff00], 1_024);
 /// let mut found = Vec::new();

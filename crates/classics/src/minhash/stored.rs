@@ -3,15 +3,12 @@
 //! algorithm u16 ‖ family u8 ‖ number of minima u16 ‖ size u64 ‖ minima u64 each, all
 //! little-endian. Invariant: stable for ever; bytes of another algorithm are refused.
 
+use neardup::ALGORITHM;
 use thiserror::Error;
 
 use super::{Family, MAX_MINIMA, MinHash};
-use crate::ALGORITHM;
 
 const HEAD: usize = 2 + 1 + 2 + 8;
-/// Maximum size of a stored MinHash, in bytes.
-#[cfg(feature = "serde")]
-pub(crate) const MAX_BYTES: usize = HEAD + MAX_MINIMA * 8;
 
 impl MinHash {
     /// Returns the stored form: 13 bytes, and 8 per minimum.
@@ -54,6 +51,22 @@ impl MinHash {
             size: u64::from_le_bytes(size),
             minima: minima.iter().copied().map(u64::from_le_bytes).collect(),
         })
+    }
+}
+
+/// The stored form, as which serde writes a MinHash.
+impl From<MinHash> for Vec<u8> {
+    fn from(minhash: MinHash) -> Self {
+        minhash.to_bytes()
+    }
+}
+
+/// A MinHash that serde reads is checked like any other stored one.
+impl TryFrom<Vec<u8>> for MinHash {
+    type Error = NotAMinHash;
+
+    fn try_from(bytes: Vec<u8>) -> Result<Self, NotAMinHash> {
+        Self::from_bytes(&bytes)
     }
 }
 

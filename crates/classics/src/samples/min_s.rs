@@ -5,9 +5,8 @@
 //! the resemblance without bias.) This is one sample of s without replacement. Its error √(J(1-J)/s
 //! · (N-s)/(N-1)), N = |A∪B|, is at most the error of s minima, and no member is sampled twice.
 
+use neardup::Shingles;
 use thiserror::Error;
-
-use crate::shingles::{Shingles, ratio, shared};
 
 /// Maximum number of hashes in a [`MinS`].
 pub const MAX_MIN_SAMPLE: usize = 1 << 16;
@@ -15,7 +14,7 @@ pub const MAX_MIN_SAMPLE: usize = 1 << 16;
 /// A sample of the least hashes of a set.
 ///
 /// ```
-/// use neardup::samples::{InvalidSample, MinS};
+/// use classics::samples::{InvalidSample, MinS};
 /// use neardup::Shingles;
 ///
 /// let of = |hashes: &[u64]| MinS::of(&Shingles::from_hashes(hashes.to_vec()), 100);
@@ -62,13 +61,13 @@ impl MinS {
         let Some(&last) = either.last() else {
             return 1.0;
         };
-        // A hash up to the last one is also among the least hashes of its own set.
-        let upto = |hashes: &[u64]| hashes.partition_point(|hash| *hash <= last);
-        let both = shared(
-            &self.least[..upto(&self.least)],
-            &other.least[..upto(&other.least)],
-        );
-        ratio(both, either.len())
+        // A hash up to the last one is also among the least hashes of its own set. So the union of
+        // these two sets is `either`.
+        let upto_last = |hashes: &[u64]| {
+            let upto = hashes.partition_point(|hash| *hash <= last);
+            Shingles::from_hashes(hashes[..upto].to_vec())
+        };
+        upto_last(&self.least).resemblance(&upto_last(&other.least))
     }
 
     /// Returns the standard error of [`resemblance`](Self::resemblance) for a true resemblance of

@@ -26,7 +26,7 @@ pub(super) const HEADER: usize = 1 + 2 + 8;
 /// empty block.
 ///
 /// ```
-/// use neardup::blocks::{BrokenBlock, Codebook, Decoder, encode};
+/// use classics::blocks::{BrokenBlock, Codebook, Decoder, encode};
 ///
 /// let (book, sorted) = (Codebook::for_count(3), [3, 5, 5]);
 /// let (block, count) = encode(&book, &sorted, 1_024);

@@ -13,21 +13,18 @@
 
 mod b_bit;
 mod containment_index;
-mod permutations;
 mod stored;
 mod super_shingles;
 
 use std::fmt;
 
+use neardup::permutations::Permutations;
+use neardup::{Shingles, similarity};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
-
-use crate::shingles::Shingles;
-use crate::similarity;
 
 pub use b_bit::{BBitMinHash, BitsKept};
 pub use containment_index::{Contained, ContainmentIndex};
-#[cfg(feature = "serde")]
-pub(crate) use stored::MAX_BYTES;
 pub use stored::NotAMinHash;
 pub use super_shingles::{Grouping, InvalidGrouping, SuperShingles};
 
@@ -45,7 +42,6 @@ pub enum Family {
     /// the set is small ("fast similarity sketching", Dahlgaard, Knudsen and Thorup, FOCS 2017).
     /// The error never exceeds the error of [`Permutations`](Self::Permutations): a small set is
     /// sampled nearly without replacement.
-    /// replacement.
     #[default]
     Fast = 0,
     /// A separate permutation for each minimum, as in the definition: n times the work.
@@ -55,7 +51,7 @@ pub enum Family {
 /// A hasher that makes [`MinHash`]es of one family and one number of minima.
 ///
 /// ```
-/// use neardup::minhash::MinHasher;
+/// use classics::minhash::MinHasher;
 ///
 /// let hasher = MinHasher::default();
 /// let of = |members: &[u64]| hasher.of_members(members, members.len() as u64);
@@ -67,7 +63,7 @@ pub struct MinHasher {
     family: Family,
     minima: usize,
     /// Empty for the fast family.
-    permutations: Vec<u64>,
+    permutations: Permutations,
 }
 
 impl MinHasher {
@@ -84,13 +80,13 @@ impl MinHasher {
 
     fn possible(family: Family, minima: usize) -> Self {
         let permutations = match family {
-            Family::Fast => Vec::new(),
-            Family::Permutations => permutations::first(minima),
+            Family::Fast => 0,
+            Family::Permutations => minima,
         };
         Self {
             family,
             minima,
-            permutations,
+            permutations: Permutations::first(permutations),
         }
     }
 
@@ -107,15 +103,18 @@ impl MinHasher {
     /// that know the size, or that do not need containment.
     #[must_use]
     pub fn of_members(&self, members: &[u64], size: u64) -> MinHash {
-        let mut minima = vec![0; self.minima].into_boxed_slice();
-        match self.family {
-            Family::Fast => similarity::sample(members, &mut minima),
-            Family::Permutations => permutations::sample(members, &self.permutations, &mut minima),
-        }
+        let minima = match self.family {
+            Family::Fast => {
+                let mut minima = vec![0; self.minima];
+                similarity::sample(members, &mut minima);
+                minima
+            }
+            Family::Permutations => self.permutations.minima(members),
+        };
         MinHash {
             family: self.family,
             size,
-            minima,
+            minima: minima.into_boxed_slice(),
         }
     }
 }
@@ -130,7 +129,7 @@ impl Default for MinHasher {
 /// The MinHash of a set: its size and its minima.
 ///
 /// ```
-/// use neardup::minhash::{MinHash, MinHasher};
+/// use classics::minhash::{MinHash, MinHasher};
 ///
 /// let hasher = MinHasher::default();
 /// let (one, other) = (hasher.of_members(&[1, 2], 2), hasher.of_members(&[3], 1));
@@ -138,7 +137,8 @@ impl Default for MinHasher {
 /// assert_eq!(union.minima(), hasher.of_members(&[1, 2, 3], 3).minima());
 /// assert_eq!(MinHash::from_bytes(&union.to_bytes()), Ok(union));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "Vec<u8>", try_from = "Vec<u8>")]
 pub struct MinHash {
     family: Family,
     /// Exact, or an estimate for a union.
@@ -226,7 +226,7 @@ impl MinHash {
     /// [`Family::Fast`] fills all its minima in each call.
     ///
     /// ```
-    /// use neardup::minhash::MinHasher;
+    /// use classics::minhash::MinHasher;
     ///
     /// let hasher = MinHasher::default();
     /// let mut minhash = hasher.of_members(&[1, 2], 2);

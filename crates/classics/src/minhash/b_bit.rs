@@ -3,7 +3,7 @@
 //! (Li and König, "b-bit minwise hashing", WWW 2010.) Two minima of b bits also agree by accident,
 //! once in 2ᵇ; the estimate is corrected for that. At a resemblance of .8, four bits of 256 minima
 //! estimate better than sixteen bits of 64 minima, which take as much space. The
-//! [`Sketch`](crate::Sketch) of pages is made in this way with fixed numbers; here they are
+//! [`Sketch`](neardup::Sketch) of pages is made in this way with fixed numbers; here they are
 //! parameters.
 
 use super::{Incomparable, MinHash, Retained, Scheme};
@@ -16,7 +16,7 @@ pub enum BitsKept {
     One = 1,
     /// Two.
     Two = 2,
-    /// Four, as in [`Sketch`](crate::Sketch).
+    /// Four, as in [`Sketch`](neardup::Sketch).
     Four = 4,
     /// Eight.
     Eight = 8,
@@ -27,7 +27,7 @@ pub enum BitsKept {
 /// A MinHash reduced to some bits of each minimum. Does not exist for the empty set.
 ///
 /// ```
-/// use neardup::minhash::{BitsKept, MinHasher};
+/// use classics::minhash::{BitsKept, MinHasher};
 ///
 /// let minhash = MinHasher::default().of_members(&[1, 2, 3], 3);
 /// let reduced = minhash.b_bit(BitsKept::Four).expect("the set is not empty");
@@ -119,7 +119,7 @@ impl BBitMinHash {
 mod tests {
     use super::*;
     use crate::minhash::{Family, MinHasher};
-    use crate::shingles::Shingles;
+    use neardup::Shingles;
     use proptest::prelude::*;
 
     const ALL: [BitsKept; 5] = [

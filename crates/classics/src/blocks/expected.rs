@@ -11,7 +11,7 @@ pub const USUAL_BLOCK: usize = 1_024;
 /// (Manku, Jain and Das Sarma, WWW 2007, section 3.3: about half at 2³⁴).
 ///
 /// ```
-/// use neardup::blocks::expected_bits;
+/// use classics::blocks::expected_bits;
 ///
 /// assert!((expected_bits(1 << 34) / 64.0 - 0.53).abs() < 0.01);
 /// ```

@@ -71,7 +71,7 @@ impl Grouping {
 /// The super-shingles of a nonempty set.
 ///
 /// ```
-/// use neardup::minhash::{Grouping, InvalidGrouping, MinHasher};
+/// use classics::minhash::{Grouping, InvalidGrouping, MinHasher};
 ///
 /// let minhash = MinHasher::default().of_members(&[1, 2, 3], 3);
 /// let keys = minhash.super_shingles(Grouping::FETTERLY)?.expect("the set is not empty");
@@ -181,7 +181,7 @@ pub enum InvalidGrouping {
 mod tests {
     use super::*;
     use crate::minhash::MinHasher;
-    use crate::shingles::Shingles;
+    use neardup::Shingles;
 
     fn of(range: std::ops::Range<u64>, seed: u64) -> SuperShingles {
         let members: Vec<u64> = range.map(|n| mix(seed << 32 | n)).collect();

@@ -25,7 +25,7 @@ pub struct Contained<Id> {
 /// An index of MinHashes that is searched by containment.
 ///
 /// ```
-/// use neardup::minhash::{ContainmentIndex, Incomparable, MinHasher};
+/// use classics::minhash::{ContainmentIndex, Incomparable, MinHasher};
 ///
 /// let hasher = MinHasher::default();
 /// let of = |members: std::ops::Range<u64>| {

@@ -10,9 +10,8 @@
 //! different sizes. It then equals the sample of the doubled modulus. Two samples are compared at
 //! the greater of their moduli.
 
+use neardup::Shingles;
 use thiserror::Error;
-
-use crate::shingles::{Shingles, ratio, shared};
 
 /// Maximum number of hashes of a [`ModM`], which take 512 KiB.
 pub const MAX_MOD_SAMPLE: usize = 1 << 16;
@@ -20,7 +19,7 @@ pub const MAX_MOD_SAMPLE: usize = 1 << 16;
 /// The hashes of a set that are divisible by a modulus.
 ///
 /// ```
-/// use neardup::samples::{InvalidModulus, ModM};
+/// use classics::samples::{InvalidModulus, ModM};
 /// use neardup::Shingles;
 ///
 /// let part = ModM::of(&Shingles::from_hashes(vec![25, 26, 50]), ModM::MODULUS_1997)?;
@@ -43,7 +42,7 @@ pub struct ModM {
 
 impl ModM {
     /// The modulus of the system of 1997, which had shingles of
-    /// [`Width::CLUSTERING_1997`](crate::Width).
+    /// [`Width::CLUSTERING_1997`](neardup::Width).
     pub const MODULUS_1997: u64 = 25;
 
     /// Samples `shingles` by `modulus`.
@@ -125,9 +124,8 @@ impl ModM {
     /// [`DifferentModuli`] if the two were sampled by different moduli.
     pub fn resemblance(&self, other: &ModM) -> Result<Option<f64>, DifferentModuli> {
         let (mine, theirs) = self.at_one_modulus(other)?;
-        let both = shared(&mine, &theirs);
-        let either = mine.len() + theirs.len() - both;
-        Ok(answer(both, either, self.size + other.size == 0))
+        let is_known = !(mine.is_empty() && theirs.is_empty()) || self.size + other.size == 0;
+        Ok(is_known.then(|| mine.resemblance(&theirs)))
     }
 
     /// Estimates |A∩B| / |A|, 0 to 1, without bias; its standard error is about √(C(1-C)m/|A|). The
@@ -138,7 +136,8 @@ impl ModM {
     /// [`DifferentModuli`] if the two were sampled by different moduli.
     pub fn containment_in(&self, other: &ModM) -> Result<Option<f64>, DifferentModuli> {
         let (mine, theirs) = self.at_one_modulus(other)?;
-        Ok(answer(shared(&mine, &theirs), mine.len(), self.size == 0))
+        let is_known = !mine.is_empty() || self.size == 0;
+        Ok(is_known.then(|| mine.containment_in(&theirs)))
     }
 
     /// Returns the standard error of [`resemblance`](Self::resemblance) for a true resemblance of
@@ -161,21 +160,18 @@ impl ModM {
         (share * (1.0 - share) * modulus / of.max(1.0)).sqrt()
     }
 
-    fn at_one_modulus(&self, other: &ModM) -> Result<(Vec<u64>, Vec<u64>), DifferentModuli> {
+    /// Returns both samples at the greater modulus, each a set of shingles by itself.
+    fn at_one_modulus(&self, other: &ModM) -> Result<(Shingles, Shingles), DifferentModuli> {
         if self.first_modulus != other.first_modulus {
             return Err(DifferentModuli(self.first_modulus, other.first_modulus));
         }
         let modulus = self.modulus.max(other.modulus);
         let at = |sample: &ModM| {
             let chosen = sample.chosen.iter().copied();
-            chosen.filter(|hash| hash.is_multiple_of(modulus)).collect()
+            Shingles::from_hashes(chosen.filter(|hash| hash.is_multiple_of(modulus)).collect())
         };
         Ok((at(self), at(other)))
     }
-}
-
-fn answer(part: usize, whole: usize, nothing_there: bool) -> Option<f64> {
-    (whole > 0 || nothing_there).then(|| ratio(part, whole))
 }
 
 /// A modulus of 0.
@@ -191,10 +187,8 @@ pub struct DifferentModuli(u64, u64);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::Width;
-    use crate::key::HashKey;
     use crate::mix::mix;
-    use crate::text::NormalText;
+    use neardup::{HashKey, NormalText, Width};
     use proptest::prelude::*;
 
     fn set(members: std::ops::Range<u64>, seed: u64) -> Shingles {

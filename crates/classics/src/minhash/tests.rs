@@ -163,7 +163,7 @@ fn bytes_that_are_no_minhash_of_this_version_are_refused() {
     };
     assert_eq!(
         changed(1, 9),
-        NotAMinHash::Algorithm(crate::ALGORITHM + 0x900)
+        NotAMinHash::Algorithm(neardup::ALGORITHM + 0x900)
     );
     assert_eq!(changed(2, 2), NotAMinHash::Family(2));
     assert_eq!(changed(3, 4), NotAMinHash::Length);

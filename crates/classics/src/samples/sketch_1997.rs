@@ -10,47 +10,40 @@
 //! The fingerprint is the upper part of this project's 64-bit hash, instead of Rabin's. Invariant:
 //! the layout of [`Sketch1997::to_bytes`] is stable for ever (`golden/sketches-1997.txt`).
 
+use neardup::{ALGORITHM, Shingles};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-#[cfg(feature = "serde")]
-use super::mod_m::MAX_MOD_SAMPLE;
 use super::mod_m::ModM;
-use crate::ALGORITHM;
-use crate::shingles::Shingles;
 
 /// Number of bits of a fingerprint.
 const BITS: u32 = 40;
 /// Number of bytes of a stored fingerprint.
 const BYTES: usize = BITS as usize / 8;
 const HEAD: usize = 2 + 8 + 8;
-/// Maximum size of a stored sketch, in bytes.
-#[cfg(feature = "serde")]
-pub(crate) const MAX_BYTES: usize = HEAD + MAX_MOD_SAMPLE * BYTES;
 
-impl Shingles {
-    /// Returns the set of the `bits` upper bits of each hash, 1 to 64, as in systems with shorter
-    /// fingerprints. Different shingles may become equal: about n·m/2ᵇ pairs from sets of n and m
-    /// shingles.
-    ///
-    /// Only sets with equal bits are comparable, with each other and in their samples.
-    ///
-    /// # Errors
-    /// [`InvalidBits`] for 0 and for more than 64.
-    pub fn narrowed(&self, bits: u32) -> Result<Self, InvalidBits> {
-        match u64::BITS.checked_sub(bits) {
-            Some(above @ 0..64) => {
-                let hashes = self.hashes().iter().map(|hash| hash >> above);
-                Ok(Self::from_hashes(hashes.collect()))
-            }
-            _ => Err(InvalidBits(bits)),
+/// Returns the set of the `bits` upper bits of each hash of `shingles`, 1 to 64, as in systems with
+/// shorter fingerprints. Different shingles may become equal: about n·m/2ᵇ pairs from sets of n and
+/// m shingles.
+///
+/// Only sets with equal bits are comparable, with each other and in their samples.
+///
+/// # Errors
+/// [`InvalidBits`] for 0 and for more than 64.
+pub fn narrowed(shingles: &Shingles, bits: u32) -> Result<Shingles, InvalidBits> {
+    match u64::BITS.checked_sub(bits) {
+        Some(above @ 0..64) => {
+            let hashes = shingles.hashes().iter().map(|hash| hash >> above);
+            Ok(Shingles::from_hashes(hashes.collect()))
         }
+        _ => Err(InvalidBits(bits)),
     }
 }
 
 /// The sketch of a set of shingles, as in the system of 1997.
 ///
 /// ```
-/// use neardup::samples::Sketch1997;
+/// use classics::samples::Sketch1997;
 /// use neardup::{HashKey, NormalText, Shingles, Width};
 ///
 /// let sketch = |text: &str| {
@@ -62,14 +55,15 @@ impl Shingles {
 /// assert_eq!(part.containment_in(&whole), Some(1.0));
 /// assert_eq!(Sketch1997::from_bytes(&whole.to_bytes()), Ok(whole));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "Vec<u8>", try_from = "Vec<u8>")]
 pub struct Sketch1997(ModM);
 
 impl Sketch1997 {
     /// Returns the sketch of `shingles`, which had ten words each in 1997.
     #[must_use]
     pub fn of(shingles: &Shingles) -> Self {
-        let narrowed = shingles.narrowed(BITS).expect("40 is from 1 to 64");
+        let narrowed = narrowed(shingles, BITS).expect("40 is from 1 to 64");
         let sample = ModM::of(&narrowed, ModM::MODULUS_1997);
         Self(sample.expect("25 is not 0"))
     }
@@ -154,6 +148,22 @@ impl Sketch1997 {
     }
 }
 
+/// The stored form, as which serde writes a sketch.
+impl From<Sketch1997> for Vec<u8> {
+    fn from(sketch: Sketch1997) -> Self {
+        sketch.to_bytes()
+    }
+}
+
+/// A sketch that serde reads is checked like any other stored one.
+impl TryFrom<Vec<u8>> for Sketch1997 {
+    type Error = NotASketch1997;
+
+    fn try_from(bytes: Vec<u8>) -> Result<Self, NotASketch1997> {
+        Self::from_bytes(&bytes)
+    }
+}
+
 /// A number of bits outside 1 to 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("hashes of shingles must have 1 to 64 bits, got {0}")]
@@ -188,11 +198,11 @@ mod tests {
     #[test]
     fn forty_bits_are_the_upper_bits_of_each_hash() {
         let wide = Shingles::from_hashes(vec![1 << 24, (1 << 24) + 1, 7 << 60]);
-        assert_eq!(wide.narrowed(40).unwrap().hashes(), [1, 7 << 36]);
-        assert_eq!(wide.narrowed(64).unwrap(), wide);
-        assert_eq!(wide.narrowed(1).unwrap().hashes(), [0]);
+        assert_eq!(narrowed(&wide, 40).unwrap().hashes(), [1, 7 << 36]);
+        assert_eq!(narrowed(&wide, 64).unwrap(), wide);
+        assert_eq!(narrowed(&wide, 1).unwrap().hashes(), [0]);
         for bits in [0, 65, u32::MAX] {
-            let refused = wide.narrowed(bits).unwrap_err().to_string();
+            let refused = narrowed(&wide, bits).unwrap_err().to_string();
             assert_eq!(
                 refused,
                 format!("hashes of shingles must have 1 to 64 bits, got {bits}")
@@ -204,7 +214,7 @@ mod tests {
     #[test]
     fn shorter_hashes_collide_as_often_as_theory_says() {
         let (one, two) = (set(0..20_000), set(20_000..40_000));
-        let narrow = |set: &Shingles| set.narrowed(20).unwrap();
+        let narrow = |set: &Shingles| narrowed(set, 20).unwrap();
         let (narrow_one, narrow_two) = (narrow(&one), narrow(&two));
         let shared = narrow_one.containment_in(&narrow_two) * narrow_one.len() as f64;
         let expected = 20_000.0 * 20_000.0 / 20_f64.exp2();
@@ -223,7 +233,7 @@ mod tests {
         let (a, b) = (Sketch1997::of(&one), Sketch1997::of(&two));
         let error = a.resemblance(&b).unwrap() - exact;
         assert!(error.abs() < 4.0 * a.standard_error(&b, exact), "{error}");
-        let of = |set: &Shingles| MinS::of(&set.narrowed(40).unwrap(), 400).unwrap();
+        let of = |set: &Shingles| MinS::of(&narrowed(set, 40).unwrap(), 400).unwrap();
         let error = of(&one).resemblance(&of(&two)) - exact;
         assert!(
             error.abs() < 4.0 * of(&one).standard_error(&of(&two), exact),

@@ -1,0 +1,17 @@
+//! A mixing function for 64-bit numbers.
+//!
+//! A copy of the private function of `neardup`: six lines that are no part of a near-duplicate
+//! engine's interface.
+
+/// Returns the finaliser of MurmurHash3 (Austin Appleby, public domain): a bijection that makes
+/// every bit depend on every other.
+///
+/// Invariant: stable for ever, because the minima and keys that callers store depend on it.
+#[inline]
+pub(crate) const fn mix(mut value: u64) -> u64 {
+    value ^= value >> 33;
+    value = value.wrapping_mul(0xff51_afd7_ed55_8ccd);
+    value ^= value >> 33;
+    value = value.wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    value ^ (value >> 33)
+}
