@@ -9,10 +9,17 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 fn is_read_as_written<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: &T) {
-    let json = serde_json::to_string(value).unwrap();
-    assert_eq!(&serde_json::from_str::<T>(&json).unwrap(), value, "{json}");
-    let stored = postcard::to_allocvec(value).unwrap();
-    assert_eq!(&postcard::from_bytes::<T>(&stored).unwrap(), value);
+    let json = serde_json::to_string(value).expect("is written as JSON");
+    assert_eq!(
+        &serde_json::from_str::<T>(&json).expect("is read from JSON"),
+        value,
+        "{json}"
+    );
+    let stored = postcard::to_allocvec(value).expect("is written as bytes");
+    assert_eq!(
+        &postcard::from_bytes::<T>(&stored).expect("is read from bytes"),
+        value
+    );
 }
 
 #[test]
@@ -25,7 +32,9 @@ fn values_are_read_as_they_were_written_in_text_and_in_binary_formats() {
 #[test]
 fn invalid_values_are_refused_with_the_rule() {
     fn refused<T: DeserializeOwned + Debug>(json: &str, rule: &str) {
-        let error = serde_json::from_str::<T>(json).unwrap_err().to_string();
+        let error = serde_json::from_str::<T>(json)
+            .expect_err("is refused")
+            .to_string();
         assert!(error.contains(rule), "{json}: {error}");
     }
     refused::<MinHash>("[1,0]", "algorithm 1");
