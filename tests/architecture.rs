@@ -6,7 +6,7 @@ mod text;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 29] = [
+const CRATES: [&str; 30] = [
     "anybytes",
     "batch",
     "classics",
@@ -18,6 +18,7 @@ const CRATES: [&str; 29] = [
     "differences",
     "disk",
     "export",
+    "facts",
     "fetch",
     "inspect",
     "journal",
@@ -108,6 +109,20 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
         ("messages", &["disk", "journal", "web"]),
         ("batch", &["neardup"]),
         ("classics", &["neardup"]),
+        (
+            "facts",
+            &[
+                "corpus",
+                "differences",
+                "journal",
+                "messages",
+                "neardup",
+                "sinks",
+                "statistics",
+                "store",
+                "web",
+            ],
+        ),
         (
             "web-ui",
             &[
@@ -210,6 +225,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
                 "differences",
                 "disk",
                 "export",
+                "facts",
                 "journal",
                 "messages",
                 "neardup",
@@ -232,8 +248,8 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
         (
             "python",
             &[
-                "batch", "classics", "corpus", "disk", "export", "journal", "neardup", "reading",
-                "search", "store", "web",
+                "batch", "classics", "corpus", "disk", "export", "facts", "journal", "messages",
+                "neardup", "reading", "search", "store", "web",
             ],
         ),
         ("testkit", &["disk"]),
@@ -359,6 +375,22 @@ fn pure_crates_know_neither_a_runtime_nor_a_network_nor_a_disk() {
                 assert!(!text.contains(word), "{word} in {}", file.display());
             }
         }
+    }
+}
+
+/// The wheel contained an HTTP client, though it sends no request.
+#[test]
+fn the_python_package_compiles_no_network_client() {
+    let lock = read(&crates().join("python/Cargo.lock"));
+    let lock: toml::Table = toml::from_str(&lock).unwrap();
+    let packages = lock["package"].as_array().unwrap();
+    let names: BTreeSet<&str> = packages
+        .iter()
+        .map(|package| package["name"].as_str().unwrap())
+        .collect();
+    assert!(names.contains("facts"));
+    for client in ["reqwest", "hyper", "rustls", "governor", "sqlx", "axum"] {
+        assert!(!names.contains(client), "{client}");
     }
 }
 

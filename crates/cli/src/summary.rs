@@ -12,7 +12,6 @@ use journal::{CutSum, SkippedBy};
 use messages::{pasted, printable};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
-use setup::limits;
 use store::Standing;
 
 /// The summary. Its field names are the public format of `--summary json`.
@@ -177,8 +176,8 @@ impl Summary {
             requisites_missing: fetches_requisites.then_some(totals.requisites_missing),
             skipped,
             skipped_at_least,
-            limits: limits::by_name(totals),
-            not_read: limits::unread_by_name(totals),
+            limits: totals.limits_by_name(),
+            not_read: totals.unread_formats_by_name(),
             seconds: round(seconds),
             pages_per_second: round(new_pages as f64 / seconds.max(0.001)),
             kept_duplicates: totals.kept_duplicates,

@@ -8,9 +8,8 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
-use differences::{Difference, Figures, Run, RunKind, Stretch};
+use differences::{Difference, PrintedDifference, Run, RunKind, Stretch};
 use messages::printable;
-use serde::Serialize;
 
 use crate::terminal::{GREEN, PLAIN, RED};
 
@@ -24,28 +23,6 @@ pub(crate) struct WordDiff<'a> {
     difference: Difference,
 }
 
-/// A difference in JSON output.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct PrintedDifference {
-    #[serde(flatten)]
-    figures: Figures,
-    /// Bytes of each text that were compared, if either text was cut.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    compared_bytes: Option<(usize, usize)>,
-    runs: Vec<PrintedRun>,
-}
-
-/// A run of words. The runs of a text, joined, are the text.
-#[derive(Clone, Debug, Serialize)]
-struct PrintedRun {
-    run: RunKind,
-    words: usize,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    a: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    b: String,
-}
-
 impl<'a> WordDiff<'a> {
     /// Compares two texts.
     pub(crate) fn of(a: &'a str, b: &'a str) -> Self {
@@ -57,35 +34,9 @@ impl<'a> WordDiff<'a> {
         Self { a, b, difference }
     }
 
-    pub(crate) fn difference(&self) -> &Difference {
-        &self.difference
-    }
-
-    /// Returns the words of all runs of a kind, one string per run.
-    pub(crate) fn words_of(&self, kind: RunKind) -> Vec<String> {
-        let runs = self.difference.runs().iter();
-        let of_kind = runs.filter(|run| run.kind == kind && run.words > 0);
-        of_kind
-            .map(|run| {
-                let text = format!("{}{}", &self.a[run.a.clone()], &self.b[run.b.clone()]);
-                text.split_whitespace().collect::<Vec<_>>().join(" ")
-            })
-            .collect()
-    }
-
     /// Returns the difference for JSON output.
     pub(crate) fn printed(&self) -> PrintedDifference {
-        let run = |run: &Run| PrintedRun {
-            run: run.kind,
-            words: run.words,
-            a: self.a[run.a.clone()].to_owned(),
-            b: self.b[run.b.clone()].to_owned(),
-        };
-        PrintedDifference {
-            figures: *self.difference.figures(),
-            compared_bytes: self.difference.cut(),
-            runs: self.difference.runs().iter().map(run).collect(),
-        }
+        self.difference.printed(self.a, self.b)
     }
 
     /// Writes the numbers of words and shingles as text, under the names of both texts.

@@ -27,10 +27,12 @@ mod alignment;
 mod difference;
 mod figures;
 mod pair;
+mod printed;
 mod side;
 mod verdict;
 
 pub use difference::{Difference, MAX_TEXT, MAX_WORDS, Run, RunKind, Stretch};
 pub use figures::Figures;
 pub use pair::{PageOfPair, PageTextState, Pair};
+pub use printed::PrintedDifference;
 pub use verdict::{VerdictFigures, listed};

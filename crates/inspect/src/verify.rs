@@ -27,6 +27,7 @@ pub mod wacz;
 
 use std::path::Path;
 
+use facts::page_counts::PageCounts;
 use messages::CommandError;
 use serde::Serialize;
 use setup::settings::Settings;
@@ -38,7 +39,6 @@ use self::journal::Journal;
 use self::politeness::Politeness;
 pub use self::requests::JournalPoliteness;
 use super::journal::damaged;
-use super::page_counts::PageCounts;
 
 /// Maximum number of complaints whose texts are kept; the rest are counted.
 const KEPT: usize = 1_000;

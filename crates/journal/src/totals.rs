@@ -1,5 +1,7 @@
 //! Sums over the visit records of a crawl.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::limit::{CutSum, Limit};
@@ -65,6 +67,22 @@ impl Totals {
     pub fn limits(&self) -> impl Iterator<Item = (Limit, CutSum)> {
         let sums = Limit::ALL.into_iter().zip(self.cuts);
         sums.filter(|(_, sum)| sum.visits > 0)
+    }
+
+    /// Returns the limits that cut visits, by name.
+    #[must_use]
+    pub fn limits_by_name(&self) -> BTreeMap<&'static str, CutSum> {
+        let limits = self.limits();
+        limits.map(|(limit, sum)| (limit.as_str(), sum)).collect()
+    }
+
+    /// Returns the number of documents that were not parsed, by format.
+    #[must_use]
+    pub fn unread_formats_by_name(&self) -> BTreeMap<&'static str, u64> {
+        let formats = self.unread_formats();
+        formats
+            .map(|(format, count)| (format.as_str(), count))
+            .collect()
     }
 
     /// Returns the formats of documents that were not parsed, with their numbers.

@@ -1,38 +1,58 @@
 //! A crawl for Python: its visits, texts and links as tables ([`table`]), and its search index
-//! ([`hits`]).
+//! ([`hits`]), and what its journal says ([`questions`]).
 //!
 //! Pages are read again from the archive, by the code and with the settings of the commands.
 
 mod columns;
 mod hits;
+mod questions;
 mod rows;
 pub(crate) mod table;
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use corpus::PageArchive;
+use facts::ReadableCrawl;
+use facts::changes::Changes;
+use facts::duplicates::{self, Duplicate};
+use facts::patterns::{Pattern, TrapLine, TrapsFound};
+use facts::status::Status;
+use messages::{CommandError, fault, usage};
 use pyo3::exceptions::PyFileNotFoundError;
 use pyo3::prelude::*;
-use pyo3::types::PyType;
 use reading::ReadingSettings;
 use store::EmbeddedStore;
 
 use self::hits::Hits;
+use self::questions::{Answers, answer};
 use self::rows::Contents;
 use self::table::CrawlTable;
 use crate::arrow_stream::ArrowData;
-use crate::errors::{invalid, system};
+use crate::errors::of_command;
 use crate::parallel;
 
-/// A directory that `crawler` made. It may be read while the crawl runs; the rows then lack later
-/// visits.
+/// Opens the crawl in a directory that `crawler` made. It may be read while it runs; later visits
+/// are then missing.
 ///
 /// Arguments:
 ///     directory: The directory of the crawl (``crawler --out``).
 ///
 /// Raises FileNotFoundError if the directory does not contain a crawl.
-#[pyclass(frozen, module = "neardup")]
+#[pyfunction]
+pub(crate) fn open(directory: PathBuf) -> PyResult<Crawl> {
+    let state = directory.join("state");
+    if !EmbeddedStore::exists(&state) {
+        return Err(PyFileNotFoundError::new_err(format!(
+            "no crawl in {}: give the directory that was given to crawler --out",
+            directory.display()
+        )));
+    }
+    Ok(Crawl { directory, state })
+}
+
+/// A crawl, opened by `neardup.crawl.open`.
+#[pyclass(frozen, module = "neardup.crawl")]
 pub(crate) struct Crawl {
     directory: PathBuf,
     state: PathBuf,
@@ -40,18 +60,6 @@ pub(crate) struct Crawl {
 
 #[pymethods]
 impl Crawl {
-    #[new]
-    fn new(directory: PathBuf) -> PyResult<Self> {
-        let state = directory.join("state");
-        if !EmbeddedStore::exists(&state) {
-            return Err(PyFileNotFoundError::new_err(format!(
-                "no crawl in {}: give the directory that was given to crawler --out",
-                directory.display()
-            )));
-        }
-        Ok(Self { directory, state })
-    }
-
     /// Returns the visited URLs, one per row, ordered by the end of each visit, with the columns of
     /// ``crawler export --format parquet``.
     ///
@@ -130,12 +138,100 @@ impl Crawl {
         Hits::find(py, &self.directory, query, limit, offset, archive)
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyType>, (PathBuf,)) {
-        (py.get_type::<Self>(), (self.directory.clone(),))
+    /// Returns the counts of the crawl: a dictionary with the fields of ``crawler status --format
+    /// json``.
+    ///
+    /// Raises OSError if the journal cannot be read.
+    fn status<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let (directory, state) = (self.directory.clone(), self.state.clone());
+        answer(py, move || Status::read(&directory, &state))
+    }
+
+    /// Returns an iterator over the pages that repeat others: dictionaries with the fields of
+    /// ``crawler duplicates --format json``, in the order of the visits.
+    ///
+    /// Raises OSError if the journal cannot be read.
+    fn duplicates(&self) -> Answers {
+        let state = self.state.clone();
+        Answers::to(move |answering| {
+            for row in journal::rows(&state)? {
+                let row = row?;
+                let duplicate = Duplicate::of(&row);
+                if duplicate.is_some_and(|one| answering.give(&one).is_err()) {
+                    break;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Returns an iterator over the clusters of pages with the same content: dictionaries with the
+    /// list ``members``, which begins with the original, as in ``crawler duplicates --clusters``.
+    ///
+    /// Raises OSError if the journal cannot be read.
+    fn clusters(&self) -> Answers {
+        let state = self.state.clone();
+        Answers::to(move |answering| {
+            let clusters = duplicates::clusters(&state)?;
+            clusters.iter().try_for_each(|one| answering.give(one)).ok();
+            Ok(())
+        })
+    }
+
+    /// Returns an iterator over the URL patterns of the crawl, closed ones first, and then over the
+    /// rules that classified links as traps: dictionaries with the fields of ``crawler patterns
+    /// --format json``.
+    ///
+    /// Raises OSError if the journal cannot be read.
+    fn patterns(&self) -> Answers {
+        let state = self.state.clone();
+        Answers::to(move |answering| {
+            let found = TrapsFound::read(&state)?;
+            let mut reports = found.reports().into_iter();
+            let mut rules = found.rules.iter();
+            reports
+                .try_for_each(|report| answering.give(&Pattern::of(&report)))
+                .and_then(|()| {
+                    rules.try_for_each(|(trap, rule)| answering.give(&TrapLine { trap, rule }))
+                })
+                .ok();
+            Ok(())
+        })
+    }
+
+    /// Compares this crawl with an earlier one. Returns an iterator over the pages of both:
+    /// dictionaries with the fields of ``crawler changes --format json``. The pages of this crawl
+    /// come first, and then the pages that are gone.
+    ///
+    /// Arguments:
+    ///     earlier: The earlier crawl.
+    ///     diff: Add all runs of words of each changed text, as ``diff``.
+    ///
+    /// Raises ValueError if both are the same crawl, or if a settings file is not valid, OSError if
+    /// a journal cannot be read.
+    #[pyo3(signature = (earlier, *, diff=false))]
+    fn changes(&self, earlier: &Self, diff: bool) -> PyResult<Answers> {
+        // Wrong settings are an error of the call, not of the first answer.
+        self.archive()?;
+        earlier.archive()?;
+        let (old, new) = (earlier.directory.clone(), self.directory.clone());
+        Ok(Answers::to(move |answering| {
+            let changes = Changes::between(&old, &new, &readable, diff)?;
+            changes.each(|change| answering.give(change))?.ok();
+            Ok(())
+        }))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (PathBuf,))> {
+        let open = py.import("neardup.crawl")?.getattr("open")?;
+        Ok((open, (self.directory.clone(),)))
     }
 
     fn __repr__(&self) -> String {
-        format!("Crawl({:?})", self.directory.display().to_string())
+        format!(
+            "neardup.crawl.open({:?})",
+            self.directory.display().to_string()
+        )
     }
 }
 
@@ -155,24 +251,35 @@ impl Crawl {
         Bound::new(py, PyClassInitializer::from(ArrowData).add_subclass(table))
     }
 
-    /// Returns the archive, with the rules that its pages were read with. A crawl without a
-    /// settings file was made by `crawler rebuild`, with the defaults.
+    /// Returns the archive, with the rules that its pages were read with.
     fn archive(&self) -> PyResult<PageArchive> {
-        let path = self.directory.join("crawler.toml");
-        let in_file = |error: &dyn std::fmt::Display| {
-            let error = error.to_string();
-            invalid(format!("{}: {}", path.display(), error.trim_end()))
-        };
-        let settings = match std::fs::read_to_string(&path) {
-            Ok(file) => ReadingSettings::parse(&file).map_err(|error| in_file(&error))?,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                ReadingSettings::default()
-            }
-            Err(error) => return Err(system(&error)),
-        };
-        Ok(PageArchive {
-            directory: self.directory.join("archive"),
-            rules: settings.rules().map_err(|error| in_file(&error))?,
-        })
+        let crawl = readable(&self.directory).map_err(|error| of_command(&error))?;
+        Ok(crawl.archive)
     }
+}
+
+/// Returns the crawl in a directory, with the rules that its pages were read with. A crawl without
+/// a settings file was made by `crawler rebuild`, with the defaults.
+fn readable(directory: &Path) -> Result<ReadableCrawl, CommandError> {
+    let path = directory.join("crawler.toml");
+    let in_file = |error: &dyn std::fmt::Display| {
+        usage(format!(
+            "{}: {}",
+            path.display(),
+            error.to_string().trim_end()
+        ))
+    };
+    let settings = match std::fs::read_to_string(&path) {
+        Ok(file) => ReadingSettings::parse(&file).map_err(|error| in_file(&error))?,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => ReadingSettings::default(),
+        Err(error) => return Err(fault(&error)),
+    };
+    Ok(ReadableCrawl {
+        state: directory.join("state"),
+        archive: PageArchive {
+            directory: directory.join("archive"),
+            rules: settings.rules().map_err(|error| in_file(&error))?,
+        },
+        against: settings.against,
+    })
 }

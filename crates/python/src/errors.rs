@@ -6,6 +6,7 @@
 use std::error::Error;
 
 use batch::BatchError;
+use messages::{CommandError, Kind};
 use pyo3::PyErr;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyOSError, PyValueError};
 
@@ -34,6 +35,14 @@ pub(crate) fn of_batch(error: &BatchError) -> PyErr {
         BatchError::Read { .. } | BatchError::Write { .. } => system(error),
         BatchError::TooMany => PyMemoryError::new_err(error.to_string()),
         _ => invalid(with_causes(error)),
+    }
+}
+
+/// Returns the exception for an error of a question about a crawl, with its remedy.
+pub(crate) fn of_command(error: &CommandError) -> PyErr {
+    match error.kind() {
+        Kind::Usage => invalid(error.in_one_line()),
+        Kind::Fault => PyOSError::new_err(error.in_one_line()),
     }
 }
 

@@ -34,9 +34,9 @@ mod _neardup {
     #[pymodule_export]
     use crate::arrow_stream::ArrowData;
     #[pymodule_export]
-    use crate::crawl::Crawl;
-    #[pymodule_export]
     use crate::crawl::table::CrawlTable;
+    #[pymodule_export]
+    use crate::crawl::{Crawl, open};
     #[pymodule_export]
     use crate::dedup::dedup;
     #[pymodule_export]

@@ -1,4 +1,5 @@
-"""The pages, texts, links and hits of a crawl, compared with what the commands print.
+"""The pages, texts, links and hits of a crawl, and the answers to questions about it, compared with
+what the commands print.
 
 The environment variable CRAWLER names the binary, which crawls a web of three pages on loopback.
 """
@@ -17,7 +18,8 @@ import unittest
 
 from corpus import words
 
-from neardup import Crawl, dedup, keep
+import neardup.crawl
+from neardup import dedup, keep
 
 CRAWLER = os.environ.get("CRAWLER")
 
@@ -27,24 +29,42 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-def crawl(directory):
-    """Crawls three pages, of which one repeats another."""
-    site = pathlib.Path(directory, "site")
-    site.mkdir()
-    text = " ".join(words(1, 300))
+TEXT = " ".join(words(1, 300))
+
+
+def write_site(site):
+    """Writes three pages, of which one repeats another."""
     links = '<a href="a.html">a</a> <a href="b.html">b</a>'
     (site / "index.html").write_text("<title>Start</title>" + links)
-    (site / "a.html").write_text(f"<title>A page</title><p>{text}")
-    (site / "b.html").write_text(f"<title>A page</title><p>{text}<!-- other bytes -->")
+    (site / "a.html").write_text(f"<title>A page</title><p>{TEXT}")
+    (site / "b.html").write_text(f"<title>A page</title><p>{TEXT}<!-- other bytes -->")
+
+
+def change_site(site):
+    """Changes words of one page, and replaces another by a new one."""
+    (site / "index.html").write_text('<title>Start</title><a href="a.html">a</a> <a href="c.html">')
+    (site / "a.html").write_text(f"<title>A page</title><p>{TEXT} and one more sentence")
+    (site / "b.html").unlink()
+    (site / "c.html").write_text("<title>A third page</title><p>" + " ".join(words(2, 300)))
+
+
+def crawl_twice(directory):
+    """Crawls a site, and once more after it changed. Returns the directories of both crawls."""
+    site = pathlib.Path(directory, "site")
+    site.mkdir()
     handler = functools.partial(Quiet, directory=site)
+    crawls = []
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        out = pathlib.Path(directory, "crawl")
-        url = f"http://127.0.0.1:{server.server_port}/index.html"
-        command = [CRAWLER, url, "--out", out, "--allow-private", "--delay", "0s"]
-        subprocess.run(command, check=True, capture_output=True)
+        for name, prepare in [("crawl", write_site), ("later", change_site)]:
+            prepare(site)
+            out = pathlib.Path(directory, name)
+            url = f"http://127.0.0.1:{server.server_port}/index.html"
+            command = [CRAWLER, url, "--out", out, "--allow-private", "--delay", "0s"]
+            subprocess.run(command, check=True, capture_output=True)
+            crawls.append(out)
         server.shutdown()
-    return out
+    return crawls
 
 
 class Crawls(unittest.TestCase):
@@ -52,7 +72,7 @@ class Crawls(unittest.TestCase):
         with tempfile.TemporaryDirectory() as directory:
             for path in [directory, pathlib.Path(directory, "none")]:
                 with self.assertRaisesRegex(FileNotFoundError, "no crawl in"):
-                    Crawl(path)
+                    neardup.crawl.open(path)
 
 
 def printed(*command):
@@ -74,7 +94,7 @@ class OneCrawl(unittest.TestCase):
     def setUpClass(cls):
         cls.directory = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.directory.cleanup)
-        cls.out = crawl(cls.directory.name)
+        cls.out, cls.later = crawl_twice(cls.directory.name)
 
     def same(self, rows, exported):
         rows = [plain(row) for row in rows]
@@ -83,18 +103,18 @@ class OneCrawl(unittest.TestCase):
         self.assertGreater(len(rows), 0)
 
     def test_texts_are_those_of_the_command(self):
-        texts = Crawl(self.out).texts()
+        texts = neardup.crawl.open(self.out).texts()
         self.same(texts, printed("export", self.out, "--text", "--format", "jsonl"))
         self.assertEqual(list(texts), list(texts))      # a second time, because it is no iterator
         self.assertEqual([text["title"] for text in texts], ["Start", "A page"])
 
     def test_texts_as_markdown_are_those_of_the_command(self):
-        texts = list(Crawl(self.out).texts(markdown=True, threads=1))
+        texts = list(neardup.crawl.open(self.out).texts(markdown=True, threads=1))
         self.same(texts, printed("export", self.out, "--text", "--markdown", "--format", "jsonl"))
         self.assertTrue(any("[a](" in text["text"] for text in texts), texts)
 
     def test_links_are_those_of_the_command(self):
-        links = list(Crawl(self.out).links())
+        links = list(neardup.crawl.open(self.out).links())
         self.same(links, printed("export", self.out, "--links", "--format", "jsonl"))
         self.assertEqual([link["anchor"] for link in links], ["a", "b"])
 
@@ -104,31 +124,89 @@ class OneCrawl(unittest.TestCase):
         try:
             settings.write_text(whole.replace("script-links = false", "script-links = 7"))
             with self.assertRaisesRegex(ValueError, "(?s)crawler.toml.*script-links"):
-                Crawl(self.out).links()
+                neardup.crawl.open(self.out).links()
         finally:
             settings.write_text(whole)
 
     def test_hits_are_those_of_the_command(self):
         word = words(1, 300)[0]
-        hits = [plain(hit) for hit in Crawl(self.out).search(word)]
+        hits = [plain(hit) for hit in neardup.crawl.open(self.out).search(word)]
         expected = printed("search", self.out, word, "--format", "json")
         for hit, known in zip(hits, expected, strict=True):
             hit["highlights"] = [list(range) for range in hit["highlights"]]
             self.assertAlmostEqual(hit.pop("score"), known.pop("score"), 5)
             self.assertEqual(hit, known)
         self.assertEqual(len(hits), 1)
-        self.assertNotIn("snippet", next(Crawl(self.out).search(word, snippets=False)))
-        self.assertEqual(list(Crawl(self.out).search("no-such-word-at-all")), [])
+        self.assertNotIn("snippet", next(neardup.crawl.open(self.out).search(word, snippets=False)))
+        self.assertEqual(list(neardup.crawl.open(self.out).search("no-such-word-at-all")), [])
         with self.assertRaisesRegex(ValueError, "at most 100000"):
-            Crawl(self.out).search(word, limit=100_001)
+            neardup.crawl.open(self.out).search(word, limit=100_001)
         with self.assertRaises(ValueError):
-            Crawl(self.out).search('title:')
+            neardup.crawl.open(self.out).search('title:')
+
+    def test_status_is_that_of_the_command(self):
+        status = neardup.crawl.open(self.out).status()
+        (expected,) = printed("status", self.out, "--format", "json")
+        self.assertEqual(status, expected)
+        self.assertEqual((status["pages"], status["exact_duplicates"]), (3, 1))
+
+    def test_duplicates_and_clusters_are_those_of_the_command(self):
+        crawl = neardup.crawl.open(self.out)
+        duplicates = list(crawl.duplicates())
+        self.assertEqual(duplicates, printed("duplicates", self.out, "--format", "json"))
+        self.assertEqual([one["verdict"] for one in duplicates], ["exact-duplicate"])
+        clusters = list(crawl.clusters())
+        self.assertEqual(
+            clusters, printed("duplicates", self.out, "--clusters", "--format", "json")
+        )
+        (one,) = duplicates
+        self.assertEqual(clusters, [{"members": [one["duplicate_of"], one["url"]]}])
+
+    def test_patterns_are_those_of_the_command(self):
+        patterns = list(neardup.crawl.open(self.out).patterns())
+        self.assertEqual(patterns, printed("patterns", self.out, "--format", "json"))
+        self.assertEqual({one["state"] for one in patterns}, {"open"})
+
+    def test_changes_are_those_of_the_command(self):
+        earlier, later = neardup.crawl.open(self.out), neardup.crawl.open(self.later)
+        changes = list(later.changes(earlier))
+        self.assertEqual(changes, printed("changes", self.out, self.later, "--format", "json"))
+        kinds = {one["url"].rpartition("/")[2]: one["change"] for one in changes}
+        expected = {"index.html": "changed", "a.html": "changed", "b.html": "gone", "c.html": "new"}
+        self.assertEqual(kinds, expected)
+        with_diff = list(later.changes(earlier, diff=True))
+        self.assertEqual(
+            with_diff, printed("changes", self.out, self.later, "--diff", "--format", "json")
+        )
+        self.assertTrue(any(one.get("diff") for one in with_diff), with_diff)
+        with self.assertRaisesRegex(ValueError, "is named twice"):
+            list(later.changes(later))
+        with self.assertRaises(TypeError):
+            later.changes("crawl")
+
+    def test_an_answer_that_is_not_taken_does_not_hold_up_others(self):
+        crawl = neardup.crawl.open(self.out)
+        del [crawl.duplicates() for _ in range(20)][:]
+        self.assertEqual(len(list(crawl.duplicates())), 1)
+
+    def test_a_journal_that_cannot_be_read_is_an_os_error(self):
+        (segment,) = (self.out / "state" / "journal").glob("*.log")
+        whole = segment.read_bytes()
+        try:
+            segment.write_bytes(whole[:60] + bytes(100) + whole[160:])
+            crawl = neardup.crawl.open(self.out)
+            questions = [crawl.status, crawl.duplicates, crawl.clusters, crawl.patterns]
+            for question in questions:
+                with self.assertRaises(OSError, msg=question.__name__):
+                    list(question())
+        finally:
+            segment.write_bytes(whole)
 
     def test_texts_go_into_dedup_keep_and_tables(self):
-        texts = Crawl(self.out).texts(duplicates=True)
+        texts = neardup.crawl.open(self.out).texts(duplicates=True)
         self.assertEqual(list(dedup(texts, id="url")), [])
         self.assertEqual(len(list(keep(texts))), 2)
-        self.assertEqual(pickle.loads(pickle.dumps(Crawl(self.out))).texts().columns, texts.columns)
+        self.assertEqual(pickle.loads(pickle.dumps(neardup.crawl.open(self.out))).texts().columns, texts.columns)
 
     def test_a_page_that_cannot_be_read_is_named_and_the_others_follow(self):
         (archive,) = (self.out / "archive").glob("*.warc.gz")
@@ -137,10 +215,10 @@ class OneCrawl(unittest.TestCase):
             # The last page is in the second half.
             archive.write_bytes(whole[: len(whole) // 2] + bytes(len(whole) - len(whole) // 2))
             with self.assertWarnsRegex(RuntimeWarning, "page.* cannot be read .*http://"):
-                left = list(Crawl(self.out).texts())
+                left = list(neardup.crawl.open(self.out).texts())
             self.assertEqual([text["title"] for text in left], ["Start"])
             with self.assertWarns(RuntimeWarning):
-                list(Crawl(self.out).links())
+                list(neardup.crawl.open(self.out).links())
         finally:
             archive.write_bytes(whole)
 
@@ -148,7 +226,7 @@ class OneCrawl(unittest.TestCase):
         (self.out / "search").rename(self.out / "aside")
         try:
             with self.assertRaisesRegex(FileNotFoundError, "crawler reindex"):
-                Crawl(self.out).search("words")
+                neardup.crawl.open(self.out).search("words")
         finally:
             (self.out / "aside").rename(self.out / "search")
 
@@ -165,13 +243,13 @@ class OneCrawl(unittest.TestCase):
                  exported], check=True
             )
             expected = parquet.read_table(exported).replace_schema_metadata()
-            rows = getattr(Crawl(self.out), table)()
+            rows = getattr(neardup.crawl.open(self.out), table)()
             self.assertEqual(rows.to_arrow(), expected)
             # A second time, because it is no iterator.
             self.assertEqual(pa.table(rows).schema, expected.schema)
             self.assertEqual(rows.columns, expected.column_names)
             self.assertEqual([len(row) for row in rows], [len(rows.columns)] * len(expected))
-        pages = Crawl(self.out).pages().to_arrow()
+        pages = neardup.crawl.open(self.out).pages().to_arrow()
         self.assertEqual(
             sorted(pages["verdict"].to_pylist()), ["exact-duplicate", "unique", "unique"]
         )

@@ -20,8 +20,9 @@ BLOCK = re.compile(r"^```python(?P<needs>[^\n]*)\n(?P<code>.*?)^```$", re.MULTIL
 
 def public():
     """Returns everything public with its name, methods included."""
-    for name in neardup.__all__:
-        found = getattr(neardup, name)
+    of_crawls = [(f"crawl.{name}", neardup.crawl) for name in neardup.crawl.__all__]
+    for name, module in [(name, neardup) for name in neardup.__all__] + of_crawls:
+        found = getattr(module, name.rpartition(".")[2])
         yield name, found
         if inspect.isclass(found) and found.__module__ != _results.__name__:
             for method, value in vars(found).items():

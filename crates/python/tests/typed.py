@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from neardup import Crawl, Match, MinHash, MinHashLSH, SignatureIndex, Simhash, dedup, fingerprints
+import neardup
+from neardup import Match, MinHash, MinHashLSH, SignatureIndex, Simhash, dedup, fingerprints
 
 
 def kept(texts: list[str]) -> list[str]:
@@ -23,9 +24,12 @@ def values(texts: list[str]) -> tuple[int, int, list[object]]:
 
 
 def files(directory: Path) -> int:
-    crawl = Crawl(directory)
+    crawl = neardup.crawl.open(directory)
     crawl.pages().to_arrow()
     titles: list[object] = [page["title"] for page in crawl.texts(markdown=True)]
     titles.extend(hit["title"] for hit in crawl.search("words", limit=3))
+    titles.extend(page["duplicate_of"] for page in crawl.duplicates())
+    titles.extend(change["url"] for change in crawl.changes(crawl, diff=True))
+    titles.append(crawl.status()["pages"])
     titles.extend(found.id for found in dedup(crawl.texts(), id="url"))
     return sum(1 for _ in dedup([directory], pairs=True))

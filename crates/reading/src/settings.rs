@@ -44,6 +44,8 @@ pub struct ReadingSettings {
     pub topic_file: Vec<PathBuf>,
     /// True if the seeds are examples of a topic.
     pub topic_of_seeds: bool,
+    /// Earlier crawls, oldest first, whose archives contain pages that did not change since.
+    pub against: Vec<PathBuf>,
 }
 
 /// The settings of single hosts that decide how a page is read.
@@ -69,6 +71,7 @@ impl Default for ReadingSettings {
             topic: None,
             topic_file: Vec::new(),
             topic_of_seeds: false,
+            against: Vec::new(),
         }
     }
 }

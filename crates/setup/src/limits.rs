@@ -4,22 +4,8 @@ use std::collections::BTreeMap;
 
 use bytesize::ByteSize;
 use crawl::Policy;
-use journal::{CutSum, Limit, Totals, UnreadFormat};
+use journal::{CutSum, Limit, UnreadFormat};
 use messages::grouped;
-
-/// Returns the limits that cut visits, by name.
-pub fn by_name(totals: &Totals) -> BTreeMap<&'static str, CutSum> {
-    let limits = totals.limits();
-    limits.map(|(limit, sum)| (limit.as_str(), sum)).collect()
-}
-
-/// Returns the number of documents that are not read, by format.
-pub fn unread_by_name(totals: &Totals) -> BTreeMap<&'static str, u64> {
-    let formats = totals.unread_formats();
-    formats
-        .map(|(format, count)| (format.as_str(), count))
-        .collect()
-}
 
 /// Describes the limits on one line; `None` if no visit was cut.
 pub fn in_words(limits: &BTreeMap<&'static str, CutSum>) -> Option<String> {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use inspect::changes;
 use journal::SkippedBy;
 use setup::likeness::FeatureArgs;
 use setup::shared::StoreUrl;
@@ -280,6 +281,19 @@ pub(crate) enum ChangeKind {
     Gone,
     Unchanged,
     Unknown,
+}
+
+impl From<changes::ChangeKind> for ChangeKind {
+    fn from(kind: changes::ChangeKind) -> Self {
+        match kind {
+            changes::ChangeKind::New => Self::New,
+            changes::ChangeKind::Changed => Self::Changed,
+            changes::ChangeKind::Moved => Self::Moved,
+            changes::ChangeKind::Gone => Self::Gone,
+            changes::ChangeKind::Unchanged => Self::Unchanged,
+            changes::ChangeKind::Unknown => Self::Unknown,
+        }
+    }
 }
 
 impl ChangeKind {

@@ -9,6 +9,7 @@ use std::io::{self, Write};
 use comparison::{ComparedPage, Decision, Frames, Outcome, decide, differing_blocks};
 use corpus::measures::{Measure, MeasuredDocument, Measures};
 use corpus::{Page, Reader};
+use differences::PrintedDifference;
 use messages::CommandError;
 use neardup::{
     Fingerprint, HashKey, Likeness, NormalText, PageSignature, Shingles, Sketch, Thresholds,
@@ -20,7 +21,7 @@ use super::column;
 use crate::args::CompareArgs;
 use crate::block_diff::{self, PrintedBlock};
 use crate::output::{self, Format};
-use crate::word_diff::{PrintedDifference, WordDiff};
+use crate::word_diff::WordDiff;
 
 #[derive(Serialize)]
 struct Comparison {

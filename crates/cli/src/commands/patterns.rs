@@ -6,25 +6,16 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use inspect::patterns::{Pattern, Rule, TrapsFound};
+use inspect::patterns::{Pattern, Rule, TrapLine, TrapsFound};
 use journal::PatternName;
 use messages::{CommandError, pasted, printable, say, usage};
-use serde::Serialize;
 use setup::crawl_directory;
 use setup::crawl_store::order;
 use setup::shared::{OpenCrawl, Refused};
-use store::{Example, PatternReport, PatternState};
+use store::{Example, PatternState};
 
 use crate::args::PatternsArgs;
 use crate::output::{self, Format};
-
-#[derive(Serialize)]
-struct TrapLine<'a> {
-    /// The name of the rule.
-    trap: &'a str,
-    #[serde(flatten)]
-    rule: &'a Rule,
-}
 
 pub(crate) fn run(args: &PatternsArgs) -> Result<(), CommandError> {
     let crawl = OpenCrawl::open(args.directory.as_deref(), args.store.store.as_ref())?;
@@ -33,22 +24,13 @@ pub(crate) fn run(args: &PatternsArgs) -> Result<(), CommandError> {
         crawl.refuse_for_mirror("--reopen", Refused::Writes)?;
         return reopen(crawl.directory(), name);
     }
-    let TrapsFound { patterns, rules } = TrapsFound::read(&state)?;
-    let mut reports: Vec<PatternReport<'_>> = patterns.reports().collect();
-    reports.sort_by_key(|report| {
-        let state = match report.state {
-            PatternState::Closed => 0,
-            PatternState::Poor => 1,
-            PatternState::Open => 2,
-        };
-        (state, std::cmp::Reverse(report.visited))
-    });
+    let found = TrapsFound::read(&state)?;
     let format = Format::or_fitting(args.format);
     output::to_stdout(|out| {
-        for report in &reports {
+        for report in &found.reports() {
             write_pattern(&Pattern::of(report), format, out)?;
         }
-        for (name, rule) in &rules {
+        for (name, rule) in &found.rules {
             write_rule(rule, name, format, out)?;
         }
         Ok(())

@@ -3,12 +3,13 @@
 
 mod hosts;
 
+use crawl::control_file;
 use inspect::leftovers;
 use inspect::status::Status;
 use messages::{CommandError, counted, printable};
 use setup::settings::Settings;
 use setup::shared::OpenCrawl;
-use setup::{crawl_directory, limits};
+use setup::{control, crawl_directory, limits};
 use statistics::CrawlStatistics;
 
 use super::column;
@@ -25,11 +26,13 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), CommandError> {
         let (statistics, _) = CrawlStatistics::read(&state)?;
         return output::to_stdout(|out| hosts::write(&statistics, &settings, format, out));
     }
+    let control = control::last_in_force(directory)?;
+    let control = control.map(|in_force| control_file::describe(&in_force.overrides));
     let status = Status::read(directory, &state)?;
     output::to_stdout(|out| match format {
         Format::Json => output::json_line(out, &status),
         Format::Table => {
-            output::columns(out, &lines(&status))?;
+            output::columns(out, &lines(&status, control))?;
             for item in &status.left_over {
                 writeln!(out, "{}", printable(&item.line()))?;
             }
@@ -71,7 +74,7 @@ fn unreachable(status: &Status) -> Option<String> {
     Some(format!("{urls}, requested by the next run; down: {hosts}"))
 }
 
-fn lines(status: &Status) -> Vec<(&'static str, Option<String>)> {
+fn lines(status: &Status, control: Option<String>) -> Vec<(&'static str, Option<String>)> {
     let if_any = |count: u64| (count > 0).then_some(count);
     let left_over = (!status.left_over.is_empty())
         .then(|| format!("{} (`crawler clean`)", leftovers::total(&status.left_over)));
@@ -110,7 +113,7 @@ fn lines(status: &Status) -> Vec<(&'static str, Option<String>)> {
         column("trap links", trap_links(status)),
         column("truncated", limits::in_words(&status.limits)),
         column("not read", limits::unread_in_words(&status.not_read)),
-        column("control.toml", status.control_in_words.as_ref()),
+        column("control.toml", control),
         column("left over", left_over),
     ]
 }

@@ -4,6 +4,7 @@
 //! Earlier requests of a visit, such as redirects, are in the archives:
 //! `crawler verify DIR --store URL` checks them per node.
 
+use facts::page_counts::PageCounts;
 use messages::{CommandError, SlowProgress};
 use serde::Serialize;
 use setup::shared;
@@ -12,7 +13,6 @@ use web_ui::Politeness;
 
 use super::Complaints;
 use super::requests::JournalPoliteness;
-use crate::page_counts::PageCounts;
 
 /// The result of the check.
 #[derive(Serialize)]

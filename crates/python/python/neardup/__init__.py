@@ -8,14 +8,14 @@
 - `MinHash`, `minhashes`, `MinHashLSH`: sets as minima, which estimate resemblance, and an index
   of them.
 - `Shingles`, `resemblance`, `containment`: exact measures.
-- `Crawl`: the pages, texts, links and search index of a crawl by `crawler`.
+- `crawl.open`: a crawl by `crawler`, with its pages, texts and links, its search index, and answers
+  to questions about it.
 """
 
+from . import crawl
 from ._keep import keep
 from ._neardup import (
     ArrowData,
-    Crawl,
-    CrawlTable,
     Findings,
     MinHash,
     MinHashLSH,
@@ -34,8 +34,6 @@ from ._results import Cluster, Duplicate, Match, Pair
 __all__ = [
     "ArrowData",
     "Cluster",
-    "Crawl",
-    "CrawlTable",
     "Duplicate",
     "Findings",
     "Match",
@@ -47,6 +45,7 @@ __all__ = [
     "Simhash",
     "__version__",
     "containment",
+    "crawl",
     "dedup",
     "fingerprints",
     "keep",

@@ -25,7 +25,7 @@ use crate::errors::{system, with_causes};
 /// and a stream of Arrow data for `pyarrow.table`, `polars.DataFrame`,
 /// `pandas.DataFrame.from_arrow` and DuckDB. It can be read many times, and is never in memory
 /// as a whole.
-#[pyclass(frozen, extends = ArrowData, module = "neardup")]
+#[pyclass(frozen, extends = ArrowData, module = "neardup.crawl")]
 pub(crate) struct CrawlTable {
     state: PathBuf,
     contents: Contents,

@@ -68,6 +68,7 @@ impl Settings {
             topic: self.topic.clone(),
             topic_file: self.topic_file.clone(),
             topic_of_seeds: self.topic_of_seeds,
+            against: self.against.clone(),
         }
     }
 

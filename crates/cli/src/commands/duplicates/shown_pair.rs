@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use differences::{PageOfPair, PageTextState, VerdictFigures, listed};
+use differences::{PageOfPair, PageTextState, PrintedDifference, VerdictFigures, listed};
 use inspect::pair;
 use messages::CommandError;
 use serde::Serialize;
@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::block_diff::{self, PrintedBlock};
 use crate::commands::column;
 use crate::output::{self, Format};
-use crate::word_diff::{PrintedDifference, WordDiff};
+use crate::word_diff::WordDiff;
 
 #[derive(Serialize)]
 struct ShownPair<'a> {

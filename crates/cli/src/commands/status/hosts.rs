@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use inspect::status::hosts::{Line, lines};
+use inspect::hosts::{Line, lines};
 use messages::printable;
 use setup::settings::Settings;
 use setup::values::Span;

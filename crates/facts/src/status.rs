@@ -1,24 +1,20 @@
 //! The counts of a crawl, for `crawler status`. A view of [`CrawlStatistics`]; works while the
 //! crawl runs.
 
-pub mod hosts;
-
 use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::io;
 use std::path::Path;
 
-use crawl::control_file;
 use journal::CutSum;
-use messages::{CommandError, printable};
-use serde::Serialize;
-use setup::control::{self, ControlInForce};
-use setup::limits;
+use messages::{CommandError, fault, printable};
+use serde::{Deserialize, Serialize};
 use statistics::{CrawlStatistics, NameCounts, REDIRECTED};
 use store::PatternState;
 use web::Timestamp;
 
-use super::page_counts::PageCounts;
-use crate::leftovers;
-use crate::leftovers::Leftover;
+use crate::leftovers::{self, Leftover};
+use crate::page_counts::PageCounts;
 
 /// The counts of a crawl. Field names are the same as in the summary.
 #[derive(Debug, Default, Serialize)]
@@ -63,9 +59,6 @@ pub struct Status {
     pub left_over: Vec<Leftover>,
     /// Excluded URLs that redirect to pages of the crawl: nothing is missing.
     pub redirected: u64,
-    /// The control.toml in effect, in words.
-    #[serde(skip)]
-    pub control_in_words: Option<String>,
     /// Failures by kind.
     #[serde(skip)]
     pub failed_by: Option<String>,
@@ -85,10 +78,7 @@ impl Status {
     pub fn read(directory: &Path, state: &Path) -> Result<Self, CommandError> {
         let (statistics, _) = CrawlStatistics::read(state)?;
         let mut status = Self::of(&statistics);
-        if let Some(ControlInForce { table, overrides }) = control::last_in_force(directory)? {
-            status.control_in_words = Some(control_file::describe(&overrides));
-            status.control = Some(table);
-        }
+        status.control = control_in_effect(state).map_err(|error| fault(&error))?;
         // A file that disappears meanwhile was only in use briefly.
         status.left_over = leftovers::find(directory).unwrap_or_default();
         Ok(status)
@@ -107,8 +97,8 @@ impl Status {
             queued: counts.queued,
             set_aside: counts.set_aside,
             left_out_links: statistics.left_out_links().clone(),
-            limits: limits::by_name(statistics.totals()),
-            not_read: limits::unread_by_name(statistics.totals()),
+            limits: statistics.totals().limits_by_name(),
+            not_read: statistics.totals().unread_formats_by_name(),
             begun_at: text(counts.begun_at),
             last_visit_at: text(counts.last_visit_at),
             redirected: statistics.exclusion_reasons().count(REDIRECTED),
@@ -133,6 +123,30 @@ impl Status {
         }
         status
     }
+}
+
+/// The record of the control file, which `crawl` writes.
+#[derive(Deserialize)]
+struct ControlRecord {
+    /// The text of the file; `None` without the file.
+    text: Option<String>,
+}
+
+/// Returns the control file that is in effect in a crawl, or was when it last ran.
+fn control_in_effect(state: &Path) -> io::Result<Option<toml::Table>> {
+    let path = state.join("control.json");
+    let record = match std::fs::read(&path) {
+        Ok(record) => record,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let wrong = |error: &dyn Display| io::Error::other(format!("{}: {error}", path.display()));
+    let record: ControlRecord = serde_json::from_slice(&record).map_err(|error| wrong(&error))?;
+    let Some(text) = record.text else {
+        return Ok(None);
+    };
+    let table = toml::from_str(&text);
+    table.map(Some).map_err(|error| wrong(&error.message()))
 }
 
 /// Maximum number of names listed; the rest are counted.

@@ -7,25 +7,29 @@ use journal::StoreFault;
 use messages::{CommandError, SlowProgress};
 use web::UrlKey;
 
-use crate::captures::{Journals, Side, State};
+use crate::captures::{Journals, OpenCrawl, Side, State};
 
 /// The pages of two crawls that moved or are gone.
-pub struct Moves {
+pub(crate) struct Moves {
     /// The journals of both crawls.
-    pub journals: Journals,
+    pub(crate) journals: Journals,
     /// The old URL of each moved page, by its new URL.
-    pub moved: HashMap<UrlKey, UrlKey>,
+    pub(crate) moved: HashMap<UrlKey, UrlKey>,
     /// Spelling of these old URLs, by key.
-    pub moved_from: HashMap<UrlKey, String>,
+    pub(crate) moved_from: HashMap<UrlKey, String>,
     /// Pages of the earlier crawl that the later one does not have.
-    pub gone: HashSet<UrlKey>,
+    pub(crate) gone: HashSet<UrlKey>,
 }
 
 impl Moves {
-    /// Compares the crawls in two directories.
-    pub fn between(old: &Path, new: &Path) -> Result<Self, CommandError> {
+    /// Compares the crawls in two directories. `open` finds the crawl in a directory.
+    pub(crate) fn between(
+        old: &Path,
+        new: &Path,
+        open: &OpenCrawl<'_>,
+    ) -> Result<Self, CommandError> {
         let mut moves = Self {
-            journals: Journals::read(old, new)?,
+            journals: Journals::read(old, new, open)?,
             moved: HashMap::new(),
             moved_from: HashMap::new(),
             gone: HashSet::new(),

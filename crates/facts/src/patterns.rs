@@ -1,12 +1,13 @@
 //! The URL patterns of a crawl, and links classified as traps, for `crawler patterns`.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use journal::{History, LeftOut, Record};
 use messages::CommandError;
 use serde::Serialize;
-use store::{Example, PatternReport, Patterns};
+use store::{Example, PatternReport, PatternState, Patterns};
 
 /// Maximum number of examples per rule.
 const EXAMPLES: usize = 3;
@@ -44,10 +45,19 @@ pub struct Rule {
     pub examples: Vec<String>,
 }
 
+/// A rule that classified links as traps, with its name: a line of `--format json`.
+#[derive(Serialize)]
+pub struct TrapLine<'a> {
+    /// The name of the rule.
+    pub trap: &'a str,
+    /// The rule.
+    #[serde(flatten)]
+    pub rule: &'a Rule,
+}
+
 /// The patterns of a crawl, and its rules that found traps.
 pub struct TrapsFound {
-    /// The patterns.
-    pub patterns: Patterns,
+    patterns: Patterns,
     /// The rules, by name.
     pub rules: BTreeMap<String, Rule>,
 }
@@ -66,6 +76,21 @@ impl TrapsFound {
             }
         }
         Ok(Self { patterns, rules })
+    }
+
+    /// Returns the patterns: closed ones first, and of each state the most visited ones first.
+    #[must_use]
+    pub fn reports(&self) -> Vec<PatternReport<'_>> {
+        let mut reports: Vec<PatternReport<'_>> = self.patterns.reports().collect();
+        reports.sort_by_key(|report| {
+            let state = match report.state {
+                PatternState::Closed => 0,
+                PatternState::Poor => 1,
+                PatternState::Open => 2,
+            };
+            (state, Reverse(report.visited))
+        });
+        reports
     }
 }
 

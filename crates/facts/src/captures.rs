@@ -14,15 +14,13 @@ use std::path::{Path, PathBuf};
 use journal::{DiscoveredUrl, Fate, History, Record, VisitRecord};
 use messages::{CommandError, SlowProgress, usage};
 use neardup::{HashKey, NormalText, PageSignature};
-use setup::crawl_directory;
-use setup::input::unreadable;
-use setup::read_again::ArchivedPages;
-use setup::settings::Settings;
 use web::{Document, Timestamp, UrlKey};
+
+use crate::readable_crawl::ReadableCrawl;
 
 /// A page as a crawl archived it.
 #[derive(Clone, Copy, Debug)]
-pub struct Capture {
+pub(crate) struct Capture {
     /// Index of its crawl in [`Journals`].
     crawl: usize,
     at: Timestamp,
@@ -37,10 +35,10 @@ pub struct Capture {
 /// The body of a page: its bytes as received, and its content after content codings are removed. A
 /// server may encode the same content differently each time. Old journals only have the bytes.
 #[derive(Clone, Copy, Debug)]
-pub struct Body {
+pub(crate) struct Body {
     bytes: u128,
     /// Hash of the content.
-    pub content: u128,
+    pub(crate) content: u128,
 }
 
 impl Body {
@@ -57,7 +55,7 @@ impl Body {
 
 /// The state of a URL in a crawl.
 #[derive(Clone, Copy, Debug)]
-pub enum State {
+pub(crate) enum State {
     /// A page with this body.
     Page {
         /// The body, if known.
@@ -75,7 +73,7 @@ pub enum State {
 
 /// Source of a page's text.
 #[derive(Clone, Copy, Debug)]
-pub enum TextSource {
+pub(crate) enum TextSource {
     /// The capture of its own URL.
     Itself,
     /// The capture of this URL in the same crawl: the page repeats that page.
@@ -88,24 +86,27 @@ pub enum TextSource {
 
 impl State {
     /// Returns true for a page.
-    pub const fn is_page(self) -> bool {
+    pub(crate) const fn is_page(self) -> bool {
         matches!(self, Self::Page { .. })
     }
 }
 
 /// The body and the text of a page. A moved page has the same body or the same text.
 #[derive(Clone, Copy, Debug)]
-pub struct Identity {
+pub(crate) struct Identity {
     /// The body, if known.
-    pub body: Option<Body>,
+    pub(crate) body: Option<Body>,
     /// Hash of the text, if known.
-    pub text: Option<u128>,
+    pub(crate) text: Option<u128>,
 }
+
+/// A function that finds the crawl in a directory.
+pub type OpenCrawl<'a> = dyn Fn(&Path) -> Result<ReadableCrawl, CommandError> + 'a;
 
 /// One crawl's journal, read.
 struct CrawlJournal {
     directory: PathBuf,
-    pages: ArchivedPages,
+    crawl: ReadableCrawl,
     key: Option<HashKey>,
     states: HashMap<UrlKey, State>,
     captures: HashMap<UrlKey, Capture>,
@@ -113,7 +114,7 @@ struct CrawlJournal {
 }
 
 /// The journals of both crawls and of the crawls that they were run against.
-pub struct Journals {
+pub(crate) struct Journals {
     journals: Vec<CrawlJournal>,
     /// Journals of the earlier crawl, its own last.
     old: Vec<usize>,
@@ -123,7 +124,7 @@ pub struct Journals {
 
 /// One of the two crawls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub(crate) enum Side {
     /// The earlier crawl.
     Old,
     /// The later crawl.
@@ -131,11 +132,13 @@ pub enum Side {
 }
 
 impl Journals {
-    /// Reads the journals of two crawls.
-    pub fn read(old: &Path, new: &Path) -> Result<Self, CommandError> {
+    /// Reads the journals of two crawls. `open` finds the crawl in a directory.
+    pub(crate) fn read(old: &Path, new: &Path, open: &OpenCrawl<'_>) -> Result<Self, CommandError> {
         let absolute = |directory: &Path| {
-            crawl_directory::state_of(directory)?;
-            directory.canonicalize().map_err(unreadable(directory))
+            open(directory)?;
+            directory
+                .canonicalize()
+                .map_err(|error| usage(format!("cannot read {}: {error}", directory.display())))
         };
         let (old, new) = (absolute(old)?, absolute(new)?);
         if old == new {
@@ -148,8 +151,8 @@ impl Journals {
             new: Vec::new(),
         };
         let mut progress = SlowProgress::new("journal records read");
-        journals.old = journals.chain(&old, &mut progress)?;
-        journals.new = journals.chain(&new, &mut progress)?;
+        journals.old = journals.chain(&old, open, &mut progress)?;
+        journals.new = journals.chain(&new, open, &mut progress)?;
         Ok(journals)
     }
 
@@ -157,12 +160,12 @@ impl Journals {
     fn chain(
         &mut self,
         directory: &Path,
+        open: &OpenCrawl<'_>,
         progress: &mut SlowProgress,
     ) -> Result<Vec<usize>, CommandError> {
-        let settings = Settings::of_crawl(directory)?;
         let mut chain = Vec::new();
         // The settings of a crawl that ran list all of them, oldest first.
-        for earlier in &settings.against {
+        for earlier in &open(directory)?.against {
             if !earlier.exists() {
                 let (crawl, earlier) = (directory.display(), earlier.display());
                 return Err(usage(format!(
@@ -170,22 +173,24 @@ impl Journals {
                 ))
                 .with_remedy("restore it: the content of unchanged pages is archived there"));
             }
-            chain.push(self.place_of(earlier, progress)?);
+            chain.push(self.place_of(earlier, open, progress)?);
         }
-        chain.push(self.place_of(directory, progress)?);
+        chain.push(self.place_of(directory, open, progress)?);
         Ok(chain)
     }
 
     fn place_of(
         &mut self,
         directory: &Path,
+        open: &OpenCrawl<'_>,
         progress: &mut SlowProgress,
     ) -> Result<usize, CommandError> {
         let mut journals = self.journals.iter();
         if let Some(place) = journals.position(|journal| journal.directory == directory) {
             return Ok(place);
         }
-        let journal = CrawlJournal::read(directory, self.journals.len(), progress)?;
+        let journal =
+            CrawlJournal::read(directory, open(directory)?, self.journals.len(), progress)?;
         self.journals.push(journal);
         Ok(self.journals.len() - 1)
     }
@@ -203,17 +208,17 @@ impl Journals {
     }
 
     /// Returns the directory of a crawl's state.
-    pub fn state_directory(&self, side: Side) -> PathBuf {
-        crawl_directory::state(&self.own(side).directory)
+    pub(crate) fn state_directory(&self, side: Side) -> PathBuf {
+        self.own(side).crawl.state.clone()
     }
 
     /// Returns the state of a URL in a crawl; `None` if the crawl never saw it.
-    pub fn state(&self, side: Side, url: UrlKey) -> Option<State> {
+    pub(crate) fn state(&self, side: Side, url: UrlKey) -> Option<State> {
         self.own(side).states.get(&url).copied()
     }
 
     /// Returns the URLs of a crawl's pages in a stable order.
-    pub fn pages(&self, side: Side) -> Vec<UrlKey> {
+    pub(crate) fn pages(&self, side: Side) -> Vec<UrlKey> {
         let states = self.own(side).states.iter();
         let mut pages: Vec<UrlKey> = states
             .filter(|(_, state)| state.is_page())
@@ -224,7 +229,7 @@ impl Journals {
     }
 
     /// Returns the capture with the text of a page; `None` if no archive contains it.
-    pub fn capture(&self, side: Side, url: UrlKey) -> Option<Capture> {
+    pub(crate) fn capture(&self, side: Side, url: UrlKey) -> Option<Capture> {
         let Some(State::Page { body, text }) = self.state(side, url) else {
             return None;
         };
@@ -259,11 +264,11 @@ impl Journals {
         let (old, new) = (self.own(Side::Old), self.own(Side::New));
         old.key.is_some()
             && old.key == new.key
-            && old.pages.archive.rules.main_content == new.pages.archive.rules.main_content
+            && old.crawl.archive.rules.main_content == new.crawl.archive.rules.main_content
     }
 
     /// Compares the bodies of a URL in both crawls; `None` if a body is unknown.
-    pub fn is_unchanged(&self, url: UrlKey) -> Option<bool> {
+    pub(crate) fn is_unchanged(&self, url: UrlKey) -> Option<bool> {
         let (old, new) = (self.body(Side::Old, url)?, self.body(Side::New, url)?);
         Some(old.is_same(new))
     }
@@ -276,10 +281,11 @@ impl Journals {
     }
 
     /// Reads the document of a capture from its archive.
-    pub fn document(&self, capture: &Capture) -> Result<Document, String> {
+    pub(crate) fn document(&self, capture: &Capture) -> Result<Document, String> {
         let journal = &self.journals[capture.crawl];
         let file = &journal.files[capture.file as usize];
-        journal.pages.read_at(file, capture.offset)
+        let page = journal.crawl.archive.page_at(file, capture.offset)?;
+        Ok(page.document)
     }
 
     /// Returns the part of a capture's text that its crawl compares; `None` if the capture is not
@@ -289,7 +295,7 @@ impl Journals {
         let document = self.document(capture).ok()?;
         let is_text = document.media != web::Media::Other;
         let main_content = self.journals[capture.crawl]
-            .pages
+            .crawl
             .archive
             .rules
             .main_content;
@@ -323,15 +329,14 @@ fn digest(text: &str) -> Option<u128> {
 impl CrawlJournal {
     fn read(
         directory: &Path,
+        crawl: ReadableCrawl,
         place: usize,
         progress: &mut SlowProgress,
     ) -> Result<Self, CommandError> {
-        let state = crawl_directory::state_of(directory)?;
-        let pages = ArchivedPages::of(&Settings::of_crawl(directory)?);
-        let history = History::open(&state)?;
+        let history = History::open(&crawl.state)?;
         let mut journal = Self {
             directory: directory.to_owned(),
-            pages,
+            crawl,
             key: history.key(),
             states: HashMap::new(),
             captures: HashMap::new(),

@@ -23,7 +23,6 @@ use std::path::{Path, PathBuf};
 
 use bytesize::ByteSize;
 use serde::Serialize;
-use setup::crawl_directory;
 use sinks::cdxj;
 
 /// A leftover file or directory.
@@ -99,7 +98,7 @@ pub fn find(directory: &Path) -> io::Result<Vec<Leftover>> {
             }
         }
     }
-    let state = crawl_directory::state(directory);
+    let state = directory.join("state");
     // Without tables, one of the copies becomes the tables.
     if state.join("sled").exists() {
         for name in ["sled.new", "sled.old"] {
@@ -109,7 +108,7 @@ pub fn find(directory: &Path) -> io::Result<Vec<Leftover>> {
             }
         }
     }
-    for path in cdxj::strays(&crawl_directory::archive(directory))? {
+    for path in cdxj::strays(&directory.join("archive"))? {
         add(path, "an interrupted index", false)?;
     }
     Ok(found)

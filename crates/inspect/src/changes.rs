@@ -1,0 +1,29 @@
+//! The pages that changed between two crawls, for `crawler changes`.
+
+use std::path::Path;
+
+use facts::ReadableCrawl;
+pub use facts::changes::{Change, ChangeKind, Changes};
+use messages::CommandError;
+use setup::crawl_directory;
+use setup::read_again::ArchivedPages;
+use setup::settings::Settings;
+
+/// Compares the crawls in two directories. With `with_diff`, each changed text has all its runs.
+///
+/// # Errors
+/// [`CommandError`] if one of the crawls cannot be read.
+pub fn between(old: &Path, new: &Path, with_diff: bool) -> Result<Changes, CommandError> {
+    Changes::between(old, new, &open, with_diff)
+}
+
+fn open(directory: &Path) -> Result<ReadableCrawl, CommandError> {
+    let state = crawl_directory::state_of(directory)?;
+    let settings = Settings::of_crawl(directory)?;
+    Ok(ReadableCrawl {
+        state,
+        archive: ArchivedPages::of(&settings).archive,
+        // The settings of a crawl that ran list all of them, oldest first.
+        against: settings.against,
+    })
+}
