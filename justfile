@@ -24,7 +24,7 @@ package *args:
 try-packages *args:
     sudo --preserve-env=PATH,HOME packaging/try {{args}}
 
-# make the reference of the commands anew from `--help`
+# make the reference of the commands anew from `--help --all`
 reference:
     UPDATE_REFERENCE=1 cargo test -p crawler --test crawler -- book::reference
 

@@ -241,6 +241,15 @@ impl Crawl {
     }
 }
 
+/// Returns the names of the commands in the output of `crawler --help`.
+pub(crate) fn command_names(help: &str) -> Vec<&str> {
+    let groups = help.lines().take_while(|line| *line != "Arguments:");
+    let names = groups.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    names
+        .filter(|name| !name.is_empty() && *name != "help")
+        .collect()
+}
+
 /// Reads each line as a JSON object.
 pub(crate) fn json_lines(text: &str) -> Vec<Value> {
     let lines = text.lines();

@@ -6,13 +6,13 @@
 use std::fmt::Write;
 
 use super::root;
-use crate::support::Crawl;
+use crate::support::{Crawl, command_names};
 
 const COMMANDS: &str = "\
 # Commands
 
-The output of `crawler --help`, and of `--help` of each command. A test compares this page with the
-program, and makes it anew with `UPDATE_REFERENCE=1`.
+The output of `crawler --help --all`, and of `--help --all` of each command. A test compares this
+page with the program, and makes it anew with `UPDATE_REFERENCE=1`.
 ";
 
 const SETTINGS: &str = "\
@@ -25,16 +25,6 @@ with the file, and makes it anew with `UPDATE_REFERENCE=1`.
 ```toml
 ";
 
-/// Returns the names of the commands, in the order of `--help`.
-fn names(help: &str) -> Vec<&str> {
-    let list = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    let list = list.take_while(|line| !line.is_empty());
-    let names = list.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
-    names
-        .filter(|name| !name.is_empty() && *name != "help")
-        .collect()
-}
-
 fn section(title: &str, help: &str) -> String {
     let mut section = format!("\n## {title}\n\n```text\n");
     for line in help.trim_end().lines() {
@@ -46,10 +36,10 @@ fn section(title: &str, help: &str) -> String {
 #[test]
 fn the_reference_is_what_the_commands_say_of_themselves() {
     let crawl = Crawl::bare();
-    let help = crawl.run_command(&["--help"]).output;
+    let help = crawl.run_command(&["--help", "--all"]).output;
     let mut made = COMMANDS.to_owned() + &section("crawler", &help);
-    for name in names(&help) {
-        let help = crawl.run_command(&[name, "--help"]).output;
+    for name in command_names(&help) {
+        let help = crawl.run_command(&[name, "--help", "--all"]).output;
         made += &section(&format!("crawler {name}"), &help);
     }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 use testkit::{Gate, Reply, Server, Site};
 
 use crate::support::pages::{NONE, html, page, prose};
-use crate::support::{Crawl, json_lines};
+use crate::support::{Crawl, command_names, json_lines};
 
 const HOST: &str = "site.test";
 
@@ -58,7 +58,8 @@ fn a_likely_mistake_is_answered_with_what_is_right() {
         (&["-r", "http://a.test/"], "-r", "it is the default"),
         (&["-np", "http://a.test/"], "", "--scope prefix"),
         (&["--dealy", "3s"], "--dealy", "did you mean --delay?"),
-        (&["--frobnicate"], "--frobnicate", "`crawler --help`"),
+        (&["--frobnicate"], "--frobnicate", "`crawler --help --all`"),
+        (&["--all"], "--all", ""),
         (
             &["export", "crawl", "--fromat", "csv"],
             "--fromat",
@@ -279,6 +280,31 @@ fn a_setting_is_explained() {
     );
 }
 
+/// The help had 540 lines, and its options were hard to find.
+#[test]
+fn help_is_short_and_all_of_it_is_one_word_away() {
+    let crawl = Crawl::bare();
+    let help = |words: &[&str]| {
+        let run = crawl.run_command(words);
+        assert_eq!((run.code, run.errors.as_str()), (Some(0), ""), "{run:?}");
+        run.output
+    };
+    for command in [&[][..], &["crawl"]] {
+        let short = help(&[command, &["--help"]].concat());
+        let all = help(&[command, &["--help", "--all"]].concat());
+        assert_eq!(short, help(&[command, &["-h"]].concat()));
+        assert!(short.lines().count() < 130, "{short}");
+        assert!(short.contains("--max-depth") && !short.contains("--hash-key"));
+        assert!(short.contains("--help --all` lists every option"));
+        assert!(all.contains("--max-depth") && all.contains("--hash-key"));
+    }
+    let short = help(&["--help"]);
+    assert_eq!(
+        command_names(&short),
+        command_names(&help(&["--help", "--all"]))
+    );
+}
+
 #[test]
 fn there_is_a_manual_page_for_each_command_and_it_names_each_option() {
     let crawl = Crawl::bare();
@@ -288,12 +314,7 @@ fn there_is_a_manual_page_for_each_command_and_it_names_each_option() {
     let run = crawl.run_command(&["man", "--output", "man1"]);
     assert_eq!((run.code, run.errors.as_str()), (Some(0), ""), "{run:?}");
     let help = crawl.run_command(&["--help"]).output;
-    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    let commands = commands.take_while(|line| !line.is_empty());
-    let names = commands.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
-    let names: Vec<&str> = names
-        .filter(|name| !name.is_empty() && *name != "help")
-        .collect();
+    let names = command_names(&help);
     assert!(names.contains(&"export") && names.len() > 20, "{names:?}");
     for name in names {
         let file = crawl.directory().join(format!("man1/crawler-{name}.1"));

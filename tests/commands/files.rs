@@ -593,6 +593,8 @@ fn help_and_version_exit_with_code_0() {
     let crawl = Crawl::bare();
     for arguments in [
         &["--help"][..],
+        &["-h"],
+        &["--help", "--all"],
         &["--version"],
         &["export", "--help"],
         &["help", "why"],

@@ -40,7 +40,7 @@ fn the_unit_runs_the_program_with_options_that_exist() {
         .lines()
         .find_map(|line| line.strip_prefix("ExecStart="))
         .unwrap();
-    let help = Crawl::bare().run_command(&["--help"]).output;
+    let help = Crawl::bare().run_command(&["--help", "--all"]).output;
     let options = options(command);
     assert!(options.contains(&"--config"), "{options:?}");
     for option in options {

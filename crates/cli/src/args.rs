@@ -15,7 +15,7 @@ pub(crate) mod store;
 mod topic;
 
 use clap::{CommandFactory, Parser, Subcommand};
-pub(crate) use crawl::{ConfigArgs, CrawlArgs, SummaryForm};
+pub(crate) use crawl::{ConfigArgs, CrawlArgs, RunArgs, SummaryForm};
 pub(crate) use dedup::{DedupArgs, FindingForm, PartUnit};
 pub(crate) use export::{ExportArgs, OutputForm};
 pub(crate) use files::{

@@ -23,5 +23,5 @@ pub(crate) fn of_arguments(mistake: &clap::Error, remedy: Option<&str>) -> Comma
     let first: Vec<&str> = lines.take_while(|line| !line.is_empty()).collect();
     let message = first.join(" ");
     let error = usage(message.strip_prefix("error: ").unwrap_or(&message));
-    error.with_remedy(remedy.unwrap_or("`crawler --help` explains every option and command"))
+    error.with_remedy(remedy.unwrap_or("`crawler --help --all` explains every option and command"))
 }

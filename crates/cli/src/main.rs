@@ -5,6 +5,7 @@ mod args;
 mod block_diff;
 mod commands;
 mod exit;
+mod help;
 mod listener;
 mod log;
 mod log_file;
@@ -33,9 +34,11 @@ fn main() -> ExitCode {
     terminal::say_panics();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        // `--help` and `--version` are not mistakes.
-        Err(asked) if !asked.use_stderr() => asked.exit(),
-        Err(mistake) => return exit::report(&refuse(&mistake)),
+        Err(mistake) => match help::requested(std::env::args_os().collect()) {
+            // `--help` and `--version` are not mistakes.
+            Some(answer) => answer.exit(),
+            None => return exit::report(&refuse(&mistake)),
+        },
     };
     let done = match arguments.command {
         None => commands::crawl::run(&arguments.crawl),

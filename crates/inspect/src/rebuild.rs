@@ -311,26 +311,49 @@ fn from_archive(
         return Err(usage(format!("{} does not exist", archive.display()))
             .with_remedy("without a journal, a crawl can only be rebuilt from its archive"));
     }
-    let new = state.with_extension("new");
-    if new.exists() {
-        fs::remove_dir_all(&new).map_err(|error| fault(&error))?;
-    }
-    fs::create_dir_all(&new).map_err(|error| fault(&error))?;
+    let new = begin_new_state(state)?;
     let old = match ignore_journal {
         true => None,
         false => History::open(state).ok(),
     };
     let others = foreign::files(&archive)?;
     refuse_names(&archive, &others)?;
-    let earlier = match earlier::load(settings) {
-        Ok(pages) => pages.map(Arc::new),
-        Err(complaint) if others.is_empty() => {
-            complaint.warn();
-            None
-        }
-        // Pages of other crawlers cannot be judged without the pages of earlier crawls.
-        Err(complaint) => return Err(complaint),
-    };
+    let mut rebuilding = begin(settings, [state, &new], old, others.is_empty(), clock)?;
+    rebuilding.replay_foreign(&others)?;
+    rebuilding.replay_archive(&archive)?;
+    if !others.is_empty() {
+        rebuilding.continue_behind(&archive, settings, clock)?;
+    }
+    let mut report = rebuilding.finish(&archive, &new)?;
+    report.open(settings, &new, clock)?;
+    write_files(settings, &archive)?;
+    let kept = replace_state(state, &new, clock)?;
+    sync_directory(&settings.out)?;
+    drop(lock);
+    report.kept = Some(kept.display().to_string());
+    Ok(report)
+}
+
+/// Creates the empty directory of the new state.
+fn begin_new_state(state: &Path) -> Result<PathBuf, CommandError> {
+    let new = state.with_extension("new");
+    if new.exists() {
+        fs::remove_dir_all(&new).map_err(|error| fault(&error))?;
+    }
+    fs::create_dir_all(&new).map_err(|error| fault(&error))?;
+    Ok(new)
+}
+
+/// Begins the rebuilding of a journal in `new`. `is_ours` is true if the archive has no files of
+/// other crawlers.
+fn begin(
+    settings: &Settings,
+    [state, new]: [&Path; 2],
+    old: Option<History>,
+    is_ours: bool,
+    clock: &Clock,
+) -> Result<Rebuilding, CommandError> {
+    let earlier = load_earlier(settings, is_ours)?;
     // A crawl that ran against earlier crawls was hashed with their key, and can only be compared
     // with them under that key.
     let key = old
@@ -345,19 +368,19 @@ fn from_archive(
     let adaptive_signatures = settings
         .feature_settings()?
         .adaptive_signatures(key, state)?;
-    let scratch_index = match others.is_empty() {
+    let scratch_index = match is_ours {
         true => None,
         false => Some(ScratchIndex::new(
             settings,
             earlier.clone(),
-            &new,
+            new,
             key,
             clock,
         )?),
     };
     let mut rebuilding = Rebuilding::begin(
         settings,
-        &new,
+        new,
         key,
         adaptive_signatures,
         old,
@@ -366,43 +389,57 @@ fn from_archive(
     )?;
     rebuilding.set_earlier(earlier.map(|pages| archives(settings, pages)));
     if let Some(topic) = CrawlTopic::to_rebuild(settings)
-        && let Some(topic) = topic.keep(settings, &new)?
+        && let Some(topic) = topic.keep(settings, new)?
     {
         rebuilding.set_topic(topic);
     }
-    rebuilding.replay_foreign(&others)?;
-    rebuilding.replay_archive(&archive)?;
-    if !others.is_empty() {
-        rebuilding.continue_behind(&archive, settings, clock)?;
+    Ok(rebuilding)
+}
+
+/// Loads the pages of earlier crawls. Warns if they cannot be loaded and are not needed.
+fn load_earlier(
+    settings: &Settings,
+    is_ours: bool,
+) -> Result<Option<Arc<EarlierCrawls>>, CommandError> {
+    match earlier::load(settings) {
+        Ok(pages) => Ok(pages.map(Arc::new)),
+        Err(complaint) if is_ours => {
+            complaint.warn();
+            Ok(None)
+        }
+        // Pages of other crawlers cannot be judged without the pages of earlier crawls.
+        Err(complaint) => Err(complaint),
     }
-    let mut report = rebuilding.finish(&archive, &new)?;
-    report.open(settings, &new, clock)?;
+}
+
+/// Writes the settings and the CDXJ index, and removes the note about the end of the archive.
+fn write_files(settings: &Settings, archive: &Path) -> Result<(), CommandError> {
     let as_run = settings.as_run(settings.url.clone())?;
     SystemDisk
         .replace(&settings.out.join(SETTINGS_FILE), as_run.as_bytes())
         .map_err(|error| fault(&error))?;
-
     if settings.cdxj.is_on() {
-        cdxj::make_again(Arc::new(SystemDisk), &archive, cdxj::MEMORY)
+        cdxj::make_again(Arc::new(SystemDisk), archive, cdxj::MEMORY)
             .map_err(|error| fault(&error))?;
     }
-
     // The note is about the old journal.
-    let noted = Settled::path(&archive);
+    let noted = Settled::path(archive);
     if noted.exists() {
         SystemDisk
             .remove(&noted)
-            .and_then(|()| SystemDisk.sync_directory(&archive))
+            .and_then(|()| SystemDisk.sync_directory(archive))
             .map_err(|error| fault(&error))?;
     }
+    Ok(())
+}
+
+/// Replaces the state by the new one. Returns the path of the old state.
+fn replace_state(state: &Path, new: &Path, clock: &Clock) -> Result<PathBuf, CommandError> {
     let kept = crawl_directory::quarantine_path(state, "old", clock.now());
     fs::rename(state, &kept)
-        .and_then(|()| fs::rename(&new, state))
+        .and_then(|()| fs::rename(new, state))
         .map_err(|error| fault(&error))?;
-    sync_directory(&settings.out)?;
-    drop(lock);
-    report.kept = Some(kept.display().to_string());
-    Ok(report)
+    Ok(kept)
 }
 
 /// Returns the archives of earlier crawls for `pages`. A missing file is reported when a page in it

@@ -92,51 +92,17 @@ pub async fn prepare(args: &NodeOptions<'_>, url: String) -> Result<Node, Comman
     };
     let connection = steps.take(async || Connection::open(&url).await).await?;
     let found = steps.take(async || connection.settings().await).await?;
-    let mut seeds = Seeds::default();
-    let found = match found {
-        Some(found) => found,
-        None => {
-            let mut settings = Settings::gather(args.flags, args.config)?;
-            settings.refuse_unshared()?;
-            seeds = Seeds::gather(
-                &settings,
-                &settings.canonical_form(),
-                ReadAhead::All,
-                args.suggest,
-            )?;
-            earlier::resolve(&mut settings)?;
-            let key = match (earlier::load(&settings)?, settings.hash_key) {
-                // Pages hashed with different keys cannot be compared.
-                (Some(earlier), _) => earlier.key(),
-                (None, Some(key)) => key.0,
-                (None, None) => HashKey::new(machine::random()?),
-            };
-            let begun = CrawlSettings {
-                key,
-                text: settings.shared_text()?,
-                term: term.unwrap_or(DEFAULT_TERM),
-            };
-            begin(&connection, &begun, &earlier::states(&settings)).await?;
-            let found = steps.take(async || connection.settings().await).await?;
-            found.ok_or_else(|| usage("the crawl that has just begun is missing in the store"))?
-        }
+    let (shared, mut seeds) = match found {
+        Some(found) => (found, Seeds::default()),
+        None => begin_crawl(args, term, &connection, &steps).await?,
     };
-    if let Some(term) = term.filter(|term| *term != found.term) {
-        let (here, there) = (Span(term), Span(found.term));
-        return Err(usage(format!("--term is {here}, but {there} in the crawl"))
-            .with_remedy("omit it: the first node sets the term for all nodes"));
-    }
-    let mut settings = Settings::joined(args.flags, args.config, &found.text)?;
+    refuse_other_term(term, shared.term)?;
+    let mut settings = Settings::joined(args.flags, args.config, &shared.text)?;
     settings.refuse_unshared()?;
     // The directory belongs to this node since its earlier term, and the seeds are in the store.
     settings.fresh &= ended.is_none();
     if ended.is_none() && seeds.urls.is_empty() && settings.names_seeds() {
-        seeds = Seeds::gather(
-            &settings,
-            &settings.canonical_form(),
-            ReadAhead::All,
-            args.suggest,
-        )?;
+        seeds = gather_seeds(args, &settings)?;
     }
     let earlier = steps
         .take(async || connection.earlier_crawls().await)
@@ -155,10 +121,53 @@ pub async fn prepare(args: &NodeOptions<'_>, url: String) -> Result<Node, Comman
         settings,
         url,
         name,
-        shared: found,
+        shared,
         steps,
         seeds,
     })
+}
+
+/// Writes the settings of the first node. Returns the settings in the store, and the seeds.
+async fn begin_crawl(
+    args: &NodeOptions<'_>,
+    term: Option<Duration>,
+    connection: &Connection,
+    steps: &Steps,
+) -> Result<(CrawlSettings, Seeds), CommandError> {
+    let mut settings = Settings::gather(args.flags, args.config)?;
+    settings.refuse_unshared()?;
+    let seeds = gather_seeds(args, &settings)?;
+    earlier::resolve(&mut settings)?;
+    let key = match (earlier::load(&settings)?, settings.hash_key) {
+        // Pages hashed with different keys cannot be compared.
+        (Some(earlier), _) => earlier.key(),
+        (None, Some(key)) => key.0,
+        (None, None) => HashKey::new(machine::random()?),
+    };
+    let begun = CrawlSettings {
+        key,
+        text: settings.shared_text()?,
+        term: term.unwrap_or(DEFAULT_TERM),
+    };
+    begin(connection, &begun, &earlier::states(&settings)).await?;
+    let found = steps.take(async || connection.settings().await).await?;
+    let missing = || usage("the crawl that has just begun is missing in the store");
+    Ok((found.ok_or_else(missing)?, seeds))
+}
+
+fn gather_seeds(args: &NodeOptions<'_>, settings: &Settings) -> Result<Seeds, CommandError> {
+    let form = settings.canonical_form();
+    Seeds::gather(settings, &form, ReadAhead::All, args.suggest)
+}
+
+/// Refuses a term that differs from the term of the crawl.
+fn refuse_other_term(given: Option<Duration>, of_crawl: Duration) -> Result<(), CommandError> {
+    let Some(given) = given.filter(|given| *given != of_crawl) else {
+        return Ok(());
+    };
+    let (here, there) = (Span(given), Span(of_crawl));
+    Err(usage(format!("--term is {here}, but {there} in the crawl"))
+        .with_remedy("omit it: the first node sets the term for all nodes"))
 }
 
 /// Begins the crawl with the pages of earlier crawls, whose stores are in `states`.

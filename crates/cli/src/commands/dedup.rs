@@ -174,14 +174,7 @@ impl<'a> DedupRun<'a> {
     ) -> Result<Option<Compared>, CommandError> {
         let never = AtomicBool::new(false);
         let control = Control::new(&self.progress, &never);
-        let mut index = match &self.args.save_index {
-            Some(path) => Some(IndexDraft::begin(
-                path,
-                &self.args.against,
-                &self.header(Extent::Originals),
-            )?),
-            None => None,
-        };
+        let mut index = self.begin_index()?;
         let mut report = self.args.report.as_ref().map(|_| Report::default());
         let distribution = report.as_ref().map(|_| {
             let bits = self.args.features.bits();
@@ -230,6 +223,14 @@ impl<'a> DedupRun<'a> {
             report.write(path, &summary, self, distribution.as_ref())?;
         }
         Ok(Some(Compared { summary, index }))
+    }
+
+    /// Begins the index for later runs, if requested.
+    fn begin_index(&self) -> Result<Option<IndexDraft>, CommandError> {
+        let header = self.header(Extent::Originals);
+        let path = self.args.save_index.as_ref();
+        path.map(|path| IndexDraft::begin(path, &self.args.against, &header))
+            .transpose()
     }
 
     /// Writes the documents that do not repeat an earlier one, if requested.

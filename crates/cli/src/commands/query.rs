@@ -127,21 +127,7 @@ fn matches(
     let format = Format::or_fitting(args.format);
     let mut write = |found: QueryMatch, document: &DocumentId| {
         let query = queries.name_among(&query_ids, found.query)?;
-        let (document, distance) = (document.clone(), found.distance);
-        match format {
-            Format::Json => output::json_line(
-                out,
-                &MatchLine {
-                    query: JsonId(query),
-                    document: JsonId(document),
-                    distance,
-                },
-            )?,
-            Format::Table => {
-                let (document, query) = (printable(&document), printable(&query));
-                writeln!(out, "{distance:>2} bits  {document}  matches  {query}")?;
-            }
-        }
+        write_match(out, format, query, document.clone(), found.distance)?;
         Ok::<(), QueryError>(())
     };
     let summary = if args.by_query {
@@ -175,6 +161,29 @@ fn matches(
         HumanCount(summary.queries),
         HumanCount(summary.searched)
     ))
+}
+
+fn write_match(
+    out: &mut dyn Write,
+    format: Format,
+    query: DocumentId,
+    document: DocumentId,
+    distance: u32,
+) -> io::Result<()> {
+    match format {
+        Format::Json => {
+            let line = MatchLine {
+                query: JsonId(query),
+                document: JsonId(document),
+                distance,
+            };
+            output::json_line(out, &line)
+        }
+        Format::Table => {
+            let (document, query) = (printable(&document), printable(&query));
+            writeln!(out, "{distance:>2} bits  {document}  matches  {query}")
+        }
+    }
 }
 
 /// Writes a line for each pair within one file. Returns the closing line.

@@ -16,13 +16,27 @@ impl Settings {
     pub(super) fn check(&self) -> Result<(), CommandError> {
         // A crawl stores its settings as text, so paths must be UTF-8.
         toml::Table::try_from(self).map_err(|error| fault(&error))?;
+        self.check_resemblance()?;
+        self.check_topic()?;
+        self.check_comparison()?;
+        self.check_pacing()?;
+        self.check_parts()?;
+        archiving::check(self)?;
+        self.check_requests()
+    }
+
+    fn check_resemblance(&self) -> Result<(), CommandError> {
         let resemblance = self.resemblance.unwrap_or_default();
         if !(0.0..=1.0).contains(&resemblance) {
             let range = "must be between 0 and 1; if omitted, it depends on the length of the \
                 texts";
             return refuse("resemblance", &resemblance, range);
         }
-        self.check_topic()?;
+        Ok(())
+    }
+
+    /// Checks the distance, and options that exclude each other.
+    fn check_comparison(&self) -> Result<(), CommandError> {
         if self.distance > MAX_DISTANCE {
             let range = format!("must be between 0 and {MAX_DISTANCE} bits; the default is 3");
             return refuse("distance", &self.distance, &range);
@@ -37,22 +51,31 @@ impl Settings {
             let range = format!("it must not be before --sitemap-from {from}");
             return refuse("sitemap-to", to, &range);
         }
+        Ok(())
+    }
+
+    /// Checks the pace, and numbers of hosts and pages.
+    fn check_pacing(&self) -> Result<(), CommandError> {
         if let Err(range) = check_factor(self.delay_factor) {
             return refuse("delay-factor", &self.delay_factor, range);
         }
         if let Err(range) = check_concurrency(self.concurrency) {
             return refuse("concurrency", &self.concurrency, range);
         }
-        let zero = |option, range| refuse(option, &0, &format!("it must be at least 1{range}"));
         if self.concurrency_per_host == Some(0) {
-            return zero("concurrency-per-host", ", the default");
+            return refuse_zero("concurrency-per-host", ", the default");
         }
         if self.max_hosts_per_domain == 0 {
-            return zero("max-hosts-per-domain", "; 1000 is the default");
+            return refuse_zero("max-hosts-per-domain", "; 1000 is the default");
         }
         if self.per_cluster == 0 {
-            return zero("per-cluster", ", the default");
+            return refuse_zero("per-cluster", ", the default");
         }
+        Ok(())
+    }
+
+    /// Checks selectors, the design of tables, and the client certificate.
+    fn check_parts(&self) -> Result<(), CommandError> {
         if let Err(bad) = MainSelectors::parse(&self.main_selectors()) {
             let forms = "a CSS selector such as \"article.post\", or HOST=CSS";
             return Err(usage(format!("--main-selector {bad}")).with_remedy(forms));
@@ -65,9 +88,13 @@ impl Settings {
             return Err(usage("--client-key needs --client-cert").with_remedy(remedy));
         }
         if self.tries == 0 {
-            return zero("tries", "; 3 is the default");
+            return refuse_zero("tries", "; 3 is the default");
         }
-        archiving::check(self)?;
+        Ok(())
+    }
+
+    /// Checks the timeout and the user agent.
+    fn check_requests(&self) -> Result<(), CommandError> {
         if self.timeout.0.is_zero() {
             return refuse("timeout", &0, "it must be longer than 0, such as 60s");
         }
@@ -115,4 +142,8 @@ impl Settings {
 
 fn refuse(option: &str, value: &dyn Display, range: &str) -> Result<(), CommandError> {
     Err(usage(format!("--{option} {value} is not valid")).with_remedy(range))
+}
+
+fn refuse_zero(option: &str, range: &str) -> Result<(), CommandError> {
+    refuse(option, &0, &format!("it must be at least 1{range}"))
 }

@@ -167,8 +167,8 @@ fn refuse_unknown_key(text: &str, path: &Path) -> Result<(), CommandError> {
         ));
         let remedy = suggestions::for_key(name, &keys);
         return Err(error.with_remedy(remedy.unwrap_or_else(|| {
-            "settings are named like the long options in `crawler --help`; `crawler config` lists \
-             them"
+            "settings are named like the long options in `crawler --help --all`; `crawler config` \
+             lists them"
                 .to_owned()
         })));
     }

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use batch::Control;
-use batch::dedup::{self, Finding, FindingKind};
+use batch::dedup::{self, Document, Finding, FindingKind};
 use messages::{CommandError, counted, say, usage};
 use neardup::Fingerprint;
 use serde::{Deserialize, Serialize};
@@ -57,6 +57,14 @@ enum Label {
 /// The labels, by pairs of ids in the order of the ids.
 type Labels = BTreeMap<(String, String), Label>;
 
+/// The findings about labelled documents.
+struct Compared {
+    /// Labelled pairs that the rule of the options finds.
+    found: HashSet<(String, String)>,
+    /// Fingerprints by id; `None` for a document without a text.
+    fingerprints: HashMap<String, Option<Fingerprint>>,
+}
+
 /// The score of a rule against the labels.
 #[derive(Serialize)]
 struct Score {
@@ -83,23 +91,27 @@ impl DedupRun<'_> {
             let error = usage(format!("--format {format} does not support --labels"));
             return Err(error.with_remedy("use json or table"));
         }
+        let compared = self.compare_labelled(&labels)?;
+        let mut labelled = labels.keys().flat_map(|(a, b)| [a, b]);
+        if let Some(missing) = labelled.find(|id| !compared.fingerprints.contains_key(*id)) {
+            return Err(usage(format!(
+                "{} names the document {missing}, which is not in the input",
+                path.display()
+            )));
+        }
+        self.write_scores(&compared.scores(&labels))?;
+        self.say_labels(&labels);
+        self.skipped.borrow().check_complete()
+    }
+
+    /// Compares all documents. Returns the findings about labelled documents.
+    fn compare_labelled(&self, labels: &Labels) -> Result<Compared, CommandError> {
         let labelled: HashSet<&str> = labels.keys().flat_map(|(a, b)| [&**a, &**b]).collect();
         let fingerprints = RefCell::new(HashMap::new());
         let documents = self.signed_corpus()?.map(|signed| {
             let (_, document) = signed?;
             if labelled.contains(&*document.id) {
-                let text = document.signature.signature.text.as_deref();
-                let fingerprint = text.map(|text| text.fingerprint);
-                let mut fingerprints = fingerprints.borrow_mut();
-                if fingerprints
-                    .insert(document.id.to_string(), fingerprint)
-                    .is_some()
-                {
-                    let error = usage(format!("two documents have the id {}", document.id));
-                    return Err(DedupError::Cli(
-                        error.with_remedy("labels require distinct ids"),
-                    ));
-                }
+                note_fingerprint(&mut fingerprints.borrow_mut(), &document)?;
             }
             Ok(document)
         });
@@ -119,55 +131,71 @@ impl DedupRun<'_> {
         });
         self.progress.end();
         compared.map_err(|error| self.explain(error))?;
-        let fingerprints = fingerprints.into_inner();
-        if let Some(missing) = labelled.iter().find(|id| !fingerprints.contains_key(**id)) {
-            return Err(usage(format!(
-                "{} names the document {missing}, which is not in the input",
-                path.display()
-            )));
-        }
-        let scores = scores(&labels, &found, &fingerprints);
+        Ok(Compared {
+            found,
+            fingerprints: fingerprints.into_inner(),
+        })
+    }
+
+    fn write_scores(&self, scores: &[Score]) -> Result<(), CommandError> {
         let written = Findings::of(self.args)?.write_all(|output| {
             let Output::Lines(out, format) = output else {
-                return Ok(()); // Not written as tables: see above.
+                return Ok(()); // Not written as tables: see `evaluate`.
             };
             scores
                 .iter()
                 .try_for_each(|score| score.write(*out, *format))
         });
-        written.map_err(|error| self.explain(error))?;
-        if !self.args.work.quiet {
-            let same = labels
-                .values()
-                .filter(|label| **label == Label::Same)
-                .count() as u64;
-            let pairs = counted(labels.len() as u64, "labelled pair");
-            say(&format!("{pairs}, {same} of them the same"));
-            self.say_oddities();
+        written.map_err(|error| self.explain(error)).map(drop)
+    }
+
+    fn say_labels(&self, labels: &Labels) {
+        if self.args.work.quiet {
+            return;
         }
-        self.skipped.borrow().check_complete()
+        let same = labels.values().filter(|label| **label == Label::Same);
+        let same = same.count() as u64;
+        let pairs = counted(labels.len() as u64, "labelled pair");
+        say(&format!("{pairs}, {same} of them the same"));
+        self.say_oddities();
     }
 }
 
-/// Returns the scores of the rule of the options and of each distance of a labelled pair.
-fn scores(
-    labels: &Labels,
-    found: &HashSet<(String, String)>,
-    fingerprints: &HashMap<String, Option<Fingerprint>>,
-) -> Vec<Score> {
-    let distance = |(a, b): &(String, String)| {
-        let [a, b] = [a, b].map(|id| fingerprints.get(id).copied().flatten());
+/// Notes the fingerprint of a labelled document. Refuses a second document with its id.
+fn note_fingerprint(
+    fingerprints: &mut HashMap<String, Option<Fingerprint>>,
+    document: &Document,
+) -> Result<(), DedupError> {
+    let text = document.signature.signature.text.as_deref();
+    let fingerprint = text.map(|text| text.fingerprint);
+    let before = fingerprints.insert(document.id.to_string(), fingerprint);
+    if before.is_some() {
+        let error = usage(format!("two documents have the id {}", document.id));
+        return Err(DedupError::Cli(
+            error.with_remedy("labels require distinct ids"),
+        ));
+    }
+    Ok(())
+}
+
+impl Compared {
+    /// Returns the scores of the rule of the options and of each distance of a labelled pair.
+    fn scores(&self, labels: &Labels) -> Vec<Score> {
+        let mut scores = vec![Score::of("dedup", None, labels, |pair| {
+            self.found.contains(pair)
+        })];
+        let most = labels.keys().filter_map(|pair| self.distance(pair)).max();
+        scores.extend((0..=most.unwrap_or_default()).map(|bits| {
+            let is_within = |pair: &_| self.distance(pair).is_some_and(|distance| distance <= bits);
+            Score::of("distance", Some(bits), labels, is_within)
+        }));
+        scores
+    }
+
+    fn distance(&self, (a, b): &(String, String)) -> Option<u32> {
+        let [a, b] = [a, b].map(|id| self.fingerprints.get(id).copied().flatten());
         a.zip(b).map(|(a, b)| a.distance(b))
-    };
-    let mut scores = vec![Score::of("dedup", None, labels, |pair| {
-        found.contains(pair)
-    })];
-    let most = labels.keys().filter_map(distance).max();
-    scores.extend((0..=most.unwrap_or_default()).map(|bits| {
-        let is_within = |pair: &_| distance(pair).is_some_and(|distance| distance <= bits);
-        Score::of("distance", Some(bits), labels, is_within)
-    }));
-    scores
+    }
 }
 
 impl Score {

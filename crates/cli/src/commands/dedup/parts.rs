@@ -5,9 +5,9 @@
 //! `return a + b`. Case, spaces, quotes, and the full stops and commas of prose are ignored. So are
 //! lines without a word: they are horizontal rules.
 
-use batch::{Control, DocumentId, PartOptions, PartedDocument, RepeatedPart};
+use batch::{Control, DocumentId, PartOptions, PartSummary, PartedDocument, RepeatedPart};
 use corpus::json_id::JsonId;
-use corpus::{Content, Documents};
+use corpus::{Content, Documents, KeptSummary};
 use indicatif::HumanCount;
 use messages::{CommandError, printable, say, usage};
 use neardup::{HashKey, HashedText};
@@ -33,12 +33,7 @@ struct PartLine<'a> {
 impl DedupRun<'_> {
     /// Finds the parts that occurred before.
     pub(super) fn compare_parts(&self, unit: PartUnit) -> Result<(), CommandError> {
-        if let Some(format) = self.args.finding_form().table() {
-            let error = usage(format!(
-                "--format {format} supports documents only, not paragraphs or lines"
-            ));
-            return Err(error.with_remedy("use json or table"));
-        }
+        self.refuse_tables()?;
         let mut reference: Vec<Documents> = Vec::new();
         for path in &self.args.against {
             reference.push(self.open(std::slice::from_ref(path))?);
@@ -85,20 +80,35 @@ impl DedupRun<'_> {
             (Some(survivors), Some(parts)) => survivors.write_without(parts, &tally, unit)?,
             _ => None,
         };
-        if !self.args.work.quiet {
-            say(&format!(
-                "{} documents of {} {}: {} repeat an earlier one{}",
-                HumanCount(summary.documents),
-                HumanCount(summary.parts),
-                unit.plural(),
-                HumanCount(summary.repeated),
-                self.skipped_note()
-            ));
-            if let (Some(kept), Some(output)) = (&kept, &self.args.keep) {
-                say(&survivors::closing(kept, output));
-            }
-        }
+        self.say_parts(&summary, unit, kept.as_ref());
         self.skipped.borrow().check_complete()
+    }
+
+    fn refuse_tables(&self) -> Result<(), CommandError> {
+        let Some(format) = self.args.finding_form().table() else {
+            return Ok(());
+        };
+        let error = usage(format!(
+            "--format {format} supports documents only, not paragraphs or lines"
+        ));
+        Err(error.with_remedy("use json or table"))
+    }
+
+    fn say_parts(&self, summary: &PartSummary, unit: PartUnit, kept: Option<&KeptSummary>) {
+        if self.args.work.quiet {
+            return;
+        }
+        say(&format!(
+            "{} documents of {} {}: {} repeat an earlier one{}",
+            HumanCount(summary.documents),
+            HumanCount(summary.parts),
+            unit.plural(),
+            HumanCount(summary.repeated),
+            self.skipped_note()
+        ));
+        if let (Some(kept), Some(output)) = (kept, &self.args.keep) {
+            say(&survivors::closing(kept, output));
+        }
     }
 
     fn parted<'s>(
@@ -157,7 +167,7 @@ fn is_sign(character: char) -> bool {
 
 fn write(output: &mut Output<'_>, repeated: &RepeatedPart<'_>) -> Result<(), DedupError> {
     let Output::Lines(out, format) = output else {
-        return Ok(()); // Parts are not written as tables: see `compare_parts`.
+        return Ok(()); // Parts are not written as tables: see `refuse_tables`.
     };
     let line = PartLine {
         document: JsonId(repeated.document),

@@ -5,16 +5,17 @@
 //! so resemblance is exact, and defined for texts of any length.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use batch::{DocumentId, Repository};
-use comparison::{Frames, decide};
+use comparison::{ComparedPage, Frames, decide};
 use corpus::json_id::JsonId;
 use corpus::named_fingerprints::NamedFingerprints;
 use corpus::{Content, Document, Documents, InputOptions, Reader};
 use inspect::similar::{ByTexts, NEAR, SLACK};
 use messages::{CommandError, fault, printable, usage};
 use neardup::tables::MAX_DISTANCE;
-use neardup::{Fingerprint, HashKey, NormalText, Shingles};
+use neardup::{Fingerprint, HashKey, NormalText, Shingles, SignatureBuilder, Unit};
 use serde::Serialize;
 use setup::skip_report::SkipReport;
 use web::{CanonicalForm, PageUrl};
@@ -46,6 +47,103 @@ impl Hit {
     }
 }
 
+/// Measures of texts: shingles, fingerprint and compared page.
+struct Measures {
+    reader: Reader,
+    unit: Unit,
+    builder: SignatureBuilder,
+}
+
+impl Measures {
+    /// Returns the shingles and the fingerprint of a text.
+    fn of(&self, content: &Content) -> (Shingles, Fingerprint) {
+        // A partial text is not evidence of similarity.
+        let text = match content.is_partial() {
+            true => NormalText::of(""),
+            false => self.reader.normal_text(content),
+        };
+        let shingles = Shingles::of_unit(&text, self.unit, HashKey::ZERO);
+        (shingles, self.builder.fingerprint_of_words(&text))
+    }
+
+    fn page(&self, content: &Content) -> Option<ComparedPage> {
+        self.reader.compared(&self.reader.read(content))
+    }
+}
+
+/// The document in question, measured.
+struct Question {
+    measures: Measures,
+    digest: u128,
+    shingles: Shingles,
+    fingerprint: Fingerprint,
+    page: Option<ComparedPage>,
+    /// Minimum resemblance of a hit.
+    resemblance: f64,
+    /// Minimum containment of a hit, if requested.
+    containment: Option<f64>,
+}
+
+/// A comparison with the document in question.
+struct Comparison {
+    distance: u32,
+    resemblance: f64,
+    containment: f64,
+    by_texts: Option<ByTexts>,
+}
+
+impl Question {
+    fn new(args: &SimilarArgs, measures: Measures, content: &Content) -> Self {
+        let (shingles, fingerprint) = measures.of(content);
+        Self {
+            digest: content.digest(),
+            shingles,
+            fingerprint,
+            page: measures.page(content),
+            measures,
+            resemblance: args.resemblance.unwrap_or(match args.containment {
+                Some(_) => 0.0,
+                None => NEAR,
+            }),
+            containment: args.containment,
+        }
+    }
+
+    fn compare(&self, document: &Document) -> Comparison {
+        if document.content.digest() == self.digest {
+            return Comparison {
+                distance: 0,
+                resemblance: 1.0,
+                containment: 1.0,
+                by_texts: None,
+            };
+        }
+        let (shingles, fingerprint) = self.measures.of(&document.content);
+        let compared = Comparison {
+            distance: self.fingerprint.distance(fingerprint),
+            resemblance: self.shingles.resemblance(&shingles),
+            containment: self.shingles.containment_in(&shingles),
+            by_texts: None,
+        };
+        let own = self.page.as_ref().filter(|_| self.is_near(&compared));
+        let pages = own.and_then(|own| Some((own, self.measures.page(&document.content)?)));
+        let by_texts =
+            pages.map(|(own, other)| ByTexts::of(&decide(own, &other, Frames::default(), false)));
+        Comparison {
+            by_texts,
+            ..compared
+        }
+    }
+
+    /// Returns true if resemblance and containment suffice.
+    fn is_near(&self, compared: &Comparison) -> bool {
+        let is_contained = self
+            .containment
+            .is_none_or(|least| compared.containment >= least);
+        compared.resemblance >= self.resemblance && is_contained
+    }
+}
+
 /// Lists documents below these paths that are similar to the document in question: a file, or a
 /// document in the paths, given by its URL.
 pub(super) fn like_documents(
@@ -54,70 +152,43 @@ pub(super) fn like_documents(
     what: &str,
     reader: Reader,
 ) -> Result<(), CommandError> {
-    let least = args.resemblance.unwrap_or(match args.containment {
-        Some(_) => 0.0,
-        None => NEAR,
-    });
     let mut input = args.input.options(None);
     let builder = args
         .features
         .signature_builder(within, &mut input, &reader)?;
-    let unit = args.features.shingles();
-    let page_reader = reader.clone();
-    let page_of = move |content: &Content| page_reader.compared(&page_reader.read(content));
-    let measured = move |content: &Content| {
-        // A partial text is not evidence of similarity.
-        let text = match content.is_partial() {
-            true => NormalText::of(""),
-            false => reader.normal_text(content),
-        };
-        let shingles = Shingles::of_unit(&text, unit, HashKey::ZERO);
-        (shingles, builder.fingerprint_of_words(&text))
-    };
     let content = match is_url(what) {
         true => content_of_page(what, within, &input)?,
         false => only(what, &input)?,
     };
-    let digest = content.digest();
-    let (own_shingles, own) = measured(&content);
-    if args.containment.is_some() && own_shingles.is_empty() {
+    let unit = args.features.shingles();
+    let measures = Measures {
+        reader,
+        unit,
+        builder,
+    };
+    let question = Arc::new(Question::new(args, measures, &content));
+    if args.containment.is_some() && question.shingles.is_empty() {
         return Err(usage(format!(
             "{what} has no words to search for in other texts"
         )));
     }
-    let (own_page, asked) = (page_of(&content), args.containment);
-    let compared = move |document: &Document| {
-        if document.content.digest() == digest {
-            return (0, 1.0, 1.0, None);
-        }
-        let (shingles, fingerprint) = measured(&document.content);
-        let distance = own.distance(fingerprint);
-        let resemblance = own_shingles.resemblance(&shingles);
-        let containment = own_shingles.containment_in(&shingles);
-        let is_near = resemblance >= least && asked.is_none_or(|least| containment >= least);
-        let pages = own_page.as_ref().filter(|_| is_near);
-        let pages = pages.and_then(|own| Some((own, page_of(&document.content)?)));
-        let by_texts =
-            pages.map(|(own, other)| ByTexts::of(&decide(own, &other, Frames::default(), false)));
-        (distance, resemblance, containment, by_texts)
-    };
     let is_itself = |id: &str| Path::new(id) == Path::new(what) || is_page(id, what);
     let (mut nearest, mut skipped) = (Nearest::new(args.most()), SkipReport::default());
     let most = args.distance.unwrap_or(u64::BITS);
     let documents =
         Documents::below(within, &input).map_err(|error| CommandError::of_usage(&error))?;
-    for document in corpus::computed(documents, compared) {
+    let asked = Arc::clone(&question);
+    for document in corpus::computed(documents, move |document| asked.compare(document)) {
         match document {
-            Ok((id, (distance, resemblance, containment, by_texts))) => {
-                let is_contained = args.containment.is_none_or(|least| containment >= least);
-                let is_near = distance <= most && resemblance >= least && is_contained;
+            Ok((id, compared)) => {
+                let is_near = compared.distance <= most && question.is_near(&compared);
                 if is_near && !is_itself(&id) {
                     nearest.push(Hit {
                         document: JsonId(id),
-                        distance,
-                        resemblance: Some(resemblance),
-                        containment: args.containment.map(|_| containment),
-                        by_texts,
+                        distance: compared.distance,
+                        resemblance: Some(compared.resemblance),
+                        containment: args.containment.map(|_| compared.containment),
+                        by_texts: compared.by_texts,
                     });
                 }
             }

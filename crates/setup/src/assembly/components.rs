@@ -1,0 +1,88 @@
+//! The parts of a crawl that write nothing.
+
+use std::sync::{Arc, RwLock};
+
+use crawl::EarlierArchives;
+use fetch::{Fetch, FetchOptions, HttpFetch, MemoryBudget, Pacer, RobotsCache, Secrets, Stalls};
+use messages::CommandError;
+use shared_store::Session;
+use store::EarlierCrawls;
+use web::{Clock, Scope};
+
+use super::fence::FencedFetch;
+use super::rules::{self, pacing, scope};
+use crate::focus::CrawlTopic;
+use crate::seeds::Seeds;
+use crate::settings::Settings;
+use crate::{archiving, earlier, machine};
+
+/// Maximum number of origins whose robots.txt is remembered.
+const ROBOTS_REMEMBERED: usize = 100_000;
+
+/// Components that write nothing. Creating them detects wrong settings before the directory exists.
+pub struct Components {
+    pub(super) scope: Arc<RwLock<Scope>>,
+    pub(super) fetch: Arc<dyn Fetch>,
+    pub(super) pacer: Arc<Pacer>,
+    pub(super) robots: RobotsCache,
+    pub(super) earlier: Option<Arc<EarlierCrawls>>,
+    pub(super) archives: Option<Arc<EarlierArchives>>,
+    pub(super) memory: MemoryBudget,
+    pub(super) stalls: Stalls,
+    pub(super) topic: Option<CrawlTopic>,
+    pub(super) clock: Clock,
+}
+
+impl Components {
+    /// Creates the components.
+    ///
+    /// # Errors
+    /// A setting is wrong.
+    pub fn new(
+        settings: &Settings,
+        seeds: &Seeds,
+        secrets: Secrets,
+        clock: &Clock,
+        session: Option<&Session>,
+    ) -> Result<Self, CommandError> {
+        let (memory, stalls) = (MemoryBudget::new(settings.memory()), Stalls::default());
+        let options = rules::fetch_options(settings, secrets, clock, &memory, &stalls)?;
+        let options = FetchOptions {
+            client_certificates: settings.client_certificates(&seeds.urls),
+            ..options
+        };
+        let fetch = HttpFetch::new(options).map_err(|error| CommandError::of_usage(&error))?;
+        let mut fetch: Arc<dyn Fetch> = Arc::new(fetch);
+        if let Some(session) = session {
+            let term = Arc::clone(session.term());
+            fetch = Arc::new(FencedFetch { inner: fetch, term });
+        }
+        let seed = machine::random()?;
+        let pacer = Pacer::seeded(pacing(settings), clock.clone(), seed, stalls.clone());
+        let pacer = Arc::new(pacer);
+        let robots = RobotsCache::new(
+            Arc::clone(&fetch),
+            Arc::clone(&pacer),
+            settings.agent_token(),
+            clock.clone(),
+            ROBOTS_REMEMBERED,
+        );
+        let scope = Arc::new(RwLock::new(scope(settings)?));
+        archiving::compression(settings)?;
+        let topic = CrawlTopic::of(settings)?;
+        let earlier = earlier::load(settings)?.map(Arc::new);
+        let archives = earlier::archives(settings, earlier.as_ref())?.map(Arc::new);
+        Ok(Self {
+            scope,
+            fetch,
+            pacer,
+            robots,
+            earlier,
+            archives,
+            memory,
+            stalls,
+            topic,
+            clock: clock.clone(),
+        })
+    }
+}
