@@ -150,6 +150,25 @@ class OneCrawl(unittest.TestCase):
         self.assertEqual(status, expected)
         self.assertEqual((status["pages"], status["exact_duplicates"]), (3, 1))
 
+    def test_status_has_the_control_file_in_effect(self):
+        record = self.out / "state" / "control.json"
+        before = record.read_bytes() if record.exists() else None
+        crawl = neardup.crawl.open(self.out)
+        try:
+            text = 'delay = "2s"\nexclude = ["/a/"]\n'
+            record.write_text(json.dumps({"text": text, "least_delay": 2000,
+                                          "least_max_delay": None}))
+            status = crawl.status()
+            self.assertEqual(status["control"], {"delay": "2s", "exclude": ["/a/"]})
+            self.assertEqual([status], printed("status", self.out, "--format", "json"))
+            record.write_text("{")
+            with self.assertRaisesRegex(OSError, "control.json"):
+                crawl.status()
+        finally:
+            record.unlink()
+            if before is not None:
+                record.write_bytes(before)
+
     def test_duplicates_and_clusters_are_those_of_the_command(self):
         crawl = neardup.crawl.open(self.out)
         duplicates = list(crawl.duplicates())
@@ -206,7 +225,8 @@ class OneCrawl(unittest.TestCase):
         texts = neardup.crawl.open(self.out).texts(duplicates=True)
         self.assertEqual(list(dedup(texts, id="url")), [])
         self.assertEqual(len(list(keep(texts))), 2)
-        self.assertEqual(pickle.loads(pickle.dumps(neardup.crawl.open(self.out))).texts().columns, texts.columns)
+        pickled = pickle.dumps(neardup.crawl.open(self.out))
+        self.assertEqual(pickle.loads(pickled).texts().columns, texts.columns)
 
     def test_a_page_that_cannot_be_read_is_named_and_the_others_follow(self):
         (archive,) = (self.out / "archive").glob("*.warc.gz")
