@@ -33,7 +33,7 @@ impl Answering {
     /// Gives an answer.
     pub(super) fn give(&self, answer: &impl Serialize) -> Result<(), Abandoned> {
         let json = serde_json::to_string(answer).map_err(|error| fault(&error));
-        self.0.send(json).map_err(|_| Abandoned)
+        self.0.send(json).map_err(|_unsent| Abandoned)
     }
 }
 
