@@ -65,7 +65,7 @@ mod discovery {
     mod limits; // page, byte and time limits
     mod links; // every element and field that holds a URL
     mod odd_content; // content that is not what its header says
-    mod patience; // `--patience` of focused crawls
+    mod anticipation; // `--anticipation` of focused crawls
     mod redirects; // redirects, hop by hop
     mod requisites; // what pages need: images, styles, scripts
     mod scope; // hosts, domains, prefixes, `--include`, `--exclude`

@@ -43,10 +43,10 @@ const BEST_FIRST: fn() -> FrontierRules = || FrontierRules {
     ..FrontierRules::default()
 };
 
-const PATIENCE: Duration = Duration::from_millis(50);
+const ANTICIPATION: Duration = Duration::from_millis(50);
 
 const PATIENT: fn() -> FrontierRules = || FrontierRules {
-    patience: PATIENCE,
+    anticipation: ANTICIPATION,
     ..BEST_FIRST()
 };
 
@@ -262,7 +262,7 @@ async fn a_slot_waits_for_a_better_page_of_a_host_that_rests_within_the_patience
     discover(frontier, [promising("c.test/1", 1, 20)]).await;
     // The better page is too far away.
     assert_eq!(names(&*session, 49, 1).await, ["b.test/1"]);
-    // The leased host is not awaited after 99.
+    // The leased host is not anticipated after 99.
     nothing_before(&*session, 50, 99).await;
     discover(frontier, [promising("d.test/1", 1, 8)]).await;
     assert_eq!(

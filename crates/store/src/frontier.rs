@@ -141,7 +141,7 @@ pub struct FrontierRules {
     pub best_first: bool,
     /// Maximum time that a slot may stay empty rather than take a URL with a poor promise, under
     /// `best_first`: see [`Frontier::lease`]. It costs time and saves pages.
-    pub patience: Duration,
+    pub anticipation: Duration,
     /// True if URL patterns that bring next to nothing new are put behind and then closed, and if
     /// patterns without a page about the topic are put behind: see [`crate::Patterns`].
     pub closes_patterns: bool,
@@ -185,7 +185,7 @@ impl Default for FrontierRules {
             of_hosts: HostTable::default(),
             max_pages_per_host: None,
             best_first: false,
-            patience: Duration::ZERO,
+            anticipation: Duration::ZERO,
             closes_patterns: true,
             probes: true,
             max_pages_per_pattern: None,
@@ -199,9 +199,9 @@ impl Default for FrontierRules {
 }
 
 impl FrontierRules {
-    /// The [`FrontierRules::patience`] of a focused crawl with a limit on pages. Chosen by the area
-    /// under recall of crawls over manuals: docs/measurements/focus.md.
-    pub const PATIENCE: Duration = Duration::from_secs(5);
+    /// The [`FrontierRules::anticipation`] of a focused crawl with a limit on pages. Chosen by the
+    /// area under recall of crawls over manuals: docs/measurements/focus.md.
+    pub const ANTICIPATION: Duration = Duration::from_secs(5);
 
     /// Returns the maximum number of pages of a host out on lease at a time.
     #[must_use]
@@ -301,12 +301,12 @@ pub trait Frontier: Send + Sync {
     /// row, and by one more each time its length doubles. So hosts with only poor links are tried
     /// in turn. One page on topic ends the spell.
     ///
-    /// With [`FrontierRules::patience`], a URL with a promise is not leased while a better URL is
-    /// expected from a host. The host must be below its limits, and its first URL that is waiting
-    /// or out must have a better promise. In addition, either it rests for no longer than the
-    /// patience from now, or it cannot take another lease now and had its last lease less than the
-    /// patience ago. URLs out on lease count because their links may be as good. So a slot waits
-    /// for a host that does not respond once, and no longer than the patience.
+    /// With [`FrontierRules::anticipation`], a URL with a promise is not leased while a better URL
+    /// is expected from a host. The host must be below its limits, and its first URL that is
+    /// waiting or out must have a better promise. In addition, either it rests for no longer than
+    /// the anticipation from now, or it cannot take another lease now and had its last lease less
+    /// than the anticipation ago. URLs out on lease count because their links may be as good. So a
+    /// slot waits for a host that does not respond once, and no longer than the anticipation.
     ///
     /// A URL that two sessions died with is set aside. It is leased alone, when no other URL can be
     /// leased and no lease is out, so that a third death identifies it.

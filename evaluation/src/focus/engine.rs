@@ -40,7 +40,7 @@ const START: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 const AGENT: &str = "crawler";
 const NO_ROOM_NEEDED: DiskSpaceRules = DiskSpaceRules {
     least: 0,
-    patience: Duration::ZERO,
+    anticipation: Duration::ZERO,
 };
 
 /// The pages of the hosts, as servers.
@@ -142,7 +142,7 @@ pub(crate) struct EngineCrawl<'a> {
     /// The topic; none for a crawl in the order of depths.
     pub(crate) topic: Option<&'a Topic>,
     /// The time for which a slot may stay empty rather than take a poor page.
-    pub(crate) patience: Duration,
+    pub(crate) anticipation: Duration,
     /// The number of visits after which it ends.
     pub(crate) most: u64,
 }
@@ -242,7 +242,7 @@ fn store_options(clock: &Clock, disk: &Arc<dyn Disk>, crawl: &EngineCrawl<'_>) -
         rules: FrontierRules {
             least_wait: DELAY,
             best_first: crawl.topic.is_some(),
-            patience: crawl.patience,
+            anticipation: crawl.anticipation,
             ..FrontierRules::default()
         },
         likeness: LikenessRules::default(),

@@ -58,11 +58,11 @@ fn write_orders(
     for given in Given::ALL {
         let name = format!("From {}, topics by {}", seeds.as_str(), given.as_str());
         say(&format!("{name} …"));
-        let by_engine = |patience| by_engine(documents, &topics, seeds, Some(given), patience);
-        let impatient = by_engine(Duration::ZERO)?;
-        let ours = by_engine(FrontierRules::PATIENCE)?;
+        let by_engine = |anticipation| by_engine(documents, &topics, seeds, Some(given), anticipation);
+        let without = by_engine(Duration::ZERO)?;
+        let ours = by_engine(FrontierRules::ANTICIPATION)?;
         let simulated = simulate(documents, parts, seeds, given);
-        let mut rows = vec![&breadth_first, &impatient, &ours];
+        let mut rows = vec![&breadth_first, &without, &ours];
         rows.extend(&simulated);
         report.heading(3, &name);
         write_rows(report, &rows, &topics);
@@ -120,11 +120,11 @@ fn introduce_orders(report: &mut Report) {
     report.paragraph(
         "Rows marked *engine* are crawls: the same `page.rs`, frontier and pacer as a crawl of the \
          web, in virtual time. The others are a simulator over the same links, with the same \
-         delays and without failures and duplicates. *Patience* is the time for which a slot may \
+         delays and without failures and duplicates. *Anticipation* is the time for which a slot may \
          stay empty rather than take a poor page. The engine's is 5 s, the default of a crawl with \
          `--max-pages`, and beside it none. A simulated row has, of both, the one with the greater \
          area under recall on the topics that choose; its hosts rest for 1.1 s, so a longer \
-         patience would change nothing. Figures are means over the topics \
+         anticipation would change nothing. Figures are means over the topics \
          that are only reported, with 95 % bootstrap intervals for the area. A figure at an hour \
          is missing where a crawl about one of the topics ended before: crawls by the engine end \
          after 4,200 pages, and those of the simulator after 4,100 but for the first seeds.",

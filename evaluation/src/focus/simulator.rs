@@ -115,13 +115,13 @@ struct Simulation<'a> {
 }
 
 /// Returns the first `most` visits by a rule, without those of hubs. Of hosts that are ready within
-/// `patience` milliseconds, the one with the best page is asked.
+/// `anticipation` milliseconds, the one with the best page is asked.
 pub(crate) fn simulate(
     documents: &Documents,
     judgement: &Judgement<'_>,
     seeds: &[u32],
     rule: Rule,
-    patience: u64,
+    anticipation: u64,
     most: usize,
 ) -> Vec<SimulatedVisit> {
     let (pages, hosts) = (documents.pages.len(), documents.hosts.names.len());
@@ -150,17 +150,17 @@ pub(crate) fn simulate(
             simulation.find(*seed, None, 0.0, Features::default());
         }
     }
-    let mut visits = simulation.run(patience, most);
+    let mut visits = simulation.run(anticipation, most);
     visits.retain(|visit| !documents.hosts.is_hub(visit.page));
     visits
 }
 
 impl Simulation<'_> {
-    fn run(&mut self, patience: u64, most: usize) -> Vec<SimulatedVisit> {
+    fn run(&mut self, anticipation: u64, most: usize) -> Vec<SimulatedVisit> {
         let mut visits = Vec::new();
         let mut now = 0;
         while visits.len() < most {
-            let Some((host, page)) = self.next(now, patience) else {
+            let Some((host, page)) = self.next(now, anticipation) else {
                 break;
             };
             now = now.max(self.ready[host]);
@@ -178,14 +178,14 @@ impl Simulation<'_> {
     }
 
     /// Takes the next page from the queues.
-    fn next(&mut self, now: u64, patience: u64) -> Option<(usize, u32)> {
+    fn next(&mut self, now: u64, anticipation: u64) -> Option<(usize, u32)> {
         for host in 0..self.queues.len() {
             self.drop_stale(host);
         }
         let waiting = |host: &usize| !self.queues[*host].is_empty();
         let hosts: Vec<usize> = (0..self.queues.len()).filter(waiting).collect();
         let earliest = hosts.iter().map(|host| self.ready[*host].max(now)).min()?;
-        let in_time = |host: &usize| self.ready[*host] <= earliest.saturating_add(patience);
+        let in_time = |host: &usize| self.ready[*host] <= earliest.saturating_add(anticipation);
         let hosts: Vec<usize> = hosts.into_iter().filter(in_time).collect();
         let host = if self.rule == Rule::Bandit {
             self.pull(&hosts)

@@ -7,7 +7,7 @@
 //! state.rs   other state             apply.rs                       the effect of a record
 //! lease.rs   leasing                 settle.rs                      settlements, revocations
 //! seen.rs    known URLs              working_copy.rs           hosts that come and go
-//! turns.rs   the order of ready hosts   awaited.rs               hosts worth an empty slot
+//! turns.rs   the order of ready hosts   anticipated.rs           hosts worth an empty slot
 //! ```
 //! Memory holds the hosts, the first URLs of hosts that were leased from recently, and the URLs
 //! discovered since the last flush. A URL keeps its place, in memory or in its block, from its
@@ -24,7 +24,7 @@
 
 mod agenda;
 mod apply;
-mod awaited;
+mod anticipated;
 mod block;
 mod claims;
 mod flush;

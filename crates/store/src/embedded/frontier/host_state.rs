@@ -138,8 +138,8 @@ impl HostState {
 
     /// Returns the end of the wait for this host, and the urgency of its first entry that is
     /// waiting or out, if that entry has a promise and there is room for another page.
-    pub(super) fn awaited(&self, rules: &FrontierRules) -> Option<Turn> {
-        if rules.patience.is_zero() {
+    pub(super) fn anticipated(&self, rules: &FrontierRules) -> Option<Turn> {
+        if rules.anticipation.is_zero() {
             return None;
         }
         let level = self.expected_level()?;
@@ -147,7 +147,7 @@ impl HostState {
         let is_awaited = !self.closed && self.is_below_limit(rules) && level.is_promised();
         let end = match self.has_slot(rules) {
             true => self.pace.ready,
-            false => self.asked + rules.patience,
+            false => self.asked + rules.anticipation,
         };
         is_awaited.then_some(Turn {
             ready: end,
