@@ -68,7 +68,7 @@ FROM (
         union_by_name = true)
 );
 
--- The same bytes come first, then the same text (`Thresholds::likeness`: SamePayload, SameText). A
+-- The same bytes come first, then the same text (`Thresholds::match_kind`: SamePayload, SameText). A
 -- text is named by the number of its first page.
 CREATE OR REPLACE TEMP TABLE text_of_page AS
 WITH twin AS (

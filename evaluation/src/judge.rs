@@ -117,8 +117,8 @@ impl Verification {
             &measured.pages[near.b as usize],
         );
         if self.decision == Decision::Shipped {
-            let likeness = Thresholds::default().likeness(&one.signature, &two.signature);
-            return likeness.is_some();
+            let match_kind = Thresholds::default().match_kind(&one.signature, &two.signature);
+            return match_kind.is_some();
         }
         let words = one.words.min(two.words);
         let other_subject = match self.subject {

@@ -179,7 +179,7 @@ fn fingerprint_says_that_a_threshold_has_no_effect() {
 }
 
 #[test]
-fn compare_prints_the_likeness_of_two_files() {
+fn compare_prints_the_similarity_of_two_files() {
     let crawl = Crawl::bare();
     let text = prose(1, 400);
     crawl.write("a.txt", &text);

@@ -1,4 +1,4 @@
-//! `--anticipation`: slots that stay empty rather than take a poor page.
+//! `--anticipation`: slots that stay empty rather than take a page with a low link score.
 
 use testkit::{Reply, Server, Site};
 

@@ -25,7 +25,7 @@ use neardup::{
     TextSignature,
 };
 use store::{
-    ArchivePlace, EmbeddedStore, Frontier, FrontierRules, Lease, LeaseFilter, LikenessRules,
+    ArchivePlace, ComparisonOptions, EmbeddedStore, Frontier, FrontierRules, Lease, LeaseFilter,
     NearDupIndex, Settlement, StoreOptions, Supply, Verdict,
 };
 use web::{CanonicalForm, PageUrl, Timestamp};
@@ -121,7 +121,7 @@ fn store_options(options: &Options) -> StoreOptions {
             per_host: usize::MAX,
             ..FrontierRules::default()
         },
-        likeness: LikenessRules::default(),
+        comparison: ComparisonOptions::default(),
         features: Features::default().to_string(),
         key: None,
         new_key: HashKey::ZERO,

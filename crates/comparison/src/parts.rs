@@ -139,20 +139,20 @@ impl<'a> Parts<'a> {
                 .collect();
             self.pair_by(ALIKE_SHORT, |one, other| {
                 let (one, other) = (&bags[&one.block.hash], &bags[&other.block.hash]);
-                one.likeness(other)
+                one.similarity(other)
             });
         }
     }
 
     /// Pairs each block of the page with the most similar block of the original.
-    fn pair_by(&mut self, least: f64, likeness: impl Fn(&Left<'_>, &Left<'_>) -> f64) {
+    fn pair_by(&mut self, least: f64, similarity: impl Fn(&Left<'_>, &Left<'_>) -> f64) {
         let mut left = Vec::new();
         for ours in std::mem::take(&mut self.only_page) {
             let mut best: Option<(usize, f64)> = None;
             for (place, theirs) in self.only_original.iter().enumerate() {
-                let likeness = likeness(&ours, theirs);
-                if likeness >= least && best.is_none_or(|(_, highest)| likeness > highest) {
-                    best = Some((place, likeness));
+                let similarity = similarity(&ours, theirs);
+                if similarity >= least && best.is_none_or(|(_, highest)| similarity > highest) {
+                    best = Some((place, similarity));
                 }
             }
             match best {
@@ -308,7 +308,7 @@ impl Bag {
     }
 
     /// Returns Dice's coefficient of two bags; 0 if they are not similar.
-    fn likeness(&self, other: &Self) -> f64 {
+    fn similarity(&self, other: &Self) -> f64 {
         let longer = self.words.len().max(other.words.len());
         let least = if longer <= SHORT { ALIKE_SHORT } else { ALIKE };
         // Each bit that only one bag has means at least one word that the other bag lacks.
@@ -385,7 +385,7 @@ mod tests {
         }
 
         #[test]
-        fn the_sample_of_a_bag_hides_no_likeness(
+        fn the_sample_of_a_bag_hides_no_similarity(
             one in "([a-e]{1,2} ){0,9}",
             other in "([a-e]{1,2} ){0,9}",
         ) {
@@ -393,7 +393,7 @@ mod tests {
             let longer = one.words.len().max(other.words.len());
             let least = if longer <= SHORT { ALIKE_SHORT } else { ALIKE };
             let expected = dice_at_least(least, &one.words, &other.words);
-            prop_assert_eq!(one.likeness(&other), expected);
+            prop_assert_eq!(one.similarity(&other), expected);
         }
 
         #[test]

@@ -222,7 +222,7 @@ const fn harvest(judged: u32, on_topic: u32) -> Option<Harvest> {
 }
 
 fn item(number: u32) -> DiscoveredUrl {
-    link(&format!("http://a.test/item/{}", number + 10_000), 1).promising(3)
+    link(&format!("http://a.test/item/{}", number + 10_000), 1).with_link_score(3)
 }
 
 async fn urls_of_a_pattern_without_a_page_on_topic_wait_behind_and_are_never_left_out(
@@ -237,7 +237,7 @@ async fn urls_of_a_pattern_without_a_page_on_topic_wait_behind_and_are_never_lef
     // Sixteen pages are off topic now.
     discover(
         frontier,
-        [item(101), link("http://a.test/faq", 9).promising(31)],
+        [item(101), link("http://a.test/faq", 9).with_link_score(31)],
     )
     .await;
     for (number, url, priority) in [
@@ -245,7 +245,7 @@ async fn urls_of_a_pattern_without_a_page_on_topic_wait_behind_and_are_never_lef
         (
             0,
             Some("http://a.test/faq"),
-            link("http://a.test/", 0).promising(31).priority,
+            link("http://a.test/", 0).with_link_score(31).priority,
         ),
         (101, None, item(0).put_behind().priority),
     ] {

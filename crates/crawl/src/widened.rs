@@ -17,8 +17,8 @@ use crate::runtime::focus::Focus;
 use crate::steps::content_filter;
 use crate::steps::duplicate_links::DuplicateLinks;
 use crate::steps::link_rules::LinkRules;
+use crate::steps::link_score::PageScore;
 use crate::steps::listings;
-use crate::steps::promise::PageWitness;
 use crate::steps::reading::{Kind, Reader};
 use crate::steps::unvisited::LinkTally;
 
@@ -135,7 +135,7 @@ pub fn links_of_archived(
         let scope = context.scope();
         let links = ArchivedLinks {
             rules: LinkRules::new(context, &scope),
-            promises: None,
+            link_scores: None,
             found: &found,
             page: exchange,
             record,
@@ -144,6 +144,6 @@ pub fn links_of_archived(
     };
     let topic = context.focus.as_ref().and_then(Focus::topic);
     let threshold = topic.map_or(Relevance::NONE, |topic| topic.threshold());
-    let witness = PageWitness::recorded(&found, record, threshold);
-    witness.promise(context, reading.document.as_ref(), links)
+    let page_score = PageScore::recorded(&found, record, threshold);
+    page_score.score_links(context, reading.document.as_ref(), links)
 }

@@ -117,7 +117,7 @@ pub fn listed(items: &[impl Display], all: u32) -> String {
 
 #[cfg(test)]
 mod tests {
-    use neardup::{Features, HashKey, Likeness, PageText, SignatureBuilder};
+    use neardup::{Features, HashKey, MatchKind, PageText, SignatureBuilder};
 
     use super::*;
 
@@ -163,10 +163,10 @@ mod tests {
             payload,
             text: Some(Box::new(text.clone())),
         };
-        let Some(Likeness::Near {
+        let Some(MatchKind::Near {
             distance,
             resemblance,
-        }) = thresholds.likeness(&page(&a, 1), &page(&b, 2))
+        }) = thresholds.match_kind(&page(&a, 1), &page(&b, 2))
         else {
             panic!("they are near duplicates");
         };

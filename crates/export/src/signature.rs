@@ -1,5 +1,5 @@
 //! The table of signatures: all data for another program to compare two pages as
-//! [`Thresholds::likeness`](neardup::Thresholds::likeness) does.
+//! [`Thresholds::match_kind`](neardup::Thresholds::match_kind) does.
 //!
 //! Sketches are lists of whole numbers, because every database has `xor`, shifts and a count of
 //! bits for these. The numbers are signed: not every database has unsigned ones, and the bits are

@@ -84,7 +84,7 @@ pub fn judged(directory: &Path, url: &str) -> Result<JudgedPair, CommandError> {
     if of_member.signature.is_none() {
         of_member.signature = signature(&of_member, &state, &settings)?;
     }
-    let thresholds = settings.likeness()?.thresholds;
+    let thresholds = settings.comparison()?.thresholds;
     let frames = learned_frames(&state);
     let frames = Frames {
         page: frames.of(&url.host()),

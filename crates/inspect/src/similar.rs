@@ -12,7 +12,7 @@ use std::path::Path;
 use corpus::{Document, Reader};
 use journal::{Fate, History, Record, StoreFault, VisitRecord};
 use messages::{CommandError, pasted, usage, word_of_shell};
-use neardup::{HashKey, Likeness, PageSignature, SignatureBuilder};
+use neardup::{HashKey, MatchKind, PageSignature, SignatureBuilder};
 use serde::Serialize;
 use setup::crawl_directory;
 use setup::input::parse_url;
@@ -219,9 +219,9 @@ impl SimilarityQuery {
                 }
                 Record::Retained(found) if !forgotten.contains(&found.page.key()) => {
                     retained.insert(found.page.key());
-                    let fate = match found.likeness {
-                        Likeness::Near { .. } => Fate::NearDuplicate,
-                        Likeness::SamePayload | Likeness::SameText => Fate::ExactDuplicate,
+                    let fate = match found.match_kind {
+                        MatchKind::Near { .. } => Fate::NearDuplicate,
+                        MatchKind::SamePayload | MatchKind::SameText => Fate::ExactDuplicate,
                     };
                     self.compare(&found.page.url, fate, &found.signature)
                 }

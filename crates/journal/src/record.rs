@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use neardup::{Likeness, PageSignature};
+use neardup::{MatchKind, PageSignature};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use web::{Host, Pace, PageUrl, RestartRule, Timestamp, UrlKey};
 
@@ -303,8 +303,8 @@ pub struct RetainedPage {
     pub of: Page,
     /// True if the original is a page of an earlier crawl.
     pub earlier: bool,
-    /// The kind and degree of their likeness.
-    pub likeness: Likeness,
+    /// The kind and degree of the match.
+    pub match_kind: MatchKind,
     /// Its rank in the cluster; the original has rank 1.
     pub rank: u32,
     /// True if the original was found only because the page names it as its canonical page.

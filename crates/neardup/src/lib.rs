@@ -97,7 +97,7 @@ pub mod tables;
 
 // The verdict about pages.
 pub mod clusters;
-mod recipe;
+mod parameters_digest;
 mod signature;
 mod signature_index;
 mod text_index;
@@ -139,14 +139,14 @@ pub use subject::{MAX_SUBJECT_BYTES, MAX_SUBJECT_WORDS, Subject};
 pub use partition::Partition;
 
 // The verdict about pages.
-pub use recipe::{Recipe, RecipePart};
+pub use parameters_digest::{Parameter, ParametersDigest};
 pub use signature::{
     BandedSignature, LEAST_WORDS, PageSignature, PageText, SignatureBuilder, TextSignature,
 };
 pub use signature_index::{MAX_PER_BAND, SignatureIndex};
-pub use text_index::{IndexText, OtherRecipe, TextIndex, dedup};
+pub use text_index::{IndexText, OtherParameters, TextIndex, dedup};
 pub use text_pair::TextPair;
-pub use thresholds::{InvalidThresholds, Likeness, Match, Thresholds};
+pub use thresholds::{InvalidThresholds, Match, MatchKind, Thresholds};
 
 // Shared parts.
 pub use simd::instructions::Instructions;

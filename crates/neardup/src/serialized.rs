@@ -164,7 +164,7 @@ mod tests {
     use crate::minhash::MinHasher;
     use crate::shingles::Shingles;
     use crate::signature::{PageText, SignatureBuilder};
-    use crate::thresholds::{Likeness, Match, Thresholds};
+    use crate::thresholds::{Match, MatchKind, Thresholds};
 
     fn is_read_as_written<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: &T) {
         let json = serde_json::to_string(value).unwrap();
@@ -188,7 +188,7 @@ mod tests {
         is_read_as_written(&Sketch1997::of(&shingles));
         is_read_as_written(&Match {
             of: "a page".to_owned(),
-            likeness: Likeness::Near {
+            match_kind: MatchKind::Near {
                 distance: 3,
                 resemblance: 0.5,
             },

@@ -7,7 +7,7 @@ use crate::fingerprint::{Fingerprint, FingerprintBits};
 use crate::fingerprinter::Fingerprinter;
 use crate::key::HashKey;
 use crate::mix::mix;
-use crate::recipe::{Recipe, RecipePart};
+use crate::parameters_digest::{Parameter, ParametersDigest};
 use crate::short_shingles::ShortShingles;
 use crate::sketch::{Sketch, minima_of};
 use crate::subject::Subject;
@@ -149,7 +149,7 @@ impl SignatureBuilder {
     }
 
     /// Keeps the shingles of each sketch in [banded signatures](Self::banded_signature), in four
-    /// bytes each. Signatures and the recipe do not change otherwise.
+    /// bytes each. Signatures and the parameters digest do not change otherwise.
     #[must_use]
     pub fn keeping_shingles(self) -> Self {
         Self {
@@ -176,36 +176,38 @@ impl SignatureBuilder {
         Self { bits, ..self }
     }
 
-    /// Returns the recipe of the signatures: only signatures with equal recipes are comparable.
+    /// Returns the parameters digest of the signatures: only signatures with equal parameters
+    /// digests are comparable.
     #[must_use]
-    pub fn recipe(&self) -> Recipe {
-        let mut recipe = self.fingerprint_recipe();
+    pub fn parameters_digest(&self) -> ParametersDigest {
+        let mut parameters_digest = self.fingerprint_digest();
         if self.least_words != LEAST_WORDS {
-            recipe.add("least words", self.least_words as u64);
+            parameters_digest.add("least words", self.least_words as u64);
         }
         match self.shingles {
             Unit::Words(Width::VERIFICATION) => {}
-            Unit::Words(width) => recipe.add("word shingles", width.get() as u64),
-            Unit::Chars(width) => recipe.add("character shingles", width.get() as u64),
+            Unit::Words(width) => parameters_digest.add("word shingles", width.get() as u64),
+            Unit::Chars(width) => parameters_digest.add("character shingles", width.get() as u64),
         }
-        recipe
+        parameters_digest
     }
 
-    /// Returns the recipe of only the fingerprints, independent of shingles and least words.
+    /// Returns the parameters digest of only the fingerprints, independent of shingles and least
+    /// words.
     #[must_use]
-    pub fn fingerprint_recipe(&self) -> Recipe {
-        let mut recipe = Recipe::new(self.fingerprinter.clone(), self.key);
+    pub fn fingerprint_digest(&self) -> ParametersDigest {
+        let mut parameters_digest = ParametersDigest::new(self.fingerprinter.clone(), self.key);
         if self.bits != FingerprintBits::ALL {
-            recipe.add("bits", self.bits.get().into());
+            parameters_digest.add("bits", self.bits.get().into());
         }
-        recipe
+        parameters_digest
     }
 
-    /// Returns the recipe of the fingerprints in words.
+    /// Returns the parameters digest of the fingerprints in words.
     #[must_use]
-    pub fn fingerprint_parts(&self) -> Vec<RecipePart> {
-        let mut parts = Recipe::parts(self.fingerprinter.clone(), self.key);
-        parts.push(RecipePart {
+    pub fn fingerprint_parameters(&self) -> Vec<Parameter> {
+        let mut parts = ParametersDigest::parts(self.fingerprinter.clone(), self.key);
+        parts.push(Parameter {
             name: "bits",
             value: self.bits.get().to_string(),
         });

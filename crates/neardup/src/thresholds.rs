@@ -197,7 +197,7 @@ impl TryFrom<StoredThresholds> for Thresholds {
 /// The kind of match between two duplicates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Likeness {
+pub enum MatchKind {
     /// The same bytes. Two empty bodies are the same, too.
     SamePayload,
     /// The same words in the same order.
@@ -212,7 +212,7 @@ pub enum Likeness {
     },
 }
 
-impl Likeness {
+impl MatchKind {
     /// Returns the measure that makes the two duplicates: `bytes`, `words`, `resemblance`, or, if
     /// fingerprints are not verified, `distance`.
     #[must_use]
@@ -251,7 +251,7 @@ pub struct Match<Id = u64> {
     /// Id of the page, as given by the caller.
     pub of: Id,
     /// Kind of the match.
-    pub likeness: Likeness,
+    pub match_kind: MatchKind,
 }
 
 #[cfg(test)]

@@ -25,7 +25,9 @@ use journal::{DiscoveredUrl, StoreFault, VisitRecord};
 use messages::{CommandError, fault, in_use, remedy_of};
 use shared_store::{Session, SharedOptions, SharedStore};
 use sinks::Sink;
-use store::{EarlierCrawls, EmbeddedStore, Frontier, LikenessRules, NearDupIndex, StoreOptions};
+use store::{
+    ComparisonOptions, EarlierCrawls, EmbeddedStore, Frontier, NearDupIndex, StoreOptions,
+};
 use tokio::sync::Semaphore;
 use web::{CanonicalForm, Clock, GroupBy, PageUrl, Scope, UrlKey};
 
@@ -338,14 +340,14 @@ fn kept_pages(
     settings: &Settings,
     disk: &Arc<dyn Disk>,
 ) -> Result<Option<KeptPages>, CommandError> {
-    let likeness = settings.likeness()?;
+    let comparison = settings.comparison()?;
     // With earlier crawls, a page is compared with its own capture first.
     let is_default = settings.since.is_empty()
         && settings.against.is_empty()
-        && likeness.thresholds.resemblance().is_none()
-        && likeness.thresholds.needs_bands()
-        && likeness.scope == LikenessRules::default().scope
-        && likeness.per_cluster == LikenessRules::default().per_cluster;
+        && comparison.thresholds.resemblance().is_none()
+        && comparison.thresholds.needs_bands()
+        && comparison.scope == ComparisonOptions::default().scope
+        && comparison.per_cluster == ComparisonOptions::default().per_cluster;
     let archive = crawl_directory::archive(&settings.out);
     let state = crawl_directory::state(&settings.out);
     let open = || KeptPages::open(archive, &state, Arc::clone(disk));

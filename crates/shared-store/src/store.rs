@@ -117,7 +117,7 @@ impl SharedStore {
         let (admissions, mut log) =
             Admissions::new(connection.clone(), Arc::clone(&term), Arc::clone(&local));
         log.catch_up().await?;
-        let keys = LogKeys::new(local.key(), options.likeness.thresholds.distance());
+        let keys = LogKeys::new(local.key(), options.comparison.thresholds.distance());
         let store = Arc::new(Self {
             scope_seeds: ScopeSeeds::new(widen),
             control: watch::Sender::new(None),

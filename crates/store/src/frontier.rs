@@ -137,9 +137,9 @@ pub struct FrontierRules {
     /// leased; requisites still are.
     pub max_pages_per_host: Option<u64>,
     /// True if the ready host with the best-scored waiting URL goes first. This is for a focused
-    /// crawl, whose links have promises ([`DiscoveredUrl::promising`]).
+    /// crawl, whose links have scores ([`DiscoveredUrl::with_link_score`]).
     pub best_first: bool,
-    /// Maximum time that a slot may stay empty rather than take a URL with a poor promise, under
+    /// Maximum time that a slot may stay empty rather than take a URL with a low link score, under
     /// `best_first`: see [`Frontier::lease`]. It costs time and saves pages.
     pub anticipation: Duration,
     /// True if URL patterns that bring next to nothing new are put behind and then closed, and if
@@ -273,9 +273,9 @@ pub trait Frontier: Send + Sync {
     ///
     /// A URL that a redirect has claimed is not new while the claim lasts: see [`Frontier::claim`].
     ///
-    /// A URL that is found again keeps its place, even if it is found with a better promise
-    /// ([`DiscoveredUrl::promising`]), depth or page. Two spellings are one URL, which is leased,
-    /// in this session and later ones, with the request of the first spelling
+    /// A URL that is found again keeps its place, even if it is found with a better score
+    /// ([`DiscoveredUrl::with_link_score`]), depth or page. Two spellings are one URL, which is
+    /// leased, in this session and later ones, with the request of the first spelling
     /// ([`PageUrl::request`]).
     ///
     /// # Errors
@@ -296,14 +296,14 @@ pub trait Frontier: Send + Sync {
     ///
     /// With [`FrontierRules::best_first`], the ready host whose next URL has the lowest priority
     /// goes first; ties go to the host that became ready first. Requisites and ordered URLs compete
-    /// on the same terms. No host gets a second turn until every ready host has had one. A *dry
-    /// spell* lowers the promises of a host by one level after four judged pages off topic in a
-    /// row, and by one more each time its length doubles. So hosts with only poor links are tried
-    /// in turn. One page on topic ends the spell.
+    /// on the same terms. No host gets a second turn until every ready host has had one. An
+    /// *off-topic streak* lowers the scores of a host by one level after four judged pages off
+    /// topic in a row, and by one more each time its length doubles. So hosts with only low-scored
+    /// links are tried in turn. One page on topic ends the streak.
     ///
-    /// With [`FrontierRules::anticipation`], a URL with a promise is not leased while a better URL
+    /// With [`FrontierRules::anticipation`], a URL with a score is not leased while a better URL
     /// is expected from a host. The host must be below its limits, and its first URL that is
-    /// waiting or out must have a better promise. In addition, either it rests for no longer than
+    /// waiting or out must have a better score. In addition, either it rests for no longer than
     /// the anticipation from now, or it cannot take another lease now and had its last lease less
     /// than the anticipation ago. URLs out on lease count because their links may be as good. So a
     /// slot waits for a host that does not respond once, and no longer than the anticipation.

@@ -54,7 +54,7 @@ impl EmbeddedSession {
     fn open(directory: TempDir, setup: Setup) -> Self {
         let options = StoreOptions {
             rules: setup.rules.clone(),
-            likeness: setup.likeness,
+            comparison: setup.comparison,
             features: Features::default().to_string(),
             key: None,
             new_key: HashKey::ZERO,

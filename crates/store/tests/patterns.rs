@@ -12,7 +12,7 @@ use disk::SystemDisk;
 use journal::{DiscoveredUrl, History, LeftOut, PatternName, Record};
 use neardup::{Features, HashKey};
 use store::{
-    EmbeddedStore, Frontier, FrontierRules, HOSTS_RULE, LikenessRules, StoreOptions, audit,
+    ComparisonOptions, EmbeddedStore, Frontier, FrontierRules, HOSTS_RULE, StoreOptions, audit,
 };
 use tempfile::TempDir;
 use web::Timestamp;
@@ -20,7 +20,7 @@ use web::Timestamp;
 fn open(directory: &Path, rules: FrontierRules) -> EmbeddedStore {
     let options = StoreOptions {
         rules,
-        likeness: LikenessRules::default(),
+        comparison: ComparisonOptions::default(),
         features: Features::default().to_string(),
         key: None,
         new_key: HashKey::ZERO,

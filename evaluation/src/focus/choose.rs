@@ -46,7 +46,7 @@ pub(crate) fn choose(manuals: &Path) -> Result<Report, String> {
 /// coefficients, and those that differ from them in one.
 fn formulas() -> Vec<Formula> {
     let mut formulas = Vec::new();
-    for in_vain in [InVain::Nothing, InVain::Runs, InVain::RunsAndDrySpells] {
+    for in_vain in [InVain::Nothing, InVain::Runs, InVain::RunsAndStreaks] {
         let chosen = Formula { in_vain, ..CHOSEN };
         formulas.push(chosen);
         for words in [1.0, 3.0, 10.0] {

@@ -20,7 +20,7 @@ use journal::DiscoveredUrl;
 use neardup::{Features, HashKey, SignatureBuilder};
 use reading::ReadingRules;
 use sinks::{ArchiveEnd, Archived, Settled, Sink, SinkFault, Visit};
-use store::{EmbeddedStore, Frontier, FrontierRules, LikenessRules, StoreOptions};
+use store::{ComparisonOptions, EmbeddedStore, Frontier, FrontierRules, StoreOptions};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use topic::Topic;
@@ -40,7 +40,7 @@ const START: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 const AGENT: &str = "crawler";
 const NO_ROOM_NEEDED: DiskSpaceRules = DiskSpaceRules {
     least: 0,
-    anticipation: Duration::ZERO,
+    patience: Duration::ZERO,
 };
 
 /// The pages of the hosts, as servers.
@@ -141,7 +141,7 @@ pub(crate) struct EngineCrawl<'a> {
     pub(crate) seeds: &'a [u32],
     /// The topic; none for a crawl in the order of depths.
     pub(crate) topic: Option<&'a Topic>,
-    /// The time for which a slot may stay empty rather than take a poor page.
+    /// The time for which a slot may stay empty rather than take a page with a low score.
     pub(crate) anticipation: Duration,
     /// The number of visits after which it ends.
     pub(crate) most: u64,
@@ -245,7 +245,7 @@ fn store_options(clock: &Clock, disk: &Arc<dyn Disk>, crawl: &EngineCrawl<'_>) -
             anticipation: crawl.anticipation,
             ..FrontierRules::default()
         },
-        likeness: LikenessRules::default(),
+        comparison: ComparisonOptions::default(),
         features: Features::default().to_string(),
         key: None,
         new_key: HashKey::ZERO,

@@ -58,7 +58,8 @@ fn write_orders(
     for given in Given::ALL {
         let name = format!("From {}, topics by {}", seeds.as_str(), given.as_str());
         say(&format!("{name} …"));
-        let by_engine = |anticipation| by_engine(documents, &topics, seeds, Some(given), anticipation);
+        let by_engine =
+            |anticipation| by_engine(documents, &topics, seeds, Some(given), anticipation);
         let without = by_engine(Duration::ZERO)?;
         let ours = by_engine(FrontierRules::ANTICIPATION)?;
         let simulated = simulate(documents, parts, seeds, given);
@@ -120,9 +121,9 @@ fn introduce_orders(report: &mut Report) {
     report.paragraph(
         "Rows marked *engine* are crawls: the same `page.rs`, frontier and pacer as a crawl of the \
          web, in virtual time. The others are a simulator over the same links, with the same \
-         delays and without failures and duplicates. *Anticipation* is the time for which a slot may \
-         stay empty rather than take a poor page. The engine's is 5 s, the default of a crawl with \
-         `--max-pages`, and beside it none. A simulated row has, of both, the one with the greater \
+         delays and without failures and duplicates. *Anticipation* is the time for which a slot \
+         may stay empty rather than take a page with a low score. The engine's is 5 s, the default of a \
+         crawl with `--max-pages`, and beside it none. A simulated row has, of both, the one with the greater \
          area under recall on the topics that choose; its hosts rest for 1.1 s, so a longer \
          anticipation would change nothing. Figures are means over the topics \
          that are only reported, with 95 % bootstrap intervals for the area. A figure at an hour \
@@ -140,9 +141,9 @@ fn introduce_orders(report: &mut Report) {
          is a page off topic.",
     );
     report.paragraph(
-        "A URL keeps the promise of the first page that linked to it, in the crawl and in the \
+        "A URL keeps the score of the first page that linked to it, in the crawl and in the \
          simulator. The row *by the best witness* is the same formula where a link with a better \
-         promise takes its URL forward.",
+         score takes its URL forward.",
     );
 }
 
@@ -156,7 +157,7 @@ fn write_misses(report: &mut Report) {
              the table reaches the goals, which were estimates.",
             "Topics by words: the default threshold is 0.3, the best mean F1 over the topics that \
              choose, and more for topics of fewer than five words.",
-            "Order: a URL keeps its first promise. Where the best witness counts instead, as in \
+            "Order: a URL keeps its first score. Where the best witness counts instead, as in \
              the row of this name, the area is greater by up to 0.09. A queue that is on disk \
              would need the place of each waiting URL for that.",
             "Order, from examples: every rule knows pages on topic at once, so the others gain \

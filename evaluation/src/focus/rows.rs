@@ -14,8 +14,8 @@ use super::topics::FocusTopic;
 use crate::report::Report;
 use crate::threads;
 
-/// The times for which a slot may stay empty rather than take a poor page, in milliseconds. A host
-/// of the simulator rests for 1.1 s, so longer ones would change nothing.
+/// The times for which a slot may stay empty rather than take a page with a low score, in
+/// milliseconds. A host of the simulator rests for 1.1 s, so longer ones would change nothing.
 pub(crate) const ANTICIPATIONS: [(&str, u64); 2] = [("0 s", 0), ("5 s", 5_000)];
 
 /// The visits of a crawl by the engine: more than the pages that count, because of examples, hubs
@@ -162,7 +162,10 @@ pub(crate) fn by_simulator(
             most,
         };
         let (anticipation_name, anticipation) = best_anticipation(documents, choosing, crawl);
-        let crawl = SimulatedCrawl { anticipation, ..crawl };
+        let crawl = SimulatedCrawl {
+            anticipation,
+            ..crawl
+        };
         let outcomes = reported.iter().map(|one| one.outcome(documents, crawl));
         Row {
             name,

@@ -327,7 +327,7 @@ impl Simulation<'_> {
         self.push(page);
     }
 
-    /// Replaces the witness of a page that waits, if the promise by the new one is better.
+    /// Replaces the witness of a page that waits, if the score by the new one is better.
     fn raise(&mut self, page: u32, run: u32, evidence: (f64, f64)) {
         let Some(known) = self.known[page as usize].clone() else {
             return;
@@ -376,12 +376,12 @@ impl Simulation<'_> {
                 chance + f64::from(u8::from(chance >= 0.5))
             }
             Rule::Bandit => self.model.chance(&known.features),
-            Rule::Formula(formula) => self.promise(formula, page, known),
+            Rule::Formula(formula) => self.score(formula, page, known),
             Rule::Oracle => -f64::from(self.judgement.distances[page as usize]),
         }
     }
 
-    fn promise(&self, formula: Formula, page: u32, known: &Known) -> f64 {
+    fn score(&self, formula: Formula, page: u32, known: &Known) -> f64 {
         let host = self.documents.hosts.pages[page as usize].host;
         let of_host = self.hosts[host].share(self.all.share(0.1));
         let directory = self.documents.directory_of[page as usize];
@@ -392,20 +392,20 @@ impl Simulation<'_> {
             + formula.directory * of_directory
             + formula.host * of_host;
         let all = formula.parent + formula.words + formula.directory + formula.host;
-        let promise = sum / all * formula.decay.powi(known.run.min(3) as i32);
+        let score = sum / all * formula.decay.powi(known.run.min(3) as i32);
         // The model counts more the more it has seen.
         let learned = formula.learned * f64::from(self.all.0) / (f64::from(self.all.0) + 100.0);
         let chance = match learned > 0.0 {
             true => self.model.chance(&known.features),
             false => 0.0,
         };
-        let promise = (1.0 - learned) * promise + learned * chance;
+        let score = (1.0 - learned) * score + learned * chance;
         let run = match formula.in_vain {
             InVain::Nothing => 0,
-            InVain::Runs | InVain::RunsAndDrySpells => known.run.min(3),
+            InVain::Runs | InVain::RunsAndStreaks => known.run.min(3),
         };
         // A run of three is less than the step to the next level.
-        formula.levels.of(promise) - f64::from(run) / 4.0
+        formula.levels.of(score) - f64::from(run) / 4.0
     }
 }
 

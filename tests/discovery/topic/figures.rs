@@ -39,7 +39,7 @@ fn why_names_the_words_that_spoke_for_a_page_and_for_a_link_that_waits() {
     assert!(good["topic"]["level"].as_u64() < poor["topic"]["level"].as_u64());
     let url = server.url(SEA, "/plant/1");
     let table = crawl.run_command(&["why", "crawl", &url, "--format", "table"]);
-    assert!(table.output.contains("promise  level "), "{table:?}");
+    assert!(table.output.contains("link score  level "), "{table:?}");
 }
 
 #[test]

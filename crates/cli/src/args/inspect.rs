@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use journal::SkippedBy;
-use setup::likeness::FeatureArgs;
+use setup::comparison_options::FeatureArgs;
 use setup::shared::StoreUrl;
 use setup::values::{Key, Switch};
 

@@ -126,7 +126,7 @@ impl Queue {
         times.chain(ends).filter(|time| *time > now).collect()
     }
 
-    /// Returns true if this entry is not leased because a better promise is expected.
+    /// Returns true if this entry is not leased because a better score is expected.
     fn expects_better(&self, index: usize, now: Timestamp) -> bool {
         let found = &self.entries[index].entry.discovered;
         let is_page = found.requisite == 0;
@@ -134,10 +134,10 @@ impl Queue {
         let is_better = |(end, place): &(Timestamp, u16)| {
             *end > now && *end <= now + self.rules.anticipation && *place < own
         };
-        is_page && found.promise().is_some() && self.anticipated().iter().any(is_better)
+        is_page && found.link_score().is_some() && self.anticipated().iter().any(is_better)
     }
 
-    /// Returns the end of the wait for each host with a promise, and the rank of its best URL.
+    /// Returns the end of the wait for each host with a score, and the rank of its best URL.
     fn anticipated(&self) -> Vec<(Timestamp, u16)> {
         if !self.rules.best_first || self.rules.anticipation.is_zero() {
             return Vec::new();
@@ -153,7 +153,7 @@ impl Queue {
         };
         let anticipated = self.order.keys().filter_map(|host| {
             let first = &first_of(host)?.entry.discovered;
-            let is_page = first.requisite == 0 && first.promise().is_some();
+            let is_page = first.requisite == 0 && first.link_score().is_some();
             let leased = self.leased.get(host).copied().unwrap_or(0);
             let end = match leased < self.rules.leases_of(host) {
                 true => self.pace(host).ready,
@@ -239,11 +239,11 @@ impl Queue {
         }
     }
 
-    /// Returns the rank of a page among the pages of other hosts, by its promise and the dry spell
-    /// of its host.
+    /// Returns the rank of a page among the pages of other hosts, by its score and the off-topic
+    /// streak of its host.
     fn among_hosts(&self, found: &DiscoveredUrl) -> u16 {
-        let dry_spell = self.dry_spells.get(&found.url.host());
-        let levels = dry_spell.map_or(0, |spell| spell.levels());
+        let off_topic_streak = self.off_topic_streaks.get(&found.url.host());
+        let levels = off_topic_streak.map_or(0, |spell| spell.levels());
         DiscoveredUrl::among_hosts(found.priority, levels)
     }
 

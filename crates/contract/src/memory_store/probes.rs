@@ -64,7 +64,7 @@ impl Queue {
                 let row = row.expect("a left-out URL has a row");
                 let discovered = DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone());
                 self.revoke_left_out(match self.seen.contains(&row.url) {
-                    true => discovered.promising_as(self.priorities[&row.url]),
+                    true => discovered.with_priority_of(self.priorities[&row.url]),
                     false => discovered.probed_as(self.priorities[&row.url]),
                 });
             }

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use journal::{DiscoveredUrl, FinishedVisit, QueueEntry, Robots, Totals, VisitRecord};
 use store::{
-    DomainCounts, DrySpell, FrontierRules, Lease, Patterns, STRIKES_ASIDE, Settlement, Standing,
+    DomainCounts, FrontierRules, Lease, OffTopicStreak, Patterns, STRIKES_ASIDE, Settlement,
+    Standing,
 };
 use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
 
@@ -37,7 +38,7 @@ pub(super) struct Queue {
     /// same time.
     pub(super) order: HashMap<Host, usize>,
     pub(super) pages: HashMap<Host, u64>,
-    pub(super) dry_spells: HashMap<Host, DrySpell>,
+    pub(super) off_topic_streaks: HashMap<Host, OffTopicStreak>,
     pub(super) robots: HashMap<String, Robots>,
     pub(super) next_sequence: u64,
     pub(super) rows: Vec<VisitRecord>,
@@ -242,8 +243,8 @@ impl Queue {
         self.reach(&reached);
         self.end_entry(sequence);
         self.reached.insert(row.url.clone(), reached);
-        let dry_spell = self.dry_spells.entry(row.url.host()).or_default();
-        dry_spell.count(&row);
+        let off_topic_streak = self.off_topic_streaks.entry(row.url.host()).or_default();
+        off_topic_streak.count(&row);
         self.patterns.settled(&row, &new_finds, priority, Some(0));
         let was_visited = row.pattern_that_left_out().is_none();
         if priority >= DiscoveredUrl::PROBED && row.requisite == 0 && was_visited {
@@ -286,7 +287,7 @@ impl Queue {
             let priority = self.priorities[&row.url];
             let reached = self.reached.remove(&row.url).unwrap_or_default();
             let found = DiscoveredUrl::new(row.url, row.depth, row.via);
-            let found = found.needed(row.requisite).promising_as(priority);
+            let found = found.needed(row.requisite).with_priority_of(priority);
             self.reserve(&found, &reached);
             self.push(found);
         }

@@ -11,8 +11,8 @@ use crate::runtime::shortest_ways::ShortestWays;
 use crate::steps::admission::Admission;
 use crate::steps::duplicate_links::Following;
 use crate::steps::link_rules::LinkRules;
+use crate::steps::link_score::PageScore;
 use crate::steps::listings;
-use crate::steps::promise::PageWitness;
 use crate::steps::reading::Reading;
 use crate::steps::requisites::Requisites;
 use crate::steps::seed_moves;
@@ -73,8 +73,8 @@ pub(crate) async fn discover(
         }
     }
     let links = std::mem::take(&mut outlinks.discovered);
-    let witness = PageWitness::of(lease.discovered(), reading.judged.as_ref());
-    outlinks.discovered = witness.promise(context, Some(document), links);
+    let page_score = PageScore::of(lease.discovered(), reading.judged.as_ref());
+    outlinks.discovered = page_score.score_links(context, Some(document), links);
     if lease.is_seed() && outlinks.discovered.is_empty() && reading.listing.is_none() {
         report_dead_end(context, page);
     }

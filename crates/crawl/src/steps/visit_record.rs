@@ -7,7 +7,7 @@ use journal::{
     Cut, DiscoveredUrl, DuplicateRule, Fate, Limit, OF_CANONICAL, Reason, SAME_BYTES, SAME_TEXT,
     VisitDetails, VisitRecord,
 };
-use neardup::Likeness;
+use neardup::MatchKind;
 use sinks::{Keeping, MetadataField};
 use store::{EarlierCapture, Lease, Original, RetainedDuplicate, Verdict};
 use web::{Document, Exchange, ListingKind, PageUrl, Timestamp, Warning};
@@ -80,8 +80,8 @@ pub(crate) fn with_page(
     if admission.is_by_texts {
         row.details.rule = Some(DuplicateRule::SameContent);
     }
-    if let (Some(reason), Some(evidence)) = (&mut row.reason, admission.evidence) {
-        reason.append(&format!("; kept all the same: {}", evidence.as_str()));
+    if let (Some(reason), Some(retention_rule)) = (&mut row.reason, admission.retention_rule) {
+        reason.append(&format!("; kept all the same: {}", retention_rule.as_str()));
     }
     row
 }
@@ -129,9 +129,9 @@ fn record_duplicate(
     row.duplicate_of = Some(original.page.url.clone());
     row.of_earlier = original.earlier;
     row.details.rule = Some(rule(original));
-    let (fate, distance, resemblance) = match original.likeness {
-        Likeness::SamePayload | Likeness::SameText => (Fate::ExactDuplicate, 0, 1.0),
-        Likeness::Near {
+    let (fate, distance, resemblance) = match original.match_kind {
+        MatchKind::SamePayload | MatchKind::SameText => (Fate::ExactDuplicate, 0, 1.0),
+        MatchKind::Near {
             distance,
             resemblance,
         } => (Fate::NearDuplicate, distance, resemblance),
@@ -146,11 +146,11 @@ fn record_duplicate(
 
 /// Returns the match rule of a page and its original.
 fn rule(original: &Original) -> DuplicateRule {
-    match original.likeness {
+    match original.match_kind {
         _ if original.by_canonical => DuplicateRule::ByCanonical,
-        Likeness::SamePayload => DuplicateRule::SameBytes,
-        Likeness::SameText => DuplicateRule::SameText,
-        Likeness::Near { .. } => DuplicateRule::Near,
+        MatchKind::SamePayload => DuplicateRule::SameBytes,
+        MatchKind::SameText => DuplicateRule::SameText,
+        MatchKind::Near { .. } => DuplicateRule::Near,
     }
 }
 
@@ -182,12 +182,12 @@ fn bits(distance: u32) -> String {
     }
 }
 
-/// Returns the likeness of a page to its original, in words.
+/// Returns the match kind of a page to its original, in words.
 fn reason(row: &VisitRecord, original: &Original, retained: Option<RetainedDuplicate>) -> String {
-    let mut reason = match original.likeness {
-        Likeness::SamePayload => SAME_BYTES.to_owned(),
-        Likeness::SameText => SAME_TEXT.to_owned(),
-        Likeness::Near {
+    let mut reason = match original.match_kind {
+        MatchKind::SamePayload => SAME_BYTES.to_owned(),
+        MatchKind::SameText => SAME_TEXT.to_owned(),
+        MatchKind::Near {
             distance,
             resemblance,
         } => {

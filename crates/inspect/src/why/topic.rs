@@ -48,7 +48,7 @@ impl TopicPart {
         })
     }
 
-    /// Returns the topic's part in the queue position of a waiting page; `None` without a promise.
+    /// Returns the topic's part in the queue position of a waiting page; `None` without a score.
     ///
     /// # Errors
     /// The topic or the journal cannot be read.
@@ -56,7 +56,7 @@ impl TopicPart {
         settings: &Settings,
         found: &DiscoveredUrl,
     ) -> Result<Option<Self>, CommandError> {
-        let Some(promise) = found.promise() else {
+        let Some(score) = found.link_score() else {
             return Ok(None);
         };
         let mut words = Vec::new();
@@ -80,7 +80,7 @@ impl TopicPart {
             let spoke = topic.link_words_that_spoke(&text, WORDS).into_iter();
             words = spoke.map(|(word, _)| word).collect();
         }
-        let (level, run) = DiscoveredUrl::level_and_run(promise);
+        let (level, run) = DiscoveredUrl::level_and_run(score);
         Ok(Some(Self {
             level: Some(level + 1),
             off_topic_before: Some(run),
@@ -89,9 +89,9 @@ impl TopicPart {
         }))
     }
 
-    /// Returns the lines of text output: relevance or promise, and the words.
+    /// Returns the lines of text output: relevance or score, and the words.
     pub fn lines(&self) -> [(&'static str, Option<String>); 3] {
-        let promise = self.level.map(|level| {
+        let score = self.level.map(|level| {
             let before = match self.off_topic_before {
                 None | Some(0) => String::new(),
                 Some(1) => ", after an off-topic page".to_owned(),
@@ -102,7 +102,7 @@ impl TopicPart {
         let words = (!self.words.is_empty()).then(|| self.words.join(" "));
         [
             ("relevance", self.relevance.map(|share| share.to_string())),
-            ("promise", promise),
+            ("link score", score),
             ("topic words", words),
         ]
     }

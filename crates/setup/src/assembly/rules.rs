@@ -169,7 +169,7 @@ pub(crate) fn store_options(
             delay_factor: thousandths(settings.delay_factor),
             most_wait: pacing.longest_wait(),
         },
-        likeness: settings.likeness()?,
+        comparison: settings.comparison()?,
         features: settings.feature_settings_name(),
         key: settings.hash_key.map(|key| key.0),
         earlier,

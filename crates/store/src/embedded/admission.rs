@@ -147,7 +147,7 @@ impl EmbeddedStore {
         let rank = retained.rank;
         let original = Original {
             page: retained.of,
-            likeness: retained.likeness,
+            match_kind: retained.match_kind,
             earlier: retained.earlier,
             bytes: None,
             by_canonical: retained.by_canonical,
@@ -191,7 +191,7 @@ pub(super) fn retained_page(
         signature: signature.clone(),
         of: original.page.clone(),
         earlier: original.earlier,
-        likeness: original.likeness,
+        match_kind: original.match_kind,
         rank,
         by_canonical: original.by_canonical,
     }

@@ -16,16 +16,16 @@ use std::path::{Path, PathBuf};
 use journal::{
     Page, Position, Record, Replay, RetainedPage, StoreFault, VisitRecord, record_in, segments,
 };
-use neardup::{Fingerprint, HashKey, Likeness, Match, PageSignature, SignatureIndex};
+use neardup::{Fingerprint, HashKey, Match, MatchKind, PageSignature, SignatureIndex};
 use web::UrlKey;
 
 use super::lock::DirectoryLock;
 use crate::near_dup::EarlierCapture;
-use crate::rules::{LikenessRules, certainty};
+use crate::rules::{ComparisonOptions, certainty};
 
 /// The kept pages of one or more ended crawls, for reading.
 pub struct EarlierCrawls {
-    rules: LikenessRules,
+    rules: ComparisonOptions,
     key: HashKey,
     journals: Vec<EarlierJournal>,
     pages: Vec<KeptPage>,
@@ -99,7 +99,7 @@ impl EarlierCrawls {
     pub fn load(
         directories: &[PathBuf],
         features: &str,
-        rules: LikenessRules,
+        rules: ComparisonOptions,
     ) -> Result<Option<Self>, StoreFault> {
         let mut earlier: Option<Self> = None;
         for directory in directories {
@@ -123,7 +123,7 @@ impl EarlierCrawls {
         Ok(earlier)
     }
 
-    fn empty(key: HashKey, rules: LikenessRules) -> Self {
+    fn empty(key: HashKey, rules: ComparisonOptions) -> Self {
         Self {
             rules,
             key,
@@ -421,7 +421,7 @@ impl EarlierCrawls {
         group: u64,
         signature: &PageSignature,
         except: &[UrlKey],
-    ) -> Option<(u32, Likeness)> {
+    ) -> Option<(u32, MatchKind)> {
         let number = |found: Match| {
             u32::try_from(found.of).expect("it was inserted under a number of 32 bits")
         };
@@ -433,7 +433,7 @@ impl EarlierCrawls {
                 others.next()?
             }
         };
-        Some((number(found), found.likeness))
+        Some((number(found), found.match_kind))
     }
 
     /// Returns the original with this URL, if a page that calls it canonical is like it. Among
@@ -443,11 +443,14 @@ impl EarlierCrawls {
         group: u64,
         url: UrlKey,
         signature: &PageSignature,
-    ) -> Option<(u32, Likeness)> {
+    ) -> Option<(u32, MatchKind)> {
         let thresholds = self.rules.thresholds;
         let matches = self.numbers_of(url).filter_map(|number| {
             let theirs = self.originals.get_in(group, u64::from(number))?;
-            Some((number, thresholds.likeness_to_canonical(signature, theirs)?))
+            Some((
+                number,
+                thresholds.match_kind_to_canonical(signature, theirs)?,
+            ))
         });
         // On a tie, the latest.
         matches.max_by(|one, two| {

@@ -23,8 +23,8 @@
 //! hosts with a new chance.
 
 mod agenda;
-mod apply;
 mod anticipated;
+mod apply;
 mod block;
 mod claims;
 mod flush;

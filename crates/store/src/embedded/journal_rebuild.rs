@@ -3,7 +3,7 @@
 //!
 //! Invariant: the records are the same as if a crawl had settled these visits in this order, so
 //! that opening, exporting and verifying the store cannot tell the difference. Visits are therefore
-//! counted for their URL patterns here, too: links of poor patterns go behind, and the promises of
+//! counted for their URL patterns here, too: links of poor patterns go behind, and the scores of
 //! links depend on the harvests.
 
 use std::collections::HashMap;

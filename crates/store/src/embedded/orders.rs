@@ -65,7 +65,7 @@ impl EmbeddedStore {
         is_void: impl FnMut(&VisitRecord) -> bool + Send,
     ) -> Result<u64, StoreFault> {
         let count = each_visit(&self.directory, Fate::Excluded, is_void, |void| {
-            // A user wants it, so it goes before all URLs with a promise.
+            // A user wants it, so it goes before all URLs with a score.
             let void = Void {
                 priority: 0,
                 ..void

@@ -1,10 +1,10 @@
 //! Anticipated hosts: hosts that are not ready but soon will be, with a better page than others.
 //!
 //! Under [`FrontierRules::anticipation`](crate::FrontierRules::anticipation), a slot stays empty
-//! rather than take a poor page while a host with a better page is expected. A resting host is
-//! expected when its rest ends. A host with pages out on lease is expected at any time, and these
-//! pages count too, because their links may be as good. It is not expected for longer than the
-//! anticipation after its last lease, because it may never respond.
+//! rather than take a page with a low link score while a host with a better page is expected. A
+//! resting host is expected when its rest ends. A host with pages out on lease is expected at any
+//! time, and these pages count too, because their links may be as good. It is not expected for
+//! longer than the anticipation after its last lease, because it may never respond.
 //!
 //! Invariant: `soon` has the entries of `by_end` that end in (`reached`, `reached + anticipation`],
 //! so the best one is found without a search.

@@ -144,7 +144,7 @@ impl Queue {
         self.see_keys(settled_probe(row, *priority).as_slice());
         self.hosts.change(place.host, |host| {
             host.pages += u64::from(row.is_page());
-            host.dry_spell.count(row);
+            host.off_topic_streak.count(row);
         });
         if visit.archived.is_some() {
             self.state.archive.clone_from(&visit.archived);

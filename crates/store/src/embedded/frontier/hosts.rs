@@ -202,13 +202,13 @@ impl Hosts {
     }
 
     /// Returns true if a slot stays empty rather than take the first entry of this host, because a
-    /// better promise is expected soon.
+    /// better score is expected soon.
     fn expects_better(&mut self, number: u32, now: Timestamp) -> bool {
         let hosts = &self.hosts;
         let host = &hosts[number as usize];
         let expected = |number: u32| hosts[number as usize].expected_urgency();
         let best = self.anticipated.best(now, expected);
-        host.first_level().is_some_and(Level::is_promised)
+        host.first_level().is_some_and(Level::is_scored)
             && best.is_some_and(|best| best < host.urgency())
     }
 

@@ -112,7 +112,7 @@ impl Queue {
                 let row = &void.row;
                 let found = DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone());
                 let found = match self.seen.contains(row.url.key().as_u64()) {
-                    true => found.promising_as(void.priority),
+                    true => found.with_priority_of(void.priority),
                     false => found.probed_as(void.priority),
                 };
                 self.revoke_as(journal, found, void)?;

@@ -148,7 +148,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Revokes a visit record and queues its URL again, with its promise. The next visit may claim
+    /// Revokes a visit record and queues its URL again, with its score. The next visit may claim
     /// again the URLs that this visit reached.
     pub(in super::super) fn revoke(
         &mut self,
@@ -157,7 +157,7 @@ impl Queue {
     ) -> Result<(), StoreFault> {
         let row = &void.row;
         let found = DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone());
-        let found = found.needed(row.requisite).promising_as(void.priority);
+        let found = found.needed(row.requisite).with_priority_of(void.priority);
         self.revoke_as(journal, found, void)
     }
 

@@ -74,7 +74,7 @@ pub(in super::super) struct Void {
     #[serde(with = "with_details")]
     pub(in super::super) row: Box<VisitRecord>,
     pub(in super::super) reached: Vec<PageUrl>,
-    /// The priority of its queue entry; the next entry has the same promise.
+    /// The priority of its queue entry; the next entry has the same score.
     pub(in super::super) priority: u8,
 }
 
