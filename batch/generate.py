@@ -70,7 +70,7 @@ def write_csv(path, values, names):
     with open(path, "w", encoding="utf-8") as out:
         out.write(
             "url,payload,text_digest,words,main_content,fingerprint,minima,bands,bag,diversity,"
-            "subject,counting\n"
+            "title_terms,required_title_terms\n"
         )
         out.writelines(
             f"{name},,,,,{value:016x},,,,,,\n" for name, value in zip(names, values.tolist())

@@ -81,7 +81,7 @@ pub(crate) struct Verification {
     pub(crate) subject: Subject,
     /// Texts with fewer words are compared exactly only.
     pub(crate) least_words: usize,
-    /// True if short own texts must be equal as well.
+    /// True if short main texts must be equal as well.
     pub(crate) own_decides: bool,
 }
 

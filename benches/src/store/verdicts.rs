@@ -336,7 +336,7 @@ pub(crate) fn signature(number: u64) -> PageSignature {
             fingerprint: Fingerprint::new(mix(number ^ 1 << 42)),
             sketch: Some(Sketch::from_bytes(&sketch(number))),
             bag: Some(bag(number)),
-            subject: None,
+            title_terms: None,
         })),
     }
 }

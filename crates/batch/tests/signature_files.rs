@@ -49,7 +49,7 @@ fn constant() -> Document {
         fingerprint: Fingerprint::new(5),
         sketch: Some(Sketch::from_bytes(&[6; SKETCH_BYTES])),
         bag: Some(BagSketch::from_bytes(&[7; BAG_BYTES])),
-        subject: None,
+        title_terms: None,
     };
     Document {
         id: "a page".into(),

@@ -46,7 +46,7 @@ pub struct PageParts<'a> {
 pub struct ComparedPage {
     pub(crate) title: String,
     pub(crate) heading: String,
-    /// Blocks of the judged text, in page order.
+    /// Blocks of the compared text, in page order.
     pub(crate) blocks: Vec<Block>,
     /// Numbers in the page's URL, without leading zeros.
     pub(crate) numbers_of_url: HashSet<String>,

@@ -18,7 +18,7 @@ use crate::fingerprint::Fingerprint;
 use crate::minhash::{MAX_BYTES as MINHASH_BYTES, MinHash};
 use crate::samples::{BYTES_1997, Sketch1997};
 use crate::sketch::{SKETCH_BYTES, Sketch};
-use crate::subject::{MAX_SUBJECT_BYTES, Subject};
+use crate::title_terms::{MAX_TITLE_TERMS_BYTES, TitleTerms};
 
 /// Serializes a type in its written form, so that a configuration file reads like the command line.
 macro_rules! serialized_as_written {
@@ -88,8 +88,8 @@ serialized_as_bytes!(BagSketch, BAG_BYTES, |bytes| {
     let fitting = bytes.as_array().map(BagSketch::from_bytes);
     fitting.ok_or_else(|| of_length("the sketch of a bag", BAG_BYTES, bytes))
 });
-serialized_as_bytes!(Subject, MAX_SUBJECT_BYTES, |bytes| {
-    Subject::from_bytes(bytes).ok_or_else(|| "these are not the bytes of a subject".to_owned())
+serialized_as_bytes!(TitleTerms, MAX_TITLE_TERMS_BYTES, |bytes| {
+    TitleTerms::from_bytes(bytes).ok_or_else(|| "these are not the bytes of title terms".to_owned())
 });
 serialized_as_bytes!(MinHash, MINHASH_BYTES, |bytes| {
     MinHash::from_bytes(bytes).map_err(|error| error.to_string())

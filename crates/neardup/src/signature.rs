@@ -10,8 +10,8 @@ use crate::mix::mix;
 use crate::parameters_digest::{Parameter, ParametersDigest};
 use crate::short_shingles::ShortShingles;
 use crate::sketch::{Sketch, minima_of};
-use crate::subject::Subject;
 use crate::text::NormalText;
+use crate::title_terms::TitleTerms;
 use crate::weighted_features::WeightedFeatures;
 use crate::words::hashed::HashedText;
 
@@ -35,7 +35,7 @@ pub struct PageSignature {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TextSignature {
-    /// Digest of the sequence of normalised words and of the words that count in the subject: the
+    /// Digest of the sequence of normalised words and of the required title terms: the
     /// same text under another heading is another text.
     pub digest: u128,
     /// Number of words.
@@ -50,7 +50,7 @@ pub struct TextSignature {
     /// Sketch of the multiset of words; present if `sketch` is.
     pub bag: Option<BagSketch>,
     /// Words of heading and title; `None` if the page has neither.
-    pub subject: Option<Subject>,
+    pub title_terms: Option<TitleTerms>,
 }
 
 /// A signature with the keys that make it a candidate.
@@ -273,7 +273,7 @@ impl SignatureBuilder {
     }
 
     /// Returns the signature of a text whose words come from the caller's own tokenizer (see
-    /// [`NormalText::of_tokens`]), without subject and main content. For a [`NormalText`] of a
+    /// [`NormalText::of_tokens`]), without title terms and main content. For a [`NormalText`] of a
     /// text, it is the [`signature`](Self::signature) of that text.
     #[must_use]
     pub fn signature_of_words(&self, payload: u128, words: &NormalText) -> PageSignature {
@@ -297,7 +297,7 @@ impl SignatureBuilder {
                 .flatten()
                 .map(|minima| Sketch::of_minima(&minima)),
             bag: bag.filter(|_| may_resemble),
-            subject: None,
+            title_terms: None,
         };
         PageSignature {
             payload,
@@ -349,11 +349,11 @@ impl SignatureBuilder {
                 .as_ref()
                 .is_none_or(|content| !content.is_empty());
         let (bag, fingerprint) = self.bag_and_fingerprint(text, page.text);
-        let subject = Subject::of(page.title, page.heading, text.hashes(), self.key);
+        let title_terms = TitleTerms::of(page.title, page.heading, text.hashes(), self.key);
         let shingles = may_resemble.then(|| self.shingle_hashes(text, page.text));
         let shingles = shingles.and_then(SampledShingles::of);
         let signature = TextSignature {
-            digest: digest(text, subject.as_ref()),
+            digest: digest(text, title_terms.as_ref()),
             words: text.len() as u32,
             main_content: main_content.map(|content| content.digest()),
             fingerprint: fingerprint.lowest(self.bits),
@@ -361,7 +361,7 @@ impl SignatureBuilder {
                 .as_ref()
                 .map(|sampled| Sketch::of_minima(&sampled.minima)),
             bag: bag.filter(|_| may_resemble),
-            subject,
+            title_terms,
         };
         Some((signature, shingles))
     }
@@ -408,10 +408,10 @@ impl SampledShingles {
     }
 }
 
-fn digest(text: &HashedText, subject: Option<&Subject>) -> u128 {
-    let of_subject = subject.map_or(0, Subject::digest);
+fn digest(text: &HashedText, title_terms: Option<&TitleTerms>) -> u128 {
+    let of_terms = title_terms.map_or(0, TitleTerms::digest);
     let spread = |number: u64| if number == 0 { 0 } else { mix(number) };
-    text.digest() ^ (u128::from(of_subject) << 64 | u128::from(spread(of_subject)))
+    text.digest() ^ (u128::from(of_terms) << 64 | u128::from(spread(of_terms)))
 }
 
 #[cfg(test)]

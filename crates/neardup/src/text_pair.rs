@@ -5,8 +5,8 @@
 
 use crate::signature::{PageSignature, TextSignature};
 use crate::sketch::Sketch;
-use crate::subject::Subject;
 use crate::thresholds::{MatchKind, Thresholds};
+use crate::title_terms::TitleTerms;
 
 /// Thresholds on the multiset of words, the second criterion of near duplicates. A changed date,
 /// name or number in a short text costs five shingles but only one word.
@@ -74,12 +74,16 @@ impl<'a> TextPair<'a> {
         self.one.words.min(self.two.words)
     }
 
-    /// Returns true if the pages have different subjects, and are therefore not near duplicates;
-    /// `None` if a page has no subject.
+    /// Returns true if the pages have different title terms, and are therefore not near duplicates;
+    /// `None` if a page has no title terms.
     #[must_use]
-    pub fn subjects_differ(&self) -> Option<bool> {
-        let subjects = self.one.subject.as_ref().zip(self.two.subject.as_ref());
-        subjects.map(|(one, two): (&Subject, &Subject)| one.differs_from(two))
+    pub fn title_terms_differ(&self) -> Option<bool> {
+        let title_terms = self
+            .one
+            .title_terms
+            .as_ref()
+            .zip(self.two.title_terms.as_ref());
+        title_terms.map(|(one, two): (&TitleTerms, &TitleTerms)| one.differs_from(two))
     }
 
     /// Returns the resemblance of the word 5-shingles, 0 to 1, estimated from the sketches; `None`
@@ -120,13 +124,13 @@ impl<'a> TextPair<'a> {
         if self.one.main_content != self.two.main_content {
             return None;
         }
-        let subjects_differ = self.subjects_differ();
-        if subjects_differ == Some(true) {
+        let title_terms_differ = self.title_terms_differ();
+        if title_terms_differ == Some(true) {
             return None;
         }
         let resemblance = resemblance();
         let is_enough = resemblance >= self.least_resemblance();
-        let is_near = match (self.thresholds.resemblance(), subjects_differ) {
+        let is_near = match (self.thresholds.resemblance(), title_terms_differ) {
             (Some(_), _) => is_enough,
             // A text that has grown by a fifth keeps most of its shingles; without a title, the
             // words must agree, too.
@@ -162,8 +166,8 @@ impl WordThresholds {
 
 impl Thresholds {
     /// Returns the match kind of two pages; `None` if they are not similar enough or have different
-    /// subjects. The fingerprints' distance is reported but does not decide: it is one of two ways
-    /// to find candidates.
+    /// title terms. The fingerprints' distance is reported but does not decide: it is one of two
+    /// ways to find candidates.
     #[must_use]
     pub fn match_kind(&self, one: &PageSignature, two: &PageSignature) -> Option<MatchKind> {
         self.match_kind_for(one, two, false)

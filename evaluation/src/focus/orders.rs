@@ -163,7 +163,7 @@ fn write_misses(report: &mut Report) {
             "Order, from examples: every rule knows pages on topic at once, so the others gain \
              more from these seeds than ours.",
             "The engine's crawls are a little poorer than the simulator's by the same formula: it \
-             leaves out duplicates, learns the rarity of words on its way, and counts harvests by \
+             leaves out duplicates, learns the inverse document frequency of words on its way, and counts harvests by \
              URL pattern, which are directories in the simulator.",
         ]
         .map(str::to_owned),

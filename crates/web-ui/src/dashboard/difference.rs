@@ -216,8 +216,8 @@ fn figures(judged: &JudgedPair) -> Vec<Fact> {
             figures.resemblance_of_words.map(share),
         ),
         Fact::of(
-            "Subjects",
-            figures.subjects_differ.map(|differ| match differ {
+            "Title terms",
+            figures.title_terms_differ.map(|differ| match differ {
                 true => "they differ".to_owned(),
                 false => "they do not differ".to_owned(),
             }),

@@ -88,7 +88,7 @@ impl Variant {
             ),
             sketch: (self.shape != 2).then(|| Sketch::from_bytes(&sketch)),
             bag: None,
-            subject: None,
+            title_terms: None,
         };
         PageSignature {
             payload: self.payload.into(),

@@ -239,7 +239,7 @@ fn short_prose_with_scattered_changes_is_found_by_its_words() {
 }
 
 #[test]
-fn a_single_threshold_holds_at_every_length_and_the_subject_still_vetoes() {
+fn a_single_threshold_holds_at_every_length_and_the_title_terms_still_veto() {
     let text = prose(&mut Dice::new(21), 400, 3_000);
     let more = format!("{text} {}", prose(&mut Dice::new(22), 150, 9_000));
     let page = |name: &str, text: &str, payload| {

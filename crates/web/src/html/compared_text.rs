@@ -22,7 +22,7 @@ const LINKS_OF_MENU: f64 = 0.6;
 const HEADING_LINES: usize = 64;
 
 /// The lines outside the frame.
-pub(super) struct Judged {
+pub(super) struct Compared {
     /// True for each line outside the frame.
     pub lines: Vec<bool>,
     /// True if the page or the user marks the content; then nothing else is content.
@@ -32,7 +32,7 @@ pub(super) struct Judged {
 }
 
 /// Finds the lines outside the frame.
-pub(super) fn find(lines: &[Line], regions: &[Region]) -> Judged {
+pub(super) fn find(lines: &[Line], regions: &[Region]) -> Compared {
     if let Some(selected) = marked(lines, |line| line.is_in(region_flags::SELECTED)) {
         return selected;
     }
@@ -49,9 +49,9 @@ pub(super) fn find(lines: &[Line], regions: &[Region]) -> Judged {
     of(lines, |line| !is_framed(line))
 }
 
-fn of(lines: &[Line], is_judged: impl Fn(&Line) -> bool) -> Judged {
-    let chosen: Vec<bool> = lines.iter().map(is_judged).collect();
-    Judged {
+fn of(lines: &[Line], is_compared: impl Fn(&Line) -> bool) -> Compared {
+    let chosen: Vec<bool> = lines.iter().map(is_compared).collect();
+    Compared {
         words: words_in(lines, &chosen),
         lines: chosen,
         is_marked: false,
@@ -65,11 +65,11 @@ pub(super) fn words_in(lines: &[Line], chosen: &[bool]) -> usize {
 }
 
 /// Returns the marked lines, if they have words.
-fn marked(lines: &[Line], is_judged: impl Fn(&Line) -> bool) -> Option<Judged> {
-    let judged = of(lines, is_judged);
-    (judged.words > 0).then_some(Judged {
+fn marked(lines: &[Line], is_compared: impl Fn(&Line) -> bool) -> Option<Compared> {
+    let compared = of(lines, is_compared);
+    (compared.words > 0).then_some(Compared {
         is_marked: true,
-        ..judged
+        ..compared
     })
 }
 
@@ -113,13 +113,13 @@ fn menus(lines: &[Line], regions: &[Region]) -> Vec<bool> {
     menus
 }
 
-/// Returns the heading that names a page: the first `<h1>` in the judged lines, or else the first
+/// Returns the heading that names a page: the first `<h1>` in the compared lines, or else the first
 /// heading there. If marked content has no `<h1>`, an `<h1>` outside it takes precedence over
 /// lesser headings.
 pub(super) fn heading(
     all: &Lines,
     regions: &[Region],
-    judged: &Judged,
+    compared: &Compared,
     most: usize,
 ) -> Option<String> {
     let first = |sign: u32, is_in: &dyn Fn(usize) -> bool| {
@@ -133,13 +133,13 @@ pub(super) fn heading(
             (!text.is_empty()).then_some(text)
         })
     };
-    let is_judged = |index: usize| judged.lines[index];
+    let is_compared = |index: usize| compared.lines[index];
     let is_beside = |index: usize| {
-        judged.is_marked && !all.lines[index].is_in(region_flags::FRAME | region_flags::HINT)
+        compared.is_marked && !all.lines[index].is_in(region_flags::FRAME | region_flags::HINT)
     };
-    first(region_flags::TITLE, &is_judged)
+    first(region_flags::TITLE, &is_compared)
         .or_else(|| first(region_flags::TITLE, &is_beside))
-        .or_else(|| first(region_flags::HEADING, &is_judged))
+        .or_else(|| first(region_flags::HEADING, &is_compared))
         .or_else(|| first(region_flags::HEADING, &is_beside))
 }
 
