@@ -321,7 +321,7 @@ async fn admit(
         wrong += done??;
     }
     if wrong > 0 {
-        return Err(format!("{wrong} pages that are like no other were left out").into());
+        return Err(format!("{wrong} pages that are like no other were not archived").into());
     }
     Ok(Rate {
         count: numbers.end - numbers.start,

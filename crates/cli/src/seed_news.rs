@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crawl::{CrawlContext, FailedSeed, MAX_SEED_REPORTS, MovedScope, SeedFailure, SeedReport};
 use fetch::FailureKind;
 use indicatif::ProgressBar;
-use journal::{SkippedBy, StoreFault, VisitRecord};
+use journal::{ReasonKind, StoreFault, VisitRecord};
 use messages::{pasted, printable, word_of_shell};
 use tokio::task::JoinHandle;
 
@@ -76,11 +76,11 @@ const fn remedy(failure: SeedFailure) -> Option<&'static str> {
              name with --user-agent",
         ),
         SeedFailure::Status(404 | 410) => Some("check the URL"),
-        SeedFailure::Excluded(SkippedBy::Robots) => Some(
+        SeedFailure::Excluded(ReasonKind::Robots) => Some(
             "the site does not want to be crawled; use --ignore-robots only if its owner \
                 agreed",
         ),
-        SeedFailure::Excluded(SkippedBy::Scope) => Some("see --exclude"),
+        SeedFailure::Excluded(ReasonKind::Scope) => Some("see --exclude"),
         SeedFailure::Fetch(_)
         | SeedFailure::Status(_)
         | SeedFailure::Robots

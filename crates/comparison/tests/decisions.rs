@@ -291,7 +291,7 @@ fn a_list_with_another_item_is_another_list() {
     assert_eq!(decision(&whole, &first).outcome, Outcome::ViewOfPage);
 }
 
-/// Of two editions, one lacked the last sections. It was left out as a view of the other.
+/// Of two editions, one lacked the last sections. It was not archived as a view of the other.
 #[test]
 fn a_part_of_a_page_without_a_frame_is_no_view_of_it() {
     let section = "Those who install from a tape need the second part of this chapter, too.";

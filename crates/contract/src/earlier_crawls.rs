@@ -94,7 +94,7 @@ async fn a_page_is_separated_from_an_original_of_an_earlier_crawl(backend: &dyn 
 async fn kept_pages_of_an_earlier_crawl_count_as_admitted(backend: &dyn Backend) {
     let pages = [
         ("http://a.test/", about("tea", 1)),
-        ("http://a.test/left-out", nearly(1)),
+        ("http://a.test/excluded", nearly(1)),
     ];
     let before = crawled_before(&pages, 1).await;
     let coffee = about("coffee", 5);

@@ -66,7 +66,7 @@ pub(crate) fn host_name(host: u8) -> String {
 /// Returns these links as discovered on a page.
 pub(crate) fn discovered(links: &[Link]) -> Vec<DiscoveredUrl> {
     let discovered = links.iter().map(|(host, page, depth)| {
-        // Some are found only on left-out pages, and some are requisites.
+        // Some are found only on unarchived pages, and some are requisites.
         if let Some(page) = page.checked_sub(12) {
             let found = link(&format!("http://{}/{page}", host_name(*host)), *depth);
             return match page {
@@ -96,7 +96,7 @@ pub(crate) fn page_or_requisite(host: u8, page: u8, depth: u32) -> DiscoveredUrl
 /// Returns the end of a visit whose page was compared with a topic, if its link had a score: one
 /// page of a host is on topic, so that hosts enter and leave off-topic streaks.
 fn judged(lease: &Lease, mut settlement: Settlement) -> Settlement {
-    let is_judged = lease.discovered().link_score().is_some() && lease.barred.is_none();
+    let is_judged = lease.discovered().link_score().is_some() && lease.excluded.is_none();
     if let Settlement::Done(visit) = &mut settlement
         && is_judged
     {

@@ -22,7 +22,7 @@ pub(crate) const PROPERTIES: &[Sentence] = &properties!(
 #[derive(Clone, Debug)]
 struct Text {
     topic: u8,
-    /// Number of leading words that the version leaves out.
+    /// Number of leading words that the version excludes.
     cut: usize,
     payload: u8,
 }

@@ -2,7 +2,7 @@
 //!
 //! The archive's verdict is kept, not recomputed. The signature and the links of a page are read
 //! from the archived page by the code that visited it; so are the sitemaps that a robots.txt names.
-//! A page that was left out has no text in the archive, so its links are lost if they were
+//! A page that was not archived has no text in the archive, so its links are lost if they were
 //! followed; for a page off topic, the notes name the links that were queued. The links of a page
 //! that repeats itself in an earlier crawl are followed again if that crawl's archive still exists.
 //! Links get their score from the topic as they do in a crawl.

@@ -6,7 +6,7 @@
 //! visit record: [`RuleChange::lets_in`] decides which of these records are void. Fetched pages
 //! stay as they are: duplicates, failures and truncated bodies are not fetched again.
 
-use journal::{DiscoveredUrl, Fate, Reason, Relevance, SkippedBy, StoreFault, VisitRecord};
+use journal::{DiscoveredUrl, Fate, Reason, ReasonKind, Relevance, StoreFault, VisitRecord};
 use web::{Exchange, PageUrl, RobotsRules, Scope};
 
 use crate::context::CrawlContext;
@@ -44,21 +44,21 @@ impl RuleChange<'_> {
         }
         let [before, now] = self.policies;
         let ignores_robots = now.ignore_robots && !before.ignore_robots;
-        match SkippedBy::of_exclusion(row) {
-            SkippedBy::DuplicatesLinks => {
+        match ReasonKind::of_exclusion(row) {
+            ReasonKind::DuplicateLinks => {
                 let follow = DuplicateLinks::Follow;
                 now.duplicate_links == follow && before.duplicate_links != follow
             }
-            SkippedBy::Pattern => before.traps.is_some() && now.traps.is_none(),
-            SkippedBy::Limit => self.more_of_patterns,
-            SkippedBy::Robots | SkippedBy::Page => ignores_robots,
-            SkippedBy::Scope => self.is_in_scope_now(row, &now.reading.canonical),
-            SkippedBy::Other => {
+            ReasonKind::Pattern => before.traps.is_some() && now.traps.is_none(),
+            ReasonKind::Limit => self.more_of_patterns,
+            ReasonKind::Robots | ReasonKind::Page => ignores_robots,
+            ReasonKind::Scope => self.is_in_scope_now(row, &now.reading.canonical),
+            ReasonKind::Other => {
                 let is_wanted_now = content_filter::excluded_by(before, row)
                     && !content_filter::excluded_by(now, row);
                 is_wanted_now || self.follows_further(row)
             }
-            SkippedBy::Trap | SkippedBy::Cut => false,
+            ReasonKind::Trap | ReasonKind::Cut => false,
         }
     }
 

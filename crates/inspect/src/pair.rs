@@ -2,7 +2,7 @@
 //! values that decided. `duplicates --diff` prints the pair.
 //!
 //! The journal contains the rows of both pages and the signature of the original. Texts are in the
-//! archive, for left-out pages only with `--duplicate-text on`. A page with the same bytes as its
+//! archive, for unarchived pages only with `--duplicate-text on`. A page with the same bytes as its
 //! original shares the original's text. If a page's text is missing, the values come from its row.
 
 use std::path::Path;

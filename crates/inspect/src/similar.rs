@@ -1,7 +1,7 @@
 //! Kept pages of a crawl that are similar to a kept page or to a file, for `crawler similar`.
 //!
 //! The journal is read once and every signature in it is compared, so the result is complete at any
-//! distance, and only the hits are in memory. Left-out pages are without a signature. If they
+//! distance, and only the hits are in memory. Unarchived pages are without a signature. If they
 //! repeat the page in question, they are listed with their verdicts.
 
 mod by_texts;
@@ -226,7 +226,7 @@ impl SimilarityQuery {
                     self.compare(&found.page.url, fate, &found.signature)
                 }
                 Record::Settled(settled) if !retained.contains(&settled.visit.row.url.key()) => {
-                    self.left_out(&settled.visit.row)
+                    self.not_archived(&settled.visit.row)
                 }
                 _ => None,
             };
@@ -268,7 +268,7 @@ impl SimilarityQuery {
     }
 
     /// Returns a hit if the crawl found this page to repeat the page in question.
-    fn left_out(&self, row: &VisitRecord) -> Option<Hit> {
+    fn not_archived(&self, row: &VisitRecord) -> Option<Hit> {
         if row.of_earlier || row.duplicate_of.is_none() || row.duplicate_of != self.page {
             return None;
         }

@@ -38,7 +38,7 @@ impl DiscoveredUrl {
     /// their host, and are visited even if their pattern is closed.
     pub const ORDERED: u8 = 1;
 
-    /// Lowest priority value of a probe: a URL known only from pages that were left out as
+    /// Lowest priority value of a probe: a URL known only from pages that were excluded as
     /// duplicates. A probe waits until no other page of its registrable domain is waiting or out on
     /// lease. The order of probes is derived from a hash of their URLs, so that the first ones are
     /// a sample.
@@ -71,14 +71,14 @@ impl DiscoveredUrl {
         }
     }
 
-    /// Returns the URL as a probe, found on a page that was left out as a duplicate: see
+    /// Returns the URL as a probe, found on a page that was not archived as a duplicate: see
     /// [`DiscoveredUrl::PROBED`].
     #[must_use]
     pub fn probed(self) -> Self {
         self.probed_from(Self::PROBED)
     }
 
-    /// Returns the URL as a probe, found on a page that was left out as a duplicate of another
+    /// Returns the URL as a probe, found on a page that was not archived as a duplicate of another
     /// domain's page: see [`DiscoveredUrl::MIRRORED`].
     #[must_use]
     pub fn mirrored(self) -> Self {
@@ -180,7 +180,7 @@ impl DiscoveredUrl {
         }
     }
 
-    /// Returns true for a probe: a URL known only from pages that were left out as duplicates.
+    /// Returns true for a probe: a URL known only from pages that were not archived as duplicates.
     #[must_use]
     pub const fn is_probed(&self) -> bool {
         self.priority >= Self::PROBED && self.requisite == 0

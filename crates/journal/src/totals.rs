@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::limit::{CutSum, Limit};
-use crate::skipped_by::SkippedBy;
+use crate::reason_kind::ReasonKind;
 use crate::unread_format::UnreadFormat;
 use crate::visit_record::{Fate, VisitRecord};
 
@@ -35,8 +35,8 @@ pub struct Totals {
     pub requisites_missing: u64,
     /// New versions of pages that an earlier crawl archived; they do not count as unique.
     pub changed: u64,
-    /// Excluded URLs that were not visited, by the kind of reason: see [`SkippedBy`].
-    pub skipped: [u64; SkippedBy::ALL.len()],
+    /// Excluded URLs that were not visited, by the kind of reason: see [`ReasonKind`].
+    pub skipped: [u64; ReasonKind::ALL.len()],
     /// Pages that were compared with the topic of a focused crawl.
     pub judged: u64,
     /// Compared pages that are not about the topic.
@@ -150,7 +150,7 @@ impl Totals {
             change(&mut self.requisites_missing, (!is_page).into());
             return;
         }
-        if let Some(kind) = SkippedBy::of(row) {
+        if let Some(kind) = ReasonKind::of(row) {
             change(&mut self.skipped[kind as usize], 1);
         }
         let is_kept_duplicate = row.kept && row.fate.is_duplicate();

@@ -149,7 +149,7 @@ impl SharedStore {
         // They end with the term.
         let mut tasks = store.tasks();
         tasks.spawn(Arc::clone(&store).keep_share());
-        tasks.spawn(Arc::clone(&store).requeue_left_out());
+        tasks.spawn(Arc::clone(&store).requeue_unarchived());
         tasks.spawn(Arc::clone(&store).poll());
         drop(tasks);
         Ok(store)

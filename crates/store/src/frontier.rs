@@ -11,7 +11,7 @@ use web::{Host, HostTable, Pace, PageUrl, RestartRule, Timestamp};
 
 use crate::host_memory::HostMemory;
 
-/// Name of the rule [`FrontierRules::max_hosts_per_domain`] in [`journal::LeftOut`].
+/// Name of the rule [`FrontierRules::max_hosts_per_domain`] in [`journal::ExcludedLinks`].
 pub const HOSTS_RULE: &str = "max-hosts-per-domain";
 
 /// The right to visit one URL, until it is settled.
@@ -23,7 +23,7 @@ pub struct Lease {
     pub pace: Pace,
     /// The reason to leave the URL out unvisited, if its pattern is closed or has reached its limit
     /// of pages.
-    pub barred: Option<Reason>,
+    pub excluded: Option<Reason>,
 }
 
 impl Lease {
@@ -148,10 +148,10 @@ pub struct FrontierRules {
     /// True if probes are visited. Otherwise they are leased with the reason to leave them out,
     /// unless a kept page also links to them.
     pub probes: bool,
-    /// Maximum number of pages of a URL pattern in the whole crawl. Further pages are left out when
+    /// Maximum number of pages of a URL pattern in the whole crawl. Further pages are excluded when
     /// their turn comes. Pages that are out on lease when the limit is reached may exceed it.
     pub max_pages_per_pattern: Option<u64>,
-    /// Maximum number of hosts of a registrable domain; links to further hosts are left out. Hosts
+    /// Maximum number of hosts of a registrable domain; links to further hosts are excluded. Hosts
     /// below one name of the domain get at most half of the places that other hosts leave. Seeds
     /// count, and are always queued.
     pub max_hosts_per_domain: Option<u32>,
@@ -264,11 +264,11 @@ pub struct Standing {
 #[async_trait]
 pub trait Frontier: Send + Sync {
     /// Queues the new URLs among `discovered`, and returns their number. A URL is new once in a
-    /// crawl. A URL of a host beyond [`FrontierRules::max_hosts_per_domain`] is left out, unless it
+    /// crawl. A URL of a host beyond [`FrontierRules::max_hosts_per_domain`] is excluded, unless it
     /// is a seed (depth 0).
     ///
     /// A probe ([`DiscoveredUrl::is_probed`]) is new once more when it is found on a kept page,
-    /// unless it has been visited by then. It gets a place among ordinary URLs; if it was left out
+    /// unless it has been visited by then. It gets a place among ordinary URLs; if it was excluded
     /// unvisited, its visit record is revoked.
     ///
     /// A URL that a redirect has claimed is not new while the claim lasts: see [`Frontier::claim`].

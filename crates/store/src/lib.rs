@@ -21,7 +21,7 @@ mod off_topic_streak;
 mod patterns;
 mod rules;
 
-pub use self::budget::{DomainCounts, leave_out};
+pub use self::budget::{DomainCounts, exclude};
 pub use self::embedded::{
     ArchiveTail, Audit, Database, DirectoryLock, DistinctOrder, EarlierCrawls, EmbeddedStore,
     JournalRebuild, LogStep, Posting, RecordWatch, RestoredAdmission, RestoredVisit, Scan,

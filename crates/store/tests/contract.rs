@@ -104,7 +104,7 @@ impl Session for EmbeddedSession {
                 drop(store);
             }
             End::Death => drop(store),
-            End::DeathInFlush(left_out) => store.crash_in_flush(left_out).unwrap(),
+            End::DeathInFlush(excluded) => store.crash_in_flush(excluded).unwrap(),
         }
         Box::new(Self::open(directory, Setup { now, ..setup }))
     }

@@ -155,7 +155,7 @@ fn a_pattern_of_pages_off_topic_is_put_behind_and_shown_as_such_and_not_closed()
     let server = recipes();
     let crawl = focused(&server, &[SEA]).with(&TOPIC);
     let summary = crawl.complete();
-    assert_eq!(summary["off_topic"], 27, "no page is left out: {summary}");
+    assert_eq!(summary["off_topic"], 27, "no page is excluded: {summary}");
     let paths = server.log().visits();
     let others: Vec<usize> = (0..paths.len())
         .filter(|place| paths[*place].starts_with("/other/"))
@@ -174,7 +174,7 @@ fn a_pattern_of_pages_off_topic_is_put_behind_and_shown_as_such_and_not_closed()
         (
             &of_recipes["state"],
             &of_recipes["off_topic"],
-            &of_recipes["left_out"]
+            &of_recipes["excluded"]
         ),
         (&"poor".into(), &21.into(), &0.into())
     );

@@ -28,7 +28,7 @@ impl Queue {
         let is_claimed = |found: &mut DiscoveredUrl| self.claims.contains_key(&found.url);
         let mut finds: Vec<DiscoveredUrl> = discovered.extract_if(.., is_claimed).collect();
         finds.retain(|found| !self.is_seen(found));
-        self.leave_out(&mut finds);
+        self.exclude(&mut finds);
         finds.into_iter().for_each(|found| self.hold(found));
     }
 
@@ -114,7 +114,7 @@ impl Queue {
             self.wait(found);
         }
         for found in wanted_again {
-            self.revoke_left_out(found);
+            self.revoke_excluded(found);
         }
     }
 }

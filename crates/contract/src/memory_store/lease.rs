@@ -190,7 +190,7 @@ impl Queue {
     }
 
     fn hand_out(&mut self, index: usize, now: Timestamp) -> Lease {
-        let barred = self.bar(index);
+        let excluded = self.exclusion(index);
         let host = self.entries[index].host();
         let pace = self.pace(&host);
         self.asked_at.insert(host.clone(), now);
@@ -201,7 +201,7 @@ impl Queue {
         Lease {
             entry: waiting.entry.clone(),
             pace,
-            barred,
+            excluded,
         }
     }
 

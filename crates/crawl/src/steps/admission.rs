@@ -66,7 +66,7 @@ impl Admission {
             verdict: None,
             unjudged: Fate::Excluded,
             reason: Some(reason),
-            keeping: Keeping::LeftOut,
+            keeping: Keeping::NotArchived,
             following,
             retention_rule: None,
             is_shown: false,
@@ -81,7 +81,7 @@ impl Admission {
     fn off_topic(reason: Reason, is_kept: bool, following: Following) -> Self {
         let keeping = match is_kept {
             true => Keeping::Whole,
-            false => Keeping::LeftOut,
+            false => Keeping::NotArchived,
         };
         Self {
             unjudged: Fate::OffTopic,
@@ -229,7 +229,7 @@ pub(crate) async fn admit(
     let is_kept =
         is_retained || retention_rule.is_some() || policy.on_duplicate != OnDuplicate::Drop;
     let mut keeping = keeping(original, is_kept || is_requisite);
-    if keeping == Keeping::LeftOut
+    if keeping == Keeping::NotArchived
         && policy.duplicate_text
         && reading.signature.text.is_some()
         && let Some(document) = document
@@ -362,7 +362,7 @@ fn keeping(original: &Original, is_kept: bool) -> Keeping {
             of: archived_at(page),
         },
         None if is_kept => Keeping::Whole,
-        None => Keeping::LeftOut,
+        None => Keeping::NotArchived,
     }
 }
 

@@ -46,9 +46,9 @@ pub(crate) fn queued(
     keeping: &Keeping,
     links: &[DiscoveredUrl],
 ) -> Vec<MetadataField> {
-    let is_left_out = matches!(keeping, Keeping::LeftOut | Keeping::TextOnly { .. });
+    let is_not_archived = matches!(keeping, Keeping::NotArchived | Keeping::TextOnly { .. });
     let is_followed = row.fate == Fate::OffTopic || row.repeats_itself();
-    if !is_left_out || !is_followed {
+    if !is_not_archived || !is_followed {
         return Vec::new();
     }
     let field = |link: &DiscoveredUrl| match link.link_score() {
@@ -154,7 +154,7 @@ mod tests {
     fn queued_links_are_read_back_as_they_were_up_to_the_most_and_the_others_are_counted() {
         for (count, not_told) in [(0, 0), (40, 0), (MAX_QUEUED, 0), (MAX_QUEUED + 1, 1)] {
             let links = links(count);
-            let noted = read_back(&queued(&off_topic(), &Keeping::LeftOut, &links));
+            let noted = read_back(&queued(&off_topic(), &Keeping::NotArchived, &links));
             assert_eq!(noted.links, links[..count.min(MAX_QUEUED)], "{count}");
             assert_eq!(noted.not_told, not_told, "{count}");
         }
@@ -166,7 +166,7 @@ mod tests {
         for (fate, keeping) in [
             (Fate::OffTopic, Keeping::Whole),
             (Fate::Unique, Keeping::Whole),
-            (Fate::Failed, Keeping::LeftOut),
+            (Fate::Failed, Keeping::NotArchived),
         ] {
             let row = VisitRecord {
                 fate,

@@ -413,7 +413,7 @@ pub(crate) fn announce(context: &CrawlContext, record: &VisitRecord) {
     let took = record.details.duration;
     let millis = took.and_then(|took| u64::try_from(took.as_millis()).ok());
     tracing::info!(
-        url = %record.url, fate = record.fate.as_str(), status = record.status,
+        url = %record.url, verdict = record.fate.as_str(), status = record.status,
         content_type = record.content_type, bytes = record.bytes, duration_ms = millis,
         via = record.via.as_ref().map(PageUrl::as_str), reason = text(record.reason.as_ref()),
         truncated = record.details.truncated_by(),

@@ -246,7 +246,7 @@ fn the_fields_of_a_settled_visit_keep_their_order_on_disk() {
         reached: Vec<web::PageUrl>,
         pace: Pace,
         priority: u8,
-        left_out: Vec<crate::LeftOut>,
+        excluded: Vec<crate::ExcludedLinks>,
         details: crate::VisitDetails,
     }
     let seed = link("http://a.test/", 0);
@@ -260,7 +260,7 @@ fn the_fields_of_a_settled_visit_keep_their_order_on_disk() {
         }),
         finds: vec![link("http://a.test/found", 1)],
         reached: vec![link("http://b.test/reached", 0).url],
-        left_out: vec![crate::LeftOut {
+        excluded: vec![crate::ExcludedLinks {
             rule: "calendar".to_owned(),
             links: 2,
             example: seed.url,
@@ -282,7 +282,7 @@ fn the_fields_of_a_settled_visit_keep_their_order_on_disk() {
         reached: visit.reached,
         pace: Timestamp::from_millis(11).into(),
         priority: 7,
-        left_out: visit.left_out,
+        excluded: visit.excluded,
         details: crate::VisitDetails::default(),
     };
     let bytes = postcard::to_stdvec(&settled).unwrap();
@@ -358,7 +358,7 @@ fn records_of_visits() -> Vec<Record> {
             first: 1,
             pace: Pace::default(),
             visit: FinishedVisit {
-                left_out: vec![crate::LeftOut {
+                excluded: vec![crate::ExcludedLinks {
                     rule: "calendar".to_owned(),
                     links: 2,
                     example: seed.url.clone(),

@@ -60,7 +60,7 @@ impl NearDupIndex for EmbeddedStore {
                     drop(signatures);
                     return self.retained_before(place, of);
                 }
-                // No page is left out because of this verdict, so nothing has to be durable first.
+                // No page is excluded because of this verdict, so nothing has to be durable first.
                 Decision::Retain(of, rank) => {
                     return self.retain(&mut signatures, page, signature, &of, rank);
                 }

@@ -67,7 +67,7 @@ pub fn audit(directory: &Path) -> Result<Audit, StoreFault> {
         expected.apply(&record?);
     }
     let options = StoreOptions {
-        // With probes, opening would queue the URLs that a crawl without probes left out.
+        // With probes, opening would queue the URLs that a crawl without probes excluded.
         rules: FrontierRules {
             probes: false,
             ..FrontierRules::default()

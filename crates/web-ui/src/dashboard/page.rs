@@ -79,7 +79,7 @@ struct PagePage {
     cluster: Option<ClusterOfPage>,
     /// True if the page was kept, so that its signature is stored.
     has_signature: bool,
-    /// True if it was left out as a duplicate of another page.
+    /// True if it was not archived as a duplicate of another page.
     may_be_distinct: bool,
 }
 
@@ -167,7 +167,7 @@ fn visited(
         original: original.as_ref().map(facts).unwrap_or_default(),
         cluster: cluster_of(dashboard, &row)?,
         has_signature: row.fate.is_original(),
-        may_be_distinct: is_left_out(&row),
+        may_be_distinct: is_not_archived(&row),
     };
     Html::of(&page).map(Some)
 }
@@ -195,8 +195,9 @@ fn unvisited(dashboard: &Dashboard, granted: Granted, url: &PageUrl) -> Result<H
     })
 }
 
-/// Returns true for a page that was left out as a duplicate of another, so that a user may object.
-pub(crate) fn is_left_out(row: &VisitRecord) -> bool {
+/// Returns true for a page that was not archived as a duplicate of another, so that a user may
+/// object.
+pub(crate) fn is_not_archived(row: &VisitRecord) -> bool {
     let original = row.duplicate_of.as_ref();
     row.fate.is_duplicate() && !row.kept && original.is_some_and(|original| *original != row.url)
 }

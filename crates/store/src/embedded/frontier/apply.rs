@@ -44,11 +44,7 @@ impl Queue {
                 self.postpone(entry, *at);
             }
             Record::Settled(settled) => {
-                let row_place = settled
-                    .visit
-                    .row
-                    .pattern_that_left_out()
-                    .map(|_| span.start);
+                let row_place = settled.visit.row.excluding_pattern().map(|_| span.start);
                 self.apply_settled(settled);
                 self.state.patterns.apply_at(record, row_place);
                 self.queue(settled.first, &settled.visit.finds);

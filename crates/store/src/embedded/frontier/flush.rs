@@ -133,7 +133,7 @@ impl Flush {
 /// For crash_injection.rs.
 impl Flush {
     /// Leaves out the parts whose bits are set.
-    pub(in super::super) fn leave_out(&mut self, parts: u8) {
+    pub(in super::super) fn exclude(&mut self, parts: u8) {
         let leave = |part: u8| parts & (1 << part) != 0;
         if leave(0) {
             self.retired = Retired::default();

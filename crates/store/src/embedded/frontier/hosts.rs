@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::time::Duration;
 
-use journal::{DiscoveredUrl, LeftOut};
+use journal::{DiscoveredUrl, ExcludedLinks};
 use web::{Host, Pace, Timestamp};
 
 use super::agenda::{Sums, Wanted};
@@ -59,9 +59,9 @@ impl Hosts {
     }
 
     /// Removes the URLs of a host beyond the limit of its domain; seeds stay.
-    pub(super) fn leave_out(&self, discovered: &mut Vec<DiscoveredUrl>) -> Option<LeftOut> {
+    pub(super) fn exclude(&self, discovered: &mut Vec<DiscoveredUrl>) -> Option<ExcludedLinks> {
         let max = self.rules.max_hosts_per_domain?;
-        budget::leave_out(discovered, max, &self.domains, |host| {
+        budget::exclude(discovered, max, &self.domains, |host| {
             self.numbers.contains_key(host)
         })
     }

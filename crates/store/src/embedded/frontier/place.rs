@@ -85,7 +85,7 @@ impl Rank {
         self.priority & PAGE == 0 && self.middle() == ORDERED
     }
 
-    /// Returns true for a probe: a URL found only on left-out pages.
+    /// Returns true for a probe: a URL found only on unarchived pages.
     pub(super) fn is_probed(self) -> bool {
         self.urgency() >= DiscoveredUrl::PROBED
     }
