@@ -127,7 +127,10 @@ impl Verification {
             Subject::ByFrequentWords => near.other_frequent,
             Subject::ByTitles => {
                 let subject = |page: &MeasuredPage| {
-                    page.signature.text.as_ref().and_then(|text| text.title_terms)
+                    page.signature
+                        .text
+                        .as_ref()
+                        .and_then(|text| text.title_terms)
                 };
                 let subjects = subject(one).zip(subject(two));
                 subjects.is_some_and(|(one, two)| one.differs_from(&two))

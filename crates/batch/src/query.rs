@@ -221,8 +221,8 @@ impl Queries {
 ///
 /// let directory = tempfile::tempdir().expect("there is room for temporary files");
 /// let file = |name, fingerprints: &[u64]| {
-///     let parameters_digest = ParametersDigest::new(Features::default(), HashKey::ZERO);
-///     let mut writer = FingerprintWriter::create(directory.path().join(name), parameters_digest, false)?;
+///     let digest = ParametersDigest::new(Features::default(), HashKey::ZERO);
+///     let mut writer = FingerprintWriter::create(directory.path().join(name), digest, false)?;
 ///     for &bits in fingerprints {
 ///         writer.push(Fingerprint::new(bits), 0)?;
 ///     }

@@ -33,7 +33,7 @@ pub struct PageParts<'a> {
     pub heading: Option<&'a str>,
     /// Main content, one block per line.
     pub main: &'a str,
-    /// Judged text, one block per line: everything outside the frame that the page declares.
+    /// Judged text, one block per line: everything outside the boilerplate that the page declares.
     pub judged: &'a str,
     /// True if the text is only a part of the page.
     pub is_partial: bool,

@@ -20,10 +20,10 @@ const SHORT: usize = 4;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Left<'a> {
     pub(crate) block: &'a Block,
-    /// Place after the preceding block of the frame.
+    /// Place after the preceding block of the boilerplate.
     pub(crate) place: Option<u64>,
-    /// True for a block of the frame that has other numbers or addresses on the other page. It has
-    /// no weight.
+    /// True for a block of the boilerplate that has other numbers or addresses on the other page.
+    /// It has no weight.
     pub(crate) is_frame: bool,
     /// True if other pages have the block with the same numbers.
     is_constant: bool,
@@ -34,13 +34,13 @@ pub(crate) struct Left<'a> {
 /// Parts of two pages.
 #[derive(Debug, Default)]
 pub(crate) struct Parts<'a> {
-    /// Words of blocks that both pages have, outside the frame.
+    /// Words of blocks that both pages have, outside the boilerplate.
     pub(crate) shared: usize,
     /// Part of `shared` that is in long blocks.
     pub(crate) shared_long: usize,
-    /// True if the page has blocks of the frame, or no frame is known.
+    /// True if the page has blocks of the boilerplate, or no boilerplate is known.
     pub(crate) page_has_frame: bool,
-    /// True if the original has blocks of the frame, or no frame is known.
+    /// True if the original has blocks of the boilerplate, or no boilerplate is known.
     pub(crate) original_has_frame: bool,
     /// Blocks that are similar but not equal: the page's, and the original's.
     pub(crate) pairs: Vec<(Left<'a>, Left<'a>)>,
@@ -48,7 +48,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) only_page: Vec<Left<'a>>,
     /// Blocks that only the original has.
     pub(crate) only_original: Vec<Left<'a>>,
-    /// Places where both pages have an equal block outside the frame.
+    /// Places where both pages have an equal block outside the boilerplate.
     pub(crate) places: HashSet<u64>,
     /// Blocks with numbers or addresses that both pages have.
     pub(crate) numbered: Vec<&'a Block>,
@@ -214,8 +214,8 @@ pub(crate) fn placed<'a>(page: &'a ComparedPage, frame: Option<&HostFrame>) -> V
             && times[&block.shape] == 1
             && frame.is_common(part)
         {
-            // A changing place may contain blocks of the frame. They are less common than the block
-            // that ends the place.
+            // A changing place may contain blocks of the boilerplate. They are less common than the
+            // block that ends the place.
             let is_within = place.is_some_and(|(place, start)| {
                 frame.changes_by_itself(place) && part.pages < start.pages / 2
             });
@@ -236,7 +236,7 @@ pub(crate) fn placed<'a>(page: &'a ComparedPage, frame: Option<&HostFrame>) -> V
     placed
 }
 
-/// Returns the blocks of a page's main content, without the frame and changing places.
+/// Returns the blocks of a page's main content, without the boilerplate and changing places.
 pub(crate) fn own_blocks<'a>(
     page: &'a ComparedPage,
     frame: &HostFrame,

@@ -52,7 +52,8 @@ fn a_number_that_differs_makes_two_pages() {
 }
 
 /// Of 56 pairs that people judged to be duplicates, given as stems without sentences, 35 were
-/// distinct: dates and counts of their frames differ, and nothing tells a frame from a text.
+/// distinct: dates and counts of their boilerplate differ, and nothing tells boilerplate from a
+/// text.
 #[test]
 fn a_number_in_stems_without_sentences_leaves_the_verdict_to_the_signatures() {
     let stems = "committe met tuesday approv new bridg river long debat cost nois built three \

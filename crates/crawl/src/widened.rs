@@ -38,13 +38,13 @@ impl RuleChange<'_> {
     /// Returns true for the record of a URL that a rule excluded before, and that the same rule
     /// lets in now.
     #[must_use]
-    pub fn lets_in(&self, row: &VisitRecord) -> bool {
-        if row.fate != Fate::Excluded {
+    pub fn lets_in(&self, visit: &VisitRecord) -> bool {
+        if visit.fate != Fate::Excluded {
             return false;
         }
         let [before, now] = self.policies;
         let ignores_robots = now.ignore_robots && !before.ignore_robots;
-        match ReasonKind::of_exclusion(row) {
+        match ReasonKind::of_exclusion(visit) {
             ReasonKind::DuplicateLinks => {
                 let follow = DuplicateLinks::Follow;
                 now.duplicate_links == follow && before.duplicate_links != follow
@@ -52,11 +52,11 @@ impl RuleChange<'_> {
             ReasonKind::Pattern => before.traps.is_some() && now.traps.is_none(),
             ReasonKind::Limit => self.more_of_patterns,
             ReasonKind::Robots | ReasonKind::Page => ignores_robots,
-            ReasonKind::Scope => self.is_in_scope_now(row, &now.reading.canonical),
+            ReasonKind::Scope => self.is_in_scope_now(visit, &now.reading.canonical),
             ReasonKind::Other => {
-                let is_wanted_now = content_filter::excluded_by(before, row)
-                    && !content_filter::excluded_by(now, row);
-                is_wanted_now || self.follows_further(row)
+                let is_wanted_now = content_filter::excluded_by(before, visit)
+                    && !content_filter::excluded_by(now, visit);
+                is_wanted_now || self.follows_further(visit)
             }
             ReasonKind::Trap | ReasonKind::Cut => false,
         }
@@ -64,22 +64,22 @@ impl RuleChange<'_> {
 
     /// Returns true if the URL that the scope excluded is let in now: the target of a redirect, or
     /// the page itself. A requisite may be let in from elsewhere.
-    fn is_in_scope_now(&self, row: &VisitRecord, form: &web::CanonicalForm) -> bool {
-        let target = row.reason.as_ref().and_then(Reason::redirects_to);
+    fn is_in_scope_now(&self, visit: &VisitRecord, form: &web::CanonicalForm) -> bool {
+        let target = visit.reason.as_ref().and_then(Reason::redirects_to);
         let target = target.and_then(|url| PageUrl::parse(url, form).ok());
-        let url = target.as_ref().unwrap_or(&row.url);
+        let url = target.as_ref().unwrap_or(&visit.url);
         let let_in = |policy: &Policy, scope: &Scope| {
             let is_let_in_as_requisite = || policy.page_requisites.let_in(scope, url);
-            scope.judge(url).is_ok() || (row.requisite > 0 && is_let_in_as_requisite())
+            scope.judge(url).is_ok() || (visit.requisite > 0 && is_let_in_as_requisite())
         };
         let ([before, now], [scope_before, scope_now]) = (self.policies, self.scopes);
         !let_in(before, scope_before) && let_in(now, scope_now)
     }
 
     /// Returns true if a chain of redirects that was given up is followed further now.
-    fn follows_further(&self, row: &VisitRecord) -> bool {
+    fn follows_further(&self, visit: &VisitRecord) -> bool {
         let [before, now] = self.policies;
-        match row.reason {
+        match visit.reason {
             Some(Reason::LongChain { .. }) => now.redirects > before.redirects,
             Some(Reason::CookieCircle) => self.sends_cookies,
             _ => false,

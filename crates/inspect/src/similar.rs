@@ -55,7 +55,7 @@ pub const NEAR: f64 = 0.70;
 #[derive(Default)]
 struct JournalScan {
     signature: Option<PageSignature>,
-    row: Option<VisitRecord>,
+    visit: Option<VisitRecord>,
     forgotten: HashSet<UrlKey>,
 }
 
@@ -167,7 +167,7 @@ impl JournalScan {
                     scan.forgotten.insert(one);
                 }
                 Record::Settled(settled) if Some(&settled.visit.row.url) == page => {
-                    scan.row = Some(*settled.visit.row);
+                    scan.visit = Some(*settled.visit.row);
                 }
                 _ => {}
             }
@@ -182,15 +182,15 @@ impl JournalScan {
         {
             return Ok(signature.clone());
         }
-        let Some(row) = &self.row else {
+        let Some(visit) = &self.visit else {
             return Err(
                 usage(format!("{url} was not visited in this crawl")).with_remedy(format!(
                     "`crawler export {directory}` lists the visited URLs"
                 )),
             );
         };
-        let remedy = match &row.duplicate_of {
-            Some(original) if !row.of_earlier => {
+        let remedy = match &visit.duplicate_of {
+            Some(original) if !visit.of_earlier => {
                 let original = word_of_shell(original.as_str());
                 format!("compare its original: `crawler similar {directory} {original}`")
             }
@@ -199,8 +199,8 @@ impl JournalScan {
                 format!("see `crawler why {directory} {url}`")
             }
         };
-        let fate = || row.fate.as_str().to_owned();
-        let reason = row.reason_text().unwrap_or_else(fate);
+        let fate = || visit.fate.as_str().to_owned();
+        let reason = visit.reason_text().unwrap_or_else(fate);
         Err(usage(format!(
             "{url} was not archived, so its signature is not stored: {reason}"
         ))
@@ -268,15 +268,15 @@ impl SimilarityQuery {
     }
 
     /// Returns a hit if the crawl found this page to repeat the page in question.
-    fn not_archived(&self, row: &VisitRecord) -> Option<Hit> {
-        if row.of_earlier || row.duplicate_of.is_none() || row.duplicate_of != self.page {
+    fn not_archived(&self, visit: &VisitRecord) -> Option<Hit> {
+        if visit.of_earlier || visit.duplicate_of.is_none() || visit.duplicate_of != self.page {
             return None;
         }
         Some(Hit {
-            url: row.url.to_string(),
-            verdict: row.fate.as_str(),
-            distance: row.distance?,
-            resemblance: row.resemblance?,
+            url: visit.url.to_string(),
+            verdict: visit.fate.as_str(),
+            distance: visit.distance?,
+            resemblance: visit.resemblance?,
             by_texts: None,
         })
     }

@@ -19,10 +19,10 @@ pub enum ExcludedBy {
 impl ExcludedBy {
     /// Returns the reason of an excluded visit.
     #[must_use]
-    pub fn of(row: &VisitRecord) -> Self {
-        match (&row.reason, ReasonKind::of_exclusion(row)) {
+    pub fn of(visit: &VisitRecord) -> Self {
+        match (&visit.reason, ReasonKind::of_exclusion(visit)) {
             (Some(Reason::VisitedForItself { .. }), _) => Self::Redirect,
-            (_, ReasonKind::Other) if row.status.is_some() => Self::Visited,
+            (_, ReasonKind::Other) if visit.status.is_some() => Self::Visited,
             (_, kind) => Self::Rule(kind),
         }
     }
@@ -70,15 +70,15 @@ impl VisitRecord {
 }
 
 impl ReasonKind {
-    /// Returns the kind of reason why a row's page was not visited; `None` if it was visited, or if
-    /// the row is not about a page.
+    /// Returns the kind of reason why a visit's page was not visited; `None` if it was visited, or
+    /// if the visit is not about a page.
     #[must_use]
-    pub fn of(row: &VisitRecord) -> Option<Self> {
-        if row.fate != Fate::Excluded || row.requisite > 0 {
+    pub fn of(visit: &VisitRecord) -> Option<Self> {
+        if visit.fate != Fate::Excluded || visit.requisite > 0 {
             return None;
         }
-        let kind = Self::of_exclusion(row);
-        match (row.status, kind) {
+        let kind = Self::of_exclusion(visit);
+        match (visit.status, kind) {
             // The URL was visited: it redirects in a circle, or to a URL that has its own visit.
             (Some(_), Self::Other) => None,
             (_, kind) => Some(kind),
@@ -87,8 +87,8 @@ impl ReasonKind {
 
     /// Returns the kind of reason of an excluded visit, even of a requisite or a redirect.
     #[must_use]
-    pub fn of_exclusion(row: &VisitRecord) -> Self {
-        row.reason.as_ref().map_or(Self::Other, Reason::kind)
+    pub fn of_exclusion(visit: &VisitRecord) -> Self {
+        visit.reason.as_ref().map_or(Self::Other, Reason::kind)
     }
 }
 
@@ -99,13 +99,13 @@ mod tests {
     use super::*;
     use crate::discovered_url::DiscoveredUrl;
 
-    fn row(fate: Fate, status: Option<u16>, reason: Reason) -> VisitRecord {
+    fn settled(fate: Fate, status: Option<u16>, reason: Reason) -> VisitRecord {
         let url = PageUrl::parse("http://a.test/1", &CanonicalForm::default()).unwrap();
-        let row = VisitRecord::new(DiscoveredUrl::new(url, 1, None), fate, Timestamp::default());
+        let visit = VisitRecord::new(DiscoveredUrl::new(url, 1, None), fate, Timestamp::default());
         VisitRecord {
             status,
             reason: Some(reason),
-            ..row
+            ..visit
         }
     }
 
@@ -171,7 +171,7 @@ mod tests {
             // A text that says the same is no rule.
             (Reason::said(robots().to_string()), Some(200), None),
         ] {
-            let of = |fate| row(fate, status, reason.clone());
+            let of = |fate| settled(fate, status, reason.clone());
             assert_eq!(ReasonKind::of(&of(Fate::Excluded)), kind, "{reason}");
             assert_eq!(ReasonKind::of(&of(Fate::Failed)), None, "{reason}");
             let part = VisitRecord {

@@ -128,39 +128,39 @@ impl Totals {
     }
 
     /// Adds a visit record.
-    pub fn count(&mut self, row: &VisitRecord) {
-        self.change(row, |sum, part| *sum = sum.wrapping_add(part));
+    pub fn count(&mut self, visit: &VisitRecord) {
+        self.change(visit, |sum, part| *sum = sum.wrapping_add(part));
     }
 
     /// Subtracts a visit record that was added before.
-    pub fn uncount(&mut self, row: &VisitRecord) {
-        self.change(row, |sum, part| *sum = sum.wrapping_sub(part));
+    pub fn uncount(&mut self, visit: &VisitRecord) {
+        self.change(visit, |sum, part| *sum = sum.wrapping_sub(part));
     }
 
-    fn change(&mut self, row: &VisitRecord, change: impl Fn(&mut u64, u64)) {
-        let is_page = row.fate.is_page();
-        change(&mut self.bytes, row.bytes);
-        for cut in &row.details.cuts {
+    fn change(&mut self, visit: &VisitRecord, change: impl Fn(&mut u64, u64)) {
+        let is_page = visit.fate.is_page();
+        change(&mut self.bytes, visit.bytes);
+        for cut in &visit.details.cuts {
             let sum = &mut self.cuts[cut.limit as usize];
             change(&mut sum.visits, 1);
             change(&mut sum.lost, cut.lost);
         }
-        if row.requisite > 0 {
+        if visit.requisite > 0 {
             change(&mut self.requisites, is_page.into());
             change(&mut self.requisites_missing, (!is_page).into());
             return;
         }
-        if let Some(kind) = ReasonKind::of(row) {
+        if let Some(kind) = ReasonKind::of(visit) {
             change(&mut self.skipped[kind as usize], 1);
         }
-        let is_kept_duplicate = row.kept && row.fate.is_duplicate();
-        if let Some(format) = row.details.unread {
+        let is_kept_duplicate = visit.kept && visit.fate.is_duplicate();
+        if let Some(format) = visit.details.unread {
             change(&mut self.unread[format as usize], 1);
         }
         change(&mut self.pages, is_page.into());
         change(&mut self.kept_duplicates, is_kept_duplicate.into());
-        change(&mut self.judged, row.is_judged().into());
-        let of_fate = match row.fate {
+        change(&mut self.judged, visit.is_judged().into());
+        let of_fate = match visit.fate {
             Fate::Unique => &mut self.unique,
             Fate::ExactDuplicate => &mut self.exact_duplicates,
             Fate::NearDuplicate => &mut self.near_duplicates,

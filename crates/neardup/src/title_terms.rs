@@ -434,11 +434,11 @@ mod tests {
             text in "[a-d0-2 ]{0,60}",
         ) {
             let text = HashedText::of(&text, KEY);
-            if let Some(title_terms) = TitleTerms::of(Some(&title), Some(&heading), text.hashes(), KEY) {
-                prop_assert_eq!(TitleTerms::from_bytes(&title_terms.to_bytes()), Some(title_terms));
-                let written = postcard::to_allocvec(&title_terms).unwrap();
-                prop_assert_eq!(postcard::from_bytes::<TitleTerms>(&written).unwrap(), title_terms);
-                prop_assert!(!title_terms.differs_from(&title_terms));
+            if let Some(terms) = TitleTerms::of(Some(&title), Some(&heading), text.hashes(), KEY) {
+                prop_assert_eq!(TitleTerms::from_bytes(&terms.to_bytes()), Some(terms));
+                let written = postcard::to_allocvec(&terms).unwrap();
+                prop_assert_eq!(postcard::from_bytes::<TitleTerms>(&written).unwrap(), terms);
+                prop_assert!(!terms.differs_from(&terms));
             }
         }
 

@@ -414,14 +414,15 @@ proptest! {
             };
             prop_assert!(found.is_sorted_by(|one, two| rank(one) < rank(two)), "{:?}", found);
             for held in 0..page {
-                let match_kind = index.get(held).and_then(|held| thresholds.match_kind(&look, held));
+                let held_one = index.get(held);
+                let match_kind = held_one.and_then(|held| thresholds.match_kind(&look, held));
                 let one = found.iter().find(|found| found.of == held);
                 match match_kind {
                     Some(MatchKind::SamePayload | MatchKind::SameText) => {
                         prop_assert_eq!(one.map(|one| one.match_kind), match_kind);
                     }
                     // Candidates of this resemblance may be missed, but not changed.
-                    Some(_) => prop_assert!(one.is_none_or(|one| Some(one.match_kind) == match_kind)),
+                    Some(kind) => prop_assert!(one.is_none_or(|one| one.match_kind == kind)),
                     None => prop_assert_eq!(one, None),
                 }
             }

@@ -15,7 +15,11 @@ use disk::{OutputFile, draft_of};
 use neardup::{BandDesign, BandedSignature, ParametersDigest};
 
 /// Returns the header of an index of signatures, with or without shingles.
-pub(crate) fn header(parameters_digest: ParametersDigest, bands: BandDesign, shingles: bool) -> SignatureHeader {
+pub(crate) fn header(
+    parameters_digest: ParametersDigest,
+    bands: BandDesign,
+    shingles: bool,
+) -> SignatureHeader {
     SignatureHeader {
         parameters_digest,
         bands,

@@ -4,8 +4,8 @@ use comparison::{ComparedPage, PageParts};
 use neardup::PageText;
 use web::{Document, MainContent, Media};
 
-/// Returns the text that a document is judged by: everything outside the site's frame, or all of
-/// it.
+/// Returns the text that a document is judged by: everything outside the site's boilerplate, or all
+/// of it.
 #[must_use]
 pub fn page_text(document: &Document, main_content: bool) -> PageText<'_> {
     let own = match document.compared_own() {

@@ -250,7 +250,8 @@ impl SharedStore {
     async fn requeue(&self, original: UrlKey) -> Result<(), StoreFault> {
         // The database has every visit that has ended.
         self.shipping.settled(&self.session.term).await?;
-        let query = "SELECT unarchived.record FROM journal AS unarchived JOIN bucket USING (bucket) \
+        let query = "SELECT unarchived.record FROM journal AS unarchived \
+            JOIN bucket USING (bucket) \
             WHERE unarchived.original = $1 AND owner = $2 AND NOT EXISTS ( \
                 SELECT FROM journal AS revoked WHERE revoked.kind = 2 \
                 AND revoked.page = unarchived.page AND revoked.number > unarchived.number)";

@@ -20,9 +20,9 @@ pub struct OffTopicStreak(u32);
 
 impl OffTopicStreak {
     /// Counts a visit, if its page was compared with the topic.
-    pub fn count(&mut self, row: &VisitRecord) {
-        if row.is_judged() {
-            self.0 = match row.fate {
+    pub fn count(&mut self, visit: &VisitRecord) {
+        if visit.is_judged() {
+            self.0 = match visit.fate {
                 Fate::OffTopic => self.0.saturating_add(1),
                 _ => 0,
             };

@@ -171,7 +171,7 @@ fn a_main_element_is_trusted_even_if_it_is_short() {
 }
 
 #[test]
-fn a_page_that_is_all_frame_is_judged_whole_and_its_own_text_is_reported() {
+fn a_page_that_is_all_boilerplate_is_compared_whole_and_its_main_text_is_reported() {
     let frame = words("frame", 100);
     for (count, is_own) in [(49, false), (50, true)] {
         let document = html(&format!("<nav>{frame}</nav>{}", prose("own", count)));

@@ -179,7 +179,7 @@ fn main_content_is_what_its_author_marked_or_what_is_left_without_the_frame() {
 }
 
 #[test]
-fn a_page_with_little_own_text_is_judged_whole_and_its_own_text_is_reported() {
+fn a_page_with_little_main_text_is_compared_whole_and_its_main_text_is_reported() {
     let frame = words("frame", 100);
     let document = html(&format!("<nav>{frame}</nav><p>Not found</p>"));
     assert_eq!(document.text, format!("{frame}\nNot found"));

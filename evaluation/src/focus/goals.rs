@@ -73,9 +73,9 @@ const CEILING: f64 = 0.6;
 pub(crate) fn write_goals(report: &mut Report, rows: &[Vec<String>]) {
     report.heading(2, "Goals of the order of visits");
     report.paragraph(
-        "Ours is the engine with an anticipation of 5 s, the best other row the rule of the literature \
-         with the greatest area, and the ceiling the oracle over known links. What is missed is \
-         **bold**.",
+        "Ours is the engine with an anticipation of 5 s, the best other row the rule of the \
+         literature with the greatest area, and the ceiling the oracle over known links. What is \
+         missed is **bold**.",
     );
     let head = [
         "seeds".to_owned(),

@@ -58,8 +58,7 @@ fn write_orders(
     for given in Given::ALL {
         let name = format!("From {}, topics by {}", seeds.as_str(), given.as_str());
         say(&format!("{name} …"));
-        let by_engine =
-            |anticipation| by_engine(documents, &topics, seeds, Some(given), anticipation);
+        let by_engine = |time| by_engine(documents, &topics, seeds, Some(given), time);
         let without = by_engine(Duration::ZERO)?;
         let ours = by_engine(FrontierRules::ANTICIPATION)?;
         let simulated = simulate(documents, parts, seeds, given);
@@ -122,13 +121,13 @@ fn introduce_orders(report: &mut Report) {
         "Rows marked *engine* are crawls: the same `page.rs`, frontier and pacer as a crawl of the \
          web, in virtual time. The others are a simulator over the same links, with the same \
          delays and without failures and duplicates. *Anticipation* is the time for which a slot \
-         may stay empty rather than take a page with a low score. The engine's is 5 s, the default of a \
-         crawl with `--max-pages`, and beside it none. A simulated row has, of both, the one with the greater \
-         area under recall on the topics that choose; its hosts rest for 1.1 s, so a longer \
-         anticipation would change nothing. Figures are means over the topics \
-         that are only reported, with 95 % bootstrap intervals for the area. A figure at an hour \
-         is missing where a crawl about one of the topics ended before: crawls by the engine end \
-         after 4,200 pages, and those of the simulator after 4,100 but for the first seeds.",
+         may stay empty rather than take a page with a low score. The engine's is 5 s, the default \
+         of a crawl with `--max-pages`, and beside it none. A simulated row has, of both, the one \
+         with the greater area under recall on the topics that choose; its hosts rest for 1.1 s, \
+         so a longer anticipation would change nothing. Figures are means over the topics that are \
+         only reported, with 95 % bootstrap intervals for the area. A figure at an hour is missing \
+         where a crawl about one of the topics ended before: crawls by the engine end after 4,200 \
+         pages, and those of the simulator after 4,100 but for the first seeds.",
     );
     report.paragraph(
         "Crawls begin with three sets of seeds, by rules that were written before any crawl began \
@@ -163,8 +162,8 @@ fn write_misses(report: &mut Report) {
             "Order, from examples: every rule knows pages on topic at once, so the others gain \
              more from these seeds than ours.",
             "The engine's crawls are a little poorer than the simulator's by the same formula: it \
-             leaves out duplicates, learns the inverse document frequency of words on its way, and counts harvests by \
-             URL pattern, which are directories in the simulator.",
+             leaves out duplicates, learns the inverse document frequency of words on its way, and \
+             counts harvests by URL pattern, which are directories in the simulator.",
         ]
         .map(str::to_owned),
     );

@@ -18,14 +18,15 @@ pub(super) const VERSION: u16 = 1;
 ///
 /// ```
 /// use batch::{
-///     BatchError, Control, FingerprintWriter, IndexMatch, IndexOptions, IndexWriter, ParametersDigest,
+///     BatchError, Control, FingerprintWriter, IndexMatch, IndexOptions, IndexWriter,
+///     ParametersDigest,
 /// };
 /// use neardup::{Features, Fingerprint, HashKey};
 ///
 /// let directory = tempfile::tempdir().expect("there is room for temporary files");
 /// let path = |name| directory.path().join(name);
-/// let parameters_digest = ParametersDigest::new(Features::default(), HashKey::ZERO);
-/// let mut writer = FingerprintWriter::create(path("corpus.fp"), parameters_digest, false)?;
+/// let digest = ParametersDigest::new(Features::default(), HashKey::ZERO);
+/// let mut writer = FingerprintWriter::create(path("corpus.fp"), digest, false)?;
 /// for bits in [!0, 0b0101] {
 ///     writer.push(Fingerprint::new(bits), 0)?;
 /// }

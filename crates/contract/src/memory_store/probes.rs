@@ -32,12 +32,13 @@ impl Queue {
 
     /// Queues again a URL that was excluded unvisited.
     pub(super) fn revoke_excluded(&mut self, discovered: DiscoveredUrl) {
-        let is_its =
-            |row: &VisitRecord| row.url == discovered.url && row.excluding_pattern().is_some();
-        let row = self.rows.iter().rposition(is_its);
-        let row = self.rows.remove(row.expect("an excluded URL has a row"));
-        self.totals.uncount(&row);
-        self.patterns.revoked(&row);
+        let is_its = |visit: &VisitRecord| {
+            visit.url == discovered.url && visit.excluding_pattern().is_some()
+        };
+        let visit = self.rows.iter().rposition(is_its);
+        let visit = self.rows.remove(visit.expect("an excluded URL has a row"));
+        self.totals.uncount(&visit);
+        self.patterns.revoked(&visit);
         self.wait(discovered);
     }
 
@@ -54,17 +55,19 @@ impl Queue {
 
     /// Queues again the URLs that were excluded by patterns and folders that have been reopened.
     pub(super) fn requeue_reopened(&mut self) {
-        while let Some(rows) = self.patterns.to_requeue() {
-            let pages: Vec<UrlKey> = rows.iter().map(|(page, _)| page).collect();
+        while let Some(visits) = self.patterns.to_requeue() {
+            let pages: Vec<UrlKey> = visits.iter().map(|(page, _)| page).collect();
             for page in pages {
-                let is_its =
-                    |row: &&VisitRecord| row.url.key() == page && row.excluding_pattern().is_some();
-                let row = self.rows.iter().rfind(is_its);
-                let row = row.expect("an excluded URL has a row");
-                let discovered = DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone());
-                self.revoke_excluded(match self.seen.contains(&row.url) {
-                    true => discovered.with_priority_of(self.priorities[&row.url]),
-                    false => discovered.probed_as(self.priorities[&row.url]),
+                let is_its = |visit: &&VisitRecord| {
+                    visit.url.key() == page && visit.excluding_pattern().is_some()
+                };
+                let visit = self.rows.iter().rfind(is_its);
+                let visit = visit.expect("an excluded URL has a row");
+                let discovered =
+                    DiscoveredUrl::new(visit.url.clone(), visit.depth, visit.via.clone());
+                self.revoke_excluded(match self.seen.contains(&visit.url) {
+                    true => discovered.with_priority_of(self.priorities[&visit.url]),
+                    false => discovered.probed_as(self.priorities[&visit.url]),
                 });
             }
         }

@@ -42,12 +42,12 @@ pub(crate) fn notes(is_wanted: bool, document: Option<&Document>) -> Vec<Metadat
 /// page is off topic, or an earlier crawl has it, compressed differently. Returns no fields for
 /// other pages.
 pub(crate) fn queued(
-    row: &VisitRecord,
+    visit: &VisitRecord,
     keeping: &Keeping,
     links: &[DiscoveredUrl],
 ) -> Vec<MetadataField> {
     let is_not_archived = matches!(keeping, Keeping::NotArchived | Keeping::TextOnly { .. });
-    let is_followed = row.fate == Fate::OffTopic || row.repeats_itself();
+    let is_followed = visit.fate == Fate::OffTopic || visit.repeats_itself();
     if !is_not_archived || !is_followed {
         return Vec::new();
     }
@@ -168,11 +168,11 @@ mod tests {
             (Fate::Unique, Keeping::Whole),
             (Fate::Failed, Keeping::NotArchived),
         ] {
-            let row = VisitRecord {
+            let visit = VisitRecord {
                 fate,
                 ..off_topic()
             };
-            assert_eq!(queued(&row, &keeping, &links), [], "{fate:?}");
+            assert_eq!(queued(&visit, &keeping, &links), [], "{fate:?}");
         }
     }
 

@@ -37,9 +37,9 @@ pub struct TopicPart {
 
 impl TopicPart {
     /// Returns the topic's part in the fate of a visited page; `None` if the page was not judged.
-    pub(super) fn of_page(settings: &Settings, row: &VisitRecord) -> Option<Self> {
-        let relevance = row.details.relevance?;
-        let words = ArchivedPages::of(settings).topic_words(row);
+    pub(super) fn of_page(settings: &Settings, visit: &VisitRecord) -> Option<Self> {
+        let relevance = visit.details.relevance?;
+        let words = ArchivedPages::of(settings).topic_words(visit);
         let words = words.unwrap_or_default();
         Some(Self {
             relevance: Some(relevance.share()),
@@ -115,12 +115,12 @@ fn page_with_link(
     via: &PageUrl,
 ) -> Result<Option<web::Document>, CommandError> {
     let mut found = None;
-    for row in journal::rows(state)? {
-        let row = row?;
-        if row.kept && (row.url == *via || row.final_url.as_ref() == Some(via)) {
-            found = Some(row);
+    for visit in journal::rows(state)? {
+        let visit = visit?;
+        if visit.kept && (visit.url == *via || visit.final_url.as_ref() == Some(via)) {
+            found = Some(visit);
         }
     }
-    let page = found.map(|row| ArchivedPages::of(settings).read(&row));
+    let page = found.map(|visit| ArchivedPages::of(settings).read(&visit));
     Ok(page.and_then(Result::ok).map(|page| page.document))
 }

@@ -56,30 +56,30 @@ fn visit_site(folders: u64, share: u64, by_folder: bool, site: u64, outcome: &mu
             .parse()
             .unwrap();
         let exclusion = patterns.exclusion(&page.url, page.priority, &rules);
-        let mut row = VisitRecord::new(page.clone(), Fate::Excluded, web::Timestamp::default());
-        row.reason.clone_from(&exclusion);
+        let mut visit = VisitRecord::new(page.clone(), Fate::Excluded, web::Timestamp::default());
+        visit.reason.clone_from(&exclusion);
         if exclusion.is_none() {
             fetches += 1;
-            row.status = Some(200);
-            row.fate = Fate::NearDuplicate;
-            row.duplicate_of = Some(url("http://a.test/"));
+            visit.status = Some(200);
+            visit.fate = Fate::NearDuplicate;
+            visit.duplicate_of = Some(url("http://a.test/"));
             if is_new(share, by_folder, number % folders, number, site) {
-                row.fate = Fate::Unique;
+                visit.fate = Fate::Unique;
                 found += 1;
             }
         } else {
-            excluded.insert(page.url.key(), row.clone());
+            excluded.insert(page.url.key(), visit.clone());
         }
-        patterns.settled(&row, &[], page.priority, Some(0));
+        patterns.settled(&visit, &[], page.priority, Some(0));
         while let Some(change) = patterns.due() {
             patterns.apply(&change);
         }
-        while let Some(rows) = patterns.to_requeue() {
-            let pages: Vec<UrlKey> = rows.iter().map(|(page, _)| page).collect();
+        while let Some(visits) = patterns.to_requeue() {
+            let pages: Vec<UrlKey> = visits.iter().map(|(page, _)| page).collect();
             for page in pages {
-                let row = excluded.remove(&page).unwrap();
-                patterns.revoked(&row);
-                queue.push_back(link(row.url.as_str(), 2).probed());
+                let visit = excluded.remove(&page).unwrap();
+                patterns.revoked(&visit);
+                queue.push_back(link(visit.url.as_str(), 2).probed());
             }
         }
     }

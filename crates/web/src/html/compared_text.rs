@@ -1,10 +1,10 @@
 //! Selects the lines for a verdict, and the heading that names the page. A reader wants only the
 //! main content, but a verdict must keep everything that distinguishes two pages: a list of links,
-//! a synopsis next to the text, a table, a forum post. So everything outside the site's frame
+//! a synopsis next to the text, a table, a forum post. So everything outside the site's boilerplate
 //! counts, and a doubtful block is content. Of 508 wrongly merged pairs of LLVM's pages, 307 were
-//! equal only because their lines of links had been removed. Elements and roles declare the frame;
-//! class names for a sidebar, a menu or a footer do so if they are credible. If a page has a
-//! `<main>`, everything outside it is frame.
+//! equal only because their lines of links had been removed. Elements and roles declare the
+//! boilerplate; class names for a sidebar, a menu or a footer do so if they are credible. If a page
+//! has a `<main>`, everything outside it is boilerplate.
 
 use crate::html::lines::{Line, Lines, joined};
 use crate::html::prefix_sums::PrefixSums;
@@ -21,9 +21,9 @@ const LINKS_OF_MENU: f64 = 0.6;
 /// Maximum number of lines of a heading.
 const HEADING_LINES: usize = 64;
 
-/// The lines outside the frame.
+/// The lines outside the boilerplate.
 pub(super) struct Compared {
-    /// True for each line outside the frame.
+    /// True for each line outside the boilerplate.
     pub lines: Vec<bool>,
     /// True if the page or the user marks the content; then nothing else is content.
     pub is_marked: bool,
@@ -31,7 +31,7 @@ pub(super) struct Compared {
     pub words: usize,
 }
 
-/// Finds the lines outside the frame.
+/// Finds the lines outside the boilerplate.
 pub(super) fn find(lines: &[Line], regions: &[Region]) -> Compared {
     if let Some(selected) = marked(lines, |line| line.is_in(region_flags::SELECTED)) {
         return selected;
@@ -73,7 +73,7 @@ fn marked(lines: &[Line], is_compared: impl Fn(&Line) -> bool) -> Option<Compare
     })
 }
 
-/// Finds the blocks inside frame parts named by a class, if the name is credible.
+/// Finds the blocks inside boilerplate parts named by a class, if the name is credible.
 fn menus(lines: &[Line], regions: &[Region]) -> Vec<bool> {
     let is_named = |region: &Region| {
         region.own_flags & region_flags::HINT != 0 && region.flags & region_flags::FRAME == 0

@@ -1,9 +1,9 @@
 //! Chooses a page's main content and the text that verdicts are made from.
 //!
 //! Templates make different pages look similar, so a page is judged by its main content: the block
-//! with the prose, without the frame. If that has fewer than fifty words, the whole page is used. A
-//! page of links or of goods has no prose; its content is everything outside the frame. On a short
-//! page, everything next to the block with the title is excluded.
+//! with the prose, without the boilerplate. If that has fewer than fifty words, the whole page is
+//! used. A page of links or of goods has no prose; its content is everything outside the
+//! boilerplate. On a short page, everything next to the block with the title is excluded.
 //!
 //! `docs/measurements/extraction.md` compares the quality with other extractors;
 //! `tests/labelled.rs` guards it.
@@ -26,7 +26,7 @@ pub const MIN_MAIN_WORDS: usize = 50;
 /// In a main content with fewer words, a sidebar may be a large part.
 const SHORT: usize = 250;
 
-/// The rest of the page is not a frame if the main block has less prose than this …
+/// The rest of the page is not boilerplate if the main block has less prose than this …
 const FEW_WORDS: usize = 100;
 
 /// … and less than this part of the page's words …
@@ -44,8 +44,8 @@ const PROSE_AMONG_LINKS: f64 = 0.5;
 
 impl Document {
     /// Chooses the texts of a page. A heading has at most `heading_chars` characters; `judge_links`
-    /// gets the lines outside the site's frame; `markdown` returns the chosen lines as Markdown, on
-    /// request.
+    /// gets the lines outside the site's boilerplate; `markdown` returns the chosen lines as
+    /// Markdown, on request.
     pub(super) fn choose_texts(
         &mut self,
         mut all: Lines,
@@ -214,7 +214,7 @@ fn choose_among(
 }
 
 /// Chooses the lines of a page of lists: the part that its author marked, or else everything
-/// outside the frame.
+/// outside the boilerplate.
 fn choose_without_prose(lines: &[Line], is_out: impl Fn(&Line) -> bool) -> Vec<bool> {
     let words_where = |is_counted: &dyn Fn(&Line) -> bool| -> usize {
         let counted = lines.iter().filter(|line| is_counted(line));

@@ -20,8 +20,8 @@ pub struct Document {
     pub language_confidence: Option<u8>,
     /// Its title with folded white space.
     pub title: Option<String>,
-    /// The first `<h1>` outside the site's frame, else the first heading there, with folded white
-    /// space; capped like a title.
+    /// The first `<h1>` outside the site's boilerplate, else the first heading there, with folded
+    /// white space; capped like a title.
     pub heading: Option<String>,
     /// The main content if there is enough of it or the page marks it, otherwise all text; one
     /// block per line.
@@ -123,9 +123,9 @@ impl Document {
         }
     }
 
-    /// Returns the text that duplicate verdicts are made from: everything outside the site's frame,
-    /// including lines of links, comments and posts, or the whole page if that is next to nothing.
-    /// For a page with a `<main>`, it is that element without the frames in it.
+    /// Returns the text that duplicate verdicts are made from: everything outside the site's
+    /// boilerplate, including lines of links, comments and posts, or the whole page if that is next
+    /// to nothing. For a page with a `<main>`, it is that element without the boilerplate in it.
     #[must_use]
     pub fn compared_text(&self) -> &str {
         match &self.compared {

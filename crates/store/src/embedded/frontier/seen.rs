@@ -2,8 +2,8 @@
 //!
 //! A URL that was found only on unarchived pages ([`DiscoveredUrl::is_probed`]) is remembered
 //! separately, under its own key. When it is also found elsewhere, it is new once more. Its place
-//! behind everything else is dropped when its turn comes ([`Record::Superseded`]), and its row is
-//! revoked if it was excluded by then. After a visit it is known for good.
+//! behind everything else is dropped when its turn comes ([`Record::Superseded`]), and its record
+//! is revoked if it was excluded by then. After a visit it is known for good.
 //!
 //! Invariant: a URL is under its own key from the moment when it is waiting as an ordinary page,
 //! was visited, or was reached.
@@ -35,9 +35,10 @@ pub(in super::super) fn seen_as(discovered: &DiscoveredUrl) -> UrlKey {
 }
 
 /// Returns the key of a visited probe, which does not need another place.
-pub(in super::super) fn settled_probe(row: &VisitRecord, priority: u8) -> Option<UrlKey> {
-    let was_visited = row.excluding_pattern().is_none();
-    (priority >= DiscoveredUrl::PROBED && row.requisite == 0 && was_visited).then(|| row.url.key())
+pub(in super::super) fn settled_probe(visit: &VisitRecord, priority: u8) -> Option<UrlKey> {
+    let was_visited = visit.excluding_pattern().is_none();
+    (priority >= DiscoveredUrl::PROBED && visit.requisite == 0 && was_visited)
+        .then(|| visit.url.key())
 }
 
 impl Queue {
@@ -73,7 +74,7 @@ impl Queue {
     }
 
     /// Removes the discovered URLs that were excluded as probes, and returns each with the place of
-    /// its row.
+    /// its visit.
     pub(super) fn take_wanted_again(
         &self,
         discovered: &mut Vec<DiscoveredUrl>,
@@ -105,13 +106,13 @@ impl Queue {
 
     /// Queues again the URLs that were excluded by patterns and folders that have been reopened.
     pub(super) fn requeue_reopened(&mut self, journal: &Journal) -> Result<(), StoreFault> {
-        while let Some(rows) = self.state.patterns.to_requeue() {
-            let places: Vec<Position> = rows.iter().map(|(_, place)| place).collect();
+        while let Some(visits) = self.state.patterns.to_requeue() {
+            let places: Vec<Position> = visits.iter().map(|(_, place)| place).collect();
             for place in places {
                 let void = void_at(journal, place)?;
-                let row = &void.row;
-                let found = DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone());
-                let found = match self.seen.contains(row.url.key().as_u64()) {
+                let visit = &void.row;
+                let found = DiscoveredUrl::new(visit.url.clone(), visit.depth, visit.via.clone());
+                let found = match self.seen.contains(visit.url.key().as_u64()) {
                     true => found.with_priority_of(void.priority),
                     false => found.probed_as(void.priority),
                 };
@@ -163,7 +164,7 @@ impl Queue {
     }
 }
 
-/// Reads the row of an excluded page from the journal.
+/// Reads the visit record of an unvisited page from the journal.
 fn void_at(journal: &Journal, place: Position) -> Result<Void, StoreFault> {
     match journal.replay(place)?.next_record()? {
         Some((_, Record::Settled(settled))) => Ok(Void {
