@@ -24,7 +24,7 @@ INTERVAL = 0.05
 # The columns of the table of signatures, in the order of the export.
 COLUMNS = (
     "url, payload, text_digest, words, main_content, fingerprint, minima, bands, bag, diversity, "
-    "subject, counting"
+    "title_terms, required_title_terms"
 )
 
 

@@ -70,7 +70,7 @@ def write_csv(path, values, names):
     with open(path, "w", encoding="utf-8") as out:
         out.write(
             "url,payload,text_digest,words,main_content,fingerprint,minima,bands,bag,diversity,"
-            "subject,counting\n"
+            "title_terms,required_title_terms\n"
         )
         out.writelines(
             f"{name},,,,,{value:016x},,,,,,\n" for name, value in zip(names, values.tolist())
@@ -84,7 +84,7 @@ def checksum(data, seed=0):
 def write_fingerprint_file(path, values, header):
     """Writes a file of fingerprints without names: `crawler query` numbers them from 0. `header` is
     that of a file which this version of the crawler has written: it has the version of the
-    algorithm and the recipe."""
+    algorithm and the digest of the parameters."""
     head = header[:12] + struct.pack("<IQ", 0, len(values)) + header[24:56]
     with open(path, "wb") as out:
         out.write(head + checksum(head))

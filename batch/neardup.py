@@ -25,13 +25,16 @@ from pyspark.sql import functions as F
 ROW_BITS = 40
 # The columns by which a text is verified.
 VERIFIED_BY = [
-    "main_content", "words", "minima", "bands", "bag", "diversity", "subject", "counting",
+    "main_content", "words", "minima", "bands", "bag", "diversity", "title_terms",
+    "required_title_terms",
 ]
 # The type of each column that a file of bare fingerprints lacks.
 TYPES = {
     "payload": "binary", "text_digest": "binary", "main_content": "binary", "words": "bigint",
     "diversity": "bigint",
-    **dict.fromkeys(["minima", "bands", "bag", "subject", "counting"], "array<bigint>"),
+    **dict.fromkeys(
+        ["minima", "bands", "bag", "title_terms", "required_title_terms"], "array<bigint>"
+    ),
 }
 # The columns of a pair.
 PAIR = ["a", "b", "distance", "resemblance"]
@@ -232,17 +235,20 @@ def compared(candidates, texts):
         columns = ["id", "fingerprint", *VERIFIED_BY]
         return texts.select(*[named(column, f"{name}_{column}") for column in columns])
 
-    def knows(words, counting):
-        return F.size(F.array_except(counting, words)) == 0
+    def knows(words, required):
+        return F.size(F.array_except(required, words)) == 0
 
     pairs = candidates.join(part("a"), F.col("a") == F.col("a_id"))
     pairs = pairs.join(part("b"), F.col("b") == F.col("b_id"))
     distance = F.bit_count(F.col("a_fingerprint").bitwiseXOR(F.col("b_fingerprint")))
     diversities = (F.coalesce(f"{name}_diversity", F.lit(0)) for name in "ab")
     same_bands = F.zip_with("a_bands", "b_bands", lambda x, y: x == y)
-    titled = F.col("a_subject").isNotNull() & F.col("b_subject").isNotNull()
-    # Subject::differs_from, and the main content where it must be equal.
-    agree = ~titled | (knows("b_subject", "a_counting") & knows("a_subject", "b_counting"))
+    titled = F.col("a_title_terms").isNotNull() & F.col("b_title_terms").isNotNull()
+    # TitleTerms::differs_from, and the main content where it must be equal.
+    agree = ~titled | (
+        knows("b_title_terms", "a_required_title_terms")
+        & knows("a_title_terms", "b_required_title_terms")
+    )
     return pairs.select(
         "a", "b",
         distance.alias("distance"),

@@ -55,7 +55,7 @@ WHERE decode(key) IN ('crawler.algorithm', 'crawler.hash_key');
 CREATE OR REPLACE TEMP TABLE no_page (
     url VARCHAR, payload BLOB, text_digest BLOB, words UINTEGER, main_content BLOB,
     fingerprint UBIGINT, minima BIGINT[], bands BIGINT[], bag BIGINT[], diversity USMALLINT,
-    subject BIGINT[], counting BIGINT[], filename VARCHAR, file_row_number BIGINT
+    title_terms BIGINT[], required_title_terms BIGINT[], filename VARCHAR, file_row_number BIGINT
 );
 
 -- Pages are numbered in the order of the files and of their rows.
@@ -68,7 +68,7 @@ FROM (
         union_by_name = true)
 );
 
--- The same bytes come first, then the same text (`Thresholds::likeness`: SamePayload, SameText). A
+-- The same bytes come first, then the same text (`Thresholds::match_kind`: SamePayload, SameText). A
 -- text is named by the number of its first page.
 CREATE OR REPLACE TEMP TABLE text_of_page AS
 WITH twin AS (
@@ -147,10 +147,10 @@ CREATE OR REPLACE TEMP MACRO least_resemblance(words) AS CASE
     WHEN words >= 50 THEN 0.90::DOUBLE ELSE 1::DOUBLE
 END;
 
--- `Subject::differs_from`: a counting word of one occurs neither in heading nor title of the other.
-CREATE OR REPLACE TEMP MACRO differ(subject_a, counting_a, subject_b, counting_b) AS
-    subject_a IS NOT NULL AND subject_b IS NOT NULL
-    AND NOT (list_has_all(subject_b, counting_a) AND list_has_all(subject_a, counting_b));
+-- `TitleTerms::differs_from`: a required term of one occurs neither in heading nor title of the other.
+CREATE OR REPLACE TEMP MACRO differ(title_terms_a, required_a, title_terms_b, required_b) AS
+    title_terms_a IS NOT NULL AND title_terms_b IS NOT NULL
+    AND NOT (list_has_all(title_terms_b, required_a) AND list_has_all(title_terms_a, required_b));
 
 -- `Thresholds::nearness_for`, without a canonical claim.
 CREATE OR REPLACE TEMP MACRO is_near(shingles, bags, words, diversity, with_titles) AS CASE
@@ -197,10 +197,10 @@ WITH compared AS (
         of_shingles(x.minima, y.minima) AS resemblance, of_words(x.bag, y.bag) AS bags,
         least(x.words, y.words) AS words,
         least(coalesce(x.diversity, 0), coalesce(y.diversity, 0)) AS diversity,
-        x.subject IS NOT NULL AND y.subject IS NOT NULL AS with_titles
+        x.title_terms IS NOT NULL AND y.title_terms IS NOT NULL AS with_titles
     FROM candidate JOIN text x ON x.id = candidate.a JOIN text y ON y.id = candidate.b
     WHERE x.main_content IS NOT DISTINCT FROM y.main_content
-        AND NOT differ(x.subject, x.counting, y.subject, y.counting)
+        AND NOT differ(x.title_terms, x.required_title_terms, y.title_terms, y.required_title_terms)
 )
 SELECT a, b, distance, resemblance FROM compared
 WHERE is_near(resemblance, bags, words, diversity, with_titles);

@@ -422,7 +422,7 @@ def table(results):
             "pages that were wrongly merged or never reached. [Merges to read](real-sites-merges.md)."
         ),
         "",
-        "| site | hash key | universe | visited | archived | left out | wrongly merged | never reached | lost |",
+        "| site | hash key | universe | visited | archived | not archived | wrongly merged | never reached | lost |",
         "| --- | --- | --: | --: | --: | --: | --: | --: | --: |",
     ]
     for r in results:
@@ -454,7 +454,7 @@ def main():
         parser.error(f"no site {unknown[0]}: {', '.join(SITES)}")
     args.crawler, args.serve, args.work = (path.resolve() for path in (args.crawler, args.serve, args.work))
     roots = {site: lay_out(args.work, site) for site in args.sites or SITES}
-    results, reading = [], ["# Merges to read", "", "Made by `just real-sites`: random pages that a default crawl left out."]
+    results, reading = [], ["# Merges to read", "", "Made by `just real-sites`: random pages that a default crawl did not archive."]
     with Served(args.serve, roots) as served:
         for site, root in roots.items():
             pages = Pages(site, root)

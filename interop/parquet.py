@@ -39,7 +39,7 @@ TYPES = {
     "signatures": {
         "url": "VARCHAR", "payload": "BLOB", "text_digest": "BLOB", "words": "UINTEGER", "main_content": "BLOB",
         "fingerprint": "UBIGINT", "minima": "BIGINT[]", "bands": "BIGINT[]", "bag": "BIGINT[]",
-        "diversity": "USMALLINT", "subject": "BIGINT[]", "counting": "BIGINT[]",
+        "diversity": "USMALLINT", "title_terms": "BIGINT[]", "required_title_terms": "BIGINT[]",
     },
     "links": {"source": "VARCHAR", "target": "VARCHAR", "anchor": "VARCHAR", "rel": "VARCHAR", "kind": "VARCHAR"},
     "texts": {

@@ -57,15 +57,15 @@ mod machines {
 
 /// URLs, from links, sitemaps, feeds and redirects.
 mod discovery {
+    mod anticipation; // `--anticipation` of focused crawls
     mod content; // content types, codings, charsets, directives
     mod content_filters; // `--types`, `--languages`
     mod cuts; // limits that cost a page links, text or bytes
-    mod dry_spells; // hosts without pages on topic, of focused crawls
     mod leniency; // odd heads, bodies that break off, connections that end
     mod limits; // page, byte and time limits
     mod links; // every element and field that holds a URL
     mod odd_content; // content that is not what its header says
-    mod patience; // `--patience` of focused crawls
+    mod off_topic_streaks; // hosts without pages on topic, of focused crawls
     mod redirects; // redirects, hop by hop
     mod requisites; // what pages need: images, styles, scripts
     mod scope; // hosts, domains, prefixes, `--include`, `--exclude`

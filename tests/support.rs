@@ -258,7 +258,7 @@ pub(crate) fn json_lines(text: &str) -> Vec<Value> {
         .collect()
 }
 
-/// The hash key of the crawls: with a fixed key the likeness of two texts is always the same.
+/// The hash key of the crawls: with a fixed key the similarity of two texts is always the same.
 pub(crate) const KEY: &str = "0123456789abcdef";
 
 /// The binary.

@@ -37,7 +37,7 @@ impl Tree {
     }
 
     fn page(&self, number: u64) -> String {
-        // Hosts have different texts, which would otherwise be left out as duplicates.
+        // Hosts have different texts, which would otherwise be dropped as duplicates.
         let seed = self.host.bytes().fold(self.pages, |seed, byte| {
             seed << 7 ^ seed >> 3 ^ u64::from(byte)
         });

@@ -3,8 +3,8 @@
 --
 --   psql -f batch/postgres/tables.sql
 --   crawler export DIR --signatures --format csv | psql -c "COPY signature (url, payload,
---       text_digest, words, main_content, fingerprint, minima, bands, bag, diversity, subject,
---       counting) FROM stdin (FORMAT csv, HEADER)"
+--       text_digest, words, main_content, fingerprint, minima, bands, bag, diversity, title_terms,
+--       required_title_terms) FROM stdin (FORMAT csv, HEADER)"
 --
 -- The functions are those of crates/neardup/src/thresholds.rs, as in ../neardup.sql. Invariant: the
 -- columns are those of `crawler export --signatures` (docs/formats/export.md).
@@ -21,8 +21,8 @@ CREATE TABLE signature (
     bands bigint[],
     bag bigint[],
     diversity integer,
-    subject bigint[],
-    counting bigint[]
+    title_terms bigint[],
+    required_title_terms bigint[]
 );
 
 -- Fingerprints, each once, with the number of its first text and the count of them. Four indexes
@@ -85,11 +85,11 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN CASE
     WHEN words >= 350 THEN 0.80 WHEN words >= 100 THEN 0.86 WHEN words >= 50 THEN 0.90 ELSE 1
 END;
 
--- `Subject::differs_from`: a counting word of one occurs neither in heading nor title of the other.
-CREATE FUNCTION subjects_differ(a signature, b signature) RETURNS boolean
+-- `TitleTerms::differs_from`: a required term of one occurs neither in heading nor title of the other.
+CREATE FUNCTION title_terms_differ(a signature, b signature) RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN
-    (a).subject IS NOT NULL AND (b).subject IS NOT NULL
-    AND NOT ((a).counting <@ (b).subject AND (b).counting <@ (a).subject);
+    (a).title_terms IS NOT NULL AND (b).title_terms IS NOT NULL
+    AND NOT ((a).required_title_terms <@ (b).title_terms AND (b).required_title_terms <@ (a).title_terms);
 
 -- `Thresholds::nearness_for`, without a canonical claim. Without a threshold the thresholds depend
 -- on the length.
@@ -101,7 +101,7 @@ DECLARE
     words bigint := least((a).words, (b).words);
     diversity integer := least(coalesce((a).diversity, 0), coalesce((b).diversity, 0));
 BEGIN
-    IF (a).main_content IS DISTINCT FROM (b).main_content OR subjects_differ(a, b) THEN
+    IF (a).main_content IS DISTINCT FROM (b).main_content OR title_terms_differ(a, b) THEN
         RETURN false;
     END IF;
     shingles := of_shingles((a).minima, (b).minima);
@@ -109,7 +109,7 @@ BEGIN
         RETURN shingles >= threshold;
     END IF;
     bags := of_words((a).bag, (b).bag);
-    IF (a).subject IS NOT NULL AND (b).subject IS NOT NULL THEN
+    IF (a).title_terms IS NOT NULL AND (b).title_terms IS NOT NULL THEN
         RETURN shingles >= least_resemblance(words)
             OR (shingles >= 0.60 AND words >= 100 AND bags >= 0.87 AND diversity >= 885);
     END IF;

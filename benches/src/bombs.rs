@@ -144,7 +144,7 @@ fn read(page: &[u8], signature_builder: &SignatureBuilder) -> Result<String, Box
     let document = web::read(page, &hints, &form, &limits);
     let own = match &document.own {
         MainContent::Main => None,
-        MainContent::PageFallback { own_text } => Some(own_text.as_str()),
+        MainContent::PageFallback { main_text } => Some(main_text.as_str()),
     };
     let text = PageText {
         main_content: own,

@@ -186,8 +186,8 @@ fn measure(options: &Options, corpus: &Corpus, crawler: &Path) -> Result<Measure
 
     let summary: serde_json::Value = serde_json::from_str(&summary)?;
     let exported = Command::new(crawler).arg("export").arg(&out).output()?;
-    let left_out = left_out(&exported.stdout)?;
-    let score = corpus.score(&left_out);
+    let unarchived = unarchived(&exported.stdout)?;
+    let score = corpus.score(&unarchived);
     Ok(Measured {
         pages: summary["pages"].as_u64().ok_or("no pages in the summary")?,
         seconds: summary["seconds"]
@@ -197,7 +197,7 @@ fn measure(options: &Options, corpus: &Corpus, crawler: &Path) -> Result<Measure
         peak,
         archive: size_of(&out.join("archive"))?,
         caught: format!(
-            "{} of {} copies left out, {} distinct pages lost",
+            "{} of {} copies not archived, {} distinct pages lost",
             score.caught, score.planted, score.lost
         ),
     })
@@ -279,7 +279,7 @@ fn peak_of(child: &Child) -> u64 {
     kibibytes.unwrap_or(0) * 1024
 }
 
-fn left_out(export: &[u8]) -> Result<Vec<String>, Failure> {
+fn unarchived(export: &[u8]) -> Result<Vec<String>, Failure> {
     let mut urls = Vec::new();
     for line in export.lines() {
         let row: serde_json::Value = serde_json::from_str(&line?)?;

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use batch::{
     BatchError, Control, FingerprintFile, FingerprintIndex, FingerprintWriter, IndexOptions,
-    IndexWriter, QueryOptions, Recipe, Repository, Shard, ordered_query,
+    IndexWriter, ParametersDigest, QueryOptions, Repository, Shard, ordered_query,
 };
 use clap::Parser;
 use neardup::{Features, Fingerprint, HashKey};
@@ -155,8 +155,8 @@ fn written(
     path: &Path,
     fingerprints: impl Iterator<Item = u64>,
 ) -> Result<FingerprintFile, BatchError> {
-    let recipe = Recipe::new(Features::default(), HashKey::ZERO);
-    let mut writer = FingerprintWriter::create(path, recipe, true)?;
+    let parameters_digest = ParametersDigest::new(Features::default(), HashKey::ZERO);
+    let mut writer = FingerprintWriter::create(path, parameters_digest, true)?;
     // Ids as those of names of 24 bytes.
     for (bits, number) in fingerprints.zip(0..) {
         writer.push(Fingerprint::new(bits), 24 * number)?;

@@ -85,7 +85,7 @@ fn signature(page: u64) -> PageSignature {
             fingerprint: Fingerprint::new(page),
             sketch: Some(Sketch::from_bytes(&[byte; SKETCH_BYTES])),
             bag: Some(BagSketch::from_bytes(&[byte; BAG_BYTES])),
-            subject: None,
+            title_terms: None,
         })),
     }
 }

@@ -15,7 +15,7 @@ use testkit::{Corpus, Postgres, Server};
 use tokio::time::Instant;
 
 use crate::{
-    Failure, Options, arguments, cpu, left_out, median, peak_of, read_port, start_web, stop,
+    Failure, Options, arguments, cpu, median, peak_of, read_port, start_web, stop, unarchived,
 };
 
 /// The settings of the database.
@@ -127,7 +127,7 @@ fn run(
     let exported = Command::new(crawler)
         .args(["export", "--store", &crawl.store])
         .output()?;
-    let score = corpus.score(&left_out(&exported.stdout)?);
+    let score = corpus.score(&unarchived(&exported.stdout)?);
     Ok(Measured {
         pages,
         seconds,
@@ -138,7 +138,7 @@ fn run(
         most,
         least,
         judged: format!(
-            "{} of {} copies left out, {} distinct pages lost",
+            "{} of {} copies not archived, {} distinct pages lost",
             score.caught, score.planted, score.lost
         ),
     })

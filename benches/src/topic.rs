@@ -205,7 +205,7 @@ fn read(page: &[u8], url: &PageUrl, link_context: bool) -> Document {
 fn crawl_text(document: &Document) -> PageText<'_> {
     PageText {
         title: document.title.as_deref(),
-        ..PageText::of(document.judged_text())
+        ..PageText::of(document.compared_text())
     }
 }
 

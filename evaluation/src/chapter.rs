@@ -179,7 +179,7 @@ impl Chapter {
             ..by_measures
         };
         rows.push(row(
-            "sketches by length alone, and own texts under 50 words need not be equal",
+            "sketches by length alone, and main texts under 50 words need not be equal",
             &self.scores_of(&any_frame),
         ));
         for &least_words in LEASTS.iter().filter(|&&least| least != LEAST_WORDS) {

@@ -81,7 +81,7 @@ pub(crate) struct Verification {
     pub(crate) subject: Subject,
     /// Texts with fewer words are compared exactly only.
     pub(crate) least_words: usize,
-    /// True if short own texts must be equal as well.
+    /// True if short main texts must be equal as well.
     pub(crate) own_decides: bool,
 }
 
@@ -117,8 +117,8 @@ impl Verification {
             &measured.pages[near.b as usize],
         );
         if self.decision == Decision::Shipped {
-            let likeness = Thresholds::default().likeness(&one.signature, &two.signature);
-            return likeness.is_some();
+            let match_kind = Thresholds::default().match_kind(&one.signature, &two.signature);
+            return match_kind.is_some();
         }
         let words = one.words.min(two.words);
         let other_subject = match self.subject {
@@ -127,7 +127,10 @@ impl Verification {
             Subject::ByFrequentWords => near.other_frequent,
             Subject::ByTitles => {
                 let subject = |page: &MeasuredPage| {
-                    page.signature.text.as_ref().and_then(|text| text.subject)
+                    page.signature
+                        .text
+                        .as_ref()
+                        .and_then(|text| text.title_terms)
                 };
                 let subjects = subject(one).zip(subject(two));
                 subjects.is_some_and(|(one, two)| one.differs_from(&two))

@@ -35,7 +35,7 @@ pub(crate) struct MeasuredPage {
     pub(crate) signature: PageSignature,
     /// A digest of all words of the page, main text or not.
     pub(crate) full: u128,
-    /// True if its own text must be equal as well and has no words.
+    /// True if its main text must be equal as well and has no words.
     pub(crate) own_is_empty: bool,
     /// The number of judged words.
     pub(crate) words: usize,

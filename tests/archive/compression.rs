@@ -156,7 +156,7 @@ fn without_time(value: &mut Value) {
     }
 }
 
-/// Rounds likeness to four digits, as in an archive.
+/// Rounds similarity to four digits, as in an archive.
 fn as_archived(lines: Vec<Value>) -> Vec<Value> {
     let mut lines = timeless(lines);
     for line in &mut lines {

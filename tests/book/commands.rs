@@ -39,7 +39,7 @@ const RUN: [(&str, &[&str]); 21] = [
     ("guide/files.md", &[DIR, CORPUS, FILES]),
     ("guide/focus.md", &[TIDES]),
     ("guide/foreign-archives.md", &[DIR, ARCHIVES]),
-    ("guide/left-out.md", &[DIR, MONDAY, PAIR]),
+    ("guide/not-archived.md", &[DIR, MONDAY, PAIR]),
     ("guide/limits.md", &[]),
     ("guide/links.md", &[PAGE]),
     ("guide/queries.md", &["cp -r $CRAWL crawl", CORPUS, QUERIES]),

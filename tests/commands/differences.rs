@@ -184,7 +184,7 @@ fn a_duplicate_is_shown_beside_its_original_with_the_figures_of_the_verdict() {
 }
 
 #[test]
-fn without_its_text_a_left_out_page_has_the_figures_of_its_row() {
+fn without_its_text_a_not_archived_page_has_the_figures_of_its_row() {
     let server = site();
     let crawl = crawl(&server);
     crawl.complete();
@@ -205,7 +205,7 @@ fn without_its_text_a_left_out_page_has_the_figures_of_its_row() {
 }
 
 #[test]
-fn left_out_pages_keep_their_text_on_request_and_every_reader_of_the_archive_still_agrees() {
+fn not_archived_pages_keep_their_text_on_request_and_every_reader_of_the_archive_still_agrees() {
     let server = site();
     let crawl = crawl(&server).with(&["--duplicate-text", "on"]);
     let summary = crawl.complete();

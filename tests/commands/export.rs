@@ -112,7 +112,7 @@ fn the_link_graph_has_each_link_of_each_archived_page() {
             .any(|link| link["source"] == server.url(HOST, source))
     };
     assert!(has("/new") && !has("/moved"), "{links:?}");
-    // Left-out pages have no links, and targets that were not followed were not visited.
+    // Unarchived pages have no links, and targets that were not followed were not visited.
     assert!(!has("/copy") && !has("/missing"), "{links:?}");
     assert!(
         crawl

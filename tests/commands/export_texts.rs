@@ -121,7 +121,7 @@ fn each_kept_page_is_a_row_with_its_text_and_its_figures() {
             .unwrap()
             .starts_with("A plain text.\n\n")
     );
-    // A copy that was left out has no row, nor has a picture.
+    // A copy that was not archived has no row, nor has a picture.
     assert_eq!(rows.len(), 3, "{rows:?}");
 }
 

@@ -179,7 +179,7 @@ fn fingerprint_says_that_a_threshold_has_no_effect() {
 }
 
 #[test]
-fn compare_prints_the_likeness_of_two_files() {
+fn compare_prints_the_similarity_of_two_files() {
     let crawl = Crawl::bare();
     let text = prose(1, 400);
     crawl.write("a.txt", &text);
@@ -476,7 +476,7 @@ fn extract_prints_the_content_of_a_document() {
     assert_eq!(read["language"], "cs");
     assert_eq!(read["id"], "http://a.test/docs/");
     assert_eq!(read["heading"], serde_json::Value::Null);
-    let judged = read["judged_text"].as_str().unwrap();
+    let judged = read["compared_text"].as_str().unwrap();
     assert!(
         judged.contains("Next") && !judged.contains("Menu"),
         "{judged}"
@@ -542,7 +542,7 @@ fn extract_takes_the_main_content_by_selector() {
     ] {
         let read = extract(selectors).json();
         assert_eq!(
-            (&read["text"], &read["judged_text"], &read["heading"]),
+            (&read["text"], &read["compared_text"], &read["heading"]),
             (&text.into(), &text.into(), &"Title".into()),
             "{selectors:?}"
         );

@@ -1,6 +1,6 @@
 //! Output files of commands that do not reach their end: nothing half is left of them.
 
-use batch::{FingerprintWriter, Recipe};
+use batch::{FingerprintWriter, ParametersDigest};
 use neardup::{Features, Fingerprint, HashKey};
 use serde_json::json;
 
@@ -82,9 +82,9 @@ fn an_interrupted_dedup_leaves_neither_findings_nor_an_index() {
 #[test]
 fn an_index_that_is_interrupted_or_killed_leaves_the_earlier_one() {
     let crawl = Crawl::bare();
-    let recipe = Recipe::new(Features::default(), HashKey::ZERO);
+    let parameters_digest = ParametersDigest::new(Features::default(), HashKey::ZERO);
     let path = crawl.directory().join("corpus.fp");
-    let mut writer = FingerprintWriter::create(path, recipe, false).unwrap();
+    let mut writer = FingerprintWriter::create(path, parameters_digest, false).unwrap();
     for number in 0..3_000_000_u64 {
         let bits = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         writer.push(Fingerprint::new(bits), 0).unwrap();

@@ -90,7 +90,7 @@ fn pages_like_a_file_are_found_with_the_key_of_the_crawl() {
     assert_eq!(
         paths(&near),
         ["/article"],
-        "left-out pages have no signature"
+        "unarchived pages have no signature"
     );
     assert!(near[0]["resemblance"].as_f64().unwrap() > 0.9, "{near:?}");
     crawl.write("same.html", with_tail(0));

@@ -56,7 +56,7 @@ fn pages_of_other_types_are_excluded_and_their_links_are_followed() {
         assert_eq!(verdict(path), "excluded", "{path}");
     }
     let why = crawl.run_command(&["why", "crawl", &server.url(HOST, "/picture.png")]);
-    let reason = "its type is image/png, which --types application/pdf leaves out";
+    let reason = "its type is image/png, which --types application/pdf excludes";
     assert!(why.output.contains(reason), "{why:?}");
     // Only the header of the picture was received.
     let row = crawl.row(&server.url(HOST, "/picture.png"));
@@ -81,7 +81,7 @@ fn pages_in_other_languages_are_excluded_and_their_links_are_followed() {
     assert_eq!(row("/")["verdict"], "excluded");
     assert_eq!(
         row("/")["reason"],
-        "its language is de, which --languages en leaves out"
+        "its language is de, which --languages en excludes"
     );
     assert_eq!(row("/english")["verdict"], "unique");
     assert_eq!(

@@ -248,7 +248,7 @@ fn unchanged_requisites_of_a_second_crawl_are_revisits() {
 }
 
 #[test]
-fn requisites_of_left_out_pages_are_not_fetched() {
+fn requisites_of_excluded_pages_are_not_fetched() {
     let text = prose(1, 150);
     let one = format!("<p>{text}</p><img src=/one.png><a href=/copy>x</a>");
     let copy = format!("<p>{text}</p><img src=/other.png><a href=/copy>x</a>");

@@ -486,7 +486,7 @@ fn a_missing_earlier_archive_is_reported_before_anything_is_written() {
         "{run:?}"
     );
     assert!(!second.out().exists());
-    // Without that archive a crawl can still leave out unchanged pages.
+    // Without that archive a crawl can still exclude unchanged pages.
     let third = crawl(&server).with(&["--against", first.out().to_str().unwrap()]);
     third.complete();
     std::fs::rename(&elsewhere, &file).unwrap();

@@ -111,7 +111,7 @@ fn each_url_that_was_seen_and_not_visited_is_listed_once_and_counted_in_the_summ
     let summary = crawl.complete();
     let lines = listed(&crawl, &[]);
     let expected = kinds(&[
-        ("duplicates-links", &["site.test/only-here"]),
+        ("duplicate-links", &["site.test/only-here"]),
         ("limit", &["site.test/deeper"]),
         ("page", &["site.test/hidden", "site.test/unwanted"]),
         ("robots", &["site.test/private"]),
@@ -121,7 +121,7 @@ fn each_url_that_was_seen_and_not_visited_is_listed_once_and_counted_in_the_summ
     assert_eq!(by_kind(&lines), expected, "{lines:?}");
     // Nofollow links may be followed from another page, so they are not counted as URLs.
     let counts = json!({
-        "duplicates-links": 1, "pattern": 0, "scope": 2, "limit": 1, "robots": 1, "trap": 1,
+        "duplicate-links": 1, "pattern": 0, "scope": 2, "limit": 1, "robots": 1, "trap": 1,
         "page": 1, "other": 0,
     });
     assert_eq!(summary["skipped"], counts, "{summary}");

@@ -206,7 +206,7 @@ fn pages_off_topic_are_archived_and_marked_where_they_are_kept() {
 }
 
 #[test]
-fn near_duplicates_of_pages_on_topic_are_left_out_as_ever() {
+fn near_duplicates_of_pages_on_topic_are_excluded_as_ever() {
     let server = Server::spawn_thread(Site::new(|request| {
         let to = |path: &str| vec![(path.to_owned(), "next")];
         match request.path() {

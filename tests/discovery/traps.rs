@@ -87,7 +87,7 @@ fn six_traps_of_a_billion_pages_end_within_their_budgets_and_the_honest_host_is_
             .find(|line| line["pattern"] == closed)
             .unwrap();
         assert_eq!(report["state"], "closed", "{report}");
-        assert!(report["left_out"].as_u64().unwrap() > 100, "{report}");
+        assert!(report["excluded"].as_u64().unwrap() > 100, "{report}");
         let examples = report["examples"].as_array().unwrap();
         assert_eq!(examples.len(), 3, "{report}");
         assert!(
@@ -117,7 +117,7 @@ fn six_traps_of_a_billion_pages_end_within_their_budgets_and_the_honest_host_is_
         patterns
             .iter()
             .filter(honest)
-            .all(|line| line["state"] == "open" && line["left_out"] == 0)
+            .all(|line| line["state"] == "open" && line["excluded"] == 0)
     );
     crawl.is_sound();
 }
@@ -188,25 +188,25 @@ fn a_closed_pattern_is_reported_and_its_urls_are_visited_once_it_is_reopened() {
     };
     let before = visited(&server);
     assert!((100..480).contains(&before), "{before}");
-    let left_out = 480 - before as u64;
+    let excluded = 480 - before as u64;
 
     let pattern = "shop.test/item/{n}";
     let patterns = crawl.json_lines(&["patterns", "crawl"]);
     assert_eq!(patterns[0]["pattern"], pattern, "{patterns:?}");
     assert_eq!(
-        (&patterns[0]["state"], &patterns[0]["left_out"]),
-        (&"closed".into(), &left_out.into())
+        (&patterns[0]["state"], &patterns[0]["excluded"]),
+        (&"closed".into(), &excluded.into())
     );
     let status = crawl.run_command(&["status", "crawl"]).json();
     assert_eq!(
-        (&status["closed_patterns"], &status["left_out_by_pattern"]),
-        (&1.into(), &left_out.into())
+        (&status["closed_patterns"], &status["excluded_by_pattern"]),
+        (&1.into(), &excluded.into())
     );
     let table = crawl
         .run_command(&["status", "crawl", "--format", "table"])
         .output;
     assert!(
-        table.contains(&format!("1 closed, {left_out} URLs excluded")),
+        table.contains(&format!("1 closed, {excluded} URLs excluded")),
         "{table}"
     );
     let why = crawl
@@ -228,18 +228,18 @@ fn a_closed_pattern_is_reported_and_its_urls_are_visited_once_it_is_reopened() {
     assert!(
         reopened
             .errors
-            .contains(&format!("{left_out} excluded URLs are queued")),
+            .contains(&format!("{excluded} excluded URLs are queued")),
         "{reopened:?}"
     );
     assert_eq!(
         crawl.run_command(&["status", "crawl"]).json()["queued"],
-        left_out
+        excluded
     );
     let summary = crawl.complete();
     assert_eq!(visited(&server), 480);
     assert_eq!(
         (&summary["excluded"], &summary["unique"]),
-        (&0.into(), &(left_out + 3).into())
+        (&0.into(), &(excluded + 3).into())
     );
     assert_eq!(crawl.json_lines(&["patterns", "crawl"])[0]["state"], "open");
     crawl.is_sound();
@@ -252,15 +252,15 @@ fn a_line_of_control_toml_reopens_a_pattern_once() {
     let crawl = Crawl::of(&server, &["shop.test"])
         .with(&["--concurrency", "1"])
         .seeds(&[server.url("shop.test", "/0")]);
-    let left_out = crawl.complete()["excluded"].as_u64().unwrap();
-    assert!(left_out > 100, "{left_out}");
+    let excluded = crawl.complete()["excluded"].as_u64().unwrap();
+    assert!(excluded > 100, "{excluded}");
     crawl.write(
         "crawl/control.toml",
         "reopen = [\"shop.test/item/{n}\", \"shop.test/nothing\"]",
     );
     let run = crawl.run();
     for sentence in [
-        &format!("shop.test/item/{{n}} is open again, and {left_out} excluded URLs are queued"),
+        &format!("shop.test/item/{{n}} is open again, and {excluded} excluded URLs are queued"),
         "shop.test/nothing is not a URL pattern of this crawl",
     ] {
         assert!(run.errors.contains(sentence), "{run:?}");
@@ -288,7 +288,7 @@ fn a_crawl_that_is_killed_while_it_closes_patterns_ends_with_the_same_result() {
         (&"shop.test/item/{n}".into(), &"closed".into())
     );
     let counts =
-        [&patterns[0]["visited"], &patterns[0]["left_out"]].map(|count| count.as_u64().unwrap());
+        [&patterns[0]["visited"], &patterns[0]["excluded"]].map(|count| count.as_u64().unwrap());
     assert_eq!(counts[0] + counts[1], 460, "{counts:?}");
     crawl.is_sound();
 }
@@ -367,7 +367,7 @@ fn why_names_the_trap_rule_of_a_link() {
     let status = crawl.run_command(&["status", "crawl"]).json();
     let expected =
         serde_json::json!({"max-hosts-per-domain": 1, "repeated-parameter": 1, "repeated-path": 1});
-    assert_eq!(status["left_out_links"], expected);
+    assert_eq!(status["excluded_links"], expected);
     let off = Crawl::of(&server, &["site.test"])
         .with(&["--traps", "off"])
         .seeds(&[server.url("site.test", "/0")]);

@@ -118,7 +118,7 @@ fn a_wider_scope_visits_the_links_to_other_hosts() {
 }
 
 /// The words of the summary followed the settings of today: duplicates that an earlier session
-/// left out were "marked" after `--preset archive`.
+/// excluded were "marked" after `--preset archive`.
 #[test]
 fn the_archive_preset_on_a_finished_crawl_fetches_requisites_and_leaves_duplicates_as_they_are() {
     let (server, crawl) = crawl();
@@ -158,7 +158,7 @@ fn a_redirect_to_a_page_of_an_unwanted_type_is_followed_again_once_the_type_is_w
 
 /// A new seed was visited, and the links to its site that the scope had kept out were lost.
 #[test]
-fn a_new_seed_visits_the_links_to_its_site_that_were_left_out() {
+fn a_new_seed_visits_the_links_to_its_site_that_were_excluded() {
     let (server, crawl) = crawl();
     exhausted(&crawl, &[]);
     assert_eq!(server.log().count(OTHER, "/other"), 0);

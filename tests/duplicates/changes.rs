@@ -303,9 +303,9 @@ fn near_duplicates_that_the_archive_preset_keeps_are_versions_too() {
         }
     });
     let archive = |more: &[&str]| crawl(&server).with(&["--preset", "archive"]).with(more);
-    let left_out = crawl(&server);
-    left_out.complete();
-    assert_eq!(left_out.archived().len(), 2, "left out by default");
+    let not_archived = crawl(&server);
+    not_archived.complete();
+    assert_eq!(not_archived.archived().len(), 2, "left out by default");
     let first = archive(&[]);
     let summary = first.complete();
     assert_eq!(
@@ -333,10 +333,10 @@ fn near_duplicates_that_the_archive_preset_keeps_are_versions_too() {
     );
     third.is_sound();
 
-    // The bytes of a left-out page are known, but not its text.
+    // The bytes of an unarchived page are known, but not its text.
     let again = crawl(&server);
     again.complete();
-    let (changed, _) = changes(&server, &left_out, &again, &[]);
+    let (changed, _) = changes(&server, &not_archived, &again, &[]);
     assert_eq!(changed["/a"]["change"], "unchanged", "{changed:?}");
     assert_eq!(changed["/b"]["change"], "changed", "{changed:?}");
     let reason = changed["/b"]["reason"].as_str().unwrap();

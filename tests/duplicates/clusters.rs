@@ -96,7 +96,7 @@ fn per_cluster_pages_of_a_cluster_are_kept_and_all_links_are_followed() {
         };
         assert_eq!(kinds, expected, "{url}");
         let below = url.replace("variant", "below");
-        // Links of left-out pages are followed, too, behind everything else.
+        // Links of unarchived pages are followed, too, behind everything else.
         assert!(crawl.verdicts().contains_key(&below), "{below}");
     }
     let copy = server.url(HOST, "/copy");
@@ -153,7 +153,7 @@ fn per_cluster_holds_under_concurrency_and_kills() {
 }
 
 #[test]
-fn duplicates_lists_left_out_pages_with_their_originals() {
+fn duplicates_lists_not_archived_pages_with_their_originals() {
     let server = Server::spawn_thread(Site::new(|request| reply(request.path())));
     let crawl = crawl(&server, "2").with(&["--concurrency", "1"]);
     crawl.complete();

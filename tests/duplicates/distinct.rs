@@ -35,11 +35,11 @@ fn guides(server: &Server, crawl: &Crawl) -> Vec<Value> {
     rows.to_vec()
 }
 
-/// Returns the URL of a guide that was left out, and its original.
-fn left_out(server: &Server, crawl: &Crawl) -> (String, String) {
+/// Returns the URL of a guide that was not archived, and its original.
+fn not_archived(server: &Server, crawl: &Crawl) -> (String, String) {
     let rows = guides(server, crawl);
     let row = rows.iter().find(|row| row["verdict"] == "near-duplicate");
-    let row = row.expect("two of the three are left out");
+    let row = row.expect("two of the three are not archived");
     let text = |name: &str| row[name].as_str().unwrap().to_owned();
     (text("url"), text("duplicate_of"))
 }
@@ -60,7 +60,7 @@ fn a_page_that_is_declared_distinct_is_archived_once_and_stays_so_after_a_kill()
     let server = Server::spawn_thread(site(&gate));
     let crawl = crawl(&server);
     assert_eq!(crawl.complete()["near_duplicates"], 2);
-    let (url, original) = left_out(&server, &crawl);
+    let (url, original) = not_archived(&server, &crawl);
 
     crawl
         .run_command(&["duplicates", "crawl", "--distinct", &original])
@@ -102,7 +102,7 @@ fn a_running_crawl_obeys_a_line_of_control_toml_once() {
     while !are_settled(&server, &crawl) {
         std::thread::yield_now();
     }
-    let (url, _) = left_out(&server, &crawl);
+    let (url, _) = not_archived(&server, &crawl);
     let refused = crawl.run_command(&["duplicates", "crawl", "--distinct", &url]);
     refused.assert_error(2, "is in use by another crawler");
     assert!(

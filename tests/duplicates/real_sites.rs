@@ -23,7 +23,7 @@ struct Ended {
     verdicts: BTreeMap<String, String>,
     /// Pages in the archive, those that a later page contains included.
     kept: BTreeSet<String>,
-    /// Pages that were left out as copies of a page with another text.
+    /// Pages that were not archived as copies of a page with another text.
     wrongly_merged: Vec<(String, String)>,
 }
 
@@ -58,7 +58,7 @@ fn crawl_with(known: KnownSite, key: &str, options: &[&str]) -> Ended {
         Some(url.replacen(&format!(":{}", server.port()), "", 1))
     };
     let (mut verdicts, mut wrongly_merged) = (BTreeMap::new(), Vec::new());
-    // The rows of left-out pages have a place in the archive, too: that of a note.
+    // The rows of unarchived pages have a place in the archive, too: that of a note.
     let archived = crawl.archived();
     let kept = archived
         .iter()
@@ -287,7 +287,7 @@ fn a_thief_and_its_victim_crawled_in_parallel_are_both_archived() {
 
 /// About 200 of 2,000 were visited and almost none was kept; the others were closed unseen.
 #[test]
-fn no_page_of_2000_products_of_one_template_is_left_out() {
+fn no_page_of_2000_products_of_one_template_is_not_archived() {
     let ended = crawl(known_sites::products(2_000, 800, 120));
     ended.lost_nothing();
     assert_eq!(ended.visited("shop.test/product/"), 2_000);

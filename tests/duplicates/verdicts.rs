@@ -136,7 +136,7 @@ fn without_links_of_duplicates_pages_that_only_a_mirror_has_are_listed_as_skippe
         "skipped",
         "crawl",
         "--why",
-        "duplicates-links",
+        "duplicate-links",
         "--format",
         "json",
     ]);
@@ -197,7 +197,7 @@ fn the_same_bytes_again_become_a_revisit_that_names_the_original() {
 }
 
 #[test]
-fn the_archive_notes_why_a_page_was_left_out() {
+fn the_archive_notes_why_a_page_was_not_archived() {
     let (server, crawl) = crawl("drop");
     crawl.complete();
     let url = server.url("mirror.test", "/dated");

@@ -7,8 +7,8 @@ use disk::SystemDisk;
 use journal::DiscoveredUrl;
 use neardup::{Features, HashKey};
 use store::{
-    EmbeddedStore, Frontier, FrontierRules, LeaseFilter, LikenessRules, Settlement, StoreOptions,
-    Supply,
+    ComparisonOptions, EmbeddedStore, Frontier, FrontierRules, LeaseFilter, Settlement,
+    StoreOptions, Supply,
 };
 use testkit::{Server, Site};
 use web::{CanonicalForm, Pace, PageUrl, Timestamp};
@@ -22,7 +22,7 @@ const HOST: &str = "tree.test";
 async fn session(crawl: &Crawl, now: Timestamp, page: &str, wait: Duration, in_order: bool) {
     let options = StoreOptions {
         rules: FrontierRules::default(),
-        likeness: LikenessRules::default(),
+        comparison: ComparisonOptions::default(),
         features: Features::default().to_string(),
         key: None,
         new_key: HashKey::ZERO,

@@ -186,9 +186,9 @@ fn a_page_that_is_declared_distinct_in_the_store_is_visited_again_by_its_node() 
     let run = shared
         .crawl
         .run_command(&["duplicates", "--store", &shared.store]);
-    let left_out: serde_json::Value =
+    let not_archived: serde_json::Value =
         serde_json::from_str(run.output.lines().next().unwrap()).unwrap();
-    let url = left_out["url"].as_str().unwrap();
+    let url = not_archived["url"].as_str().unwrap();
     shared
         .crawl
         .write("order.toml", format!("distinct = [\"{url}\"]"));
@@ -210,7 +210,7 @@ fn a_page_that_is_declared_distinct_in_the_store_is_visited_again_by_its_node() 
 }
 
 #[test]
-fn pages_of_an_earlier_crawl_that_the_first_node_reads_are_left_out_by_all_nodes() {
+fn pages_of_an_earlier_crawl_that_the_first_node_reads_are_not_archived_by_all_nodes() {
     let Some(postgres) = Postgres::shared() else {
         return;
     };

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use testkit::{Reply, Request, Server, Site};
 
-/// Enough words to be judged by likeness.
+/// Enough words to be judged by similarity.
 const WORDS: usize = 150;
 
 /// Returns meaningless words, determined by the number.

@@ -200,7 +200,7 @@ impl Web {
         let originals = originals(&crawl.rows());
         let mut expected: Vec<String> = truth.also_archived.iter().cloned().collect();
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for (pair, likeness) in &truth.pairs {
+        for (pair, match_kind) in &truth.pairs {
             let unique = |url: &&String| verdicts.get(*url).map(String::as_str) == Some("unique");
             let kept: Vec<&String> = pair.iter().filter(unique).collect();
             let [kept] = kept[..] else {
@@ -209,13 +209,13 @@ impl Web {
             let other = pair.iter().find(|url| *url != kept).unwrap();
             assert_eq!(
                 verdicts.get(other).map(String::as_str),
-                Some(*likeness),
+                Some(*match_kind),
                 "{other}"
             );
             assert_eq!(originals.get(other), Some(kept), "{other}");
             expected.push(kept.clone());
             *counts.entry("unique").or_default() += 1;
-            *counts.entry(likeness).or_default() += 1;
+            *counts.entry(match_kind).or_default() += 1;
         }
         verdicts.retain(|url, _| !truth.pairs.iter().any(|(pair, _)| pair.contains(url)));
         for (url, verdict) in &truth.verdicts {

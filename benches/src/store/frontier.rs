@@ -14,8 +14,8 @@ use journal::{DiscoveredUrl, Fate, FinishedVisit, Reason, VisitRecord};
 use neardup::keys::SeenKeys;
 use neardup::{Features, HashKey};
 use store::{
-    EmbeddedStore, Frontier, FrontierRules, LeaseFilter, LikenessRules, Settlement, StoreOptions,
-    Supply,
+    ComparisonOptions, EmbeddedStore, Frontier, FrontierRules, LeaseFilter, Settlement,
+    StoreOptions, Supply,
 };
 use web::{CanonicalForm, PageUrl, Timestamp};
 
@@ -220,7 +220,7 @@ pub(crate) fn row(url: &PageUrl, depth: u32, at: Timestamp) -> VisitRecord {
 fn store_options(now: Timestamp) -> StoreOptions {
     StoreOptions {
         rules: FrontierRules::default(),
-        likeness: LikenessRules::default(),
+        comparison: ComparisonOptions::default(),
         features: Features::default().to_string(),
         key: None,
         new_key: HashKey::ZERO,

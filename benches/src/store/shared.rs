@@ -15,8 +15,8 @@ use journal::{DiscoveredUrl, FinishedVisit, Page};
 use neardup::{Features, HashKey};
 use shared_store::{BUCKETS, Connection, CrawlSettings, Session, SharedOptions, SharedStore};
 use store::{
-    Frontier, FrontierRules, LeaseFilter, LikenessRules, NearDupIndex, Settlement, StoreOptions,
-    Supply, Verdict,
+    ComparisonOptions, Frontier, FrontierRules, LeaseFilter, NearDupIndex, Settlement,
+    StoreOptions, Supply, Verdict,
 };
 use tempfile::TempDir;
 use testkit::Postgres;
@@ -250,7 +250,7 @@ async fn open(url: &str, settings: &CrawlSettings, number: usize) -> Result<Node
             per_host: usize::MAX,
             ..FrontierRules::default()
         },
-        likeness: LikenessRules::default(),
+        comparison: ComparisonOptions::default(),
         features: Features::default().to_string(),
         key: None,
         new_key: settings.key,
@@ -321,7 +321,7 @@ async fn admit(
         wrong += done??;
     }
     if wrong > 0 {
-        return Err(format!("{wrong} pages that are like no other were left out").into());
+        return Err(format!("{wrong} pages that are like no other were not archived").into());
     }
     Ok(Rate {
         count: numbers.end - numbers.start,

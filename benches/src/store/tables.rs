@@ -246,7 +246,7 @@ fn card(document: u32) -> SignatureRecord {
                 fingerprint: Fingerprint::new(part(7)),
                 sketch: Some(Sketch::from_bytes(&sketch)),
                 bag: None,
-                subject: None,
+                title_terms: None,
             })),
         },
     }

@@ -25,7 +25,7 @@ use neardup::{
     TextSignature,
 };
 use store::{
-    ArchivePlace, EmbeddedStore, Frontier, FrontierRules, Lease, LeaseFilter, LikenessRules,
+    ArchivePlace, ComparisonOptions, EmbeddedStore, Frontier, FrontierRules, Lease, LeaseFilter,
     NearDupIndex, Settlement, StoreOptions, Supply, Verdict,
 };
 use web::{CanonicalForm, PageUrl, Timestamp};
@@ -121,7 +121,7 @@ fn store_options(options: &Options) -> StoreOptions {
             per_host: usize::MAX,
             ..FrontierRules::default()
         },
-        likeness: LikenessRules::default(),
+        comparison: ComparisonOptions::default(),
         features: Features::default().to_string(),
         key: None,
         new_key: HashKey::ZERO,
@@ -336,7 +336,7 @@ pub(crate) fn signature(number: u64) -> PageSignature {
             fingerprint: Fingerprint::new(mix(number ^ 1 << 42)),
             sketch: Some(Sketch::from_bytes(&sketch(number))),
             bag: Some(bag(number)),
-            subject: None,
+            title_terms: None,
         })),
     }
 }

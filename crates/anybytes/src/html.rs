@@ -66,7 +66,7 @@ pub(crate) fn read(bytes: &[u8], content_type: &str, limits: &ReadLimits) -> Doc
 /// Asserts the promises of [`Document`].
 pub(crate) fn check_document(document: &Document, limits: &ReadLimits, page: &PageUrl) {
     assert!(document.links.len() <= 2 * limits.links);
-    // Ends of lines are not the page's own text.
+    // Ends of lines are not the page's main text.
     assert!(document.full_text().len() <= limits.text + limits.text / 8);
     // A block that is begun at the limit is still ended.
     let markdown = document.markdown().unwrap_or_default();
@@ -94,7 +94,7 @@ pub(crate) fn check_document(document: &Document, limits: &ReadLimits, page: &Pa
     }
     let text = PageText {
         text: document.full_text(),
-        main_content: Some(document.judged_text()),
+        main_content: Some(document.compared_text()),
         title: document.title.as_deref(),
         heading: document.heading.as_deref(),
     };

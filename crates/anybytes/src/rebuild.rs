@@ -20,7 +20,7 @@ pub fn rebuild(bytes: &[u8]) {
         policy: &policy,
         adaptive_signatures: &AdaptiveSignatures::new(builder),
         quota: &ListingQuota::default(),
-        promises: None,
+        link_scores: None,
     };
     let mut scope = Scope::new(ScopeKind::Host, &[], &[]).expect("it has no expressions");
     scope.add_seed(&crate::base::page());

@@ -116,14 +116,14 @@ pub enum BatchError {
         /// The length of the id.
         bytes: usize,
     },
-    /// Fingerprints of other recipes, which are not comparable.
+    /// Fingerprints of other parameters digests, which are not comparable.
     #[error(
         "the fingerprints in {} and {} were made with different features, stop words, \
          frequencies, bits or keys",
         .one.display(),
         .other.display()
     )]
-    OtherRecipe {
+    OtherParameters {
         /// One of the files.
         one: PathBuf,
         /// The other.

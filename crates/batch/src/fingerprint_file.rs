@@ -9,7 +9,7 @@
 //! | 2 | [`ALGORITHM`] | | 8 | low half of xxh3-128 of the above, seeded with the block's number |
 //! | 4 | flags: 1, there are ids | | | |
 //! | 8 | how many fingerprints | | | |
-//! | 16 | [`Recipe`] | | | |
+//! | 16 | [`ParametersDigest`] | | | |
 //! | 16 | zero | | | |
 //! | 8 | low half of xxh3-128 of the above | | | |
 //!
@@ -21,7 +21,7 @@ use std::io::{self, BufWriter, Read, Seek, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use neardup::{ALGORITHM, Fingerprint, Recipe};
+use neardup::{ALGORITHM, Fingerprint, ParametersDigest};
 
 use crate::error::BatchError;
 use crate::fields::{checksum, take};
@@ -41,7 +41,7 @@ pub struct FingerprintFile {
     path: PathBuf,
     len: u64,
     has_ids: bool,
-    recipe: Recipe,
+    parameters_digest: ParametersDigest,
 }
 
 impl FingerprintFile {
@@ -93,7 +93,7 @@ impl FingerprintFile {
             path,
             len: u64::from_le_bytes(take(&mut fields)),
             has_ids: flags == WITH_IDS,
-            recipe: Recipe::from_bytes(take(&mut fields)),
+            parameters_digest: ParametersDigest::from_bytes(take(&mut fields)),
         };
         let bytes = u128::from(file.len) * file.entry() as u128
             + u128::from(file.blocks()) * 8
@@ -131,10 +131,10 @@ impl FingerprintFile {
         self.has_ids
     }
 
-    /// Returns the recipe of the fingerprints.
+    /// Returns the parameters digest of the fingerprints.
     #[must_use]
-    pub fn recipe(&self) -> Recipe {
-        self.recipe
+    pub fn parameters_digest(&self) -> ParametersDigest {
+        self.parameters_digest
     }
 
     /// Returns a reader from the beginning.
@@ -316,7 +316,7 @@ impl IdReader<'_> {
 pub struct FingerprintWriter {
     path: PathBuf,
     target: BufWriter<File>,
-    recipe: Recipe,
+    parameters_digest: ParametersDigest,
     has_ids: bool,
     len: u64,
     bits: Vec<u8>,
@@ -324,19 +324,19 @@ pub struct FingerprintWriter {
 }
 
 impl FingerprintWriter {
-    /// Creates a file at `path`, replacing an earlier one, for fingerprints made by `recipe`, with
-    /// or without ids.
+    /// Creates a file at `path`, replacing an earlier one, for fingerprints made by `parameters
+    /// digest`, with or without ids.
     ///
     /// # Errors
     /// [`BatchError::Write`] if the system refuses.
     pub fn create(
         path: impl Into<PathBuf>,
-        recipe: Recipe,
+        parameters_digest: ParametersDigest,
         has_ids: bool,
     ) -> Result<Self, BatchError> {
         let path = path.into();
         match File::create(&path) {
-            Ok(file) => Self::of(file, path, recipe, has_ids),
+            Ok(file) => Self::of(file, path, parameters_digest, has_ids),
             Err(source) => Err(BatchError::Write { path, source }),
         }
     }
@@ -349,7 +349,7 @@ impl FingerprintWriter {
     pub fn of(
         file: File,
         path: PathBuf,
-        recipe: Recipe,
+        parameters_digest: ParametersDigest,
         has_ids: bool,
     ) -> Result<Self, BatchError> {
         let mut target = BufWriter::with_capacity(1 << 20, file);
@@ -357,7 +357,7 @@ impl FingerprintWriter {
             Ok(()) => Ok(Self {
                 path,
                 target,
-                recipe,
+                parameters_digest,
                 has_ids,
                 len: 0,
                 bits: Vec::new(),
@@ -397,7 +397,7 @@ impl FingerprintWriter {
         header.extend(ALGORITHM.to_le_bytes());
         header.extend(if self.has_ids { WITH_IDS } else { 0 }.to_le_bytes());
         header.extend(self.len.to_le_bytes());
-        header.extend(self.recipe.to_bytes());
+        header.extend(self.parameters_digest.to_bytes());
         header.resize(CHECKED, 0);
         header.extend(checksum(0, &header));
         let written = self.target.flush().and_then(|()| {
@@ -411,7 +411,7 @@ impl FingerprintWriter {
                 path: self.path,
                 len: self.len,
                 has_ids: self.has_ids,
-                recipe: self.recipe,
+                parameters_digest: self.parameters_digest,
             }),
             Err(source) => Err(BatchError::Write {
                 path: self.path,

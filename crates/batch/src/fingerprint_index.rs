@@ -19,7 +19,7 @@
 //! | 1 | bits of an id; 0 without ids |
 //! | 2 | zero |
 //! | 8 | number of fingerprints, n |
-//! | 16 | [`neardup::Recipe`] |
+//! | 16 | [`neardup::ParametersDigest`] |
 //!
 //! Columns of numbers follow, each packed in its own blocks from the lowest bit on; no number is
 //! split between two blocks. A quarter has ⌊b/4⌋ bits, the first b mod 4 quarters one more. With d

@@ -53,7 +53,7 @@ pub use fingerprint_file::{
     Block, FingerprintFile, FingerprintReader, FingerprintWriter, IdReader,
 };
 pub use fingerprint_index::{FingerprintIndex, IndexMatch, IndexOptions, IndexReader, IndexWriter};
-pub use neardup::Recipe;
+pub use neardup::ParametersDigest;
 pub use neardup::tables::Pair;
 pub use ordered_pairs::ordered_pairs;
 pub use ordered_query::{GroupedMatch, QueryOptions, QuerySummary, grouped_query, ordered_query};

@@ -55,8 +55,8 @@ const RECORD: usize = 8 + 4 + 1;
 /// order of the repository, and for one position in the order of the queries.
 ///
 /// # Errors
-/// The errors of `visit` as they are; [`BatchError::OtherRecipe`] for fingerprints that cannot be
-/// compared, and [`BatchError`] for a damaged file, a scratch directory that cannot be used, too
+/// The errors of `visit` as they are; [`BatchError::OtherParameters`] for fingerprints that cannot
+/// be compared, and [`BatchError`] for a damaged file, a scratch directory that cannot be used, too
 /// many queries or too great a distance.
 pub fn ordered_query<E: From<BatchError>>(
     queries: &FingerprintFile,
@@ -78,7 +78,7 @@ pub fn ordered_query<E: From<BatchError>>(
             indexed.run_shard(file, options.shard, workers, control, take)?
         }
         Repository::Index(index) => {
-            let asked = read_all(queries, index.recipe(), index.path(), control)?;
+            let asked = read_all(queries, index.parameters_digest(), index.path(), control)?;
             let positions = positions(options.shard, index.len());
             index.search(&asked, options.distance, &positions, workers, control, take)?;
             positions.end - positions.start

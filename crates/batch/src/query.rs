@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use neardup::tables::MAX_DISTANCE;
-use neardup::{Fingerprint, Recipe};
+use neardup::{Fingerprint, ParametersDigest};
 
 use crate::control::{Control, Gauge, Step};
 use crate::entries::{Entry, add_up};
@@ -216,13 +216,13 @@ impl Queries {
 /// ```
 /// use std::num::NonZeroUsize;
 ///
-/// use batch::{BatchError, Control, FingerprintWriter, QueryMatch, Recipe, query};
+/// use batch::{BatchError, Control, FingerprintWriter, QueryMatch, ParametersDigest, query};
 /// use neardup::{Features, Fingerprint, HashKey};
 ///
 /// let directory = tempfile::tempdir().expect("there is room for temporary files");
 /// let file = |name, fingerprints: &[u64]| {
-///     let recipe = Recipe::new(Features::default(), HashKey::ZERO);
-///     let mut writer = FingerprintWriter::create(directory.path().join(name), recipe, false)?;
+///     let digest = ParametersDigest::new(Features::default(), HashKey::ZERO);
+///     let mut writer = FingerprintWriter::create(directory.path().join(name), digest, false)?;
 ///     for &bits in fingerprints {
 ///         writer.push(Fingerprint::new(bits), 0)?;
 ///     }
@@ -239,7 +239,7 @@ impl Queries {
 /// ```
 ///
 /// # Errors
-/// [`BatchError::OtherRecipe`] for fingerprints that cannot be compared, and the errors of
+/// [`BatchError::OtherParameters`] for fingerprints that cannot be compared, and the errors of
 /// [`Queries`].
 pub fn query<E: From<BatchError>>(
     queries: &FingerprintFile,
@@ -259,20 +259,25 @@ pub(crate) fn index<E: From<BatchError>>(
     distance: u32,
     control: Control<'_>,
 ) -> Result<Queries, E> {
-    let fingerprints = read_all(queries, repository.recipe(), repository.path(), control)?;
+    let fingerprints = read_all(
+        queries,
+        repository.parameters_digest(),
+        repository.path(),
+        control,
+    )?;
     Ok(Queries::new(&fingerprints, distance)?)
 }
 
 /// Reads all fingerprints of `queries`, to compare them with the file at `path`, which has this
-/// recipe.
+/// parameters digest.
 pub(crate) fn read_all(
     queries: &FingerprintFile,
-    recipe: Recipe,
+    parameters_digest: ParametersDigest,
     path: &Path,
     control: Control<'_>,
 ) -> Result<Vec<Fingerprint>, BatchError> {
-    if queries.recipe() != recipe {
-        return Err(BatchError::OtherRecipe {
+    if queries.parameters_digest() != parameters_digest {
+        return Err(BatchError::OtherParameters {
             one: queries.path().to_owned(),
             other: path.to_owned(),
         });

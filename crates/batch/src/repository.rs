@@ -4,7 +4,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use neardup::Recipe;
+use neardup::ParametersDigest;
 
 use crate::error::BatchError;
 use crate::fingerprint_file::{FingerprintFile, IdReader};
@@ -58,12 +58,12 @@ impl Repository {
         self.len() == 0
     }
 
-    /// Returns the recipe of the fingerprints.
+    /// Returns the parameters digest of the fingerprints.
     #[must_use]
-    pub fn recipe(&self) -> Recipe {
+    pub fn parameters_digest(&self) -> ParametersDigest {
         match self {
-            Self::File(file) => file.recipe(),
-            Self::Index(index) => index.recipe(),
+            Self::File(file) => file.parameters_digest(),
+            Self::Index(index) => index.parameters_digest(),
         }
     }
 

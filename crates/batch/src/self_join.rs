@@ -51,12 +51,14 @@ pub struct JoinSummary {
 /// ```
 /// use std::num::NonZeroUsize;
 ///
-/// use batch::{BatchError, Control, FingerprintWriter, JoinOptions, Pair, Recipe, self_join};
+/// use batch::{
+///     BatchError, Control, FingerprintWriter, JoinOptions, Pair, ParametersDigest, self_join,
+/// };
 /// use neardup::{Features, Fingerprint, HashKey};
 ///
 /// let directory = tempfile::tempdir().expect("there is room for temporary files");
-/// let recipe = Recipe::new(Features::default(), HashKey::ZERO);
-/// let mut writer = FingerprintWriter::create(directory.path().join("file"), recipe, false)?;
+/// let digest = ParametersDigest::new(Features::default(), HashKey::ZERO);
+/// let mut writer = FingerprintWriter::create(directory.path().join("file"), digest, false)?;
 /// for bits in [0b0000, 0b0111, !0] {
 ///     writer.push(Fingerprint::new(bits), 0)?;
 /// }

@@ -4,8 +4,8 @@
 //! files hold it (`golden/signatures.hex`).
 
 use neardup::{
-    BAG_BYTES, BagSketch, Fingerprint, MAX_SUBJECT_BYTES, PageSignature, SKETCH_BYTES, Sketch,
-    Subject, TextSignature,
+    BAG_BYTES, BagSketch, Fingerprint, MAX_TITLE_TERMS_BYTES, PageSignature, SKETCH_BYTES, Sketch,
+    TextSignature, TitleTerms,
 };
 
 /// Maximum bytes of a document's id in a signature file: 1 MiB.
@@ -13,7 +13,7 @@ pub const MAX_ID: usize = 1 << 20;
 
 /// Maximum bytes of an encoded signature.
 pub(crate) const MAX_SIGNATURE_BYTES: usize =
-    16 + 1 + 16 + 4 + 1 + 16 + 8 + 1 + SKETCH_BYTES + 1 + BAG_BYTES + 1 + MAX_SUBJECT_BYTES;
+    16 + 1 + 16 + 4 + 1 + 16 + 8 + 1 + SKETCH_BYTES + 1 + BAG_BYTES + 1 + MAX_TITLE_TERMS_BYTES;
 
 /// Appends a signature to `bytes`.
 pub(crate) fn encode(signature: &PageSignature, bytes: &mut Vec<u8>) {
@@ -30,7 +30,7 @@ pub(crate) fn encode(signature: &PageSignature, bytes: &mut Vec<u8>) {
         fingerprint,
         sketch,
         bag,
-        subject,
+        title_terms,
     } = text;
     bytes.extend(digest.to_le_bytes());
     bytes.extend(words.to_le_bytes());
@@ -41,9 +41,11 @@ pub(crate) fn encode(signature: &PageSignature, bytes: &mut Vec<u8>) {
     bytes.extend(sketch.as_ref().map_or([0; SKETCH_BYTES], Sketch::to_bytes));
     bytes.push(u8::from(bag.is_some()));
     bytes.extend(bag.as_ref().map_or([0; BAG_BYTES], BagSketch::to_bytes));
-    let subject = subject.as_ref().map_or_else(Vec::new, Subject::to_bytes);
-    bytes.push(subject.len() as u8);
-    bytes.extend(subject);
+    let title_terms = title_terms
+        .as_ref()
+        .map_or_else(Vec::new, TitleTerms::to_bytes);
+    bytes.push(title_terms.len() as u8);
+    bytes.extend(title_terms);
 }
 
 /// Splits the next signature off `rest`; `None` if `rest` is too short.
@@ -64,8 +66,8 @@ pub(crate) fn decode(rest: &mut &[u8]) -> Option<PageSignature> {
     let sketch = next(rest)?;
     let has_bag = next(rest)? == [1];
     let bag = next(rest)?;
-    let [subject_bytes] = next(rest)?;
-    let (subject, after) = rest.split_at_checked(usize::from(subject_bytes))?;
+    let [term_bytes] = next(rest)?;
+    let (title_terms, after) = rest.split_at_checked(usize::from(term_bytes))?;
     *rest = after;
     Some(PageSignature {
         payload,
@@ -76,7 +78,7 @@ pub(crate) fn decode(rest: &mut &[u8]) -> Option<PageSignature> {
             fingerprint,
             sketch: has_sketch.then(|| Sketch::from_bytes(&sketch)),
             bag: has_bag.then(|| BagSketch::from_bytes(&bag)),
-            subject: Subject::from_bytes(subject),
+            title_terms: TitleTerms::from_bytes(title_terms),
         })),
     })
 }

@@ -13,7 +13,7 @@
 //! | 2, 2 | bands and their rows | | 8 | low half of xxh3-128 of the above |
 //! | 4 | flags: 1, originals only; 2, with shingles | | | |
 //! | 4, 4 | shard, from 1, and number of shards | | | |
-//! | 16 | [`Recipe`] | | | |
+//! | 16 | [`ParametersDigest`] | | | |
 //! | 12 | zero | | | |
 //! | 8 | low half of xxh3-128 of the above | | | |
 //!
@@ -32,7 +32,7 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 
-use neardup::{ALGORITHM, BandDesign, Recipe, ShortShingles};
+use neardup::{ALGORITHM, BandDesign, ParametersDigest, ShortShingles};
 
 use crate::error::BatchError;
 use crate::fields::checksum;
@@ -77,8 +77,8 @@ pub enum Extent {
 /// The header of a signature file: the kind of its signatures, and the extent of its documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SignatureHeader {
-    /// The recipe of the signatures.
-    pub recipe: Recipe,
+    /// The parameters digest of the signatures.
+    pub parameters_digest: ParametersDigest,
     /// The bands of the signatures.
     pub bands: BandDesign,
     /// The documents in the file.
@@ -104,7 +104,7 @@ impl SignatureHeader {
         bytes.extend(flags.to_le_bytes());
         bytes.extend(shard.number().to_le_bytes());
         bytes.extend(shard.of().to_le_bytes());
-        bytes.extend(self.recipe.to_bytes());
+        bytes.extend(self.parameters_digest.to_bytes());
         bytes.resize(HEADER - 8, 0);
         bytes.extend(checksum(0, &bytes));
         bytes.try_into().expect("a header has 64 bytes")
@@ -147,7 +147,9 @@ impl SignatureHeader {
                 _ => return Err(damaged("it has unknown flags")),
             },
             shingles: flags & WITH_SHINGLES != 0,
-            recipe: Recipe::from_bytes(next(&mut fields).ok_or_else(is_short)?),
+            parameters_digest: ParametersDigest::from_bytes(
+                next(&mut fields).ok_or_else(is_short)?,
+            ),
         })
     }
 
@@ -163,7 +165,7 @@ impl SignatureHeader {
                 what,
             })
         };
-        if self.recipe != wanted.recipe {
+        if self.parameters_digest != wanted.parameters_digest {
             return other(
                 "features, weights, stop words, frequencies, bits, least words or key".to_owned(),
             );

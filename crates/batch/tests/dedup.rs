@@ -14,7 +14,7 @@ use batch::dedup::{
 };
 use batch::{BatchError, Control, LEAST_MEMORY, Progress, Step};
 use neardup::{
-    Features, HashKey, Likeness, PageSignature, PageText, SignatureBuilder, SignatureIndex,
+    Features, HashKey, MatchKind, PageSignature, PageText, SignatureBuilder, SignatureIndex,
     TextSignature, Thresholds,
 };
 use proptest::prelude::*;
@@ -45,8 +45,8 @@ fn documents(signatures: &[PageSignature]) -> impl Iterator<Item = Result<Docume
 /// A finding without borrows.
 #[derive(Clone, Debug, PartialEq)]
 enum OwnedFinding {
-    Duplicate(usize, usize, Likeness),
-    Pair(usize, usize, Likeness),
+    Duplicate(usize, usize, MatchKind),
+    Pair(usize, usize, MatchKind),
     Cluster(Vec<usize>),
     Original(usize),
 }
@@ -60,11 +60,11 @@ fn owned(finding: &Finding<'_>) -> OwnedFinding {
         Finding::Duplicate(found) => OwnedFinding::Duplicate(
             number(found.document),
             number(found.duplicate_of),
-            found.likeness,
+            found.match_kind,
         ),
         Finding::Original(found) => OwnedFinding::Original(number(found.document)),
         Finding::Pair(found) => {
-            OwnedFinding::Pair(number(found.a), number(found.b), found.likeness)
+            OwnedFinding::Pair(number(found.a), number(found.b), found.match_kind)
         }
         Finding::Cluster(found) => {
             let members: Vec<usize> = found.members().map(|id| number(&id.unwrap())).collect();
@@ -145,34 +145,34 @@ fn are_candidates(one: &TextSignature, other: &TextSignature, distance: u32) -> 
     share || one.fingerprint.distance(other.fingerprint) <= distance
 }
 
-fn all_pairs(signatures: &[PageSignature]) -> Vec<(usize, usize, Likeness)> {
+fn all_pairs(signatures: &[PageSignature]) -> Vec<(usize, usize, MatchKind)> {
     let thresholds = Thresholds::default();
     let firsts = with_equal_ones_taken_as_one(signatures);
     let mut pairs = Vec::new();
     for (a, (first_a, one)) in firsts.iter().enumerate() {
         for (b, (first_b, other)) in firsts.iter().enumerate().skip(a + 1) {
-            let likeness =
+            let match_kind =
                 if first_a == first_b {
                     Some(if signatures[a].payload == signatures[b].payload {
-                        Likeness::SamePayload
+                        MatchKind::SamePayload
                     } else {
-                        Likeness::SameText
+                        MatchKind::SameText
                     })
                 } else {
                     let candidates = one.text.as_deref().zip(other.text.as_deref()).is_some_and(
                         |(one, other)| are_candidates(one, other, thresholds.distance()),
                     );
                     candidates
-                        .then(|| thresholds.likeness(one, other))
+                        .then(|| thresholds.match_kind(one, other))
                         .flatten()
                 };
-            pairs.extend(likeness.map(|likeness| (a, b, likeness)));
+            pairs.extend(match_kind.map(|match_kind| (a, b, match_kind)));
         }
     }
     pairs
 }
 
-fn components(count: usize, pairs: &[(usize, usize, Likeness)]) -> Vec<OwnedFinding> {
+fn components(count: usize, pairs: &[(usize, usize, MatchKind)]) -> Vec<OwnedFinding> {
     let mut least: Vec<usize> = (0..count).collect();
     loop {
         let before = least.clone();
@@ -199,7 +199,7 @@ fn clusters_of(firsts: &[usize]) -> Vec<OwnedFinding> {
 /// document that is equal to an earlier one is judged as that one was.
 fn by_signature_index(signatures: &[PageSignature]) -> Vec<OwnedFinding> {
     let mut signature_index = SignatureIndex::new(Thresholds::default());
-    let mut judged: BTreeMap<usize, Option<(usize, Likeness)>> = BTreeMap::new();
+    let mut judged: BTreeMap<usize, Option<(usize, MatchKind)>> = BTreeMap::new();
     let mut duplicates = Vec::new();
     for (number, (first, signature)) in with_equal_ones_taken_as_one(signatures)
         .into_iter()
@@ -210,16 +210,17 @@ fn by_signature_index(signatures: &[PageSignature]) -> Vec<OwnedFinding> {
             if found.is_none() {
                 signature_index.insert(first as u64, signature.clone());
             }
-            found.map(|like| (like.of as usize, like.likeness))
+            found.map(|like| (like.of as usize, like.match_kind))
         });
         let equal = if signatures[number].payload == signature.payload {
-            Likeness::SamePayload
+            MatchKind::SamePayload
         } else {
-            Likeness::SameText
+            MatchKind::SameText
         };
         let repeated = near.or((first != number).then_some((first, equal)));
-        duplicates
-            .extend(repeated.map(|(of, likeness)| OwnedFinding::Duplicate(number, of, likeness)));
+        duplicates.extend(
+            repeated.map(|(of, match_kind)| OwnedFinding::Duplicate(number, of, match_kind)),
+        );
     }
     duplicates
 }
@@ -247,10 +248,10 @@ fn check(signatures: &[PageSignature], workers: usize) -> usize {
 
     let expected = all_pairs(signatures);
     let owned = found(signatures, FindingKind::Pairs, workers);
-    let mut pairs: Vec<(usize, usize, Likeness)> = owned
+    let mut pairs: Vec<(usize, usize, MatchKind)> = owned
         .into_iter()
         .map(|owned| match owned {
-            OwnedFinding::Pair(a, b, likeness) => (a, b, likeness),
+            OwnedFinding::Pair(a, b, match_kind) => (a, b, match_kind),
             _ => panic!("{owned:?}"),
         })
         .collect();
@@ -413,7 +414,7 @@ fn a_chain_is_one_cluster_only_if_chains_are_asked_for() {
         .collect();
     assert!(
         Thresholds::default()
-            .likeness(&signatures[0], &signatures[11])
+            .match_kind(&signatures[0], &signatures[11])
             .is_none()
     );
     check(&signatures, 1);
@@ -429,11 +430,12 @@ fn equal_documents_have_distance_0_and_resemblance_1() {
         signature(1, "the same words", None),
         signature(2, "The same: words!", None),
     ];
-    let [OwnedFinding::Pair(0, 1, likeness)] = found(&signatures, FindingKind::Pairs, 1)[..] else {
+    let [OwnedFinding::Pair(0, 1, match_kind)] = found(&signatures, FindingKind::Pairs, 1)[..]
+    else {
         panic!("no pair");
     };
-    assert_eq!((likeness.distance(), likeness.resemblance()), (0, 1.0));
-    assert_eq!(likeness, Likeness::SameText);
+    assert_eq!((match_kind.distance(), match_kind.resemblance()), (0, 1.0));
+    assert_eq!(match_kind, MatchKind::SameText);
 }
 
 /// Many different texts that all share a band: more than a tile of them, so that all threads
@@ -539,7 +541,7 @@ fn equal_documents_beyond_the_memory_are_one_cluster() {
 #[test]
 fn the_pairs_of_a_million_equal_documents_are_streamed() {
     let (some, _) = a_million_times(FindingKind::Pairs, false, DEFAULT_MEMORY);
-    let pair = |b| OwnedFinding::Pair(0, b, Likeness::SameText);
+    let pair = |b| OwnedFinding::Pair(0, b, MatchKind::SameText);
     assert_eq!(some, [pair(1), pair(2), pair(3)]);
 }
 

@@ -13,7 +13,7 @@ use std::path::Path;
 use batch::dedup::{self, DEFAULT_MEMORY, Document, Finding, FindingKind, Options, Verification};
 use batch::{BatchError, Control, DocumentId};
 use neardup::{
-    BandDesign, Features, HashKey, Likeness, NormalText, PageText, Shingles, SignatureBuilder,
+    BandDesign, Features, HashKey, MatchKind, NormalText, PageText, Shingles, SignatureBuilder,
     Thresholds, Unit, Width,
 };
 use proptest::prelude::*;
@@ -68,12 +68,12 @@ fn found(
     dedup::run(documents, options, Control::none(), |finding| {
         match finding {
             Finding::Pair(pair) => {
-                let resemblance = pair.likeness.resemblance();
+                let resemblance = pair.match_kind.resemblance();
                 found.insert((number(pair.a), number(pair.b)), resemblance);
             }
             Finding::Duplicate(duplicate) => {
                 let pair = (number(duplicate.duplicate_of), number(duplicate.document));
-                found.insert(pair, duplicate.likeness.resemblance());
+                found.insert(pair, duplicate.match_kind.resemblance());
             }
             Finding::Original(_) => {}
             Finding::Cluster(_) => unreachable!("clusters are not asked for"),
@@ -183,7 +183,7 @@ fn an_index_of_originals_decides_about_later_documents_as_their_texts_would() {
     let mut found = Vec::new();
     dedup::run_against(index, documents, &options, Control::none(), |finding| {
         if let Finding::Duplicate(duplicate) = finding {
-            found.push(duplicate.likeness);
+            found.push(duplicate.match_kind);
         }
         Ok::<(), BatchError>(())
     })
@@ -191,7 +191,7 @@ fn an_index_of_originals_decides_about_later_documents_as_their_texts_would() {
     assert!(
         matches!(
             found[..],
-            [Likeness::Near {
+            [MatchKind::Near {
                 resemblance: 0.8,
                 ..
             }]

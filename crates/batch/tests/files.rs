@@ -4,16 +4,16 @@
 
 use std::path::{Path, PathBuf};
 
-use batch::{BatchError, FingerprintFile, FingerprintWriter, Recipe};
+use batch::{BatchError, FingerprintFile, FingerprintWriter, ParametersDigest};
 use neardup::{ALGORITHM, Features, Fingerprint, HashKey};
 use proptest::prelude::*;
 
-fn recipe() -> Recipe {
-    Recipe::new("word:1".parse::<Features>().unwrap(), HashKey::new(2026))
+fn parameters_digest() -> ParametersDigest {
+    ParametersDigest::new("word:1".parse::<Features>().unwrap(), HashKey::new(2026))
 }
 
 fn written(path: &Path, fingerprints: &[(u64, u64)], has_ids: bool) -> FingerprintFile {
-    let mut writer = FingerprintWriter::create(path, recipe(), has_ids).unwrap();
+    let mut writer = FingerprintWriter::create(path, parameters_digest(), has_ids).unwrap();
     for &(bits, id) in fingerprints {
         writer.push(Fingerprint::new(bits), id).unwrap();
     }
@@ -83,7 +83,7 @@ fn full_blocks_and_broken_ones_are_read_as_they_were_written() {
                 (file.len(), file.has_ids(), file.is_empty()),
                 (count, has_ids, count == 0)
             );
-            assert_eq!(file.recipe(), recipe());
+            assert_eq!(file.parameters_digest(), parameters_digest());
             let expected: Vec<(u64, u64)> = some(count)
                 .into_iter()
                 .map(|(bits, id)| (bits, if has_ids { id } else { 0 }))
@@ -97,7 +97,7 @@ fn full_blocks_and_broken_ones_are_read_as_they_were_written() {
 fn an_unfinished_file_is_damaged_and_named() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("unfinished");
-    let mut writer = FingerprintWriter::create(&path, recipe(), false).unwrap();
+    let mut writer = FingerprintWriter::create(&path, parameters_digest(), false).unwrap();
     for (bits, _) in some(300_000) {
         writer.push(Fingerprint::new(bits), 0).unwrap();
     }
@@ -111,7 +111,7 @@ fn an_unfinished_file_is_damaged_and_named() {
 fn a_missing_file_is_named() {
     let error = FingerprintFile::open("/no/such/file").unwrap_err();
     assert_eq!(error.to_string(), "cannot read /no/such/file");
-    let error = FingerprintWriter::create("/no/such/file", recipe(), false).unwrap_err();
+    let error = FingerprintWriter::create("/no/such/file", parameters_digest(), false).unwrap_err();
     assert_eq!(error.to_string(), "cannot write /no/such/file");
 }
 

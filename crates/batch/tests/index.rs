@@ -11,19 +11,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use batch::{
     BatchError, Control, FingerprintFile, FingerprintIndex, FingerprintWriter, GroupedMatch,
-    IndexMatch, IndexOptions, IndexWriter, Progress, QueryMatch, QueryOptions, Recipe, Repository,
-    Shard, Step, grouped_query, ordered_query,
+    IndexMatch, IndexOptions, IndexWriter, ParametersDigest, Progress, QueryMatch, QueryOptions,
+    Repository, Shard, Step, grouped_query, ordered_query,
 };
 use neardup::{ALGORITHM, Features, Fingerprint, HashKey};
 use proptest::prelude::*;
 
-fn recipe() -> Recipe {
-    Recipe::new(Features::default(), HashKey::ZERO)
+fn parameters_digest() -> ParametersDigest {
+    ParametersDigest::new(Features::default(), HashKey::ZERO)
 }
 
 /// Returns a file of fingerprints with the ids 7, 10, 13, …, or without.
 fn written(path: &Path, fingerprints: &[u64], has_ids: bool) -> FingerprintFile {
-    let mut writer = FingerprintWriter::create(path, recipe(), has_ids).unwrap();
+    let mut writer = FingerprintWriter::create(path, parameters_digest(), has_ids).unwrap();
     for (&bits, number) in fingerprints.iter().zip(0..) {
         writer.push(Fingerprint::new(bits), 7 + 3 * number).unwrap();
     }
@@ -77,7 +77,10 @@ fn an_index_of_nothing_and_of_one_fingerprint_answer() {
     for fingerprints in [&[][..], &[0], &[u64::MAX], &[1 << 63]] {
         let index = indexed(directory.path(), fingerprints);
         assert_eq!(index.len(), fingerprints.len() as u64);
-        assert_eq!((index.has_ids(), index.recipe()), (true, recipe()));
+        assert_eq!(
+            (index.has_ids(), index.parameters_digest()),
+            (true, parameters_digest())
+        );
         let length = std::fs::metadata(index.path()).unwrap().len();
         assert_eq!(index.bytes(), length);
         for probe in [0, 0b111, u64::MAX, 1 << 63, 3 << 62] {
@@ -196,7 +199,7 @@ fn other_fingerprints_and_eight_bits_of_distance_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let index = Repository::Index(indexed(directory.path(), &[1, 2]));
     let path = directory.path().join("other");
-    let other = Recipe::new("char:5".parse::<Features>().unwrap(), HashKey::ZERO);
+    let other = ParametersDigest::new("char:5".parse::<Features>().unwrap(), HashKey::ZERO);
     let others = FingerprintWriter::create(path, other, false).unwrap();
     let others = others.finish().unwrap();
     let own = FingerprintFile::open(directory.path().join("prints")).unwrap();
@@ -213,7 +216,7 @@ fn other_fingerprints_and_eight_bits_of_distance_are_refused() {
     };
     assert!(matches!(
         refused(&others, 3),
-        BatchError::OtherRecipe { .. }
+        BatchError::OtherParameters { .. }
     ));
     assert!(matches!(refused(&own, 8), BatchError::Distance(8)));
 }

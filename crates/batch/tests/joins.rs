@@ -11,18 +11,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use batch::{
     BatchError, Control, FingerprintFile, FingerprintWriter, JoinOptions, JoinSummary,
-    LEAST_MEMORY, Pair, Progress, QueryMatch, QueryOptions, Recipe, Repository, Shard, Step,
-    ordered_pairs, ordered_query, query, self_join,
+    LEAST_MEMORY, Pair, ParametersDigest, Progress, QueryMatch, QueryOptions, Repository, Shard,
+    Step, ordered_pairs, ordered_query, query, self_join,
 };
 use neardup::{Features, Fingerprint, HashKey};
 use proptest::prelude::*;
 
-fn recipe() -> Recipe {
-    Recipe::new(Features::default(), HashKey::ZERO)
+fn parameters_digest() -> ParametersDigest {
+    ParametersDigest::new(Features::default(), HashKey::ZERO)
 }
 
 fn written(path: &Path, fingerprints: &[u64]) -> FingerprintFile {
-    let mut writer = FingerprintWriter::create(path, recipe(), false).unwrap();
+    let mut writer = FingerprintWriter::create(path, parameters_digest(), false).unwrap();
     for &bits in fingerprints {
         writer.push(Fingerprint::new(bits), 0).unwrap();
     }
@@ -286,7 +286,7 @@ fn more_matches_than_memory_holds_come_in_order() {
 fn ids_are_read_by_position_in_any_order() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("prints");
-    let mut writer = FingerprintWriter::create(&path, recipe(), true).unwrap();
+    let mut writer = FingerprintWriter::create(&path, parameters_digest(), true).unwrap();
     for number in 0..140_000 {
         writer
             .push(Fingerprint::new(mixed(number)), 3 * number)
@@ -306,7 +306,7 @@ fn ids_are_read_by_position_in_any_order() {
 fn fingerprints_under_another_key_are_not_compared() {
     let directory = tempfile::tempdir().unwrap();
     let one = written(&directory.path().join("one"), &[1]);
-    let keyed = Recipe::new(Features::default(), HashKey::new(1));
+    let keyed = ParametersDigest::new(Features::default(), HashKey::new(1));
     let other = FingerprintWriter::create(directory.path().join("other"), keyed, false).unwrap();
     let refusal = query(
         &one,
@@ -316,7 +316,7 @@ fn fingerprints_under_another_key_are_not_compared() {
         Control::none(),
         |_| Ok(()),
     );
-    assert!(matches!(refusal, Err(BatchError::OtherRecipe { .. })));
+    assert!(matches!(refusal, Err(BatchError::OtherParameters { .. })));
 }
 
 #[test]

@@ -12,13 +12,13 @@ use batch::signature_file::{
 use batch::{BatchError, DocumentId, Shard};
 use neardup::{
     ALGORITHM, BAG_BYTES, BagSketch, BandDesign, BandedSignature, Fingerprint, HashKey,
-    PageSignature, Recipe, SKETCH_BYTES, ShortShingles, Sketch, TextSignature,
+    PageSignature, ParametersDigest, SKETCH_BYTES, ShortShingles, Sketch, TextSignature,
 };
 use proptest::prelude::*;
 
 fn header(extent: Extent) -> SignatureHeader {
     SignatureHeader {
-        recipe: Recipe::from_bytes([7; 16]),
+        parameters_digest: ParametersDigest::from_bytes([7; 16]),
         bands: BandDesign::SKETCH,
         extent,
         shingles: false,
@@ -49,7 +49,7 @@ fn constant() -> Document {
         fingerprint: Fingerprint::new(5),
         sketch: Some(Sketch::from_bytes(&[6; SKETCH_BYTES])),
         bag: Some(BagSketch::from_bytes(&[7; BAG_BYTES])),
-        subject: None,
+        title_terms: None,
     };
     Document {
         id: "a page".into(),
@@ -242,7 +242,7 @@ fn signatures_of_other_features_or_bands_are_refused_with_the_difference() {
     let others = [
         (
             SignatureHeader {
-                recipe: Recipe::from_bytes([8; 16]),
+                parameters_digest: ParametersDigest::from_bytes([8; 16]),
                 ..wanted
             },
             "features",

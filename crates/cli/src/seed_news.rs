@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crawl::{CrawlContext, FailedSeed, MAX_SEED_REPORTS, MovedScope, SeedFailure, SeedReport};
 use fetch::FailureKind;
 use indicatif::ProgressBar;
-use journal::{SkippedBy, StoreFault, VisitRecord};
+use journal::{ReasonKind, StoreFault, VisitRecord};
 use messages::{pasted, printable, word_of_shell};
 use tokio::task::JoinHandle;
 
@@ -76,11 +76,11 @@ const fn remedy(failure: SeedFailure) -> Option<&'static str> {
              name with --user-agent",
         ),
         SeedFailure::Status(404 | 410) => Some("check the URL"),
-        SeedFailure::Excluded(SkippedBy::Robots) => Some(
+        SeedFailure::Excluded(ReasonKind::Robots) => Some(
             "the site does not want to be crawled; use --ignore-robots only if its owner \
                 agreed",
         ),
-        SeedFailure::Excluded(SkippedBy::Scope) => Some("see --exclude"),
+        SeedFailure::Excluded(ReasonKind::Scope) => Some("see --exclude"),
         SeedFailure::Fetch(_)
         | SeedFailure::Status(_)
         | SeedFailure::Robots
@@ -135,17 +135,17 @@ struct FailedInJournal {
 impl FailedInJournal {
     fn read(state: &Path) -> Result<Self, StoreFault> {
         let mut known = Self::default();
-        for row in journal::rows(state)? {
-            known.add(&row?);
+        for visit in journal::rows(state)? {
+            known.add(&visit?);
         }
         Ok(known)
     }
 
-    fn add(&mut self, row: &VisitRecord) {
-        if row.depth > 0 || row.via.is_some() || row.requisite > 0 {
+    fn add(&mut self, visit: &VisitRecord) {
+        if visit.depth > 0 || visit.via.is_some() || visit.requisite > 0 {
             return;
         }
-        match row.has_brought_page() {
+        match visit.has_brought_page() {
             Some(false) => self.failed += 1,
             Some(true) => {
                 self.fetched += 1;
@@ -155,9 +155,9 @@ impl FailedInJournal {
         }
         if self.first.len() < MAX_SEED_REPORTS {
             self.first.push(FailedSeed {
-                url: row.url.clone(),
+                url: visit.url.clone(),
                 failure: None,
-                cause: row.reason_text().unwrap_or_default(),
+                cause: visit.reason_text().unwrap_or_default(),
             });
         }
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crawl::{Counts, CrawlContext, Focus, Reasons, Requisites, Responses, SeedCounts, Telemetry};
-use journal::{CutSum, SkippedBy};
+use journal::{CutSum, ReasonKind};
 use messages::{pasted, printable};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -47,7 +47,7 @@ pub(crate) struct Summary {
     /// Requisites that could not be fetched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) requisites_missing: Option<u64>,
-    /// Distinct URLs that were seen but not visited, by [`SkippedBy`]. URLs of links that were
+    /// Distinct URLs that were seen but not visited, by [`ReasonKind`]. URLs of links that were
     /// never queued are only counted for this session.
     pub(crate) skipped: BTreeMap<&'static str, u64>,
     /// Kinds in `skipped` whose count is a lower bound.
@@ -230,15 +230,15 @@ fn skipped(
     telemetry: &Telemetry,
 ) -> (BTreeMap<&'static str, u64>, Vec<&'static str>) {
     let (mut counts, mut at_least) = (BTreeMap::new(), Vec::new());
-    for kind in SkippedBy::ALL {
+    for kind in ReasonKind::ALL {
         let links = telemetry.unvisited(kind);
         let queued = after.queued.saturating_sub(after.unreachable);
         let settled = match kind {
-            SkippedBy::Cut => after.totals.lost_links(),
+            ReasonKind::Cut => after.totals.lost_links(),
             _ => after.totals.skipped[kind as usize],
         };
         let count = settled + links.urls + queued_of(kind, queued);
-        if kind != SkippedBy::Cut || count > 0 {
+        if kind != ReasonKind::Cut || count > 0 {
             counts.insert(kind.as_str(), count);
         }
         if links.at_least {
@@ -257,9 +257,9 @@ fn unreachable_hosts(context: &CrawlContext) -> BTreeMap<String, String> {
 }
 
 /// Returns the number of queued URLs that count as skipped by this kind.
-fn queued_of(kind: SkippedBy, queued: u64) -> u64 {
+fn queued_of(kind: ReasonKind, queued: u64) -> u64 {
     match kind {
-        SkippedBy::Limit => queued,
+        ReasonKind::Limit => queued,
         _ => 0,
     }
 }

@@ -33,7 +33,7 @@ pub struct PageParts<'a> {
     pub heading: Option<&'a str>,
     /// Main content, one block per line.
     pub main: &'a str,
-    /// Judged text, one block per line: everything outside the frame that the page declares.
+    /// Judged text, one block per line: everything outside the boilerplate that the page declares.
     pub judged: &'a str,
     /// True if the text is only a part of the page.
     pub is_partial: bool,
@@ -46,7 +46,7 @@ pub struct PageParts<'a> {
 pub struct ComparedPage {
     pub(crate) title: String,
     pub(crate) heading: String,
-    /// Blocks of the judged text, in page order.
+    /// Blocks of the compared text, in page order.
     pub(crate) blocks: Vec<Block>,
     /// Numbers in the page's URL, without leading zeros.
     pub(crate) numbers_of_url: HashSet<String>,

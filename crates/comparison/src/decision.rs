@@ -18,7 +18,7 @@ const PART_OF_REPEAT: usize = 20;
 const PART_OF_SOURCE: usize = 8;
 /// Maximum words of a line that gives the address a page was printed from. It has no weight.
 const LINE_OF_ORIGIN: usize = 25;
-/// Maximum words of a block in the frame of an edition.
+/// Maximum words of a block in the boilerplate of an edition.
 const LONGEST_OF_FRAME: usize = 15;
 /// A page has more than the other if it has over this many times as many blocks of its own.
 const MORE_BLOCKS: usize = 4;
@@ -150,7 +150,7 @@ impl Weighed {
     ) -> Outcome {
         let Self { shared, .. } = *self;
         // In a short text every word counts, unless one page has more blocks and the other has only
-        // a few frame blocks, as a print view has the terms of sale.
+        // a few boilerplate blocks, as a print view has the terms of sale.
         let is_edited = differences.ours + differences.theirs > 0;
         let has_more = |more: &[Left<'_>], words: usize, less: &[Left<'_>]| {
             let has_own = less.iter().any(|left| !left.is_frame);
@@ -193,10 +193,10 @@ impl Weighed {
             has_nothing = is_next_to_nothing(differences.ours);
             lacks_nothing = is_next_to_nothing(differences.theirs);
         }
-        // A view has the whole prose, without the frame. A page is another edition if a part is
-        // missing in the middle, if words are missing in sentences, or if it is part of a page
-        // without a frame. A list may be shown without the texts of its items.
-        // page without a frame. A list may be shown without the texts of its items.
+        // A view has the whole prose, without the boilerplate. A page is another edition if a part
+        // is missing in the middle, if words are missing in sentences, or if it is part of a page
+        // without boilerplate. A list may be shown without the texts of its items. page without
+        // boilerplate. A list may be shown without the texts of its items.
         let is_whole = |more: &[Left<'_>], in_sentences: usize, has_frame: bool| {
             let within = more
                 .iter()
@@ -333,8 +333,8 @@ pub(crate) fn counts(block: &Block) -> bool {
     (block.is_main || block.words >= LONG) && !is_of_origin
 }
 
-/// Returns true for one text in the frames of two editions: the blocks that only one page has are
-/// short, in another language than the rest, and each page has a different language.
+/// Returns true for one text in the boilerplate of two editions: the blocks that only one page has
+/// are short, in another language than the rest, and each page has a different language.
 fn is_edition(parts: &Parts<'_>, page: &ComparedPage) -> bool {
     let is_short = |left: &Left<'_>| left.block.words <= LONGEST_OF_FRAME;
     let both_have_some = !parts.only_page.is_empty() && !parts.only_original.is_empty();

@@ -22,7 +22,7 @@ pub struct DifferingBlock {
 pub enum BlockWeight {
     /// It counts.
     Counts,
-    /// It does not count: the block is part of the site's frame.
+    /// It does not count: the block is part of the site's boilerplate.
     Frame,
     /// It does not count: its text changes on its own.
     Changing,

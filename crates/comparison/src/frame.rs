@@ -1,4 +1,4 @@
-//! Frame of a host: blocks that its pages share, and parts of pages that change on their own.
+//! Boilerplate of a host: blocks that its pages share, and parts of pages that change on their own.
 
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
@@ -9,8 +9,8 @@ use crate::blocks::{Block, ComparedPage, LONG, spread};
 const MAX_BLOCKS: usize = 4_096;
 /// Maximum number of places per host that are known to change.
 const MAX_PLACES: usize = 256;
-/// Minimum number of headings that a frame block occurs under. An article's name may occur on all
-/// pages of a list, but these share one heading. A frame block must also occur …
+/// Minimum number of headings that a boilerplate block occurs under. An article's name may occur on
+/// all pages of a list, but these share one heading. A boilerplate block must also occur …
 const LEAST_CONTENTS_OF_BLOCK: u32 = 8;
 /// … on at least one in this many of all kept pages, …
 const PART_OF_PAGES: u32 = 10;
@@ -34,7 +34,7 @@ const LEAST_VALUES_OF_NAME: usize = 32;
 /// Minimum number of contents for a place in the main content.
 const LEAST_CONTENTS_OF_MAIN: usize = 5;
 
-/// Frame of a host, learned from its kept pages in the order of their visits.
+/// Boilerplate of a host, learned from its kept pages in the order of their visits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostFrame {
     /// Number of kept pages.
@@ -45,12 +45,12 @@ pub struct HostFrame {
     changes: HashMap<u64, Change>,
 }
 
-/// Frames of the hosts of two pages, where known.
+/// Boilerplate of the hosts of two pages, where known.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Frames<'a> {
-    /// Frame of the page's host.
+    /// Boilerplate of the page's host.
     pub page: Option<&'a HostFrame>,
-    /// Frame of the original's host.
+    /// Boilerplate of the original's host.
     pub original: Option<&'a HostFrame>,
     /// Numbers that change on their own on several hosts, learned with
     /// [`HostFrame::learn_changes`]; each host counts as a content.
@@ -237,7 +237,7 @@ impl HostFrame {
         }
     }
 
-    /// Returns the number of kept pages that the frame was learned from.
+    /// Returns the number of kept pages that the boilerplate was learned from.
     #[must_use]
     pub fn pages(&self) -> u32 {
         self.pages
@@ -252,13 +252,13 @@ impl HostFrame {
             .count()
     }
 
-    /// Returns the counts of a block if it is part of the frame, with any numbers.
+    /// Returns the counts of a block if it is part of the boilerplate, with any numbers.
     #[must_use]
     pub fn part(&self, block: &Block) -> Option<FrameBlock> {
         self.known(block.shape)
     }
 
-    /// Returns true if the block is part of the frame with exactly these numbers.
+    /// Returns true if the block is part of the boilerplate with exactly these numbers.
     pub(crate) fn has(&self, block: &Block) -> bool {
         self.known(block.hash).is_some()
     }
@@ -314,7 +314,7 @@ fn bit_of(content: u64) -> u64 {
     1 << (content % u64::from(u64::BITS))
 }
 
-/// Returns the place after a block of the frame.
+/// Returns the place after a block of the boilerplate.
 pub(crate) fn place_behind(shape: u64) -> u64 {
     spread(shape.wrapping_add(1))
 }

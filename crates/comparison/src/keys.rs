@@ -24,7 +24,8 @@ pub struct Keys {
 
 impl ComparedPage {
     /// Returns the lookup keys of the page: at most `longest` hashes by length and `sampled` hashes
-    /// of the sample. Only blocks of the main content count, without the frame and changing places.
+    /// of the sample. Only blocks of the main content count, without the boilerplate and changing
+    /// places.
     ///
     /// A page that contains the other page's content has its longest blocks. Pages with many short
     /// blocks, such as lists, share a part of the sample: the blocks with the least hashes (Broder,

@@ -1,9 +1,9 @@
 //! Decision on a page and its likely original, by comparing their texts.
 //!
-//! Signatures find candidates. They do not see a name, a sign or a number, but they see the frame
-//! of a site, so the two texts decide (`docs/adr/0029`). Each text is a list of blocks, one per
-//! line, as extracted by the reader of pages. Blocks of the site's frame are left out, equal blocks
-//! are matched anywhere, and the rest is judged:
+//! Signatures find candidates. They do not see a name, a sign or a number, but they see the
+//! boilerplate of a site, so the two texts decide (`docs/adr/0029`). Each text is a list of blocks,
+//! one per line, as extracted by the reader of pages. Blocks of the site's boilerplate are left
+//! out, equal blocks are matched anywhere, and the rest is judged:
 //! | what is left | outcome |
 //! |---|---|
 //! | a number, a name or a sign that differs in otherwise similar blocks | distinct |
@@ -12,8 +12,8 @@
 //! | next to nothing on one side, under one heading | a view: the other page has all of it |
 //! | anything else | undecided: the resemblance of the signatures counts |
 //!
-//! A [`HostFrame`] learns the frame of a host from kept pages, and the parts of pages that change
-//! on their own from otherwise equal pairs.
+//! A [`HostFrame`] learns the boilerplate of a host from kept pages, and the parts of pages that
+//! change on their own from otherwise equal pairs.
 //!
 //! Pure: no clock, no disk, no threads.
 

@@ -20,10 +20,10 @@ const SHORT: usize = 4;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Left<'a> {
     pub(crate) block: &'a Block,
-    /// Place after the preceding block of the frame.
+    /// Place after the preceding block of the boilerplate.
     pub(crate) place: Option<u64>,
-    /// True for a block of the frame that has other numbers or addresses on the other page. It has
-    /// no weight.
+    /// True for a block of the boilerplate that has other numbers or addresses on the other page.
+    /// It has no weight.
     pub(crate) is_frame: bool,
     /// True if other pages have the block with the same numbers.
     is_constant: bool,
@@ -34,13 +34,13 @@ pub(crate) struct Left<'a> {
 /// Parts of two pages.
 #[derive(Debug, Default)]
 pub(crate) struct Parts<'a> {
-    /// Words of blocks that both pages have, outside the frame.
+    /// Words of blocks that both pages have, outside the boilerplate.
     pub(crate) shared: usize,
     /// Part of `shared` that is in long blocks.
     pub(crate) shared_long: usize,
-    /// True if the page has blocks of the frame, or no frame is known.
+    /// True if the page has blocks of the boilerplate, or no boilerplate is known.
     pub(crate) page_has_frame: bool,
-    /// True if the original has blocks of the frame, or no frame is known.
+    /// True if the original has blocks of the boilerplate, or no boilerplate is known.
     pub(crate) original_has_frame: bool,
     /// Blocks that are similar but not equal: the page's, and the original's.
     pub(crate) pairs: Vec<(Left<'a>, Left<'a>)>,
@@ -48,7 +48,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) only_page: Vec<Left<'a>>,
     /// Blocks that only the original has.
     pub(crate) only_original: Vec<Left<'a>>,
-    /// Places where both pages have an equal block outside the frame.
+    /// Places where both pages have an equal block outside the boilerplate.
     pub(crate) places: HashSet<u64>,
     /// Blocks with numbers or addresses that both pages have.
     pub(crate) numbered: Vec<&'a Block>,
@@ -139,20 +139,20 @@ impl<'a> Parts<'a> {
                 .collect();
             self.pair_by(ALIKE_SHORT, |one, other| {
                 let (one, other) = (&bags[&one.block.hash], &bags[&other.block.hash]);
-                one.likeness(other)
+                one.similarity(other)
             });
         }
     }
 
     /// Pairs each block of the page with the most similar block of the original.
-    fn pair_by(&mut self, least: f64, likeness: impl Fn(&Left<'_>, &Left<'_>) -> f64) {
+    fn pair_by(&mut self, least: f64, similarity: impl Fn(&Left<'_>, &Left<'_>) -> f64) {
         let mut left = Vec::new();
         for ours in std::mem::take(&mut self.only_page) {
             let mut best: Option<(usize, f64)> = None;
             for (place, theirs) in self.only_original.iter().enumerate() {
-                let likeness = likeness(&ours, theirs);
-                if likeness >= least && best.is_none_or(|(_, highest)| likeness > highest) {
-                    best = Some((place, likeness));
+                let similarity = similarity(&ours, theirs);
+                if similarity >= least && best.is_none_or(|(_, highest)| similarity > highest) {
+                    best = Some((place, similarity));
                 }
             }
             match best {
@@ -214,8 +214,8 @@ pub(crate) fn placed<'a>(page: &'a ComparedPage, frame: Option<&HostFrame>) -> V
             && times[&block.shape] == 1
             && frame.is_common(part)
         {
-            // A changing place may contain blocks of the frame. They are less common than the block
-            // that ends the place.
+            // A changing place may contain blocks of the boilerplate. They are less common than the
+            // block that ends the place.
             let is_within = place.is_some_and(|(place, start)| {
                 frame.changes_by_itself(place) && part.pages < start.pages / 2
             });
@@ -236,7 +236,7 @@ pub(crate) fn placed<'a>(page: &'a ComparedPage, frame: Option<&HostFrame>) -> V
     placed
 }
 
-/// Returns the blocks of a page's main content, without the frame and changing places.
+/// Returns the blocks of a page's main content, without the boilerplate and changing places.
 pub(crate) fn own_blocks<'a>(
     page: &'a ComparedPage,
     frame: &HostFrame,
@@ -308,7 +308,7 @@ impl Bag {
     }
 
     /// Returns Dice's coefficient of two bags; 0 if they are not similar.
-    fn likeness(&self, other: &Self) -> f64 {
+    fn similarity(&self, other: &Self) -> f64 {
         let longer = self.words.len().max(other.words.len());
         let least = if longer <= SHORT { ALIKE_SHORT } else { ALIKE };
         // Each bit that only one bag has means at least one word that the other bag lacks.
@@ -385,7 +385,7 @@ mod tests {
         }
 
         #[test]
-        fn the_sample_of_a_bag_hides_no_likeness(
+        fn the_sample_of_a_bag_hides_no_similarity(
             one in "([a-e]{1,2} ){0,9}",
             other in "([a-e]{1,2} ){0,9}",
         ) {
@@ -393,7 +393,7 @@ mod tests {
             let longer = one.words.len().max(other.words.len());
             let least = if longer <= SHORT { ALIKE_SHORT } else { ALIKE };
             let expected = dice_at_least(least, &one.words, &other.words);
-            prop_assert_eq!(one.likeness(&other), expected);
+            prop_assert_eq!(one.similarity(&other), expected);
         }
 
         #[test]

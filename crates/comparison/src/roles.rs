@@ -7,7 +7,8 @@ use crate::parts::placed;
 /// Role of a block in comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Part of the frame, which does not count; with the number of kept pages that have the block.
+    /// Part of the boilerplate, which does not count; with the number of kept pages that have the
+    /// block.
     Frame(u32),
     /// In a place that changes on its own, which does not count.
     Changing,

@@ -52,7 +52,8 @@ fn a_number_that_differs_makes_two_pages() {
 }
 
 /// Of 56 pairs that people judged to be duplicates, given as stems without sentences, 35 were
-/// distinct: dates and counts of their frames differ, and nothing tells a frame from a text.
+/// distinct: dates and counts of their boilerplate differ, and nothing tells boilerplate from a
+/// text.
 #[test]
 fn a_number_in_stems_without_sentences_leaves_the_verdict_to_the_signatures() {
     let stems = "committe met tuesday approv new bridg river long debat cost nois built three \
@@ -291,7 +292,7 @@ fn a_list_with_another_item_is_another_list() {
     assert_eq!(decision(&whole, &first).outcome, Outcome::ViewOfPage);
 }
 
-/// Of two editions, one lacked the last sections. It was left out as a view of the other.
+/// Of two editions, one lacked the last sections. It was not archived as a view of the other.
 #[test]
 fn a_part_of_a_page_without_a_frame_is_no_view_of_it() {
     let section = "Those who install from a tape need the second part of this chapter, too.";

@@ -2,14 +2,17 @@
 
 use journal::Page;
 use neardup::{Features, HashKey, PageSignature, PageText, SignatureBuilder};
-use store::{LikenessRules, NearDupIndex, Original, Verdict};
+use store::{ComparisonOptions, NearDupIndex, Original, Verdict};
 
 use crate::backend::{Backend, Session, Setup};
 use crate::fixtures::{at, url};
 
-/// Opens a new crawl with these likeness rules.
-pub(crate) async fn alike_by(backend: &dyn Backend, likeness: LikenessRules) -> Box<dyn Session> {
-    backend.open(&Setup::with_likeness(likeness)).await
+/// Opens a new crawl with these comparison options.
+pub(crate) async fn alike_by(
+    backend: &dyn Backend,
+    comparison: ComparisonOptions,
+) -> Box<dyn Session> {
+    backend.open(&Setup::with_comparison(comparison)).await
 }
 
 pub(crate) fn page(name: &str) -> Page {
@@ -103,9 +106,9 @@ pub(crate) async fn original_of(
     }
 }
 
-pub(crate) fn kept(per_cluster: u32) -> LikenessRules {
-    LikenessRules {
+pub(crate) fn kept(per_cluster: u32) -> ComparisonOptions {
+    ComparisonOptions {
         per_cluster: per_cluster.try_into().unwrap(),
-        ..LikenessRules::default()
+        ..ComparisonOptions::default()
     }
 }

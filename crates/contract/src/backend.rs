@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use store::{EarlierCrawls, Frontier, FrontierRules, LikenessRules, NearDupIndex};
+use store::{ComparisonOptions, EarlierCrawls, Frontier, FrontierRules, NearDupIndex};
 use web::Timestamp;
 
 /// A kind of store. Each test opens its own crawls, and many tests run concurrently.
@@ -61,7 +61,7 @@ pub struct Setup {
     /// The rules of the frontier.
     pub rules: FrontierRules,
     /// The rules of the near-duplicate index.
-    pub likeness: LikenessRules,
+    pub comparison: ComparisonOptions,
     /// Earlier crawls whose pages count as admitted. The crawl has their key; without earlier
     /// crawls, its key is `HashKey::ZERO`.
     pub earlier: Option<Arc<EarlierCrawls>>,
@@ -81,9 +81,9 @@ impl Setup {
 
     /// Returns the setup with these rules of the near-duplicate index.
     #[must_use]
-    pub fn with_likeness(likeness: LikenessRules) -> Self {
+    pub fn with_comparison(comparison: ComparisonOptions) -> Self {
         Self {
-            likeness,
+            comparison,
             ..Self::default()
         }
     }

@@ -1,4 +1,4 @@
-//! Promises of links: they determine the order of a host's URLs, and the order of hosts.
+//! Scores of links: they determine the order of a host's URLs, and the order of hosts.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -12,24 +12,24 @@ use crate::sentence::{Sentence, scenarios};
 
 pub(crate) const SENTENCES: &[Sentence] = &scenarios!(
     &[],
-    of_a_host_the_url_with_the_best_promise_goes_first_whatever_its_depth,
-    a_url_that_is_found_again_keeps_its_first_promise,
+    of_a_host_the_url_with_the_best_score_goes_first_whatever_its_depth,
+    a_url_that_is_found_again_keeps_its_first_score,
     a_host_that_is_not_ready_is_not_asked_however_good_its_pages_are,
 );
 
 pub(crate) const IN_ORDER: &[Sentence] = &scenarios!(
     &[Promise::HostOrder],
     of_ready_hosts_the_one_with_the_best_page_goes_first,
-    hosts_with_pages_of_equal_promise_take_turns_in_the_order_in_which_they_became_ready,
+    hosts_with_pages_of_equal_score_take_turns_in_the_order_in_which_they_became_ready,
     every_ready_host_has_a_turn_before_any_has_its_second,
-    the_promises_of_a_host_in_a_dry_spell_are_worse_until_it_brings_a_page_on_topic,
-    a_slot_waits_for_no_page_of_a_host_in_a_dry_spell_that_is_as_poor,
+    the_scores_of_a_host_in_an_off_topic_streak_are_worse_until_it_brings_a_page_on_topic,
+    a_slot_waits_for_no_page_of_a_host_in_an_off_topic_streak_that_is_as_poor,
     a_slot_waits_for_a_better_page_of_a_host_that_rests_within_the_patience,
     a_slot_waits_for_a_host_with_a_better_page_that_answers_within_the_patience,
     a_slot_waits_for_the_links_of_a_better_page_that_is_out,
     seeds_and_requisites_wait_for_no_better_page_and_no_page_waits_for_them,
     without_a_topic_patience_changes_nothing,
-    without_best_first_promises_do_not_change_the_turns_of_hosts,
+    without_best_first_scores_do_not_change_the_turns_of_hosts,
 );
 
 pub(crate) const OVER_SESSIONS: &[Sentence] = &scenarios!(
@@ -43,15 +43,15 @@ const BEST_FIRST: fn() -> FrontierRules = || FrontierRules {
     ..FrontierRules::default()
 };
 
-const PATIENCE: Duration = Duration::from_millis(50);
+const ANTICIPATION: Duration = Duration::from_millis(50);
 
 const PATIENT: fn() -> FrontierRules = || FrontierRules {
-    patience: PATIENCE,
+    anticipation: ANTICIPATION,
     ..BEST_FIRST()
 };
 
-fn promising(text: &str, depth: u32, promise: u8) -> DiscoveredUrl {
-    link(&format!("http://{text}"), depth).promising(promise)
+fn scored(text: &str, depth: u32, score: u8) -> DiscoveredUrl {
+    link(&format!("http://{text}"), depth).with_link_score(score)
 }
 
 /// Leases everything that is ready, and returns the URLs without their scheme.
@@ -61,18 +61,18 @@ async fn names(session: &dyn Session, now: u64, want: usize) -> Vec<String> {
     urls(&out).iter().map(name).collect()
 }
 
-async fn of_a_host_the_url_with_the_best_promise_goes_first_whatever_its_depth(
+async fn of_a_host_the_url_with_the_best_score_goes_first_whatever_its_depth(
     backend: &dyn Backend,
 ) {
     let session = begin(backend, BEST_FIRST()).await;
     let frontier = session.frontier().as_ref();
     let found = [
-        promising("a.test/poor", 1, 31),
-        promising("a.test/behind", 0, 0).put_behind(),
-        promising("a.test/good", 9, 4),
-        promising("a.test/near", 2, 4),
+        scored("a.test/poor", 1, 31),
+        scored("a.test/behind", 0, 0).put_behind(),
+        scored("a.test/good", 9, 4),
+        scored("a.test/near", 2, 4),
         link("http://a.test/seed", 0),
-        promising("a.test/far-behind", 0, 1).put_behind(),
+        scored("a.test/far-behind", 0, 1).put_behind(),
         link("http://a.test/style.css", 3).needed(1),
     ];
     discover(frontier, found).await;
@@ -91,16 +91,16 @@ async fn of_a_host_the_url_with_the_best_promise_goes_first_whatever_its_depth(
     }
 }
 
-async fn a_url_that_is_found_again_keeps_its_first_promise(backend: &dyn Backend) {
+async fn a_url_that_is_found_again_keeps_its_first_score(backend: &dyn Backend) {
     let session = begin(backend, BEST_FIRST()).await;
     let frontier = session.frontier().as_ref();
-    let found = [promising("a.test/1", 1, 20), promising("a.test/2", 1, 10)];
+    let found = [scored("a.test/1", 1, 20), scored("a.test/2", 1, 10)];
     discover(frontier, found).await;
-    assert_eq!(discover(frontier, [promising("a.test/1", 0, 0)]).await, 0);
-    for (expected, promise) in [("http://a.test/2", 10), ("http://a.test/1", 20)] {
+    assert_eq!(discover(frontier, [scored("a.test/1", 0, 0)]).await, 0);
+    for (expected, score) in [("http://a.test/2", 10), ("http://a.test/1", 20)] {
         let next = lease(frontier, 0).await;
-        let found = (next.url().as_str(), next.discovered().promise());
-        assert_eq!(found, (expected, Some(promise)));
+        let found = (next.url().as_str(), next.discovered().link_score());
+        assert_eq!(found, (expected, Some(score)));
         visit(frontier, next, 0).await;
     }
 }
@@ -108,10 +108,10 @@ async fn a_url_that_is_found_again_keeps_its_first_promise(backend: &dyn Backend
 async fn a_host_that_is_not_ready_is_not_asked_however_good_its_pages_are(backend: &dyn Backend) {
     let session = begin(backend, BEST_FIRST()).await;
     let frontier = session.frontier().as_ref();
-    let good = [promising("a.test/1", 1, 0), promising("a.test/2", 1, 0)];
+    let good = [scored("a.test/1", 1, 0), scored("a.test/2", 1, 0)];
     discover(frontier, good).await;
     let first = lease(frontier, 0).await;
-    discover(frontier, [promising("b.test/poor", 1, 31)]).await;
+    discover(frontier, [scored("b.test/poor", 1, 31)]).await;
     visit(frontier, first, 100).await;
     assert_eq!(names(&*session, 99, 9).await, ["b.test/poor"]);
     assert_eq!(names(&*session, 100, 9).await, ["a.test/2"]);
@@ -121,12 +121,12 @@ async fn of_ready_hosts_the_one_with_the_best_page_goes_first(backend: &dyn Back
     let session = begin(backend, BEST_FIRST()).await;
     let frontier = session.frontier().as_ref();
     let found = [
-        promising("a.test/1", 1, 12),
-        promising("b.test/1", 1, 12).put_behind(),
-        promising("c.test/1", 5, 3),
-        promising("d.test/1", 1, 30),
+        scored("a.test/1", 1, 12),
+        scored("b.test/1", 1, 12).put_behind(),
+        scored("c.test/1", 5, 3),
+        scored("d.test/1", 1, 30),
         // A better page of a known host.
-        promising("d.test/2", 2, 4),
+        scored("d.test/2", 2, 4),
     ];
     discover(frontier, found).await;
     assert_eq!(names(&*session, 0, 1).await, ["c.test/1"]);
@@ -135,13 +135,13 @@ async fn of_ready_hosts_the_one_with_the_best_page_goes_first(backend: &dyn Back
     assert_eq!(names(&*session, 0, 9).await, rest);
 }
 
-async fn hosts_with_pages_of_equal_promise_take_turns_in_the_order_in_which_they_became_ready(
+async fn hosts_with_pages_of_equal_score_take_turns_in_the_order_in_which_they_became_ready(
     backend: &dyn Backend,
 ) {
     let session = begin(backend, BEST_FIRST()).await;
     let frontier = session.frontier().as_ref();
-    for (page, promise) in [(1, 0), (2, 8)] {
-        let of_host = |host| promising(&format!("{host}.test/{page}"), 1, promise);
+    for (page, score) in [(1, 0), (2, 8)] {
+        let of_host = |host| scored(&format!("{host}.test/{page}"), 1, score);
         discover(frontier, ["a", "b", "c"].map(of_host)).await;
     }
     for lease in leases(frontier, 0, 9).await {
@@ -163,42 +163,42 @@ async fn every_ready_host_has_a_turn_before_any_has_its_second(backend: &dyn Bac
     };
     let session = begin(backend, rules).await;
     let found = [
-        promising("a.test/1", 1, 9),
-        promising("b.test/1", 1, 0),
-        promising("b.test/2", 1, 1),
-        promising("b.test/3", 1, 30),
-        promising("a.test/2", 1, 9),
+        scored("a.test/1", 1, 9),
+        scored("b.test/1", 1, 0),
+        scored("b.test/2", 1, 1),
+        scored("b.test/3", 1, 30),
+        scored("a.test/2", 1, 9),
     ];
     discover(session.frontier().as_ref(), found).await;
     let expected = ["b.test/1", "a.test/1", "b.test/2", "a.test/2", "b.test/3"];
     assert_eq!(names(&*session, 0, 9).await, expected);
 }
 
-/// Queues pages of a host with these promises, and visits them: all of them are off topic.
-async fn spend_dry(session: &dyn Session, host: &str, promises: &[u8]) {
+/// Queues pages of a host with these scores, and visits them: all of them are off topic.
+async fn spend_dry(session: &dyn Session, host: &str, scores: &[u8]) {
     let frontier = session.frontier().as_ref();
-    for promise in promises {
-        let page = format!("{host}.test/dry/{promise}");
-        discover(frontier, [promising(&page, 1, *promise)]).await;
+    for score in scores {
+        let page = format!("{host}.test/dry/{score}");
+        discover(frontier, [scored(&page, 1, *score)]).await;
         let lease = lease(frontier, 0).await;
         assert_eq!(lease.url().as_str(), format!("http://{page}"));
         judge(frontier, lease, false, 0).await;
     }
 }
 
-async fn the_promises_of_a_host_in_a_dry_spell_are_worse_until_it_brings_a_page_on_topic(
+async fn the_scores_of_a_host_in_an_off_topic_streak_are_worse_until_it_brings_a_page_on_topic(
     backend: &dyn Backend,
 ) {
     let session = begin(backend, BEST_FIRST()).await;
     let frontier = session.frontier().as_ref();
     spend_dry(&*session, "dry", &[0, 1, 2]).await;
-    let found = [promising("dry.test/1", 1, 8), promising("new.test/1", 1, 9)];
+    let found = [scored("dry.test/1", 1, 8), scored("new.test/1", 1, 9)];
     discover(frontier, found).await;
     let first = lease(frontier, 0).await;
     assert_eq!(first.url().as_str(), "http://dry.test/1", "three pages");
     judge(frontier, first, false, 0).await;
-    // One level is four promises.
-    let found = [promising("dry.test/2", 1, 4), promising("dry.test/3", 1, 6)];
+    // One level is four scores.
+    let found = [scored("dry.test/2", 1, 4), scored("dry.test/3", 1, 6)];
     discover(frontier, found).await;
     let second = lease(frontier, 0).await;
     assert_eq!(second.url().as_str(), "http://dry.test/2", "8 before 9");
@@ -208,20 +208,22 @@ async fn the_promises_of_a_host_in_a_dry_spell_are_worse_until_it_brings_a_page_
     let fourth = lease(frontier, 0).await;
     judge(frontier, fourth, true, 0).await;
     judge(frontier, third, false, 0).await;
-    let found = [promising("new.test/2", 1, 9), promising("dry.test/4", 1, 8)];
+    let found = [scored("new.test/2", 1, 9), scored("dry.test/4", 1, 8)];
     discover(frontier, found).await;
     assert_eq!(names(&*session, 0, 1).await, ["dry.test/4"], "it is over");
 }
 
-async fn a_slot_waits_for_no_page_of_a_host_in_a_dry_spell_that_is_as_poor(backend: &dyn Backend) {
+async fn a_slot_waits_for_no_page_of_a_host_in_an_off_topic_streak_that_is_as_poor(
+    backend: &dyn Backend,
+) {
     let session = begin(backend, PATIENT()).await;
     let frontier = session.frontier().as_ref();
     spend_dry(&*session, "dry", &[0, 1, 2]).await;
-    let found = [promising("dry.test/1", 1, 3), promising("dry.test/2", 1, 8)];
+    let found = [scored("dry.test/1", 1, 3), scored("dry.test/2", 1, 8)];
     discover(frontier, found).await;
     let last = lease(frontier, 0).await;
     judge(frontier, last, false, 40).await;
-    discover(frontier, [promising("new.test/1", 1, 12)]).await;
+    discover(frontier, [scored("new.test/1", 1, 12)]).await;
     assert_eq!(names(&*session, 0, 9).await, ["new.test/1"]);
 }
 
@@ -231,11 +233,11 @@ async fn a_dry_spell_outlasts_a_flush_and_a_death(backend: &dyn Backend) {
         spend_dry(&*session, "dry", &[round]).await;
         session = die(session, round).await;
     }
-    // Eight pages cost two levels, or eight promises.
+    // Eight pages cost two levels, or eight scores.
     let found = [
-        promising("dry.test/1", 1, 12),
-        promising("new.test/1", 1, 19),
-        promising("more.test/1", 1, 21),
+        scored("dry.test/1", 1, 12),
+        scored("new.test/1", 1, 19),
+        scored("more.test/1", 1, 21),
     ];
     discover(session.frontier().as_ref(), found).await;
     let expected = ["new.test/1", "dry.test/1", "more.test/1"];
@@ -254,17 +256,17 @@ async fn a_slot_waits_for_a_better_page_of_a_host_that_rests_within_the_patience
 ) {
     let session = begin(backend, PATIENT()).await;
     let frontier = session.frontier().as_ref();
-    let found = [promising("a.test/1", 1, 0), promising("a.test/2", 1, 8)];
+    let found = [scored("a.test/1", 1, 0), scored("a.test/2", 1, 8)];
     discover(frontier, found).await;
     let first = lease(frontier, 0).await;
     visit(frontier, first, 100).await;
-    discover(frontier, [promising("b.test/1", 1, 20)]).await;
-    discover(frontier, [promising("c.test/1", 1, 20)]).await;
+    discover(frontier, [scored("b.test/1", 1, 20)]).await;
+    discover(frontier, [scored("c.test/1", 1, 20)]).await;
     // The better page is too far away.
     assert_eq!(names(&*session, 49, 1).await, ["b.test/1"]);
-    // The leased host is not awaited after 99.
+    // The leased host is not anticipated after 99.
     nothing_before(&*session, 50, 99).await;
-    discover(frontier, [promising("d.test/1", 1, 8)]).await;
+    discover(frontier, [scored("d.test/1", 1, 8)]).await;
     assert_eq!(
         names(&*session, 50, 9).await,
         ["d.test/1"],
@@ -283,9 +285,9 @@ async fn a_slot_waits_for_a_host_with_a_better_page_that_answers_within_the_pati
     let session = begin(backend, PATIENT()).await;
     let frontier = session.frontier().as_ref();
     let found = [
-        promising("a.test/1", 1, 0),
-        promising("a.test/2", 1, 8),
-        promising("b.test/1", 1, 20),
+        scored("a.test/1", 1, 0),
+        scored("a.test/2", 1, 8),
+        scored("b.test/1", 1, 20),
     ];
     discover(frontier, found).await;
     assert_eq!(names(&*session, 10, 9).await, ["a.test/1"]);
@@ -300,11 +302,11 @@ async fn a_slot_waits_for_a_host_with_a_better_page_that_answers_within_the_pati
 async fn a_slot_waits_for_the_links_of_a_better_page_that_is_out(backend: &dyn Backend) {
     let session = begin(backend, PATIENT()).await;
     let frontier = session.frontier().as_ref();
-    let found = [promising("a.test/1", 1, 0), promising("b.test/1", 1, 20)];
+    let found = [scored("a.test/1", 1, 0), scored("b.test/1", 1, 20)];
     discover(frontier, found).await;
     let first = lease(frontier, 0).await;
     nothing_before(&*session, 0, 50).await;
-    let done = done_with(&first, None, vec![promising("a.test/2", 2, 4)]);
+    let done = done_with(&first, None, vec![scored("a.test/2", 2, 4)]);
     frontier.settle(first, done, at(20).into()).await.unwrap();
     nothing_before(&*session, 10, 20).await;
     let second = lease(frontier, 20).await;
@@ -322,12 +324,12 @@ async fn seeds_and_requisites_wait_for_no_better_page_and_no_page_waits_for_them
 ) {
     let session = begin(backend, PATIENT()).await;
     let frontier = session.frontier().as_ref();
-    let found = [promising("a.test/1", 1, 0), promising("a.test/2", 1, 0)];
+    let found = [scored("a.test/1", 1, 0), scored("a.test/2", 1, 0)];
     discover(frontier, found).await;
     assert_eq!(names(&*session, 0, 9).await, ["a.test/1"]);
     let found = [
         link("http://b.test/seed", 0),
-        promising("c.test/1", 1, 20),
+        scored("c.test/1", 1, 20),
         link("http://c.test/style.css", 2).needed(1),
     ];
     discover(frontier, found).await;
@@ -338,7 +340,7 @@ async fn seeds_and_requisites_wait_for_no_better_page_and_no_page_waits_for_them
     let found = [link("http://a.test/1", 0), link("http://a.test/2", 0)];
     discover(frontier, found).await;
     assert_eq!(names(&*session, 0, 9).await, ["a.test/1"]);
-    discover(frontier, [promising("b.test/1", 1, 31)]).await;
+    discover(frontier, [scored("b.test/1", 1, 31)]).await;
     assert_eq!(names(&*session, 0, 9).await, ["b.test/1"]);
 }
 
@@ -349,18 +351,18 @@ async fn without_a_topic_patience_changes_nothing(backend: &dyn Backend) {
     };
     let session = begin(backend, rules).await;
     let found = [
-        promising("a.test/1", 1, 0),
-        promising("a.test/2", 1, 0),
-        promising("b.test/1", 1, 20),
+        scored("a.test/1", 1, 0),
+        scored("a.test/2", 1, 0),
+        scored("b.test/1", 1, 20),
     ];
     discover(session.frontier().as_ref(), found).await;
     let expected = ["a.test/1", "b.test/1"];
     assert_eq!(names(&*session, 0, 9).await, expected);
 }
 
-async fn without_best_first_promises_do_not_change_the_turns_of_hosts(backend: &dyn Backend) {
+async fn without_best_first_scores_do_not_change_the_turns_of_hosts(backend: &dyn Backend) {
     let session = begin(backend, FrontierRules::default()).await;
-    let found = [promising("a.test/1", 1, 9), promising("b.test/1", 1, 0)];
+    let found = [scored("a.test/1", 1, 9), scored("b.test/1", 1, 0)];
     discover(session.frontier().as_ref(), found).await;
     let expected = ["a.test/1", "b.test/1"];
     assert_eq!(names(&*session, 0, 9).await, expected);
@@ -368,13 +370,13 @@ async fn without_best_first_promises_do_not_change_the_turns_of_hosts(backend: &
 
 async fn the_best_host_goes_first_after_a_flush_and_after_a_death(backend: &dyn Backend) {
     let mut session = begin(backend, BEST_FIRST()).await;
-    // The promises of the pages waiting at each host. All differ.
+    // The scores of the pages waiting at each host. All differ.
     let mut waiting = vec![BTreeSet::new(); 4];
     for round in 0..7_u8 {
         let found = (0..4).map(|host: u8| {
-            let promise = (round * 4 + host) * 5 % DiscoveredUrl::PROMISES;
-            waiting[usize::from(host)].insert(promise);
-            promising(&format!("h{host}.test/{round}"), 1, promise)
+            let score = (round * 4 + host) * 5 % DiscoveredUrl::LINK_SCORES;
+            waiting[usize::from(host)].insert(score);
+            scored(&format!("h{host}.test/{round}"), 1, score)
         });
         let frontier = session.frontier().as_ref();
         assert_eq!(discover(frontier, found.collect::<Vec<_>>()).await, 4);
@@ -383,10 +385,12 @@ async fn the_best_host_goes_first_after_a_flush_and_after_a_death(backend: &dyn 
         expected.sort_unstable();
         expected.truncate(2);
         let out = leases(frontier, 0, 2).await;
-        let promises = out.iter().filter_map(|lease| lease.discovered().promise());
-        assert_eq!(promises.collect::<Vec<_>>(), expected, "{round}");
+        let scores = out
+            .iter()
+            .filter_map(|lease| lease.discovered().link_score());
+        assert_eq!(scores.collect::<Vec<_>>(), expected, "{round}");
         for host in &mut waiting {
-            host.retain(|promise| !expected.contains(promise));
+            host.retain(|score| !expected.contains(score));
         }
         for lease in out {
             visit(frontier, lease, 0).await;

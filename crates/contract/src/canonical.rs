@@ -1,7 +1,7 @@
 //! Admissions of pages that name a canonical page.
 
 use neardup::PageSignature;
-use store::{DuplicateScope, LikenessRules};
+use store::{ComparisonOptions, DuplicateScope};
 
 use crate::admissions::{about, admitted, alike_by, claiming, kept, prose, signature};
 use crate::backend::{Backend, Promise, Session};
@@ -35,7 +35,7 @@ fn printed(number: u128) -> PageSignature {
 }
 
 /// Opens a crawl with one known article.
-async fn with_article(backend: &dyn Backend, rules: LikenessRules) -> Box<dyn Session> {
+async fn with_article(backend: &dyn Backend, rules: ComparisonOptions) -> Box<dyn Session> {
     let session = alike_by(backend, rules).await;
     let verdict = admitted(session.index().as_ref(), ARTICLE, &about("tea", 1)).await;
     assert_eq!(verdict, "unique");
@@ -48,7 +48,7 @@ const OF_ARTICLE: &str = "duplicate of http://www.a.test/article by canonical";
 async fn a_page_that_is_nearly_its_canonical_page_repeats_it_and_is_unique_without_that_claim(
     backend: &dyn Backend,
 ) {
-    let session = with_article(backend, LikenessRules::default()).await;
+    let session = with_article(backend, ComparisonOptions::default()).await;
     let index = session.index().as_ref();
     for round in 0..2 {
         let print = "http://print.a.test/article";
@@ -64,7 +64,7 @@ async fn a_page_that_is_nearly_its_canonical_page_repeats_it_and_is_unique_witho
 }
 
 async fn a_canonical_claim_without_a_similar_text_counts_for_nothing(backend: &dyn Backend) {
-    let session = with_article(backend, LikenessRules::default()).await;
+    let session = with_article(backend, ComparisonOptions::default()).await;
     let index = session.index().as_ref();
     let few = signature(9, "one two three four");
     assert_eq!(admitted(index, "http://a.test/few", &few).await, "unique");
@@ -72,7 +72,7 @@ async fn a_canonical_claim_without_a_similar_text_counts_for_nothing(backend: &d
     for (path, signature, canonical) in [
         ("coffee", coffee, ARTICLE),
         ("picture", picture, ARTICLE),
-        // Too short to be judged by likeness.
+        // Too short to be judged by similarity.
         ("fewer", signature(4, "one two three"), "http://a.test/few"),
         // An unknown page.
         ("lost", printed(3), "http://a.test/nowhere"),
@@ -86,13 +86,13 @@ async fn a_canonical_claim_without_a_similar_text_counts_for_nothing(backend: &d
 }
 
 async fn a_page_of_another_domain_is_not_canonical(backend: &dyn Backend) {
-    let session = with_article(backend, LikenessRules::default()).await;
+    let session = with_article(backend, ComparisonOptions::default()).await;
     let index = session.index().as_ref();
     let verdict = claiming(index, "http://b.test/article", &printed(1), ARTICLE).await;
     assert_eq!(verdict, "unique");
-    let by_host = LikenessRules {
+    let by_host = ComparisonOptions {
         scope: DuplicateScope::Host,
-        ..LikenessRules::default()
+        ..ComparisonOptions::default()
     };
     let session = with_article(backend, by_host).await;
     let index = session.index().as_ref();
@@ -103,7 +103,7 @@ async fn a_page_of_another_domain_is_not_canonical(backend: &dyn Backend) {
 }
 
 async fn a_page_that_is_like_another_page_anyway_is_a_duplicate_of_that_one(backend: &dyn Backend) {
-    let session = with_article(backend, LikenessRules::default()).await;
+    let session = with_article(backend, ComparisonOptions::default()).await;
     let index = session.index().as_ref();
     let verdict = admitted(index, "http://a.test/print", &printed(1)).await;
     assert_eq!(verdict, "unique");
@@ -116,7 +116,7 @@ async fn a_page_that_is_like_another_page_anyway_is_a_duplicate_of_that_one(back
 /// Each page calls the previous one canonical. All except the first were dropped because of the
 /// first page, and none because of another page.
 async fn a_duplicate_is_no_original_so_canonical_claims_form_no_chain(backend: &dyn Backend) {
-    let session = with_article(backend, LikenessRules::default()).await;
+    let session = with_article(backend, ComparisonOptions::default()).await;
     let index = session.index().as_ref();
     let copy = "http://a.test/copy";
     let verdict = claiming(index, copy, &printed(1), ARTICLE).await;
@@ -156,7 +156,7 @@ async fn a_page_that_names_a_retained_page_is_compared_with_its_original(backend
 }
 
 async fn a_forgotten_canonical_page_has_no_duplicates(backend: &dyn Backend) {
-    let session = with_article(backend, LikenessRules::default()).await;
+    let session = with_article(backend, ComparisonOptions::default()).await;
     let index = session.index().as_ref();
     index.forget(url(ARTICLE).key()).await.unwrap();
     let verdict = claiming(index, "http://a.test/print", &printed(1), ARTICLE).await;
@@ -165,7 +165,7 @@ async fn a_forgotten_canonical_page_has_no_duplicates(backend: &dyn Backend) {
 
 async fn a_canonical_page_of_an_earlier_crawl_counts_too(backend: &dyn Backend) {
     let before = crawled_before(&[(ARTICLE, about("tea", 1))], 1).await;
-    let session = after(backend, &[&before], LikenessRules::default()).await;
+    let session = after(backend, &[&before], ComparisonOptions::default()).await;
     let index = session.index().as_ref();
     let verdict = claiming(index, "http://a.test/print", &printed(1), ARTICLE).await;
     assert_eq!(verdict, OF_ARTICLE);

@@ -7,7 +7,7 @@ use disk::SystemDisk;
 use journal::{Fate, FinishedVisit, VisitRecord};
 use neardup::{Features, HashKey, PageSignature};
 use store::{
-    EarlierCrawls, EmbeddedStore, FrontierRules, LikenessRules, NearDupIndex, Settlement,
+    ComparisonOptions, EarlierCrawls, EmbeddedStore, FrontierRules, NearDupIndex, Settlement,
     StoreOptions, Verdict,
 };
 use tempfile::TempDir;
@@ -32,7 +32,7 @@ pub(crate) async fn crawled_before(pages: &[(&str, PageSignature)], per_cluster:
     let directory = tempfile::tempdir().unwrap();
     let options = StoreOptions {
         rules: FrontierRules::default(),
-        likeness: kept(per_cluster),
+        comparison: kept(per_cluster),
         features: Features::default().to_string(),
         key: None,
         new_key: HashKey::new(7),
@@ -67,23 +67,23 @@ pub(crate) async fn crawled_before(pages: &[(&str, PageSignature)], per_cluster:
 pub(crate) async fn after(
     backend: &dyn Backend,
     directories: &[&TempDir],
-    likeness: LikenessRules,
+    comparison: ComparisonOptions,
 ) -> Box<dyn Session> {
     let paths = directories
         .iter()
         .map(|directory| directory.path().to_owned());
     let (paths, features) = (paths.collect::<Vec<_>>(), Features::default().to_string());
-    let earlier = EarlierCrawls::load(&paths, &features, likeness).unwrap();
+    let earlier = EarlierCrawls::load(&paths, &features, comparison).unwrap();
     let setup = Setup {
         earlier: earlier.map(Arc::new),
-        ..Setup::with_likeness(likeness)
+        ..Setup::with_comparison(comparison)
     };
     backend.open(&setup).await
 }
 
 async fn a_page_is_separated_from_an_original_of_an_earlier_crawl(backend: &dyn Backend) {
     let before = crawled_before(&[("http://a.test/", about("tea", 1))], 1).await;
-    let session = after(backend, &[&before], LikenessRules::default()).await;
+    let session = after(backend, &[&before], ComparisonOptions::default()).await;
     let (page, original) = (url("http://b.test/"), url("http://a.test/"));
     session.index().separate(&page, &original).await.unwrap();
     check(&*session, &[("http://b.test/", &nearly(2), "unique")]).await;
@@ -94,11 +94,11 @@ async fn a_page_is_separated_from_an_original_of_an_earlier_crawl(backend: &dyn 
 async fn kept_pages_of_an_earlier_crawl_count_as_admitted(backend: &dyn Backend) {
     let pages = [
         ("http://a.test/", about("tea", 1)),
-        ("http://a.test/left-out", nearly(1)),
+        ("http://a.test/excluded", nearly(1)),
     ];
     let before = crawled_before(&pages, 1).await;
     let coffee = about("coffee", 5);
-    let session = after(backend, &[&before], LikenessRules::default()).await;
+    let session = after(backend, &[&before], ComparisonOptions::default()).await;
     for (url, signature) in [
         ("http://b.test/bytes", signature(1, "")),
         ("http://b.test/near", nearly(2)),
@@ -129,7 +129,7 @@ async fn other_bytes_than_an_earlier_crawl_archived_are_a_new_version_whatever_e
         (picture, signature(3, "")),
     ];
     let before = crawled_before(&pages, 1).await;
-    let session = after(backend, &[&before], LikenessRules::default()).await;
+    let session = after(backend, &[&before], ComparisonOptions::default()).await;
     let bytes_of_cake = PageSignature {
         payload: 2,
         ..nearly(20)
@@ -160,7 +160,7 @@ async fn other_bytes_than_an_earlier_crawl_archived_are_a_new_version_whatever_e
 async fn a_new_version_is_an_original_of_this_crawl(backend: &dyn Backend) {
     let before = crawled_before(&[("http://a.test/", about("tea", 1))], 1).await;
     let rewritten = about("coffee", 2);
-    let session = after(backend, &[&before], LikenessRules::default()).await;
+    let session = after(backend, &[&before], ComparisonOptions::default()).await;
     let pages = [
         (
             "http://a.test/",
@@ -205,7 +205,7 @@ async fn ranks_of_an_earlier_crawl_are_taken_and_its_retained_pages_repeat_thems
 async fn each_of_several_earlier_crawls_counts(backend: &dyn Backend) {
     let monday = crawled_before(&[("http://a.test/", about("tea", 1))], 1).await;
     let tuesday = crawled_before(&[("http://a.test/", about("coffee", 2))], 1).await;
-    let session = after(backend, &[&monday, &tuesday], LikenessRules::default()).await;
+    let session = after(backend, &[&monday, &tuesday], ComparisonOptions::default()).await;
     let pages = [
         // The newest capture counts, and the bytes of each.
         (

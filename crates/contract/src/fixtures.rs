@@ -75,15 +75,15 @@ pub fn done_with(lease: &Lease, ticket: Option<u64>, links: Vec<DiscoveredUrl>) 
     })
 }
 
-/// Returns the record of a visit with this fate, or of a left-out URL.
+/// Returns the record of a visit with this fate, or of an excluded URL.
 fn end_of(lease: &Lease, fate: Fate) -> VisitRecord {
-    if lease.barred.is_none() {
+    if lease.excluded.is_none() {
         return row(lease, fate);
     }
     VisitRecord {
         status: None,
         bytes: 0,
-        reason: lease.barred.clone(),
+        reason: lease.excluded.clone(),
         warc_file: Some("a.warc.gz".to_owned()),
         ..row(lease, Fate::Excluded)
     }
@@ -153,7 +153,7 @@ pub async fn visit_pages(
         && let Some(lease) = leases(frontier, 0, 1).await.pop()
     {
         let url = lease.url().to_string();
-        let fate = match lease.barred.is_none() && is_new(&url) {
+        let fate = match lease.excluded.is_none() && is_new(&url) {
             true => Fate::Unique,
             false => Fate::NearDuplicate,
         };
@@ -161,7 +161,7 @@ pub async fn visit_pages(
             finds: links(&url),
             ..FinishedVisit::new(end_of(&lease, fate))
         });
-        leased.push((url, lease.barred.clone()));
+        leased.push((url, lease.excluded.clone()));
         settle(frontier, lease, settlement, 0).await;
     }
     leased

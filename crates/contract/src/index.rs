@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use journal::Page;
-use store::{DuplicateScope, FrontierRules, LikenessRules, Verdict};
+use store::{ComparisonOptions, DuplicateScope, FrontierRules, Verdict};
 use tokio::task::JoinSet;
 
 use crate::admissions::{
@@ -101,9 +101,9 @@ async fn pages_are_compared_within_the_crawl_the_domain_or_the_host(backend: &dy
         (DuplicateScope::Domain, 1),
         (DuplicateScope::Host, 2),
     ] {
-        let rules = LikenessRules {
+        let rules = ComparisonOptions {
             scope,
-            ..LikenessRules::default()
+            ..ComparisonOptions::default()
         };
         let session = alike_by(backend, rules).await;
         for (kind, payloads) in [("bytes", [0; 4]), ("text", [10, 11, 12, 13])] {
@@ -121,9 +121,9 @@ async fn pages_are_compared_within_the_crawl_the_domain_or_the_host(backend: &dy
 }
 
 async fn a_page_belongs_to_the_host_of_its_final_url(backend: &dyn Backend) {
-    let rules = LikenessRules {
+    let rules = ComparisonOptions {
         scope: DuplicateScope::Host,
-        ..LikenessRules::default()
+        ..ComparisonOptions::default()
     };
     let tea = about("tea", 1);
     let session = alike_by(backend, rules).await;

@@ -27,7 +27,7 @@ impl Backend for Memory {
 
     async fn open(&self, setup: &Setup) -> Box<dyn Session> {
         let (rules, earlier) = (setup.rules.clone(), setup.earlier.clone());
-        let store = Arc::new(MemoryStore::new(rules, setup.likeness, earlier));
+        let store = Arc::new(MemoryStore::new(rules, setup.comparison, earlier));
         Box::new(MemorySession {
             frontier: store.clone(),
             index: store.clone(),

@@ -14,8 +14,8 @@ use async_trait::async_trait;
 use journal::{DiscoveredUrl, Robots, StoreFault, UrlHarvest};
 use neardup::HashKey;
 use store::{
-    ArchivePlace, Durable, EarlierCrawls, Frontier, FrontierRules, HostMemory, Lease, LeaseFilter,
-    LikenessRules, Settlement, Standing, Supply,
+    ArchivePlace, ComparisonOptions, Durable, EarlierCrawls, Frontier, FrontierRules, HostMemory,
+    Lease, LeaseFilter, Settlement, Standing, Supply,
 };
 use web::{Host, Pace, PageUrl, Timestamp};
 
@@ -37,14 +37,14 @@ impl MemoryStore {
     #[must_use]
     pub fn new(
         rules: FrontierRules,
-        likeness: LikenessRules,
+        comparison: ComparisonOptions,
         earlier: Option<Arc<EarlierCrawls>>,
     ) -> Self {
         let key = earlier
             .as_ref()
             .map_or(HashKey::ZERO, |earlier| earlier.key());
         let queue = Queue::new(rules);
-        let index = Index::new(likeness, key, earlier);
+        let index = Index::new(comparison, key, earlier);
         Self {
             state: Mutex::new(State { queue, index }),
         }

@@ -50,13 +50,13 @@ fn no_step_distinguishes_the_frontier_from_the_one_in_memory(
         64,
         file!(),
         &values,
-        |(steps, per_host, limit, probes, best_first, patience)| {
+        |(steps, per_host, limit, probes, best_first, anticipation)| {
             let rules = FrontierRules {
                 per_host,
                 max_pages_per_host: limit,
                 probes,
                 best_first,
-                patience: Duration::from_millis(patience),
+                anticipation: Duration::from_millis(anticipation),
                 ..FrontierRules::default()
             };
             let expected = runtime.block_on(play(&Memory, rules.clone(), &steps));

@@ -12,9 +12,9 @@ use crate::sentence::{Sentence, scenarios};
 pub(crate) const SENTENCES: &[Sentence] = &scenarios!(
     &[],
     urls_of_a_pattern_that_brings_nothing_new_wait_behind_all_others_of_their_host,
-    urls_of_a_closed_pattern_are_left_out_with_the_reason_and_a_few_are_visited_at_the_end,
+    urls_of_a_closed_pattern_are_excluded_with_the_reason_and_a_few_are_visited_at_the_end,
     no_pattern_is_closed_where_the_rules_forbid_it,
-    urls_of_a_pattern_without_a_page_on_topic_wait_behind_and_are_never_left_out,
+    urls_of_a_pattern_without_a_page_on_topic_wait_behind_and_are_never_excluded,
     harvests_count_the_judged_pages_of_a_pattern_and_of_a_host,
     pages_off_topic_count_against_limits_and_lower_the_harvest,
     a_pattern_has_its_budget_of_pages,
@@ -49,8 +49,8 @@ async fn visit_all(frontier: &dyn Frontier) -> Vec<(String, Option<journal::Reas
     visit_some(frontier, usize::MAX).await
 }
 
-fn is_any_barred(leased: &[(String, Option<journal::Reason>)]) -> bool {
-    leased.iter().any(|(_, barred)| barred.is_some())
+fn is_any_excluded(leased: &[(String, Option<journal::Reason>)]) -> bool {
+    leased.iter().any(|(_, excluded)| excluded.is_some())
 }
 
 async fn urls_of_a_pattern_that_brings_nothing_new_wait_behind_all_others_of_their_host(
@@ -78,7 +78,7 @@ async fn urls_of_a_pattern_that_brings_nothing_new_wait_behind_all_others_of_the
     }
 }
 
-async fn urls_of_a_closed_pattern_are_left_out_with_the_reason_and_a_few_are_visited_at_the_end(
+async fn urls_of_a_closed_pattern_are_excluded_with_the_reason_and_a_few_are_visited_at_the_end(
     backend: &dyn Backend,
 ) {
     let session = begin(backend, FrontierRules::default()).await;
@@ -89,12 +89,12 @@ async fn urls_of_a_closed_pattern_are_left_out_with_the_reason_and_a_few_are_vis
     let places: Vec<usize> = all.filter(|place| leased[*place].1.is_some()).collect();
     assert_eq!(places, (100..110).collect::<Vec<_>>());
     // When the crawl is otherwise finished, ten pages cost less than they may be worth.
-    let left_out: HashSet<&String> = leased[100..110].iter().map(|(url, _)| url).collect();
+    let excluded: HashSet<&String> = leased[100..110].iter().map(|(url, _)| url).collect();
     let visited: HashSet<&String> = leased[111..].iter().map(|(url, _)| url).collect();
-    assert_eq!(left_out, visited);
+    assert_eq!(excluded, visited);
     let reason = "pattern closed: a.test/item/{n}: 0 of its last 100 pages said something new";
-    let barred = leased[100].1.as_ref().map(ToString::to_string);
-    assert_eq!(barred.as_deref(), Some(reason));
+    let excluded = leased[100].1.as_ref().map(ToString::to_string);
+    assert_eq!(excluded.as_deref(), Some(reason));
     assert_eq!(frontier.standing().totals.excluded, 0);
 }
 
@@ -106,7 +106,7 @@ async fn no_pattern_is_closed_where_the_rules_forbid_it(backend: &dyn Backend) {
     let session = begin(backend, rules).await;
     let frontier = session.frontier().as_ref();
     discover(frontier, trap(150)).await;
-    assert!(!is_any_barred(&visit_all(frontier).await));
+    assert!(!is_any_excluded(&visit_all(frontier).await));
 }
 
 async fn a_pattern_has_its_budget_of_pages(backend: &dyn Backend) {
@@ -118,9 +118,9 @@ async fn a_pattern_has_its_budget_of_pages(backend: &dyn Backend) {
     let frontier = session.frontier().as_ref();
     discover(frontier, trap(5)).await;
     let leased = visit_all(frontier).await.into_iter();
-    let barred: Vec<bool> = leased.map(|(_, barred)| barred.is_some()).collect();
+    let excluded: Vec<bool> = leased.map(|(_, excluded)| excluded.is_some()).collect();
     let expected = [false, false, false, true, true, false];
-    assert_eq!(barred, expected);
+    assert_eq!(excluded, expected);
 }
 
 async fn a_domain_has_its_budget_of_hosts_which_seeds_may_exceed(backend: &dyn Backend) {
@@ -188,17 +188,17 @@ async fn patterns_outlast_the_process(backend: &dyn Backend) {
     // visit before the closing.
     for round in 0..20 {
         let leased = visit_some(session.frontier().as_ref(), 5).await;
-        assert!(!is_any_barred(&leased), "{round}");
+        assert!(!is_any_excluded(&leased), "{round}");
         session = die(session, round).await;
     }
     let mut leased = visit_some(session.frontier().as_ref(), 21).await;
     assert_eq!(leased.pop(), Some(("http://a.test/about".to_owned(), None)));
-    leased.retain(|(_, barred)| barred.is_some());
+    leased.retain(|(_, excluded)| excluded.is_some());
     assert_eq!(leased.len(), 19, "all but a probe after sixteen");
     agree(session).await;
 }
 
-/// Visits up to `most` pages and returns the URLs that were not left out.
+/// Visits up to `most` pages and returns the URLs that were not excluded.
 async fn judge_some(
     frontier: &dyn Frontier,
     most: usize,
@@ -208,7 +208,7 @@ async fn judge_some(
     while visited.len() < most
         && let Some(lease) = leases(frontier, 0, 1).await.pop()
     {
-        assert_eq!(lease.barred, None);
+        assert_eq!(lease.excluded, None);
         let url = lease.url().to_string();
         let is_on_topic = is_on_topic(&url);
         judge(frontier, lease, is_on_topic, 0).await;
@@ -222,10 +222,10 @@ const fn harvest(judged: u32, on_topic: u32) -> Option<Harvest> {
 }
 
 fn item(number: u32) -> DiscoveredUrl {
-    link(&format!("http://a.test/item/{}", number + 10_000), 1).promising(3)
+    link(&format!("http://a.test/item/{}", number + 10_000), 1).with_link_score(3)
 }
 
-async fn urls_of_a_pattern_without_a_page_on_topic_wait_behind_and_are_never_left_out(
+async fn urls_of_a_pattern_without_a_page_on_topic_wait_behind_and_are_never_excluded(
     backend: &dyn Backend,
 ) {
     let session = begin(backend, FrontierRules::default()).await;
@@ -237,7 +237,7 @@ async fn urls_of_a_pattern_without_a_page_on_topic_wait_behind_and_are_never_lef
     // Sixteen pages are off topic now.
     discover(
         frontier,
-        [item(101), link("http://a.test/faq", 9).promising(31)],
+        [item(101), link("http://a.test/faq", 9).with_link_score(31)],
     )
     .await;
     for (number, url, priority) in [
@@ -245,7 +245,7 @@ async fn urls_of_a_pattern_without_a_page_on_topic_wait_behind_and_are_never_lef
         (
             0,
             Some("http://a.test/faq"),
-            link("http://a.test/", 0).promising(31).priority,
+            link("http://a.test/", 0).with_link_score(31).priority,
         ),
         (101, None, item(0).put_behind().priority),
     ] {

@@ -188,7 +188,7 @@ impl Ledger {
             );
         }
         assert_eq!(
-            (lease.entry.attempts, &lease.barred),
+            (lease.entry.attempts, &lease.excluded),
             (known.attempts, &None)
         );
         let known = self.urls.get_mut(lease.url()).unwrap();

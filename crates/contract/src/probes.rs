@@ -1,4 +1,4 @@
-//! Probes, URLs found only on left-out pages: a sample of them is visited, and a probe becomes an
+//! Probes, URLs found only on unarchived pages: a sample of them is visited, and a probe becomes an
 //! ordinary URL as soon as a kept page links to it.
 
 use journal::DiscoveredUrl;
@@ -15,8 +15,8 @@ pub(crate) const SENTENCES: &[Sentence] = &scenarios!(
     a_probe_waits_behind_everything_else_of_its_domain_and_nothing_of_another_delays_it,
     a_probe_that_a_kept_page_links_to_takes_its_better_place_and_is_visited_once,
     a_folder_whose_sample_brings_nothing_new_is_closed_and_its_neighbour_is_not,
-    a_folder_that_brings_something_new_after_all_reopens_with_what_it_left_out,
-    what_a_closed_folder_left_out_is_queued_again_if_a_kept_page_links_there,
+    a_folder_that_brings_something_new_after_all_reopens_with_what_it_excluded,
+    what_a_closed_folder_excluded_is_queued_again_if_a_kept_page_links_there,
 );
 
 pub(crate) const IN_ORDER: &[Sentence] = &scenarios!(
@@ -39,17 +39,18 @@ fn probes(count: u32, folders: u32) -> impl Iterator<Item = DiscoveredUrl> {
 }
 
 /// Visits everything; `is_new` selects the pages that bring something new. Returns the visited URLs
-/// and the left-out URLs.
+/// and the excluded URLs.
 async fn visit_all(
     frontier: &dyn Frontier,
     is_new: impl FnMut(&str) -> bool,
     links: impl Fn(&str) -> Vec<DiscoveredUrl>,
 ) -> (Vec<String>, Vec<String>) {
     let leased = visit_pages(frontier, usize::MAX, is_new, links).await;
-    let (visited, left_out): (Vec<_>, Vec<_>) =
-        leased.into_iter().partition(|(_, barred)| barred.is_none());
+    let (visited, not_visited): (Vec<_>, Vec<_>) = leased
+        .into_iter()
+        .partition(|(_, excluded)| excluded.is_none());
     let urls = |leased: Vec<(String, _)>| leased.into_iter().map(|(url, _)| url).collect();
-    (urls(visited), urls(left_out))
+    (urls(visited), urls(not_visited))
 }
 
 async fn a_probe_waits_behind_everything_else_of_its_host_and_is_queued_once(
@@ -170,15 +171,15 @@ async fn a_folder_whose_sample_brings_nothing_new_is_closed_and_its_neighbour_is
     }
     // Half of the edition is new.
     let is_new = |url: &str| url.contains("/edition/") && url.len().is_multiple_of(2);
-    let (visited, left_out) = visit_all(frontier, is_new, |_| Vec::new()).await;
+    let (visited, not_visited) = visit_all(frontier, is_new, |_| Vec::new()).await;
     let is_mirrored = |url: &&String| url.contains("/mirror/");
     let mirrored = visited.iter().filter(is_mirrored).count();
     assert!((160..=180).contains(&mirrored), "{mirrored}");
-    assert!(left_out.iter().all(|url| is_mirrored(&url)));
-    assert_eq!(visited.len() + left_out.len(), 2_000);
+    assert!(not_visited.iter().all(|url| is_mirrored(&url)));
+    assert_eq!(visited.len() + not_visited.len(), 2_000);
 }
 
-async fn a_folder_that_brings_something_new_after_all_reopens_with_what_it_left_out(
+async fn a_folder_that_brings_something_new_after_all_reopens_with_what_it_excluded(
     backend: &dyn Backend,
 ) {
     let session = begin(backend, FrontierRules::default()).await;
@@ -190,14 +191,14 @@ async fn a_folder_that_brings_something_new_after_all_reopens_with_what_it_left_
         count += 1;
         count > 161
     };
-    let (visited, left_out) = visit_all(frontier, is_new, |_| Vec::new()).await;
-    assert_eq!(visited.len(), 600, "and {} left out", left_out.len());
-    assert!(left_out.len() >= 64, "it was closed for a while");
+    let (visited, not_visited) = visit_all(frontier, is_new, |_| Vec::new()).await;
+    assert_eq!(visited.len(), 600, "and {} excluded", not_visited.len());
+    assert!(not_visited.len() >= 64, "it was closed for a while");
     let excluded = frontier.standing().totals.excluded;
     assert_eq!(excluded, 0, "their records are revoked");
 }
 
-async fn what_a_closed_folder_left_out_is_queued_again_if_a_kept_page_links_there(
+async fn what_a_closed_folder_excluded_is_queued_again_if_a_kept_page_links_there(
     backend: &dyn Backend,
 ) {
     let rules = FrontierRules {
@@ -206,12 +207,12 @@ async fn what_a_closed_folder_left_out_is_queued_again_if_a_kept_page_links_ther
     };
     let session = begin(backend, rules).await;
     let frontier = session.frontier().as_ref();
-    let left_out = [probe("http://a.test/x"), probe("http://a.test/y")];
-    discover(frontier, left_out).await;
-    let (visited, mut left_out) = visit_all(frontier, |_| true, |_| Vec::new()).await;
-    left_out.sort();
+    let not_visited = [probe("http://a.test/x"), probe("http://a.test/y")];
+    discover(frontier, not_visited).await;
+    let (visited, mut not_visited) = visit_all(frontier, |_| true, |_| Vec::new()).await;
+    not_visited.sort();
     assert_eq!(visited, Vec::<String>::new());
-    assert_eq!(left_out, ["http://a.test/x", "http://a.test/y"]);
+    assert_eq!(not_visited, ["http://a.test/x", "http://a.test/y"]);
     assert_eq!(frontier.standing().totals.excluded, 2);
     let links = [link("http://a.test/new", 1), link("http://a.test/x", 1)];
     assert_eq!(discover(frontier, links).await, 2);
@@ -223,17 +224,17 @@ async fn what_a_closed_folder_left_out_is_queued_again_if_a_kept_page_links_ther
 async fn the_state_of_folders_outlasts_the_process(backend: &dyn Backend) {
     let mut session = begin(backend, FrontierRules::default()).await;
     discover(session.frontier().as_ref(), probes(700, 30)).await;
-    let (mut visited, mut left_out) = (0, 0);
+    let (mut visited, mut not_visited) = (0, 0);
     // The process dies after every few pages, sometimes during a flush.
     for round in 0..=70 {
         let frontier = session.frontier().as_ref();
-        for (_, barred) in visit_pages(frontier, 10, |_| false, |_| Vec::new()).await {
-            visited += u32::from(barred.is_none());
-            left_out += u32::from(barred.is_some());
+        for (_, excluded) in visit_pages(frontier, 10, |_| false, |_| Vec::new()).await {
+            visited += u32::from(excluded.is_none());
+            not_visited += u32::from(excluded.is_some());
         }
         session = die(session, round).await;
     }
-    assert_eq!(visited + left_out, 700);
+    assert_eq!(visited + not_visited, 700);
     assert!((160..=164).contains(&visited), "{visited}");
     agree(session).await;
 }

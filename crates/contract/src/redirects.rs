@@ -28,7 +28,7 @@ fn page(number: u8) -> PageUrl {
     url(&format!("http://h{}.a.test/{number}", number % 3))
 }
 
-/// A link to a page; true if it was found on a left-out page.
+/// A link to a page; true if it was found on an unarchived page.
 type Link = (u8, bool);
 
 #[derive(Clone, Debug)]

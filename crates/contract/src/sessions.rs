@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use journal::{Fate, FinishedVisit, Robots};
-use store::{FrontierRules, LikenessRules, Settlement, Supply};
+use store::{ComparisonOptions, FrontierRules, Settlement, Supply};
 use web::{Host, Pace, Timestamp};
 
 use crate::admissions::{about, admitted, alike_by, check, kept, nearly};
@@ -244,7 +244,7 @@ async fn admitted_pages_are_known_to_the_next_session_and_forgotten_ones_are_not
 ) {
     let (tea, coffee) = (about("tea", 1), about("coffee", 2));
     for end in ENDS {
-        let mut session = alike_by(backend, LikenessRules::default()).await;
+        let mut session = alike_by(backend, ComparisonOptions::default()).await;
         let pages = [
             ("http://a.test/tea", &tea, "unique"),
             ("http://a.test/coffee", &coffee, "unique"),

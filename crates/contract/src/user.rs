@@ -66,7 +66,7 @@ pub(crate) fn host_name(host: u8) -> String {
 /// Returns these links as discovered on a page.
 pub(crate) fn discovered(links: &[Link]) -> Vec<DiscoveredUrl> {
     let discovered = links.iter().map(|(host, page, depth)| {
-        // Some are found only on left-out pages, and some are requisites.
+        // Some are found only on unarchived pages, and some are requisites.
         if let Some(page) = page.checked_sub(12) {
             let found = link(&format!("http://{}/{page}", host_name(*host)), *depth);
             return match page {
@@ -79,24 +79,24 @@ pub(crate) fn discovered(links: &[Link]) -> Vec<DiscoveredUrl> {
     discovered.collect()
 }
 
-/// Returns a link to a page or, from 8, to a requisite. Three of four pages have a promise, which
+/// Returns a link to a page or, from 8, to a requisite. Three of four pages have a score, which
 /// depends on the depth.
 pub(crate) fn page_or_requisite(host: u8, page: u8, depth: u32) -> DiscoveredUrl {
     let found = link(&format!("http://{}/{page}", host_name(host)), depth);
     if page >= 8 {
         return found.needed(page - 8);
     }
-    let promise = 4 * (page * 3 + host) + 7 * (depth % 4) as u8;
+    let score = 4 * (page * 3 + host) + 7 * (depth % 4) as u8;
     match page % 4 {
         0 => found,
-        _ => found.promising(promise % DiscoveredUrl::PROMISES),
+        _ => found.with_link_score(score % DiscoveredUrl::LINK_SCORES),
     }
 }
 
-/// Returns the end of a visit whose page was compared with a topic, if its link had a promise: one
-/// page of a host is on topic, so that hosts enter and leave dry spells.
+/// Returns the end of a visit whose page was compared with a topic, if its link had a score: one
+/// page of a host is on topic, so that hosts enter and leave off-topic streaks.
 fn judged(lease: &Lease, mut settlement: Settlement) -> Settlement {
-    let is_judged = lease.discovered().promise().is_some() && lease.barred.is_none();
+    let is_judged = lease.discovered().link_score().is_some() && lease.excluded.is_none();
     if let Settlement::Done(visit) = &mut settlement
         && is_judged
     {

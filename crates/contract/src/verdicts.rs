@@ -3,7 +3,7 @@
 
 use neardup::PageSignature;
 use proptest::prelude::*;
-use store::{DuplicateScope, LikenessRules};
+use store::{ComparisonOptions, DuplicateScope};
 use tokio::runtime::Runtime;
 
 use crate::admissions::{admitted, claiming, prose, signature};
@@ -22,7 +22,7 @@ pub(crate) const PROPERTIES: &[Sentence] = &properties!(
 #[derive(Clone, Debug)]
 struct Text {
     topic: u8,
-    /// Number of leading words that the version leaves out.
+    /// Number of leading words that the version excludes.
     cut: usize,
     payload: u8,
 }
@@ -30,7 +30,7 @@ struct Text {
 impl Text {
     fn signature(&self) -> PageSignature {
         let text = match self.topic {
-            // A picture, and a text that is too short to be judged by likeness.
+            // A picture, and a text that is too short to be judged by similarity.
             0 => String::new(),
             1 => "one two three".to_owned(),
             topic => prose(["tea", "coffee", "cake"][usize::from(topic % 3)]),
@@ -80,8 +80,8 @@ fn name(page: u8) -> String {
 }
 
 /// Takes the steps and returns the verdicts.
-async fn play(backend: &dyn Backend, rules: LikenessRules, steps: &[Step]) -> Vec<String> {
-    let mut session = backend.open(&Setup::with_likeness(rules)).await;
+async fn play(backend: &dyn Backend, rules: ComparisonOptions, steps: &[Step]) -> Vec<String> {
+    let mut session = backend.open(&Setup::with_comparison(rules)).await;
     let mut verdicts = Vec::new();
     for step in steps {
         let index = session.index().as_ref();
@@ -122,10 +122,10 @@ fn no_verdict_distinguishes_the_index_from_the_one_in_memory(
         file!(),
         &values,
         |(steps, scope, per_cluster)| {
-            let rules = LikenessRules {
+            let rules = ComparisonOptions {
                 scope,
                 per_cluster: per_cluster.try_into().unwrap(),
-                ..LikenessRules::default()
+                ..ComparisonOptions::default()
             };
             let expected = runtime.block_on(play(&Memory, rules, &steps));
             let seen = runtime.block_on(play(backend, rules, &steps));

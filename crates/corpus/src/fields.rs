@@ -42,7 +42,7 @@ impl Default for FieldNames {
     /// Returns the fields of options that name none.
     fn default() -> Self {
         Self {
-            text: vec![Field::named("judged_text"), Field::named("text")],
+            text: vec![Field::named("compared_text"), Field::named("text")],
             id: Field::named("id"),
             is_id_wanted: false,
             title: Field::named("title"),

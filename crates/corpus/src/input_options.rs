@@ -12,7 +12,7 @@ use crate::positioned_file::PositionedFile;
 #[derive(Clone, Debug)]
 pub struct InputOptions {
     /// The field of JSON lines, or the column of a table, with the text. Without a name,
-    /// `judged_text` precedes `text`. A dot selects a field within an object: `page.text`.
+    /// `compared_text` precedes `text`. A dot selects a field within an object: `page.text`.
     pub text_field: Option<String>,
     /// The field or column with the id. Without a name it is `id`, and a document without one is
     /// named by its file and the number of its line or row. A dot selects a field within an object.

@@ -1,8 +1,8 @@
 //! Documents as JSON lines: `{"id": "…", "text": "…"}`, one per line, the usual form of corpora.
 //!
-//! `title` and `heading`, if they are strings, determine the subject of the document. `judged_text`
-//! has precedence over `text`: with these members a page that was extracted elsewhere is judged as
-//! in the crawl. [`InputOptions`](crate::InputOptions) name other members.
+//! `title` and `heading`, if they are strings, determine the title terms of the document.
+//! `compared_text` has precedence over `text`: with these members a page that was extracted
+//! elsewhere is judged as in the crawl. [`InputOptions`](crate::InputOptions) name other members.
 //!
 //! An id may be of any type; other members and blank lines are ignored. A bad line
 //! is reported with its number and skipped; a line longer than [`MAX_LINE`] is skipped without
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn titles_and_headings_are_read_and_the_judged_text_precedes_the_text() {
+    fn titles_and_headings_are_read_and_the_compared_text_precedes_the_text() {
         let check = |line: &str, text: &str, title: Option<&str>, heading: Option<&str>| {
             let document = JsonLines::new(line.as_bytes()).next().unwrap().unwrap();
             assert_eq!(
@@ -222,13 +222,13 @@ mod tests {
             );
         };
         check(
-            r#"{"id": 1, "text": "all", "judged_text": "part", "title": "T", "heading": "H"}"#,
+            r#"{"id": 1, "text": "all", "compared_text": "part", "title": "T", "heading": "H"}"#,
             "part",
             Some("T"),
             Some("H"),
         );
         check(
-            r#"{"id": 1, "judged_text": "part", "title": null}"#,
+            r#"{"id": 1, "compared_text": "part", "title": null}"#,
             "part",
             None,
             None,

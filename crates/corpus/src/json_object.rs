@@ -396,7 +396,7 @@ mod tests {
         let dotted = r#"{"a.b": "exact", "a": {"b": "nested"}}"#;
         check(dotted, Some("a.b"), None, Ok(("", "exact")));
         check(
-            r#"{"judged_text": "part", "text": "all"}"#,
+            r#"{"compared_text": "part", "text": "all"}"#,
             Some("text"),
             None,
             Ok(("", "all")),
@@ -413,12 +413,12 @@ mod tests {
         };
         check(r#"{"id":1, "text" : "t\n" }"#, None, Some(r#""t\n""#));
         check(
-            r#"{"text": "all", "judged_text": "part"}"#,
+            r#"{"text": "all", "compared_text": "part"}"#,
             None,
             Some(r#""part""#),
         );
         check(
-            r#"{"text": "all", "judged_text": null}"#,
+            r#"{"text": "all", "compared_text": null}"#,
             None,
             Some(r#""all""#),
         );

@@ -73,7 +73,7 @@ pub struct KeptDocuments {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kept {
     /// Nothing.
-    LeftOut,
+    Dropped,
     /// The document as it is.
     Whole,
     /// The document with this text instead of its own.
@@ -85,7 +85,7 @@ impl Kept {
     fn text(&self) -> Option<&str> {
         match self {
             Self::WithText(text) => Some(text),
-            Self::LeftOut | Self::Whole => None,
+            Self::Dropped | Self::Whole => None,
         }
     }
 }
@@ -100,8 +100,8 @@ pub struct KeptSummary {
     /// The number of other records of archives that were written: redirects, failures, revisits,
     /// requests, notes.
     pub others: u64,
-    /// The number of requests and notes that were left out with their documents.
-    pub others_left_out: u64,
+    /// The number of requests and notes that were dropped with their documents.
+    pub others_dropped: u64,
     /// The number of bytes written.
     pub bytes: u64,
 }
@@ -196,7 +196,7 @@ impl KeptDocuments {
     ) -> Result<KeptSummary, KeepError> {
         self.write_by(seen, |number, _document| match survives(number) {
             true => Ok(Kept::Whole),
-            false => Ok(Kept::LeftOut),
+            false => Ok(Kept::Dropped),
         })
     }
 
@@ -241,7 +241,7 @@ impl KeptDocuments {
             seen,
             kept: 0,
             others_kept: 0,
-            others_left_out: 0,
+            others_dropped: 0,
             failure: None,
         };
         let bytes = match self.format {
@@ -257,7 +257,7 @@ impl KeptDocuments {
             documents: pass.tally.total().0,
             kept: pass.kept,
             others: pass.others_kept,
-            others_left_out: pass.others_left_out,
+            others_dropped: pass.others_dropped,
             bytes,
         })
     }
@@ -283,7 +283,7 @@ struct Pass<'a> {
     seen: &'a Tally,
     kept: u64,
     others_kept: u64,
-    others_left_out: u64,
+    others_dropped: u64,
     /// The first error of `choose`.
     failure: Option<io::Error>,
 }
@@ -301,13 +301,13 @@ impl Pass<'_> {
         // More documents than before are an error at the end.
         let kept = match number < self.seen.total().0 {
             true => (self.choose)(number, document),
-            false => Ok(Kept::LeftOut),
+            false => Ok(Kept::Dropped),
         };
         let kept = kept.unwrap_or_else(|error| {
             self.failure.get_or_insert(error);
-            Kept::LeftOut
+            Kept::Dropped
         });
-        self.kept += u64::from(kept != Kept::LeftOut);
+        self.kept += u64::from(kept != Kept::Dropped);
         kept
     }
 

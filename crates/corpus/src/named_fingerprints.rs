@@ -32,14 +32,14 @@ const MAX_HEAD: usize = 64 << 10;
 const USUAL_NAME: usize = 512;
 
 /// Format version of the file of names.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The first line of a file of names.
 #[derive(Debug, Serialize, Deserialize)]
 struct Head {
     version: u32,
-    /// Parts of the recipe: name and value.
-    recipe: Vec<(String, String)>,
+    /// The parameters: name and value.
+    parameters: Vec<(String, String)>,
 }
 
 /// Returns the path of the names of the fingerprints at `path`.
@@ -64,7 +64,7 @@ pub struct NamedFingerprints {
 struct Names {
     path: PathBuf,
     file: File,
-    recipe: Vec<(String, String)>,
+    parameters: Vec<(String, String)>,
 }
 
 /// Returns true if the file begins like a fingerprint file or index. Returns false for unreadable
@@ -106,14 +106,14 @@ impl NamedFingerprints {
 
     /// Returns an error that names the differing parts if the fingerprints of `other` cannot be
     /// compared with these.
-    pub fn check_recipe(&self, other: &Self) -> Result<(), CommandError> {
-        if self.fingerprints.recipe() == other.fingerprints.recipe() {
+    pub fn check_parameters(&self, other: &Self) -> Result<(), CommandError> {
+        if self.fingerprints.parameters_digest() == other.fingerprints.parameters_digest() {
             return Ok(());
         }
         let (one, two) = (self.path().display(), other.path().display());
         let remedy = "create both with the same options of `crawler fingerprint`";
         let differing = match (&self.names, &other.names) {
-            (Some(mine), Some(theirs)) => differences(&mine.recipe, &theirs.recipe),
+            (Some(mine), Some(theirs)) => differences(&mine.parameters, &theirs.parameters),
             _ => "features, stop words, frequencies, key or bits".to_owned(),
         };
         let message = format!("the fingerprints of {one} and {two} differ in {differing}");
@@ -123,15 +123,15 @@ impl NamedFingerprints {
     /// Returns an error that names the differing parts if fingerprints of `builder` cannot be
     /// compared with these.
     pub fn check_builder(&self, builder: &SignatureBuilder) -> Result<(), CommandError> {
-        if self.fingerprints.recipe() == builder.fingerprint_recipe() {
+        if self.fingerprints.parameters_digest() == builder.fingerprint_digest() {
             return Ok(());
         }
-        let parts = builder.fingerprint_parts().into_iter();
+        let parts = builder.fingerprint_parameters().into_iter();
         let asked: Vec<_> = parts
             .map(|part| (part.name.to_owned(), part.value))
             .collect();
         let differing = match &self.names {
-            Some(names) => differences(&names.recipe, &asked),
+            Some(names) => differences(&names.parameters, &asked),
             None => "features, stop words, frequencies, key or bits".to_owned(),
         };
         let path = self.path().display();
@@ -231,10 +231,10 @@ impl NamedFingerprints {
     }
 }
 
-/// Returns the differing parts of two recipes, with both values.
+/// Returns the parameters that differ, with both values.
 fn differences(one: &[(String, String)], two: &[(String, String)]) -> String {
-    let value = |recipe: &[(String, String)], name: &str| {
-        let found = recipe.iter().find(|(held, _)| held == name);
+    let value = |parameters: &[(String, String)], name: &str| {
+        let found = parameters.iter().find(|(held, _)| held == name);
         found.map_or_else(|| "unknown".to_owned(), |(_, value)| value.clone())
     };
     let differing = one.iter().filter_map(|(name, mine)| {
@@ -249,7 +249,7 @@ impl Names {
         let mut names = Self {
             path,
             file,
-            recipe: Vec::new(),
+            parameters: Vec::new(),
         };
         let (line, _) = names.line(0, MAX_HEAD)?;
         let head: Head = serde_json::from_slice(&line).map_err(|_no_head| names.foreign())?;
@@ -259,7 +259,7 @@ impl Names {
                 "{path} has version {version}, but this program supports only version {VERSION}"
             )));
         }
-        names.recipe = head.recipe;
+        names.parameters = head.parameters;
         Ok(names)
     }
 

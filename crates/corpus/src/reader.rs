@@ -124,7 +124,7 @@ impl Reader {
     }
 
     /// Returns the signature of a document under the zero key. If a document was not read whole,
-    /// only its bytes count: half a text does not prove likeness.
+    /// only its bytes count: half a text does not prove similarity.
     #[must_use]
     pub fn signature(
         &self,

@@ -50,19 +50,19 @@ const TEMPORARY: &str = "temporary";
 impl FailedPages {
     /// Returns true for the record of a page to request again.
     #[must_use]
-    pub fn select(&self, row: &VisitRecord) -> bool {
-        let is_host = self.hosts.is_empty() || self.hosts.contains(&row.url.host());
-        row.fate == Fate::Failed && is_host && self.selects_failure(row)
+    pub fn select(&self, visit: &VisitRecord) -> bool {
+        let is_host = self.hosts.is_empty() || self.hosts.contains(&visit.url.host());
+        visit.fate == Fate::Failed && is_host && self.selects_failure(visit)
     }
 
-    fn selects_failure(&self, row: &VisitRecord) -> bool {
+    fn selects_failure(&self, visit: &VisitRecord) -> bool {
         if self.statuses.is_empty() && self.reason.is_none() {
-            return may_have_passed(row);
+            return may_have_passed(visit);
         }
         let is_in = |status| self.statuses.iter().any(|range| range.0.contains(&status));
-        let is_status = self.statuses.is_empty() || row.status.is_some_and(is_in);
+        let is_status = self.statuses.is_empty() || visit.status.is_some_and(is_in);
         // People search the text that they were shown.
-        let shown = row.reason.as_ref().map(ToString::to_string);
+        let shown = visit.reason.as_ref().map(ToString::to_string);
         let shown = shown.unwrap_or_default().to_lowercase();
         let part = self.reason.as_deref().unwrap_or_default().to_lowercase();
         is_status && shown.contains(&part)
@@ -89,8 +89,8 @@ impl FailedPages {
 
 /// Returns true if another visit may bring the page: nobody answered, not even a redirect's target,
 /// or the answer was not final.
-fn may_have_passed(row: &VisitRecord) -> bool {
-    row.status.is_none_or(|status| {
+fn may_have_passed(visit: &VisitRecord) -> bool {
+    visit.status.is_none_or(|status| {
         (300..400).contains(&status) || VisitFailure::Status(status).consequence().may_pass()
     })
 }
@@ -227,7 +227,7 @@ mod tests {
             ("host=a.test status=404", [true, false, false, false, false]),
         ] {
             let selection: FailedPages = text.parse().unwrap();
-            let found = [&gone, &down, &silent, &hop, &page].map(|row| selection.select(row));
+            let found = [&gone, &down, &silent, &hop, &page].map(|visit| selection.select(visit));
             assert_eq!(found, expected, "{text}");
         }
     }

@@ -43,8 +43,8 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
     if let Some(reason) = politeness::too_many_crashes(&lease) {
         return settle_without_page(context, lease, unasked, Fate::Failed, reason).await;
     }
-    let ruled_out = permission::exclusion(context, &lease);
-    if let Some(reason) = ruled_out.or_else(|| lease.barred.clone()) {
+    let excluded = permission::exclusion(context, &lease);
+    if let Some(reason) = excluded.or_else(|| lease.excluded.clone()) {
         return settle_without_page(context, lease, unasked, Fate::Excluded, reason).await;
     }
 
@@ -55,12 +55,12 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
             politeness::settle(context, lease, Settlement::Returned).await?;
             return Ok(Outcome::Returned);
         }
-        Permission::Forbidden(rule) => RedirectChain::barred(rule),
+        Permission::Forbidden(rule) => RedirectChain::excluded(rule),
         Permission::Unknown(outage) => RedirectChain::without_robots(outage),
     };
     let page = match chain.end() {
         ChainEnd::Page(page) => page,
-        ChainEnd::Barred(reason) => {
+        ChainEnd::Excluded(reason) => {
             return settle_without_page(context, lease, chain, Fate::Excluded, reason).await;
         }
         ChainEnd::Failed(failed) => return retry_or_fail(context, lease, chain, failed).await,
@@ -152,7 +152,7 @@ async fn retry_or_fail(
 }
 
 /// Settles a visit that brought no page to judge. If an earlier, unfinished visit admitted the
-/// page, the index forgets it, and pages that were left out as its duplicates are queued again.
+/// page, the index forgets it, and pages that were not archived as its duplicates are queued again.
 async fn settle_without_page(
     context: &CrawlContext,
     lease: Lease,
@@ -223,7 +223,7 @@ async fn settle(
         archived: Some(span),
         finds: links.discovered,
         reached,
-        left_out: links.left_out,
+        excluded: links.excluded,
         ..FinishedVisit::new(record)
     });
     politeness::settle(context, lease, settlement).await?;

@@ -18,7 +18,7 @@ use crate::steps::requisites::Requisites;
 pub struct Policy {
     /// The treatment of a page that repeats an earlier one.
     pub on_duplicate: OnDuplicate,
-    /// True if the archive gets the text of a page that is left out because it repeats another.
+    /// True if the archive gets the text of a page that is not archived because it repeats another.
     pub duplicate_text: bool,
     /// The treatment of the links of such a page.
     pub duplicate_links: DuplicateLinks,

@@ -2,10 +2,10 @@
 //!
 //! The archive's verdict is kept, not recomputed. The signature and the links of a page are read
 //! from the archived page by the code that visited it; so are the sitemaps that a robots.txt names.
-//! A page that was left out has no text in the archive, so its links are lost if they were
+//! A page that was not archived has no text in the archive, so its links are lost if they were
 //! followed; for a page off topic, the notes name the links that were queued. The links of a page
 //! that repeats itself in an earlier crawl are followed again if that crawl's archive still exists.
-//! Links get their promise from the topic as they do in a crawl.
+//! Links get their score from the topic as they do in a crawl.
 
 pub(crate) mod archived_links;
 
@@ -13,7 +13,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use journal::{Cut, DiscoveredUrl, Fate, Reason, UnreadFormat, VisitDetails, VisitRecord};
-use neardup::{Likeness, PageSignature};
+use neardup::{MatchKind, PageSignature};
 use store::Verdict;
 use web::{CanonicalForm, Exchange, PageUrl, RobotsRules, Scope, Timestamp};
 
@@ -22,9 +22,9 @@ use crate::policy::{OnDuplicate, Policy};
 use crate::runtime::adaptive_signatures::AdaptiveSignatures;
 use crate::steps::duplicate_links::Following;
 use crate::steps::link_rules::LinkRules;
+use crate::steps::link_score::LinkScores;
 use crate::steps::listings::quota::ListingQuota;
 use crate::steps::outlinks::NotedLinks;
-use crate::steps::promise::Promises;
 use crate::steps::reading::{Kind, Reader, Reading};
 use crate::steps::unvisited::LinkTally;
 use crate::steps::{admission, listings, seed_moves, visit_record};
@@ -75,8 +75,8 @@ pub struct RebuiltVisit {
 /// The match of a retained duplicate with its original.
 #[derive(Clone, Copy, Debug)]
 pub struct RetainedMatch {
-    /// The likeness of the two.
-    pub likeness: Likeness,
+    /// The kind of match of the two.
+    pub match_kind: MatchKind,
     /// The rank of the page in the original's cluster; the original has rank 1.
     pub rank: u32,
     /// True if the original was found only through the page's canonical link.
@@ -92,8 +92,8 @@ pub struct RebuildRules<'a> {
     pub adaptive_signatures: &'a AdaptiveSignatures,
     /// The count of each host's listings over all visits.
     pub quota: &'a ListingQuota,
-    /// The topic of a focused crawl; `None` if links get no promise.
-    pub promises: Option<Promises<'a>>,
+    /// The topic of a focused crawl; `None` if links get no score.
+    pub link_scores: Option<LinkScores<'a>>,
 }
 
 /// Rebuilds a visit. Redirects of seeds widen `scope`, as they did then.
@@ -106,7 +106,7 @@ pub fn rebuild_visit(
         policy,
         adaptive_signatures,
         quota,
-        promises,
+        link_scores,
     } = rules;
     let ArchivedVisit {
         page: found,
@@ -162,7 +162,7 @@ pub fn rebuild_visit(
     let follow = |record: &VisitRecord, page: &Exchange, reading: &Reading, is_retained| {
         let links = ArchivedLinks {
             rules: link_rules,
-            promises,
+            link_scores,
             found: &found,
             page,
             record,
@@ -298,7 +298,7 @@ fn archived_record(
 fn retained_match(record: &VisitRecord, notes: Notes<'_>) -> Option<RetainedMatch> {
     let matched_by = notes.text(visit_record::MATCHED_BY)?;
     Some(RetainedMatch {
-        likeness: likeness(record),
+        match_kind: match_kind(record),
         rank: notes.parsed(visit_record::CLUSTER_RANK)?,
         by_canonical: matched_by == visit_record::BY_CANONICAL,
     })
@@ -328,7 +328,7 @@ pub fn apply_verdict(policy: &Policy, rebuilt: &mut RebuiltVisit, verdict: &Verd
         rebuilt.discovered = following.queued(std::mem::take(&mut rebuilt.discovered));
     }
     rebuilt.retained = retained.map(|retained| RetainedMatch {
-        likeness: original.likeness,
+        match_kind: original.match_kind,
         rank: retained.rank,
         by_canonical: original.by_canonical,
     });
@@ -389,12 +389,12 @@ fn is_seed(record: &VisitRecord) -> bool {
     record.depth == 0 && record.via.is_none()
 }
 
-fn likeness(record: &VisitRecord) -> Likeness {
+fn match_kind(record: &VisitRecord) -> MatchKind {
     match record.fate {
-        Fate::NearDuplicate => Likeness::Near {
+        Fate::NearDuplicate => MatchKind::Near {
             distance: record.distance.unwrap_or_default(),
             resemblance: record.resemblance.unwrap_or_default(),
         },
-        _ => Likeness::SameText,
+        _ => MatchKind::SameText,
     }
 }

@@ -11,14 +11,14 @@ pub(crate) mod reading;
 pub(crate) mod admission;
 pub(crate) mod by_texts;
 pub(crate) mod content_filter;
-pub(crate) mod evidence;
+pub(crate) mod retention_rule;
 
 pub(crate) mod duplicate_links;
 pub(crate) mod limits;
 pub(crate) mod link_rules;
+pub(crate) mod link_score;
 pub(crate) mod links;
 pub(crate) mod listings;
-pub(crate) mod promise;
 pub(crate) mod requisites;
 pub(crate) mod seed_moves;
 pub(crate) mod unvisited;

@@ -6,7 +6,7 @@
 //! visit record: [`RuleChange::lets_in`] decides which of these records are void. Fetched pages
 //! stay as they are: duplicates, failures and truncated bodies are not fetched again.
 
-use journal::{DiscoveredUrl, Fate, Reason, Relevance, SkippedBy, StoreFault, VisitRecord};
+use journal::{DiscoveredUrl, Fate, Reason, ReasonKind, Relevance, StoreFault, VisitRecord};
 use web::{Exchange, PageUrl, RobotsRules, Scope};
 
 use crate::context::CrawlContext;
@@ -17,8 +17,8 @@ use crate::runtime::focus::Focus;
 use crate::steps::content_filter;
 use crate::steps::duplicate_links::DuplicateLinks;
 use crate::steps::link_rules::LinkRules;
+use crate::steps::link_score::PageScore;
 use crate::steps::listings;
-use crate::steps::promise::PageWitness;
 use crate::steps::reading::{Kind, Reader};
 use crate::steps::unvisited::LinkTally;
 
@@ -38,48 +38,48 @@ impl RuleChange<'_> {
     /// Returns true for the record of a URL that a rule excluded before, and that the same rule
     /// lets in now.
     #[must_use]
-    pub fn lets_in(&self, row: &VisitRecord) -> bool {
-        if row.fate != Fate::Excluded {
+    pub fn lets_in(&self, visit: &VisitRecord) -> bool {
+        if visit.fate != Fate::Excluded {
             return false;
         }
         let [before, now] = self.policies;
         let ignores_robots = now.ignore_robots && !before.ignore_robots;
-        match SkippedBy::of_exclusion(row) {
-            SkippedBy::DuplicatesLinks => {
+        match ReasonKind::of_exclusion(visit) {
+            ReasonKind::DuplicateLinks => {
                 let follow = DuplicateLinks::Follow;
                 now.duplicate_links == follow && before.duplicate_links != follow
             }
-            SkippedBy::Pattern => before.traps.is_some() && now.traps.is_none(),
-            SkippedBy::Limit => self.more_of_patterns,
-            SkippedBy::Robots | SkippedBy::Page => ignores_robots,
-            SkippedBy::Scope => self.is_in_scope_now(row, &now.reading.canonical),
-            SkippedBy::Other => {
-                let is_wanted_now = content_filter::excluded_by(before, row)
-                    && !content_filter::excluded_by(now, row);
-                is_wanted_now || self.follows_further(row)
+            ReasonKind::Pattern => before.traps.is_some() && now.traps.is_none(),
+            ReasonKind::Limit => self.more_of_patterns,
+            ReasonKind::Robots | ReasonKind::Page => ignores_robots,
+            ReasonKind::Scope => self.is_in_scope_now(visit, &now.reading.canonical),
+            ReasonKind::Other => {
+                let is_wanted_now = content_filter::excluded_by(before, visit)
+                    && !content_filter::excluded_by(now, visit);
+                is_wanted_now || self.follows_further(visit)
             }
-            SkippedBy::Trap | SkippedBy::Cut => false,
+            ReasonKind::Trap | ReasonKind::Cut => false,
         }
     }
 
     /// Returns true if the URL that the scope excluded is let in now: the target of a redirect, or
     /// the page itself. A requisite may be let in from elsewhere.
-    fn is_in_scope_now(&self, row: &VisitRecord, form: &web::CanonicalForm) -> bool {
-        let target = row.reason.as_ref().and_then(Reason::redirects_to);
+    fn is_in_scope_now(&self, visit: &VisitRecord, form: &web::CanonicalForm) -> bool {
+        let target = visit.reason.as_ref().and_then(Reason::redirects_to);
         let target = target.and_then(|url| PageUrl::parse(url, form).ok());
-        let url = target.as_ref().unwrap_or(&row.url);
+        let url = target.as_ref().unwrap_or(&visit.url);
         let let_in = |policy: &Policy, scope: &Scope| {
             let is_let_in_as_requisite = || policy.page_requisites.let_in(scope, url);
-            scope.judge(url).is_ok() || (row.requisite > 0 && is_let_in_as_requisite())
+            scope.judge(url).is_ok() || (visit.requisite > 0 && is_let_in_as_requisite())
         };
         let ([before, now], [scope_before, scope_now]) = (self.policies, self.scopes);
         !let_in(before, scope_before) && let_in(now, scope_now)
     }
 
     /// Returns true if a chain of redirects that was given up is followed further now.
-    fn follows_further(&self, row: &VisitRecord) -> bool {
+    fn follows_further(&self, visit: &VisitRecord) -> bool {
         let [before, now] = self.policies;
-        match row.reason {
+        match visit.reason {
             Some(Reason::LongChain { .. }) => now.redirects > before.redirects,
             Some(Reason::CookieCircle) => self.sends_cookies,
             _ => false,
@@ -135,7 +135,7 @@ pub fn links_of_archived(
         let scope = context.scope();
         let links = ArchivedLinks {
             rules: LinkRules::new(context, &scope),
-            promises: None,
+            link_scores: None,
             found: &found,
             page: exchange,
             record,
@@ -144,6 +144,6 @@ pub fn links_of_archived(
     };
     let topic = context.focus.as_ref().and_then(Focus::topic);
     let threshold = topic.map_or(Relevance::NONE, |topic| topic.threshold());
-    let witness = PageWitness::recorded(&found, record, threshold);
-    witness.promise(context, reading.document.as_ref(), links)
+    let page_score = PageScore::recorded(&found, record, threshold);
+    page_score.score_links(context, reading.document.as_ref(), links)
 }

@@ -29,7 +29,7 @@ use neardup::{Features, HashKey, SignatureBuilder};
 use reading::ReadingRules;
 use sinks::warc::{check_file, name_of};
 use sinks::{ArchiveEnd, ArchiveOptions, WarcArchive};
-use store::{EmbeddedStore, Frontier, FrontierRules, LikenessRules, StoreOptions};
+use store::{ComparisonOptions, EmbeddedStore, Frontier, FrontierRules, StoreOptions};
 use testkit::{CallKind, Failure, FaultyDisk, Plan, Random};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
@@ -163,7 +163,7 @@ impl Machine {
                 per_host: 8,
                 ..FrontierRules::default()
             },
-            likeness: LikenessRules::default(),
+            comparison: ComparisonOptions::default(),
             features: Features::default().to_string(),
             key: None,
             new_key: HashKey::ZERO,

@@ -31,7 +31,7 @@ pub struct PageOfPair {
 pub enum PageTextState {
     /// The text.
     Known(String),
-    /// The page was left out, and its text was not kept.
+    /// The page was not archived, and its text was not kept.
     #[default]
     NotKept,
     /// The text is in the archive but cannot be read.

@@ -40,8 +40,8 @@ pub struct VerdictFigures {
     pub is_canonical: bool,
     /// Resemblance of the multisets of words, 0 to 1. It decides together with the shingles.
     pub resemblance_of_words: Option<f64>,
-    /// True if the pages have different subjects, and are therefore not near duplicates.
-    pub subjects_differ: Option<bool>,
+    /// True if the pages have different title terms, and are therefore not near duplicates.
+    pub title_terms_differ: Option<bool>,
 }
 
 impl VerdictFigures {
@@ -99,7 +99,7 @@ impl VerdictFigures {
                 .map(|_| pair.least_resemblance()),
             is_canonical,
             resemblance_of_words: pair.resemblance_of_words(),
-            subjects_differ: pair.subjects_differ(),
+            title_terms_differ: pair.title_terms_differ(),
             ..Self::of_fingerprints(Some(a.fingerprint), Some(b.fingerprint))
         }
     }
@@ -117,7 +117,7 @@ pub fn listed(items: &[impl Display], all: u32) -> String {
 
 #[cfg(test)]
 mod tests {
-    use neardup::{Features, HashKey, Likeness, PageText, SignatureBuilder};
+    use neardup::{Features, HashKey, MatchKind, PageText, SignatureBuilder};
 
     use super::*;
 
@@ -163,10 +163,10 @@ mod tests {
             payload,
             text: Some(Box::new(text.clone())),
         };
-        let Some(Likeness::Near {
+        let Some(MatchKind::Near {
             distance,
             resemblance,
-        }) = thresholds.likeness(&page(&a, 1), &page(&b, 2))
+        }) = thresholds.match_kind(&page(&a, 1), &page(&b, 2))
         else {
             panic!("they are near duplicates");
         };
@@ -179,7 +179,7 @@ mod tests {
             (figures.words, figures.least_resemblance),
             (Some(300), Some(0.86))
         );
-        assert_eq!(figures.subjects_differ, Some(false));
+        assert_eq!(figures.title_terms_differ, Some(false));
         assert!(!figures.equal_bands.unwrap().is_empty());
         let canonical = VerdictFigures::of(&a, &b, &thresholds, true);
         assert_eq!(canonical.least_resemblance, Some(0.76));
@@ -196,6 +196,6 @@ mod tests {
             (figures.equal_bands, figures.least_resemblance),
             (None, None)
         );
-        assert_eq!((figures.words, figures.subjects_differ), (Some(3), None));
+        assert_eq!((figures.words, figures.title_terms_differ), (Some(3), None));
     }
 }

@@ -1,5 +1,5 @@
 //! The table of signatures: all data for another program to compare two pages as
-//! [`Thresholds::likeness`](neardup::Thresholds::likeness) does.
+//! [`Thresholds::match_kind`](neardup::Thresholds::match_kind) does.
 //!
 //! Sketches are lists of whole numbers, because every database has `xor`, shifts and a count of
 //! bits for these. The numbers are signed: not every database has unsigned ones, and the bits are
@@ -12,7 +12,7 @@ use crate::table::{Column, Kind, Table, Value};
 
 /// The signature of each page that was admitted or retained, in the order of the visits.
 pub const SIGNATURES: Table = Table {
-    schema: "signatures/1",
+    schema: "signatures/2",
     columns: &[
         Column::always("url", Kind::Text),
         Column::always("payload", Kind::Bytes(DIGEST_BYTES)),
@@ -24,8 +24,8 @@ pub const SIGNATURES: Table = Table {
         Column::maybe("bands", Kind::Integers),
         Column::maybe("bag", Kind::Integers),
         Column::maybe("diversity", Kind::U16),
-        Column::maybe("subject", Kind::Integers),
-        Column::maybe("counting", Kind::Integers),
+        Column::maybe("title_terms", Kind::Integers),
+        Column::maybe("required_title_terms", Kind::Integers),
     ],
 };
 
@@ -51,7 +51,7 @@ struct TextRecord {
     fingerprint: neardup::Fingerprint,
     sketch: Option<SketchRecord>,
     bag: Option<BagRecord>,
-    subject: Option<SubjectRecord>,
+    title_terms: Option<TitleTermsRecord>,
 }
 
 /// 256 minima of four bits, sixteen per number, and eight band keys of 32 bits.
@@ -70,9 +70,9 @@ struct BagRecord {
 
 /// The words of heading and title, and the number of words that count.
 #[derive(Clone, Debug, PartialEq)]
-struct SubjectRecord {
+struct TitleTermsRecord {
     words: Vec<i64>,
-    counting: usize,
+    required: usize,
 }
 
 impl<'a> PageSignatureRecord<'a> {
@@ -92,7 +92,7 @@ impl<'a> PageSignatureRecord<'a> {
         let text = self.text.as_ref();
         let sketch = text.and_then(|text| text.sketch.as_ref());
         let bag = text.and_then(|text| text.bag.as_ref());
-        let subject = text.and_then(|text| text.subject.as_ref());
+        let title_terms = text.and_then(|text| text.title_terms.as_ref());
         let main_content = text.and_then(|text| text.main_content.as_ref());
         [
             Some(Value::Text(self.url)),
@@ -105,8 +105,9 @@ impl<'a> PageSignatureRecord<'a> {
             sketch.map(|sketch| Value::Integers(&sketch.bands)),
             bag.map(|bag| Value::Integers(&bag.samples)),
             bag.map(|bag| Value::Number(bag.diversity.into())),
-            subject.map(|subject| Value::Integers(&subject.words)),
-            subject.map(|subject| Value::Integers(&subject.words[..subject.counting])),
+            title_terms.map(|title_terms| Value::Integers(&title_terms.words)),
+            title_terms
+                .map(|title_terms| Value::Integers(&title_terms.words[..title_terms.required])),
         ]
     }
 }
@@ -132,10 +133,13 @@ impl TextRecord {
                 samples: numbers(&bag.to_bytes()[4..]),
                 diversity: bag.diversity(text.words),
             }),
-            subject: text.subject.as_ref().map(|subject| SubjectRecord {
-                words: subject.all().iter().map(|&word| word.into()).collect(),
-                counting: subject.counting().len(),
-            }),
+            title_terms: text
+                .title_terms
+                .as_ref()
+                .map(|title_terms| TitleTermsRecord {
+                    words: title_terms.all().iter().map(|&word| word.into()).collect(),
+                    required: title_terms.required().len(),
+                }),
         }
     }
 }

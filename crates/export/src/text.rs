@@ -33,7 +33,7 @@ impl Serialize for Json<'_> {
     }
 }
 
-/// A record, serialized as a JSON object. Fields beyond the columns of the table are left out.
+/// A record, serialized as a JSON object. Fields beyond the columns of the table are omitted.
 pub(crate) struct Line<'a>(pub Table, pub &'a [Option<Value<'a>>]);
 
 impl Serialize for Line<'_> {

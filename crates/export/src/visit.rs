@@ -3,7 +3,7 @@
 //! New columns are appended after the columns that scripts know; the sketch, which is rarely
 //! needed, is the last. The journal has a sketch when its page is admitted, before the visit's
 //! record, so sketches are held until then: memory grows with the visits in progress (and with
-//! visits that no session ended), not with the pages. A page that was left out has no sketch.
+//! visits that no session ended), not with the pages. A page that was not archived has no sketch.
 
 use std::collections::HashMap;
 use std::path::Path;

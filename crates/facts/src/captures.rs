@@ -4,7 +4,7 @@
 //! it shares their captures. The journal of each directory is read once, even if both crawls need
 //! it.
 //!
-//! Payloads are identified by their SHA-1, so any two crawls can be compared, and left-out pages
+//! Payloads are identified by their SHA-1, so any two crawls can be compared, and unarchived pages
 //! have payload digests, too. Text digests are keyed: they are compared only if both crawls have
 //! the same key and judged pages by the same part.
 
@@ -80,7 +80,7 @@ pub(crate) enum TextSource {
     Other(UrlKey),
     /// The capture of this URL in a crawl that this crawl was run against.
     Earlier(UrlKey),
-    /// No capture: the page was left out as a near-duplicate.
+    /// No capture: the page was not archived, as a near-duplicate.
     Nothing,
 }
 

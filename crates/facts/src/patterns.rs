@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use journal::{History, LeftOut, Record};
+use journal::{ExcludedLinks, History, Record};
 use messages::CommandError;
 use serde::Serialize;
 use store::{Example, PatternReport, PatternState, Patterns};
@@ -25,13 +25,13 @@ pub struct Pattern<'a> {
     pub new: u64,
     /// Number of pages that repeat others.
     pub repeated: u64,
-    /// Pages that were gone, or left out after they were fetched.
+    /// Pages that were gone, or excluded after they were fetched.
     pub nothing: u64,
     /// Pages off topic in a focused crawl.
     #[serde(skip_serializing_if = "is_zero")]
     pub off_topic: u64,
-    /// URLs left out unvisited.
-    pub left_out: u64,
+    /// URLs excluded unvisited.
+    pub excluded: u64,
     /// Examples of its URLs.
     pub examples: &'a [Example],
 }
@@ -39,7 +39,7 @@ pub struct Pattern<'a> {
 /// A rule that classified links as traps.
 #[derive(Default, Serialize)]
 pub struct Rule {
-    /// Number of links that it left out.
+    /// Number of links that it excluded.
     pub links: u64,
     /// Some of these links.
     pub examples: Vec<String>,
@@ -70,7 +70,7 @@ impl TrapsFound {
             let record = record?;
             patterns.apply(&record);
             if let Record::Settled(settled) = record {
-                for links in settled.visit.left_out {
+                for links in settled.visit.excluded {
                     rules.entry(links.rule.clone()).or_default().add(&links);
                 }
             }
@@ -95,9 +95,9 @@ impl TrapsFound {
 }
 
 impl Rule {
-    fn add(&mut self, left_out: &LeftOut) {
-        self.links += left_out.links;
-        let example = left_out.example.to_string();
+    fn add(&mut self, excluded: &ExcludedLinks) {
+        self.links += excluded.links;
+        let example = excluded.example.to_string();
         if self.examples.len() < EXAMPLES && !self.examples.contains(&example) {
             self.examples.push(example);
         }
@@ -124,7 +124,7 @@ impl<'a> Pattern<'a> {
             repeated: report.repeated,
             nothing: report.nothing,
             off_topic: report.off_topic,
-            left_out: report.left_out,
+            excluded: report.excluded,
             examples: report.examples,
         }
     }

@@ -38,13 +38,13 @@ pub struct Status {
     pub unreachable: u64,
     /// Hosts that are down, with their last failures.
     pub unreachable_hosts: BTreeMap<String, String>,
-    /// URL patterns closed because they bring nothing new, and the number of URLs left out for that
+    /// URL patterns closed because they bring nothing new, and the number of URLs excluded for that
     /// reason.
     pub closed_patterns: u64,
-    /// Number of URLs left out because of closed patterns.
-    pub left_out_by_pattern: u64,
-    /// Links that were left out as traps, by rule.
-    pub left_out_links: BTreeMap<String, u64>,
+    /// Number of URLs excluded because of closed patterns.
+    pub excluded_by_pattern: u64,
+    /// Links that were excluded as traps, by rule.
+    pub excluded_links: BTreeMap<String, u64>,
     /// Visits that a limit cut, and the links that it cost, by the limit's name.
     pub limits: BTreeMap<&'static str, CutSum>,
     /// Archived documents whose text and links are not read, by format.
@@ -96,7 +96,7 @@ impl Status {
             requisites_missing: counts.requisites_missing,
             queued: counts.queued,
             set_aside: counts.set_aside,
-            left_out_links: statistics.left_out_links().clone(),
+            excluded_links: statistics.excluded_links().clone(),
             limits: statistics.totals().limits_by_name(),
             not_read: statistics.totals().unread_formats_by_name(),
             begun_at: text(counts.begun_at),
@@ -119,7 +119,7 @@ impl Status {
         }
         for report in statistics.patterns().reports() {
             status.closed_patterns += u64::from(report.state == PatternState::Closed);
-            status.left_out_by_pattern += report.left_out;
+            status.excluded_by_pattern += report.excluded;
         }
         status
     }

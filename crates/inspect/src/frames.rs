@@ -76,13 +76,13 @@ pub fn blocks(
     frame: &HostFrame,
 ) -> Result<Vec<ShownBlock>, CommandError> {
     let state = crawl_directory::state_of(directory)?;
-    let mut rows: VecDeque<VisitRecord> = VecDeque::new();
-    for row in journal::rows(&state)? {
-        let row = row?;
-        if final_url(&row).host() == *host && row.has_page() {
-            rows.push_back(row);
-            if rows.len() > PAGES {
-                rows.pop_front();
+    let mut visits: VecDeque<VisitRecord> = VecDeque::new();
+    for visit in journal::rows(&state)? {
+        let visit = visit?;
+        if final_url(&visit).host() == *host && visit.has_page() {
+            visits.push_back(visit);
+            if visits.len() > PAGES {
+                visits.pop_front();
             }
         }
     }
@@ -90,13 +90,13 @@ pub fn blocks(
     let main_content = archived.archive.rules.main_content;
     let mut shown: HashMap<String, Option<u32>> = HashMap::new();
     archived.read_all(
-        &mut rows.into_iter().collect(),
-        |row| row,
-        |row, document| {
+        &mut visits.into_iter().collect(),
+        |visit| visit,
+        |visit, document| {
             let Some(document) = document else {
                 return Ok::<(), CommandError>(());
             };
-            let url = final_url(&row).as_str();
+            let url = final_url(&visit).as_str();
             let page = reading::compared_page(url, &document, main_content);
             for (block, role) in frame.roles(&page) {
                 let pages = match role {
@@ -119,6 +119,6 @@ pub fn blocks(
     Ok(shown.collect())
 }
 
-fn final_url(row: &VisitRecord) -> &PageUrl {
-    row.final_url.as_ref().unwrap_or(&row.url)
+fn final_url(visit: &VisitRecord) -> &PageUrl {
+    visit.final_url.as_ref().unwrap_or(&visit.url)
 }

@@ -2,7 +2,7 @@
 //! values that decided. `duplicates --diff` prints the pair.
 //!
 //! The journal contains the rows of both pages and the signature of the original. Texts are in the
-//! archive, for left-out pages only with `--duplicate-text on`. A page with the same bytes as its
+//! archive, for unarchived pages only with `--duplicate-text on`. A page with the same bytes as its
 //! original shares the original's text. If a page's text is missing, the values come from its row.
 
 use std::path::Path;
@@ -84,7 +84,7 @@ pub fn judged(directory: &Path, url: &str) -> Result<JudgedPair, CommandError> {
     if of_member.signature.is_none() {
         of_member.signature = signature(&of_member, &state, &settings)?;
     }
-    let thresholds = settings.likeness()?.thresholds;
+    let thresholds = settings.comparison()?.thresholds;
     let frames = learned_frames(&state);
     let frames = Frames {
         page: frames.of(&url.host()),

@@ -17,7 +17,7 @@
 //! robots.txt names are queued; the rest of it is fetched again.
 //!
 //! The topic of a focused crawl comes from its old state, or else from its settings. It is used to
-//! recompute the promise of links on archived pages.
+//! recompute the score of links on archived pages.
 
 mod foreign;
 mod journal;

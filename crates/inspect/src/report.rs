@@ -22,7 +22,7 @@ use crate::verify::JournalPoliteness;
 
 /// Settings that are omitted: the first is a path on this machine, irrelevant to the crawl; the
 /// second is never set in a crawl's file.
-const LEFT_OUT: [&str; 2] = ["out", "fresh"];
+const OMITTED: [&str; 2] = ["out", "fresh"];
 
 /// Reports on a crawl. If its journal is damaged, the report is about the part before the damage,
 /// which is returned, too.
@@ -132,7 +132,7 @@ pub fn shown_settings(settings: &Settings) -> Result<Vec<Setting>, CommandError>
     let defaults = table_of(&Settings::default())?;
     let shown = table
         .iter()
-        .filter(|(name, _)| !LEFT_OUT.contains(&name.as_str()));
+        .filter(|(name, _)| !OMITTED.contains(&name.as_str()));
     let shown = shown.map(|(name, value)| Setting {
         name: name.clone(),
         value: value.to_string(),

@@ -1,7 +1,7 @@
 //! Kept pages of a crawl that are similar to a kept page or to a file, for `crawler similar`.
 //!
 //! The journal is read once and every signature in it is compared, so the result is complete at any
-//! distance, and only the hits are in memory. Left-out pages are without a signature. If they
+//! distance, and only the hits are in memory. Unarchived pages are without a signature. If they
 //! repeat the page in question, they are listed with their verdicts.
 
 mod by_texts;
@@ -12,7 +12,7 @@ use std::path::Path;
 use corpus::{Document, Reader};
 use journal::{Fate, History, Record, StoreFault, VisitRecord};
 use messages::{CommandError, pasted, usage, word_of_shell};
-use neardup::{HashKey, Likeness, PageSignature, SignatureBuilder};
+use neardup::{HashKey, MatchKind, PageSignature, SignatureBuilder};
 use serde::Serialize;
 use setup::crawl_directory;
 use setup::input::parse_url;
@@ -55,7 +55,7 @@ pub const NEAR: f64 = 0.70;
 #[derive(Default)]
 struct JournalScan {
     signature: Option<PageSignature>,
-    row: Option<VisitRecord>,
+    visit: Option<VisitRecord>,
     forgotten: HashSet<UrlKey>,
 }
 
@@ -167,7 +167,7 @@ impl JournalScan {
                     scan.forgotten.insert(one);
                 }
                 Record::Settled(settled) if Some(&settled.visit.row.url) == page => {
-                    scan.row = Some(*settled.visit.row);
+                    scan.visit = Some(*settled.visit.row);
                 }
                 _ => {}
             }
@@ -182,15 +182,15 @@ impl JournalScan {
         {
             return Ok(signature.clone());
         }
-        let Some(row) = &self.row else {
+        let Some(visit) = &self.visit else {
             return Err(
                 usage(format!("{url} was not visited in this crawl")).with_remedy(format!(
                     "`crawler export {directory}` lists the visited URLs"
                 )),
             );
         };
-        let remedy = match &row.duplicate_of {
-            Some(original) if !row.of_earlier => {
+        let remedy = match &visit.duplicate_of {
+            Some(original) if !visit.of_earlier => {
                 let original = word_of_shell(original.as_str());
                 format!("compare its original: `crawler similar {directory} {original}`")
             }
@@ -199,8 +199,8 @@ impl JournalScan {
                 format!("see `crawler why {directory} {url}`")
             }
         };
-        let fate = || row.fate.as_str().to_owned();
-        let reason = row.reason_text().unwrap_or_else(fate);
+        let fate = || visit.fate.as_str().to_owned();
+        let reason = visit.reason_text().unwrap_or_else(fate);
         Err(usage(format!(
             "{url} was not archived, so its signature is not stored: {reason}"
         ))
@@ -219,14 +219,14 @@ impl SimilarityQuery {
                 }
                 Record::Retained(found) if !forgotten.contains(&found.page.key()) => {
                     retained.insert(found.page.key());
-                    let fate = match found.likeness {
-                        Likeness::Near { .. } => Fate::NearDuplicate,
-                        Likeness::SamePayload | Likeness::SameText => Fate::ExactDuplicate,
+                    let fate = match found.match_kind {
+                        MatchKind::Near { .. } => Fate::NearDuplicate,
+                        MatchKind::SamePayload | MatchKind::SameText => Fate::ExactDuplicate,
                     };
                     self.compare(&found.page.url, fate, &found.signature)
                 }
                 Record::Settled(settled) if !retained.contains(&settled.visit.row.url.key()) => {
-                    self.left_out(&settled.visit.row)
+                    self.not_archived(&settled.visit.row)
                 }
                 _ => None,
             };
@@ -268,15 +268,15 @@ impl SimilarityQuery {
     }
 
     /// Returns a hit if the crawl found this page to repeat the page in question.
-    fn left_out(&self, row: &VisitRecord) -> Option<Hit> {
-        if row.of_earlier || row.duplicate_of.is_none() || row.duplicate_of != self.page {
+    fn not_archived(&self, visit: &VisitRecord) -> Option<Hit> {
+        if visit.of_earlier || visit.duplicate_of.is_none() || visit.duplicate_of != self.page {
             return None;
         }
         Some(Hit {
-            url: row.url.to_string(),
-            verdict: row.fate.as_str(),
-            distance: row.distance?,
-            resemblance: row.resemblance?,
+            url: visit.url.to_string(),
+            verdict: visit.fate.as_str(),
+            distance: visit.distance?,
+            resemblance: visit.resemblance?,
             by_texts: None,
         })
     }

@@ -1,7 +1,7 @@
 //! The URLs that a crawl has seen and not visited, with the reasons, for `crawler skipped`. Works
 //! while the crawl runs.
 //!
-//! The journal contains URLs that wait, and URLs that were left out when their turn came. It does
+//! The journal contains URLs that wait, and URLs that were excluded when their turn came. It does
 //! not contain links that were never queued (out of scope, shaped like a trap, too deep, not
 //! followed). To find these, the archived pages are read again and judged by the same rules. Each
 //! URL is listed once, with the first page that links to it.
@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 
-use journal::{DiscoveredUrl, LeftOut, Record, SkippedBy, Totals, VisitRecord};
+use journal::{DiscoveredUrl, ExcludedLinks, ReasonKind, Record, Totals, VisitRecord};
 use messages::{CommandError, SlowProgress, counted, fault};
 use setup::crawl_directory;
 use setup::crawl_store::scope_in_force;
@@ -31,7 +31,7 @@ use super::journal::{records, visits};
 /// Facts from the journal that the ledger does not have.
 struct JournalFacts {
     scope: Scope,
-    /// Domains whose further hosts were left out because of the limit on hosts per domain.
+    /// Domains whose further hosts were excluded because of the limit on hosts per domain.
     full_domains: HashSet<Box<str>>,
     /// Sums over the visits, with the limits that cut them.
     totals: Totals,
@@ -54,7 +54,7 @@ impl WaitingUrls {
         let url = PageUrl::parse(&skipped.url, &self.form).ok();
         match url.and_then(|url| self.down.explain(&url)) {
             Some(reason) => Skipped {
-                kind: SkippedBy::Other as u8,
+                kind: ReasonKind::Other as u8,
                 reason,
                 ..skipped
             },
@@ -85,7 +85,7 @@ pub struct Gaps {
 
 impl Unvisited {
     /// Reads the journal of the crawl in `directory`, and its archive if `why` needs it.
-    pub fn read(directory: &Path, why: Option<SkippedBy>) -> Result<Self, CommandError> {
+    pub fn read(directory: &Path, why: Option<ReasonKind>) -> Result<Self, CommandError> {
         let state = crawl_directory::state_of(directory)?;
         let settings = Settings::of_crawl(directory)?;
         let mut ledger = Ledger::new(directory, journal_bytes(&state));
@@ -134,17 +134,17 @@ impl Gaps {
 }
 
 /// Returns true if links that were never queued can be of this kind.
-fn asks_for_links(why: Option<SkippedBy>, settings: &Settings) -> bool {
+fn asks_for_links(why: Option<ReasonKind>, settings: &Settings) -> bool {
     match why {
-        Some(SkippedBy::DuplicatesLinks | SkippedBy::Pattern | SkippedBy::Robots) => false,
-        Some(SkippedBy::Limit) => settings.max_depth.is_some(),
+        Some(ReasonKind::DuplicateLinks | ReasonKind::Pattern | ReasonKind::Robots) => false,
+        Some(ReasonKind::Limit) => settings.max_depth.is_some(),
         None
         | Some(
-            SkippedBy::Scope
-            | SkippedBy::Trap
-            | SkippedBy::Page
-            | SkippedBy::Other
-            | SkippedBy::Cut,
+            ReasonKind::Scope
+            | ReasonKind::Trap
+            | ReasonKind::Page
+            | ReasonKind::Other
+            | ReasonKind::Cut,
         ) => true,
     }
 }
@@ -168,7 +168,7 @@ impl JournalFacts {
                 let visit = settled.visit;
                 self.visits += 1;
                 self.totals.count(&visit.row);
-                self.left_out(&visit.left_out);
+                self.excluded(&visit.excluded);
                 self.queued(&visit.finds, ledger)?;
                 for url in &visit.reached {
                     ledger.add(Event::Visited, url.key(), None)?;
@@ -212,8 +212,8 @@ impl JournalFacts {
         Ok(())
     }
 
-    fn left_out(&mut self, left_out: &[LeftOut]) {
-        let full = left_out.iter().filter(|links| links.rule == HOSTS_RULE);
+    fn excluded(&mut self, excluded: &[ExcludedLinks]) {
+        let full = excluded.iter().filter(|links| links.rule == HOSTS_RULE);
         let domains = full.map(|links| links.example.registrable_domain().into());
         self.full_domains.extend(domains);
     }
@@ -286,19 +286,19 @@ impl JournalFacts {
     }
 
     /// Returns the reason for a link that was not queued although no rule about links excludes it.
-    fn not_queued(&self, url: &PageUrl) -> (SkippedBy, String) {
+    fn not_queued(&self, url: &PageUrl) -> (ReasonKind, String) {
         let domain = url.registrable_domain();
         if self.full_domains.contains(domain) {
             let reason = format!("{domain} has reached --max-hosts-per-domain");
-            return (SkippedBy::Trap, reason);
+            return (ReasonKind::Trap, reason);
         }
         let reason = "it is in scope but was not queued: with the current settings it would be";
-        (SkippedBy::Other, reason.to_owned())
+        (ReasonKind::Other, reason.to_owned())
     }
 }
 
 fn settle(row: &VisitRecord, ledger: &mut Ledger) -> io::Result<()> {
-    let Some(kind) = SkippedBy::of(row) else {
+    let Some(kind) = ReasonKind::of(row) else {
         if let Some(url) = &row.final_url {
             ledger.add(Event::Visited, url.key(), None)?;
         }
@@ -311,13 +311,13 @@ fn settle(row: &VisitRecord, ledger: &mut Ledger) -> io::Result<()> {
         via: row.via.as_ref().map(ToString::to_string),
         waits: false,
     };
-    ledger.add(Event::LeftOut, row.url.key(), Some(&skipped))
+    ledger.add(Event::Excluded, row.url.key(), Some(&skipped))
 }
 
 fn waiting(find: &DiscoveredUrl) -> Skipped {
     Skipped {
         url: find.url.as_str().to_owned(),
-        kind: SkippedBy::Limit as u8,
+        kind: ReasonKind::Limit as u8,
         reason: waiting_reason(find.depth),
         via: find.via.as_ref().map(ToString::to_string),
         waits: true,

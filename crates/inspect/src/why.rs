@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use comparison::DifferingBlock;
-use journal::{DiscoveredUrl, Fate, History, Record, SkippedBy, StoreFault, VisitRecord};
+use journal::{DiscoveredUrl, Fate, History, ReasonKind, Record, StoreFault, VisitRecord};
 use messages::{CommandError, counted};
 use setup::crawl_store::scope_in_force;
 use setup::input::parse_url;
@@ -42,7 +42,7 @@ struct UrlHistory {
     original: Option<VisitRecord>,
     adopted: Vec<PageUrl>,
     /// The rule that classified it as a trap, if a page names it as the example.
-    left_out: Option<String>,
+    excluded_by: Option<String>,
     /// Hosts of its domain with queued URLs.
     hosts: HashSet<Host>,
     /// The pages that a limit cut, which may link to it.
@@ -173,9 +173,9 @@ impl UrlHistory {
             }
             Record::Settled(settled) => {
                 let visit = settled.visit;
-                let mut left_out = visit.left_out.into_iter();
-                if let Some(links) = left_out.find(|links| links.example == *url) {
-                    self.left_out = Some(links.rule);
+                let mut excluded = visit.excluded.into_iter();
+                if let Some(links) = excluded.find(|links| links.example == *url) {
+                    self.excluded_by = Some(links.rule);
                 }
                 self.cut_pages.add(&visit.row);
                 self.apply_discovered(settled.first, visit.finds, url);
@@ -222,7 +222,7 @@ impl UrlHistory {
         if let Some(row) = &self.row {
             let kept = || "its content is new, and was archived".to_owned();
             let mut reason = row.reason_text().unwrap_or_else(kept);
-            if let (Some(SkippedBy::DuplicatesLinks), Some(via)) = (SkippedBy::of(row), &row.via) {
+            if let (Some(ReasonKind::DuplicateLinks), Some(via)) = (ReasonKind::of(row), &row.via) {
                 reason.push_str(&format!(
                     "; linked from {via}, a duplicate that was not archived"
                 ));
@@ -293,6 +293,6 @@ impl UrlHistory {
         let as_link = |rule| format!("its link was classified as a trap (trap rule {rule})");
         by_shape
             .map(|trap| trap.to_string())
-            .or_else(|| self.left_out.as_ref().map(as_link))
+            .or_else(|| self.excluded_by.as_ref().map(as_link))
     }
 }

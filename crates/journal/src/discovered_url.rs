@@ -17,9 +17,9 @@ pub struct DiscoveredUrl {
     /// ([`DiscoveredUrl::put_behind`]) if its pattern has brought little so far.
     ///
     /// ```text
-    /// 0          without a promise              1          ordered
-    /// 32 –  63   by promise                     128        behind
-    /// 160 – 191  behind, by promise             192 – 223  probes
+    /// 0          without a score              1          ordered
+    /// 32 –  63   by score                     128        behind
+    /// 160 – 191  behind, by score             192 – 223  probes
     ///                                           224 – 255  probes of mirrors
     /// ```
     pub priority: u8,
@@ -38,7 +38,7 @@ impl DiscoveredUrl {
     /// their host, and are visited even if their pattern is closed.
     pub const ORDERED: u8 = 1;
 
-    /// Lowest priority value of a probe: a URL known only from pages that were left out as
+    /// Lowest priority value of a probe: a URL known only from pages that were excluded as
     /// duplicates. A probe waits until no other page of its registrable domain is waiting or out on
     /// lease. The order of probes is derived from a hash of their URLs, so that the first ones are
     /// a sample.
@@ -49,15 +49,15 @@ impl DiscoveredUrl {
     /// mirror is visited after its original.
     pub const MIRRORED: u8 = 224;
 
-    /// Number of levels of a promise.
+    /// Number of levels of a score.
     pub const LEVELS: u8 = 8;
 
-    /// Number of promises: eight levels, each with four lengths of the run of off-topic pages
+    /// Number of scores: eight levels, each with four lengths of the run of off-topic pages
     /// before the URL.
-    pub const PROMISES: u8 = 32;
+    pub const LINK_SCORES: u8 = 32;
 
-    /// Priority of the best promise.
-    const PROMISED: u8 = 32;
+    /// Priority of the best score.
+    const SCORED: u8 = 32;
 
     /// Returns a URL found on page `via`, `depth` links from a seed, with the highest priority.
     #[must_use]
@@ -71,14 +71,14 @@ impl DiscoveredUrl {
         }
     }
 
-    /// Returns the URL as a probe, found on a page that was left out as a duplicate: see
+    /// Returns the URL as a probe, found on a page that was not archived as a duplicate: see
     /// [`DiscoveredUrl::PROBED`].
     #[must_use]
     pub fn probed(self) -> Self {
         self.probed_from(Self::PROBED)
     }
 
-    /// Returns the URL as a probe, found on a page that was left out as a duplicate of another
+    /// Returns the URL as a probe, found on a page that was not archived as a duplicate of another
     /// domain's page: see [`DiscoveredUrl::MIRRORED`].
     #[must_use]
     pub fn mirrored(self) -> Self {
@@ -103,67 +103,67 @@ impl DiscoveredUrl {
         }
     }
 
-    /// Returns the URL with this promise of reaching pages about the topic of a focused crawl: from
-    /// 0, the best, to 31. URLs without a promise go before URLs with one.
+    /// Returns the URL with this score of reaching pages about the topic of a focused crawl: from
+    /// 0, the best, to 31. URLs without a score go before URLs with one.
     #[must_use]
-    pub fn promising(self, promise: u8) -> Self {
+    pub fn with_link_score(self, score: u8) -> Self {
         Self {
-            priority: Self::PROMISED + promise.min(Self::PROMISES - 1),
+            priority: Self::SCORED + score.min(Self::LINK_SCORES - 1),
             ..self
         }
     }
 
-    /// Returns the level of a promise, from 0, and the length of its run of off-topic pages.
+    /// Returns the level of a score, from 0, and the length of its run of off-topic pages.
     #[must_use]
-    pub const fn level_and_run(promise: u8) -> (u8, u8) {
-        let runs = Self::PROMISES / Self::LEVELS;
-        (promise / runs, promise % runs)
+    pub const fn level_and_run(score: u8) -> (u8, u8) {
+        let runs = Self::LINK_SCORES / Self::LEVELS;
+        (score / runs, score % runs)
     }
 
-    /// Returns the URL with the promise in this priority of an entry, if there is one.
+    /// Returns the URL with the score in this priority of an entry, if there is one.
     #[must_use]
-    pub fn promising_as(self, priority: u8) -> Self {
-        match Self::promise_of(priority) {
-            Some(promise) => self.promising(promise),
+    pub fn with_priority_of(self, priority: u8) -> Self {
+        match Self::link_score_of(priority) {
+            Some(score) => self.with_link_score(score),
             None => self,
         }
     }
 
-    /// Returns the promise of the URL, even if it was put behind.
+    /// Returns the score of the URL, even if it was put behind.
     #[must_use]
-    pub const fn promise(&self) -> Option<u8> {
-        Self::promise_of(self.priority)
+    pub const fn link_score(&self) -> Option<u8> {
+        Self::link_score_of(self.priority)
     }
 
-    /// Returns the promise that this priority encodes, if any.
+    /// Returns the score that this priority encodes, if any.
     #[must_use]
-    pub const fn promise_of(priority: u8) -> Option<u8> {
+    pub const fn link_score_of(priority: u8) -> Option<u8> {
         let place = match priority >= Self::BEHIND {
             true => priority - Self::BEHIND,
             false => priority,
         };
-        match place.checked_sub(Self::PROMISED) {
-            Some(promise) if promise < Self::PROMISES => Some(promise),
+        match place.checked_sub(Self::SCORED) {
+            Some(score) if score < Self::LINK_SCORES => Some(score),
             _ => None,
         }
     }
 
     /// Returns the rank of a URL with this priority among the URLs of other hosts: lower goes
-    /// first. A promise is lowered by `levels`, but still goes before URLs of later kinds.
+    /// first. A score is lowered by `levels`, but still goes before URLs of later kinds.
     #[must_use]
     pub const fn among_hosts(priority: u8, levels: u8) -> u16 {
-        let runs = (Self::PROMISES / Self::LEVELS) as u16;
-        match Self::promise_of(priority) {
-            Some(promise) => {
-                let worse = promise as u16 + runs * levels as u16;
-                ((priority - promise) as u16) << 8 | if worse > 0xff { 0xff } else { worse }
+        let runs = (Self::LINK_SCORES / Self::LEVELS) as u16;
+        match Self::link_score_of(priority) {
+            Some(score) => {
+                let worse = score as u16 + runs * levels as u16;
+                ((priority - score) as u16) << 8 | if worse > 0xff { 0xff } else { worse }
             }
             None => (priority as u16) << 8,
         }
     }
 
     /// Returns the URL behind all other URLs of its host: see [`DiscoveredUrl::BEHIND`]. It keeps
-    /// its promise among URLs that were put behind. Probes go after all of these.
+    /// its score among URLs that were put behind. Probes go after all of these.
     #[must_use]
     pub fn put_behind(self) -> Self {
         let priority = Self::behind(self.priority);
@@ -173,14 +173,14 @@ impl DiscoveredUrl {
     /// Returns the priority of a URL with this priority once it is put behind.
     #[must_use]
     pub const fn behind(priority: u8) -> u8 {
-        match Self::promise_of(priority) {
+        match Self::link_score_of(priority) {
             _ if priority >= Self::BEHIND => priority,
-            Some(promise) => Self::BEHIND + Self::PROMISED + promise,
+            Some(score) => Self::BEHIND + Self::SCORED + score,
             None => Self::BEHIND,
         }
     }
 
-    /// Returns true for a probe: a URL known only from pages that were left out as duplicates.
+    /// Returns true for a probe: a URL known only from pages that were not archived as duplicates.
     #[must_use]
     pub const fn is_probed(&self) -> bool {
         self.priority >= Self::PROBED && self.requisite == 0
@@ -221,54 +221,57 @@ mod tests {
     use super::*;
 
     #[test]
-    fn among_hosts_a_promise_may_be_worse_by_levels_but_no_later_kind_of_url_goes_before_it() {
+    fn among_hosts_a_score_may_be_worse_by_levels_but_no_later_kind_of_url_goes_before_it() {
         let place = DiscoveredUrl::among_hosts;
         for priority in 0..u8::MAX {
             for levels in [0, 1, 30, u8::MAX] {
                 let next = priority + 1;
-                let is_promised = DiscoveredUrl::promise_of(next) > Some(0);
+                let is_scored = DiscoveredUrl::link_score_of(next) > Some(0);
                 let is_before = place(priority, levels) < place(next, 0);
-                assert!(is_before || is_promised, "{priority} and {levels} levels");
+                assert!(is_before || is_scored, "{priority} and {levels} levels");
             }
         }
-        let promised = |promise| DiscoveredUrl::PROMISED + promise;
-        assert!(place(promised(3), 1) < place(promised(8), 0));
-        assert_eq!(place(promised(3), 1), place(promised(7), 0));
-        assert_eq!(place(promised(3), 9), place(promised(7), 8));
-        assert!(place(promised(31), 2) < place(promised(31), 3));
+        let scored = |score| DiscoveredUrl::SCORED + score;
+        assert!(place(scored(3), 1) < place(scored(8), 0));
+        assert_eq!(place(scored(3), 1), place(scored(7), 0));
+        assert_eq!(place(scored(3), 9), place(scored(7), 8));
+        assert!(place(scored(31), 2) < place(scored(31), 3));
     }
 
     #[test]
-    fn a_url_that_is_put_behind_keeps_its_promise_and_goes_before_probes() {
+    fn a_url_that_is_put_behind_keeps_its_score_and_goes_before_probes() {
         let url = PageUrl::parse("http://a.test/1", &CanonicalForm::default()).unwrap();
         let found = DiscoveredUrl::new(url, 1, None);
-        let promised = |promise| found.clone().promising(promise);
-        assert_eq!(found.promise(), None);
+        let scored = |score| found.clone().with_link_score(score);
+        assert_eq!(found.link_score(), None);
         assert_eq!(found.clone().put_behind().priority, DiscoveredUrl::BEHIND);
-        assert_eq!(found.clone().put_behind().promise(), None);
+        assert_eq!(found.clone().put_behind().link_score(), None);
         let mut last = found.clone();
-        let in_order = (0..DiscoveredUrl::PROMISES).map(promised);
-        let behind = (0..DiscoveredUrl::PROMISES).map(|promise| promised(promise).put_behind());
+        let in_order = (0..DiscoveredUrl::LINK_SCORES).map(scored);
+        let behind = (0..DiscoveredUrl::LINK_SCORES).map(|score| scored(score).put_behind());
         let ends = [found.clone().put_behind(), found.clone().probed()];
         let [first_behind, probe] = ends;
         for next in in_order.chain([first_behind]).chain(behind).chain([probe]) {
             assert!(last.priority < next.priority, "{last:?} before {next:?}");
             last = next;
         }
-        for promise in 0..DiscoveredUrl::PROMISES {
-            let behind = promised(promise).put_behind();
-            assert_eq!(promised(promise).promise(), Some(promise));
-            assert_eq!(behind.promise(), Some(promise));
+        for score in 0..DiscoveredUrl::LINK_SCORES {
+            let behind = scored(score).put_behind();
+            assert_eq!(scored(score).link_score(), Some(score));
+            assert_eq!(behind.link_score(), Some(score));
             assert_eq!(behind.clone().put_behind(), behind);
             assert!(!behind.is_probed() && !behind.is_ordered());
         }
-        assert_eq!(promised(200).promise(), Some(31), "the worst is the last");
-        assert_eq!(found.clone().ordered().promise(), None);
+        assert_eq!(scored(200).link_score(), Some(31), "the worst is the last");
+        assert_eq!(found.clone().ordered().link_score(), None);
         let probes = [found.clone().probed(), found.mirrored()];
         assert!(probes[0].priority < probes[1].priority, "mirrors go last");
         for probe in probes {
             assert!(probe.is_probed());
-            assert_eq!((probe.promise(), probe.clone().put_behind()), (None, probe));
+            assert_eq!(
+                (probe.link_score(), probe.clone().put_behind()),
+                (None, probe)
+            );
         }
     }
 }

@@ -17,8 +17,8 @@ pub struct FinishedVisit {
     pub finds: Vec<DiscoveredUrl>,
     /// URLs reached by redirects; they need no visit of their own.
     pub reached: Vec<PageUrl>,
-    /// Links that a rule left out as traps; one entry per rule.
-    pub left_out: Vec<LeftOut>,
+    /// Links that a rule excluded as traps; one entry per rule.
+    pub excluded: Vec<ExcludedLinks>,
 }
 
 impl FinishedVisit {
@@ -30,7 +30,7 @@ impl FinishedVisit {
             archived: None,
             finds: Vec::new(),
             reached: Vec::new(),
-            left_out: Vec::new(),
+            excluded: Vec::new(),
         }
     }
 }
@@ -47,9 +47,9 @@ pub struct ArchiveSpan {
     pub end: u64,
 }
 
-/// Links of a page that a rule left out. They are neither queued nor remembered individually.
+/// Links of a page that a rule excluded. They are neither queued nor remembered individually.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeftOut {
+pub struct ExcludedLinks {
     /// The rule's name.
     pub rule: String,
     /// The number of links.

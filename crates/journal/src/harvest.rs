@@ -20,12 +20,12 @@ pub struct Harvest {
 
 impl Harvest {
     /// Counts a visit, if its page was compared with the topic. The counts stop at their maximum.
-    pub fn count(&mut self, row: &VisitRecord) {
-        if !row.is_judged() || self.judged == u32::MAX {
+    pub fn count(&mut self, visit: &VisitRecord) {
+        if !visit.is_judged() || self.judged == u32::MAX {
             return;
         }
         self.judged += 1;
-        self.on_topic += u32::from(row.fate != Fate::OffTopic);
+        self.on_topic += u32::from(visit.fate != Fate::OffTopic);
     }
 }
 

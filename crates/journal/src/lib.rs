@@ -12,6 +12,7 @@
 
 mod discovered_url;
 mod duplicate_rule;
+mod excluded_by;
 mod fault;
 mod finished_visit;
 #[cfg(test)]
@@ -30,11 +31,10 @@ mod queue_entry;
 mod read_ahead;
 mod reader;
 mod reason;
+mod reason_kind;
 mod record;
 mod robots;
 mod segment;
-mod skipped;
-mod skipped_by;
 mod totals;
 mod unread_format;
 mod visit_details;
@@ -44,8 +44,9 @@ pub use self::discovered_url::DiscoveredUrl;
 pub use self::duplicate_rule::{
     CONTAINED_IN, DuplicateRule, OF_CANONICAL, SAME_BYTES, SAME_CONTENT, SAME_TEXT,
 };
+pub use self::excluded_by::ExcludedBy;
 pub use self::fault::{Holder, StoreFault};
-pub use self::finished_visit::{ArchiveSpan, FinishedVisit, LeftOut};
+pub use self::finished_visit::{ArchiveSpan, ExcludedLinks, FinishedVisit};
 pub use self::follower::JournalFollower;
 pub use self::frame::{Position, encode};
 pub use self::harvest::{Harvest, UrlHarvest};
@@ -59,11 +60,10 @@ pub use self::pattern_name::PatternName;
 pub use self::queue_entry::QueueEntry;
 pub use self::reader::JournalReader;
 pub use self::reason::Reason;
+pub use self::reason_kind::{ReasonKind, UnknownKind};
 pub use self::record::{DistinctPages, Record, RetainedPage, SettledVisit, with_details};
 pub use self::robots::Robots;
 pub use self::segment::{FORMAT, Replay, TornTail, length, record_in, segments, torn_tail};
-pub use self::skipped::ExcludedBy;
-pub use self::skipped_by::{SkippedBy, UnknownKind};
 pub use self::totals::Totals;
 pub use self::unread_format::UnreadFormat;
 pub use self::visit_details::VisitDetails;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use web::OutOfScope;
 
 use crate::pattern_name::PatternName;
-use crate::skipped_by::SkippedBy;
+use crate::reason_kind::ReasonKind;
 
 /// The reason why a URL was not visited, or why a visit ended as it did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ pub enum Reason {
         /// Maximum number of its pages.
         most: u64,
     },
-    /// The URL is known only from left-out pages, whose links are not followed in its folder.
+    /// The URL is known only from unarchived pages, whose links are not followed in its folder.
     LinksOfDuplicates {
         /// The folder.
         name: PatternName,
@@ -77,14 +77,14 @@ pub enum Reason {
     },
     /// The URL redirects to itself, perhaps because cookies are not sent back.
     CookieCircle,
-    /// A filter leaves out the media type.
+    /// A filter excludes the media type.
     Type {
         /// The media type.
         essence: String,
         /// The filter.
         types: String,
     },
-    /// A filter leaves out the language.
+    /// A filter excludes the language.
     Language {
         /// The language, by ISO 639-1.
         language: String,
@@ -122,16 +122,16 @@ impl Reason {
         }
     }
 
-    /// Returns the kind of rule; [`SkippedBy::Other`] if the end of a visit decided, not a rule.
+    /// Returns the kind of rule; [`ReasonKind::Other`] if the end of a visit decided, not a rule.
     #[must_use]
-    pub fn kind(&self) -> SkippedBy {
+    pub fn kind(&self) -> ReasonKind {
         match self {
-            Self::PatternClosed { .. } => SkippedBy::Pattern,
-            Self::PatternSpent { .. } => SkippedBy::Limit,
-            Self::LinksOfDuplicates { .. } => SkippedBy::DuplicatesLinks,
-            Self::OutOfScope(_) => SkippedBy::Scope,
-            Self::Robots { .. } => SkippedBy::Robots,
-            Self::NoArchive => SkippedBy::Page,
+            Self::PatternClosed { .. } => ReasonKind::Pattern,
+            Self::PatternSpent { .. } => ReasonKind::Limit,
+            Self::LinksOfDuplicates { .. } => ReasonKind::DuplicateLinks,
+            Self::OutOfScope(_) => ReasonKind::Scope,
+            Self::Robots { .. } => ReasonKind::Robots,
+            Self::NoArchive => ReasonKind::Page,
             Self::Redirect { because, .. } => because.kind(),
             Self::VisitedForItself { .. }
             | Self::Status { .. }
@@ -140,11 +140,11 @@ impl Reason {
             | Self::CookieCircle
             | Self::Type { .. }
             | Self::Language { .. }
-            | Self::Said { .. } => SkippedBy::Other,
+            | Self::Said { .. } => ReasonKind::Other,
         }
     }
 
-    /// Returns the pattern that left out the URL; `None` if no pattern did.
+    /// Returns the pattern that excluded the URL; `None` if no pattern did.
     #[must_use]
     pub fn pattern(&self) -> Option<&PatternName> {
         match self {
@@ -159,7 +159,7 @@ impl Reason {
     /// reopened.
     #[must_use]
     pub fn is_of_closed_pattern(&self) -> bool {
-        self.kind() == SkippedBy::Pattern && self.pattern().is_some()
+        self.kind() == ReasonKind::Pattern && self.pattern().is_some()
     }
 
     /// Returns the target of the redirect, if the redirect decided.
@@ -227,14 +227,14 @@ impl fmt::Display for Reason {
                 "redirects to itself after setting a cookie; --cookies session may help",
             ),
             Self::Type { essence, types } => {
-                write!(f, "its type is {essence}, which --types {types} leaves out")
+                write!(f, "its type is {essence}, which --types {types} excludes")
             }
             Self::Language {
                 language,
                 languages,
             } => write!(
                 f,
-                "its language is {language}, which --languages {languages} leaves out"
+                "its language is {language}, which --languages {languages} excludes"
             ),
             Self::Said { name, detail } => write!(f, "{name}{detail}"),
         }

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use neardup::{Likeness, PageSignature};
+use neardup::{MatchKind, PageSignature};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use web::{Host, Pace, PageUrl, RestartRule, Timestamp, UrlKey};
 
@@ -155,11 +155,11 @@ pub enum Record {
         /// The pace of that host.
         pace: Pace,
     },
-    /// A pattern of URLs brings next to nothing new; its further URLs are left out.
+    /// A pattern of URLs brings next to nothing new; its further URLs are excluded.
     PatternClosed(PatternName),
     /// A probe of the pattern brought something new, or a user reopened it.
     PatternReopened(PatternName),
-    /// A queue entry is dropped: its page was found only on left-out pages, and has since been
+    /// A queue entry is dropped: its page was found only on unarchived pages, and has since been
     /// reached or has got a better entry.
     Superseded {
         /// The entry.
@@ -221,7 +221,7 @@ impl Record {
 /// A page, and another page that it does not repeat, as declared by a user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DistinctPages {
-    /// The page that was left out.
+    /// The page that was not archived.
     pub page: PageUrl,
     /// The page that it was found to repeat.
     pub original: PageUrl,
@@ -230,7 +230,7 @@ pub struct DistinctPages {
 /// A finished visit in the journal, with its queue entry.
 ///
 /// Its bytes interleave the fields of [`FinishedVisit`] with its own: `sequence`, `row` (without
-/// its details), `archived`, `first`, `finds`, `reached`, `pace`, `priority`, `left_out`,
+/// its details), `archived`, `first`, `finds`, `reached`, `pace`, `priority`, `excluded`,
 /// `details`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SettledVisit {
@@ -263,17 +263,17 @@ impl Serialize for SettledVisit {
             archived,
             finds,
             reached,
-            left_out,
+            excluded,
         } = &self.visit;
         let fields = (self.sequence, row, archived, self.first, finds, reached);
         let details = &row.details;
-        (fields, self.pace, self.priority, left_out, details).serialize(serializer)
+        (fields, self.pace, self.priority, excluded, details).serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for SettledVisit {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let (fields, pace, priority, left_out, details) = Deserialize::deserialize(deserializer)?;
+        let (fields, pace, priority, excluded, details) = Deserialize::deserialize(deserializer)?;
         let (sequence, mut row, archived, first, finds, reached): SettledFields = fields;
         row.details = details;
         Ok(Self {
@@ -286,7 +286,7 @@ impl<'de> Deserialize<'de> for SettledVisit {
                 archived,
                 finds,
                 reached,
-                left_out,
+                excluded,
             },
         })
     }
@@ -303,8 +303,8 @@ pub struct RetainedPage {
     pub of: Page,
     /// True if the original is a page of an earlier crawl.
     pub earlier: bool,
-    /// The kind and degree of their likeness.
-    pub likeness: Likeness,
+    /// The kind and degree of the match.
+    pub match_kind: MatchKind,
     /// Its rank in the cluster; the original has rank 1.
     pub rank: u32,
     /// True if the original was found only because the page names it as its canonical page.

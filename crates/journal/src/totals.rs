@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::limit::{CutSum, Limit};
-use crate::skipped_by::SkippedBy;
+use crate::reason_kind::ReasonKind;
 use crate::unread_format::UnreadFormat;
 use crate::visit_record::{Fate, VisitRecord};
 
@@ -37,8 +37,8 @@ pub struct Totals {
     pub requisites_missing: u64,
     /// New versions of pages that an earlier crawl archived; they do not count as unique.
     pub changed: u64,
-    /// Excluded URLs that were not visited, by the kind of reason: see [`SkippedBy`].
-    pub skipped: [u64; SkippedBy::ALL.len()],
+    /// Excluded URLs that were not visited, by the kind of reason: see [`ReasonKind`].
+    pub skipped: [u64; ReasonKind::ALL.len()],
     /// Pages that were compared with the topic of a focused crawl.
     pub judged: u64,
     /// Compared pages that are not about the topic.
@@ -146,39 +146,39 @@ impl Totals {
     }
 
     /// Adds a visit record.
-    pub fn count(&mut self, row: &VisitRecord) {
-        self.change(row, |sum, part| *sum = sum.wrapping_add(part));
+    pub fn count(&mut self, visit: &VisitRecord) {
+        self.change(visit, |sum, part| *sum = sum.wrapping_add(part));
     }
 
     /// Subtracts a visit record that was added before.
-    pub fn uncount(&mut self, row: &VisitRecord) {
-        self.change(row, |sum, part| *sum = sum.wrapping_sub(part));
+    pub fn uncount(&mut self, visit: &VisitRecord) {
+        self.change(visit, |sum, part| *sum = sum.wrapping_sub(part));
     }
 
-    fn change(&mut self, row: &VisitRecord, change: impl Fn(&mut u64, u64)) {
-        let is_page = row.fate.is_page();
-        change(&mut self.bytes, row.bytes);
-        for cut in &row.details.cuts {
+    fn change(&mut self, visit: &VisitRecord, change: impl Fn(&mut u64, u64)) {
+        let is_page = visit.fate.is_page();
+        change(&mut self.bytes, visit.bytes);
+        for cut in &visit.details.cuts {
             let sum = &mut self.cuts[cut.limit as usize];
             change(&mut sum.visits, 1);
             change(&mut sum.lost, cut.lost);
         }
-        if row.requisite > 0 {
+        if visit.requisite > 0 {
             change(&mut self.requisites, is_page.into());
             change(&mut self.requisites_missing, (!is_page).into());
             return;
         }
-        if let Some(kind) = SkippedBy::of(row) {
+        if let Some(kind) = ReasonKind::of(visit) {
             change(&mut self.skipped[kind as usize], 1);
         }
-        let is_kept_duplicate = row.kept && row.fate.is_duplicate();
-        if let Some(format) = row.details.unread {
+        let is_kept_duplicate = visit.kept && visit.fate.is_duplicate();
+        if let Some(format) = visit.details.unread {
             change(&mut self.unread[format as usize], 1);
         }
         change(&mut self.pages, is_page.into());
         change(&mut self.kept_duplicates, is_kept_duplicate.into());
-        change(&mut self.judged, row.is_judged().into());
-        let of_fate = match row.fate {
+        change(&mut self.judged, visit.is_judged().into());
+        let of_fate = match visit.fate {
             Fate::Unique => &mut self.unique,
             Fate::ExactDuplicate => &mut self.exact_duplicates,
             Fate::NearDuplicate => &mut self.near_duplicates,

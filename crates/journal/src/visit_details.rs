@@ -21,7 +21,7 @@ pub struct VisitDetails {
     /// The time from the first byte of the last request to the last byte of its response, in whole
     /// milliseconds.
     pub duration: Option<Duration>,
-    /// Number of words of the judged text.
+    /// Number of words of the compared text.
     pub words: Option<u32>,
     /// Number of followed redirects.
     pub redirects: u32,

@@ -118,11 +118,11 @@ pub struct VisitRecord {
     pub fingerprint: Option<Fingerprint>,
     /// The rule or failure that decided.
     pub reason: Option<Reason>,
-    /// The archive file with the page, or with the record of why it was left out.
+    /// The archive file with the page, or with the record of why it was not.
     pub warc_file: Option<String>,
     /// The offset in that file.
     pub warc_offset: Option<u64>,
-    /// True if the archive has the response of this visit; false if it was left out, or if the
+    /// True if the archive has the response of this visit; false if it was not kept, or if the
     /// archive already had the same bytes.
     pub kept: bool,
     /// True if `duplicate_of` is a page of an earlier crawl that counts as seen.
@@ -187,7 +187,7 @@ impl VisitRecord {
         self.reason.as_ref().map(ToString::to_string)
     }
 
-    /// Returns true if the last response had a page, even if it was left out.
+    /// Returns true if the last response had a page, even if it was not archived.
     #[must_use]
     pub fn has_page_status(&self) -> bool {
         self.status
@@ -200,7 +200,7 @@ impl VisitRecord {
         self.requisite == 0 && self.fate.is_page()
     }
 
-    /// Returns true if the archive has the page with its text: false if the page was left out, or
+    /// Returns true if the archive has the page with its text: false if the page was not kept, or
     /// if its bytes are archived elsewhere.
     #[must_use]
     pub const fn has_page(&self) -> bool {

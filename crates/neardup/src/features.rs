@@ -107,8 +107,8 @@ pub enum Ties {
     One,
 }
 
-/// The recipe of a fingerprint: features of one kind, weighted. Written `word:1+log-tf`; `log-tf`
-/// is the default for the weights.
+/// The parameters digest of a fingerprint: features of one kind, weighted. Written `word:1+log-tf`;
+/// `log-tf` is the default for the weights.
 ///
 /// The default, single words weighted 1 + ln tf, finds the most: with raw tf, frequent function
 /// words make unrelated pages similar.

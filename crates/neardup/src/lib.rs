@@ -40,8 +40,8 @@
 //! - [`Shingles`]: exact resemblance and containment (Broder 1997); [`Sketch`]: an estimate in 160
 //!   bytes.
 //! - [`ExactFingerprint`]: an equality test that compares texts only if their hashes are equal.
-//! - [`Subject`]: the words of title and heading that name a page; [`BagSketch`]: the multiset of a
-//!   text's words, in 68 bytes.
+//! - [`TitleTerms`]: the words of title and heading that name a page; [`BagSketch`]: the multiset
+//!   of a text's words, in 68 bytes.
 //! - [`SignatureBuilder`] → [`PageSignature`] → [`SignatureIndex`], and [`TextIndex`], which owns
 //!   both: the verdict. Fingerprints and sketch bands propose candidates, sketches decide
 //!   (Henzinger 2006: either alone is wrong every other time). [`TextPair`]: each step of the
@@ -85,7 +85,7 @@ mod shingles;
 mod short_shingles;
 pub mod similarity;
 mod sketch;
-mod subject;
+mod title_terms;
 
 // Tables that find near fingerprints.
 pub mod keys;
@@ -94,7 +94,7 @@ pub mod tables;
 
 // The verdict about pages.
 pub mod clusters;
-mod recipe;
+mod parameters_digest;
 mod signature;
 mod signature_index;
 mod text_index;
@@ -130,20 +130,20 @@ pub use band_design::{BANDS, BandDesign, DEFAULT_RECALL, InvalidBandDesign};
 pub use shingles::Shingles;
 pub use short_shingles::ShortShingles;
 pub use sketch::{SKETCH_BYTES, Sketch};
-pub use subject::{MAX_SUBJECT_BYTES, MAX_SUBJECT_WORDS, Subject};
+pub use title_terms::{MAX_TITLE_TERMS, MAX_TITLE_TERMS_BYTES, TitleTerms};
 
 // Tables that find near fingerprints.
 pub use partition::Partition;
 
 // The verdict about pages.
-pub use recipe::{Recipe, RecipePart};
+pub use parameters_digest::{Parameter, ParametersDigest};
 pub use signature::{
     BandedSignature, LEAST_WORDS, PageSignature, PageText, SignatureBuilder, TextSignature,
 };
 pub use signature_index::{MAX_PER_BAND, SignatureIndex};
-pub use text_index::{IndexText, OtherRecipe, TextIndex, dedup};
+pub use text_index::{IndexText, OtherParameters, TextIndex, dedup};
 pub use text_pair::TextPair;
-pub use thresholds::{InvalidThresholds, Likeness, Match, Thresholds};
+pub use thresholds::{InvalidThresholds, Match, MatchKind, Thresholds};
 
 // Shared parts.
 pub use simd::instructions::Instructions;

@@ -16,7 +16,7 @@ use crate::bag::{BAG_BYTES, BagSketch};
 use crate::features::{Features, Unit, Weights};
 use crate::fingerprint::Fingerprint;
 use crate::sketch::{SKETCH_BYTES, Sketch};
-use crate::subject::{MAX_SUBJECT_BYTES, Subject};
+use crate::title_terms::{MAX_TITLE_TERMS_BYTES, TitleTerms};
 
 /// Serializes a type in its written form, so that a configuration file reads like the command line.
 macro_rules! serialized_as_written {
@@ -86,8 +86,8 @@ serialized_as_bytes!(BagSketch, BAG_BYTES, |bytes| {
     let fitting = bytes.as_array().map(BagSketch::from_bytes);
     fitting.ok_or_else(|| of_length("the sketch of a bag", BAG_BYTES, bytes))
 });
-serialized_as_bytes!(Subject, MAX_SUBJECT_BYTES, |bytes| {
-    Subject::from_bytes(bytes).ok_or_else(|| "these are not the bytes of a subject".to_owned())
+serialized_as_bytes!(TitleTerms, MAX_TITLE_TERMS_BYTES, |bytes| {
+    TitleTerms::from_bytes(bytes).ok_or_else(|| "these are not the bytes of title terms".to_owned())
 });
 
 fn of_length(what: &str, expected: usize, bytes: &[u8]) -> String {
@@ -155,7 +155,7 @@ mod tests {
     use crate::key::HashKey;
     use crate::shingles::Shingles;
     use crate::signature::{PageText, SignatureBuilder};
-    use crate::thresholds::{Likeness, Match, Thresholds};
+    use crate::thresholds::{Match, MatchKind, Thresholds};
 
     fn is_read_as_written<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: &T) {
         let json = serde_json::to_string(value).unwrap();
@@ -177,7 +177,7 @@ mod tests {
         is_read_as_written(&Sketch::of(&shingles).unwrap());
         is_read_as_written(&Match {
             of: "a page".to_owned(),
-            likeness: Likeness::Near {
+            match_kind: MatchKind::Near {
                 distance: 3,
                 resemblance: 0.5,
             },

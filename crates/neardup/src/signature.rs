@@ -7,11 +7,11 @@ use crate::fingerprint::{Fingerprint, FingerprintBits};
 use crate::fingerprinter::Fingerprinter;
 use crate::key::HashKey;
 use crate::mix::mix;
-use crate::recipe::{Recipe, RecipePart};
+use crate::parameters_digest::{Parameter, ParametersDigest};
 use crate::short_shingles::ShortShingles;
 use crate::sketch::{Sketch, minima_of};
-use crate::subject::Subject;
 use crate::text::NormalText;
+use crate::title_terms::TitleTerms;
 use crate::weighted_features::WeightedFeatures;
 use crate::words::hashed::HashedText;
 
@@ -35,7 +35,7 @@ pub struct PageSignature {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TextSignature {
-    /// Digest of the sequence of normalised words and of the words that count in the subject: the
+    /// Digest of the sequence of normalised words and of the required title terms: the
     /// same text under another heading is another text.
     pub digest: u128,
     /// Number of words.
@@ -50,7 +50,7 @@ pub struct TextSignature {
     /// Sketch of the multiset of words; present if `sketch` is.
     pub bag: Option<BagSketch>,
     /// Words of heading and title; `None` if the page has neither.
-    pub subject: Option<Subject>,
+    pub title_terms: Option<TitleTerms>,
 }
 
 /// A signature with the keys that make it a candidate.
@@ -149,7 +149,7 @@ impl SignatureBuilder {
     }
 
     /// Keeps the shingles of each sketch in [banded signatures](Self::banded_signature), in four
-    /// bytes each. Signatures and the recipe do not change otherwise.
+    /// bytes each. Signatures and the parameters digest do not change otherwise.
     #[must_use]
     pub fn keeping_shingles(self) -> Self {
         Self {
@@ -176,36 +176,38 @@ impl SignatureBuilder {
         Self { bits, ..self }
     }
 
-    /// Returns the recipe of the signatures: only signatures with equal recipes are comparable.
+    /// Returns the parameters digest of the signatures: only signatures with equal parameters
+    /// digests are comparable.
     #[must_use]
-    pub fn recipe(&self) -> Recipe {
-        let mut recipe = self.fingerprint_recipe();
+    pub fn parameters_digest(&self) -> ParametersDigest {
+        let mut parameters_digest = self.fingerprint_digest();
         if self.least_words != LEAST_WORDS {
-            recipe.add("least words", self.least_words as u64);
+            parameters_digest.add("least words", self.least_words as u64);
         }
         match self.shingles {
             Unit::Words(Width::VERIFICATION) => {}
-            Unit::Words(width) => recipe.add("word shingles", width.get() as u64),
-            Unit::Chars(width) => recipe.add("character shingles", width.get() as u64),
+            Unit::Words(width) => parameters_digest.add("word shingles", width.get() as u64),
+            Unit::Chars(width) => parameters_digest.add("character shingles", width.get() as u64),
         }
-        recipe
+        parameters_digest
     }
 
-    /// Returns the recipe of only the fingerprints, independent of shingles and least words.
+    /// Returns the parameters digest of only the fingerprints, independent of shingles and least
+    /// words.
     #[must_use]
-    pub fn fingerprint_recipe(&self) -> Recipe {
-        let mut recipe = Recipe::new(self.fingerprinter.clone(), self.key);
+    pub fn fingerprint_digest(&self) -> ParametersDigest {
+        let mut parameters_digest = ParametersDigest::new(self.fingerprinter.clone(), self.key);
         if self.bits != FingerprintBits::ALL {
-            recipe.add("bits", self.bits.get().into());
+            parameters_digest.add("bits", self.bits.get().into());
         }
-        recipe
+        parameters_digest
     }
 
-    /// Returns the recipe of the fingerprints in words.
+    /// Returns the parameters digest of the fingerprints in words.
     #[must_use]
-    pub fn fingerprint_parts(&self) -> Vec<RecipePart> {
-        let mut parts = Recipe::parts(self.fingerprinter.clone(), self.key);
-        parts.push(RecipePart {
+    pub fn fingerprint_parameters(&self) -> Vec<Parameter> {
+        let mut parts = ParametersDigest::parts(self.fingerprinter.clone(), self.key);
+        parts.push(Parameter {
             name: "bits",
             value: self.bits.get().to_string(),
         });
@@ -271,7 +273,7 @@ impl SignatureBuilder {
     }
 
     /// Returns the signature of a text whose words come from the caller's own tokenizer (see
-    /// [`NormalText::of_tokens`]), without subject and main content. For a [`NormalText`] of a
+    /// [`NormalText::of_tokens`]), without title terms and main content. For a [`NormalText`] of a
     /// text, it is the [`signature`](Self::signature) of that text.
     #[must_use]
     pub fn signature_of_words(&self, payload: u128, words: &NormalText) -> PageSignature {
@@ -295,7 +297,7 @@ impl SignatureBuilder {
                 .flatten()
                 .map(|minima| Sketch::of_minima(&minima)),
             bag: bag.filter(|_| may_resemble),
-            subject: None,
+            title_terms: None,
         };
         PageSignature {
             payload,
@@ -347,11 +349,11 @@ impl SignatureBuilder {
                 .as_ref()
                 .is_none_or(|content| !content.is_empty());
         let (bag, fingerprint) = self.bag_and_fingerprint(text, page.text);
-        let subject = Subject::of(page.title, page.heading, text.hashes(), self.key);
+        let title_terms = TitleTerms::of(page.title, page.heading, text.hashes(), self.key);
         let shingles = may_resemble.then(|| self.shingle_hashes(text, page.text));
         let shingles = shingles.and_then(SampledShingles::of);
         let signature = TextSignature {
-            digest: digest(text, subject.as_ref()),
+            digest: digest(text, title_terms.as_ref()),
             words: text.len() as u32,
             main_content: main_content.map(|content| content.digest()),
             fingerprint: fingerprint.lowest(self.bits),
@@ -359,7 +361,7 @@ impl SignatureBuilder {
                 .as_ref()
                 .map(|sampled| Sketch::of_minima(&sampled.minima)),
             bag: bag.filter(|_| may_resemble),
-            subject,
+            title_terms,
         };
         Some((signature, shingles))
     }
@@ -406,10 +408,10 @@ impl SampledShingles {
     }
 }
 
-fn digest(text: &HashedText, subject: Option<&Subject>) -> u128 {
-    let of_subject = subject.map_or(0, Subject::digest);
+fn digest(text: &HashedText, title_terms: Option<&TitleTerms>) -> u128 {
+    let of_terms = title_terms.map_or(0, TitleTerms::digest);
     let spread = |number: u64| if number == 0 { 0 } else { mix(number) };
-    text.digest() ^ (u128::from(of_subject) << 64 | u128::from(spread(of_subject)))
+    text.digest() ^ (u128::from(of_terms) << 64 | u128::from(spread(of_terms)))
 }
 
 #[cfg(test)]

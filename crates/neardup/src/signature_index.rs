@@ -22,7 +22,7 @@ use crate::partition::Partition;
 use crate::signature::{PageSignature, TextSignature};
 use crate::sketch::Sketch;
 use crate::tables::quarters::QuarterTables;
-use crate::thresholds::{Likeness, Match, Thresholds};
+use crate::thresholds::{Match, MatchKind, Thresholds};
 
 /// Maximum number of pages per band of sketches; later pages are not found by that band. This
 /// bounds the work for a site whose frame fills most of every page.
@@ -32,7 +32,7 @@ pub const MAX_PER_BAND: usize = MAX_PER_KEY;
 ///
 /// ```
 /// use neardup::{
-///     Features, HashKey, Likeness, Match, PageText, SignatureBuilder, SignatureIndex, Thresholds,
+///     Features, HashKey, MatchKind, Match, PageText, SignatureBuilder, SignatureIndex, Thresholds,
 /// };
 ///
 /// let builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
@@ -40,7 +40,7 @@ pub const MAX_PER_BAND: usize = MAX_PER_KEY;
 /// let mut index = SignatureIndex::new(Thresholds::default());
 /// index.insert(7, page(1, "A page"));
 /// let found = index.find(&page(2, "a page!"));
-/// assert_eq!(found, Some(Match { of: 7, likeness: Likeness::SameText }));
+/// assert_eq!(found, Some(Match { of: 7, match_kind: MatchKind::SameText }));
 /// assert_eq!(index.find(&page(2, "another page")), None);
 /// ```
 #[derive(Clone, Debug)]
@@ -95,18 +95,18 @@ impl SignatureIndex {
     pub fn find_in(&self, group: u64, signature: &PageSignature) -> Option<Match> {
         let equal = self.same_payload(group, signature).next();
         if let Some(entry) = equal {
-            return Some(entry.matched(Likeness::SamePayload));
+            return Some(entry.matched(MatchKind::SamePayload));
         }
         let text = signature.text.as_deref()?;
         let equal = self.same_text(group, text).next();
         if let Some(entry) = equal {
-            return Some(entry.matched(Likeness::SameText));
+            return Some(entry.matched(MatchKind::SameText));
         }
         let mut best: Option<Match> = None;
-        for (entry, likeness) in self.near(group, text) {
-            let is_better = |best: Match| likeness.resemblance() > best.likeness.resemblance();
+        for (entry, match_kind) in self.near(group, text) {
+            let is_better = |best: Match| match_kind.resemblance() > best.match_kind.resemblance();
             if best.is_none_or(is_better) {
-                best = Some(entry.matched(likeness));
+                best = Some(entry.matched(match_kind));
             }
         }
         best
@@ -129,25 +129,25 @@ impl SignatureIndex {
     pub fn find_all_in(&self, group: u64, signature: &PageSignature) -> Vec<Match> {
         let equal = self.same_payload(group, signature);
         let mut found: Vec<Match> = equal
-            .map(|entry| entry.matched(Likeness::SamePayload))
+            .map(|entry| entry.matched(MatchKind::SamePayload))
             .collect();
         let Some(text) = signature.text.as_deref() else {
             return found;
         };
         let has_other_payload = |entry: &&Entry| entry.signature.payload != signature.payload;
         let equal = self.same_text(group, text).filter(has_other_payload);
-        found.extend(equal.map(|entry| entry.matched(Likeness::SameText)));
+        found.extend(equal.map(|entry| entry.matched(MatchKind::SameText)));
         let is_other = |(entry, _): &(&Entry, _)| {
             let held = entry.signature.text.as_deref();
             has_other_payload(entry) && held.is_none_or(|held| held.digest != text.digest)
         };
         let near = self.near(group, text).filter(is_other);
         let mut near: Vec<Match> = near
-            .map(|(entry, likeness)| entry.matched(likeness))
+            .map(|(entry, match_kind)| entry.matched(match_kind))
             .collect();
         // Stable: candidates come in the order of insertion.
         near.sort_by(|one, two| {
-            let resemblances = (two.likeness.resemblance(), one.likeness.resemblance());
+            let resemblances = (two.match_kind.resemblance(), one.match_kind.resemblance());
             resemblances.0.total_cmp(&resemblances.1)
         });
         found.extend(near);
@@ -186,15 +186,15 @@ impl SignatureIndex {
 
     /// Returns the candidates of `group` that the thresholds confirm, in the order of insertion.
     /// They may include texts equal to `text`.
-    fn near(&self, group: u64, text: &TextSignature) -> impl Iterator<Item = (&Entry, Likeness)> {
+    fn near(&self, group: u64, text: &TextSignature) -> impl Iterator<Item = (&Entry, MatchKind)> {
         let sketch = text.sketch.as_ref();
         let candidates = sketch.map(|sketch| self.candidates(Partition::of(group), text, sketch));
         let candidates = candidates.into_iter().flatten();
         candidates.filter_map(move |place| {
             let entry = self.in_group(place, group)?;
             let held = entry.signature.text.as_deref()?;
-            let likeness = self.thresholds.nearness(text, sketch?, held)?;
-            Some((entry, likeness))
+            let match_kind = self.thresholds.nearness(text, sketch?, held)?;
+            Some((entry, match_kind))
         })
     }
 
@@ -344,10 +344,10 @@ impl SignatureIndex {
 }
 
 impl Entry {
-    fn matched(&self, likeness: Likeness) -> Match {
+    fn matched(&self, match_kind: MatchKind) -> Match {
         Match {
             of: self.page,
-            likeness,
+            match_kind,
         }
     }
 }

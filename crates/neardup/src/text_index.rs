@@ -3,7 +3,7 @@
 //!
 //! Signatures of different keys, features or shingles look the same and never match, so an index
 //! that mixes them finds nothing, silently. Invariant: everything in an index was made by its one
-//! builder; an index with another [`Recipe`] is refused.
+//! builder; an index with another [`ParametersDigest`] is refused.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -12,7 +12,7 @@ use thiserror::Error;
 
 use crate::features::Features;
 use crate::key::HashKey;
-use crate::recipe::Recipe;
+use crate::parameters_digest::ParametersDigest;
 use crate::signature::{PageSignature, PageText, SignatureBuilder};
 use crate::signature_index::SignatureIndex;
 use crate::text::NormalText;
@@ -55,12 +55,12 @@ impl<'a> From<&'a NormalText> for IndexText<'a> {
 /// An index of texts in memory. About 800 bytes per text, plus two ids.
 ///
 /// ```
-/// use neardup::{Likeness, TextIndex};
+/// use neardup::{MatchKind, TextIndex};
 ///
 /// let mut index = TextIndex::default();
 /// index.insert("hamlet", "To be, or not to be: that is the question.");
 /// let found = index.find("to be or not to be — that is the question").expect("it is there");
-/// assert_eq!((*found.of, found.likeness), ("hamlet", Likeness::SameText));
+/// assert_eq!((*found.of, found.match_kind), ("hamlet", MatchKind::SameText));
 /// ```
 #[derive(Clone, Debug)]
 pub struct TextIndex<Id> {
@@ -92,19 +92,20 @@ impl<Id: Clone + Eq + Hash> TextIndex<Id> {
         }
     }
 
-    /// Restores the index that had these [`signatures`](Self::signatures) and this recipe when it
-    /// was stored.
+    /// Restores the index that had these [`signatures`](Self::signatures) and this parameters
+    /// digest when it was stored.
     ///
     /// # Errors
-    /// [`OtherRecipe`] if signatures of `recipe` and of `builder` cannot be compared.
+    /// [`OtherParameters`] if signatures of `parameters digest` and of `builder` cannot be
+    /// compared.
     pub fn restored(
         builder: SignatureBuilder,
         thresholds: Thresholds,
-        recipe: Recipe,
+        parameters_digest: ParametersDigest,
         signatures: impl IntoIterator<Item = (Id, PageSignature)>,
-    ) -> Result<Self, OtherRecipe> {
-        if builder.recipe() != recipe {
-            return Err(OtherRecipe);
+    ) -> Result<Self, OtherParameters> {
+        if builder.parameters_digest() != parameters_digest {
+            return Err(OtherParameters);
         }
         let mut index = Self::new(builder, thresholds);
         for (id, signature) in signatures {
@@ -138,7 +139,7 @@ impl<Id: Clone + Eq + Hash> TextIndex<Id> {
             let of = self.id(found.of).clone();
             return Some(Match {
                 of,
-                likeness: found.likeness,
+                match_kind: found.match_kind,
             });
         }
         self.insert_signature(id, signature);
@@ -179,11 +180,11 @@ impl<Id: Clone + Eq + Hash> TextIndex<Id> {
     /// has gets the text of `other`.
     ///
     /// # Errors
-    /// [`OtherRecipe`] if the signatures of the two cannot be compared. In this case nothing is
+    /// [`OtherParameters`] if the signatures of the two cannot be compared. In this case nothing is
     /// moved.
-    pub fn merge(&mut self, other: &Self) -> Result<(), OtherRecipe> {
-        if self.recipe() != other.recipe() {
-            return Err(OtherRecipe);
+    pub fn merge(&mut self, other: &Self) -> Result<(), OtherParameters> {
+        if self.parameters_digest() != other.parameters_digest() {
+            return Err(OtherParameters);
         }
         for (number, id) in (0..).zip(&other.ids) {
             let held = id.as_ref().zip(other.index.get(number));
@@ -212,10 +213,10 @@ impl<Id: Clone + Eq + Hash> TextIndex<Id> {
         self.numbers.is_empty()
     }
 
-    /// Returns the recipe of the signatures.
+    /// Returns the parameters digest of the signatures.
     #[must_use]
-    pub fn recipe(&self) -> Recipe {
-        self.builder.recipe()
+    pub fn parameters_digest(&self) -> ParametersDigest {
+        self.builder.parameters_digest()
     }
 
     /// Returns the approximate number of bytes held, without data that ids point to.
@@ -250,7 +251,7 @@ impl<Id: Clone + Eq + Hash> TextIndex<Id> {
     fn named(&self, found: Match) -> Match<&Id> {
         Match {
             of: self.id(found.of),
-            likeness: found.likeness,
+            match_kind: found.match_kind,
         }
     }
 
@@ -266,7 +267,7 @@ impl<Id: Clone + Eq + Hash> TextIndex<Id> {
     "signatures in one index must have the same features, shingles, stop words, frequencies, bits, \
      least words and key: make all with one `SignatureBuilder`"
 )]
-pub struct OtherRecipe;
+pub struct OtherParameters;
 
 /// Returns, for each of `texts`, the index of the earlier text that it repeats; `None` for an
 /// original. Reads one text at a time; holds about 800 bytes per original.
@@ -298,7 +299,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::thresholds::Likeness;
+    use crate::thresholds::MatchKind;
 
     fn text(topic: usize, cut: usize) -> String {
         let words = (cut..120).map(|word| format!("topic{topic}word{word}"));
@@ -314,7 +315,7 @@ mod tests {
         let found = index.find_all(&text(1, 0));
         let found: Vec<(&str, bool)> = found
             .iter()
-            .map(|found| (found.of.as_str(), found.likeness == Likeness::SameText))
+            .map(|found| (found.of.as_str(), found.match_kind == MatchKind::SameText))
             .collect();
         assert_eq!(found, [("same", true), ("nearly", false)]);
         assert_eq!(index.nearest(&text(1, 0), 1).len(), 1);
@@ -343,10 +344,10 @@ mod tests {
         let mut index = TextIndex::default();
         let lines = |text: &str| NormalText::of_tokens(text.lines());
         index.insert("code", &lines("let x = 1;\nlet y = 2;"));
-        let found = |text| index.find(&lines(text)).map(|found| found.likeness);
+        let found = |text| index.find(&lines(text)).map(|found| found.match_kind);
         assert_eq!(
             found("let x = 1;\n\nlet y = 2;\n"),
-            Some(Likeness::SamePayload)
+            Some(MatchKind::SamePayload)
         );
         assert_eq!(found("LET x = 1;\nlet y = 2;"), None);
     }
@@ -359,16 +360,16 @@ mod tests {
             ..PageText::of("to be or not to be")
         };
         index.insert(1, titled("Hamlet, Prince of Denmark"));
-        let likeness = |title| index.find(titled(title)).map(|found| found.likeness);
+        let match_kind = |title| index.find(titled(title)).map(|found| found.match_kind);
         assert_eq!(
-            likeness("Hamlet, Prince of Denmark"),
-            Some(Likeness::SamePayload)
+            match_kind("Hamlet, Prince of Denmark"),
+            Some(MatchKind::SamePayload)
         );
-        assert_ne!(likeness("Macbeth"), Some(Likeness::SamePayload));
+        assert_ne!(match_kind("Macbeth"), Some(MatchKind::SamePayload));
     }
 
     #[test]
-    fn an_index_is_restored_from_its_signatures_and_only_by_its_own_recipe() {
+    fn an_index_is_restored_from_its_signatures_and_only_by_its_own_parameters() {
         let builder = |key| SignatureBuilder::new(Features::default(), HashKey::new(key));
         let mut index = TextIndex::new(builder(1), Thresholds::default());
         index.insert("a", &text(1, 0));
@@ -382,7 +383,7 @@ mod tests {
             TextIndex::restored(
                 builder(key),
                 Thresholds::default(),
-                index.recipe(),
+                index.parameters_digest(),
                 signatures,
             )
         };
@@ -390,11 +391,11 @@ mod tests {
         assert_eq!(same.len(), 2);
         assert_eq!(same.find_all(&text(1, 1)), index.find_all(&text(1, 1)));
         assert_eq!(same.find(&text(2, 0)).map(|found| *found.of), Some("b"));
-        assert_eq!(restored(2).err(), Some(OtherRecipe));
+        assert_eq!(restored(2).err(), Some(OtherParameters));
     }
 
     #[test]
-    fn indexes_of_one_recipe_are_merged_and_others_are_refused() {
+    fn indexes_of_one_parameters_are_merged_and_others_are_refused() {
         let builder = |key| SignatureBuilder::new(Features::default(), HashKey::new(key));
         let index = |builder| TextIndex::<u32>::new(builder, Thresholds::default());
         let (mut one, mut two) = (index(builder(1)), index(builder(1)));
@@ -412,7 +413,7 @@ mod tests {
             builder(1).bits(crate::FingerprintBits::new(32).unwrap()),
             builder(1).least_words(3),
         ] {
-            assert_eq!(one.clone().merge(&index(other)), Err(OtherRecipe));
+            assert_eq!(one.clone().merge(&index(other)), Err(OtherParameters));
         }
     }
 
@@ -435,9 +436,9 @@ mod tests {
             let mut expected: Vec<Option<usize>> = Vec::new();
             for (at, signature) in signatures.iter().enumerate() {
                 let originals = (0..at).filter(|&earlier| expected[earlier].is_none());
-                let likeness =
-                    |at: usize| Some((at, thresholds.likeness(signature, &signatures[at])?));
-                let best = originals.filter_map(likeness).reduce(|best, next| {
+                let match_kind =
+                    |at: usize| Some((at, thresholds.match_kind(signature, &signatures[at])?));
+                let best = originals.filter_map(match_kind).reduce(|best, next| {
                     if next.1.resemblance() > best.1.resemblance() { next } else { best }
                 });
                 expected.push(best.map(|(at, _)| at));

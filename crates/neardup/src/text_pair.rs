@@ -5,8 +5,8 @@
 
 use crate::signature::{PageSignature, TextSignature};
 use crate::sketch::Sketch;
-use crate::subject::Subject;
-use crate::thresholds::{Likeness, Thresholds};
+use crate::thresholds::{MatchKind, Thresholds};
+use crate::title_terms::TitleTerms;
 
 /// Thresholds on the multiset of words, the second criterion of near duplicates. A changed date,
 /// name or number in a short text costs five shingles but only one word.
@@ -74,12 +74,16 @@ impl<'a> TextPair<'a> {
         self.one.words.min(self.two.words)
     }
 
-    /// Returns true if the pages have different subjects, and are therefore not near duplicates;
-    /// `None` if a page has no subject.
+    /// Returns true if the pages have different title terms, and are therefore not near duplicates;
+    /// `None` if a page has no title terms.
     #[must_use]
-    pub fn subjects_differ(&self) -> Option<bool> {
-        let subjects = self.one.subject.as_ref().zip(self.two.subject.as_ref());
-        subjects.map(|(one, two): (&Subject, &Subject)| one.differs_from(two))
+    pub fn title_terms_differ(&self) -> Option<bool> {
+        let title_terms = self
+            .one
+            .title_terms
+            .as_ref()
+            .zip(self.two.title_terms.as_ref());
+        title_terms.map(|(one, two): (&TitleTerms, &TitleTerms)| one.differs_from(two))
     }
 
     /// Returns the resemblance of the word 5-shingles, 0 to 1, estimated from the sketches; `None`
@@ -107,12 +111,12 @@ impl<'a> TextPair<'a> {
         bags.map(|(one, two)| one.resemblance(two))
     }
 
-    /// Returns the likeness of the texts; `None` if they are not near duplicates. `resemblance`
+    /// Returns the match kind of the texts; `None` if they are not near duplicates. `resemblance`
     /// returns the resemblance of the shingles, estimated or exact.
-    pub(crate) fn nearness(&self, resemblance: impl FnOnce() -> f64) -> Option<Likeness> {
+    pub(crate) fn nearness(&self, resemblance: impl FnOnce() -> f64) -> Option<MatchKind> {
         let distance = self.one.fingerprint.distance(self.two.fingerprint);
         if !self.thresholds.needs_bands() {
-            return (distance <= self.thresholds.distance()).then(|| Likeness::Near {
+            return (distance <= self.thresholds.distance()).then(|| MatchKind::Near {
                 distance,
                 resemblance: resemblance(),
             });
@@ -120,13 +124,13 @@ impl<'a> TextPair<'a> {
         if self.one.main_content != self.two.main_content {
             return None;
         }
-        let subjects_differ = self.subjects_differ();
-        if subjects_differ == Some(true) {
+        let title_terms_differ = self.title_terms_differ();
+        if title_terms_differ == Some(true) {
             return None;
         }
         let resemblance = resemblance();
         let is_enough = resemblance >= self.least_resemblance();
-        let is_near = match (self.thresholds.resemblance(), subjects_differ) {
+        let is_near = match (self.thresholds.resemblance(), title_terms_differ) {
             (Some(_), _) => is_enough,
             // A text that has grown by a fifth keeps most of its shingles; without a title, the
             // words must agree, too.
@@ -136,7 +140,7 @@ impl<'a> TextPair<'a> {
             }
             (None, _) => is_enough || BY_WORDS_WITH_TITLES.holds(resemblance, self),
         };
-        is_near.then_some(Likeness::Near {
+        is_near.then_some(MatchKind::Near {
             distance,
             resemblance,
         })
@@ -161,70 +165,70 @@ impl WordThresholds {
 }
 
 impl Thresholds {
-    /// Returns the likeness of two pages; `None` if they are not similar enough or have different
-    /// subjects. The fingerprints' distance is reported but does not decide: it is one of two ways
-    /// to find candidates.
+    /// Returns the match kind of two pages; `None` if they are not similar enough or have different
+    /// title terms. The fingerprints' distance is reported but does not decide: it is one of two
+    /// ways to find candidates.
     #[must_use]
-    pub fn likeness(&self, one: &PageSignature, two: &PageSignature) -> Option<Likeness> {
-        self.likeness_for(one, two, false)
+    pub fn match_kind(&self, one: &PageSignature, two: &PageSignature) -> Option<MatchKind> {
+        self.match_kind_for(one, two, false)
     }
 
-    /// Returns the likeness of `page` and the page that it declares canonical. A lower resemblance
-    /// is enough, but the declaration alone never is.
+    /// Returns the match kind of `page` and the page that it declares canonical. A lower
+    /// resemblance is enough, but the declaration alone never is.
     #[must_use]
-    pub fn likeness_to_canonical(
+    pub fn match_kind_to_canonical(
         &self,
         page: &PageSignature,
         canonical: &PageSignature,
-    ) -> Option<Likeness> {
-        self.likeness_for(page, canonical, true)
+    ) -> Option<MatchKind> {
+        self.match_kind_for(page, canonical, true)
     }
 
-    /// Returns the likeness of two pages whose resemblance, 0 to 1, is known exactly.
+    /// Returns the match kind of two pages whose resemblance, 0 to 1, is known exactly.
     #[must_use]
-    pub fn exact_likeness(
+    pub fn exact_match_kind(
         &self,
         one: &PageSignature,
         two: &PageSignature,
         resemblance: f64,
-    ) -> Option<Likeness> {
-        self.likeness_by(one, two, false, |_, _| resemblance)
+    ) -> Option<MatchKind> {
+        self.match_kind_by(one, two, false, |_, _| resemblance)
     }
 
-    fn likeness_for(
+    fn match_kind_for(
         &self,
         one: &PageSignature,
         two: &PageSignature,
         is_canonical: bool,
-    ) -> Option<Likeness> {
-        self.likeness_by(one, two, is_canonical, Sketch::resemblance)
+    ) -> Option<MatchKind> {
+        self.match_kind_by(one, two, is_canonical, Sketch::resemblance)
     }
 
-    fn likeness_by(
+    fn match_kind_by(
         &self,
         one: &PageSignature,
         two: &PageSignature,
         is_canonical: bool,
         resemblance: impl Fn(&Sketch, &Sketch) -> f64,
-    ) -> Option<Likeness> {
+    ) -> Option<MatchKind> {
         if one.payload == two.payload {
-            return Some(Likeness::SamePayload);
+            return Some(MatchKind::SamePayload);
         }
         let (one, two) = (one.text.as_deref()?, two.text.as_deref()?);
         if one.digest == two.digest {
-            return Some(Likeness::SameText);
+            return Some(MatchKind::SameText);
         }
         let (sketch, other) = one.sketch.as_ref().zip(two.sketch.as_ref())?;
         TextPair::new(self, one, two, is_canonical).nearness(|| resemblance(sketch, other))
     }
 
-    /// Returns the likeness of two texts with different digests; `sketch` belongs to `one`.
+    /// Returns the match kind of two texts with different digests; `sketch` belongs to `one`.
     pub(crate) fn nearness(
         &self,
         one: &TextSignature,
         sketch: &Sketch,
         two: &TextSignature,
-    ) -> Option<Likeness> {
+    ) -> Option<MatchKind> {
         let other = two.sketch.as_ref()?;
         TextPair::new(self, one, two, false).nearness(|| sketch.resemblance(other))
     }
@@ -248,14 +252,17 @@ mod tests {
             builder.signature(payload, Some(PageText::of(&text)))
         };
         let (one, two) = (signature(&words), signature(&words[..299]));
-        let Some(Likeness::Near { distance, .. }) = within(7).likeness(&one, &two) else {
+        let Some(MatchKind::Near { distance, .. }) = within(7).match_kind(&one, &two) else {
             panic!("near");
         };
         assert!((1..=7).contains(&distance));
-        assert_eq!(within(distance - 1).likeness(&one, &two), None);
+        assert_eq!(within(distance - 1).match_kind(&one, &two), None);
         let strict = Thresholds::new(7, 1.0).unwrap();
-        assert_eq!(strict.likeness(&one, &two), None);
-        assert_eq!(within(0).likeness(&one, &one), Some(Likeness::SamePayload));
+        assert_eq!(strict.match_kind(&one, &two), None);
+        assert_eq!(
+            within(0).match_kind(&one, &one),
+            Some(MatchKind::SamePayload)
+        );
         assert!(Thresholds::within(8).is_err());
     }
 
@@ -284,15 +291,15 @@ mod tests {
             (2, words(900..1_300), false, false),
         ] {
             let other = signature(payload, &with, None);
-            let found = thresholds.likeness_to_canonical(&page, &other);
+            let found = thresholds.match_kind_to_canonical(&page, &other);
             assert_eq!(found.is_some(), as_canonical, "{found:?}");
             assert_eq!(
-                thresholds.likeness(&page, &other).is_some(),
+                thresholds.match_kind(&page, &other).is_some(),
                 as_any,
                 "{found:?}"
             );
             if as_any {
-                assert_eq!(thresholds.likeness(&page, &other), found);
+                assert_eq!(thresholds.match_kind(&page, &other), found);
             }
         }
         // Short texts and different main contents are compared exactly only.
@@ -306,7 +313,7 @@ mod tests {
                 signature(2, &words(1..401), Some("coffee")),
             ),
         ] {
-            assert_eq!(thresholds.likeness_to_canonical(&one, &other), None);
+            assert_eq!(thresholds.match_kind_to_canonical(&one, &other), None);
         }
     }
 }

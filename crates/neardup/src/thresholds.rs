@@ -66,7 +66,7 @@ impl Thresholds {
     /// Creates thresholds: fingerprints within `distance` bits make a candidate; an estimated
     /// resemblance of word 5-shingles of at least `resemblance` confirms it, for texts of any
     /// length. Without `resemblance`, the defaults for the length and kind of the texts apply.
-    /// Pages with different subjects are never duplicates.
+    /// Pages with different title terms are never duplicates.
     ///
     /// # Errors
     /// [`InvalidThresholds`] for a distance above [`MAX_DISTANCE`] or a resemblance outside 0 to 1.
@@ -85,8 +85,8 @@ impl Thresholds {
     }
 
     /// Creates the rule of Manku, Jain and Das Sarma (WWW 2007, section 2): fingerprints that
-    /// differ in at most `distance` bits are near duplicates. Resemblance, subject and main content
-    /// do not count, but texts without a sketch are too short for near duplicates.
+    /// differ in at most `distance` bits are near duplicates. Resemblance, title terms and main
+    /// content do not count, but texts without a sketch are too short for near duplicates.
     ///
     /// # Errors
     /// [`InvalidThresholds::Distance`] for a distance above [`MAX_DISTANCE`].
@@ -197,7 +197,7 @@ impl TryFrom<StoredThresholds> for Thresholds {
 /// The kind of match between two duplicates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Likeness {
+pub enum MatchKind {
     /// The same bytes. Two empty bodies are the same, too.
     SamePayload,
     /// The same words in the same order.
@@ -212,7 +212,7 @@ pub enum Likeness {
     },
 }
 
-impl Likeness {
+impl MatchKind {
     /// Returns the measure that makes the two duplicates: `bytes`, `words`, `resemblance`, or, if
     /// fingerprints are not verified, `distance`.
     #[must_use]
@@ -251,7 +251,7 @@ pub struct Match<Id = u64> {
     /// Id of the page, as given by the caller.
     pub of: Id,
     /// Kind of the match.
-    pub likeness: Likeness,
+    pub match_kind: MatchKind,
 }
 
 #[cfg(test)]

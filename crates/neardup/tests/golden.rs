@@ -42,7 +42,7 @@ fn sketches_are_those_that_were_stored() {
 }
 
 #[test]
-fn bags_and_subjects_are_those_that_were_stored() {
+fn bags_and_title_terms_are_those_that_were_stored() {
     let signature_builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
     let lines = texts().map(|(name, text)| {
         // The text is long enough for a sketch.
@@ -64,10 +64,10 @@ fn bags_and_subjects_are_those_that_were_stored() {
         let bag = text
             .bag
             .map_or("none".to_owned(), |bag| digits(&bag.to_bytes()));
-        let subject = text
-            .subject
-            .map_or("none".to_owned(), |subject| digits(&subject.to_bytes()));
-        format!("{name} {bag} {subject} {:032x}", text.digest)
+        let title_terms = text.title_terms.map_or("none".to_owned(), |title_terms| {
+            digits(&title_terms.to_bytes())
+        });
+        format!("{name} {bag} {title_terms} {:032x}", text.digest)
     });
     check("bags.txt", include_str!("../golden/bags.txt"), lines);
 }

@@ -1,7 +1,7 @@
 //! The answers of the signature index, in the order of its look-ups.
 
 use neardup::{
-    Features, HashKey, Likeness, MAX_PER_BAND, Match, NormalText, PageSignature, PageText,
+    Features, HashKey, MAX_PER_BAND, Match, MatchKind, NormalText, PageSignature, PageText,
     Shingles, SignatureBuilder, SignatureIndex, Thresholds, Width,
 };
 use proptest::prelude::*;
@@ -35,7 +35,7 @@ fn near(found: Option<Match>) -> Option<u64> {
     match found {
         Some(Match {
             of,
-            likeness: Likeness::Near { .. },
+            match_kind: MatchKind::Near { .. },
         }) => Some(of),
         _ => None,
     }
@@ -59,19 +59,19 @@ fn the_same_bytes_come_before_the_same_words_and_these_before_nearly_the_same() 
         signature_index.find(&signature(30, &text, None)),
         Some(Match {
             of: 3,
-            likeness: Likeness::SamePayload
+            match_kind: MatchKind::SamePayload
         })
     );
     assert_eq!(
         signature_index.find(&signature(40, &text.to_uppercase(), None)),
         Some(Match {
             of: 2,
-            likeness: Likeness::SameText
+            match_kind: MatchKind::SameText
         })
     );
     let third = format!("less {text}");
     let Some(Match {
-        likeness: Likeness::Near { resemblance, .. },
+        match_kind: MatchKind::Near { resemblance, .. },
         ..
     }) = signature_index.find(&signature(40, &third, None))
     else {
@@ -91,8 +91,8 @@ fn two_empty_bodies_are_the_same_payload_and_two_texts_without_words_are_nothing
         signature_index
             .find(&signature(empty, "", None))
             .unwrap()
-            .likeness,
-        Likeness::SamePayload
+            .match_kind,
+        MatchKind::SamePayload
     );
     assert_eq!(signature_index.find(&signature(6, "", None)), None);
     assert_eq!(
@@ -154,7 +154,7 @@ fn short_texts_are_alike_only_if_they_are_the_same() {
         same,
         Some(Match {
             of: 1,
-            likeness: Likeness::SameText
+            match_kind: MatchKind::SameText
         })
     );
 }
@@ -264,7 +264,7 @@ fn a_thousand_pages_with_one_band_in_common_are_kept_and_those_beyond_the_cap_ar
         signature_index.find(&copy),
         Some(Match {
             of: last as u64,
-            likeness: Likeness::SameText
+            match_kind: MatchKind::SameText
         })
     );
     assert!(
@@ -319,10 +319,10 @@ fn after_a_removal_the_next_page_with_the_same_text_or_payload_is_found() {
     assert!(index.remove(1));
     let found = |payload, text| {
         let found = index.find(&signature(payload, text, None));
-        found.map(|found| (found.of, found.likeness))
+        found.map(|found| (found.of, found.match_kind))
     };
-    assert_eq!(found(7, "new words"), Some((2, Likeness::SamePayload)));
-    assert_eq!(found(9, "few words"), Some((3, Likeness::SameText)));
+    assert_eq!(found(7, "new words"), Some((2, MatchKind::SamePayload)));
+    assert_eq!(found(9, "few words"), Some((3, MatchKind::SameText)));
 }
 
 #[test]
@@ -359,7 +359,7 @@ fn binary_garbage_one_word_and_a_million_words_have_defined_answers() {
     assert!(
         Thresholds::new(3, 0.8)
             .unwrap()
-            .likeness(&twenty, held)
+            .match_kind(&twenty, held)
             .is_some()
     );
 }
@@ -407,21 +407,22 @@ proptest! {
             prop_assert_eq!(found.first().copied(), index.find(&look));
             let nearest = index.nearest(&look, most);
             prop_assert_eq!(&nearest[..], &found[..most.min(found.len())]);
-            let rank = |one: &Match| match one.likeness {
-                Likeness::SamePayload => (0, 0.0, one.of),
-                Likeness::SameText => (1, 0.0, one.of),
-                Likeness::Near { resemblance, .. } => (2, -resemblance, one.of),
+            let rank = |one: &Match| match one.match_kind {
+                MatchKind::SamePayload => (0, 0.0, one.of),
+                MatchKind::SameText => (1, 0.0, one.of),
+                MatchKind::Near { resemblance, .. } => (2, -resemblance, one.of),
             };
             prop_assert!(found.is_sorted_by(|one, two| rank(one) < rank(two)), "{:?}", found);
             for held in 0..page {
-                let likeness = index.get(held).and_then(|held| thresholds.likeness(&look, held));
+                let held_one = index.get(held);
+                let match_kind = held_one.and_then(|held| thresholds.match_kind(&look, held));
                 let one = found.iter().find(|found| found.of == held);
-                match likeness {
-                    Some(Likeness::SamePayload | Likeness::SameText) => {
-                        prop_assert_eq!(one.map(|one| one.likeness), likeness);
+                match match_kind {
+                    Some(MatchKind::SamePayload | MatchKind::SameText) => {
+                        prop_assert_eq!(one.map(|one| one.match_kind), match_kind);
                     }
                     // Candidates of this resemblance may be missed, but not changed.
-                    Some(_) => prop_assert!(one.is_none_or(|one| Some(one.likeness) == likeness)),
+                    Some(kind) => prop_assert!(one.is_none_or(|one| one.match_kind == kind)),
                     None => prop_assert_eq!(one, None),
                 }
             }
@@ -451,7 +452,7 @@ proptest! {
         let exact = shingles(&original).resemblance(&shingles(&cut));
         let signature_index = signature_index([(1, signature(1, &original, None))]);
         match signature_index.find(&signature(2, &cut, None)) {
-            Some(Match { likeness: Likeness::Near { resemblance, .. }, .. }) => {
+            Some(Match { match_kind: MatchKind::Near { resemblance, .. }, .. }) => {
                 // Five standard errors.
                 prop_assert!((resemblance - exact).abs() < 0.14, "{} for {}", resemblance, exact);
             }

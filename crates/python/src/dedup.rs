@@ -163,7 +163,7 @@ pub(crate) fn dedup(
     options.texts = source.texts().filter(|_| options.criterion.asks_texts());
     let id_type = source.id_type();
     let bands = options.bands;
-    let header = index_file::header(builder.recipe(), bands, is_exact);
+    let header = index_file::header(builder.parameters_digest(), bands, is_exact);
     let indexes = Indexes::open(against.as_deref(), save_index.as_deref(), &header)
         .map_err(|error| of_batch(&error))?;
     let mut reading = Reading::start(options, indexes, progress.map(ProgressShown::new))?;

@@ -12,12 +12,16 @@ use batch::signature_file::{
     Extent, SignatureFile, SignatureHeader, SignatureReader, SignatureWriter,
 };
 use disk::{OutputFile, draft_of};
-use neardup::{BandDesign, BandedSignature, Recipe};
+use neardup::{BandDesign, BandedSignature, ParametersDigest};
 
 /// Returns the header of an index of signatures, with or without shingles.
-pub(crate) fn header(recipe: Recipe, bands: BandDesign, shingles: bool) -> SignatureHeader {
+pub(crate) fn header(
+    parameters_digest: ParametersDigest,
+    bands: BandDesign,
+    shingles: bool,
+) -> SignatureHeader {
     SignatureHeader {
-        recipe,
+        parameters_digest,
         bands,
         extent: Extent::Originals,
         shingles,

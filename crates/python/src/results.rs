@@ -1,7 +1,7 @@
 //! Results as Python's named tuples (`neardup._results`): they unpack, pickle, and become rows of
 //! pandas and Polars.
 
-use neardup::Likeness;
+use neardup::MatchKind;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyType};
@@ -14,7 +14,7 @@ const MODULE: &str = "neardup._results";
 /// The result of `__reduce__` for pickle: a function, and its arguments to recreate the object.
 pub(crate) type Reduced<'py, A> = (Bound<'py, PyAny>, A);
 
-/// A likeness as the fields of a result: distance in bits, resemblance, and the measure that
+/// A match kind as the fields of a result: distance in bits, resemblance, and the measure that
 /// decided.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Degree {
@@ -24,12 +24,12 @@ pub(crate) struct Degree {
 }
 
 impl Degree {
-    /// Returns the degree of a likeness; `verified` is false if the distance alone decided.
-    pub(crate) fn of(likeness: Likeness, verified: bool) -> Self {
+    /// Returns the degree of a match; `verified` is false if the distance alone decided.
+    pub(crate) fn of(match_kind: MatchKind, verified: bool) -> Self {
         Self {
-            distance: likeness.distance(),
-            resemblance: likeness.resemblance(),
-            measure: likeness.measure(verified),
+            distance: match_kind.distance(),
+            resemblance: match_kind.resemblance(),
+            measure: match_kind.measure(verified),
         }
     }
 }
@@ -92,10 +92,10 @@ pub(crate) fn cluster<'py>(py: Python<'py>, members: &[Id]) -> PyResult<Bound<'p
 pub(crate) fn found<'py>(
     py: Python<'py>,
     id: &Id,
-    likeness: Likeness,
+    match_kind: MatchKind,
 ) -> PyResult<Bound<'py, PyAny>> {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let degree = Degree::of(likeness, true);
+    let degree = Degree::of(match_kind, true);
     let class = CLASS.import(py, MODULE, "Match")?;
     class.call1((
         id.to_python(py),

@@ -11,7 +11,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use batch::DocumentId;
 use batch::dedup::Document;
 use batch::signature_file::{SignatureHeader, SignatureReader};
-use neardup::{BandDesign, HashKey, Likeness, Match, PageSignature, PageText, SignatureBuilder};
+use neardup::{BandDesign, HashKey, MatchKind, Match, PageSignature, PageText, SignatureBuilder};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 
@@ -223,7 +223,7 @@ impl SignatureIndex {
             found
         });
         found
-            .map(|(id, likeness)| results::found(py, &id, likeness))
+            .map(|(id, match_kind)| results::found(py, &id, match_kind))
             .transpose()
     }
 
@@ -237,7 +237,7 @@ impl SignatureIndex {
         let signature = self.sign(tokens::text_of(tokens::one_text(text)?, "text", 0)?);
         let found = py.detach(|| self.read().find(&signature));
         found
-            .map(|(id, likeness)| results::found(py, &id, likeness))
+            .map(|(id, match_kind)| results::found(py, &id, match_kind))
             .transpose()
     }
 
@@ -253,7 +253,7 @@ impl SignatureIndex {
         let found = py.detach(|| self.read().find_all(&signature, top));
         found
             .iter()
-            .map(|(id, likeness)| results::found(py, id, *likeness))
+            .map(|(id, match_kind)| results::found(py, id, *match_kind))
             .collect()
     }
 
@@ -279,7 +279,7 @@ impl SignatureIndex {
                 })
             });
             for found in found {
-                let answer = found.map(|(id, likeness)| results::found(py, &id, likeness));
+                let answer = found.map(|(id, match_kind)| results::found(py, &id, match_kind));
                 answers.push(answer.transpose()?);
             }
             py.check_signals()?;
@@ -325,7 +325,7 @@ impl SignatureIndex {
 
 impl SignatureIndex {
     fn header(&self) -> SignatureHeader {
-        index_file::header(self.builder.recipe(), BandDesign::SKETCH, false)
+        index_file::header(self.builder.parameters_digest(), BandDesign::SKETCH, false)
     }
 
     fn sign(&self, text: &str) -> PageSignature {
@@ -388,11 +388,11 @@ impl Held {
         Ok(is_any)
     }
 
-    fn find(&self, signature: &PageSignature) -> Option<(Id, Likeness)> {
+    fn find(&self, signature: &PageSignature) -> Option<(Id, MatchKind)> {
         self.named(self.signatures.find(signature)?)
     }
 
-    fn find_all(&self, signature: &PageSignature, top: Option<usize>) -> Vec<(Id, Likeness)> {
+    fn find_all(&self, signature: &PageSignature, top: Option<usize>) -> Vec<(Id, MatchKind)> {
         let found = self
             .signatures
             .nearest(signature, top.unwrap_or(usize::MAX));
@@ -402,9 +402,9 @@ impl Held {
             .collect()
     }
 
-    fn named(&self, found: Match) -> Option<(Id, Likeness)> {
+    fn named(&self, found: Match) -> Option<(Id, MatchKind)> {
         let id = self.ids.get(found.of as usize)?.clone()?;
-        Some((id, found.likeness))
+        Some((id, found.match_kind))
     }
 
     /// Returns the texts in the order of their insertion.

@@ -4,16 +4,16 @@ use comparison::{ComparedPage, PageParts};
 use neardup::PageText;
 use web::{Document, MainContent, Media};
 
-/// Returns the text that a document is judged by: everything outside the site's frame, or all of
-/// it.
+/// Returns the text that a document is judged by: everything outside the site's boilerplate, or all
+/// of it.
 #[must_use]
 pub fn page_text(document: &Document, main_content: bool) -> PageText<'_> {
-    let own = match document.judged_own() {
+    let own = match document.compared_own() {
         MainContent::Main => None,
-        MainContent::PageFallback { own_text } => Some(own_text.as_str()),
+        MainContent::PageFallback { main_text } => Some(main_text.as_str()),
     };
     let (text, own) = match main_content {
-        true => (document.judged_text(), own),
+        true => (document.compared_text(), own),
         false => (document.full_text(), None),
     };
     PageText {
@@ -28,7 +28,7 @@ pub fn page_text(document: &Document, main_content: bool) -> PageText<'_> {
 #[must_use]
 pub fn compared_page(url: &str, document: &Document, main_content: bool) -> ComparedPage {
     let (main, judged) = match main_content {
-        true => (document.own_text(), document.judged_text()),
+        true => (document.main_text(), document.compared_text()),
         false => (document.full_text(), document.full_text()),
     };
     ComparedPage::of(&PageParts {

@@ -119,7 +119,7 @@ pub fn states(settings: &Settings) -> Vec<PathBuf> {
 pub fn load(settings: &Settings) -> Result<Option<EarlierCrawls>, CommandError> {
     let states = states(settings);
     let features = settings.feature_settings_name();
-    EarlierCrawls::load(&states, &features, settings.likeness()?).map_err(|error| {
+    EarlierCrawls::load(&states, &features, settings.comparison()?).map_err(|error| {
         let remedy = match &error {
             StoreFault::InUse { .. } => "wait until that crawl has ended, or interrupt it",
             StoreFault::Incomparable { .. } => {

@@ -139,9 +139,9 @@ impl CrawlTopic {
         }))
     }
 
-    /// Returns the topic for the promises of links when a crawl is rebuilt: the stored topic, or
+    /// Returns the topic for the scores of links when a crawl is rebuilt: the stored topic, or
     /// else the topic in its settings. Warns if the crawl had a topic but neither can be read; then
-    /// the links of archived pages get no promise.
+    /// the links of archived pages get no score.
     pub fn to_rebuild(settings: &Settings) -> Option<Self> {
         let of_settings = || Self::new(TopicChoice::of(settings), settings);
         let found = match Self::of_crawl(&settings.out) {

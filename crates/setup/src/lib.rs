@@ -6,6 +6,7 @@
 
 pub mod archiving;
 pub mod assembly;
+pub mod comparison_options;
 pub mod control;
 pub mod crawl_directory;
 pub mod crawl_store;
@@ -15,7 +16,6 @@ pub mod earlier;
 pub mod features;
 pub mod focus;
 pub mod input;
-pub mod likeness;
 pub mod limits;
 pub mod machine;
 pub mod membership;

@@ -10,7 +10,7 @@ use std::str::FromStr;
 /// A named list of settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preset {
-    /// Only pages with the same bytes are left out.
+    /// Only pages with the same bytes are not archived.
     Archive,
     /// Each text once, and only pages.
     Focused,

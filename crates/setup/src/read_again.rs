@@ -31,7 +31,7 @@ pub struct ArchivedPages {
     unread: AtomicU64,
 }
 
-/// The text of a page that was left out.
+/// The text of a page that was not archived.
 pub struct DuplicateText {
     /// The text that was judged.
     pub text: String,
@@ -148,11 +148,11 @@ impl ArchivedPages {
         self.archive.page_at(file, offset).map(|page| page.document)
     }
 
-    /// Returns the text and the heading of a page that a crawl with `--duplicate-text on` left out;
-    /// `None` if they were not kept.
+    /// Returns the text and the heading of a page that a crawl with `--duplicate-text on` did not
+    /// archive; `None` if they were not kept.
     pub fn duplicate_text(&self, row: &VisitRecord) -> Result<Option<DuplicateText>, String> {
-        let left_out = Some(row).filter(|row| !row.kept && row.fate.is_duplicate());
-        let place = left_out.and_then(|row| row.warc_file.as_ref().zip(row.warc_offset));
+        let unarchived = Some(row).filter(|row| !row.kept && row.fate.is_duplicate());
+        let place = unarchived.and_then(|row| row.warc_file.as_ref().zip(row.warc_offset));
         let Some((file, offset)) = place else {
             return Ok(None);
         };

@@ -251,7 +251,7 @@ fn each_page_of(
                     page.end.end = end;
                 }
             }
-            // The text of a left-out page, which is a separate visit.
+            // The text of an unarchived page, which is a separate visit.
             "conversion" => {}
             _ => {
                 if let Some(page) = pending.as_mut() {

@@ -140,7 +140,7 @@ pub struct Settings {
     /// 5s with --max-pages, else 0]
     #[arg(long, value_name = "TIME", help_heading = "Topic")]
     #[serde(with = "maybe_word")]
-    pub patience: Option<Span>,
+    pub anticipation: Option<Span>,
 
     /// Fetch the sitemaps named in robots.txt, and follow their entries: on, off, or guess (also
     /// /sitemap.xml on hosts of seeds whose robots.txt does not name a sitemap) [default: on]

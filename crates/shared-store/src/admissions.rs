@@ -47,7 +47,7 @@ pub(crate) struct Admissions {
     pub(crate) revoked: Arc<RevokedOriginals>,
 }
 
-/// The originals whose admission was revoked: pages that were left out as their duplicates are
+/// The originals whose admission was revoked: pages that were not archived as their duplicates are
 /// visited again.
 #[derive(Default)]
 pub(crate) struct RevokedOriginals {
@@ -69,14 +69,14 @@ struct Revoked {
 }
 
 impl RevokedOriginals {
-    /// Requests a lookup of the pages that were left out as duplicates of an original.
+    /// Requests a lookup of the pages that were not archived as duplicates of an original.
     pub(crate) fn look_up(&self, original: UrlKey) {
         self.state().due.insert(original);
         self.changed.notify_one();
     }
 
-    /// Handles a page that was left out as a duplicate of an original.
-    pub(crate) fn left_out(&self, original: UrlKey) {
+    /// Handles a page that was not archived as a duplicate of an original.
+    pub(crate) fn not_archived(&self, original: UrlKey) {
         if self.state().past.contains(&original) {
             self.look_up(original);
         }

@@ -10,7 +10,7 @@
 //! | rows | the term is known, the record can be read, and the columns match the record |
 //! | visits | a URL is settled once, unless the previous visit was revoked |
 //! | terms | the sums match the term's visits |
-//! | originals | the original of a page that was left out is admitted |
+//! | originals | the original of a page that was not archived is admitted |
 //! | admissions | a row has the keys of its record |
 //! | inboxes | a URL is in the inbox of its bucket |
 
@@ -44,8 +44,8 @@ pub struct Audit {
     pub totals: Totals,
     /// Number of visits that were revoked.
     pub revoked: u64,
-    /// Number of left-out pages whose original has been revoked, in a crawl with a live node, which
-    /// will visit them again.
+    /// Number of unarchived pages whose original has been revoked, in a crawl with a live node,
+    /// which will visit them again.
     pub due: u64,
 }
 
@@ -58,8 +58,8 @@ struct AuditedTerm {
     sums: Totals,
 }
 
-/// A left-out page, by the key of its URL, and its original.
-type LeftOut = HashMap<UrlKey, UrlKey>;
+/// An unarchived page, by the key of its URL, and its original.
+type NotArchived = HashMap<UrlKey, UrlKey>;
 
 struct Auditor<F> {
     counts: Audit,
@@ -68,7 +68,7 @@ struct Auditor<F> {
     bucket: i16,
     /// The URLs of the bucket that were settled.
     settled: HashSet<UrlKey>,
-    left_out: LeftOut,
+    not_archived: NotArchived,
     complain: F,
 }
 
@@ -91,7 +91,7 @@ impl SharedCrawl {
             terms: HashMap::new(),
             bucket: -1,
             settled: HashSet::new(),
-            left_out: HashMap::new(),
+            not_archived: HashMap::new(),
             complain,
         };
         let query = "DECLARE portion NO SCROLL CURSOR FOR \
@@ -251,8 +251,8 @@ impl<F: FnMut(String)> Auditor<F> {
             ));
         }
         match original {
-            Some(original) => drop(self.left_out.insert(page, original)),
-            None => drop(self.left_out.remove(&page)),
+            Some(original) => drop(self.not_archived.insert(page, original)),
+            None => drop(self.not_archived.remove(&page)),
         }
     }
 
@@ -269,7 +269,7 @@ impl<F: FnMut(String)> Auditor<F> {
                 row.url
             ));
         }
-        self.left_out.remove(&page);
+        self.not_archived.remove(&page);
     }
 
     fn check_terms(&mut self) {
@@ -338,12 +338,12 @@ impl<F: FnMut(String)> Auditor<F> {
         }
     }
 
-    /// Returns the originals that are not admitted, each with the number of pages left out as its
-    /// duplicates. If a node is live, the pages are only counted: the node visits them again as
+    /// Returns the originals that are not admitted, each with the number of pages not archived as
+    /// its duplicates. If a node is live, the pages are only counted: the node visits them again as
     /// soon as it has read that the original is gone.
     fn without_original(&mut self, admitted: &HashSet<UrlKey>) -> HashMap<UrlKey, u64> {
         let mut without: HashMap<UrlKey, u64> = HashMap::new();
-        for original in self.left_out.values() {
+        for original in self.not_archived.values() {
             if !admitted.contains(original) {
                 *without.entry(*original).or_default() += 1;
             }

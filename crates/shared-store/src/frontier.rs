@@ -113,7 +113,7 @@ impl Frontier for SharedStore {
         }
         self.out.fetch_sub(pages, Ordering::Relaxed);
         if let Some(original) = original {
-            self.admissions.revoked.left_out(original);
+            self.admissions.revoked.not_archived(original);
         }
         Ok(())
     }
@@ -211,7 +211,7 @@ impl SharedStore {
         Ok(new + theirs.len())
     }
 
-    /// Returns the links that are not remembered as sent. A link found only on left-out pages is
+    /// Returns the links that are not remembered as sent. A link found only on unarchived pages is
     /// sent once more when it is found elsewhere. Seeds are always sent, because limits on links do
     /// not apply to them.
     fn unsent(&self, mut links: Vec<DiscoveredUrl>) -> Vec<DiscoveredUrl> {

@@ -25,14 +25,15 @@ const STEP: usize = 256;
 /// Interval between checks for the end of the visits in buckets that are being released.
 const DRAIN: Duration = Duration::from_millis(50);
 
-/// The records of a bucket, and the originals of the pages in it that were left out as duplicates.
+/// The records of a bucket, and the originals of the pages in it that were not archived as
+/// duplicates.
 #[derive(Default)]
 struct BucketJournal {
     records: Vec<Record>,
 }
 
 impl BucketJournal {
-    /// Returns the originals of pages left out as duplicates, for visits that were not revoked.
+    /// Returns the originals of pages not archived as duplicates, for visits that were not revoked.
     fn originals(&self) -> Vec<UrlKey> {
         let mut originals = std::collections::HashMap::new();
         for record in &self.records {
@@ -232,9 +233,9 @@ impl SharedStore {
         Ok(())
     }
 
-    /// Until the term ends, queues pages again that were left out as duplicates of an original
+    /// Until the term ends, queues pages again that were not archived as duplicates of an original
     /// whose admission was revoked.
-    pub(crate) async fn requeue_left_out(self: Arc<Self>) {
+    pub(crate) async fn requeue_unarchived(self: Arc<Self>) {
         loop {
             let original = tokio::select! {
                 original = self.admissions.revoked.next() => original,
@@ -249,10 +250,11 @@ impl SharedStore {
     async fn requeue(&self, original: UrlKey) -> Result<(), StoreFault> {
         // The database has every visit that has ended.
         self.shipping.settled(&self.session.term).await?;
-        let query = "SELECT left_out.record FROM journal AS left_out JOIN bucket USING (bucket) \
-            WHERE left_out.original = $1 AND owner = $2 AND NOT EXISTS ( \
+        let query = "SELECT unarchived.record FROM journal AS unarchived \
+            JOIN bucket USING (bucket) \
+            WHERE unarchived.original = $1 AND owner = $2 AND NOT EXISTS ( \
                 SELECT FROM journal AS revoked WHERE revoked.kind = 2 \
-                AND revoked.page = left_out.page AND revoked.number > left_out.number)";
+                AND revoked.page = unarchived.page AND revoked.number > unarchived.number)";
         let term = &self.session.term;
         let call = || async {
             let rows = sqlx::query_as(query).bind(to_sql(original));

@@ -24,7 +24,7 @@ pub(crate) struct Row {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowKind {
     Other,
-    /// A visit ended. Includes the original if the page was left out as its duplicate.
+    /// A visit ended. Includes the original if the page was not archived as its duplicate.
     Settled {
         page: UrlKey,
         original: Option<UrlKey>,
@@ -58,13 +58,13 @@ impl Row {
     }
 }
 
-/// Returns the key of the original that a left-out page duplicates: if the original is revoked, the
-/// page is visited again.
+/// Returns the key of the original that an unarchived page duplicates: if the original is revoked,
+/// the page is visited again.
 pub(crate) fn original_of(settled: &SettledVisit) -> Option<UrlKey> {
     original_of_row(&settled.visit.row)
 }
 
-/// Returns the key of the original that a left-out page duplicates, from its visit record.
+/// Returns the key of the original that an unarchived page duplicates, from its visit record.
 pub(crate) fn original_of_row(row: &VisitRecord) -> Option<UrlKey> {
     let original = row.duplicate_of.as_ref()?;
     (!row.kept && !row.of_earlier).then(|| original.key())

@@ -117,7 +117,7 @@ impl SharedStore {
         let (admissions, mut log) =
             Admissions::new(connection.clone(), Arc::clone(&term), Arc::clone(&local));
         log.catch_up().await?;
-        let keys = LogKeys::new(local.key(), options.likeness.thresholds.distance());
+        let keys = LogKeys::new(local.key(), options.comparison.thresholds.distance());
         let store = Arc::new(Self {
             scope_seeds: ScopeSeeds::new(widen),
             control: watch::Sender::new(None),
@@ -149,7 +149,7 @@ impl SharedStore {
         // They end with the term.
         let mut tasks = store.tasks();
         tasks.spawn(Arc::clone(&store).keep_share());
-        tasks.spawn(Arc::clone(&store).requeue_left_out());
+        tasks.spawn(Arc::clone(&store).requeue_unarchived());
         tasks.spawn(Arc::clone(&store).poll());
         drop(tasks);
         Ok(store)

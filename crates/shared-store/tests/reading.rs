@@ -103,7 +103,7 @@ fn contents(state: &Path) -> (Vec<VisitRecord>, BTreeSet<String>) {
 fn options(setup: &Setup) -> StoreOptions {
     StoreOptions {
         rules: setup.rules.clone(),
-        likeness: setup.likeness,
+        comparison: setup.comparison,
         features: Features::default().to_string(),
         key: None,
         new_key: HashKey::ZERO,

@@ -174,7 +174,7 @@ pub enum Keeping {
         of: Original,
     },
     /// Not kept; only the metadata record mentions it.
-    LeftOut,
+    NotArchived,
     /// Not kept, but its text is, as a `conversion` record (section 6.8 of WARC/1.1).
     TextOnly {
         /// The text that the verdict is based on.
@@ -204,7 +204,7 @@ pub struct Archived {
     /// The end of its last record, in bytes; equal to `offset` if the visit left no record.
     pub end: u64,
     /// The start of the record of the page: its `response` or `revisit` record, else the record of
-    /// its text or the `metadata` record of a page that was left out, else `offset`.
+    /// its text or the `metadata` record of a page that was not archived, else `offset`.
     pub page_offset: u64,
     /// The index entries of its records, in their order.
     pub captures: Vec<Capture>,

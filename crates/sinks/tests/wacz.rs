@@ -161,7 +161,7 @@ fn a_wacz_is_valid_with_or_without_a_seekable_output() {
 }
 
 #[test]
-fn lines_of_duplicates_and_of_missing_records_are_left_out() {
+fn lines_of_duplicates_and_of_missing_records_are_not_archived() {
     let (bytes, index) = archive(2);
     let length = bytes.len();
     let odd = format!(

@@ -73,8 +73,8 @@ impl Clusters {
     }
 
     /// Adds a visit.
-    pub(crate) fn count_visit(&mut self, row: &VisitRecord) {
-        let Some((key, original)) = cluster_of(row) else {
+    pub(crate) fn count_visit(&mut self, visit: &VisitRecord) {
+        let Some((key, original)) = cluster_of(visit) else {
             return;
         };
         let error = self.error;
@@ -89,22 +89,22 @@ impl Clusters {
         }
         if let Some(cluster) = self.named.get_mut(&key) {
             cluster.duplicates = duplicates;
-            cluster.add_example(row);
+            cluster.add_example(visit);
         } else if self.has_name_for(duplicates) {
             let mut cluster = Cluster {
                 original: original.clone(),
-                of_earlier: row.of_earlier,
+                of_earlier: visit.of_earlier,
                 duplicates,
                 examples: VecDeque::new(),
             };
-            cluster.add_example(row);
+            cluster.add_example(visit);
             self.named.insert(key, cluster);
         }
     }
 
     /// Takes back a visit that was added.
-    pub(crate) fn take_back(&mut self, row: &VisitRecord) {
-        let Some((key, _)) = cluster_of(row) else {
+    pub(crate) fn take_back(&mut self, visit: &VisitRecord) {
+        let Some((key, _)) = cluster_of(visit) else {
             return;
         };
         let Some(count) = self.counts.get_mut(&key) else {
@@ -117,7 +117,7 @@ impl Clusters {
             self.named.remove(&key);
         } else if let Some(cluster) = self.named.get_mut(&key) {
             cluster.duplicates = duplicates.into();
-            let page = row.url.key();
+            let page = visit.url.key();
             cluster.examples.retain(|example| example.key != page);
             self.least = self.least.min(duplicates.into());
         }
@@ -157,20 +157,20 @@ impl Clusters {
 }
 
 impl Cluster {
-    fn add_example(&mut self, row: &VisitRecord) {
+    fn add_example(&mut self, visit: &VisitRecord) {
         if self.examples.len() == MAX_EXAMPLES {
             self.examples.pop_front();
         }
-        self.examples.push_back(RecentVisit::of(row));
+        self.examples.push_back(RecentVisit::of(visit));
     }
 }
 
 /// Returns the cluster that a visit's page adds to. A requisite adds to none, nor does a page that
 /// repeats itself in an earlier crawl.
-pub(crate) fn cluster_of(row: &VisitRecord) -> Option<(ClusterKey, &PageUrl)> {
-    let original = row.duplicate_of.as_ref()?;
-    let is_of_cluster = row.is_page() && row.fate.is_duplicate() && *original != row.url;
-    is_of_cluster.then(|| (cluster_key(original, row.of_earlier), original))
+pub(crate) fn cluster_of(visit: &VisitRecord) -> Option<(ClusterKey, &PageUrl)> {
+    let original = visit.duplicate_of.as_ref()?;
+    let is_of_cluster = visit.is_page() && visit.fate.is_duplicate() && *original != visit.url;
+    is_of_cluster.then(|| (cluster_key(original, visit.of_earlier), original))
 }
 
 /// Returns the key of the cluster of an original.

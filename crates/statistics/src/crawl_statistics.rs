@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::path::Path;
 
 use journal::{
-    DiscoveredUrl, ExcludedBy, Fate, JournalFollower, LeftOut, Position, Reason, Record,
-    SettledVisit, SkippedBy, StoreFault, Totals, VisitRecord,
+    DiscoveredUrl, ExcludedBy, ExcludedLinks, Fate, JournalFollower, Position, Reason, ReasonKind,
+    Record, SettledVisit, StoreFault, Totals, VisitRecord,
 };
 use store::{Patterns, STRIKES_ASIDE};
 use web::{Host, Pace, PageUrl};
@@ -27,7 +27,7 @@ pub const REDIRECTED: &str = "redirects to pages of this crawl";
 
 /// The figures of a crawl: a function of the records of its journal, whether they are read at once
 /// or in pieces. Revoked visits are taken back from every figure, except for the links that their
-/// pages left out and the last failure of a host.
+/// pages excluded and the last failure of a host.
 ///
 /// ```no_run
 /// use statistics::CrawlStatistics;
@@ -51,7 +51,7 @@ pub struct CrawlStatistics {
     failure_kinds: NameCounts,
     exclusion_reasons: NameCounts,
     patterns: Patterns,
-    left_out_links: BTreeMap<String, u64>,
+    excluded_links: BTreeMap<String, u64>,
     newest: NewestVisits,
     clusters: Clusters,
     /// Deaths of sessions by the sequence numbers of the queue entries that they visited.
@@ -185,10 +185,7 @@ impl CrawlStatistics {
         let visit = &settled.visit;
         self.queue(&visit.finds);
         self.end_entry(settled.sequence);
-        visit
-            .left_out
-            .iter()
-            .for_each(|links| self.leave_out(links));
+        visit.excluded.iter().for_each(|links| self.exclude(links));
         let row = &*visit.row;
         let host = host_of(&row.url);
         let figures = self.hosts.of(host);
@@ -243,11 +240,11 @@ impl CrawlStatistics {
         self.counts.set_aside += u64::from(*deaths == STRIKES_ASIDE);
     }
 
-    fn leave_out(&mut self, links: &LeftOut) {
-        if let Some(known) = self.left_out_links.get_mut(&links.rule) {
+    fn exclude(&mut self, links: &ExcludedLinks) {
+        if let Some(known) = self.excluded_links.get_mut(&links.rule) {
             *known += links.links;
-        } else if self.left_out_links.len() < MAX_NAMES {
-            self.left_out_links.insert(links.rule.clone(), links.links);
+        } else if self.excluded_links.len() < MAX_NAMES {
+            self.excluded_links.insert(links.rule.clone(), links.links);
         }
     }
 
@@ -300,7 +297,7 @@ impl CrawlStatistics {
 
     /// Returns the visits by time, at most [`MAX_POINTS`](crate::limits::MAX_POINTS) points in the
     /// order of their times. All have the same span: a minute, doubled when there are too many.
-    /// Spans without a visit are left out.
+    /// Spans without a visit are omitted.
     #[must_use]
     pub fn timeline(&self) -> &[TimelinePoint] {
         self.timeline.points()
@@ -374,14 +371,14 @@ impl CrawlStatistics {
 
     /// Returns the number of links that were never queued, by the rule that took them for traps.
     #[must_use]
-    pub fn left_out_links(&self) -> &BTreeMap<String, u64> {
-        &self.left_out_links
+    pub fn excluded_links(&self) -> &BTreeMap<String, u64> {
+        &self.excluded_links
     }
 
-    /// Returns the number of URLs that were queued and then left out unvisited, by the kind of
+    /// Returns the number of URLs that were queued and then excluded unvisited, by the kind of
     /// reason. URLs that still wait, and links that were never queued, are not counted.
-    pub fn skipped(&self) -> impl Iterator<Item = (SkippedBy, u64)> {
-        SkippedBy::ALL
+    pub fn skipped(&self) -> impl Iterator<Item = (ReasonKind, u64)> {
+        ReasonKind::ALL
             .into_iter()
             .map(|kind| (kind, self.totals.skipped[kind as usize]))
     }

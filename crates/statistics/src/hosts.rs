@@ -79,22 +79,22 @@ impl Hosts {
     }
 
     /// Adds a visit of a host.
-    pub(crate) fn count(&mut self, host: &str, row: &VisitRecord) {
+    pub(crate) fn count(&mut self, host: &str, visit: &VisitRecord) {
         let figures = self.of(host);
         let had_pages = figures.sums.pages > 0;
-        figures.sums.count(row);
-        if row.fate == Fate::Failed {
-            figures.fail(row.reason.as_ref());
+        figures.sums.count(visit);
+        if visit.fate == Fate::Failed {
+            figures.fail(visit.reason.as_ref());
         }
         let has_pages = figures.sums.pages > 0;
         self.note(host, had_pages, has_pages);
     }
 
     /// Takes back a visit that was added.
-    pub(crate) fn take_back(&mut self, host: &str, row: &VisitRecord) {
+    pub(crate) fn take_back(&mut self, host: &str, visit: &VisitRecord) {
         let figures = self.of(host);
         let had_pages = figures.sums.pages > 0;
-        figures.sums.take_back(row);
+        figures.sums.take_back(visit);
         let has_pages = figures.sums.pages > 0;
         self.note(host, had_pages, has_pages);
     }

@@ -27,7 +27,7 @@ pub struct TimelinePoint {
     pub queued: u64,
 }
 
-/// At most [`MAX_POINTS`] points in the order of their times; spans without a visit are left out.
+/// At most [`MAX_POINTS`] points in the order of their times; Spans without a visit are omitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Timeline {
     span: u64,

@@ -42,8 +42,8 @@ impl Default for Verdicts {
 
 impl Verdicts {
     /// Changes the sums by a visit.
-    pub(crate) fn change(&mut self, row: &VisitRecord, change: impl Fn(&mut u64, u64)) {
-        let rule = row.duplicate_rule().filter(|_| row.requisite == 0);
+    pub(crate) fn change(&mut self, visit: &VisitRecord, change: impl Fn(&mut u64, u64)) {
+        let rule = visit.duplicate_rule().filter(|_| visit.requisite == 0);
         let Some(rule) = rule else {
             return;
         };
@@ -55,15 +55,15 @@ impl Verdicts {
             DuplicateRule::SameContent => &mut self.rules.same_content,
         };
         change(of_rule, 1);
-        change(&mut self.rules.of_earlier, row.of_earlier.into());
-        change(&mut self.rules.kept, row.kept.into());
-        if row.fate != Fate::NearDuplicate {
+        change(&mut self.rules.of_earlier, visit.of_earlier.into());
+        change(&mut self.rules.kept, visit.kept.into());
+        if visit.fate != Fate::NearDuplicate {
             return;
         }
-        if let Some(distance) = row.distance {
+        if let Some(distance) = visit.distance {
             change(&mut self.distances[distance.min(64) as usize], 1);
         }
-        if let Some(resemblance) = row.resemblance {
+        if let Some(resemblance) = visit.resemblance {
             change(&mut self.resemblances[hundredths(resemblance)], 1);
         }
     }

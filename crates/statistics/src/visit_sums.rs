@@ -29,23 +29,23 @@ pub struct VisitSums {
 
 impl VisitSums {
     /// Adds a visit.
-    pub(crate) fn count(&mut self, row: &VisitRecord) {
-        self.change(row, |sum, part| *sum += part);
+    pub(crate) fn count(&mut self, visit: &VisitRecord) {
+        self.change(visit, |sum, part| *sum += part);
     }
 
     /// Takes back a visit that was added.
-    pub(crate) fn take_back(&mut self, row: &VisitRecord) {
-        self.change(row, |sum, part| *sum = sum.saturating_sub(part));
+    pub(crate) fn take_back(&mut self, visit: &VisitRecord) {
+        self.change(visit, |sum, part| *sum = sum.saturating_sub(part));
     }
 
     /// Changes the sums by a visit. Requisites are not pages: only their bytes count.
-    fn change(&mut self, row: &VisitRecord, change: impl Fn(&mut u64, u64)) {
-        change(&mut self.bytes, row.bytes);
-        if row.requisite > 0 {
+    fn change(&mut self, visit: &VisitRecord, change: impl Fn(&mut u64, u64)) {
+        change(&mut self.bytes, visit.bytes);
+        if visit.requisite > 0 {
             return;
         }
-        change(&mut self.pages, row.fate.is_page().into());
-        let of_fate = match row.fate {
+        change(&mut self.pages, visit.fate.is_page().into());
+        let of_fate = match visit.fate {
             Fate::Unique => &mut self.unique,
             Fate::Changed => &mut self.changed,
             Fate::ExactDuplicate | Fate::NearDuplicate => &mut self.duplicates,

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use disk::SystemDisk;
 use journal::{
-    DiscoveredUrl, DuplicateRule, Fate, FinishedVisit, Journal, JournalFollower, LeftOut,
+    DiscoveredUrl, DuplicateRule, ExcludedLinks, Fate, FinishedVisit, Journal, JournalFollower,
     PatternName, Position, QueueEntry, Reason, Record, SettledVisit, VisitRecord,
 };
 use neardup::HashKey;
@@ -265,7 +265,7 @@ impl Generator {
         let links: Vec<u8> = links.collect();
         let finds = links.into_iter().filter_map(|page| self.queue(page));
         let finds = finds.collect();
-        let left_out = vec![LeftOut {
+        let excluded = vec![ExcludedLinks {
             rule: "too-deep".to_owned(),
             links: u64::from(visit.finds),
             example: url(0),
@@ -277,7 +277,7 @@ impl Generator {
             pace: Pace::from(at(visit.minute)),
             visit: FinishedVisit {
                 finds,
-                left_out,
+                excluded,
                 ..FinishedVisit::new(row)
             },
         }));

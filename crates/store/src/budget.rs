@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::iter;
 
-use journal::{DiscoveredUrl, LeftOut};
+use journal::{DiscoveredUrl, ExcludedLinks};
 use web::{Host, UrlKey};
 
 use crate::frontier::HOSTS_RULE;
@@ -67,13 +67,13 @@ fn names(host: &Host) -> impl Iterator<Item = UrlKey> {
 
 /// Removes URLs of unknown hosts from `discovered` if they do not fit among the `max` known hosts
 /// of their domain. The remaining URLs may add hosts up to that cap. Seeds always stay.
-pub fn leave_out(
+pub fn exclude(
     discovered: &mut Vec<DiscoveredUrl>,
     max: u32,
     domains: &DomainCounts,
     is_known: impl Fn(&Host) -> bool,
-) -> Option<LeftOut> {
-    let mut left_out: Option<LeftOut> = None;
+) -> Option<ExcludedLinks> {
+    let mut excluded: Option<ExcludedLinks> = None;
     let mut last: Option<Host> = None;
     let (mut new_hosts, mut counts) = (HashSet::new(), DomainCounts::default());
     discovered.retain(|found| {
@@ -99,13 +99,13 @@ pub fn leave_out(
             last = Some(host);
             return true;
         }
-        let left_out = left_out.get_or_insert_with(|| LeftOut {
+        let excluded = excluded.get_or_insert_with(|| ExcludedLinks {
             rule: HOSTS_RULE.to_owned(),
             links: 0,
             example: found.url.clone(),
         });
-        left_out.links += 1;
+        excluded.links += 1;
         false
     });
-    left_out
+    excluded
 }

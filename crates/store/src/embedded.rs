@@ -56,9 +56,9 @@ pub use self::verify::{Audit, audit};
 pub use self::working_copy::{LogStep, WorkingCopy};
 
 #[cfg(test)]
-mod damage_tests;
+mod comparison_tests;
 #[cfg(test)]
-mod likeness_tests;
+mod damage_tests;
 #[cfg(test)]
 mod orders_tests;
 #[cfg(test)]

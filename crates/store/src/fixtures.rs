@@ -12,12 +12,12 @@ use web::{CanonicalForm, PageUrl, Timestamp};
 
 use crate::embedded::StoreOptions;
 use crate::frontier::{Frontier, FrontierRules, Lease, LeaseFilter, Settlement, Supply};
-use crate::rules::LikenessRules;
+use crate::rules::ComparisonOptions;
 
 pub(crate) fn options(rules: FrontierRules) -> StoreOptions {
     StoreOptions {
         rules,
-        likeness: LikenessRules::default(),
+        comparison: ComparisonOptions::default(),
         features: Features::default().to_string(),
         key: None,
         new_key: HashKey::ZERO,

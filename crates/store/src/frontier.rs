@@ -11,7 +11,7 @@ use web::{Host, HostTable, Pace, PageUrl, RestartRule, Timestamp};
 
 use crate::host_memory::HostMemory;
 
-/// Name of the rule [`FrontierRules::max_hosts_per_domain`] in [`journal::LeftOut`].
+/// Name of the rule [`FrontierRules::max_hosts_per_domain`] in [`journal::ExcludedLinks`].
 pub const HOSTS_RULE: &str = "max-hosts-per-domain";
 
 /// The right to visit one URL, until it is settled.
@@ -23,7 +23,7 @@ pub struct Lease {
     pub pace: Pace,
     /// The reason to leave the URL out unvisited, if its pattern is closed or has reached its limit
     /// of pages.
-    pub barred: Option<Reason>,
+    pub excluded: Option<Reason>,
 }
 
 impl Lease {
@@ -137,21 +137,21 @@ pub struct FrontierRules {
     /// leased; requisites still are.
     pub max_pages_per_host: Option<u64>,
     /// True if the ready host with the best-scored waiting URL goes first. This is for a focused
-    /// crawl, whose links have promises ([`DiscoveredUrl::promising`]).
+    /// crawl, whose links have scores ([`DiscoveredUrl::with_link_score`]).
     pub best_first: bool,
-    /// Maximum time that a slot may stay empty rather than take a URL with a poor promise, under
+    /// Maximum time that a slot may stay empty rather than take a URL with a low link score, under
     /// `best_first`: see [`Frontier::lease`]. It costs time and saves pages.
-    pub patience: Duration,
+    pub anticipation: Duration,
     /// True if URL patterns that bring next to nothing new are put behind and then closed, and if
     /// patterns without a page about the topic are put behind: see [`crate::Patterns`].
     pub closes_patterns: bool,
     /// True if probes are visited. Otherwise they are leased with the reason to leave them out,
     /// unless a kept page also links to them.
     pub probes: bool,
-    /// Maximum number of pages of a URL pattern in the whole crawl. Further pages are left out when
+    /// Maximum number of pages of a URL pattern in the whole crawl. Further pages are excluded when
     /// their turn comes. Pages that are out on lease when the limit is reached may exceed it.
     pub max_pages_per_pattern: Option<u64>,
-    /// Maximum number of hosts of a registrable domain; links to further hosts are left out. Hosts
+    /// Maximum number of hosts of a registrable domain; links to further hosts are excluded. Hosts
     /// below one name of the domain get at most half of the places that other hosts leave. Seeds
     /// count, and are always queued.
     pub max_hosts_per_domain: Option<u32>,
@@ -185,7 +185,7 @@ impl Default for FrontierRules {
             of_hosts: HostTable::default(),
             max_pages_per_host: None,
             best_first: false,
-            patience: Duration::ZERO,
+            anticipation: Duration::ZERO,
             closes_patterns: true,
             probes: true,
             max_pages_per_pattern: None,
@@ -199,9 +199,9 @@ impl Default for FrontierRules {
 }
 
 impl FrontierRules {
-    /// The [`FrontierRules::patience`] of a focused crawl with a limit on pages. Chosen by the area
-    /// under recall of crawls over manuals: docs/measurements/focus.md.
-    pub const PATIENCE: Duration = Duration::from_secs(5);
+    /// The [`FrontierRules::anticipation`] of a focused crawl with a limit on pages. Chosen by the
+    /// area under recall of crawls over manuals: docs/measurements/focus.md.
+    pub const ANTICIPATION: Duration = Duration::from_secs(5);
 
     /// Returns the maximum number of pages of a host out on lease at a time.
     #[must_use]
@@ -264,18 +264,18 @@ pub struct Standing {
 #[async_trait]
 pub trait Frontier: Send + Sync {
     /// Queues the new URLs among `discovered`, and returns their number. A URL is new once in a
-    /// crawl. A URL of a host beyond [`FrontierRules::max_hosts_per_domain`] is left out, unless it
+    /// crawl. A URL of a host beyond [`FrontierRules::max_hosts_per_domain`] is excluded, unless it
     /// is a seed (depth 0).
     ///
     /// A probe ([`DiscoveredUrl::is_probed`]) is new once more when it is found on a kept page,
-    /// unless it has been visited by then. It gets a place among ordinary URLs; if it was left out
+    /// unless it has been visited by then. It gets a place among ordinary URLs; if it was excluded
     /// unvisited, its visit record is revoked.
     ///
     /// A URL that a redirect has claimed is not new while the claim lasts: see [`Frontier::claim`].
     ///
-    /// A URL that is found again keeps its place, even if it is found with a better promise
-    /// ([`DiscoveredUrl::promising`]), depth or page. Two spellings are one URL, which is leased,
-    /// in this session and later ones, with the request of the first spelling
+    /// A URL that is found again keeps its place, even if it is found with a better score
+    /// ([`DiscoveredUrl::with_link_score`]), depth or page. Two spellings are one URL, which is
+    /// leased, in this session and later ones, with the request of the first spelling
     /// ([`PageUrl::request`]).
     ///
     /// # Errors
@@ -296,17 +296,17 @@ pub trait Frontier: Send + Sync {
     ///
     /// With [`FrontierRules::best_first`], the ready host whose next URL has the lowest priority
     /// goes first; ties go to the host that became ready first. Requisites and ordered URLs compete
-    /// on the same terms. No host gets a second turn until every ready host has had one. A *dry
-    /// spell* lowers the promises of a host by one level after four judged pages off topic in a
-    /// row, and by one more each time its length doubles. So hosts with only poor links are tried
-    /// in turn. One page on topic ends the spell.
+    /// on the same terms. No host gets a second turn until every ready host has had one. An
+    /// *off-topic streak* lowers the scores of a host by one level after four judged pages off
+    /// topic in a row, and by one more each time its length doubles. So hosts with only low-scored
+    /// links are tried in turn. One page on topic ends the streak.
     ///
-    /// With [`FrontierRules::patience`], a URL with a promise is not leased while a better URL is
-    /// expected from a host. The host must be below its limits, and its first URL that is waiting
-    /// or out must have a better promise. In addition, either it rests for no longer than the
-    /// patience from now, or it cannot take another lease now and had its last lease less than the
-    /// patience ago. URLs out on lease count because their links may be as good. So a slot waits
-    /// for a host that does not respond once, and no longer than the patience.
+    /// With [`FrontierRules::anticipation`], a URL with a score is not leased while a better URL
+    /// is expected from a host. The host must be below its limits, and its first URL that is
+    /// waiting or out must have a better score. In addition, either it rests for no longer than
+    /// the anticipation from now, or it cannot take another lease now and had its last lease less
+    /// than the anticipation ago. URLs out on lease count because their links may be as good. So a
+    /// slot waits for a host that does not respond once, and no longer than the anticipation.
     ///
     /// A URL that two sessions died with is set aside. It is leased alone, when no other URL can be
     /// leased and no lease is out, so that a third death identifies it.

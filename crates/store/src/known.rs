@@ -14,13 +14,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use journal::{Page, StoreFault};
-use neardup::{HashKey, Likeness, PageSignature};
+use neardup::{HashKey, MatchKind, PageSignature};
 use serde::{Deserialize, Serialize};
 use web::{PageUrl, UrlKey};
 
 use crate::embedded::earlier::{Capture, EarlierCrawls};
 use crate::near_dup::{EarlierCapture, Original};
-use crate::rules::{LikenessRules, certainty};
+use crate::rules::{ComparisonOptions, certainty};
 
 /// The originals: the pages that new pages are compared with, and their signatures.
 pub trait Originals {
@@ -52,7 +52,7 @@ pub trait Originals {
         group: u64,
         signature: &PageSignature,
         except: &[UrlKey],
-    ) -> Result<Option<(Held, Likeness)>, StoreFault>;
+    ) -> Result<Option<(Held, MatchKind)>, StoreFault>;
 
     /// Adds a page that is not an original yet.
     fn insert_in(&mut self, group: u64, page: Held, signature: PageSignature);
@@ -66,7 +66,7 @@ pub trait Originals {
 
 /// The signatures of all known pages.
 pub struct Known<O> {
-    rules: LikenessRules,
+    rules: ComparisonOptions,
     key: HashKey,
     originals: O,
     /// Retained duplicates.
@@ -150,7 +150,7 @@ impl<O: Originals> Known<O> {
     /// Returns the known pages of a crawl that begins, with these originals.
     #[must_use]
     pub fn new(
-        rules: LikenessRules,
+        rules: ComparisonOptions,
         key: HashKey,
         originals: O,
         earlier: Option<Arc<EarlierCrawls>>,
@@ -215,10 +215,12 @@ impl<O: Originals> Known<O> {
             return self.judge_by_capture(key, signature, capture);
         }
         if let Some(admitted) = self.originals.signature_of(key)? {
-            return Ok(match self.rules.thresholds.likeness(signature, &admitted) {
-                Some(_) => Decision::Own,
-                None => Decision::Forget,
-            });
+            return Ok(
+                match self.rules.thresholds.match_kind(signature, &admitted) {
+                    Some(_) => Decision::Own,
+                    None => Decision::Forget,
+                },
+            );
         }
         if let Some(retained) = self.retained.get(&key) {
             return Ok(Decision::Retained(retained.place));
@@ -234,16 +236,16 @@ impl<O: Originals> Known<O> {
                 .called_canonical(group, canonical.key(), signature)?
                 .filter(|(of, _)| !except.contains(&self.cluster(*of).original));
         }
-        let Some((of, likeness)) = nearest else {
+        let Some((of, match_kind)) = nearest else {
             return Ok(Decision::New);
         };
-        let bytes = match likeness {
-            Likeness::SamePayload => Some(of),
-            Likeness::SameText | Likeness::Near { .. } => self.copy_of(group, signature.payload),
+        let bytes = match match_kind {
+            MatchKind::SamePayload => Some(of),
+            MatchKind::SameText | MatchKind::Near { .. } => self.copy_of(group, signature.payload),
         };
         let original = Original {
             page: of,
-            likeness,
+            match_kind,
             earlier: matches!(of, PageRef::Earlier(_)),
             bytes,
             by_canonical: !is_like_others,
@@ -270,7 +272,7 @@ impl<O: Originals> Known<O> {
                 let of = PageRef::Earlier(number);
                 return Ok(Decision::Duplicate(Original {
                     page: of,
-                    likeness: Likeness::SamePayload,
+                    match_kind: MatchKind::SamePayload,
                     earlier: true,
                     bytes: Some(of),
                     by_canonical: false,
@@ -384,18 +386,18 @@ impl<O: Originals> Known<O> {
         &mut self.originals
     }
 
-    /// Returns the original with the most certain likeness that is not in `except`. On a tie, the
+    /// Returns the original with the most certain match that is not in `except`. On a tie, the
     /// original from the earlier crawl wins.
     fn nearest(
         &mut self,
         group: u64,
         signature: &PageSignature,
         except: &[UrlKey],
-    ) -> Result<Option<(PageRef, Likeness)>, StoreFault> {
+    ) -> Result<Option<(PageRef, MatchKind)>, StoreFault> {
         let ours = self
             .originals
             .find_in(group, signature, except)?
-            .map(|(held, likeness)| (PageRef::Current(held), likeness));
+            .map(|(held, match_kind)| (PageRef::Current(held), match_kind));
         let earlier = self.earlier.as_deref();
         let theirs = earlier.and_then(|earlier| earlier.find(group, signature, except));
         Ok(more_certain(theirs.map(of_earlier), ours))
@@ -409,14 +411,14 @@ impl<O: Originals> Known<O> {
         group: u64,
         canonical: UrlKey,
         signature: &PageSignature,
-    ) -> Result<Option<(PageRef, Likeness)>, StoreFault> {
+    ) -> Result<Option<(PageRef, MatchKind)>, StoreFault> {
         let thresholds = self.rules.thresholds;
         let retained = self.retained.get(&canonical);
         let original = retained.map_or(canonical, |retained| retained.cluster.original);
         let ours = self.originals.held_in(group, original)?;
         let ours = ours.and_then(|(held, admitted)| {
-            let likeness = thresholds.likeness_to_canonical(signature, &admitted)?;
-            Some((PageRef::Current(held), likeness))
+            let match_kind = thresholds.match_kind_to_canonical(signature, &admitted)?;
+            Some((PageRef::Current(held), match_kind))
         });
         let earlier = self.earlier.as_deref();
         let theirs =
@@ -445,15 +447,15 @@ fn may_be_canonical(url: &PageUrl, page: &Page) -> bool {
         && url.registrable_domain() == page.final_url.registrable_domain()
 }
 
-fn of_earlier((number, likeness): (u32, Likeness)) -> (PageRef, Likeness) {
-    (PageRef::Earlier(number), likeness)
+fn of_earlier((number, match_kind): (u32, MatchKind)) -> (PageRef, MatchKind) {
+    (PageRef::Earlier(number), match_kind)
 }
 
 /// Returns the more certain match; the first on a tie.
 fn more_certain(
-    first: Option<(PageRef, Likeness)>,
-    second: Option<(PageRef, Likeness)>,
-) -> Option<(PageRef, Likeness)> {
+    first: Option<(PageRef, MatchKind)>,
+    second: Option<(PageRef, MatchKind)>,
+) -> Option<(PageRef, MatchKind)> {
     match (first, second) {
         (Some(first), Some(second)) if certainty(second.1) > certainty(first.1) => Some(second),
         (first, second) => first.or(second),

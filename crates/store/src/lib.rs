@@ -10,7 +10,6 @@
 //! judges URLs. The crate [`journal`] has the events of a crawl, as values, and their files.
 
 mod budget;
-mod dry_spell;
 mod embedded;
 #[cfg(test)]
 mod fixtures;
@@ -18,11 +17,11 @@ mod frontier;
 mod host_memory;
 mod known;
 mod near_dup;
+mod off_topic_streak;
 mod patterns;
 mod rules;
 
-pub use self::budget::{DomainCounts, leave_out};
-pub use self::dry_spell::DrySpell;
+pub use self::budget::{DomainCounts, exclude};
 pub use self::embedded::{
     ArchiveTail, Audit, Database, DirectoryLock, DistinctOrder, EarlierCrawls, EmbeddedStore,
     JournalRebuild, LogStep, Posting, RecordWatch, RestoredAdmission, RestoredVisit, Scan,
@@ -36,5 +35,6 @@ pub use self::frontier::{
 pub use self::host_memory::HostMemory;
 pub use self::known::{Cluster, Decision, Held, Known, Originals, PageRef, RetainedEntry};
 pub use self::near_dup::{EarlierCapture, NearDupIndex, Original, RetainedDuplicate, Verdict};
+pub use self::off_topic_streak::OffTopicStreak;
 pub use self::patterns::{Example, LeftRows, PatternReport, PatternState, Patterns};
-pub use self::rules::{DuplicateScope, LikenessRules, UnknownScope};
+pub use self::rules::{ComparisonOptions, DuplicateScope, UnknownScope};

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use journal::{Page, StoreFault};
-use neardup::{Likeness, PageSignature};
+use neardup::{MatchKind, PageSignature};
 use web::{PageUrl, UrlKey};
 
 /// The original that a page repeats. `P` names pages: `Page`, or an index's own reference to one.
@@ -10,8 +10,8 @@ use web::{PageUrl, UrlKey};
 pub struct Original<P = Page> {
     /// The page that was admitted first.
     pub page: P,
-    /// The kind and degree of their likeness.
-    pub likeness: Likeness,
+    /// The kind and degree of the match.
+    pub match_kind: MatchKind,
     /// True if it is a page of an earlier crawl that counts as seen. It can have the same URL as
     /// the page that repeats it; then the page is unchanged.
     pub earlier: bool,
@@ -31,7 +31,7 @@ impl<P: Copy> Original<P> {
     pub fn try_map<Q, E>(&self, page: impl Fn(P) -> Result<Q, E>) -> Result<Original<Q>, E> {
         Ok(Original {
             page: page(self.page)?,
-            likeness: self.likeness,
+            match_kind: self.match_kind,
             earlier: self.earlier,
             bytes: self.bytes.map(page).transpose()?,
             by_canonical: self.by_canonical,
@@ -72,7 +72,7 @@ impl<P: Copy> EarlierCapture<P> {
 pub struct RetainedDuplicate {
     /// Its rank in the cluster, from 2; the original has rank 1.
     pub rank: u32,
-    /// Number of pages of a cluster that are kept: `LikenessRules::per_cluster`.
+    /// Number of pages of a cluster that are kept: `ComparisonOptions::per_cluster`.
     pub of: u32,
 }
 
@@ -110,10 +110,10 @@ pub trait NearDupIndex: Send + Sync {
     /// - [`Verdict::Duplicate`] is returned only once the admissions of the original and of
     ///   [`Original::bytes`] are durable.
     /// - Pages are compared within the crawl, a domain or a host, depending on
-    ///   [`LikenessRules::scope`](crate::LikenessRules::scope).
+    ///   [`ComparisonOptions::scope`](crate::ComparisonOptions::scope).
     /// - The first pages that repeat an original in other bytes are retained, until
-    ///   [`LikenessRules::per_cluster`](crate::LikenessRules::per_cluster) pages of the cluster are
-    ///   kept. No two pages of a cluster have the same rank, even if they are admitted
+    ///   [`ComparisonOptions::per_cluster`](crate::ComparisonOptions::per_cluster) pages of the
+    ///   cluster are kept. No two pages of a cluster have the same rank, even if they are admitted
     ///   concurrently. A copy with the same bytes takes no rank.
     /// - The kept pages of [`EarlierCrawls`](crate::EarlierCrawls) count as admitted. If
     ///   an earlier crawl archived the page's bytes under the page's own URL, the page is a
@@ -124,8 +124,8 @@ pub trait NearDupIndex: Send + Sync {
     /// - `canonical` is the URL that the page names as its canonical page. It counts if the page is
     ///   like no known page and the URL is an original by then, or a retained duplicate. The page
     ///   is then compared with the original under weaker thresholds
-    ///   ([`Thresholds::likeness_to_canonical`](neardup::Thresholds::likeness_to_canonical)). A URL
-    ///   of another registrable domain, or of the page itself, does not count. A wrong claim
+    ///   ([`Thresholds::match_kind_to_canonical`](neardup::Thresholds::match_kind_to_canonical)). A
+    ///   URL of another registrable domain, or of the page itself, does not count. A wrong claim
     ///   therefore affects only the page that makes it, and only if the two are nearly the same.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 //! A trap produces an unlimited number of URLs, and most of their pages repeat known pages. Only a
 //! crawler that judges pages while it crawls can notice that. So each visit is counted for its
 //! pattern ([`web::UrlPattern`]). A pattern that brings next to nothing new becomes *poor*: its
-//! URLs wait behind everything else of their host. Later it is *closed*: its URLs are left out
+//! URLs wait behind everything else of their host. Later it is *closed*: its URLs are excluded
 //! unvisited when they come up for lease, and reported. From time to time, a closed pattern is
 //! probed, and reopens when it brings something new again. If a later page contains a known page
 //! (for example, a printed view crawled before its article), the known page counts as a repeat from
@@ -58,9 +58,9 @@ pub struct Patterns {
     troubled: usize,
     /// The patterns to close or reopen.
     due: BTreeSet<PatternName>,
-    /// The folders of probes: URLs known only from left-out pages.
+    /// The folders of probes: URLs known only from unarchived pages.
     probes: Probes,
-    /// Number of remembered rows of URLs that were left out.
+    /// Number of remembered rows of URLs that were excluded.
     left_rows: usize,
     /// Patterns that are open and have such rows.
     reopened: BTreeSet<PatternName>,
@@ -87,13 +87,13 @@ pub struct PatternReport<'a> {
     pub new: u64,
     /// Visits that brought a duplicate.
     pub repeated: u64,
-    /// Visits that brought nothing: the page is gone (404, 410), or was left out after it was
+    /// Visits that brought nothing: the page is gone (404, 410), or was excluded after it was
     /// fetched.
     pub nothing: u64,
     /// Visits that brought a page off the topic of a focused crawl.
     pub off_topic: u64,
-    /// URLs that were left out unvisited.
-    pub left_out: u64,
+    /// URLs that were excluded unvisited.
+    pub excluded: u64,
     /// The most recent visits that brought nothing new.
     pub examples: &'a [Example],
 }
@@ -104,7 +104,7 @@ impl Patterns {
         self.apply_at(record, None);
     }
 
-    /// Applies a record at a known place, which is used to queue a left-out URL again.
+    /// Applies a record at a known place, which is used to queue an excluded URL again.
     pub(crate) fn apply_at(&mut self, record: &Record, place: Option<u64>) {
         match record {
             Record::Settled(settled) => {
@@ -134,28 +134,28 @@ impl Patterns {
             return;
         }
         let place = place.filter(|_| self.left_rows < MAX_LEFT_ROWS);
-        let left_out = row.pattern_that_left_out().cloned();
-        if let Some(folder) = left_out.as_ref().filter(|name| Probes::names(name)) {
-            let remembered = self.probes.left_out(folder, row.url.key(), place);
+        let excluded = row.excluding_pattern().cloned();
+        if let Some(folder) = excluded.as_ref().filter(|name| Probes::names(name)) {
+            let remembered = self.probes.excluded(folder, row.url.key(), place);
             self.left_rows += usize::from(remembered);
             return;
         }
-        let visit = match (&left_out, Visit::of(row)) {
-            (Some(_), _) => Visit::LeftOut,
+        let visit = match (&excluded, Visit::of(row)) {
+            (Some(_), _) => Visit::Excluded,
             (None, Some(visit)) => visit,
             (None, None) => return,
         };
-        if priority >= DiscoveredUrl::PROBED && visit != Visit::LeftOut {
+        if priority >= DiscoveredUrl::PROBED && visit != Visit::Excluded {
             self.probes.count(visit, row);
         }
-        // URLs left out by a budget come back only if the user reopens the pattern.
+        // URLs excluded by a budget come back only if the user reopens the pattern.
         let is_closed = row.fate == Fate::Excluded
             && row
                 .reason
                 .as_ref()
                 .is_some_and(Reason::is_of_closed_pattern);
         let place = place.filter(|_| is_closed);
-        let Some(name) = left_out.or_else(|| self.name_to_count(&row.url)) else {
+        let Some(name) = excluded.or_else(|| self.name_to_count(&row.url)) else {
             return;
         };
         if let Some(host) = self.hosts.get_mut(name.host.as_str()) {
@@ -165,7 +165,7 @@ impl Patterns {
         let leads_on = self.count_for_parameters(visit, row, finds);
         self.change(&name, |pattern| {
             pattern.count(visit, leads_on, row, now);
-            remembered = place.is_some_and(|place| pattern.remember_left_out(row.url.key(), place));
+            remembered = place.is_some_and(|place| pattern.remember_excluded(row.url.key(), place));
         });
         self.left_rows += usize::from(remembered);
         if remembered {
@@ -191,9 +191,9 @@ impl Patterns {
         self.take_back_new_of_parameters(page);
     }
 
-    /// Takes back a row that is void: its URL does not count as left out any more.
+    /// Takes back a row that is void: its URL does not count as excluded any more.
     pub fn revoked(&mut self, row: &VisitRecord) {
-        let Some(name) = row.pattern_that_left_out().cloned() else {
+        let Some(name) = row.excluding_pattern().cloned() else {
             return;
         };
         let page = row.url.key();
@@ -202,7 +202,7 @@ impl Patterns {
             remembered = self.probes.take_back(&name, page);
         } else {
             self.change(&name, |pattern| {
-                remembered = pattern.take_back_left_out(page);
+                remembered = pattern.take_back_excluded(page);
             });
             if remembered {
                 self.change_beside(&name, &row.url, Pattern::take_back_left_to_parameters);
@@ -222,7 +222,7 @@ impl Patterns {
         rows.or_else(|| self.probes.to_requeue())
     }
 
-    /// Returns the record that reopens a closed pattern or folder with few left-out pages, once for
+    /// Returns the record that reopens a closed pattern or folder with few excluded pages, once for
     /// each, when the crawl is otherwise finished. An honest site has an end, and its last pages
     /// may be worth more than they cost; a trap never ends.
     #[must_use]
@@ -247,7 +247,7 @@ impl Patterns {
     }
 
     /// Returns the fruitful and the fruitless visits of the open patterns whose URLs were mostly
-    /// left out by a closed parameter. Returns `None` unless most of these visits were fruitful,
+    /// excluded by a closed parameter. Returns `None` unless most of these visits were fruitful,
     /// which means that the parameter was closed too early.
     fn visits_beside(&self, host: &str, parameter: &UrlPattern, left: usize) -> Option<(u64, u64)> {
         let has_parameter = |pattern: &UrlPattern| {
@@ -283,8 +283,8 @@ impl Patterns {
         }
     }
 
-    /// Returns the place of the row of a URL that was found only on left-out pages, and was left
-    /// out.
+    /// Returns the place of the row of a URL that was found only on unarchived pages, and was
+    /// excluded .
     #[must_use]
     pub fn place_of_probe(&self, url: &PageUrl) -> Option<u64> {
         if self.left_rows == 0 {
@@ -325,16 +325,21 @@ impl Patterns {
         }
     }
 
-    /// Returns the reason to leave out a URL of this priority that comes up for lease: its pattern
+    /// Returns the reason to exclude a URL of this priority that comes up for lease: its pattern
     /// or folder is closed, or has reached its limit of pages. From time to time, a URL is let
     /// through as a probe.
-    pub fn bar(&mut self, url: &PageUrl, priority: u8, rules: &FrontierRules) -> Option<Reason> {
+    pub fn exclusion(
+        &mut self,
+        url: &PageUrl,
+        priority: u8,
+        rules: &FrontierRules,
+    ) -> Option<Reason> {
         if priority >= DiscoveredUrl::PROBED {
             if !rules.probes {
                 return Some(Probes::unfollowed(url));
             }
             if rules.closes_patterns
-                && let Some(reason) = self.probes.bar(url)
+                && let Some(reason) = self.probes.exclusion(url)
             {
                 return Some(reason);
             }

@@ -5,12 +5,12 @@ use std::num::NonZeroU32;
 use std::str::FromStr;
 
 use journal::Page;
-use neardup::{HashKey, Likeness, Thresholds};
+use neardup::{HashKey, MatchKind, Thresholds};
 
 /// The rules of a near-duplicate index.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LikenessRules {
-    /// The thresholds of likeness.
+pub struct ComparisonOptions {
+    /// The thresholds.
     pub thresholds: Thresholds,
     /// The set of pages that a page is compared with.
     pub scope: DuplicateScope,
@@ -19,7 +19,7 @@ pub struct LikenessRules {
     pub per_cluster: NonZeroU32,
 }
 
-impl Default for LikenessRules {
+impl Default for ComparisonOptions {
     fn default() -> Self {
         Self {
             thresholds: Thresholds::default(),
@@ -29,7 +29,7 @@ impl Default for LikenessRules {
     }
 }
 
-impl LikenessRules {
+impl ComparisonOptions {
     /// Returns the partition of the signature index that `page` belongs to. It depends on the final
     /// URL, not on the URL that redirected there. Partitions are not stored: if a crawl is
     /// continued under another scope, that scope applies from then on.
@@ -96,10 +96,10 @@ impl FromStr for DuplicateScope {
 
 /// Returns the certainty of a match: the same bytes rank above the same words, which rank above the
 /// nearest text.
-pub(crate) fn certainty(likeness: Likeness) -> f64 {
-    match likeness {
-        Likeness::SamePayload => 3.0,
-        Likeness::SameText => 2.0,
-        Likeness::Near { resemblance, .. } => resemblance,
+pub(crate) fn certainty(match_kind: MatchKind) -> f64 {
+    match match_kind {
+        MatchKind::SamePayload => 3.0,
+        MatchKind::SameText => 2.0,
+        MatchKind::Near { resemblance, .. } => resemblance,
     }
 }

@@ -54,7 +54,7 @@ impl EmbeddedSession {
     fn open(directory: TempDir, setup: Setup) -> Self {
         let options = StoreOptions {
             rules: setup.rules.clone(),
-            likeness: setup.likeness,
+            comparison: setup.comparison,
             features: Features::default().to_string(),
             key: None,
             new_key: HashKey::ZERO,
@@ -104,7 +104,7 @@ impl Session for EmbeddedSession {
                 drop(store);
             }
             End::Death => drop(store),
-            End::DeathInFlush(left_out) => store.crash_in_flush(left_out).unwrap(),
+            End::DeathInFlush(excluded) => store.crash_in_flush(excluded).unwrap(),
         }
         Box::new(Self::open(directory, Setup { now, ..setup }))
     }

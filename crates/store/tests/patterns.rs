@@ -1,5 +1,5 @@
 //! URL patterns of the embedded store: the order to reopen one, and the journal's record of links
-//! that a rule left out. The contract has the rest.
+//! that a rule excluded. The contract has the rest.
 
 #![expect(clippy::unwrap_used, reason = "what the test unwraps is part of it")]
 
@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use contract::fixtures::{discover, done_with, lease, link, seed, settle, url, visit_pages};
 use disk::SystemDisk;
-use journal::{DiscoveredUrl, History, LeftOut, PatternName, Record};
+use journal::{DiscoveredUrl, ExcludedLinks, History, PatternName, Record};
 use neardup::{Features, HashKey};
 use store::{
-    EmbeddedStore, Frontier, FrontierRules, HOSTS_RULE, LikenessRules, StoreOptions, audit,
+    ComparisonOptions, EmbeddedStore, Frontier, FrontierRules, HOSTS_RULE, StoreOptions, audit,
 };
 use tempfile::TempDir;
 use web::Timestamp;
@@ -20,7 +20,7 @@ use web::Timestamp;
 fn open(directory: &Path, rules: FrontierRules) -> EmbeddedStore {
     let options = StoreOptions {
         rules,
-        likeness: LikenessRules::default(),
+        comparison: ComparisonOptions::default(),
         features: Features::default().to_string(),
         key: None,
         new_key: HashKey::ZERO,
@@ -49,8 +49,8 @@ async fn visit_some(
     visit_pages(frontier, most, is_new, |_| Vec::new()).await
 }
 
-fn is_any_barred(leased: &[(String, Option<journal::Reason>)]) -> bool {
-    leased.iter().any(|(_, barred)| barred.is_some())
+fn is_any_excluded(leased: &[(String, Option<journal::Reason>)]) -> bool {
+    leased.iter().any(|(_, excluded)| excluded.is_some())
 }
 
 /// Dies during a flush in two of three rounds, otherwise behind one, and opens the next session.
@@ -72,7 +72,7 @@ fn trap(pages: u64) -> Vec<DiscoveredUrl> {
 }
 
 #[tokio::test]
-async fn patterns_outlast_the_process_and_a_reopened_one_brings_back_what_it_left_out() {
+async fn patterns_outlast_the_process_and_a_reopened_one_brings_back_what_it_excluded() {
     let directory = tempfile::tempdir().unwrap();
     let open = || open(directory.path(), FrontierRules::default());
     let name = PatternName::from_text("a.test/item/{n}").unwrap();
@@ -82,12 +82,12 @@ async fn patterns_outlast_the_process_and_a_reopened_one_brings_back_what_it_lef
     // visit before the closing.
     for round in 0..20 {
         let leased = visit_some(&store, 5).await;
-        assert!(!is_any_barred(&leased), "{round}");
+        assert!(!is_any_excluded(&leased), "{round}");
         store = die(store, round, &directory).await;
     }
     let (last, mut leased) = (url("http://a.test/about"), visit_some(&store, 21).await);
     assert_eq!(leased.pop(), Some((last.to_string(), None)));
-    leased.retain(|(_, barred)| barred.is_some());
+    leased.retain(|(_, excluded)| excluded.is_some());
     assert_eq!(leased.len(), 19, "all but a probe after sixteen");
     store.close().await.unwrap();
     drop(store);
@@ -102,10 +102,10 @@ async fn patterns_outlast_the_process_and_a_reopened_one_brings_back_what_it_lef
     drop(store);
     let store = open();
     let again = visit_some(&store, usize::MAX).await;
-    assert!(!is_any_barred(&again), "its window begins anew");
-    let left_out: BTreeSet<&String> = leased.iter().map(|(url, _)| url).collect();
+    assert!(!is_any_excluded(&again), "its window begins anew");
+    let not_visited: BTreeSet<&String> = leased.iter().map(|(url, _)| url).collect();
     let visited: BTreeSet<&String> = again.iter().map(|(url, _)| url).collect();
-    assert_eq!((visited, again.len()), (left_out, 19));
+    assert_eq!((visited, again.len()), (not_visited, 19));
     let more = store.reopen(&name).await.unwrap();
     assert_eq!(more, Some(0), "each is brought back once");
     drop(store);
@@ -113,7 +113,7 @@ async fn patterns_outlast_the_process_and_a_reopened_one_brings_back_what_it_lef
 }
 
 #[tokio::test]
-async fn the_journal_records_the_links_that_a_rule_left_out_with_an_example() {
+async fn the_journal_records_the_links_that_a_rule_excluded_with_an_example() {
     let directory = tempfile::tempdir().unwrap();
     let rules = FrontierRules {
         max_hosts_per_domain: Some(1),
@@ -130,40 +130,40 @@ async fn the_journal_records_the_links_that_a_rule_left_out_with_an_example() {
     settle(&store, page, settlement, 0).await;
     drop(store);
     let mut history = History::open(directory.path()).unwrap();
-    let left_out = history.find_map(|record| match record.unwrap() {
-        Record::Settled(settled) => Some(settled.visit.left_out),
+    let not_visited = history.find_map(|record| match record.unwrap() {
+        Record::Settled(settled) => Some(settled.visit.excluded),
         _ => None,
     });
-    let expected = LeftOut {
+    let expected = ExcludedLinks {
         rule: HOSTS_RULE.to_owned(),
         links: 2,
         example: url("http://b.example.org/"),
     };
-    assert_eq!(left_out, Some(vec![expected]));
+    assert_eq!(not_visited, Some(vec![expected]));
 }
 
 #[tokio::test]
-async fn a_reopened_folder_brings_back_what_it_left_out_after_many_deaths() {
+async fn a_reopened_folder_brings_back_what_it_excluded_after_many_deaths() {
     let directory = tempfile::tempdir().unwrap();
     let open = || open(directory.path(), FrontierRules::default());
     let mut store = open();
     let found = (0..700).map(|n| link(&format!("http://a.test/f{}/{n}", n % 30), 3).probed());
     discover(&store, found).await;
-    let (mut visited, mut left_out) = (0, 0);
+    let (mut visited, mut not_visited) = (0, 0);
     // The process dies after every few pages, sometimes during a flush.
     for round in 0..=70_u8 {
-        for (_, barred) in visit_pages(&store, 10, |_| false, |_| Vec::new()).await {
-            visited += u32::from(barred.is_none());
-            left_out += u32::from(barred.is_some());
+        for (_, excluded) in visit_pages(&store, 10, |_| false, |_| Vec::new()).await {
+            visited += u32::from(excluded.is_none());
+            not_visited += u32::from(excluded.is_some());
         }
         store = die(store, round, &directory).await;
     }
-    assert_eq!(visited + left_out, 700);
+    assert_eq!(visited + not_visited, 700);
     assert!((160..=164).contains(&visited), "{visited}");
     store.close().await.unwrap();
     let name = PatternName::from_text("a.test/{duplicates}").unwrap();
     let reopened = store.reopen(&name).await.unwrap();
-    assert_eq!(reopened, Some(u64::from(left_out)));
+    assert_eq!(reopened, Some(u64::from(not_visited)));
     drop(store);
     agree(&directory);
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use disk::SystemDisk;
 use journal::Page;
-use neardup::{Features, HashKey, Likeness, PageSignature, PageText, SignatureBuilder};
-use store::{EmbeddedStore, FrontierRules, LikenessRules, NearDupIndex, StoreOptions, Verdict};
+use neardup::{Features, HashKey, MatchKind, PageSignature, PageText, SignatureBuilder};
+use store::{ComparisonOptions, EmbeddedStore, FrontierRules, NearDupIndex, StoreOptions, Verdict};
 use testkit::Random;
 use tokio::task::JoinSet;
 use web::{CanonicalForm, PageUrl, Timestamp};
@@ -21,7 +21,7 @@ const WORDS: usize = 60;
 fn options() -> StoreOptions {
     StoreOptions {
         rules: FrontierRules::default(),
-        likeness: LikenessRules::default(),
+        comparison: ComparisonOptions::default(),
         features: Features::default().to_string(),
         key: None,
         new_key: HashKey::ZERO,
@@ -101,7 +101,7 @@ async fn of_24_000_pairs_raced_by_16_workers_exactly_one_of_each_is_admitted() {
             }
             Verdict::Duplicate(original) => {
                 assert!(
-                    matches!(original.likeness, Likeness::Near { .. }),
+                    matches!(original.match_kind, MatchKind::Near { .. }),
                     "{original:?}"
                 );
                 assert_eq!(original.page, page(pair, 1 - sibling));

@@ -93,8 +93,8 @@ impl fmt::Display for Change {
 pub struct Score {
     /// The copies there were.
     pub planted: usize,
-    /// Pairs of which one page was left out. It does not matter whether the copy or the original
-    /// came first.
+    /// Pairs of which one page was not archived. It does not matter whether the copy or the
+    /// original came first.
     pub caught: usize,
     /// Distinct pages of which nothing was kept.
     pub lost: usize,

@@ -1,4 +1,4 @@
-//! The likeness of two texts as a person sees it, computed in the slow and obvious way, to check
+//! The similarity of two texts as a person sees it, computed in the slow and obvious way, to check
 //! the generated pages.
 
 use std::collections::HashSet;

@@ -277,7 +277,7 @@ impl Shared {
     pub(crate) fn answer(&self, request: &Request) -> Reply {
         let mut reply = self.site.answer(request);
         if request.method == "HEAD" && reply.framing != Framing::Raw {
-            // The length stays that of the body which is left out (RFC 9110 section 9.3.2).
+            // The length stays that of the body which is not archived (RFC 9110 section 9.3.2).
             let length = reply.body.len().to_string();
             reply = reply
                 .without_header("content-length")

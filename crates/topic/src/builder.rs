@@ -110,8 +110,8 @@ pub struct TopicBuilder<'a> {
 }
 
 impl Topic {
-    /// Returns the topic of `words` without stop words. Rarity comes from `frequencies`, or is
-    /// learned while crawling.
+    /// Returns the topic of `words` without stop words. The inverse document frequency comes from
+    /// `frequencies`, or is learned while crawling.
     ///
     /// # Errors
     /// No word counts, or there are more than [`MAX_TOPIC_WORDS`].
@@ -140,8 +140,8 @@ impl Topic {
 }
 
 impl<'a> TopicBuilder<'a> {
-    /// Creates a builder of an empty topic. The rarity of its words comes from `frequencies`, or is
-    /// learned while crawling.
+    /// Creates a builder of an empty topic. The inverse document frequency of its words comes from
+    /// `frequencies`, or is learned while crawling.
     #[must_use]
     pub fn new(frequencies: Option<&'a DocumentFrequencies>) -> Self {
         Self {
@@ -153,8 +153,8 @@ impl<'a> TopicBuilder<'a> {
         }
     }
 
-    /// Adds words, except stop words. A repeated word weighs more; forms of a word are the same
-    /// word.
+    /// Adds words, except stop words. A repeated word weighs more; inflected forms of a word are
+    /// the same word.
     ///
     /// # Errors
     /// No word counts, or there are more than [`MAX_TOPIC_WORDS`].
@@ -247,7 +247,7 @@ impl<'a> TopicBuilder<'a> {
         TopicWord {
             word: word.into(),
             given,
-            rarity: Millionths::of(examples::rarity_of(self.frequencies, word)),
+            idf: Millionths::of(examples::idf_of(self.frequencies, word)),
             elsewhere: Millionths::of(elsewhere),
         }
     }

@@ -1,20 +1,20 @@
 //! Selects the words that describe what the examples are about.
 //!
-//! Forms of a word are one word. Candidates are words that more than one example contains; if
-//! frequencies are known, a larger fraction of the examples than of other documents must contain
-//! them. The topic keeps the [`MAX_CANDIDATES`] best candidates and gives a weight to the
-//! [`WORDS_OF_EXAMPLES`] weightiest (Rocchio 1971, without negative examples). Reweighing the topic
-//! may change this selection, because rarity is learned later.
+//! Inflected forms of a word are one word. Candidates are words that more than one example
+//! contains; if frequencies are known, a larger fraction of the examples than of other documents
+//! must contain them. The topic keeps the [`MAX_CANDIDATES`] best candidates and gives a weight to
+//! the [`WORDS_OF_EXAMPLES`] weightiest (Rocchio 1971, without negative examples). Reweighing the
+//! topic may change this selection, because inverse document frequency is learned later.
 
 use std::collections::BTreeMap;
 
 use neardup::PageText;
 use neardup::frequencies::{DocumentFrequencies, MAX_TERM};
 
-use crate::inflections::{base, forms};
+use crate::inflections::{base, inflected_forms};
 use crate::page_words::{MAX_PAGE_WORDS, start_of};
 use crate::stop_words::without_stop_words;
-use crate::weights::{by_rarity, rarity, share_of_example};
+use crate::weights::{by_idf, idf, share_of_example};
 
 /// Maximum number of examples in a topic; further ones are ignored, with a warning.
 pub const MAX_EXAMPLES: usize = 100;
@@ -109,8 +109,8 @@ pub(crate) fn choose(
         let part = candidate.examples as f64 / examples.len() as f64;
         let is_typical = frequencies.is_none_or(|known| part > share_of(known, word));
         if is_typical && (!needs_common || is_common(candidate)) {
-            let rarity = rarity_of(frequencies, word);
-            weighed.push((word, candidate.share * part * by_rarity(rarity)));
+            let idf = idf_of(frequencies, word);
+            weighed.push((word, candidate.share * part * by_idf(idf)));
         }
     }
     weighed.sort_by(|one, two| two.1.total_cmp(&one.1));
@@ -155,17 +155,18 @@ pub(crate) fn by_base(example: &CountedExample) -> BTreeMap<String, u32> {
     counts
 }
 
-/// Returns the rarity of a word by the given frequencies, or 1 without frequencies.
-pub(crate) fn rarity_of(frequencies: Option<&DocumentFrequencies>, word: &str) -> f64 {
+/// Returns the inverse document frequency of a word by the given frequencies, or 1 without
+/// frequencies.
+pub(crate) fn idf_of(frequencies: Option<&DocumentFrequencies>, word: &str) -> f64 {
     frequencies.map_or(1.0, |known| {
-        rarity(documents_with(known, word).into(), known.documents())
+        idf(documents_with(known, word).into(), known.documents())
     })
 }
 
-/// Returns the number of documents that contain the most frequent form of a word: a lower bound for
-/// the documents that contain any form.
+/// Returns the number of documents that contain the most frequent inflected form of a word: a lower
+/// bound for the documents that contain any form.
 fn documents_with(known: &DocumentFrequencies, word: &str) -> u32 {
-    let forms = forms(word).into_iter();
+    let forms = inflected_forms(word).into_iter();
     forms.map(|form| known.of(&form)).max().unwrap_or_default()
 }
 

@@ -1,4 +1,4 @@
-//! Inflections: the forms of an English word that count as the same word.
+//! Inflections: the inflected forms of an English word that count as the same word.
 //!
 //! Words of pages are compared by hash, so a topic must list all forms of its words in advance.
 //! [`base`] is a light stemmer for plurals (Harman 1991, *How effective is suffixing?*),
@@ -16,7 +16,7 @@ const SHORTEST_VERB: usize = 3;
 /// Minimum number of letters that remain without *-ion* or *-or*: *option* has no verb.
 const SHORTEST_OF_NOUN: usize = 5;
 
-/// Endings that [`base`] removes and `forms` appends.
+/// Endings that [`base`] removes and `inflected_forms` appends.
 const ENDINGS: [&str; 13] = [
     "", "s", "es", "e", "ed", "ing", "ings", "ion", "ions", "or", "ors", "ation", "ations",
 ];
@@ -35,8 +35,8 @@ pub(crate) fn base(word: &str) -> String {
     }
 }
 
-/// Returns the forms of a word, the word itself first.
-pub(crate) fn forms(word: &str) -> Vec<String> {
+/// Returns the inflected forms of a word, the word itself first.
+pub(crate) fn inflected_forms(word: &str) -> Vec<String> {
     let mut forms = vec![word.to_owned()];
     if word.len() < SHORTEST_VERB || !is_lower_case(word) {
         return forms;
@@ -152,7 +152,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn check(word: &str, forms_of_it: &[&str], others: &[&str]) {
-        let forms = forms(word);
+        let forms = inflected_forms(word);
         assert_eq!(forms[0], word);
         for form in forms_of_it {
             assert!(
@@ -205,7 +205,7 @@ mod tests {
         for word in ["gezeiten\u{fc}bung", "приливы", "utf8", "c", "xml", "潮"] {
             assert_eq!(base(word), word);
             if !is_lower_case(word) || word.len() < SHORTEST_VERB {
-                assert_eq!(forms(word), [word]);
+                assert_eq!(inflected_forms(word), [word]);
             }
         }
     }
@@ -213,7 +213,7 @@ mod tests {
     proptest! {
         #[test]
         fn forms_of_any_word_have_its_base_and_are_few(word in "[a-z]{1,12}|\\PC{0,6}") {
-            let forms = forms(&word);
+            let forms = inflected_forms(&word);
             prop_assert!(forms.len() <= 3 * ENDINGS.len() + 1);
             prop_assert!(forms.iter().all(|form| base(form) == base(&word)));
         }

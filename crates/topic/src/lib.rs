@@ -24,21 +24,21 @@
 //! ```text
 //! relevance = min(1, Σ wᵢ sᵢ / full) · min(1, d / 32)
 //! sᵢ = min(1, tf / (tf + K) / 0.7)   on the page, K = 6 · (0.25 + 0.75 · max(n, 100) / 500)
-//! wᵢ = (1 + ln tf) · rarity^1.5      of the user's words; the sum of all weights is 1
-//! wᵢ = (tf / n) · part · rarity^1.5  of the words of examples
-//! rarity = ln((N + 1) / (df + ½)) / ln((N + 1) / ½)
+//! wᵢ = (1 + ln tf) · idf^1.5      of the user's words; the sum of all weights is 1
+//! wᵢ = (tf / n) · part · idf^1.5  of the words of examples
+//! idf = ln((N + 1) / (df + ½)) / ln((N + 1) / ½)
 //! ```
 //!
 //! - `sᵢ` saturates with the occurrences of the word and falls with the length *n* of the page, as
 //!   in BM25 (Robertson et al., TREC-3, 1994). No word adds more than its weight. A word of the
 //!   URL's path counts as 6 occurrences (BM25F, Robertson, Zaragoza and Taylor 2004).
-//! - `wᵢ` of the user's words is the classic weight by rarity (Salton and Buckley 1988). For words
-//!   of examples, `wᵢ` is the mean share of the word in the examples, times the fraction of
-//!   examples that contain it; only the 32 weightiest words have a weight. If there are both, the
-//!   user's words get a third of the weight.
+//! - `wᵢ` of the user's words is the classic weight by inverse document frequency (Salton and
+//!   Buckley 1988). For words of examples, `wᵢ` is the mean share of the word in the examples,
+//!   times the fraction of examples that contain it; only the 32 weightiest words have a weight. If
+//!   there are both, the user's words get a third of the weight.
 //! - `df` of `N` documents contain the word, by a file of frequencies or as learned while crawling
 //!   ([`DocumentFrequencies`]).
-//! - Forms of an English word are one word: *tide*, *tides* (`inflections.rs`).
+//! - Inflected forms of an English word are one word: *tide*, *tides* (`inflections.rs`).
 //! - `full` is the coverage of a page with relevance 1. It is 1 for words; for examples, it is the
 //!   best coverage that an example gets from the topic of the other examples.
 //! - `d` is the number of different words on the page, at most 32: a page that consists of nothing

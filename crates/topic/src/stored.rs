@@ -11,7 +11,7 @@ use crate::relevance::Relevance;
 use crate::word_table::MAX_TOPIC_WORDS;
 
 /// Version of stored topics; other versions are rejected.
-pub const TOPIC_VERSION: u16 = 1;
+pub const TOPIC_VERSION: u16 = 2;
 
 /// A share of 1 in millionths.
 const MILLION: u32 = 1_000_000;
@@ -22,7 +22,7 @@ pub(crate) struct StoredTopic {
     pub(crate) version: u16,
     pub(crate) words: Vec<TopicWord>,
     pub(crate) examples: Vec<StoredExample>,
-    /// True if rarity is learned while crawling; false with given frequencies.
+    /// True if inverse document frequency is learned while crawling; false with given frequencies.
     pub(crate) learns: bool,
     /// Threshold that the user chose.
     pub(crate) threshold: Option<Relevance>,
@@ -34,8 +34,8 @@ pub(crate) struct TopicWord {
     pub(crate) word: Box<str>,
     /// Occurrences among the words that the user gave.
     pub(crate) given: u32,
-    /// Rarity.
-    pub(crate) rarity: Millionths,
+    /// Inverse document frequency, scaled to 0 to 1.
+    pub(crate) idf: Millionths,
     /// Fraction of other documents that contain the word, by the given frequencies.
     pub(crate) elsewhere: Millionths,
 }
@@ -92,7 +92,7 @@ impl StoredTopic {
         for (number, word) in self.words.iter().enumerate() {
             let is_known = word.given > 0 || !self.examples.is_empty();
             let is_share = |share: Millionths| share.0 <= MILLION;
-            let is_right = is_share(word.rarity) && is_share(word.elsewhere) && word.rarity.0 > 0;
+            let is_right = is_share(word.idf) && is_share(word.elsewhere) && word.idf.0 > 0;
             if word.word.is_empty() || !is_known || !is_right {
                 return Err(BadTopic::Word(number));
             }
@@ -121,7 +121,7 @@ mod tests {
             words: vec![TopicWord {
                 word: "tides".into(),
                 given: 1,
-                rarity: Millionths::of(1.0),
+                idf: Millionths::of(1.0),
                 elsewhere: Millionths::of(0.0),
             }],
             examples: vec![StoredExample {
@@ -141,7 +141,7 @@ mod tests {
             assert_eq!(topic.checked(), Err(expected));
         }
         assert!(good().checked().is_ok());
-        check(BadTopic::Version(2), |topic| topic.version = 2);
+        check(BadTopic::Version(3), |topic| topic.version = 3);
         check(BadTopic::Words(0), |topic| topic.words.clear());
         check(BadTopic::Words(257), |topic| {
             topic.words = vec![topic.words[0].clone(); 257];
@@ -151,7 +151,7 @@ mod tests {
         });
         check(BadTopic::Word(0), |topic| topic.words[0].word = "".into());
         check(BadTopic::Word(0), |topic| {
-            topic.words[0].rarity = Millionths(0);
+            topic.words[0].idf = Millionths(0);
         });
         check(BadTopic::Word(0), |topic| {
             topic.words[0].elsewhere = Millionths(MILLION + 1);

@@ -11,7 +11,7 @@ use crate::page_words::{FoundWord, MAX_PAGE_BYTES, PageWords, start_of};
 use crate::relevance::Relevance;
 use crate::stored::{BadTopic, Millionths, StoredTopic};
 use crate::weighed::{Weighed, coverage};
-use crate::weights::{covered, density, of_density, of_variety, rarity};
+use crate::weights::{by_keyword_density, covered, idf, keyword_density, of_variety};
 use crate::word_table::WordTable;
 
 /// A topic's words by their hashes, with weights.
@@ -115,7 +115,7 @@ impl Topic {
     /// Returns the fraction of a page's words that are the topic's. A page of fewer than 100 words
     /// counts as one of 100.
     #[must_use]
-    pub fn density(&self, page: &PageText<'_>) -> f64 {
+    pub fn keyword_density(&self, page: &PageText<'_>) -> f64 {
         self.density_of(&self.words_of(page, None))
     }
 
@@ -170,21 +170,23 @@ impl Topic {
         Self::of_stored(self.stored, key)
     }
 
-    /// Returns true if rarity is learned while crawling; false with given frequencies.
+    /// Returns true if inverse document frequency is learned while crawling; false with given
+    /// frequencies.
     #[must_use]
     pub fn learns(&self) -> bool {
         self.stored.learns
     }
 
-    /// Returns the topic with the rarity of its words in the judged pages. Relevances before and
-    /// after differ in their last digits. A topic with given frequencies keeps its weights.
+    /// Returns the topic with the inverse document frequency of its words in the judged pages.
+    /// Relevances before and after differ in their last digits. A topic with given frequencies
+    /// keeps its weights.
     #[must_use]
     pub fn reweigh(&self, frequencies: &DocumentFrequencies) -> Self {
         let mut stored = self.stored.clone();
         if stored.learns {
             for (number, word) in stored.words.iter_mut().enumerate() {
-                let rarity = rarity(frequencies.of(number), frequencies.documents());
-                word.rarity = Millionths::of(rarity);
+                let idf = idf(frequencies.of(number), frequencies.documents());
+                word.idf = Millionths::of(idf);
             }
         }
         Self {
@@ -213,15 +215,15 @@ impl Topic {
     /// Returns a factor for the quality of a page's text: pages with few different words, and pages
     /// stuffed with the topic's words, are less relevant.
     fn of_a_text(&self, page: &PageWords) -> f64 {
-        let of_density = of_density(self.density_of(page), self.weighed.densest);
-        of_variety(page.different) * of_density
+        let by_keyword_density = by_keyword_density(self.density_of(page), self.weighed.densest);
+        of_variety(page.different) * by_keyword_density
     }
 
     fn density_of(&self, page: &PageWords) -> f64 {
         let words = page.words.iter();
         let weighed = words.filter(|word| self.weight(word.number) > 0.0);
         let topic_words: u64 = weighed.map(|word| u64::from(word.in_text)).sum();
-        density(topic_words, page.length)
+        keyword_density(topic_words, page.length)
     }
 
     fn words_of(&self, page: &PageText<'_>, url: Option<&PageUrl>) -> PageWords {

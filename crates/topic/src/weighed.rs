@@ -9,7 +9,7 @@ use crate::examples::WORDS_OF_EXAMPLES;
 use crate::relevance::Relevance;
 use crate::stored::{StoredExample, StoredTopic};
 use crate::weights::{
-    THRESHOLD_BY_EXAMPLES, by_rarity, covered, densest, normalise, share_of_example, term_weight,
+    THRESHOLD_BY_EXAMPLES, by_idf, covered, densest, normalise, share_of_example, term_weight,
     threshold_by_words,
 };
 
@@ -119,7 +119,7 @@ fn coverage_of_example(weights: &[f64], example: &StoredExample) -> f64 {
 fn of_given(topic: &StoredTopic) -> Vec<f64> {
     let words = topic.words.iter();
     let mut weights: Vec<f64> = words
-        .map(|word| term_weight(word.given) * by_rarity(word.rarity.share()))
+        .map(|word| term_weight(word.given) * by_idf(word.idf.share()))
         .collect();
     normalise(&mut weights);
     weights
@@ -162,8 +162,8 @@ impl ExampleSums {
         others
     }
 
-    /// Returns the weight of each word, without its rarity: its mean share in the examples, times
-    /// the fraction of examples that contain it.
+    /// Returns the weight of each word, without its inverse document frequency: its mean share in
+    /// the examples, times the fraction of examples that contain it.
     fn weights(&self) -> impl Iterator<Item = f64> {
         let all = f64::from(self.examples.max(1));
         self.words
@@ -178,12 +178,9 @@ impl ExampleSums {
 
 /// Combines the weights of given words and of words from examples.
 fn joined(topic: &StoredTopic, given: &[f64], sums: &ExampleSums) -> Vec<f64> {
-    let rarities = topic
-        .words
-        .iter()
-        .map(|word| by_rarity(word.rarity.share()));
+    let rarities = topic.words.iter().map(|word| by_idf(word.idf.share()));
     let of_examples = sums.weights().zip(rarities);
-    let mut weights: Vec<f64> = of_examples.map(|(sum, rarity)| sum * rarity).collect();
+    let mut weights: Vec<f64> = of_examples.map(|(sum, idf)| sum * idf).collect();
     keep_weightiest(&mut weights, WORDS_OF_EXAMPLES);
     normalise(&mut weights);
     let has = |weights: &[f64]| weights.iter().any(|weight| *weight > 0.0);

@@ -1,4 +1,4 @@
-//! The relevance formula: saturation of occurrences, rarity of words, thresholds.
+//! The relevance formula: saturation of occurrences, inverse document frequency, thresholds.
 //!
 //! The crate's documentation gives the formula and its sources; this module is its only
 //! implementation.
@@ -51,10 +51,10 @@ const FEW_WORDS: usize = 16;
 const DENSEST_OF_FEW: f64 = 0.25;
 const DENSEST_OF_MANY: f64 = 0.4;
 
-/// Exponent of rarity: between 1 and the 2 of tf-idf on both sides.
-const OF_RARITY: f64 = 1.5;
-/// Minimum rarity: even a word in every document counts a little.
-const LEAST_RARITY: f64 = 0.01;
+/// Exponent of the inverse document frequency: between 1 and the 2 of tf-idf on both sides.
+const OF_IDF: f64 = 1.5;
+/// Minimum inverse document frequency: even a word in every document counts a little.
+const LEAST_IDF: f64 = 0.01;
 
 /// Returns the fraction of its weight, from 0 to 1, that a word contributes if it occurs `times` on
 /// a page of `length` words.
@@ -65,15 +65,15 @@ pub(crate) fn covered(times: u32, length: usize) -> f64 {
     (saturation / FULL_WORD).min(1.0)
 }
 
-/// Returns the share of a word in an example, without its rarity. An example of fewer than
-/// [`SHORT`] words counts as one of [`SHORT`].
+/// Returns the share of a word in an example, without its inverse document frequency. An example of
+/// fewer than [`SHORT`] words counts as one of [`SHORT`].
 pub(crate) fn share_of_example(times: u32, length: usize) -> f64 {
     f64::from(times) / length.max(SHORT) as f64
 }
 
-/// Returns the factor of a word's weight by its rarity.
-pub(crate) fn by_rarity(rarity: f64) -> f64 {
-    rarity.powf(OF_RARITY)
+/// Returns the factor of a word's weight by its inverse document frequency.
+pub(crate) fn by_idf(idf: f64) -> f64 {
+    idf.powf(OF_IDF)
 }
 
 /// Returns the weight of a word by its occurrences in the user's words.
@@ -84,14 +84,15 @@ pub(crate) fn term_weight(times: u32) -> f64 {
     }
 }
 
-/// Returns the rarity, above 0 and up to 1, of a word that `frequency` of `documents` contain.
-pub(crate) fn rarity(frequency: u64, documents: u64) -> f64 {
+/// Returns the inverse document frequency, above 0 and up to 1, of a word that `frequency` of
+/// `documents` contain.
+pub(crate) fn idf(frequency: u64, documents: u64) -> f64 {
     if documents == 0 {
         return 1.0;
     }
     let all = documents as f64 + 1.0;
     let share = (all / (frequency as f64 + 0.5)).ln() / (all / 0.5).ln();
-    share.clamp(LEAST_RARITY, 1.0)
+    share.clamp(LEAST_IDF, 1.0)
 }
 
 /// Returns the factor of a page with this many different words.
@@ -110,15 +111,16 @@ pub(crate) fn densest(weights: &[f64]) -> f64 {
 
 /// Returns the share of the topic's words on a page of `length` words. A page of fewer than
 /// [`SHORT`] words counts as one of [`SHORT`].
-pub(crate) fn density(topic_words: u64, length: usize) -> f64 {
+pub(crate) fn keyword_density(topic_words: u64, length: usize) -> f64 {
     topic_words as f64 / length.max(SHORT) as f64
 }
 
-/// Returns the factor of a page of this density: 1, or the square of `densest / density` on a page
-/// stuffed with the topic's words, so that a page of nothing else is off topic.
-pub(crate) fn of_density(density: f64, densest: f64) -> f64 {
-    if density > densest {
-        (densest / density).powi(2)
+/// Returns the factor of a page of this keyword density: 1, or the square of `densest /
+/// keyword_density` on a page stuffed with the topic's words, so that a page of nothing else is off
+/// topic.
+pub(crate) fn by_keyword_density(keyword_density: f64, densest: f64) -> f64 {
+    if keyword_density > densest {
+        (densest / keyword_density).powi(2)
     } else {
         1.0
     }
@@ -161,11 +163,11 @@ mod tests {
 
     #[test]
     fn a_word_that_no_document_has_is_rare_and_one_of_all_documents_hardly_counts() {
-        assert_eq!(rarity(0, 0), 1.0);
-        assert_eq!(rarity(0, 1_000), 1.0);
-        assert_eq!(rarity(1_000, 1_000), LEAST_RARITY);
-        assert_eq!(rarity(5_000, 1_000), LEAST_RARITY);
-        assert!(rarity(1, 1_000) > rarity(10, 1_000));
+        assert_eq!(idf(0, 0), 1.0);
+        assert_eq!(idf(0, 1_000), 1.0);
+        assert_eq!(idf(1_000, 1_000), LEAST_IDF);
+        assert_eq!(idf(5_000, 1_000), LEAST_IDF);
+        assert!(idf(1, 1_000) > idf(10, 1_000));
     }
 
     #[test]
@@ -185,11 +187,11 @@ mod tests {
         assert_eq!(densest(&[0.5, 0.5, 0.0]), 0.25);
         assert_eq!(densest(&[1.0 / 16.0; 16]), 0.25);
         assert_eq!(densest(&[1.0 / 17.0; 17]), 0.4);
-        assert_eq!(density(50, 200), 0.25);
-        assert_eq!(density(20, 20), 0.2, "a short text is easily dense");
-        assert_eq!(density(0, 0), 0.0);
-        for (density, factor) in [(0.0, 1.0), (0.25, 1.0), (0.5, 0.25), (1.0, 0.0625)] {
-            assert_eq!(of_density(density, 0.25), factor);
+        assert_eq!(keyword_density(50, 200), 0.25);
+        assert_eq!(keyword_density(20, 20), 0.2, "a short text is easily dense");
+        assert_eq!(keyword_density(0, 0), 0.0);
+        for (keyword_density, factor) in [(0.0, 1.0), (0.25, 1.0), (0.5, 0.25), (1.0, 0.0625)] {
+            assert_eq!(by_keyword_density(keyword_density, 0.25), factor);
         }
     }
 

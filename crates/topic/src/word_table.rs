@@ -37,7 +37,7 @@ impl WordTable {
             forms.push(((*word).to_owned(), number));
         }
         for (word, number) in words.iter().zip(0..) {
-            let others = inflections::forms(word).into_iter().skip(1);
+            let others = inflections::inflected_forms(word).into_iter().skip(1);
             forms.extend(others.map(|form| (form, number)));
         }
         let normal = NormalText::of_tokens(forms.iter().map(|(form, _)| form.as_str()));

@@ -318,10 +318,10 @@ fn given_frequencies_decide_on_rarity_and_nothing_is_learned() {
 /// A crawl that was begun with the first formula, which knew no forms, is continued with this one.
 #[test]
 fn a_topic_that_was_stored_by_the_first_formula_is_read_and_judges() {
-    let stored = r#"{"version":1,"words":[
-        {"word":"tide","given":1,"rarity":1000000,"elsewhere":0},
-        {"word":"tides","given":1,"rarity":1000000,"elsewhere":0},
-        {"word":"power","given":0,"rarity":1000000,"elsewhere":0}],
+    let stored = r#"{"version":2,"words":[
+        {"word":"tide","given":1,"idf":1000000,"elsewhere":0},
+        {"word":"tides","given":1,"idf":1000000,"elsewhere":0},
+        {"word":"power","given":0,"idf":1000000,"elsewhere":0}],
         "examples":[{"length":10,"counts":[[0,1],[2,2]]},{"length":20,"counts":[[1,1],[2,1]]}],
         "learns":true,"threshold":null}"#;
     let topic: Topic = serde_json::from_str(stored).unwrap();
@@ -338,12 +338,12 @@ fn a_topic_that_was_stored_by_the_first_formula_is_read_and_judges() {
 fn a_stored_topic_of_another_version_is_refused() {
     let topic = Topic::of_words("tidal power", None).unwrap();
     let written = serde_json::to_string(&topic).unwrap();
-    let other = written.replace("\"version\":1", "\"version\":2");
+    let other = written.replace("\"version\":2", "\"version\":3");
     assert_ne!(other, written);
     let refused = serde_json::from_str::<Topic>(&other)
         .unwrap_err()
         .to_string();
-    assert!(refused.starts_with("a topic of version 2"), "{refused}");
+    assert!(refused.starts_with("a topic of version 3"), "{refused}");
 }
 
 /// Signatures are made from all of a text, and relevance from its beginning.

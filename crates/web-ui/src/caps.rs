@@ -21,7 +21,7 @@ pub const NAMES: usize = 30;
 pub const FAILURES: usize = 100;
 /// Links to pages that do not exist.
 pub const BROKEN_LINKS: usize = 200;
-/// URL patterns that are closed, or were left out.
+/// URL patterns that are closed, or were excluded.
 pub const PATTERNS: usize = 50;
 /// Settings.
 pub const SETTINGS: usize = 120;

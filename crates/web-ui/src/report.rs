@@ -27,7 +27,7 @@ use web::Timestamp;
 pub use self::gather::{Beside, BrokenLinkCollector};
 pub use self::hosts::{HostLine, HostSums, Hosts, Politeness};
 pub use self::links::{
-    BrokenLink, BrokenLinks, CutVisits, Failure, Failures, LeftOut, Pattern, PatternExample,
+    BrokenLink, BrokenLinks, CutVisits, ExcludedLinks, Failure, Failures, Pattern, PatternExample,
     Patterns, Skipped, SkippedKind,
 };
 pub use self::summary::Setting;

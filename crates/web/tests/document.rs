@@ -179,17 +179,17 @@ fn main_content_is_what_its_author_marked_or_what_is_left_without_the_frame() {
 }
 
 #[test]
-fn a_page_with_little_own_text_is_judged_whole_and_its_own_text_is_reported() {
+fn a_page_with_little_main_text_is_compared_whole_and_its_main_text_is_reported() {
     let frame = words("frame", 100);
     let document = html(&format!("<nav>{frame}</nav><p>Not found</p>"));
     assert_eq!(document.text, format!("{frame}\nNot found"));
     assert_eq!(
         document.own,
         MainContent::PageFallback {
-            own_text: "Not found".into()
+            main_text: "Not found".into()
         }
     );
-    assert_eq!(document.own_text(), "Not found");
+    assert_eq!(document.main_text(), "Not found");
     // The text is short, but most of the page.
     let document = html("<nav>home</nav><p>A short page with a few words");
     assert_eq!(document.text, "home\nA short page with a few words");
@@ -238,7 +238,7 @@ fn a_class_name_on_most_of_a_page_is_not_trusted() {
     assert_eq!(html(&news).text, words("own", 80));
     // A script shows the text later.
     let hidden = format!("<div>loading</div><div hidden>{}</div>", prose("own", 80));
-    assert_eq!(html(&hidden).own_text(), words("own", 80));
+    assert_eq!(html(&hidden).main_text(), words("own", 80));
 }
 
 #[test]
@@ -689,7 +689,7 @@ fn a_list_that_is_titled_by_links_stays_and_a_menu_does_not() {
         .collect();
     let document = html(&format!("<ul>{menu}</ul>{}", prose("own", 120)));
     assert_eq!(document.text, words("own", 120));
-    assert!(document.judged_text().contains("Entry 7"));
+    assert!(document.compared_text().contains("Entry 7"));
 }
 
 /// Each post of a thread is marked as a comment, and none is most of the page: whole threads were
@@ -718,7 +718,7 @@ fn a_footer_is_never_chosen_over_a_short_text() {
             words("own", 55)
         ));
         assert_eq!(document.text, words("own", 55), "{mark}");
-        assert_eq!(document.judged_text(), words("own", 55), "{mark}");
+        assert_eq!(document.compared_text(), words("own", 55), "{mark}");
     }
     // A class name around the whole page is not trusted.
     let document = html(&format!(
@@ -750,7 +750,7 @@ fn the_sidebar_of_a_short_page_is_left_out_whatever_its_name() {
         assert_eq!(short.text, format!("Wood screw\n{}", words("own", 30)));
         let split = page(&format!("<div>{}</div>", prose("own", 70)));
         assert_eq!(split.text, format!("Wood screw\n{}", words("own", 70)));
-        assert!(short.judged_text().contains("own0"));
+        assert!(short.compared_text().contains("own0"));
     }
     // The title of a list, or of an article in another block, is not all of the content.
     let list: String = (0..40)
@@ -776,7 +776,7 @@ fn reviews_are_excluded_beside_a_description_and_kept_on_a_page_of_reviews() {
         prose("own", 80)
     ));
     assert_eq!(document.text, format!("Lamp\n{}", words("own", 80)));
-    assert!(document.judged_text().contains("buyer8x0"));
+    assert!(document.compared_text().contains("buyer8x0"));
     let document = html(&format!("<h1>All reviews</h1>{reviews}"));
     assert!(document.text.contains("buyer8x0"), "{}", document.text);
 }
@@ -808,5 +808,5 @@ fn the_words_of_buttons_are_not_text_except_in_headings() {
         document.text,
         format!("Why so?\n{}\nbefore\nbehind", words("own", 60))
     );
-    assert!(document.judged_text().contains("Copy it"));
+    assert!(document.compared_text().contains("Copy it"));
 }

@@ -103,7 +103,7 @@ fn outside(source: &[u8]) -> Option<Vec<String>> {
     }
     main.chars().find(|c| c.is_alphanumeric())?;
     let read = document(source);
-    let lines = [&*read.text, read.judged_text()];
+    let lines = [&*read.text, read.compared_text()];
     let lines = lines.into_iter().flat_map(str::lines);
     let stray = lines.filter(|line| {
         let seen = |c: &char| !c.is_whitespace() && !c.is_control();
@@ -111,7 +111,7 @@ fn outside(source: &[u8]) -> Option<Vec<String>> {
         !main.contains(&line)
     });
     let mut stray: Vec<String> = stray.map(str::to_owned).collect();
-    if read.text.is_empty() || read.judged_text().is_empty() {
+    if read.text.is_empty() || read.compared_text().is_empty() {
         stray.push("(nothing)".to_owned());
     }
     Some(stray)

@@ -6,7 +6,7 @@ use super::documents::Documents;
 use super::figures::mean;
 use super::formula::{CHOSEN, Formula, InVain, Levels, Witness};
 use super::prepared::{Prepared, SimulatedCrawl, prepare};
-use super::rows::PATIENCES;
+use super::rows::ANTICIPATIONS;
 use super::rules::Rule;
 use super::seeds::SeedSet;
 use crate::report::Report;
@@ -18,26 +18,26 @@ pub(crate) fn choose(manuals: &Path) -> Result<Report, String> {
     let documents = Documents::read(manuals)?;
     let topics = prepare(&documents, true);
     let mut rows = Vec::new();
-    for patience in PATIENCES {
+    for anticipation in ANTICIPATIONS {
         for formula in formulas() {
             let area = |seeds| {
                 let rule = Rule::Formula(formula);
-                mean(&areas(&documents, &topics, rule, patience.1, seeds))
+                mean(&areas(&documents, &topics, rule, anticipation.1, seeds))
             };
-            rows.push((SeedSet::ALL.map(area), patience.0, formula));
+            rows.push((SeedSet::ALL.map(area), anticipation.0, formula));
         }
     }
     rows.sort_by(|one, two| mean(&two.0).total_cmp(&mean(&one.0)));
     let mut report = Report::default();
-    let written = rows.iter().map(|(areas, patience, formula)| {
+    let written = rows.iter().map(|(areas, anticipation, formula)| {
         let mut row = vec![format!("{:.3}", mean(areas))];
         row.extend(areas.iter().map(|area| format!("{area:.3}")));
-        row.extend([(*patience).to_owned(), format!("{formula:?}")]);
+        row.extend([(*anticipation).to_owned(), format!("{formula:?}")]);
         row
     });
     let mut head = vec!["area under recall".to_owned()];
     head.extend(SeedSet::ALL.map(|seeds| format!("from {}", seeds.as_str())));
-    head.extend(["patience", "formula"].map(str::to_owned));
+    head.extend(["anticipation", "formula"].map(str::to_owned));
     report.table(&head, &written.collect::<Vec<_>>());
     Ok(report)
 }
@@ -46,7 +46,7 @@ pub(crate) fn choose(manuals: &Path) -> Result<Report, String> {
 /// coefficients, and those that differ from them in one.
 fn formulas() -> Vec<Formula> {
     let mut formulas = Vec::new();
-    for in_vain in [InVain::Nothing, InVain::Runs, InVain::RunsAndDrySpells] {
+    for in_vain in [InVain::Nothing, InVain::Runs, InVain::RunsAndStreaks] {
         let chosen = Formula { in_vain, ..CHOSEN };
         formulas.push(chosen);
         for words in [1.0, 3.0, 10.0] {
@@ -93,13 +93,13 @@ fn areas(
     documents: &Documents,
     topics: &[Prepared<'_>],
     rule: Rule,
-    patience: u64,
+    anticipation: u64,
     seeds: SeedSet,
 ) -> Vec<f64> {
     let crawl = SimulatedCrawl {
         seeds,
         rule,
-        patience,
+        anticipation,
         most: 4_000,
     };
     threads::each(topics.len(), |number| {

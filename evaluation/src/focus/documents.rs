@@ -176,7 +176,7 @@ impl Made {
         }
     }
 
-    /// Returns the promise of each link, in the order of pages and links.
+    /// Returns the score of each link, in the order of pages and links.
     pub(crate) fn link_words(&self, documents: &Documents) -> Vec<Vec<f64>> {
         threads::each(documents.pages.len(), |page| {
             let links = documents.pages[page].links.iter();

@@ -20,7 +20,7 @@ use journal::DiscoveredUrl;
 use neardup::{Features, HashKey, SignatureBuilder};
 use reading::ReadingRules;
 use sinks::{ArchiveEnd, Archived, Settled, Sink, SinkFault, Visit};
-use store::{EmbeddedStore, Frontier, FrontierRules, LikenessRules, StoreOptions};
+use store::{ComparisonOptions, EmbeddedStore, Frontier, FrontierRules, StoreOptions};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use topic::Topic;
@@ -141,8 +141,8 @@ pub(crate) struct EngineCrawl<'a> {
     pub(crate) seeds: &'a [u32],
     /// The topic; none for a crawl in the order of depths.
     pub(crate) topic: Option<&'a Topic>,
-    /// The time for which a slot may stay empty rather than take a poor page.
-    pub(crate) patience: Duration,
+    /// The time for which a slot may stay empty rather than take a page with a low score.
+    pub(crate) anticipation: Duration,
     /// The number of visits after which it ends.
     pub(crate) most: u64,
 }
@@ -242,10 +242,10 @@ fn store_options(clock: &Clock, disk: &Arc<dyn Disk>, crawl: &EngineCrawl<'_>) -
         rules: FrontierRules {
             least_wait: DELAY,
             best_first: crawl.topic.is_some(),
-            patience: crawl.patience,
+            anticipation: crawl.anticipation,
             ..FrontierRules::default()
         },
-        likeness: LikenessRules::default(),
+        comparison: ComparisonOptions::default(),
         features: Features::default().to_string(),
         key: None,
         new_key: HashKey::ZERO,

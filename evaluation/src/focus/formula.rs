@@ -1,4 +1,4 @@
-//! The fixed formula for the promise of a link, with the coefficients that are compared.
+//! The fixed formula for the score of a link, with the coefficients that are compared.
 
 /// The coefficients of the fixed formula.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -10,7 +10,7 @@ pub(crate) struct Formula {
     /// The factor for each off-topic page in a row.
     pub(crate) decay: f64,
     pub(crate) levels: Levels,
-    /// The part of the model of links in the promise, from 0 to 1.
+    /// The part of the model of links in the score, from 0 to 1.
     pub(crate) learned: f64,
     pub(crate) witness: Witness,
     pub(crate) in_vain: InVain,
@@ -23,17 +23,17 @@ pub(crate) enum InVain {
     Nothing,
     /// Within a level, links behind fewer of them in a row go first.
     Runs,
-    /// The same, and a host is asked later in a dry spell, as the store counts it: among hosts its
-    /// promises are a level worse after four of them in a row, and one more whenever that has
-    /// doubled.
-    RunsAndDrySpells,
+    /// The same, and a host is asked later in an off-topic streak, as the store counts it: among
+    /// hosts its scores are a level worse after four of them in a row, and one more whenever that
+    /// has doubled.
+    RunsAndStreaks,
 }
 
 impl InVain {
-    /// Returns the levels by which promises are worse after this many pages off topic in a row.
+    /// Returns the levels by which scores are worse after this many pages off topic in a row.
     pub(crate) fn levels(self, dry: u32) -> f64 {
         match (self, (dry / 4).checked_ilog2()) {
-            (Self::RunsAndDrySpells, Some(times)) => f64::from(times + 1),
+            (Self::RunsAndStreaks, Some(times)) => f64::from(times + 1),
             _ => 0.0,
         }
     }
@@ -44,12 +44,12 @@ impl InVain {
 pub(crate) enum Witness {
     /// The first one, as in the crawl: a URL keeps its place.
     First,
-    /// The one with the best promise: a link that is found later takes its URL forward if its
-    /// promise, with the harvests of that time, is better than the one that the URL has.
+    /// The one with the best score: a link that is found later takes its URL forward if its
+    /// score, with the harvests of that time, is better than the one that the URL has.
     Best,
 }
 
-/// The levels of promise that a queue tells apart.
+/// The levels of score that a queue tells apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Levels {
     /// All numbers.
@@ -61,13 +61,13 @@ pub(crate) enum Levels {
 }
 
 impl Levels {
-    /// Returns the level of a promise as a number that grows with it.
-    pub(crate) fn of(self, promise: f64) -> f64 {
+    /// Returns the level of a score as a number that grows with it.
+    pub(crate) fn of(self, score: f64) -> f64 {
         match self {
-            Self::Exact => promise,
-            Self::Linear(levels) => (promise * f64::from(levels)).floor(),
+            Self::Exact => score,
+            Self::Linear(levels) => (score * f64::from(levels)).floor(),
             Self::Logarithmic(levels, step) => {
-                let steps = promise.max(f64::MIN_POSITIVE).ln() / step.ln();
+                let steps = score.max(f64::MIN_POSITIVE).ln() / step.ln();
                 -steps.floor().min(f64::from(levels - 1))
             }
         }
@@ -88,8 +88,8 @@ pub(crate) const FORMULA: Formula = Formula {
     in_vain: InVain::Nothing,
 };
 
-/// The formula of `crawl/src/steps/promise.rs`, by directory instead of pattern, as `focus-choose`
-/// chose it: logarithmic levels, no decay, and mostly words.
+/// The formula of `crawl/src/steps/link_score.rs`, by directory instead of pattern, as
+/// `focus-choose` chose it: logarithmic levels, no decay, and mostly words.
 pub(crate) const CHOSEN: Formula = Formula {
     parent: 1.0,
     words: 5.0,
@@ -99,11 +99,11 @@ pub(crate) const CHOSEN: Formula = Formula {
     levels: Levels::Logarithmic(8, 0.6),
     learned: 0.0,
     witness: Witness::First,
-    in_vain: InVain::RunsAndDrySpells,
+    in_vain: InVain::RunsAndStreaks,
 };
 
-/// The same without dry spells.
-pub(crate) const WITHOUT_DRY_SPELLS: Formula = Formula {
+/// The same without off-topic streaks.
+pub(crate) const WITHOUT_STREAKS: Formula = Formula {
     in_vain: InVain::Runs,
     ..CHOSEN
 };

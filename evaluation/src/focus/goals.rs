@@ -9,7 +9,7 @@ use crate::report::Report;
 pub(crate) struct Compared<'a> {
     /// The engine without a topic.
     pub(crate) breadth_first: &'a Row,
-    /// The engine with the patience of the program's default.
+    /// The engine with the anticipation of the program's default.
     pub(crate) ours: &'a Row,
     /// The simulated rule of the literature with the greatest area under recall.
     pub(crate) best_other: &'a Row,
@@ -73,9 +73,9 @@ const CEILING: f64 = 0.6;
 pub(crate) fn write_goals(report: &mut Report, rows: &[Vec<String>]) {
     report.heading(2, "Goals of the order of visits");
     report.paragraph(
-        "Ours is the engine with a patience of 5 s, the best other row the rule of the literature \
-         with the greatest area, and the ceiling the oracle over known links. What is missed is \
-         **bold**.",
+        "Ours is the engine with an anticipation of 5 s, the best other row the rule of the \
+         literature with the greatest area, and the ceiling the oracle over known links. What is \
+         missed is **bold**.",
     );
     let head = [
         "seeds".to_owned(),

@@ -12,7 +12,7 @@ use crate::threads;
 /// A page, read.
 #[derive(Debug)]
 pub(crate) struct ReadPage {
-    /// The judged text, by the rule of `reading::page_text`.
+    /// The compared text, by the rule of `reading::page_text`.
     text: String,
     own: Option<String>,
     title: Option<String>,
@@ -81,10 +81,10 @@ fn read_page(hosts: &Hosts, number: u32, body: &[u8]) -> ReadPage {
         }
     }
     ReadPage {
-        text: document.judged_text().to_owned(),
-        own: match document.judged_own() {
+        text: document.compared_text().to_owned(),
+        own: match document.compared_own() {
             MainContent::Main => None,
-            MainContent::PageFallback { own_text } => Some(own_text.clone()),
+            MainContent::PageFallback { main_text } => Some(main_text.clone()),
         },
         title: document.title,
         heading: document.heading,

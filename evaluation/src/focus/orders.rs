@@ -58,11 +58,11 @@ fn write_orders(
     for given in Given::ALL {
         let name = format!("From {}, topics by {}", seeds.as_str(), given.as_str());
         say(&format!("{name} …"));
-        let by_engine = |patience| by_engine(documents, &topics, seeds, Some(given), patience);
-        let impatient = by_engine(Duration::ZERO)?;
-        let ours = by_engine(FrontierRules::PATIENCE)?;
+        let by_engine = |time| by_engine(documents, &topics, seeds, Some(given), time);
+        let without = by_engine(Duration::ZERO)?;
+        let ours = by_engine(FrontierRules::ANTICIPATION)?;
         let simulated = simulate(documents, parts, seeds, given);
-        let mut rows = vec![&breadth_first, &impatient, &ours];
+        let mut rows = vec![&breadth_first, &without, &ours];
         rows.extend(&simulated);
         report.heading(3, &name);
         write_rows(report, &rows, &topics);
@@ -120,14 +120,14 @@ fn introduce_orders(report: &mut Report) {
     report.paragraph(
         "Rows marked *engine* are crawls: the same `page.rs`, frontier and pacer as a crawl of the \
          web, in virtual time. The others are a simulator over the same links, with the same \
-         delays and without failures and duplicates. *Patience* is the time for which a slot may \
-         stay empty rather than take a poor page. The engine's is 5 s, the default of a crawl with \
-         `--max-pages`, and beside it none. A simulated row has, of both, the one with the greater \
-         area under recall on the topics that choose; its hosts rest for 1.1 s, so a longer \
-         patience would change nothing. Figures are means over the topics \
-         that are only reported, with 95 % bootstrap intervals for the area. A figure at an hour \
-         is missing where a crawl about one of the topics ended before: crawls by the engine end \
-         after 4,200 pages, and those of the simulator after 4,100 but for the first seeds.",
+         delays and without failures and duplicates. *Anticipation* is the time for which a slot \
+         may stay empty rather than take a page with a low score. The engine's is 5 s, the default \
+         of a crawl with `--max-pages`, and beside it none. A simulated row has, of both, the one \
+         with the greater area under recall on the topics that choose; its hosts rest for 1.1 s, \
+         so a longer anticipation would change nothing. Figures are means over the topics that are \
+         only reported, with 95 % bootstrap intervals for the area. A figure at an hour is missing \
+         where a crawl about one of the topics ended before: crawls by the engine end after 4,200 \
+         pages, and those of the simulator after 4,100 but for the first seeds.",
     );
     report.paragraph(
         "Crawls begin with three sets of seeds, by rules that were written before any crawl began \
@@ -140,9 +140,9 @@ fn introduce_orders(report: &mut Report) {
          is a page off topic.",
     );
     report.paragraph(
-        "A URL keeps the promise of the first page that linked to it, in the crawl and in the \
+        "A URL keeps the score of the first page that linked to it, in the crawl and in the \
          simulator. The row *by the best witness* is the same formula where a link with a better \
-         promise takes its URL forward.",
+         score takes its URL forward.",
     );
 }
 
@@ -156,14 +156,14 @@ fn write_misses(report: &mut Report) {
              the table reaches the goals, which were estimates.",
             "Topics by words: the default threshold is 0.3, the best mean F1 over the topics that \
              choose, and more for topics of fewer than five words.",
-            "Order: a URL keeps its first promise. Where the best witness counts instead, as in \
+            "Order: a URL keeps its first score. Where the best witness counts instead, as in \
              the row of this name, the area is greater by up to 0.09. A queue that is on disk \
              would need the place of each waiting URL for that.",
             "Order, from examples: every rule knows pages on topic at once, so the others gain \
              more from these seeds than ours.",
             "The engine's crawls are a little poorer than the simulator's by the same formula: it \
-             leaves out duplicates, learns the rarity of words on its way, and counts harvests by \
-             URL pattern, which are directories in the simulator.",
+             leaves out duplicates, learns the inverse document frequency of words on its way, and \
+             counts harvests by URL pattern, which are directories in the simulator.",
         ]
         .map(str::to_owned),
     );

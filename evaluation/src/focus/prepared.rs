@@ -25,7 +25,7 @@ pub(crate) struct SimulatedCrawl {
     pub(crate) seeds: SeedSet,
     pub(crate) rule: Rule,
     /// The time for which a slot may stay empty, in milliseconds.
-    pub(crate) patience: u64,
+    pub(crate) anticipation: u64,
     pub(crate) most: usize,
 }
 
@@ -33,9 +33,9 @@ impl Prepared<'_> {
     /// Returns the outcome of a simulated crawl about the topic.
     pub(crate) fn outcome(&self, documents: &Documents, crawl: SimulatedCrawl) -> Outcome {
         let seeds = documents.hubs.seeds(crawl.seeds, self.topic);
-        let (rule, patience, most) = (crawl.rule, crawl.patience, crawl.most);
+        let (rule, anticipation, most) = (crawl.rule, crawl.anticipation, crawl.most);
         let judgement = self.judgement();
-        let visits = simulate(documents, &judgement, &seeds, rule, patience, most);
+        let visits = simulate(documents, &judgement, &seeds, rule, anticipation, most);
         Outcome::of(&visits, self.topic)
     }
 

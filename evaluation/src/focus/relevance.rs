@@ -240,7 +240,7 @@ fn write_densities(report: &mut Report, documents: &Documents) {
             let made = documents.made(topic, given);
             let density = |page: &u32| {
                 let text = documents.pages[*page as usize].page_text();
-                made.topic.density(&text)
+                made.topic.keyword_density(&text)
             };
             densities.extend(topic.relevant.iter().map(density));
         }

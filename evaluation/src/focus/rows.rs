@@ -14,9 +14,9 @@ use super::topics::FocusTopic;
 use crate::report::Report;
 use crate::threads;
 
-/// The times for which a slot may stay empty rather than take a poor page, in milliseconds. A host
-/// of the simulator rests for 1.1 s, so longer ones would change nothing.
-pub(crate) const PATIENCES: [(&str, u64); 2] = [("0 s", 0), ("5 s", 5_000)];
+/// The times for which a slot may stay empty rather than take a page with a low score, in
+/// milliseconds. A host of the simulator rests for 1.1 s, so longer ones would change nothing.
+pub(crate) const ANTICIPATIONS: [(&str, u64); 2] = [("0 s", 0), ("5 s", 5_000)];
 
 /// The visits of a crawl by the engine: more than the pages that count, because of examples, hubs
 /// and pages that fail.
@@ -25,7 +25,7 @@ const MOST: u64 = 4_200;
 /// The outcomes of one way of crawling.
 pub(crate) struct Row {
     pub(crate) name: &'static str,
-    patience: String,
+    anticipation: String,
     /// The rule of the simulator; none for the engine.
     pub(crate) rule: Option<Rule>,
     pub(crate) outcomes: Vec<Outcome>,
@@ -48,7 +48,7 @@ impl Row {
     }
 
     fn cells(&self) -> Vec<String> {
-        let mut cells = vec![self.name.to_owned(), self.patience.clone()];
+        let mut cells = vec![self.name.to_owned(), self.anticipation.clone()];
         for place in 0..AT.len() {
             cells.push(format!(
                 "{:.3}",
@@ -89,7 +89,7 @@ impl Row {
 
 /// Writes a table, and names the crawls that ended before the last figure.
 pub(crate) fn write_rows(report: &mut Report, rows: &[&Row], topics: &[&FocusTopic]) {
-    let mut head = vec!["row".to_owned(), "patience".to_owned()];
+    let mut head = vec!["row".to_owned(), "anticipation".to_owned()];
     head.extend(AT.map(|at| format!("harvest at {at}")));
     head.extend(AT.map(|at| format!("recall at {at}")));
     head.extend(
@@ -122,7 +122,7 @@ pub(crate) fn by_engine(
     topics: &[&FocusTopic],
     seeds: SeedSet,
     given: Option<Given>,
-    patience: Duration,
+    anticipation: Duration,
 ) -> Result<Row, String> {
     let crawls = threads::each(topics.len(), |number| {
         let topic = given.map(|given| topic_of(documents, topics[number], given));
@@ -130,7 +130,7 @@ pub(crate) fn by_engine(
             hosts: Arc::clone(&documents.hosts),
             seeds: &documents.hubs.seeds(seeds, topics[number]),
             topic: topic.as_ref(),
-            patience,
+            anticipation,
             most: MOST,
         };
         Ok(Outcome::of(&crawl.visits()?, topics[number]))
@@ -140,13 +140,13 @@ pub(crate) fn by_engine(
             Some(_) => "ours, *engine*",
             None => "breadth-first, *engine*",
         },
-        patience: format!("{} s", patience.as_secs()),
+        anticipation: format!("{} s", anticipation.as_secs()),
         rule: None,
         outcomes: crawls.into_iter().collect::<Result<_, String>>()?,
     })
 }
 
-/// Returns a row for each rule, with the patience that is best for the topics that choose.
+/// Returns a row for each rule, with the anticipation that is best for the topics that choose.
 pub(crate) fn by_simulator(
     documents: &Documents,
     (choosing, reported): (&[&Prepared<'_>], &[&Prepared<'_>]),
@@ -158,41 +158,44 @@ pub(crate) fn by_simulator(
         let crawl = SimulatedCrawl {
             seeds,
             rule,
-            patience: 0,
+            anticipation: 0,
             most,
         };
-        let (patience_name, patience) = best_patience(documents, choosing, crawl);
-        let crawl = SimulatedCrawl { patience, ..crawl };
+        let (anticipation_name, anticipation) = best_anticipation(documents, choosing, crawl);
+        let crawl = SimulatedCrawl {
+            anticipation,
+            ..crawl
+        };
         let outcomes = reported.iter().map(|one| one.outcome(documents, crawl));
         Row {
             name,
-            patience: patience_name.to_owned(),
+            anticipation: anticipation_name.to_owned(),
             rule: Some(rule),
             outcomes: outcomes.collect(),
         }
     })
 }
 
-/// Returns the patience with the greatest area under recall over some topics.
-fn best_patience(
+/// Returns the anticipation with the greatest area under recall over some topics.
+fn best_anticipation(
     documents: &Documents,
     topics: &[&Prepared<'_>],
     crawl: SimulatedCrawl,
 ) -> (&'static str, u64) {
     // Neither prefers pages about the topic, so there is nothing to wait for.
     if matches!(crawl.rule, Rule::BreadthFirst | Rule::Random) {
-        return PATIENCES[0];
+        return ANTICIPATIONS[0];
     }
-    let area = |patience| {
+    let area = |anticipation| {
         let crawl = SimulatedCrawl {
-            patience,
+            anticipation,
             most: AT[AT.len() - 1],
             ..crawl
         };
         let of_topic = |one: &&Prepared<'_>| one.outcome(documents, crawl).area;
         mean(&topics.iter().map(of_topic).collect::<Vec<_>>())
     };
-    let areas = PATIENCES.map(|patience| (area(patience.1), patience));
+    let areas = ANTICIPATIONS.map(|anticipation| (area(anticipation.1), anticipation));
     let best = areas.into_iter().max_by(|one, two| one.0.total_cmp(&two.0));
-    best.map_or(PATIENCES[0], |(_, patience)| patience)
+    best.map_or(ANTICIPATIONS[0], |(_, anticipation)| anticipation)
 }

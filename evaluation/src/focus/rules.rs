@@ -1,6 +1,6 @@
 //! The rules for the order of visits that the simulator knows.
 
-use super::formula::{BEST_WITNESS, CHOSEN, FORMULA, Formula, LEARNING, WITHOUT_DRY_SPELLS};
+use super::formula::{BEST_WITNESS, CHOSEN, FORMULA, Formula, LEARNING, WITHOUT_STREAKS};
 
 /// A rule for the order of visits.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,10 +42,10 @@ pub(crate) const RULES: &[(&str, Rule)] = &[
         "first formula: equal levels, decay 0.7",
         Rule::Formula(FORMULA),
     ),
-    ("formula of `promise.rs`", Rule::Formula(CHOSEN)),
+    ("formula of `link_score.rs`", Rule::Formula(CHOSEN)),
     (
-        "the same, without dry spells",
-        Rule::Formula(WITHOUT_DRY_SPELLS),
+        "the same, without off-topic streaks",
+        Rule::Formula(WITHOUT_STREAKS),
     ),
     ("the same, by the best witness", Rule::Formula(BEST_WITNESS)),
     ("the same, with learning", Rule::Formula(LEARNING)),

@@ -115,13 +115,13 @@ struct Simulation<'a> {
 }
 
 /// Returns the first `most` visits by a rule, without those of hubs. Of hosts that are ready within
-/// `patience` milliseconds, the one with the best page is asked.
+/// `anticipation` milliseconds, the one with the best page is asked.
 pub(crate) fn simulate(
     documents: &Documents,
     judgement: &Judgement<'_>,
     seeds: &[u32],
     rule: Rule,
-    patience: u64,
+    anticipation: u64,
     most: usize,
 ) -> Vec<SimulatedVisit> {
     let (pages, hosts) = (documents.pages.len(), documents.hosts.names.len());
@@ -150,17 +150,17 @@ pub(crate) fn simulate(
             simulation.find(*seed, None, 0.0, Features::default());
         }
     }
-    let mut visits = simulation.run(patience, most);
+    let mut visits = simulation.run(anticipation, most);
     visits.retain(|visit| !documents.hosts.is_hub(visit.page));
     visits
 }
 
 impl Simulation<'_> {
-    fn run(&mut self, patience: u64, most: usize) -> Vec<SimulatedVisit> {
+    fn run(&mut self, anticipation: u64, most: usize) -> Vec<SimulatedVisit> {
         let mut visits = Vec::new();
         let mut now = 0;
         while visits.len() < most {
-            let Some((host, page)) = self.next(now, patience) else {
+            let Some((host, page)) = self.next(now, anticipation) else {
                 break;
             };
             now = now.max(self.ready[host]);
@@ -178,14 +178,14 @@ impl Simulation<'_> {
     }
 
     /// Takes the next page from the queues.
-    fn next(&mut self, now: u64, patience: u64) -> Option<(usize, u32)> {
+    fn next(&mut self, now: u64, anticipation: u64) -> Option<(usize, u32)> {
         for host in 0..self.queues.len() {
             self.drop_stale(host);
         }
         let waiting = |host: &usize| !self.queues[*host].is_empty();
         let hosts: Vec<usize> = (0..self.queues.len()).filter(waiting).collect();
         let earliest = hosts.iter().map(|host| self.ready[*host].max(now)).min()?;
-        let in_time = |host: &usize| self.ready[*host] <= earliest.saturating_add(patience);
+        let in_time = |host: &usize| self.ready[*host] <= earliest.saturating_add(anticipation);
         let hosts: Vec<usize> = hosts.into_iter().filter(in_time).collect();
         let host = if self.rule == Rule::Bandit {
             self.pull(&hosts)
@@ -327,7 +327,7 @@ impl Simulation<'_> {
         self.push(page);
     }
 
-    /// Replaces the witness of a page that waits, if the promise by the new one is better.
+    /// Replaces the witness of a page that waits, if the score by the new one is better.
     fn raise(&mut self, page: u32, run: u32, evidence: (f64, f64)) {
         let Some(known) = self.known[page as usize].clone() else {
             return;
@@ -376,12 +376,12 @@ impl Simulation<'_> {
                 chance + f64::from(u8::from(chance >= 0.5))
             }
             Rule::Bandit => self.model.chance(&known.features),
-            Rule::Formula(formula) => self.promise(formula, page, known),
+            Rule::Formula(formula) => self.score(formula, page, known),
             Rule::Oracle => -f64::from(self.judgement.distances[page as usize]),
         }
     }
 
-    fn promise(&self, formula: Formula, page: u32, known: &Known) -> f64 {
+    fn score(&self, formula: Formula, page: u32, known: &Known) -> f64 {
         let host = self.documents.hosts.pages[page as usize].host;
         let of_host = self.hosts[host].share(self.all.share(0.1));
         let directory = self.documents.directory_of[page as usize];
@@ -392,20 +392,20 @@ impl Simulation<'_> {
             + formula.directory * of_directory
             + formula.host * of_host;
         let all = formula.parent + formula.words + formula.directory + formula.host;
-        let promise = sum / all * formula.decay.powi(known.run.min(3) as i32);
+        let score = sum / all * formula.decay.powi(known.run.min(3) as i32);
         // The model counts more the more it has seen.
         let learned = formula.learned * f64::from(self.all.0) / (f64::from(self.all.0) + 100.0);
         let chance = match learned > 0.0 {
             true => self.model.chance(&known.features),
             false => 0.0,
         };
-        let promise = (1.0 - learned) * promise + learned * chance;
+        let score = (1.0 - learned) * score + learned * chance;
         let run = match formula.in_vain {
             InVain::Nothing => 0,
-            InVain::Runs | InVain::RunsAndDrySpells => known.run.min(3),
+            InVain::Runs | InVain::RunsAndStreaks => known.run.min(3),
         };
         // A run of three is less than the step to the next level.
-        formula.levels.of(promise) - f64::from(run) / 4.0
+        formula.levels.of(score) - f64::from(run) / 4.0
     }
 }
 

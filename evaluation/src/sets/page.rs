@@ -57,8 +57,8 @@ impl Page {
         if document.media != Media::Html {
             return None;
         }
-        let (full, judged) = (document.full_text(), document.judged_text());
-        let main = document.own_text();
+        let (full, judged) = (document.full_text(), document.compared_text());
+        let main = document.main_text();
         Some(Self {
             name,
             payload: HashKey::ZERO.digest(body),
@@ -69,9 +69,9 @@ impl Page {
                 use ParseWarning::{Parsing, TooMuchText, Unread};
                 matches!(warning, Parsing(_) | TooMuchText | Unread)
             }),
-            own: match document.judged_own() {
+            own: match document.compared_own() {
                 MainContent::Main => None,
-                MainContent::PageFallback { own_text } => Some(own_text.clone()),
+                MainContent::PageFallback { main_text } => Some(main_text.clone()),
             },
             text: judged.to_owned(),
             title: document.title,
@@ -79,8 +79,8 @@ impl Page {
         })
     }
 
-    /// Returns the judged text, by the rule of `reading::page_text`: all outside the frame, or all
-    /// of the text.
+    /// Returns the compared text, by the rule of `reading::page_text`: all outside the frame, or
+    /// all of the text.
     pub(crate) fn judged(&self, main_content: bool) -> PageText<'_> {
         if main_content {
             PageText {

@@ -39,7 +39,7 @@ fn why_names_the_words_that_spoke_for_a_page_and_for_a_link_that_waits() {
     assert!(good["topic"]["level"].as_u64() < poor["topic"]["level"].as_u64());
     let url = server.url(SEA, "/plant/1");
     let table = crawl.run_command(&["why", "crawl", &url, "--format", "table"]);
-    assert!(table.output.contains("promise  level "), "{table:?}");
+    assert!(table.output.contains("link score  level "), "{table:?}");
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn a_pattern_of_pages_off_topic_is_put_behind_and_shown_as_such_and_not_closed()
     let server = recipes();
     let crawl = focused(&server, &[SEA]).with(&TOPIC);
     let summary = crawl.complete();
-    assert_eq!(summary["off_topic"], 27, "no page is left out: {summary}");
+    assert_eq!(summary["off_topic"], 27, "no page is excluded: {summary}");
     let paths = server.log().visits();
     let others: Vec<usize> = (0..paths.len())
         .filter(|place| paths[*place].starts_with("/other/"))
@@ -174,7 +174,7 @@ fn a_pattern_of_pages_off_topic_is_put_behind_and_shown_as_such_and_not_closed()
         (
             &of_recipes["state"],
             &of_recipes["off_topic"],
-            &of_recipes["left_out"]
+            &of_recipes["excluded"]
         ),
         (&"poor".into(), &21.into(), &0.into())
     );

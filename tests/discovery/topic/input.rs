@@ -47,7 +47,7 @@ fn a_topic_that_says_nothing_is_refused_before_anything_is_written() {
             "--topic-threshold needs a topic",
         ),
         (&["--min-harvest", "5%"], "--min-harvest needs a topic"),
-        (&["--patience", "5s"], "--patience needs a topic"),
+        (&["--anticipation", "5s"], "--anticipation needs a topic"),
         (&["--off-topic", "keep"], "--off-topic needs a topic"),
         (
             &["--topic", "tides", "--min-harvest", "5"],

@@ -1,5 +1,5 @@
 //! What is not judged by a topic: sitemaps, feeds, robots.txt, requisites, and files. Entries of
-//! sitemaps are promised by the words of their addresses.
+//! sitemaps are scored by the words of their addresses.
 
 use serde_json::Value;
 use sinks::warc::Record;
@@ -53,7 +53,7 @@ fn site() -> Server {
 }
 
 #[test]
-fn entries_of_a_sitemap_are_visited_in_the_order_of_what_their_addresses_promise() {
+fn entries_of_a_sitemap_are_visited_in_the_order_of_what_their_addresses_score() {
     let server = site();
     let crawl = focused(&server, &[SEA]).with(&TOPIC);
     crawl.complete();
@@ -65,7 +65,7 @@ fn entries_of_a_sitemap_are_visited_in_the_order_of_what_their_addresses_promise
 }
 
 #[test]
-fn the_promise_of_an_entry_and_its_words_are_told_while_it_waits() {
+fn the_score_of_an_entry_and_its_words_are_told_while_it_waits() {
     let server = site();
     let crawl = focused(&server, &[SEA]).with(&TOPIC);
     // The front page, the sitemap, and one entry.

@@ -107,7 +107,7 @@ fn figures(crawl: &Crawl) -> (String, Value) {
 }
 
 /// The archive had nothing of a page off topic but its verdict, and a rebuild gave no link a
-/// promise. So most of the web was lost, and what was left was visited in the order of its links.
+/// score. So most of the web was lost, and what was left was visited in the order of its links.
 #[test]
 fn a_focused_crawl_that_is_rebuilt_from_its_archive_goes_on_as_if_nothing_had_happened() {
     let expected = undisturbed(&BY_WORDS);

@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use batch::{
-    BatchError, Control, FingerprintFile, FingerprintWriter, JoinOptions, Queries, Recipe,
+    BatchError, Control, FingerprintFile, FingerprintWriter, JoinOptions, Queries, ParametersDigest,
     self_join,
 };
 use neardup::{Features, Fingerprint, HashKey};
@@ -69,7 +69,7 @@ fn write(
     let mut random = Random::new(count as u64);
     let mut writer = FingerprintWriter::create(
         path,
-        Recipe::new(Features::default(), HashKey::ZERO),
+        ParametersDigest::new(Features::default(), HashKey::ZERO),
         false,
     )?;
     for at in 0..count {

@@ -7,7 +7,7 @@
 //! four standard errors too low for one pair in 30,000, so this share of the pairs at the threshold
 //! is lost.
 
-use neardup::{Likeness, Sketch, Thresholds};
+use neardup::{MatchKind, Sketch, Thresholds};
 
 use super::texts::{NamedDocument, TextVerdict};
 use super::{FindingKind, Run, Verification};
@@ -50,12 +50,12 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Returns the likeness of two candidates; `None` if they are not near duplicates.
-    pub(super) fn likeness(
+    /// Returns the match kind of two candidates; `None` if they are not near duplicates.
+    pub(super) fn match_kind(
         self,
         one: Compared<'_>,
         two: Compared<'_>,
-    ) -> Result<Option<Likeness>, BatchError> {
+    ) -> Result<Option<MatchKind>, BatchError> {
         let by_signatures = self.by_signatures(one.candidate, two.candidate)?;
         let resembling = resembling(one.candidate, two.candidate);
         let Some(texts) = &self.run.options.texts else {
@@ -82,16 +82,16 @@ impl<'a> Comparison<'a> {
         })
     }
 
-    /// Returns the likeness of two candidates by their signatures. A candidate without shingles is
-    /// judged by its sketch.
+    /// Returns the match kind of two candidates by their signatures. A candidate without shingles
+    /// is judged by its sketch.
     fn by_signatures(
         self,
         one: &Candidate<'_>,
         two: &Candidate<'_>,
-    ) -> Result<Option<Likeness>, BatchError> {
+    ) -> Result<Option<MatchKind>, BatchError> {
         let signatures = (&one.banded.signature, &two.banded.signature);
         let criterion = self.run.options.criterion;
-        let by_sketches = |criterion: Thresholds| criterion.likeness(signatures.0, signatures.1);
+        let by_sketches = |criterion: Thresholds| criterion.match_kind(signatures.0, signatures.1);
         let Some(plausible) = self.plausible else {
             return Ok(by_sketches(criterion));
         };
@@ -101,7 +101,7 @@ impl<'a> Comparison<'a> {
         Ok(match (one.shingles()?, two.shingles()?) {
             (Some(ones), Some(twos)) => {
                 let resemblance = ones.resemblance(&twos);
-                criterion.exact_likeness(signatures.0, signatures.1, resemblance)
+                criterion.exact_match_kind(signatures.0, signatures.1, resemblance)
             }
             _ => by_sketches(criterion),
         })
@@ -117,12 +117,12 @@ impl<'a> Compared<'a> {
     }
 }
 
-/// Returns the likeness of candidates that resemble each other, if only a little.
-fn resembling(one: &Candidate<'_>, two: &Candidate<'_>) -> Option<Likeness> {
+/// Returns the match kind of candidates that resemble each other, if only a little.
+fn resembling(one: &Candidate<'_>, two: &Candidate<'_>) -> Option<MatchKind> {
     let one = one.banded.signature.text.as_deref()?;
     let two = two.banded.signature.text.as_deref()?;
     let resemblance = one.sketch.as_ref()?.resemblance(two.sketch.as_ref()?);
-    (resemblance >= LEAST_OF_TEXTS).then(|| Likeness::Near {
+    (resemblance >= LEAST_OF_TEXTS).then(|| MatchKind::Near {
         distance: one.fingerprint.distance(two.fingerprint),
         resemblance,
     })

@@ -1,6 +1,6 @@
 //! The decision about each document: original, or duplicate of an earlier one.
 
-use neardup::Likeness;
+use neardup::MatchKind;
 
 use super::Run;
 use crate::dedup::distinct_texts::DistinctTexts;
@@ -39,15 +39,15 @@ impl<'t> Decisions<'t> {
         self.text_of[document as usize]
     }
 
-    /// Returns the original of a document and their likeness; `None` if the document is an
+    /// Returns the original of a document and the kind of match; `None` if the document is an
     /// original.
-    pub(super) fn original_of(&self, document: u32) -> Option<(u32, Likeness)> {
+    pub(super) fn original_of(&self, document: u32) -> Option<(u32, MatchKind)> {
         let text = self.text_of[document as usize];
         let first_of = |text| self.texts.groups.get(text)[0];
         if let Some(near) = self.near[text as usize] {
-            return Some((first_of(near.text), near.likeness));
+            return Some((first_of(near.text), near.match_kind));
         }
         let first = first_of(text);
-        (first != document).then(|| (first, self.texts.likeness_of_equals(first, document)))
+        (first != document).then(|| (first, self.texts.match_kind_of_equals(first, document)))
     }
 }

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use neardup::clusters::Groups;
-use neardup::{BandedSignature, Likeness, PageSignature};
+use neardup::{BandedSignature, MatchKind, PageSignature};
 
 use super::{Document, Run};
 use crate::control::{Gauge, Step};
@@ -107,12 +107,12 @@ impl<'s> DistinctTexts<'s> {
         first.map_or_else(|| Ok(DocumentId::default()), |first| self.names.get(*first))
     }
 
-    /// Returns the likeness of two documents of one text.
-    pub(super) fn likeness_of_equals(&self, one: u32, other: u32) -> Likeness {
+    /// Returns the match kind of two documents of one text.
+    pub(super) fn match_kind_of_equals(&self, one: u32, other: u32) -> MatchKind {
         if self.payloads[one as usize] == self.payloads[other as usize] {
-            Likeness::SamePayload
+            MatchKind::SamePayload
         } else {
-            Likeness::SameText
+            MatchKind::SameText
         }
     }
 }

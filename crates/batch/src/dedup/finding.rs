@@ -1,6 +1,6 @@
 //! Findings: the results of comparing documents.
 
-use neardup::{BandedSignature, Likeness};
+use neardup::{BandedSignature, MatchKind};
 
 use crate::dedup::decisions::Decisions;
 use crate::document_id::DocumentId;
@@ -38,8 +38,8 @@ pub struct Duplicate<'a> {
     pub document: &'a DocumentId,
     /// The id of the original.
     pub duplicate_of: &'a DocumentId,
-    /// The kind and degree of their likeness.
-    pub likeness: Likeness,
+    /// The kind and degree of the match.
+    pub match_kind: MatchKind,
 }
 
 /// Two similar documents or texts.
@@ -49,8 +49,8 @@ pub struct SimilarPair<Id> {
     pub a: Id,
     /// The id of the later document.
     pub b: Id,
-    /// The kind and degree of their likeness.
-    pub likeness: Likeness,
+    /// The kind and degree of the match.
+    pub match_kind: MatchKind,
 }
 
 /// A cluster of at least two documents.
@@ -73,12 +73,12 @@ impl<'a> Cluster<'a> {
         self.members.len()
     }
 
-    /// Returns the likeness of each member and the original, the first member, in the order of the
-    /// members; `None` for the original, and for all if chains connect them.
-    pub fn likenesses(&self) -> impl Iterator<Item = Option<Likeness>> + use<'a> {
+    /// Returns the match kind of each member and the original, the first member, in the order of
+    /// the members; `None` for the original, and for all if chains connect them.
+    pub fn match_kinds(&self) -> impl Iterator<Item = Option<MatchKind>> + use<'a> {
         let decisions = self.decisions;
-        let likeness = move |&member: &u32| Some(decisions?.original_of(member)?.1);
-        self.members.iter().map(likeness)
+        let match_kind = move |&member: &u32| Some(decisions?.original_of(member)?.1);
+        self.members.iter().map(match_kind)
     }
 
     /// Returns true if every member is like the first, and false if chains connect them.

@@ -12,7 +12,7 @@
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
-use neardup::Likeness;
+use neardup::MatchKind;
 use neardup::keys::MAX_PER_KEY;
 
 use super::Run;
@@ -29,8 +29,8 @@ use crate::sorter::{Sorted, Sorter};
 pub(super) struct NearOriginal {
     /// The text of the original.
     pub(super) text: u32,
-    /// Always [`Likeness::Near`]: equal texts count as one.
-    pub(super) likeness: Likeness,
+    /// Always [`MatchKind::Near`]: equal texts count as one.
+    pub(super) match_kind: MatchKind,
 }
 
 /// Decides about all texts; returns the original of each near duplicate, and `None` for originals.
@@ -204,14 +204,14 @@ impl Originals {
                 text: candidate,
                 candidate: &other,
             };
-            let likeness = comparison.likeness(compared, other)?;
-            let Some(likeness @ Likeness::Near { resemblance, .. }) = likeness else {
+            let match_kind = comparison.match_kind(compared, other)?;
+            let Some(match_kind @ MatchKind::Near { resemblance, .. }) = match_kind else {
                 continue;
             };
             if best.is_none_or(|(highest, _)| resemblance > highest) {
                 let original = NearOriginal {
                     text: candidate,
-                    likeness,
+                    match_kind,
                 };
                 best = Some((resemblance, original));
             }

@@ -1,6 +1,6 @@
 //! Findings from comparisons: one function for each kind.
 
-use neardup::Likeness;
+use neardup::MatchKind;
 use neardup::clusters::{Clusters, Groups};
 
 use super::Run;
@@ -25,7 +25,7 @@ impl Run<'_> {
         let mut gauge = Gauge::new(self.control, Some(texts.documents()));
         for document in 0..texts.documents() as u32 {
             gauge.advance(Step::Reporting, 1)?;
-            let Some((original, likeness)) = decisions.original_of(document) else {
+            let Some((original, match_kind)) = decisions.original_of(document) else {
                 if self.options.originals {
                     let text = texts.candidate(decisions.text_of(document))?;
                     let signature = &text.with_shingles()?;
@@ -42,7 +42,7 @@ impl Run<'_> {
                     number: number.into(),
                     document: &texts.names.get(document)?,
                     duplicate_of: &texts.names.get(original)?,
-                    likeness,
+                    match_kind,
                 }))?;
             }
         }
@@ -141,9 +141,9 @@ impl Run<'_> {
                 // Two documents of the reference are not a pair. Documents ascend.
                 let compared = documents.partition_point(|&other| other < texts.reference());
                 for &other in &documents[compared.max(at + 1)..] {
-                    let likeness = texts.likeness_of_equals(one, other);
+                    let match_kind = texts.match_kind_of_equals(one, other);
                     let b = &names.get(other)?;
-                    found(Finding::Pair(SimilarPair { a, b, likeness }))?;
+                    found(Finding::Pair(SimilarPair { a, b, match_kind }))?;
                 }
                 let of = Some(texts.len().into());
                 self.control.advanced(Step::Reporting, text.into(), of)?;
@@ -161,8 +161,8 @@ impl Run<'_> {
                         } else {
                             (&other_name, &one_name)
                         };
-                        let likeness = alike.likeness;
-                        found(Finding::Pair(SimilarPair { a, b, likeness }))?;
+                        let match_kind = alike.match_kind;
+                        found(Finding::Pair(SimilarPair { a, b, match_kind }))?;
                     }
                 }
                 cursor.advance()?;
@@ -192,8 +192,8 @@ fn to_record(alike: SimilarPair<u32>) -> [u8; RECORD] {
     let mut record = [0; RECORD];
     record[..4].copy_from_slice(&alike.a.to_be_bytes());
     record[4..8].copy_from_slice(&alike.b.to_be_bytes());
-    record[8..12].copy_from_slice(&alike.likeness.distance().to_be_bytes());
-    record[12..].copy_from_slice(&alike.likeness.resemblance().to_be_bytes());
+    record[8..12].copy_from_slice(&alike.match_kind.distance().to_be_bytes());
+    record[12..].copy_from_slice(&alike.match_kind.resemblance().to_be_bytes());
     record
 }
 
@@ -203,9 +203,9 @@ fn from_record(record: [u8; RECORD]) -> SimilarPair<u32> {
         u32::from_be_bytes(take(&mut rest)),
         u32::from_be_bytes(take(&mut rest)),
     );
-    let likeness = Likeness::Near {
+    let match_kind = MatchKind::Near {
         distance: u32::from_be_bytes(take(&mut rest)),
         resemblance: f64::from_be_bytes(take(&mut rest)),
     };
-    SimilarPair { a, b, likeness }
+    SimilarPair { a, b, match_kind }
 }

@@ -192,8 +192,8 @@ impl PairSearch<'_> {
     ) -> Result<Option<SimilarPair<u32>>, BatchError> {
         let compared = |text, candidate| Compared { text, candidate };
         let comparison = Comparison::of(self.texts, self.run);
-        let likeness = comparison.likeness(compared(a, one), compared(b, other))?;
-        Ok(likeness.map(|likeness| SimilarPair { a, b, likeness }))
+        let match_kind = comparison.match_kind(compared(a, one), compared(b, other))?;
+        Ok(match_kind.map(|match_kind| SimilarPair { a, b, match_kind }))
     }
 
     /// Unites similar texts of `run`. A text is compared with the members of each cluster until one

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use neardup::{ALGORITHM, Recipe};
+use neardup::{ALGORITHM, ParametersDigest};
 
 use super::column::{BLOCK, BLOCK_DATA};
 use super::layout::{Columns, Layout, MIN_BITS};
@@ -18,14 +18,15 @@ pub(super) const VERSION: u16 = 1;
 ///
 /// ```
 /// use batch::{
-///     BatchError, Control, FingerprintWriter, IndexMatch, IndexOptions, IndexWriter, Recipe,
+///     BatchError, Control, FingerprintWriter, IndexMatch, IndexOptions, IndexWriter,
+///     ParametersDigest,
 /// };
 /// use neardup::{Features, Fingerprint, HashKey};
 ///
 /// let directory = tempfile::tempdir().expect("there is room for temporary files");
 /// let path = |name| directory.path().join(name);
-/// let recipe = Recipe::new(Features::default(), HashKey::ZERO);
-/// let mut writer = FingerprintWriter::create(path("corpus.fp"), recipe, false)?;
+/// let digest = ParametersDigest::new(Features::default(), HashKey::ZERO);
+/// let mut writer = FingerprintWriter::create(path("corpus.fp"), digest, false)?;
 /// for bits in [!0, 0b0101] {
 ///     writer.push(Fingerprint::new(bits), 0)?;
 /// }
@@ -44,7 +45,7 @@ pub struct FingerprintIndex {
     file: File,
     layout: Layout,
     columns: Box<Columns>,
-    recipe: Recipe,
+    parameters_digest: ParametersDigest,
 }
 
 impl FingerprintIndex {
@@ -114,19 +115,19 @@ impl FingerprintIndex {
             file,
             layout,
             columns: Box::new(columns),
-            recipe: Recipe::from_bytes(take(&mut fields)),
+            parameters_digest: ParametersDigest::from_bytes(take(&mut fields)),
         })
     }
 
     /// Returns the header of an index.
-    pub(super) fn header(layout: Layout, recipe: Recipe) -> Vec<u8> {
+    pub(super) fn header(layout: Layout, parameters_digest: ParametersDigest) -> Vec<u8> {
         let mut header = Vec::with_capacity(BLOCK);
         header.extend(Self::MAGIC);
         header.extend(VERSION.to_le_bytes());
         header.extend(ALGORITHM.to_le_bytes());
         header.extend([layout.bits as u8, layout.id_bits as u8, 0, 0]);
         header.extend(layout.len.to_le_bytes());
-        header.extend(recipe.to_bytes());
+        header.extend(parameters_digest.to_bytes());
         header.resize(BLOCK_DATA, 0);
         header.extend(checksum(0, &header));
         header
@@ -156,10 +157,10 @@ impl FingerprintIndex {
         self.layout.id_bits > 0
     }
 
-    /// Returns the recipe of the fingerprints.
+    /// Returns the parameters digest of the fingerprints.
     #[must_use]
-    pub fn recipe(&self) -> Recipe {
-        self.recipe
+    pub fn parameters_digest(&self) -> ParametersDigest {
+        self.parameters_digest
     }
 
     /// Returns the size of the file in bytes.

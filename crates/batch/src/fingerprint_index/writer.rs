@@ -84,7 +84,7 @@ impl IndexWriter {
             finished.map_err(|source| self.error(source))?;
             self.write_table(layout, table, sorter, &mut writing)?;
         }
-        let header = FingerprintIndex::header(layout, source.recipe());
+        let header = FingerprintIndex::header(layout, source.parameters_digest());
         let written = self
             .file
             .write_all_at(&header, 0)

@@ -8,7 +8,7 @@ use batch::dedup::FindingKind;
 use clap::{Args, ValueEnum};
 use corpus::is_standard_input;
 use messages::{CommandError, usage};
-use setup::likeness::{FeatureArgs, VerdictArgs};
+use setup::comparison_options::{FeatureArgs, VerdictArgs};
 use setup::values::Switch;
 
 use crate::args::input::{InputArgs, WorkArgs};

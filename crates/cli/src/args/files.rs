@@ -6,7 +6,7 @@ use batch::Shard;
 use clap::{Args, ValueEnum};
 use corpus::measures;
 use neardup::Features;
-use setup::likeness::{FeatureArgs, VerdictArgs};
+use setup::comparison_options::{FeatureArgs, VerdictArgs};
 use setup::values::Count;
 
 use crate::args::input::{InputArgs, WorkArgs};

@@ -11,7 +11,7 @@ use setup::values::Size;
 #[derive(Debug, Default, Args)]
 pub(crate) struct InputArgs {
     /// Field that contains the text, in JSON lines, Parquet and Arrow; page.text is the field text
-    /// of the object page [default: judged_text, else text]
+    /// of the object page [default: compared_text, else text]
     #[arg(long, value_name = "NAME")]
     pub(crate) text_field: Option<String>,
     /// Field that contains the id [default: id, else the file and the line or row number]

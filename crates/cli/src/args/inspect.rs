@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use inspect::changes;
-use journal::SkippedBy;
-use setup::likeness::FeatureArgs;
+use journal::ReasonKind;
+use setup::comparison_options::FeatureArgs;
 use setup::shared::StoreUrl;
 use setup::values::{Key, Switch};
 
@@ -245,9 +245,9 @@ pub(crate) struct SkippedArgs {
     /// Directory of the crawl
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
-    /// Only URLs of this kind: duplicates-links, pattern, scope, limit, robots, trap, page or other
+    /// Only URLs of this kind: duplicate-links, pattern, scope, limit, robots, trap, page or other
     #[arg(long, value_name = "KIND")]
-    pub(crate) why: Option<SkippedBy>,
+    pub(crate) why: Option<ReasonKind>,
     /// json or table [default: table on a terminal, json otherwise]
     #[arg(long, value_name = "FORM")]
     pub(crate) format: Option<Format>,

@@ -12,7 +12,7 @@ use corpus::{Page, Reader};
 use differences::PrintedDifference;
 use messages::CommandError;
 use neardup::{
-    Fingerprint, HashKey, Likeness, NormalText, PageSignature, Shingles, Sketch, Thresholds,
+    Fingerprint, HashKey, MatchKind, NormalText, PageSignature, Shingles, Sketch, Thresholds,
 };
 use serde::Serialize;
 use web::PageUrl;
@@ -133,12 +133,12 @@ impl Comparison {
         let sketches = Sketch::of(&shingles_a).zip(Sketch::of(&shingles_b));
         let resemblance = shingles_a.resemblance(&shingles_b);
         // Both texts are available, so the exact resemblance decides instead of its estimate.
-        let likeness = criterion.exact_likeness(&a.signature, &b.signature, resemblance);
-        let decision = decision(a, b, criterion, likeness);
+        let match_kind = criterion.exact_match_kind(&a.signature, &b.signature, resemblance);
+        let decision = decision(a, b, criterion, match_kind);
         let outcome = decision.as_ref().map(|decision| decision.outcome);
-        let verdict = match (likeness, outcome) {
+        let verdict = match (match_kind, outcome) {
             (_, Some(Outcome::Distinct)) | (None, None | Some(Outcome::Undecided)) => "distinct",
-            (Some(Likeness::Near { .. }) | None, _) => "near-duplicate",
+            (Some(MatchKind::Near { .. }) | None, _) => "near-duplicate",
             (Some(_), _) => "exact-duplicate",
         };
         Self {
@@ -154,7 +154,7 @@ impl Comparison {
             verdict,
             reason: decision
                 .and_then(|decision| said(&decision))
-                .unwrap_or_else(|| reason(a, b, args, criterion, resemblance, likeness)),
+                .unwrap_or_else(|| reason(a, b, args, criterion, resemblance, match_kind)),
             measures: Vec::new(),
             diff: None,
             blocks: None,
@@ -186,9 +186,9 @@ fn decision(
     a: &ComparedDocument,
     b: &ComparedDocument,
     criterion: &Thresholds,
-    likeness: Option<Likeness>,
+    match_kind: Option<MatchKind>,
 ) -> Option<Decision> {
-    if !criterion.asks_texts() || likeness == Some(Likeness::SamePayload) {
+    if !criterion.asks_texts() || match_kind == Some(MatchKind::SamePayload) {
         return None;
     }
     let is_canonical = a.canonical.is_some() && a.canonical == b.canonical;
@@ -219,12 +219,12 @@ fn reason(
     args: &CompareArgs,
     criterion: &Thresholds,
     resemblance: f64,
-    likeness: Option<Likeness>,
+    match_kind: Option<MatchKind>,
 ) -> String {
-    match likeness {
-        Some(Likeness::SamePayload) => return "the same bytes".to_owned(),
-        Some(Likeness::SameText) => return "the same words in the same order".to_owned(),
-        Some(Likeness::Near { .. }) | None => {}
+    match match_kind {
+        Some(MatchKind::SamePayload) => return "the same bytes".to_owned(),
+        Some(MatchKind::SameText) => return "the same words in the same order".to_owned(),
+        Some(MatchKind::Near { .. }) | None => {}
     }
     let words = a.text.len().min(b.text.len());
     let least_words = args.verdict.least_words();
@@ -239,7 +239,7 @@ fn reason(
         return format!("{distance} bits apart, at most {most} for near duplicates");
     }
     let least = criterion.least_resemblance(u32::try_from(words).unwrap_or(u32::MAX));
-    match (likeness.is_some(), resemblance >= least) {
+    match (match_kind.is_some(), resemblance >= least) {
         (true, true) => format!("resemblance {resemblance:.4}, at least {least:.2}"),
         (true, false) => "most of the counted words are the same".to_owned(),
         (false, false) => format!("resemblance {resemblance:.4}, below {least:.2}"),

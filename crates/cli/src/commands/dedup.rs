@@ -126,7 +126,7 @@ impl<'a> DedupRun<'a> {
     /// Returns the header of signature files of this run.
     fn header(&self, extent: Extent) -> SignatureHeader {
         SignatureHeader {
-            recipe: self.signature_builder.recipe(),
+            parameters_digest: self.signature_builder.parameters_digest(),
             bands: self.options.bands,
             extent,
             shingles: self.options.verification == Verification::Shingles,

@@ -77,7 +77,7 @@ fn declare_distinct(directory: &Path, distinct: &[String]) -> Result<(), Command
         let sentence = sentence(url.as_str(), &effect);
         match effect {
             DistinctOrder::Queued { .. } | DistinctOrder::Done => say(&sentence),
-            DistinctOrder::NotLeftOut(_) | DistinctOrder::NotVisited => wrong = Some(sentence),
+            DistinctOrder::Archived(_) | DistinctOrder::NotVisited => wrong = Some(sentence),
         }
     }
     let directory = pasted(directory);

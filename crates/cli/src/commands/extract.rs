@@ -29,7 +29,7 @@ struct Extract<'a> {
     heading: Option<&'a str>,
     text: &'a str,
     /// The text that a crawl compares.
-    judged_text: &'a str,
+    compared_text: &'a str,
     full_text: &'a str,
     links: Vec<ExtractedLink<'a>>,
     charset: Option<&'a str>,
@@ -232,7 +232,7 @@ impl<'a> Extract<'a> {
             title: document.title.as_deref(),
             heading: document.heading.as_deref(),
             text: &document.text,
-            judged_text: document.judged_text(),
+            compared_text: document.compared_text(),
             full_text: document.full_text(),
             links: document.links.iter().map(link).collect(),
             charset: Some(document.charset).filter(|name| !name.is_empty()),

@@ -80,10 +80,10 @@ fn write_pattern(pattern: &Pattern<'_>, format: Format, out: &mut dyn Write) -> 
         count => format!(", {count} {what}"),
     };
     let off_topic = some(pattern.off_topic, "off topic");
-    let left_out = some(pattern.left_out, "left out");
+    let excluded = some(pattern.excluded, "excluded");
     writeln!(
         out,
-        "{:<6}  {}: {} visited, {} new{off_topic}{left_out}",
+        "{:<6}  {}: {} visited, {} new{off_topic}{excluded}",
         pattern.state,
         printable(&pattern.pattern),
         pattern.visited,

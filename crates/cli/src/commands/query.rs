@@ -59,7 +59,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), CommandError> {
     let repository = args.repository.as_deref().map(NamedFingerprints::open);
     let repository = repository.transpose()?;
     if let Some(repository) = &repository {
-        queries.check_recipe(repository)?;
+        queries.check_parameters(repository)?;
     }
     let search = |out: &mut dyn Write| {
         let bar = SearchProgress {

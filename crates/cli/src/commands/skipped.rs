@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use inspect::skipped::{Skipped, Unvisited, UnvisitedUrls};
-use journal::SkippedBy;
+use journal::ReasonKind;
 use messages::{CommandError, printable, say};
 use serde::Serialize;
 
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &SkippedArgs) -> Result<(), CommandError> {
 /// Writes the list and the number of URLs per kind.
 fn write(args: &SkippedArgs, urls: UnvisitedUrls) -> Result<(), CommandError> {
     let format = Format::or_fitting(args.format);
-    let counts = RefCell::new(BTreeMap::<SkippedBy, u64>::new());
+    let counts = RefCell::new(BTreeMap::<ReasonKind, u64>::new());
     output::to_stdout(|out| {
         urls.each(|skipped| {
             let kind = skipped.kind();
@@ -55,7 +55,7 @@ fn write(args: &SkippedArgs, urls: UnvisitedUrls) -> Result<(), CommandError> {
 fn write_line(
     out: &mut dyn Write,
     format: Format,
-    kind: SkippedBy,
+    kind: ReasonKind,
     skipped: &Skipped,
 ) -> io::Result<()> {
     let line = Line {

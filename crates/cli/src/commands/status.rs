@@ -41,11 +41,11 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), CommandError> {
     })
 }
 
-/// Describes the closed URL patterns and the URLs left out because of them; `None` without any.
+/// Describes the closed URL patterns and the URLs excluded because of them; `None` without any.
 fn patterns(status: &Status) -> Option<String> {
-    let (closed, left_out) = (status.closed_patterns, status.left_out_by_pattern);
-    (closed > 0 || left_out > 0)
-        .then(|| format!("{closed} closed, {left_out} URLs excluded (`crawler patterns`)"))
+    let (closed, excluded) = (status.closed_patterns, status.excluded_by_pattern);
+    (closed > 0 || excluded > 0)
+        .then(|| format!("{closed} closed, {excluded} URLs excluded (`crawler patterns`)"))
 }
 
 /// Describes the share of pages on topic; `None` without a topic.
@@ -55,7 +55,7 @@ fn harvest(status: &Status) -> Option<String> {
 }
 
 fn trap_links(status: &Status) -> Option<String> {
-    let rules = status.left_out_links.iter();
+    let rules = status.excluded_links.iter();
     let rules: Vec<String> = rules
         .map(|(rule, links)| format!("{links} {rule}"))
         .collect();

@@ -83,7 +83,7 @@ fn lines(answer: &Answer<'_>, explained: &Explanation) -> Vec<(&'static str, Opt
         column("found on", row.and_then(|row| row.via.as_ref())),
         column("fetched", row.map(|row| row.fetched_at)),
         column("fingerprint", row.and_then(|row| row.fingerprint)),
-        // If a page was left out, the archive contains a record about its visit.
+        // If a page was not archived, the archive contains a record about its visit.
         column("archived", row.filter(|row| row.kept).and_then(place)),
         column("noted", row.filter(|row| !row.kept).and_then(place)),
         column("original", row.and_then(|row| row.duplicate_of.as_ref())),

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use bytesize::ByteSize;
 use crawl::{Policy, RECENT_PAGES, Reasons};
-use journal::{Limit, SkippedBy};
+use journal::{Limit, ReasonKind};
 use messages::{counted, grouped, printable, word_of_shell};
 use setup::limits;
 use setup::settings::Settings;
@@ -47,11 +47,11 @@ impl Summary {
     }
 
     /// Describes the end of the crawl. A crawl is complete if every known URL was visited, or was
-    /// left out by choice of the user or the site.
+    /// excluded by choice of the user or the site.
     fn result(&self, settings: &Settings) -> String {
-        let ours = SkippedBy::ALL.into_iter().filter(|kind| kind.is_ours());
+        let ours = ReasonKind::ALL.into_iter().filter(|kind| kind.is_ours());
         // Links have a separate caveat: other pages may link to the same URLs.
-        let ours = ours.filter(|kind| *kind != SkippedBy::Cut);
+        let ours = ours.filter(|kind| *kind != ReasonKind::Cut);
         let missed = ours.filter_map(|kind| self.skipped.get(kind.as_str()));
         let queued = match self.queued {
             0 => String::new(),
@@ -238,11 +238,11 @@ impl Summary {
         parts.join(", ")
     }
 
-    /// Returns the URLs that were found but never requested: left out by the crawler, and left out
+    /// Returns the URLs that were found but never requested: excluded by the crawler, and excluded
     /// by choice of the user or the site.
     fn not_visited(&self) -> [(&'static str, u64, String); 2] {
         let kinds = |is_ours: bool| {
-            let kinds = SkippedBy::ALL.into_iter();
+            let kinds = ReasonKind::ALL.into_iter();
             let kinds = kinds.filter(move |kind| kind.is_ours() == is_ours);
             let counts = kinds.map(|kind| (describe(kind), self.skipped_of(kind)));
             let counts: BTreeMap<&str, u64> = counts.filter(|(_, count)| *count > 0).collect();
@@ -278,7 +278,7 @@ impl Summary {
     }
 
     /// Returns the number of skipped URLs of a kind, excluding the queue.
-    fn skipped_of(&self, kind: SkippedBy) -> u64 {
+    fn skipped_of(&self, kind: ReasonKind) -> u64 {
         let all = self.skipped.get(kind.as_str()).copied().unwrap_or(0);
         let queued = self.queued.saturating_sub(self.unreachable);
         all.saturating_sub(super::queued_of(kind, queued))
@@ -373,8 +373,8 @@ impl Summary {
         place: &CrawlPlace,
         settings: &Settings,
     ) -> io::Result<()> {
-        let ours = SkippedBy::ALL.into_iter().filter(|kind| kind.is_ours());
-        let ours = ours.filter(|kind| *kind != SkippedBy::Cut || self.has_cut_links());
+        let ours = ReasonKind::ALL.into_iter().filter(|kind| kind.is_ours());
+        let ours = ours.filter(|kind| *kind != ReasonKind::Cut || self.has_cut_links());
         let most = ours.max_by_key(|kind| self.skipped_of(*kind));
         let most = most.filter(|kind| self.skipped_of(*kind) > 0);
         let CrawlPlace::Directory(directory) = place else {
@@ -431,17 +431,17 @@ impl Summary {
 const PRIVATE: &str = "private, loopback or link-local addresses (--allow-private), in this run";
 
 /// Describes the URLs of a kind.
-const fn describe(kind: SkippedBy) -> &'static str {
+const fn describe(kind: ReasonKind) -> &'static str {
     match kind {
-        SkippedBy::DuplicatesLinks => "links of duplicates",
-        SkippedBy::Pattern => "closed URL pattern",
-        SkippedBy::Scope => "out of scope",
-        SkippedBy::Limit => "beyond a limit",
-        SkippedBy::Robots => "robots.txt",
-        SkippedBy::Trap => "shape of a trap",
-        SkippedBy::Page => "noarchive or nofollow",
-        SkippedBy::Other => "other reasons",
-        SkippedBy::Cut => "beyond the limits of the pages that link to them",
+        ReasonKind::DuplicateLinks => "links of duplicates",
+        ReasonKind::Pattern => "closed URL pattern",
+        ReasonKind::Scope => "out of scope",
+        ReasonKind::Limit => "beyond a limit",
+        ReasonKind::Robots => "robots.txt",
+        ReasonKind::Trap => "shape of a trap",
+        ReasonKind::Page => "noarchive or nofollow",
+        ReasonKind::Other => "other reasons",
+        ReasonKind::Cut => "beyond the limits of the pages that link to them",
     }
 }
 

@@ -28,7 +28,7 @@ impl Queue {
         let is_claimed = |found: &mut DiscoveredUrl| self.claims.contains_key(&found.url);
         let mut finds: Vec<DiscoveredUrl> = discovered.extract_if(.., is_claimed).collect();
         finds.retain(|found| !self.is_seen(found));
-        self.leave_out(&mut finds);
+        self.exclude(&mut finds);
         finds.into_iter().for_each(|found| self.hold(found));
     }
 
@@ -62,7 +62,7 @@ impl Queue {
     pub(super) fn reserve(&mut self, page: &DiscoveredUrl, reached: &[PageUrl]) {
         for url in reached {
             let found = DiscoveredUrl::new(url.clone(), page.depth, page.via.clone());
-            let found = found.needed(page.requisite).promising_as(page.priority);
+            let found = found.needed(page.requisite).with_priority_of(page.priority);
             let reserved = (self.next_sequence, found);
             self.reserved.insert(url.key(), reserved);
         }
@@ -114,7 +114,7 @@ impl Queue {
             self.wait(found);
         }
         for found in wanted_again {
-            self.revoke_left_out(found);
+            self.revoke_excluded(found);
         }
     }
 }

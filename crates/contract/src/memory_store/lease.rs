@@ -119,27 +119,27 @@ impl Queue {
         if !first.is_some_and(|first| self.expects_better(first, now)) {
             return open.map(|waiting| self.ready_at(waiting)).collect();
         }
-        // Probes go after the awaited pages.
+        // Probes go after the anticipated pages.
         let pages = open.filter(|waiting| !waiting.entry.discovered.is_probed());
         let times = pages.map(|waiting| self.ready_at(waiting));
-        let ends = self.awaited().into_iter().map(|(end, _)| end);
+        let ends = self.anticipated().into_iter().map(|(end, _)| end);
         times.chain(ends).filter(|time| *time > now).collect()
     }
 
-    /// Returns true if this entry is not leased because a better promise is expected.
+    /// Returns true if this entry is not leased because a better score is expected.
     fn expects_better(&self, index: usize, now: Timestamp) -> bool {
         let found = &self.entries[index].entry.discovered;
         let is_page = found.requisite == 0;
         let own = self.among_hosts(found);
         let is_better = |(end, place): &(Timestamp, u16)| {
-            *end > now && *end <= now + self.rules.patience && *place < own
+            *end > now && *end <= now + self.rules.anticipation && *place < own
         };
-        is_page && found.promise().is_some() && self.awaited().iter().any(is_better)
+        is_page && found.link_score().is_some() && self.anticipated().iter().any(is_better)
     }
 
-    /// Returns the end of the wait for each host with a promise, and the rank of its best URL.
-    fn awaited(&self) -> Vec<(Timestamp, u16)> {
-        if !self.rules.best_first || self.rules.patience.is_zero() {
+    /// Returns the end of the wait for each host with a score, and the rank of its best URL.
+    fn anticipated(&self) -> Vec<(Timestamp, u16)> {
+        if !self.rules.best_first || self.rules.anticipation.is_zero() {
             return Vec::new();
         }
         let first_of = |host: &Host| {
@@ -151,18 +151,18 @@ impl Queue {
             let expected = open.chain(self.ended()).filter(|one| one.host() == *host);
             expected.min_by_key(|waiting| self.turn(waiting))
         };
-        let awaited = self.order.keys().filter_map(|host| {
+        let anticipated = self.order.keys().filter_map(|host| {
             let first = &first_of(host)?.entry.discovered;
-            let is_page = first.requisite == 0 && first.promise().is_some();
+            let is_page = first.requisite == 0 && first.link_score().is_some();
             let leased = self.leased.get(host).copied().unwrap_or(0);
             let end = match leased < self.rules.leases_of(host) {
                 true => self.pace(host).ready,
-                false => self.asked_at[host] + self.rules.patience,
+                false => self.asked_at[host] + self.rules.anticipation,
             };
             let place = self.among_hosts(first);
             (is_page && self.is_below_limit(first)).then_some((end, place))
         });
-        awaited.collect()
+        anticipated.collect()
     }
 
     /// Leases a set-aside entry, alone, when nothing is out and no other entry can be leased.
@@ -190,7 +190,7 @@ impl Queue {
     }
 
     fn hand_out(&mut self, index: usize, now: Timestamp) -> Lease {
-        let barred = self.bar(index);
+        let excluded = self.exclusion(index);
         let host = self.entries[index].host();
         let pace = self.pace(&host);
         self.asked_at.insert(host.clone(), now);
@@ -201,7 +201,7 @@ impl Queue {
         Lease {
             entry: waiting.entry.clone(),
             pace,
-            barred,
+            excluded,
         }
     }
 
@@ -239,11 +239,11 @@ impl Queue {
         }
     }
 
-    /// Returns the rank of a page among the pages of other hosts, by its promise and the dry spell
-    /// of its host.
+    /// Returns the rank of a page among the pages of other hosts, by its score and the off-topic
+    /// streak of its host.
     fn among_hosts(&self, found: &DiscoveredUrl) -> u16 {
-        let dry_spell = self.dry_spells.get(&found.url.host());
-        let levels = dry_spell.map_or(0, |spell| spell.levels());
+        let off_topic_streak = self.off_topic_streaks.get(&found.url.host());
+        let levels = off_topic_streak.map_or(0, |spell| spell.levels());
         DiscoveredUrl::among_hosts(found.priority, levels)
     }
 

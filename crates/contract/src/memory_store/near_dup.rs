@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use journal::{Page, StoreFault};
-use neardup::{HashKey, Likeness, PageSignature, SignatureIndex};
+use neardup::{HashKey, MatchKind, PageSignature, SignatureIndex};
 use store::{
-    Decision, EarlierCrawls, Held, Known, LikenessRules, NearDupIndex, Original, Originals,
+    ComparisonOptions, Decision, EarlierCrawls, Held, Known, NearDupIndex, Original, Originals,
     PageRef, RetainedDuplicate, RetainedEntry, Verdict,
 };
 use web::{PageUrl, UrlKey};
@@ -106,16 +106,16 @@ impl State {
 
 impl Index {
     pub(super) fn new(
-        likeness: LikenessRules,
+        comparison: ComparisonOptions,
         key: HashKey,
         earlier: Option<Arc<EarlierCrawls>>,
     ) -> Self {
         let originals = MemoryOriginals {
-            signatures: SignatureIndex::new(likeness.thresholds),
+            signatures: SignatureIndex::new(comparison.thresholds),
             places: HashMap::new(),
         };
         Self {
-            known: Known::new(likeness, key, originals, earlier),
+            known: Known::new(comparison, key, originals, earlier),
             kept: Vec::new(),
             retained: HashMap::new(),
         }
@@ -182,13 +182,13 @@ impl Originals for MemoryOriginals {
         group: u64,
         signature: &PageSignature,
         except: &[UrlKey],
-    ) -> Result<Option<(Held, Likeness)>, StoreFault> {
+    ) -> Result<Option<(Held, MatchKind)>, StoreFault> {
         let mut found = self.signatures.find_all_in(group, signature).into_iter();
         let found = found.find(|found| !except.contains(&UrlKey::from_u64(found.of)));
         Ok(found.map(|found| {
             let key = UrlKey::from_u64(found.of);
             let place = self.places[&key];
-            (Held { key, place }, found.likeness)
+            (Held { key, place }, found.match_kind)
         }))
     }
 

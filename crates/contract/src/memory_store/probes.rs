@@ -16,7 +16,7 @@ impl Queue {
         }
     }
 
-    /// Removes and returns the discovered URLs that were left out as probes.
+    /// Removes and returns the discovered URLs that were excluded as probes.
     pub(super) fn take_wanted_again(
         &self,
         discovered: &mut Vec<DiscoveredUrl>,
@@ -30,18 +30,19 @@ impl Queue {
         discovered.extract_if(.., is_wanted_again).collect()
     }
 
-    /// Queues again a URL that was left out unvisited.
-    pub(super) fn revoke_left_out(&mut self, discovered: DiscoveredUrl) {
-        let is_its =
-            |row: &VisitRecord| row.url == discovered.url && row.pattern_that_left_out().is_some();
-        let row = self.rows.iter().rposition(is_its);
-        let row = self.rows.remove(row.expect("a left-out URL has a row"));
-        self.totals.uncount(&row);
-        self.patterns.revoked(&row);
+    /// Queues again a URL that was excluded unvisited.
+    pub(super) fn revoke_excluded(&mut self, discovered: DiscoveredUrl) {
+        let is_its = |visit: &VisitRecord| {
+            visit.url == discovered.url && visit.excluding_pattern().is_some()
+        };
+        let visit = self.rows.iter().rposition(is_its);
+        let visit = self.rows.remove(visit.expect("an excluded URL has a row"));
+        self.totals.uncount(&visit);
+        self.patterns.revoked(&visit);
         self.wait(discovered);
     }
 
-    /// Reopens a pattern that left out few pages. Returns false if there is none.
+    /// Reopens a pattern that excluded few pages. Returns false if there is none.
     pub(super) fn take_last_look(&mut self) -> bool {
         let closes = self.rules.closes_patterns;
         let Some(reopened) = self.patterns.last_look().filter(|_| closes) else {
@@ -52,27 +53,28 @@ impl Queue {
         true
     }
 
-    /// Queues again the URLs that were left out by patterns and folders that have been reopened.
+    /// Queues again the URLs that were excluded by patterns and folders that have been reopened.
     pub(super) fn requeue_reopened(&mut self) {
-        while let Some(rows) = self.patterns.to_requeue() {
-            let pages: Vec<UrlKey> = rows.iter().map(|(page, _)| page).collect();
+        while let Some(visits) = self.patterns.to_requeue() {
+            let pages: Vec<UrlKey> = visits.iter().map(|(page, _)| page).collect();
             for page in pages {
-                let is_its = |row: &&VisitRecord| {
-                    row.url.key() == page && row.pattern_that_left_out().is_some()
+                let is_its = |visit: &&VisitRecord| {
+                    visit.url.key() == page && visit.excluding_pattern().is_some()
                 };
-                let row = self.rows.iter().rfind(is_its);
-                let row = row.expect("a left-out URL has a row");
-                let discovered = DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone());
-                self.revoke_left_out(match self.seen.contains(&row.url) {
-                    true => discovered.promising_as(self.priorities[&row.url]),
-                    false => discovered.probed_as(self.priorities[&row.url]),
+                let visit = self.rows.iter().rfind(is_its);
+                let visit = visit.expect("an excluded URL has a row");
+                let discovered =
+                    DiscoveredUrl::new(visit.url.clone(), visit.depth, visit.via.clone());
+                self.revoke_excluded(match self.seen.contains(&visit.url) {
+                    true => discovered.with_priority_of(self.priorities[&visit.url]),
+                    false => discovered.probed_as(self.priorities[&visit.url]),
                 });
             }
         }
     }
 
-    /// Returns the reason to leave out an entry that comes up for lease.
-    pub(super) fn bar(&mut self, index: usize) -> Option<Reason> {
+    /// Returns the reason to exclude an entry that comes up for lease.
+    pub(super) fn exclusion(&mut self, index: usize) -> Option<Reason> {
         let entry = &self.entries[index].entry;
         let found = &entry.discovered;
         if found.is_probed() {
@@ -82,6 +84,7 @@ impl Queue {
         if found.requisite > 0 || is_begun {
             return None;
         }
-        self.patterns.bar(&found.url, found.priority, &self.rules)
+        self.patterns
+            .exclusion(&found.url, found.priority, &self.rules)
     }
 }

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use journal::{DiscoveredUrl, FinishedVisit, QueueEntry, Robots, Totals, VisitRecord};
 use store::{
-    DomainCounts, DrySpell, FrontierRules, Lease, Patterns, STRIKES_ASIDE, Settlement, Standing,
+    DomainCounts, FrontierRules, Lease, OffTopicStreak, Patterns, STRIKES_ASIDE, Settlement,
+    Standing,
 };
 use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
 
@@ -15,7 +16,7 @@ pub(super) struct Queue {
     pub(super) patterns: Patterns,
     pub(super) entries: Vec<Waiting>,
     pub(super) seen: HashSet<PageUrl>,
-    /// URLs found only on left-out pages.
+    /// URLs found only on unarchived pages.
     pub(super) probed: HashSet<PageUrl>,
     /// Probes out on lease, each with its discovery on a kept page in the meantime.
     pub(super) out_probes: HashMap<PageUrl, Option<DiscoveredUrl>>,
@@ -37,7 +38,7 @@ pub(super) struct Queue {
     /// same time.
     pub(super) order: HashMap<Host, usize>,
     pub(super) pages: HashMap<Host, u64>,
-    pub(super) dry_spells: HashMap<Host, DrySpell>,
+    pub(super) off_topic_streaks: HashMap<Host, OffTopicStreak>,
     pub(super) robots: HashMap<String, Robots>,
     pub(super) next_sequence: u64,
     pub(super) rows: Vec<VisitRecord>,
@@ -93,7 +94,7 @@ impl Queue {
         self.note_wanted(&discovered);
         self.hold_claimed(&mut discovered);
         discovered.retain(|found| !self.is_seen(found));
-        self.leave_out(&mut discovered);
+        self.exclude(&mut discovered);
         if self.rules.closes_patterns {
             self.patterns.put_behind(&mut discovered);
         }
@@ -106,19 +107,19 @@ impl Queue {
         }
         for found in wanted_again {
             if !self.is_seen(&found) {
-                self.revoke_left_out(found);
+                self.revoke_excluded(found);
             }
         }
         self.entries.len() - before
     }
 
     /// Removes the URLs of a host beyond the limit of its domain.
-    pub(super) fn leave_out(&self, discovered: &mut Vec<DiscoveredUrl>) {
+    pub(super) fn exclude(&self, discovered: &mut Vec<DiscoveredUrl>) {
         if let Some(max) = self.rules.max_hosts_per_domain {
             let mut domains = DomainCounts::default();
             self.order.keys().for_each(|host| domains.add(host));
             let is_known = |host: &Host| self.order.contains_key(host);
-            store::leave_out(discovered, max, &domains, is_known);
+            store::exclude(discovered, max, &domains, is_known);
         }
     }
 
@@ -242,10 +243,10 @@ impl Queue {
         self.reach(&reached);
         self.end_entry(sequence);
         self.reached.insert(row.url.clone(), reached);
-        let dry_spell = self.dry_spells.entry(row.url.host()).or_default();
-        dry_spell.count(&row);
+        let off_topic_streak = self.off_topic_streaks.entry(row.url.host()).or_default();
+        off_topic_streak.count(&row);
         self.patterns.settled(&row, &new_finds, priority, Some(0));
-        let was_visited = row.pattern_that_left_out().is_none();
+        let was_visited = row.excluding_pattern().is_none();
         if priority >= DiscoveredUrl::PROBED && row.requisite == 0 && was_visited {
             self.seen.insert(row.url.clone());
         }
@@ -263,8 +264,8 @@ impl Queue {
         self.revoke_void();
     }
 
-    /// Forgets an admitted page. If the page is kept, pages left out as its duplicates stay left
-    /// out.
+    /// Forgets an admitted page. If the page is kept, pages that were not
+    /// archived as its duplicates stay so.
     pub(super) fn forget(&mut self, page: UrlKey) {
         if !self.rows.iter().any(|row| row.url.key() == page) {
             self.forgotten.insert(page);
@@ -272,7 +273,7 @@ impl Queue {
         }
     }
 
-    /// Queues again the pages that were left out as duplicates of a forgotten page.
+    /// Queues again the pages that were not archived as duplicates of a forgotten page.
     fn revoke_void(&mut self) {
         let is_void = |row: &mut VisitRecord| {
             let original = row.duplicate_of.as_ref();
@@ -286,7 +287,7 @@ impl Queue {
             let priority = self.priorities[&row.url];
             let reached = self.reached.remove(&row.url).unwrap_or_default();
             let found = DiscoveredUrl::new(row.url, row.depth, row.via);
-            let found = found.needed(row.requisite).promising_as(priority);
+            let found = found.needed(row.requisite).with_priority_of(priority);
             self.reserve(&found, &reached);
             self.push(found);
         }

@@ -24,7 +24,7 @@ pub(super) fn write(kept: &KeptDocuments, pass: &mut Pass<'_>) -> Result<u64, Ke
                 continue;
             };
             let bytes = match pass.choose(&document) {
-                Kept::LeftOut => continue,
+                Kept::Dropped => continue,
                 Kept::Whole => bytes,
                 Kept::WithText(text) => with_text(&bytes, &text, &fields),
             };

@@ -1,7 +1,7 @@
 //! Chosen records of archives, copied unchanged, each compressed separately.
 //!
 //! Records that are not documents are copied, too: redirects, failures, revisits, robots.txt, DNS,
-//! notes. Documents that were not chosen are left out, with the `request` and `metadata` records
+//! notes. Documents that were not chosen are dropped, with the `request` and `metadata` records
 //! that refer to them (`WARC-Concurrent-To`, `WARC-Refers-To`; WARC/1.1, sections 5.7 and 5.11).
 //! Both are counted. Invariant: the records that are copied keep their order.
 //!
@@ -81,7 +81,7 @@ pub(super) fn write(kept: &KeptDocuments, pass: &mut Pass<'_>) -> Result<u64, Ke
             packing,
             dictionary: Vec::new(),
             waiting: VecDeque::new(),
-            left_out: LeftOut::default(),
+            dropped: DroppedRecords::default(),
         };
         copier.copy(*stream, pass, &mut out)?;
     }
@@ -119,20 +119,20 @@ impl References {
     }
 }
 
-/// Digests of ids: of documents that were left out, and of the records that these name.
+/// Digests of ids: of documents that were dropped, and of the records that these name.
 #[derive(Default)]
-struct LeftOut {
+struct DroppedRecords {
     documents: HashSet<u128>,
     named: HashSet<u128>,
 }
 
-impl LeftOut {
+impl DroppedRecords {
     fn add(&mut self, document: &References) {
         self.documents.extend(digest(&document.id));
         self.named.extend(document.to.iter().filter_map(digest));
     }
 
-    /// Returns true if a record belongs to a document that was left out.
+    /// Returns true if a record belongs to a document that was dropped.
     fn has(&self, companion: &References) -> bool {
         let mut to = companion.to.iter().filter_map(digest);
         to.any(|id| self.documents.contains(&id))
@@ -178,7 +178,7 @@ struct Copier<'a> {
     /// The Zstandard dictionary of the archive; empty if the archive lacks one.
     dictionary: Vec<u8>,
     waiting: VecDeque<Waiting>,
-    left_out: LeftOut,
+    dropped: DroppedRecords,
 }
 
 impl Copier<'_> {
@@ -205,12 +205,12 @@ impl Copier<'_> {
                     is_separate(about.is_separate, self.path)?;
                     self.one(about.extent, out)?;
                 } else {
-                    self.left_out.add(&about.references);
+                    self.dropped.add(&about.references);
                 }
                 continue;
             }
-            if about.is_companion && self.left_out.has(&about.references) {
-                pass.others_left_out += 1;
+            if about.is_companion && self.dropped.has(&about.references) {
+                pass.others_dropped += 1;
                 continue;
             }
             is_separate(about.is_separate, self.path)?;
@@ -238,7 +238,7 @@ impl Copier<'_> {
         for waiting in std::mem::take(&mut self.waiting) {
             let goes_with = waiting.is_companion && waiting.references.has(document);
             match goes_with && !is_chosen {
-                true => pass.others_left_out += 1,
+                true => pass.others_dropped += 1,
                 false => self.other(waiting.extent, pass, out)?,
             }
         }

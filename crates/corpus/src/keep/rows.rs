@@ -182,12 +182,12 @@ pub(super) fn write(kept: &KeptDocuments, pass: &mut Pass<'_>) -> Result<u64, Ke
             };
             let documents = columns.documents(&batch, before);
             let kept_rows: Vec<Kept> = documents
-                .map(|document| document.map_or(Kept::LeftOut, |document| pass.choose(&document)))
+                .map(|document| document.map_or(Kept::Dropped, |document| pass.choose(&document)))
                 .collect();
             before += batch.num_rows() as u64;
             let texts: Vec<Option<&str>> = kept_rows.iter().map(Kept::text).collect();
             let rows = columns.with_texts(&batch, &texts).and_then(|batch| {
-                let chosen = kept_rows.iter().map(|kept| Some(*kept != Kept::LeftOut));
+                let chosen = kept_rows.iter().map(|kept| Some(*kept != Kept::Dropped));
                 filter_record_batch(&batch, &chosen.collect::<BooleanArray>())
             });
             let written = rows.and_then(|rows| match rows.num_rows() {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use batch::FingerprintWriter;
 use disk::{DraftPath, create_draft};
 use messages::{CommandError, fault, usage};
-use neardup::{Fingerprint, RecipePart, SignatureBuilder};
+use neardup::{Fingerprint, Parameter, SignatureBuilder};
 use serde::Serialize;
 
 use super::{Head, VERSION, names_of, with_suffix};
@@ -44,10 +44,10 @@ impl NamedFingerprintWriter {
             );
         }
         let draft = with_suffix(path, ".part");
-        let recipe = builder.fingerprint_recipe();
+        let digest = builder.fingerprint_digest();
         let begun = DraftPath::begin(&draft, create_draft);
         let (file, draft_fingerprints) = begun.map_err(unwritable(path))?;
-        let fingerprints = FingerprintWriter::of(file, draft.clone(), recipe, true)
+        let fingerprints = FingerprintWriter::of(file, draft.clone(), digest, true)
             .map_err(|error| CommandError::of_usage(&error))?;
         let begun = DraftPath::begin(&names_of(&draft), create_draft);
         let (names, draft_names) = begun.map_err(unwritable(path))?;
@@ -61,11 +61,11 @@ impl NamedFingerprintWriter {
             },
             at: 0,
         };
-        let parts = builder.fingerprint_parts().into_iter();
+        let parts = builder.fingerprint_parameters().into_iter();
         let head = Head {
             version: VERSION,
-            recipe: parts
-                .map(|RecipePart { name, value }| (name.to_owned(), value))
+            parameters: parts
+                .map(|Parameter { name, value }| (name.to_owned(), value))
                 .collect(),
         };
         writer.line(&head)?;

@@ -10,16 +10,16 @@ use web::Exchange;
 
 use crate::steps::duplicate_links::Following;
 use crate::steps::link_rules::LinkRules;
+use crate::steps::link_score::{LinkScores, PageScore};
 use crate::steps::links::WantedLinks;
 use crate::steps::listings;
-use crate::steps::promise::{PageWitness, Promises};
 use crate::steps::reading::Reading;
 use crate::steps::unvisited::LinkTally;
 
 /// The links of an archived page.
 pub(crate) struct ArchivedLinks<'a> {
     pub(crate) rules: LinkRules<'a>,
-    pub(crate) promises: Option<Promises<'a>>,
+    pub(crate) link_scores: Option<LinkScores<'a>>,
     /// The page as it was queued, as it was archived, and the record of its visit.
     pub(crate) found: &'a DiscoveredUrl,
     pub(crate) page: &'a Exchange,
@@ -27,7 +27,7 @@ pub(crate) struct ArchivedLinks<'a> {
 }
 
 impl ArchivedLinks<'_> {
-    /// Returns the links to visit, each with its promise.
+    /// Returns the links to visit, each with its score.
     pub(crate) fn followed(self, reading: &Reading, following: Following) -> Vec<DiscoveredUrl> {
         let wanted = WantedLinks {
             pages: following.leads_on(),
@@ -40,23 +40,25 @@ impl ArchivedLinks<'_> {
         if let Some(document) = &reading.document {
             let outlinks = rules.outlinks(found, at, document, wanted, tally);
             let queued = following.queued(outlinks.discovered);
-            let witness = self.witness();
-            followed = witness.promise_again(self.promises, Some(document), queued);
+            let page_score = self.page_score();
+            followed = page_score.rescore_links(self.link_scores, Some(document), queued);
         }
         if let Some(kind) = reading.listing.filter(|_| wanted.pages) {
-            let witness = PageWitness::of(found, None);
+            let page_score = PageScore::of(found, None);
             listings::read_in_parts(rules.policy, self.page, kind, |part| {
                 let entries = listings::to_visit(rules, found, at, &part, tally);
                 let queued = following.queued(entries);
-                followed.extend(witness.promise_again(self.promises, None, queued));
+                followed.extend(page_score.rescore_links(self.link_scores, None, queued));
                 ControlFlow::Continue(())
             });
         }
         followed
     }
 
-    fn witness(&self) -> PageWitness {
-        let threshold = self.promises.map(|promises| promises.topic.threshold());
-        PageWitness::recorded(self.found, self.record, threshold.unwrap_or_default())
+    fn page_score(&self) -> PageScore {
+        let threshold = self
+            .link_scores
+            .map(|link_scores| link_scores.topic.threshold());
+        PageScore::recorded(self.found, self.record, threshold.unwrap_or_default())
     }
 }

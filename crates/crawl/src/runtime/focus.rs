@@ -1,6 +1,6 @@
 //! The topic of a focused crawl: the relevance of its pages, and what it has learned of words.
 //!
-//! A page is judged once, when it is read; its relevance is a number in its record, and the promise
+//! A page is judged once, when it is read; its relevance is a number in its record, and the score
 //! of its links is a number in the queue. So a continued crawl does not need the pages again. Rare
 //! words say more than frequent ones, so the topic's words are counted over pages off topic, and
 //! the topic is weighed again each time their number has doubled (`learned_words.rs`). Pages on

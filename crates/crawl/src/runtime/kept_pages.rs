@@ -6,7 +6,7 @@
 //! key and two for its tag; the rest is in a log on disk.
 //!
 //! Invariant: a page is added once it is settled, and counts only if the archive has it at its
-//! place, so that a page is never left out for one that is not in the archive.
+//! place, so that a page is never dropped for one that is not in the archive.
 
 mod page_log;
 

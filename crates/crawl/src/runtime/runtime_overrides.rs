@@ -51,7 +51,7 @@ pub struct RuntimeOverrides {
 pub struct Orders {
     /// Patterns and folders to be reopened.
     pub reopen: Vec<PatternName>,
-    /// Left-out pages that do not repeat their originals, to be visited again.
+    /// Unarchived pages that do not repeat their originals, to be visited again.
     pub distinct: Vec<PageUrl>,
     /// Failed pages to be requested again.
     pub retry: Vec<FailedPages>,

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fetch::FailureKind;
-use journal::{Fate, SkippedBy, VisitRecord};
+use journal::{Fate, ReasonKind, VisitRecord};
 use tokio::sync::Notify;
 use web::PageUrl;
 
@@ -25,7 +25,7 @@ pub enum SeedFailure {
     /// robots.txt is unavailable: its answer has a status of trouble.
     Robots,
     /// A rule excludes the seed.
-    Excluded(SkippedBy),
+    Excluded(ReasonKind),
 }
 
 /// A seed that was not fetched.
@@ -166,7 +166,7 @@ impl SeedReports {
         self.locked().counts.failed += 1;
         // Failures are reported when they happen, since the visit may be repeated.
         if record.fate == Fate::Excluded {
-            let kind = SeedFailure::Excluded(SkippedBy::of_exclusion(record));
+            let kind = SeedFailure::Excluded(ReasonKind::of_exclusion(record));
             let cause = record.reason.as_ref().map(ToString::to_string);
             self.add_failure(&record.url, kind, &cause.unwrap_or_default());
         }
@@ -264,9 +264,9 @@ mod tests {
             fetched, failed, ..
         } = reports.counts();
         assert_eq!((fetched, failed), (2, 2));
-        let robots = SeedFailure::Excluded(SkippedBy::Robots);
+        let robots = SeedFailure::Excluded(ReasonKind::Robots);
         assert_eq!(reports.failed()[0].failure, Some(robots));
-        let other = SeedFailure::Excluded(SkippedBy::Other);
+        let other = SeedFailure::Excluded(ReasonKind::Other);
         assert_eq!(reports.failed()[1].failure, Some(other));
         assert_eq!(reports.failed()[1].cause, Reason::CookieCircle.to_string());
     }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fetch::Consequence;
 use http::StatusCode;
-use journal::{ExcludedBy, Fate, Reason, SkippedBy, VisitRecord};
+use journal::{ExcludedBy, Fate, Reason, ReasonKind, VisitRecord};
 use web::{Host, PageUrl, UrlKey};
 
 use super::seed_reports::SeedReports;
@@ -147,7 +147,7 @@ impl Responses {
                     status.is_none_or(|status| Consequence::of_status(status).may_pass());
                 self.failed.count(reason, &record.url, may_pass);
             }
-            Fate::Excluded if SkippedBy::of(record).is_none() => {
+            Fate::Excluded if ReasonKind::of(record).is_none() => {
                 let kind = ExcludedBy::of(record);
                 let reason = kind.words().map_or_else(reason, str::to_owned);
                 self.excluded.count(reason, &record.url, false);
@@ -210,13 +210,13 @@ impl Telemetry {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts the different URLs that were left out for this kind of reason.
-    pub fn unvisited(&self, kind: SkippedBy) -> DistinctUrls {
+    /// Counts the different URLs that were not archived for this kind of reason.
+    pub fn unvisited(&self, kind: ReasonKind) -> DistinctUrls {
         self.unvisited.count(kind)
     }
 
-    /// Adds the left-out links of one page.
-    pub(crate) fn add_unvisited(&self, urls: &[(SkippedBy, UrlKey)]) {
+    /// Adds the excluded links of one page.
+    pub(crate) fn add_unvisited(&self, urls: &[(ReasonKind, UrlKey)]) {
         self.unvisited.add(urls);
     }
 

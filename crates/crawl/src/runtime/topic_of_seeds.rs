@@ -1,7 +1,7 @@
 //! The topic of a crawl by the pages of its seeds (`--topic-of-seeds`).
 //!
 //! Each seed that is read becomes an example, and the topic is rebuilt. So the links of the n-th
-//! seed get their promise from the words of the seeds 1 to n. Once all seeds have ended the topic
+//! seed get their score from the words of the seeds 1 to n. Once all seeds have ended the topic
 //! is complete, and the crawl warns of its faults.
 //!
 //! Invariant: an example is written before its seed is settled. A seed whose visit is repeated

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-use journal::SkippedBy;
+use journal::ReasonKind;
 use web::UrlKey;
 
 /// Maximum number of URLs per kind that are counted. A full set takes 2 MB.
@@ -21,7 +21,7 @@ pub struct DistinctUrls {
 /// The URLs of links that were not followed in this session, by kind.
 #[derive(Debug)]
 pub(crate) struct UnvisitedUrls {
-    kinds: [Mutex<HashSet<UrlKey>>; SkippedBy::ALL.len()],
+    kinds: [Mutex<HashSet<UrlKey>>; ReasonKind::ALL.len()],
     most: usize,
 }
 
@@ -36,8 +36,8 @@ impl Default for UnvisitedUrls {
 
 impl UnvisitedUrls {
     /// Adds the URLs of one page.
-    pub(crate) fn add(&self, urls: &[(SkippedBy, UrlKey)]) {
-        for kind in SkippedBy::ALL {
+    pub(crate) fn add(&self, urls: &[(ReasonKind, UrlKey)]) {
+        for kind in ReasonKind::ALL {
             let mut new = urls.iter().filter(|(of, _)| *of == kind).peekable();
             if new.peek().is_none() {
                 continue;
@@ -54,7 +54,7 @@ impl UnvisitedUrls {
     }
 
     /// Counts the URLs of this kind.
-    pub(crate) fn count(&self, kind: SkippedBy) -> DistinctUrls {
+    pub(crate) fn count(&self, kind: ReasonKind) -> DistinctUrls {
         let known = self.kinds[kind as usize]
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
@@ -75,18 +75,18 @@ mod tests {
             most: 3,
             ..UnvisitedUrls::default()
         };
-        let urls = |keys: &[u64], kind| -> Vec<(SkippedBy, UrlKey)> {
+        let urls = |keys: &[u64], kind| -> Vec<(ReasonKind, UrlKey)> {
             keys.iter()
                 .map(|key| (kind, UrlKey::from_u64(*key)))
                 .collect()
         };
         let count = |urls, at_least| DistinctUrls { urls, at_least };
-        unvisited.add(&urls(&[1, 2, 2, 1], SkippedBy::Scope));
-        unvisited.add(&urls(&[2], SkippedBy::Trap));
-        assert_eq!(unvisited.count(SkippedBy::Scope), count(2, false));
-        assert_eq!(unvisited.count(SkippedBy::Trap), count(1, false));
-        unvisited.add(&urls(&[2, 3, 4, 5], SkippedBy::Scope));
-        assert_eq!(unvisited.count(SkippedBy::Scope), count(3, true));
-        assert_eq!(unvisited.count(SkippedBy::Limit), count(0, false));
+        unvisited.add(&urls(&[1, 2, 2, 1], ReasonKind::Scope));
+        unvisited.add(&urls(&[2], ReasonKind::Trap));
+        assert_eq!(unvisited.count(ReasonKind::Scope), count(2, false));
+        assert_eq!(unvisited.count(ReasonKind::Trap), count(1, false));
+        unvisited.add(&urls(&[2, 3, 4, 5], ReasonKind::Scope));
+        assert_eq!(unvisited.count(ReasonKind::Scope), count(3, true));
+        assert_eq!(unvisited.count(ReasonKind::Limit), count(0, false));
     }
 }

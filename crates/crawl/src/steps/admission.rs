@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use journal::{Fate, Page, Reason, SAME_BYTES, StoreFault};
-use neardup::Likeness;
+use neardup::MatchKind;
 use sinks::Keeping;
 use store::{Lease, Original, RetainedDuplicate, Verdict};
 use web::{Exchange, PageUrl};
@@ -15,8 +15,8 @@ use crate::runtime::telemetry::Counts;
 use crate::steps::by_texts::{self, Compared, Findings};
 use crate::steps::content_filter;
 use crate::steps::duplicate_links::Following;
-use crate::steps::evidence::{self, Evidence};
 use crate::steps::reading::Reading;
+use crate::steps::retention_rule::{self, RetentionRule};
 
 /// The verdict about a page, and its consequences.
 pub(crate) struct Admission {
@@ -25,14 +25,14 @@ pub(crate) struct Admission {
     pub(crate) verdict: Option<Verdict>,
     /// The fate of a page without a verdict.
     pub(crate) unjudged: Fate,
-    /// The rule that decided, if it was not likeness.
+    /// The rule that decided, if it was not similarity.
     pub(crate) reason: Option<Reason>,
     /// The part of the page that the archive gets.
     pub(crate) keeping: Keeping,
     /// The way to queue the links of the page.
     pub(crate) following: Following,
-    /// The evidence for keeping the page although it repeats a page of another site.
-    pub(crate) evidence: Option<Evidence>,
+    /// The rule that keeps the page although it repeats a page of another site.
+    pub(crate) retention_rule: Option<RetentionRule>,
     /// True if the archive can show it, so that its requisites are fetched too.
     pub(crate) is_shown: bool,
     /// True if the texts decided that it is a repeat.
@@ -52,7 +52,7 @@ impl Admission {
             reason: None,
             keeping: Keeping::Whole,
             following,
-            evidence: None,
+            retention_rule: None,
             is_shown: true,
             is_by_texts: false,
             contains: Vec::new(),
@@ -66,9 +66,9 @@ impl Admission {
             verdict: None,
             unjudged: Fate::Excluded,
             reason: Some(reason),
-            keeping: Keeping::LeftOut,
+            keeping: Keeping::NotArchived,
             following,
-            evidence: None,
+            retention_rule: None,
             is_shown: false,
             is_by_texts: false,
             contains: Vec::new(),
@@ -81,7 +81,7 @@ impl Admission {
     fn off_topic(reason: Reason, is_kept: bool, following: Following) -> Self {
         let keeping = match is_kept {
             true => Keeping::Whole,
-            false => Keeping::LeftOut,
+            false => Keeping::NotArchived,
         };
         Self {
             unjudged: Fate::OffTopic,
@@ -103,7 +103,7 @@ impl Admission {
         };
         let verdict = Verdict::Duplicate(Box::new(Original {
             page: original.clone(),
-            likeness: Likeness::SamePayload,
+            match_kind: MatchKind::SamePayload,
             earlier: true,
             bytes: Some(original.clone()),
             by_canonical: false,
@@ -116,11 +116,15 @@ impl Admission {
     }
 
     /// Returns the admission of a page that counts as unique although it repeats `original`.
-    fn outweighing(original: &Original, evidence: Evidence, following: Following) -> Self {
+    fn outweighing(
+        original: &Original,
+        retention_rule: RetentionRule,
+        following: Following,
+    ) -> Self {
         let reason = format!(
             "it says the same as {}, and it is kept: {}",
             original.page.url,
-            evidence.as_str()
+            retention_rule.as_str()
         );
         Self {
             reason: Some(Reason::said(reason)),
@@ -199,7 +203,7 @@ pub(crate) async fn admit(
             ..Admission::whole(judged.verdict, following)
         });
     };
-    let evidence = evidence::of(context, lease, exchange, reading, original);
+    let retention_rule = retention_rule::of(context, lease, exchange, reading, original);
     let policy = &context.policy;
     let of_other = original.page.url.registrable_domain() != page.url.registrable_domain();
     let is_mirror = of_other && !original.earlier;
@@ -209,8 +213,12 @@ pub(crate) async fn admit(
             .of_duplicate(lease.is_seed(), is_mirror),
         false => Following::Nowhere,
     };
-    if let Some(evidence) = evidence.filter(|evidence| evidence.outweighs_arrival()) {
-        return Ok(Admission::outweighing(original, evidence, of_duplicate));
+    if let Some(retention_rule) = retention_rule.filter(|rule| rule.outweighs_arrival()) {
+        return Ok(Admission::outweighing(
+            original,
+            retention_rule,
+            of_duplicate,
+        ));
     }
     // The links of a page that repeats itself in an earlier crawl are followed, or a second crawl
     // would end at a seed that is unchanged.
@@ -218,9 +226,10 @@ pub(crate) async fn admit(
     let is_retained = retained.is_some();
     let is_requisite = lease.discovered().requisite > 0;
     let is_followed = itself || is_retained || policy.on_duplicate == OnDuplicate::Follow;
-    let is_kept = is_retained || evidence.is_some() || policy.on_duplicate != OnDuplicate::Drop;
+    let is_kept =
+        is_retained || retention_rule.is_some() || policy.on_duplicate != OnDuplicate::Drop;
     let mut keeping = keeping(original, is_kept || is_requisite);
-    if keeping == Keeping::LeftOut
+    if keeping == Keeping::NotArchived
         && policy.duplicate_text
         && reading.signature.text.is_some()
         && let Some(document) = document
@@ -237,7 +246,7 @@ pub(crate) async fn admit(
         contains: Vec::new(),
         compared: None,
         following: if is_followed { following } else { of_duplicate },
-        evidence,
+        retention_rule,
         // The same style sheet at another place names other pictures.
         is_shown: itself || is_requisite || keeping == Keeping::Whole,
         keeping,
@@ -338,7 +347,7 @@ async fn repacked(
     let found = context.compute(find).await.transpose()?.flatten();
     Ok(found.map(|page| Original {
         page,
-        likeness: Likeness::SamePayload,
+        match_kind: MatchKind::SamePayload,
         earlier: true,
         bytes: None,
         by_canonical: false,
@@ -353,7 +362,7 @@ fn keeping(original: &Original, is_kept: bool) -> Keeping {
             of: archived_at(page),
         },
         None if is_kept => Keeping::Whole,
-        None => Keeping::LeftOut,
+        None => Keeping::NotArchived,
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use comparison::{Decision, Frames, Keys, Outcome, decide};
 use journal::{CONTAINED_IN, Page, Reason, SAME_CONTENT};
-use neardup::{HashKey, Likeness};
+use neardup::{HashKey, MatchKind};
 use sinks::Archived;
 use store::{Lease, Original};
 use web::{Document, Exchange, Media, PageUrl, UrlKey};
@@ -117,9 +117,9 @@ pub(crate) async fn find(
         }
         let decision = decision(kept, page, &other);
         tracing::debug!(url = %page.url, other = %other.url, ?decision, "compared");
-        if let Some(likeness) = equality(page, &other) {
-            if likeness == Likeness::SamePayload || decision.outcome != Outcome::Distinct {
-                findings.same.get_or_insert(original(&other, likeness));
+        if let Some(match_kind) = equality(page, &other) {
+            if match_kind == MatchKind::SamePayload || decision.outcome != Outcome::Distinct {
+                findings.same.get_or_insert(original(&other, match_kind));
             }
             continue;
         }
@@ -136,7 +136,7 @@ pub(crate) async fn find(
             }
             Outcome::Distinct | Outcome::Undecided => continue,
         };
-        let original = original(&other, likeness(page, &other));
+        let original = original(&other, match_kind(page, &other));
         let reason = Reason::said(format!("{said} {}", original.page.url));
         findings.repeat = Some(Repeat { original, reason });
         return findings;
@@ -151,7 +151,7 @@ pub(crate) async fn distinct(
     compared: &Compared,
     original: &Original,
 ) -> Option<Reason> {
-    if original.earlier || original.likeness == Likeness::SamePayload {
+    if original.earlier || original.match_kind == MatchKind::SamePayload {
         return None;
     }
     let kept = context.kept_pages.as_ref()?;
@@ -193,41 +193,41 @@ fn read_here(context: &CrawlContext, kept: &KeptPage) -> Result<ComparedText, St
     Ok(compared_text(context, pages, &exchange, document, &reading))
 }
 
-/// Returns the likeness of pages with the same bytes, or the same words in the same order.
-fn equality(page: &ComparedText, other: &ComparedText) -> Option<Likeness> {
+/// Returns the match kind of pages with the same bytes, or the same words in the same order.
+fn equality(page: &ComparedText, other: &ComparedText) -> Option<MatchKind> {
     match () {
-        () if page.payload == other.payload => Some(Likeness::SamePayload),
+        () if page.payload == other.payload => Some(MatchKind::SamePayload),
         () if page.signature.is_some() && page.signature == other.signature => {
-            Some(Likeness::SameText)
+            Some(MatchKind::SameText)
         }
         () => None,
     }
 }
 
-/// Returns the likeness of two pages by their signatures, without any threshold.
-fn likeness(page: &ComparedText, other: &ComparedText) -> Likeness {
+/// Returns the match kind of two pages by their signatures, without any threshold.
+fn match_kind(page: &ComparedText, other: &ComparedText) -> MatchKind {
     let signatures = page.signature.as_ref().zip(other.signature.as_ref());
     let (distance, resemblance) = signatures.map_or((0, 0.0), |(ours, theirs)| {
         let sketches = ours.sketch.as_ref().zip(theirs.sketch.as_ref());
         let resemblance = sketches.map_or(0.0, |(ours, theirs)| ours.resemblance(theirs));
         (ours.fingerprint.distance(theirs.fingerprint), resemblance)
     });
-    Likeness::Near {
+    MatchKind::Near {
         distance,
         resemblance,
     }
 }
 
 /// Returns a kept page as the original of another.
-fn original(kept: &ComparedText, likeness: Likeness) -> Original {
+fn original(kept: &ComparedText, match_kind: MatchKind) -> Original {
     let page = Page {
         url: kept.url.clone(),
         final_url: kept.url.clone(),
         at: kept.at,
     };
-    let has_bytes = likeness == Likeness::SamePayload;
+    let has_bytes = match_kind == MatchKind::SamePayload;
     Original {
-        likeness,
+        match_kind,
         bytes: has_bytes.then(|| page.clone()),
         page,
         earlier: false,

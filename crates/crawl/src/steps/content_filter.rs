@@ -63,12 +63,12 @@ pub(crate) fn excluded(
 }
 
 /// Returns true if this filter excluded the page of a visit record, and would by `policy`.
-pub(crate) fn excluded_by(policy: &Policy, row: &VisitRecord) -> bool {
+pub(crate) fn excluded_by(policy: &Policy, visit: &VisitRecord) -> bool {
     let is_ours = matches!(
-        row.reason,
+        visit.reason,
         Some(Reason::Type { .. } | Reason::Language { .. })
     );
-    let (essence, language) = (row.content_type.as_deref(), row.language.as_deref());
+    let (essence, language) = (visit.content_type.as_deref(), visit.language.as_deref());
     let admits_type = essence.is_none_or(|essence| policy.types.admits(essence));
     let admits_language = language.is_none_or(|language| policy.languages.admits(language));
     is_ours && !(admits_type && admits_language)

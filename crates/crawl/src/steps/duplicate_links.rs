@@ -1,15 +1,15 @@
-//! The rule for links of pages that are left out as duplicates.
+//! The rule for links of pages that are not archived as duplicates.
 //!
 //! The links of a page with the same text may point to other pages, because they resolve against
 //! its own URL: the index of a manual's second edition equals the index of the first edition. So
 //! its links are probed unless the user chooses otherwise:
 //!
-//! | `--duplicate-links` | of a page that was left out | of a seed |
+//! | `--duplicate-links` | of a page that was not archived | of a seed |
 //! |---|---|---|
 //! | `probe` | unseen URLs wait behind all others (below); folders without new ones are closed |
 //! the same |
 //! | `follow` | followed | followed |
-//! | `none` | left out, and listed (Manku, Jain, Das Sarma 2007, section 1) | followed |
+//! | `none` | excluded, and listed (Manku, Jain, Das Sarma 2007, section 1) | followed |
 //!
 //! They wait behind the other URLs of their domain; if another domain has the original, behind the
 //! URLs of the whole crawl. The frontier does the probing: `store/src/patterns/probes.rs`.
@@ -21,7 +21,7 @@ use journal::DiscoveredUrl;
 
 use web::{UnknownChoice, parse_choice};
 
-/// A choice of what happens to the links of pages that are left out as duplicates.
+/// A choice of what happens to the links of pages that are not archived as duplicates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DuplicateLinks {
     /// Unseen URLs are queued last, and bounded by what they bring.
@@ -69,10 +69,10 @@ impl FromStr for DuplicateLinks {
 pub(crate) enum Following {
     /// No link is queued.
     Nowhere,
-    /// Links are queued like the links of a page that was left out.
+    /// Links are queued like the links of a page that was not archived.
     Probed,
-    /// Links are queued like the links of a page that was left out as a copy of another domain's
-    /// page.
+    /// Links are queued like the links of a page that was not archived as a copy of another
+    /// domain's page.
     Mirrored,
     /// Links are queued like the links of a page that is kept.
     All,

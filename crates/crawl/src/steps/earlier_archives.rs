@@ -115,22 +115,24 @@ impl EarlierArchives {
     ) -> Result<Option<ArchivedPage>, String> {
         let is_asked = |crawl: usize| self.directories.get(crawl).is_some_and(Option::is_some);
         let newest = self.pages.newest(url.key(), is_asked);
-        let Some((crawl, row)) = newest.map_err(|fault| fault.to_string())? else {
+        let Some((crawl, visit)) = newest.map_err(|fault| fault.to_string())? else {
             return Ok(None);
         };
-        let (Some(Some(directory)), Some(file), Some(offset)) =
-            (self.directories.get(crawl), &row.warc_file, row.warc_offset)
-        else {
+        let (Some(Some(directory)), Some(file), Some(offset)) = (
+            self.directories.get(crawl),
+            &visit.warc_file,
+            visit.warc_offset,
+        ) else {
             return Ok(None);
         };
         let file = warc::locate(directory, file);
         let record = warc::read_head(&file, offset, MAX_HEAD).map_err(|fault| fault.to_string())?;
-        let Some(archived) = whole_page(&record, &row, form) else {
+        let Some(archived) = whole_page(&record, &visit, form) else {
             return Ok(None);
         };
         Ok(Some(ArchivedPage {
             validators: usable(Validators::of(&archived)),
-            page: row.page(),
+            page: visit.page(),
             file,
             offset,
         }))
@@ -176,15 +178,15 @@ impl UnmodifiedPage {
     }
 }
 
-/// Returns the answer in a record, if it is the whole page of `row` under the requested URL itself:
-/// the validators of a redirect's target say nothing about the redirect.
-fn whole_page(record: &Record, row: &VisitRecord, form: &CanonicalForm) -> Option<Exchange> {
+/// Returns the answer in a record, if it is the whole page of `visit` under the requested URL
+/// itself: the validators of a redirect's target say nothing about the redirect.
+fn whole_page(record: &Record, visit: &VisitRecord, form: &CanonicalForm) -> Option<Exchange> {
     let is_whole = record.kind() == "response"
         && record.truncated().is_none()
         && record.block_length <= MAX_RECORD as u64
-        && record.date() == row.fetched_at.to_string();
+        && record.date() == visit.fetched_at.to_string();
     let archived = record.answer(form).filter(|_| is_whole)?;
-    (archived.url == row.url && (200..300).contains(&archived.status)).then_some(archived)
+    (archived.url == visit.url && (200..300).contains(&archived.status)).then_some(archived)
 }
 
 fn usable(validators: Validators) -> Validators {

@@ -13,10 +13,10 @@ use crate::policy::Policy;
 /// the document apart instead of copying it.
 pub(crate) fn text(
     policy: &Policy,
-    row: &VisitRecord,
+    visit: &VisitRecord,
     document: Option<Document>,
 ) -> Option<Box<IndexText>> {
-    if !(row.kept && policy.index?.has(row.fate)) {
+    if !(visit.kept && policy.index?.has(visit.fate)) {
         return None;
     }
     IndexText::of(document?, policy.reading.main_content)

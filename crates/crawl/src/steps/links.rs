@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use journal::{DiscoveredUrl, LeftOut, Limit, StoreFault};
+use journal::{DiscoveredUrl, ExcludedLinks, Limit, StoreFault};
 use store::Lease;
 use web::{Document, Exchange, Link, LinkKind, PageUrl, Trap};
 
@@ -11,20 +11,20 @@ use crate::runtime::shortest_ways::ShortestWays;
 use crate::steps::admission::Admission;
 use crate::steps::duplicate_links::Following;
 use crate::steps::link_rules::LinkRules;
+use crate::steps::link_score::PageScore;
 use crate::steps::listings;
-use crate::steps::promise::PageWitness;
 use crate::steps::reading::Reading;
 use crate::steps::requisites::Requisites;
 use crate::steps::seed_moves;
 use crate::steps::unvisited::LinkTally;
 
-/// The links of a page: to visit, and left out as traps.
+/// The links of a page: to visit, and excluded as traps.
 #[derive(Debug, Default)]
 pub(crate) struct Outlinks {
     /// The links to visit: the canonical page first, then the links in page order.
     pub(crate) discovered: Vec<DiscoveredUrl>,
-    /// The links that were left out as traps.
-    pub(crate) left_out: Vec<LeftOut>,
+    /// The links that were excluded as traps.
+    pub(crate) excluded: Vec<ExcludedLinks>,
 }
 
 /// Returns the links of a page to visit, in page order; the frontier drops the links it knows.
@@ -73,8 +73,8 @@ pub(crate) async fn discover(
         }
     }
     let links = std::mem::take(&mut outlinks.discovered);
-    let witness = PageWitness::of(lease.discovered(), reading.judged.as_ref());
-    outlinks.discovered = witness.promise(context, Some(document), links);
+    let page_score = PageScore::of(lease.discovered(), reading.judged.as_ref());
+    outlinks.discovered = page_score.score_links(context, Some(document), links);
     if lease.is_seed() && outlinks.discovered.is_empty() && reading.listing.is_none() {
         report_dead_end(context, page);
     }
@@ -147,7 +147,7 @@ impl LinkRules<'_> {
                 } else {
                     tally.counts.links_to_traps += 1;
                 }
-                leave_out(&mut outlinks.left_out, rule, &link.url);
+                exclude(&mut outlinks.excluded, rule, &link.url);
                 continue;
             }
             let find = DiscoveredUrl::new(link.url.clone(), from.depth + 1, Some(via.clone()));
@@ -236,13 +236,13 @@ impl LinkRules<'_> {
     }
 }
 
-/// Counts a link that is left out, grouped by its rule.
-fn leave_out(left_out: &mut Vec<LeftOut>, rule: &str, link: &PageUrl) {
-    if let Some(group) = left_out.iter_mut().find(|group| group.rule == rule) {
+/// Counts a link that is excluded, grouped by its rule.
+fn exclude(excluded: &mut Vec<ExcludedLinks>, rule: &str, link: &PageUrl) {
+    if let Some(group) = excluded.iter_mut().find(|group| group.rule == rule) {
         group.links += 1;
         return;
     }
-    left_out.push(LeftOut {
+    excluded.push(ExcludedLinks {
         rule: rule.to_owned(),
         links: 1,
         example: link.clone(),

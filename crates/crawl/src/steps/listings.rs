@@ -39,7 +39,7 @@ use crate::context::CrawlContext;
 use crate::policy::Policy;
 use crate::steps::duplicate_links::Following;
 use crate::steps::link_rules::LinkRules;
-use crate::steps::promise::PageWitness;
+use crate::steps::link_score::PageScore;
 use crate::steps::requisites::Requisites;
 use crate::steps::unvisited::LinkTally;
 
@@ -262,8 +262,8 @@ async fn queue(
             to_visit(LinkRules::new(context, &scope), find, at, &part, tally)
         };
         let queued = following.queued(discovered);
-        let promised = PageWitness::of(find, None).promise(context, None, queued);
-        context.frontier.discover(promised).await?;
+        let scored = PageScore::of(find, None).score_links(context, None, queued);
+        context.frontier.discover(scored).await?;
     }
     Ok(())
 }

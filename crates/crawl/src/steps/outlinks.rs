@@ -5,7 +5,7 @@
 //! context is known here, so the field contains Heritrix's word for that kind.
 //!
 //! If a page is not archived although its links are followed, the archive has no other trace of
-//! these links. So the queued links have fields of their own: the URL and the promise. `crawler
+//! these links. So the queued links have fields of their own: the URL and the score. `crawler
 //! rebuild` reads them.
 
 use journal::{DiscoveredUrl, Fate, VisitRecord};
@@ -17,7 +17,7 @@ const MAX_LINKS: usize = 6_000;
 /// Maximum number of recorded queued links per page: the same as the limit of read links.
 const MAX_QUEUED: usize = 50_000;
 
-/// The field with a link that was queued, and its promise.
+/// The field with a link that was queued, and its score.
 const QUEUED: &str = "queued-link";
 /// The field with the number of further links that were queued.
 const QUEUED_NOT_TOLD: &str = "queued-links-not-told";
@@ -42,17 +42,17 @@ pub(crate) fn notes(is_wanted: bool, document: Option<&Document>) -> Vec<Metadat
 /// page is off topic, or an earlier crawl has it, compressed differently. Returns no fields for
 /// other pages.
 pub(crate) fn queued(
-    row: &VisitRecord,
+    visit: &VisitRecord,
     keeping: &Keeping,
     links: &[DiscoveredUrl],
 ) -> Vec<MetadataField> {
-    let is_left_out = matches!(keeping, Keeping::LeftOut | Keeping::TextOnly { .. });
-    let is_followed = row.fate == Fate::OffTopic || row.repeats_itself();
-    if !is_left_out || !is_followed {
+    let is_not_archived = matches!(keeping, Keeping::NotArchived | Keeping::TextOnly { .. });
+    let is_followed = visit.fate == Fate::OffTopic || visit.repeats_itself();
+    if !is_not_archived || !is_followed {
         return Vec::new();
     }
-    let field = |link: &DiscoveredUrl| match link.promise() {
-        Some(promise) => format!("{} {promise}", link.url.request()),
+    let field = |link: &DiscoveredUrl| match link.link_score() {
+        Some(score) => format!("{} {score}", link.url.request()),
         None => link.url.request().to_string(),
     };
     let not_told = links.len().saturating_sub(MAX_QUEUED);
@@ -85,14 +85,14 @@ impl NotedLinks {
             if name != QUEUED || noted.links.len() == MAX_QUEUED {
                 continue;
             }
-            let (url, promise) = value.split_once(' ').unwrap_or((value, ""));
+            let (url, score) = value.split_once(' ').unwrap_or((value, ""));
             let Ok(url) = PageUrl::parse(url, form) else {
                 continue;
             };
             let link = DiscoveredUrl::new(url, found.depth + 1, Some(at.clone()));
-            noted.links.push(match promise.parse() {
-                Ok(promise) => link.promising(promise),
-                Err(_without_promise) => link,
+            noted.links.push(match score.parse() {
+                Ok(score) => link.with_link_score(score),
+                Err(_without_score) => link,
             });
         }
         noted
@@ -137,7 +137,7 @@ mod tests {
         let link = |number: usize| {
             let url = url(&format!("/{number}"));
             let link = DiscoveredUrl::new(url, 4, Some(page().url));
-            link.promising((number % 32) as u8)
+            link.with_link_score((number % 32) as u8)
         };
         (0..count).map(link).collect()
     }
@@ -154,7 +154,7 @@ mod tests {
     fn queued_links_are_read_back_as_they_were_up_to_the_most_and_the_others_are_counted() {
         for (count, not_told) in [(0, 0), (40, 0), (MAX_QUEUED, 0), (MAX_QUEUED + 1, 1)] {
             let links = links(count);
-            let noted = read_back(&queued(&off_topic(), &Keeping::LeftOut, &links));
+            let noted = read_back(&queued(&off_topic(), &Keeping::NotArchived, &links));
             assert_eq!(noted.links, links[..count.min(MAX_QUEUED)], "{count}");
             assert_eq!(noted.not_told, not_told, "{count}");
         }
@@ -166,18 +166,18 @@ mod tests {
         for (fate, keeping) in [
             (Fate::OffTopic, Keeping::Whole),
             (Fate::Unique, Keeping::Whole),
-            (Fate::Failed, Keeping::LeftOut),
+            (Fate::Failed, Keeping::NotArchived),
         ] {
-            let row = VisitRecord {
+            let visit = VisitRecord {
                 fate,
                 ..off_topic()
             };
-            assert_eq!(queued(&row, &keeping, &links), [], "{fate:?}");
+            assert_eq!(queued(&visit, &keeping, &links), [], "{fate:?}");
         }
     }
 
     #[test]
-    fn links_that_are_no_urls_or_have_no_promise_harm_nothing() {
+    fn links_that_are_no_urls_or_have_no_score_harm_nothing() {
         let field = |value: &str| ("queued-link", value.to_owned());
         let values = ["", "nonsense 3", "http://a.test/1", "http://a.test/2 x 7"];
         let noted = read_back(&values.map(field));
@@ -188,7 +188,7 @@ mod tests {
             .collect();
         assert_eq!(found, [("http://a.test/1", 0), ("http://a.test/2", 0)]);
         let beyond = read_back(&[field("http://a.test/3 200")]);
-        assert_eq!(beyond.links[0].promise(), Some(31));
+        assert_eq!(beyond.links[0].link_score(), Some(31));
         let many: Vec<MetadataField> = (0..=MAX_QUEUED)
             .map(|number| field(&format!("http://a.test/{number}")))
             .collect();

@@ -223,7 +223,7 @@ impl<'a> Reader<'a> {
         let (payload, name) = digests(self.policy, &exchange.body)?;
         let listing = self.listing(exchange, decoded);
         let document = reading::document(&self.policy.reading, exchange, decoded, listing);
-        // Only pages are compared by text: a likeness of texts says little about files of data.
+        // Only pages are compared by text: similar texts say little about files of data.
         let is_compared = document.media == Media::Html && self.kind != Kind::Requisite;
         let text = is_compared.then(|| page_text(&document, self.policy.reading.main_content));
         // Signature and topic are made from the same hashes of the words.

@@ -74,7 +74,7 @@ enum StopReason {
     /// The next hop was not answered.
     Unanswered(FetchFailure),
     /// A rule forbids the next hop.
-    Barred(Reason),
+    Excluded(Reason),
     /// The robots.txt of the next hop is unavailable.
     NoRobots(RobotsOutage),
 }
@@ -84,7 +84,7 @@ pub(crate) enum ChainEnd<'a> {
     /// A page to read.
     Page(&'a Exchange),
     /// The rule that forbids a hop.
-    Barred(Reason),
+    Excluded(Reason),
     /// A failure; the page may be tried again.
     Failed(FailedChain),
 }
@@ -102,9 +102,9 @@ pub(crate) struct FailedChain {
 
 impl RedirectChain {
     /// Returns a chain without a request, because this rule forbids it.
-    pub(crate) fn barred(rule: Reason) -> Self {
+    pub(crate) fn excluded(rule: Reason) -> Self {
         Self {
-            stopped_by: StopReason::Barred(rule),
+            stopped_by: StopReason::Excluded(rule),
             ..Self::default()
         }
     }
@@ -130,7 +130,7 @@ impl RedirectChain {
         };
         let soon = Timestamp::default();
         match &self.stopped_by {
-            StopReason::Barred(reason) => ChainEnd::Barred(reason.clone()),
+            StopReason::Excluded(reason) => ChainEnd::Excluded(reason.clone()),
             StopReason::NoRobots(RobotsOutage { until, error, .. }) => {
                 let reason = Reason::with_detail(
                     "robots.txt is unavailable",
@@ -156,7 +156,7 @@ impl RedirectChain {
                     let reason = Reason::Status { status, login };
                     failed(VisitFailure::Status(status), reason, soon)
                 }
-                None => ChainEnd::Barred(Reason::said("nothing was requested")),
+                None => ChainEnd::Excluded(Reason::said("nothing was requested")),
             },
         }
     }
@@ -259,18 +259,18 @@ pub(crate) async fn follow(
         }
         let next = match target {
             None if is_own => return chain.stop(StopReason::Arrived),
-            None => return chain.stop(StopReason::Barred(visited_for_itself(&url))),
+            None => return chain.stop(StopReason::Excluded(visited_for_itself(&url))),
             Some(Err(error)) => {
                 let detail = format!(": {error}");
                 let reason = Reason::with_detail("redirects to an invalid URL", detail);
-                return chain.stop(StopReason::Barred(reason));
+                return chain.stop(StopReason::Excluded(reason));
             }
             Some(Ok(next)) => next,
         };
         is_own = match hop(context, lease, &chain, &next).await? {
             Hop::Own => true,
             Hop::Passing => false,
-            Hop::Barred(reason) => return chain.stop(reason),
+            Hop::Stopped(reason) => return chain.stop(reason),
         };
         if is_own && next != *lease.url() {
             chain.reached.push(next.clone());
@@ -415,7 +415,7 @@ enum Hop {
     /// It is another page of the crawl, and may redirect back to the leased URL.
     Passing,
     /// It is not requested, for this reason.
-    Barred(StopReason),
+    Stopped(StopReason),
 }
 
 /// Judges the next hop.
@@ -425,14 +425,14 @@ async fn hop(
     chain: &RedirectChain,
     next: &PageUrl,
 ) -> Result<Hop, StoreFault> {
-    let barred = |reason: Reason| Ok(Hop::Barred(StopReason::Barred(reason)));
+    let excluded = |reason: Reason| Ok(Hop::Stopped(StopReason::Excluded(reason)));
     let most = context.policy.redirects;
     if chain.sent.len() > most {
         let most = u32::try_from(most).unwrap_or(u32::MAX);
-        return barred(Reason::LongChain { most });
+        return excluded(Reason::LongChain { most });
     }
     if let Some(circle) = chain.circle(&SentRequest::now(context, next)) {
-        return barred(circle);
+        return excluded(circle);
     }
     let judged = context.scope().judge(next);
     if let Err(out_of_scope) = judged
@@ -441,7 +441,7 @@ async fn hop(
         let is_seed = lease.is_seed();
         if out_of_scope.is_exclusion() || !(is_seed || listings::may_move(context, lease, next)) {
             let because = Reason::OutOfScope(out_of_scope);
-            return barred(Reason::of_redirect(&next.request(), because));
+            return excluded(Reason::of_redirect(&next.request(), because));
         }
         if is_seed {
             seed_moves::follow(context, lease, next).await?;
@@ -452,16 +452,16 @@ async fn hop(
     }
     if context.frontier.is_apart(lease, next) {
         visit_apart(context, lease, next).await?;
-        return barred(visited_for_itself(next));
+        return excluded(visited_for_itself(next));
     }
     match permission::check_hop(context, lease, next).await? {
         Permission::Granted(_) | Permission::NotYet => {}
         Permission::Forbidden(reason) => {
-            return barred(Reason::of_redirect(&next.request(), reason));
+            return excluded(Reason::of_redirect(&next.request(), reason));
         }
         Permission::Unknown(outage) => {
             let target = Some(next.clone());
-            return Ok(Hop::Barred(StopReason::NoRobots(RobotsOutage {
+            return Ok(Hop::Stopped(StopReason::NoRobots(RobotsOutage {
                 target,
                 ..outage
             })));
@@ -479,7 +479,7 @@ async fn hop(
     }
     // The visit that claims it may give the claim up.
     visit_apart(context, lease, next).await?;
-    barred(visited_for_itself(next))
+    excluded(visited_for_itself(next))
 }
 
 /// Queues the target of a redirect, unless it has a visit.

@@ -1,10 +1,10 @@
 //! Links that are not followed: their number, and the rule that leaves each one out.
 //!
-//! The journal does not record left-out links one by one, because their number is unlimited. While
+//! The journal does not record excluded links one by one, because their number is unlimited. While
 //! a crawl runs their URLs are counted, each once up to a bound; afterwards the archived pages are
 //! read again and judged by the same rules.
 
-use journal::{Cut, Limit, SkippedBy};
+use journal::{Cut, Limit, ReasonKind};
 use web::{Document, Link, LinkKind, PageUrl, Scope, UrlKey};
 
 use crate::policy::Policy;
@@ -14,8 +14,8 @@ use crate::runtime::telemetry::Counts;
 #[derive(Debug, Default)]
 pub(crate) struct LinkTally {
     pub(crate) counts: Counts,
-    /// The left-out URLs, by kind of rule.
-    pub(crate) unvisited: Vec<(SkippedBy, UrlKey)>,
+    /// The excluded URLs, by kind of rule.
+    pub(crate) unvisited: Vec<(ReasonKind, UrlKey)>,
     /// The limits that cost links, each once.
     pub(crate) cuts: Vec<Cut>,
     /// The links that are too far from a seed by the way that is known now.
@@ -26,14 +26,14 @@ impl LinkTally {
     /// Counts a link to a URL that is out of the scope.
     pub(crate) fn out_of_scope(&mut self, url: &PageUrl) {
         self.counts.links_out_of_scope += 1;
-        self.unvisited.push((SkippedBy::Scope, url.key()));
+        self.unvisited.push((ReasonKind::Scope, url.key()));
     }
 
     /// Counts a link that is too far from a seed.
     pub(crate) fn too_deep(&mut self, url: &PageUrl) {
         self.counts.links_too_deep += 1;
         self.too_deep.push(url.clone());
-        self.unvisited.push((SkippedBy::Limit, url.key()));
+        self.unvisited.push((ReasonKind::Limit, url.key()));
     }
 
     /// Counts a link that is lost to a limit of the crawler.
@@ -50,7 +50,7 @@ impl LinkTally {
     /// Counts a link that looks like a trap.
     pub(crate) fn trap(&mut self, url: &PageUrl) {
         self.counts.links_to_traps += 1;
-        self.unvisited.push((SkippedBy::Trap, url.key()));
+        self.unvisited.push((ReasonKind::Trap, url.key()));
     }
 }
 
@@ -64,27 +64,27 @@ pub fn why_unvisited(
     depth: u32,
     document: &Document,
     link: &Link,
-) -> Option<(SkippedBy, String)> {
+) -> Option<(ReasonKind, String)> {
     if link.kind == LinkKind::Requisite {
         return None;
     }
     if let Err(out_of_scope) = scope.judge(&link.url) {
-        return Some((SkippedBy::Scope, out_of_scope.to_string()));
+        return Some((ReasonKind::Scope, out_of_scope.to_string()));
     }
     if let Some(trap) = policy.trap(page, &link.url) {
-        return Some((SkippedBy::Trap, trap.to_string()));
+        return Some((ReasonKind::Trap, trap.to_string()));
     }
     if document.directives.nofollow && !policy.ignore_robots {
         let reason = "its page asks not to follow its links (robots: nofollow)";
-        return Some((SkippedBy::Page, reason.to_owned()));
+        return Some((ReasonKind::Page, reason.to_owned()));
     }
     if link.relations.has_any_of(policy.skip_relations) {
         let reason = format!("its page asks not to follow this link (rel={})", link.rel);
-        return Some((SkippedBy::Page, reason));
+        return Some((ReasonKind::Page, reason));
     }
     let max = policy.max_depth.filter(|max| depth >= *max)?;
     Some((
-        SkippedBy::Limit,
+        ReasonKind::Limit,
         format!("it is {} links from a seed (--max-depth {max})", depth + 1),
     ))
 }

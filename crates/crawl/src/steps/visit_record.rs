@@ -1,4 +1,4 @@
-//! The record of a visit: a row for the journal, and fields for the archive.
+//! The record of a visit: a `VisitRecord` for the journal, and fields for the archive.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use journal::{
     Cut, DiscoveredUrl, DuplicateRule, Fate, Limit, OF_CANONICAL, Reason, SAME_BYTES, SAME_TEXT,
     VisitDetails, VisitRecord,
 };
-use neardup::Likeness;
+use neardup::MatchKind;
 use sinks::{Keeping, MetadataField};
 use store::{EarlierCapture, Lease, Original, RetainedDuplicate, Verdict};
 use web::{Document, Exchange, ListingKind, PageUrl, Timestamp, Warning};
@@ -16,7 +16,7 @@ use crate::context::CrawlContext;
 use crate::steps::admission::{self, Admission};
 use crate::steps::reading::Reading;
 
-/// Returns the row of a visit without a page to judge, from the exchanges alone.
+/// Returns the record of a visit without a page to judge, from the exchanges alone.
 pub(crate) fn without_page(
     page: DiscoveredUrl,
     exchanges: &[Exchange],
@@ -31,7 +31,7 @@ pub(crate) fn without_page(
     let media = last
         .and_then(Exchange::content_type)
         .map(|field| web::essence(&field));
-    let row = VisitRecord::new(page, fate, last.map_or(now, |exchange| exchange.started));
+    let visit = VisitRecord::new(page, fate, last.map_or(now, |exchange| exchange.started));
     let redirects = exchanges.len().saturating_sub(1);
     VisitRecord {
         final_url: final_url.cloned(),
@@ -45,7 +45,7 @@ pub(crate) fn without_page(
             redirects: u32::try_from(redirects).unwrap_or(u32::MAX),
             ..VisitDetails::default()
         },
-        ..row
+        ..visit
     }
 }
 
@@ -54,7 +54,7 @@ fn in_millis(span: Duration) -> Duration {
     Duration::from_millis(u64::try_from(span.as_millis()).unwrap_or(u64::MAX))
 }
 
-/// Returns the row of a page that was read and admitted. `page` is the last exchange, or the
+/// Returns the record of a page that was read and admitted. `page` is the last exchange, or the
 /// archived one if that is unmodified.
 pub(crate) fn with_page(
     lease: &Lease,
@@ -64,46 +64,46 @@ pub(crate) fn with_page(
     admission: &Admission,
 ) -> VisitRecord {
     let (found, never) = (lease.discovered().clone(), Timestamp::default());
-    let mut row = without_page(found, exchanges, never, Fate::Excluded, Reason::said(""));
-    row.reason.clone_from(&admission.reason);
-    row.content_type = page.content_type().map(|field| web::essence(&field));
-    row.kept = admission.keeping == Keeping::Whole;
-    row.fate = admission.unjudged;
-    row.details.relevance = reading.relevance();
-    row.details.cuts.clone_from(&reading.cuts);
-    row.payload = Some(reading.signature.payload);
-    record_content(&mut row, reading);
+    let mut visit = without_page(found, exchanges, never, Fate::Excluded, Reason::said(""));
+    visit.reason.clone_from(&admission.reason);
+    visit.content_type = page.content_type().map(|field| web::essence(&field));
+    visit.kept = admission.keeping == Keeping::Whole;
+    visit.fate = admission.unjudged;
+    visit.details.relevance = reading.relevance();
+    visit.details.cuts.clone_from(&reading.cuts);
+    visit.payload = Some(reading.signature.payload);
+    record_content(&mut visit, reading);
     if let Some(verdict) = &admission.verdict {
-        record_verdict(&mut row, verdict);
+        record_verdict(&mut visit, verdict);
     }
-    row.details.contains.clone_from(&admission.contains);
+    visit.details.contains.clone_from(&admission.contains);
     if admission.is_by_texts {
-        row.details.rule = Some(DuplicateRule::SameContent);
+        visit.details.rule = Some(DuplicateRule::SameContent);
     }
-    if let (Some(reason), Some(evidence)) = (&mut row.reason, admission.evidence) {
-        reason.append(&format!("; kept all the same: {}", evidence.as_str()));
+    if let (Some(reason), Some(retention_rule)) = (&mut visit.reason, admission.retention_rule) {
+        reason.append(&format!("; kept all the same: {}", retention_rule.as_str()));
     }
-    row
+    visit
 }
 
 /// Records the verdict, and the page that is repeated or has changed.
-pub(crate) fn record_verdict(row: &mut VisitRecord, verdict: &Verdict) {
+pub(crate) fn record_verdict(visit: &mut VisitRecord, verdict: &Verdict) {
     match verdict {
-        Verdict::Unique | Verdict::Own => row.fate = Fate::Unique,
-        Verdict::Changed(capture) => record_change(row, capture),
-        Verdict::Duplicate(original) => record_duplicate(row, original, None),
-        Verdict::Retained(original, retained) => record_duplicate(row, original, Some(*retained)),
+        Verdict::Unique | Verdict::Own => visit.fate = Fate::Unique,
+        Verdict::Changed(capture) => record_change(visit, capture),
+        Verdict::Duplicate(original) => record_duplicate(visit, original, None),
+        Verdict::Retained(original, retained) => record_duplicate(visit, original, Some(*retained)),
     }
 }
 
 /// Records that an earlier crawl archived another version of the page.
-fn record_change(row: &mut VisitRecord, capture: &EarlierCapture) {
-    row.fate = Fate::Changed;
-    row.duplicate_of = Some(capture.page.url.clone());
-    row.of_earlier = true;
-    row.distance = capture.distance;
+fn record_change(visit: &mut VisitRecord, capture: &EarlierCapture) {
+    visit.fate = Fate::Changed;
+    visit.duplicate_of = Some(capture.page.url.clone());
+    visit.of_earlier = true;
+    visit.distance = capture.distance;
     // Rounded as in the archive, so that a rebuilt journal has the same value.
-    row.resemblance = capture
+    visit.resemblance = capture
         .resemblance
         .map(|share| (share * 10_000.0).round() / 10_000.0);
     let nearness = match (capture.resemblance, capture.distance) {
@@ -114,7 +114,7 @@ fn record_change(row: &mut VisitRecord, capture: &EarlierCapture) {
         (None, Some(distance)) => format!("; {} apart", bits(distance)),
         (_, None) => String::new(),
     };
-    row.reason = Some(Reason::said(format!(
+    visit.reason = Some(Reason::said(format!(
         "other bytes than an earlier crawl archived on {}{nearness}",
         capture.page.at
     )));
@@ -122,55 +122,56 @@ fn record_change(row: &mut VisitRecord, capture: &EarlierCapture) {
 
 /// Records that the page repeats another.
 fn record_duplicate(
-    row: &mut VisitRecord,
+    visit: &mut VisitRecord,
     original: &Original,
     retained: Option<RetainedDuplicate>,
 ) {
-    row.duplicate_of = Some(original.page.url.clone());
-    row.of_earlier = original.earlier;
-    row.details.rule = Some(rule(original));
-    let (fate, distance, resemblance) = match original.likeness {
-        Likeness::SamePayload | Likeness::SameText => (Fate::ExactDuplicate, 0, 1.0),
-        Likeness::Near {
+    visit.duplicate_of = Some(original.page.url.clone());
+    visit.of_earlier = original.earlier;
+    visit.details.rule = Some(rule(original));
+    let (fate, distance, resemblance) = match original.match_kind {
+        MatchKind::SamePayload | MatchKind::SameText => (Fate::ExactDuplicate, 0, 1.0),
+        MatchKind::Near {
             distance,
             resemblance,
         } => (Fate::NearDuplicate, distance, resemblance),
     };
-    row.fate = fate;
-    row.distance = Some(distance);
-    row.resemblance = Some(resemblance);
-    if row.reason.is_none() {
-        row.reason = Some(Reason::said(reason(row, original, retained)));
+    visit.fate = fate;
+    visit.distance = Some(distance);
+    visit.resemblance = Some(resemblance);
+    if visit.reason.is_none() {
+        visit.reason = Some(Reason::said(reason(visit, original, retained)));
     }
 }
 
 /// Returns the match rule of a page and its original.
 fn rule(original: &Original) -> DuplicateRule {
-    match original.likeness {
+    match original.match_kind {
         _ if original.by_canonical => DuplicateRule::ByCanonical,
-        Likeness::SamePayload => DuplicateRule::SameBytes,
-        Likeness::SameText => DuplicateRule::SameText,
-        Likeness::Near { .. } => DuplicateRule::Near,
+        MatchKind::SamePayload => DuplicateRule::SameBytes,
+        MatchKind::SameText => DuplicateRule::SameText,
+        MatchKind::Near { .. } => DuplicateRule::Near,
     }
 }
 
 /// Records the content of the page.
-pub(crate) fn record_content(row: &mut VisitRecord, reading: &Reading) {
+pub(crate) fn record_content(visit: &mut VisitRecord, reading: &Reading) {
     let text = reading.signature.text.as_ref();
-    row.fingerprint = text.map(|text| text.fingerprint);
-    row.details.words = text.map(|text| text.words);
-    row.details.digest = Some(reading.payload.to_string());
-    row.details.content = reading.content;
-    row.details.unread = reading.unread;
-    row.details.is_sitemap = reading.listing.is_some_and(ListingKind::is_sitemap);
+    visit.fingerprint = text.map(|text| text.fingerprint);
+    visit.details.words = text.map(|text| text.words);
+    visit.details.digest = Some(reading.payload.to_string());
+    visit.details.content = reading.content;
+    visit.details.unread = reading.unread;
+    visit.details.is_sitemap = reading.listing.is_some_and(ListingKind::is_sitemap);
     if let Some(document) = &reading.document {
-        row.charset = Some(document.charset.to_owned()).filter(|name| !name.is_empty());
-        row.language.clone_from(&document.language);
-        row.details.language_confidence = document.language_confidence;
-        row.title.clone_from(&document.title);
+        visit.charset = Some(document.charset.to_owned()).filter(|name| !name.is_empty());
+        visit.language.clone_from(&document.language);
+        visit.details.language_confidence = document.language_confidence;
+        visit.title.clone_from(&document.title);
         let canonical = document.canonical.as_ref();
-        let is_itself = |url: &&PageUrl| **url == row.url || Some(*url) == row.final_url.as_ref();
-        row.canonical = canonical.filter(|url| !is_itself(url)).cloned();
+        let is_itself =
+            |url: &&PageUrl| **url == visit.url || Some(*url) == visit.final_url.as_ref();
+        visit.canonical = canonical.filter(|url| !is_itself(url)).cloned();
     }
 }
 
@@ -182,23 +183,23 @@ fn bits(distance: u32) -> String {
     }
 }
 
-/// Returns the likeness of a page to its original, in words.
-fn reason(row: &VisitRecord, original: &Original, retained: Option<RetainedDuplicate>) -> String {
-    let mut reason = match original.likeness {
-        Likeness::SamePayload => SAME_BYTES.to_owned(),
-        Likeness::SameText => SAME_TEXT.to_owned(),
-        Likeness::Near {
+/// Returns the match kind of a page to its original, in words.
+fn reason(visit: &VisitRecord, original: &Original, retained: Option<RetainedDuplicate>) -> String {
+    let mut reason = match original.match_kind {
+        MatchKind::SamePayload => SAME_BYTES.to_owned(),
+        MatchKind::SameText => SAME_TEXT.to_owned(),
+        MatchKind::Near {
             distance,
             resemblance,
         } => {
-            let with = canonical_clause(row, original);
+            let with = canonical_clause(visit, original);
             format!(
                 "resemblance {resemblance:.2}{with}, {} apart",
                 bits(distance)
             )
         }
     };
-    if original.earlier && original.page.url == row.url {
+    if original.earlier && original.page.url == visit.url {
         reason.push_str("; it repeats itself in an earlier crawl");
     } else if original.earlier {
         reason.push_str("; the original is in an earlier crawl");
@@ -210,12 +211,12 @@ fn reason(row: &VisitRecord, original: &Original, retained: Option<RetainedDupli
 }
 
 /// Returns the clause for a match by the page's canonical link; empty for other matches.
-fn canonical_clause(row: &VisitRecord, original: &Original) -> String {
+fn canonical_clause(visit: &VisitRecord, original: &Original) -> String {
     if !original.by_canonical {
         return String::new();
     }
     let Original { page, .. } = original;
-    let canonical = row.canonical.as_ref();
+    let canonical = visit.canonical.as_ref();
     let is_original = canonical.is_some_and(|url| *url == page.url || *url == page.final_url);
     let whom = if is_original {
         "the page"
@@ -346,52 +347,52 @@ pub(crate) fn warnings_of(exchanges: &[Exchange]) -> impl Iterator<Item = Warnin
 
 /// Returns the fields of the archive's `metadata` record. `more` are the fields of [`match_fields`]
 /// and of the page's links.
-pub(crate) fn metadata(row: &VisitRecord, more: Vec<MetadataField>) -> Vec<MetadataField> {
-    let resemblance = row.resemblance.map(|share| format!("{share:.4}"));
+pub(crate) fn metadata(visit: &VisitRecord, more: Vec<MetadataField>) -> Vec<MetadataField> {
+    let resemblance = visit.resemblance.map(|share| format!("{share:.4}"));
     // A payload in the archive has a digest of its own there.
-    let payload = row.payload.filter(|_| !row.kept);
-    let content = row.details.content.filter(|_| !row.kept);
-    let digest = row.details.digest.clone().filter(|_| !row.kept);
-    let fetch_time = row.details.duration.map(|span| span.as_millis());
+    let payload = visit.payload.filter(|_| !visit.kept);
+    let content = visit.details.content.filter(|_| !visit.kept);
+    let digest = visit.details.digest.clone().filter(|_| !visit.kept);
+    let fetch_time = visit.details.duration.map(|span| span.as_millis());
     let fields = [
-        ("verdict", text(Some(row.fate.as_str()))),
-        ("reason", text(row.reason.as_ref())),
-        (REASON_DATA, row.reason.as_ref().and_then(reason_data)),
-        ("duplicate-of", text(row.duplicate_of.as_ref())),
-        ("canonical", text(row.canonical.as_ref())),
-        ("distance", text(row.distance)),
+        ("verdict", text(Some(visit.fate.as_str()))),
+        ("reason", text(visit.reason.as_ref())),
+        (REASON_DATA, visit.reason.as_ref().and_then(reason_data)),
+        ("duplicate-of", text(visit.duplicate_of.as_ref())),
+        ("canonical", text(visit.canonical.as_ref())),
+        ("distance", text(visit.distance)),
         ("resemblance", resemblance),
-        ("fingerprint", text(row.fingerprint)),
+        ("fingerprint", text(visit.fingerprint)),
         (
             "duplicate-of-earlier-crawl",
-            text(row.of_earlier.then_some("yes")),
+            text(visit.of_earlier.then_some("yes")),
         ),
         ("payload", payload.map(|payload| format!("{payload:032x}"))),
         (CONTENT, content.map(|content| format!("{content:032x}"))),
         ("payload-digest", digest),
-        ("words", text(row.details.words)),
-        (RELEVANCE, text(row.details.relevance)),
-        ("http-status", text(row.status)),
-        ("content-type", row.content_type.clone()),
-        ("bytes", text(Some(row.bytes))),
-        ("charset", row.charset.clone()),
-        ("language", row.language.clone()),
-        (LANGUAGE_CONFIDENCE, text(row.details.language_share())),
-        ("title", row.title.clone()),
-        ("via", text(row.via.as_ref())),
+        ("words", text(visit.details.words)),
+        (RELEVANCE, text(visit.details.relevance)),
+        ("http-status", text(visit.status)),
+        ("content-type", visit.content_type.clone()),
+        ("bytes", text(Some(visit.bytes))),
+        ("charset", visit.charset.clone()),
+        ("language", visit.language.clone()),
+        (LANGUAGE_CONFIDENCE, text(visit.details.language_share())),
+        ("title", visit.title.clone()),
+        ("via", text(visit.via.as_ref())),
         (
             "requisite",
-            text(Some(row.requisite).filter(|steps| *steps > 0)),
+            text(Some(visit.requisite).filter(|steps| *steps > 0)),
         ),
-        ("hopsFromSeed", text(Some(row.depth))),
+        ("hopsFromSeed", text(Some(visit.depth))),
         ("fetchTimeMs", text(fetch_time)),
-        (UNREAD, text(row.details.unread)),
+        (UNREAD, text(visit.details.unread)),
     ];
     let fields = fields
         .into_iter()
         .filter_map(|(name, value)| Some((name, value?)));
     fields
-        .chain(cut_fields(&row.details.cuts))
+        .chain(cut_fields(&visit.details.cuts))
         .chain(more)
         .collect()
 }
@@ -413,7 +414,7 @@ pub(crate) fn announce(context: &CrawlContext, record: &VisitRecord) {
     let took = record.details.duration;
     let millis = took.and_then(|took| u64::try_from(took.as_millis()).ok());
     tracing::info!(
-        url = %record.url, fate = record.fate.as_str(), status = record.status,
+        url = %record.url, verdict = record.fate.as_str(), status = record.status,
         content_type = record.content_type, bytes = record.bytes, duration_ms = millis,
         via = record.via.as_ref().map(PageUrl::as_str), reason = text(record.reason.as_ref()),
         truncated = record.details.truncated_by(),

@@ -45,7 +45,7 @@ impl Session {
             at: NOW,
             robots: Vec::new(),
             exchanges: Vec::new(),
-            keeping: Keeping::LeftOut,
+            keeping: Keeping::NotArchived,
             payload: None,
             metadata: vec![("verdict", "failed".to_owned())],
             text: None,

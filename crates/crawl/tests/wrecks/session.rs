@@ -17,7 +17,7 @@ use neardup::{Features, HashKey, SignatureBuilder};
 use reading::ReadingRules;
 use sinks::ArchiveOptions;
 use sinks::warc::{WarcReader, check_file, name_of};
-use store::{EmbeddedStore, Frontier, FrontierRules, LikenessRules, StoreOptions, audit};
+use store::{ComparisonOptions, EmbeddedStore, Frontier, FrontierRules, StoreOptions, audit};
 use tempfile::TempDir;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
@@ -39,7 +39,7 @@ pub(crate) fn store_options(now: Timestamp, disk: Arc<dyn Disk>) -> StoreOptions
             least_wait: DELAY,
             ..FrontierRules::default()
         },
-        likeness: LikenessRules::default(),
+        comparison: ComparisonOptions::default(),
         features: Features::default().to_string(),
         key: None,
         new_key: HashKey::ZERO,

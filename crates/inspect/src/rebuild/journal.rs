@@ -8,7 +8,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crawl::{
-    AdaptiveSignatures, ArchivedVisit, EarlierArchives, ListingQuota, Promises, RebuildRules,
+    AdaptiveSignatures, ArchivedVisit, EarlierArchives, LinkScores, ListingQuota, RebuildRules,
     RebuiltVisit, RetainedMatch,
 };
 use disk::{Disk, SystemDisk};
@@ -126,7 +126,7 @@ impl Rebuilding {
         self.earlier = earlier;
     }
 
-    /// Sets the topic that gives links their promise.
+    /// Sets the topic that gives links their score.
     pub(super) fn set_topic(&mut self, topic: Topic) {
         self.policy.reading.limits.link_context = true;
         self.topic = Some(topic);
@@ -301,7 +301,7 @@ impl Rebuilding {
     }
 
     fn rebuild_visit(&mut self, visit: ArchivedVisit) -> RebuiltVisit {
-        let promises = self.topic.as_ref().map(|topic| Promises {
+        let link_scores = self.topic.as_ref().map(|topic| LinkScores {
             topic,
             patterns: self.restoring.patterns(),
         });
@@ -309,7 +309,7 @@ impl Rebuilding {
             policy: &self.policy,
             adaptive_signatures: &self.adaptive_signatures,
             quota: &self.listings,
-            promises,
+            link_scores,
         };
         let rebuilt = crawl::rebuild_visit(rules, &mut self.scope, visit);
         self.report.links_not_told += rebuilt.links_not_told;
@@ -442,7 +442,7 @@ impl Rebuilding {
             signature,
             of,
             earlier: row.of_earlier,
-            likeness: matched.likeness,
+            match_kind: matched.match_kind,
             rank: matched.rank,
             by_canonical: matched.by_canonical,
         }))

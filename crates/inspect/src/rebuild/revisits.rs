@@ -88,43 +88,43 @@ struct Original {
 
 impl Originals {
     /// Adds a settled visit whose record has these names.
-    pub(super) fn add(&mut self, row: &VisitRecord, names: &Names) {
-        if !row.fate.is_page() {
+    pub(super) fn add(&mut self, visit: &VisitRecord, names: &Names) {
+        if !visit.fate.is_page() {
             return;
         }
         // A page with the bytes of a changed page repeats the new version, not the old page.
-        let repeated = row
+        let repeated = visit
             .duplicate_of
             .as_ref()
-            .filter(|_| row.fate.is_duplicate());
+            .filter(|_| visit.fate.is_duplicate());
         let original = || {
             let mut original = Original {
-                url: row.url.clone(),
-                at: row.fetched_at,
+                url: visit.url.clone(),
+                at: visit.fetched_at,
                 fate: Fate::ExactDuplicate,
-                of: row.url.clone(),
+                of: visit.url.clone(),
                 of_earlier: false,
                 distance: 0,
                 resemblance: 1.0,
-                fingerprint: row.fingerprint,
+                fingerprint: visit.fingerprint,
             };
             if let Some(of) = repeated {
                 original.of = of.clone();
-                original.fate = row.fate;
-                original.of_earlier = row.of_earlier;
-                original.distance = row.distance.unwrap_or_default();
-                original.resemblance = row.resemblance.unwrap_or(1.0);
+                original.fate = visit.fate;
+                original.of_earlier = visit.of_earlier;
+                original.distance = visit.distance.unwrap_or_default();
+                original.resemblance = visit.resemblance.unwrap_or(1.0);
             }
             Box::new(original)
         };
-        let digest = row.details.digest.as_deref().and_then(DigestText::of);
-        let urls: Vec<&str> = std::iter::once(&row.url)
-            .chain(&row.final_url)
+        let digest = visit.details.digest.as_deref().and_then(DigestText::of);
+        let urls: Vec<&str> = std::iter::once(&visit.url)
+            .chain(&visit.final_url)
             .map(PageUrl::as_str)
             .collect();
         let capture = OriginalCapture {
             targets: &urls,
-            at: Some(row.fetched_at),
+            at: Some(visit.fetched_at),
             digest: names.digest.clone().or(digest),
             id: names.id.as_deref(),
         };

@@ -2,9 +2,10 @@
 //!
 //! `sinks::warc` writes the records of a visit one after another: a `resource` for each robots.txt
 //! that was read for it; a `response` and its `request` per redirect; the page (a `response` or
-//! `revisit` with its `request`; for a left-out page, nothing or a `conversion` with its text); and
-//! always a `metadata` record. So a visit ends with its `metadata`. Records without a `metadata`
-//! record belong to a visit that was not written completely: it was never settled, and is repeated.
+//! `revisit` with its `request`; for an unarchived page, nothing or a `conversion` with its text);
+//! and always a `metadata` record. So a visit ends with its `metadata`. Records without a
+//! `metadata` record belong to a visit that was not written completely: it was never settled, and
+//! is repeated.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -44,7 +45,7 @@ pub(crate) struct Visit {
     pub(super) page_offset: u64,
     /// The end of the visit in its file.
     pub(super) end: u64,
-    /// The offset of the text of a page that was left out.
+    /// The offset of the text of a page that was not archived.
     text_offset: Option<u64>,
     /// The identifier of the last exchange's record.
     page_id: String,
@@ -205,7 +206,7 @@ impl Visit {
         if let Some(of_page) = record.field("WARC-Concurrent-To") {
             return (of_page == self.page_id).then_some(self);
         }
-        // The page was left out, or there was no response.
+        // The page was not archived, or there was no response.
         let (url, at) = record.page_url(form).zip(record.date().parse().ok())?;
         if self.url.is_none() {
             (self.url, self.at) = (Some(url.clone()), at);
@@ -214,7 +215,7 @@ impl Visit {
             .note("http-status")
             .and_then(|status| status.parse().ok());
         if let Some(status) = status {
-            self.exchanges.push(left_out(url, at, status));
+            self.exchanges.push(not_archived(url, at, status));
         }
         self.page_offset = self.text_offset.unwrap_or(offset);
         self.kept = false;
@@ -264,7 +265,7 @@ fn whole_lines(file: &Record) -> Vec<u8> {
 }
 
 /// Returns an exchange for a page if the archive only contains its notes.
-fn left_out(url: PageUrl, started: Timestamp, status: u16) -> Exchange {
+fn not_archived(url: PageUrl, started: Timestamp, status: u16) -> Exchange {
     Exchange {
         url,
         request_head: Vec::new(),

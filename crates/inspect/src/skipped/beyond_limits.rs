@@ -1,6 +1,6 @@
 //! Links beyond the limit per page: archived pages are read again without the limit on links.
 
-use journal::{Limit, SkippedBy, Totals, UnreadFormat};
+use journal::{Limit, ReasonKind, Totals, UnreadFormat};
 use messages::say;
 use setup::limits;
 use setup::read_again::ArchivedPages;
@@ -37,10 +37,10 @@ impl ReadLinks {
 }
 
 /// Returns the reason for a link of `page` that is beyond the limit.
-pub(crate) fn reason(page: &PageUrl) -> (SkippedBy, String) {
+pub(crate) fn reason(page: &PageUrl) -> (ReasonKind, String) {
     let (most, limit) = (ReadLimits::default().links, Limit::Links);
     let reason = format!("it is beyond the first {most} links of {page} ({limit})");
-    (SkippedBy::Cut, reason)
+    (ReasonKind::Cut, reason)
 }
 
 /// Prints the limits that cut visits, and the kinds of documents that are not read.

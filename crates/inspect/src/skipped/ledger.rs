@@ -15,7 +15,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use journal::SkippedBy;
+use journal::ReasonKind;
 use serde::{Deserialize, Serialize};
 use web::UrlKey;
 
@@ -31,7 +31,7 @@ const HEADER_BYTES: usize = 13;
 pub struct Skipped {
     /// The URL.
     pub url: String,
-    /// The number of its [`SkippedBy`].
+    /// The number of its [`ReasonKind`].
     pub kind: u8,
     /// Why it was not visited.
     pub reason: String,
@@ -43,9 +43,9 @@ pub struct Skipped {
 
 impl Skipped {
     /// Returns the kind of rule that left it out.
-    pub fn kind(&self) -> SkippedBy {
-        let kind = SkippedBy::ALL.get(usize::from(self.kind));
-        kind.copied().unwrap_or(SkippedBy::Other)
+    pub fn kind(&self) -> ReasonKind {
+        let kind = ReasonKind::ALL.get(usize::from(self.kind));
+        kind.copied().unwrap_or(ReasonKind::Other)
     }
 }
 
@@ -60,8 +60,8 @@ pub(super) enum Event {
     Queued,
     /// Requeued; waits again.
     Requeued,
-    /// Left out.
-    LeftOut,
+    /// Excluded.
+    Excluded,
     /// Linked by a page, but not queued.
     Linked,
 }
@@ -72,7 +72,7 @@ impl Event {
         Self::Unreached,
         Self::Queued,
         Self::Requeued,
-        Self::LeftOut,
+        Self::Excluded,
         Self::Linked,
     ];
 }
@@ -231,7 +231,7 @@ mod tests {
     fn skipped(number: u64, reason: &str) -> Skipped {
         Skipped {
             url: format!("http://a.test/{number}"),
-            kind: SkippedBy::Limit as u8,
+            kind: ReasonKind::Limit as u8,
             reason: reason.to_owned(),
             via: None,
             waits: true,
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn the_last_event_of_a_url_counts_and_a_visited_one_is_not_listed() {
-        use Event::{LeftOut, Linked, Queued, Requeued, Unreached, Visited};
+        use Event::{Excluded, Linked, Queued, Requeued, Unreached, Visited};
         type Events<'a> = &'a [(Event, Option<&'a str>)];
         let cases: [(Events<'_>, Option<&str>); 9] = [
             (&[(Queued, Some("q"))], Some("q")),
@@ -261,8 +261,8 @@ mod tests {
                 &[(Queued, Some("q")), (Visited, None), (Requeued, Some("r"))],
                 Some("r"),
             ),
-            (&[(Queued, Some("q")), (LeftOut, Some("l"))], Some("l")),
-            (&[(LeftOut, Some("l")), (Queued, Some("q"))], Some("q")),
+            (&[(Queued, Some("q")), (Excluded, Some("l"))], Some("l")),
+            (&[(Excluded, Some("l")), (Queued, Some("q"))], Some("q")),
             (&[(Visited, None), (Queued, Some("q"))], None),
             (
                 &[(Visited, None), (Unreached, None), (Linked, Some("k"))],

@@ -35,7 +35,7 @@ pub(super) struct Place {
 /// A capture of a URL. For captures in the same second, later variants are preferred.
 #[derive(Clone, Debug)]
 enum Capture {
-    /// A page that was left out; its original has this URL.
+    /// A page that was not archived; its original has this URL.
     Duplicate(String),
     Redirect(Place),
     /// A page whose content is in another record.
@@ -87,7 +87,7 @@ pub(super) struct Targets {
     pub(super) redirected: u64,
     /// Number of pages whose content is in none of the inputs.
     pub(super) without_content: u64,
-    /// Redirects with their targets, and left-out pages with the URLs of their originals.
+    /// Redirects with their targets, and unarchived pages with the URLs of their originals.
     others: HashMap<String, String>,
     /// The captured spelling of canonical URLs that were not requested as such.
     spellings: HashMap<String, String>,

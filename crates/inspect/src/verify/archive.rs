@@ -47,7 +47,7 @@ pub struct Counts {
     revisits: u64,
     resources: u64,
     metadata: u64,
-    /// Texts of pages that were left out.
+    /// Texts of pages that were not archived.
     conversions: u64,
     /// Other crawlers' files, and the records in these files.
     pub foreign_files: u64,

@@ -45,7 +45,7 @@ pub(super) struct Journal {
     known: SeenKeys,
     /// URLs that only a revoked visit has reached so far.
     unreached: HashSet<UrlKey>,
-    /// Domains whose further hosts were left out because of the limit on hosts per domain.
+    /// Domains whose further hosts were excluded because of the limit on hosts per domain.
     full_domains: HashSet<UrlKey>,
 }
 
@@ -89,7 +89,7 @@ impl Journal {
         self.known.contains(key.as_u64()) && !self.unreached.contains(&key)
     }
 
-    /// Returns true if hosts of the URL's domain were left out.
+    /// Returns true if hosts of the URL's domain were excluded.
     pub(super) fn has_hosts_enough(&self, url: &PageUrl) -> bool {
         let domain = UrlKey::of_name(url.registrable_domain());
         self.full_domains.contains(&domain)
@@ -100,12 +100,12 @@ impl Journal {
         self.unreached.remove(&url);
     }
 
-    /// Notes the URLs that a visit reached, and the domains whose further hosts it left out.
+    /// Notes the URLs that a visit reached, and the domains whose further hosts it excluded.
     fn note_reached(&mut self, visit: &FinishedVisit) {
         let urls = visit.reached.iter().chain(&visit.row.final_url);
         urls.for_each(|url| self.know(url.key()));
         let full = visit
-            .left_out
+            .excluded
             .iter()
             .filter(|links| links.rule == HOSTS_RULE);
         let domains = full.map(|links| UrlKey::of_name(links.example.registrable_domain()));
@@ -305,7 +305,7 @@ mod tests {
             // No beginning, and two beginnings.
             (vec![queued(0, &["a"])], 1),
             (vec![begun(), begun()], 1),
-            // A sequence number is left out, or given twice.
+            // A sequence number is missing, or given twice.
             (vec![begun(), queued(1, &["a"])], 1),
             (vec![begun(), queued(0, &["a"]), queued(0, &["b"])], 1),
             // A page was never queued, or another one was.

@@ -1,23 +1,23 @@
-//! Checks the links of archived pages: the journal must know each URL that no rule leaves out.
+//! Checks the links of archived pages: the journal must know each URL that no rule excludes.
 //!
 //! The journal contains the links of a page that were new when the page was read. A lost link
 //! leaves no trace in it. So the pages are read from the archive again, and their links are judged
 //! as in `crawler skipped`: by the scope, traps, nofollow and `--max-depth`. A link that no rule
-//! leaves out must have been queued, visited, reached by a redirect, or held until the end of a
+//! excludes must have been queued, visited, reached by a redirect, or held until the end of a
 //! claim.
 //!
 //! A visit may have begun before a seed widened the scope, so a seed counts only after all visits
 //! that were running have ended. Traps depend on the date, and the journal names only one domain
 //! with too many hosts per page. So the number of unknown links per page may be up to the number
-//! that the crawl left out by these rules.
+//! that the crawl excluded by these rules.
 //!
-//! Not checked: pages whose text is not in this archive (left-out duplicates, pages of earlier
+//! Not checked: pages whose text is not in this archive (unarchived duplicates, pages of earlier
 //! crawls), requisites, entries of sitemaps and feeds, and crawls of several nodes.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::Path;
 
-use journal::{DiscoveredUrl, FinishedVisit, Record, SkippedBy, revocations};
+use journal::{DiscoveredUrl, FinishedVisit, ReasonKind, Record, revocations};
 use messages::CommandError;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -139,14 +139,14 @@ impl Links<'_> {
             }
             let (policy, scope, depth) = (&self.pages.policy, &self.scope.scope, visit.row.depth);
             match crawl::why_unvisited(policy, scope, page, depth, document, link) {
-                Some((SkippedBy::Trap, _)) => explained += 1,
+                Some((ReasonKind::Trap, _)) => explained += 1,
                 Some(_) => {}
                 None if self.journal.has_hosts_enough(&link.url) => explained += 1,
                 None => unexplained.push(link.url.clone()),
             }
         }
-        let left_out: u64 = visit.left_out.iter().map(|links| links.links).sum();
-        let others = usize::try_from(left_out.saturating_sub(explained)).unwrap_or(usize::MAX);
+        let excluded: u64 = visit.excluded.iter().map(|links| links.links).sum();
+        let others = usize::try_from(excluded.saturating_sub(explained)).unwrap_or(usize::MAX);
         unexplained.split_off(others.min(unexplained.len()))
     }
 }

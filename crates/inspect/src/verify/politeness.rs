@@ -14,10 +14,10 @@
 //! - If hosts share their pace (`--group-by`), the delay also passed between two requests to a
 //!   group.
 //!
-//! Requests that are not archived are not checked: requests for robots.txt and for left-out pages,
-//! and attempts without a response. If concurrent requests to a host were allowed, the check is
-//! skipped. If the machine's clock was set during the crawl, dates are shifted by the offset in the
-//! journal, and requests that may have been in flight at that time are not checked.
+//! Requests that are not archived are not checked: requests for robots.txt and for unarchived
+//! pages, and attempts without a response. If concurrent requests to a host were allowed, the check
+//! is skipped. If the machine's clock was set during the crawl, dates are shifted by the offset in
+//! the journal, and requests that may have been in flight at that time are not checked.
 
 use std::collections::HashMap;
 use std::net::IpAddr;

@@ -1,9 +1,9 @@
-//! Compares the search index with the rows: every settled and covered unique page with text must be
-//! in the index exactly once, at its position in the archive, and no other page may be in it.
+//! Compares the search index with the visits: every settled and covered unique page with text must
+//! be in the index exactly once, at its position in the archive, and no other page may be in it.
 //!
 //! Pages after the last settled page are ignored: a kill leaves them, and the crawl removes them
 //! when it continues. Positions are compared in sorted lists of bounded length, one part of the
-//! archive at a time: the rows are read once per four million pages.
+//! archive at a time: the visits are read once per four million pages.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ pub struct Counts {
 /// The position of a record: the number of its file, and its offset.
 type RecordPosition = (Option<u64>, u64);
 
-/// Compares the index of a crawl with its rows, if the index exists.
+/// Compares the index of a crawl with its visits, if the index exists.
 pub(super) fn check(
     crawl: &Path,
     state: &Path,
@@ -74,16 +74,16 @@ fn check_from(
     state: &Path,
     complaints: &mut Complaints,
 ) -> Result<Option<RecordPosition>, StoreFault> {
-    let mut rows = Smallest::from(begin);
+    let mut visits = Smallest::from(begin);
     let mut last = None;
-    for row in journal::rows(state)? {
-        let row = row?;
-        let Some(position) = position_of(&row) else {
+    for visit in journal::rows(state)? {
+        let visit = visit?;
+        let Some(position) = position_of(&visit) else {
             continue;
         };
         last = last.max(Some(position));
-        if is_expected(&row, position, finder) {
-            rows.add(position);
+        if is_expected(&visit, position, finder) {
+            visits.add(position);
         }
     }
     let mut found = Smallest::from(begin);
@@ -97,18 +97,18 @@ fn check_from(
         complaints.add(format!("search: {error}"));
         return Ok(None);
     }
-    let cut = [rows.cut, found.cut].into_iter().flatten().min();
-    compare(&rows.sorted(cut), &found.sorted(cut), complaints);
+    let cut = [visits.cut, found.cut].into_iter().flatten().min();
+    compare(&visits.sorted(cut), &found.sorted(cut), complaints);
     Ok(cut)
 }
 
 /// Returns true if the index must contain the page.
-fn is_expected(row: &VisitRecord, position: RecordPosition, finder: &Finder) -> bool {
+fn is_expected(visit: &VisitRecord, position: RecordPosition, finder: &Finder) -> bool {
     // Only text has a charset.
     is_covered(position, finder)
-        && row.kept
-        && row.charset.is_some()
-        && search_index::has(finder.rules(), row.fate)
+        && visit.kept
+        && visit.charset.is_some()
+        && search_index::has(finder.rules(), visit.fate)
 }
 
 /// Returns true if the index covers this position. Entries after the covered part are removed when
@@ -118,16 +118,16 @@ fn is_covered(position: RecordPosition, finder: &Finder) -> bool {
     covered.is_some_and(|end| position < (crawl_directory::file_number(&end.file), end.end))
 }
 
-fn position_of(row: &VisitRecord) -> Option<RecordPosition> {
+fn position_of(visit: &VisitRecord) -> Option<RecordPosition> {
     Some((
-        crawl_directory::file_number(row.warc_file.as_deref()?),
-        row.warc_offset?,
+        crawl_directory::file_number(visit.warc_file.as_deref()?),
+        visit.warc_offset?,
     ))
 }
 
 /// Compares sorted positions.
-fn compare(rows: &[RecordPosition], found: &[RecordPosition], complaints: &mut Complaints) {
-    let (mut rows, mut found) = (rows.iter().peekable(), found.iter().peekable());
+fn compare(visits: &[RecordPosition], found: &[RecordPosition], complaints: &mut Complaints) {
+    let (mut visits, mut found) = (visits.iter().peekable(), found.iter().peekable());
     let mut before = None;
     let mut complain = |(file, offset): &RecordPosition, what: &str| {
         let file = file.unwrap_or_default();
@@ -135,8 +135,8 @@ fn compare(rows: &[RecordPosition], found: &[RecordPosition], complaints: &mut C
             "search: the page in file {file} at {offset} {what}"
         ));
     };
-    while let Some(next) = rows.peek().into_iter().chain(found.peek()).min().copied() {
-        match (rows.next_if_eq(&next), found.next_if_eq(&next)) {
+    while let Some(next) = visits.peek().into_iter().chain(found.peek()).min().copied() {
+        match (visits.next_if_eq(&next), found.next_if_eq(&next)) {
             (Some(_), Some(_)) => before = Some(next),
             (Some(_), None) => complain(next, "cannot be found"),
             (None, _) if before == Some(next) => complain(next, "is indexed twice"),

@@ -34,7 +34,7 @@ pub struct Report {
     pub links: u64,
     /// Number of revoked rows.
     pub revoked: u64,
-    /// Left-out pages that will be visited again because their original is gone.
+    /// Unarchived pages that will be visited again because their original is gone.
     pub due: u64,
     /// Counts of requests.
     pub politeness: Requests,

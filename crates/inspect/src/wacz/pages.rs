@@ -18,12 +18,12 @@ pub(super) fn list(
 ) -> Result<(), PackError> {
     let damaged = |error| PackError::Store(crawl.directory.clone(), error);
     let mut batch = Vec::new();
-    for row in rows(&crawl.state).map_err(damaged)? {
-        let row = row.map_err(damaged)?;
+    for visit in rows(&crawl.state).map_err(damaged)? {
+        let visit = visit.map_err(damaged)?;
         progress.step();
-        let place = row.warc_file.as_deref().zip(row.warc_offset);
-        if is_page(&row) && place.is_some_and(|(file, offset)| crawl.has(file, offset)) {
-            batch.push(row);
+        let place = visit.warc_file.as_deref().zip(visit.warc_offset);
+        if is_page(&visit) && place.is_some_and(|(file, offset)| crawl.has(file, offset)) {
+            batch.push(visit);
         }
         if batch.len() >= BATCH {
             write(crawl.pages.as_ref(), &mut batch, add)?;
@@ -38,16 +38,16 @@ fn write(
     batch: &mut Vec<VisitRecord>,
     add: &mut dyn FnMut(&Page<'_>) -> Result<(), WaczFault>,
 ) -> Result<(), WaczFault> {
-    let mut add = |row: VisitRecord, document: Option<Document>| {
+    let mut add = |visit: VisitRecord, document: Option<Document>| {
         add(&Page {
-            url: url(&row),
-            at: row.fetched_at,
-            title: row.title.as_deref(),
+            url: url(&visit),
+            at: visit.fetched_at,
+            title: visit.title.as_deref(),
             text: document.as_ref().map(Document::full_text),
         })
     };
     match pages {
-        Some(pages) => pages.read_all(batch, |row| row, add),
-        None => batch.drain(..).try_for_each(|row| add(row, None)),
+        Some(pages) => pages.read_all(batch, |visit| visit, add),
+        None => batch.drain(..).try_for_each(|visit| add(visit, None)),
     }
 }

@@ -47,7 +47,7 @@ impl CutPages {
         }
         let pages = beyond_limits::pages(settings);
         for row in &self.with_more_links {
-            // A page that was left out is not in the archive.
+            // A page that was not archived is not in the archive.
             let Ok(page) = pages.read(row) else {
                 continue;
             };

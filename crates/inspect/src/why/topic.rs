@@ -37,9 +37,9 @@ pub struct TopicPart {
 
 impl TopicPart {
     /// Returns the topic's part in the fate of a visited page; `None` if the page was not judged.
-    pub(super) fn of_page(settings: &Settings, row: &VisitRecord) -> Option<Self> {
-        let relevance = row.details.relevance?;
-        let words = ArchivedPages::of(settings).topic_words(row);
+    pub(super) fn of_page(settings: &Settings, visit: &VisitRecord) -> Option<Self> {
+        let relevance = visit.details.relevance?;
+        let words = ArchivedPages::of(settings).topic_words(visit);
         let words = words.unwrap_or_default();
         Some(Self {
             relevance: Some(relevance.share()),
@@ -48,7 +48,7 @@ impl TopicPart {
         })
     }
 
-    /// Returns the topic's part in the queue position of a waiting page; `None` without a promise.
+    /// Returns the topic's part in the queue position of a waiting page; `None` without a score.
     ///
     /// # Errors
     /// The topic or the journal cannot be read.
@@ -56,7 +56,7 @@ impl TopicPart {
         settings: &Settings,
         found: &DiscoveredUrl,
     ) -> Result<Option<Self>, CommandError> {
-        let Some(promise) = found.promise() else {
+        let Some(score) = found.link_score() else {
             return Ok(None);
         };
         let mut words = Vec::new();
@@ -80,7 +80,7 @@ impl TopicPart {
             let spoke = topic.link_words_that_spoke(&text, WORDS).into_iter();
             words = spoke.map(|(word, _)| word).collect();
         }
-        let (level, run) = DiscoveredUrl::level_and_run(promise);
+        let (level, run) = DiscoveredUrl::level_and_run(score);
         Ok(Some(Self {
             level: Some(level + 1),
             off_topic_before: Some(run),
@@ -89,9 +89,9 @@ impl TopicPart {
         }))
     }
 
-    /// Returns the lines of text output: relevance or promise, and the words.
+    /// Returns the lines of text output: relevance or score, and the words.
     pub fn lines(&self) -> [(&'static str, Option<String>); 3] {
-        let promise = self.level.map(|level| {
+        let score = self.level.map(|level| {
             let before = match self.off_topic_before {
                 None | Some(0) => String::new(),
                 Some(1) => ", after an off-topic page".to_owned(),
@@ -102,7 +102,7 @@ impl TopicPart {
         let words = (!self.words.is_empty()).then(|| self.words.join(" "));
         [
             ("relevance", self.relevance.map(|share| share.to_string())),
-            ("promise", promise),
+            ("link score", score),
             ("topic words", words),
         ]
     }
@@ -115,12 +115,12 @@ fn page_with_link(
     via: &PageUrl,
 ) -> Result<Option<web::Document>, CommandError> {
     let mut found = None;
-    for row in journal::rows(state)? {
-        let row = row?;
-        if row.kept && (row.url == *via || row.final_url.as_ref() == Some(via)) {
-            found = Some(row);
+    for visit in journal::rows(state)? {
+        let visit = visit?;
+        if visit.kept && (visit.url == *via || visit.final_url.as_ref() == Some(via)) {
+            found = Some(visit);
         }
     }
-    let page = found.map(|row| ArchivedPages::of(settings).read(&row));
+    let page = found.map(|visit| ArchivedPages::of(settings).read(&visit));
     Ok(page.and_then(Result::ok).map(|page| page.document))
 }

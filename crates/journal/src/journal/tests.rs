@@ -1,7 +1,7 @@
 //! Reading back the journal: the written records, or an error that names the cause.
 
 use disk::SystemDisk;
-use neardup::{Likeness, PageSignature};
+use neardup::{MatchKind, PageSignature};
 use proptest::prelude::*;
 use web::{Host, Pace, Timestamp};
 
@@ -246,7 +246,7 @@ fn the_fields_of_a_settled_visit_keep_their_order_on_disk() {
         reached: Vec<web::PageUrl>,
         pace: Pace,
         priority: u8,
-        left_out: Vec<crate::LeftOut>,
+        excluded: Vec<crate::ExcludedLinks>,
         details: crate::VisitDetails,
     }
     let seed = link("http://a.test/", 0);
@@ -260,7 +260,7 @@ fn the_fields_of_a_settled_visit_keep_their_order_on_disk() {
         }),
         finds: vec![link("http://a.test/found", 1)],
         reached: vec![link("http://b.test/reached", 0).url],
-        left_out: vec![crate::LeftOut {
+        excluded: vec![crate::ExcludedLinks {
             rule: "calendar".to_owned(),
             links: 2,
             example: seed.url,
@@ -282,7 +282,7 @@ fn the_fields_of_a_settled_visit_keep_their_order_on_disk() {
         reached: visit.reached,
         pace: Timestamp::from_millis(11).into(),
         priority: 7,
-        left_out: visit.left_out,
+        excluded: visit.excluded,
         details: crate::VisitDetails::default(),
     };
     let bytes = postcard::to_stdvec(&settled).unwrap();
@@ -358,7 +358,7 @@ fn records_of_visits() -> Vec<Record> {
             first: 1,
             pace: Pace::default(),
             visit: FinishedVisit {
-                left_out: vec![crate::LeftOut {
+                excluded: vec![crate::ExcludedLinks {
                     rule: "calendar".to_owned(),
                     links: 2,
                     example: seed.url.clone(),
@@ -525,7 +525,7 @@ fn records_of_cuts() -> Vec<Record> {
 
 /// Returns records of a focused crawl.
 fn records_on_topics() -> Vec<Record> {
-    let found = link("http://a.test/aside", 1).promising(5);
+    let found = link("http://a.test/aside", 1).with_link_score(5);
     let relevance = |thousandths| Some(crate::Relevance::from_thousandths(thousandths));
     let row = |fate, relevance| crate::VisitRecord {
         details: crate::VisitDetails {
@@ -541,7 +541,11 @@ fn records_on_topics() -> Vec<Record> {
             first: 8,
             pace: Pace::default(),
             visit: FinishedVisit {
-                finds: vec![link("http://a.test/behind", 2).promising(31).put_behind()],
+                finds: vec![
+                    link("http://a.test/behind", 2)
+                        .with_link_score(31)
+                        .put_behind(),
+                ],
                 ..FinishedVisit::new(row(Fate::OffTopic, relevance(420)))
             },
         }),
@@ -630,7 +634,7 @@ fn retained(url: &web::PageUrl) -> RetainedPage {
         },
         of: page,
         earlier: true,
-        likeness: Likeness::SameText,
+        match_kind: MatchKind::SameText,
         rank: 2,
         by_canonical: true,
     }

@@ -263,12 +263,12 @@ impl Sender {
             Finding::Duplicate(found) => Found::Duplicate(
                 found.document.clone(),
                 found.duplicate_of.clone(),
-                Degree::of(found.likeness, self.verified),
+                Degree::of(found.match_kind, self.verified),
             ),
             Finding::Pair(found) => Found::Pair(
                 found.a.clone(),
                 found.b.clone(),
-                Degree::of(found.likeness, self.verified),
+                Degree::of(found.match_kind, self.verified),
             ),
             Finding::Cluster(cluster) => {
                 Found::Cluster(cluster.members().collect::<Result<_, _>>()?)

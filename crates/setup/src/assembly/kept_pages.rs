@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crawl::KeptPages;
 use disk::Disk;
 use messages::CommandError;
-use store::LikenessRules;
+use store::ComparisonOptions;
 
 use super::with_disk_remedy;
 use crate::crawl_directory;
@@ -17,14 +17,14 @@ pub(super) fn open(
     settings: &Settings,
     disk: &Arc<dyn Disk>,
 ) -> Result<Option<KeptPages>, CommandError> {
-    let likeness = settings.likeness()?;
+    let comparison = settings.comparison()?;
     // With earlier crawls, a page is compared with its own capture first.
     let is_default = settings.since.is_empty()
         && settings.against.is_empty()
-        && likeness.thresholds.resemblance().is_none()
-        && likeness.thresholds.needs_bands()
-        && likeness.scope == LikenessRules::default().scope
-        && likeness.per_cluster == LikenessRules::default().per_cluster;
+        && comparison.thresholds.resemblance().is_none()
+        && comparison.thresholds.needs_bands()
+        && comparison.scope == ComparisonOptions::default().scope
+        && comparison.per_cluster == ComparisonOptions::default().per_cluster;
     let archive = crawl_directory::archive(&settings.out);
     let state = crawl_directory::state(&settings.out);
     let open = || KeptPages::open(archive, &state, Arc::clone(disk));

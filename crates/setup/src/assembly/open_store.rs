@@ -122,10 +122,10 @@ impl OpenStore {
         let is_without_page = totals.pages == 0;
         let keys: HashSet<UrlKey> = seeds.urls.iter().map(PageUrl::key).collect();
         let may_have_passed = FailedPages::default();
-        let select = |row: &VisitRecord| {
-            let was_seed = row.depth == 0 && row.via.is_none();
-            let is_meant = is_without_page || !was_seed || may_have_passed.select(row);
-            keys.contains(&row.url.key()) && is_meant
+        let select = |visit: &VisitRecord| {
+            let was_seed = visit.depth == 0 && visit.via.is_none();
+            let is_meant = is_without_page || !was_seed || may_have_passed.select(visit);
+            keys.contains(&visit.url.key()) && is_meant
         };
         match &self.shared {
             Some(shared) => shared.retry_failed(select).await,

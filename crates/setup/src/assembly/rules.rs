@@ -161,7 +161,7 @@ pub(crate) fn store_options(
             probes: settings.duplicate_links != DuplicateLinks::None,
             max_pages_per_pattern: settings.max_pages_per_pattern,
             best_first: settings.has_topic(),
-            patience: patience(settings),
+            anticipation: anticipation(settings),
             max_hosts_per_domain: Some(settings.max_hosts_per_domain),
             // The same for all hosts: it is unknown which hosts a session asked before it died.
             least_wait: pacing.longest_delay(),
@@ -169,7 +169,7 @@ pub(crate) fn store_options(
             delay_factor: thousandths(settings.delay_factor),
             most_wait: pacing.longest_wait(),
         },
-        likeness: settings.likeness()?,
+        comparison: settings.comparison()?,
         features: settings.feature_settings_name(),
         key: settings.hash_key.map(|key| key.0),
         earlier,
@@ -183,12 +183,12 @@ pub(crate) fn store_options(
 
 /// Returns how long a slot may stay empty to wait for a better page. By default, only a crawl with
 /// `--max-pages` waits: its pages are worth more than its time.
-fn patience(settings: &Settings) -> Duration {
+fn anticipation(settings: &Settings) -> Duration {
     let by_default = match settings.max_pages {
-        Some(_) => FrontierRules::PATIENCE,
+        Some(_) => FrontierRules::ANTICIPATION,
         None => Duration::ZERO,
     };
-    settings.patience.map_or(by_default, |given| given.0)
+    settings.anticipation.map_or(by_default, |given| given.0)
 }
 
 /// Converts a factor to thousandths, as in the journal. NaN becomes 0.

@@ -141,7 +141,7 @@ pub fn sentence(url: &str, effect: &DistinctOrder) -> String {
             format!("{url} is requeued, and is never again compared with {original}")
         }
         DistinctOrder::Done => format!("{url} has already been declared distinct"),
-        DistinctOrder::NotLeftOut(fate) => {
+        DistinctOrder::Archived(fate) => {
             let fate = fate.as_str();
             format!("{url} is not a duplicate that was not archived: its verdict is {fate}")
         }

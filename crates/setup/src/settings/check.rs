@@ -128,7 +128,7 @@ impl Settings {
         let needy = [
             ("topic-threshold", self.topic_threshold.is_some()),
             ("min-harvest", self.min_harvest.is_some()),
-            ("patience", self.patience.is_some()),
+            ("anticipation", self.anticipation.is_some()),
             ("off-topic", self.off_topic != OffTopic::Drop),
         ];
         let needy = needy.into_iter().find(|(_, is_given)| *is_given);

@@ -40,7 +40,7 @@ impl Default for Settings {
             topic_threshold: None,
             off_topic: OffTopic::Drop,
             min_harvest: None,
-            patience: None,
+            anticipation: None,
             sitemaps: Sitemaps::On,
             sitemap_from: None,
             sitemap_to: None,

@@ -9,7 +9,7 @@ use fetch::{AddressBound, InsecureHost, ProxyUrl, ResolveRule};
 use messages::{CommandError, usage};
 use neardup::Thresholds;
 use reading::{HostReading, ReadingSettings};
-use store::LikenessRules;
+use store::ComparisonOptions;
 use web::{CanonicalForm, GroupBy, Relations};
 
 use super::Settings;
@@ -87,13 +87,13 @@ impl Settings {
     }
 
     /// Returns the rules for comparing pages.
-    pub fn likeness(&self) -> Result<LikenessRules, CommandError> {
+    pub fn comparison(&self) -> Result<ComparisonOptions, CommandError> {
         let thresholds = match self.verify.is_on() {
             true => Thresholds::new(self.distance, self.resemblance),
             false => Thresholds::within(self.distance),
         };
         let thresholds = thresholds.map_err(|error| CommandError::of_usage(&error))?;
-        Ok(LikenessRules {
+        Ok(ComparisonOptions {
             thresholds,
             scope: self.duplicate_scope,
             per_cluster: NonZeroU32::new(self.per_cluster).unwrap_or(NonZeroU32::MIN),

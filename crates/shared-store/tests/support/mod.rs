@@ -60,7 +60,7 @@ impl Node {
     pub(crate) async fn open_session(&self, session: Session, setup: &Setup) -> Arc<SharedStore> {
         let store = StoreOptions {
             rules: setup.rules.clone(),
-            likeness: setup.likeness,
+            comparison: setup.comparison,
             features: Features::default().to_string(),
             key: None,
             new_key: self.settings.key,

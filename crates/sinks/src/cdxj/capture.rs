@@ -1,12 +1,12 @@
 //! The CDXJ line of a record, if it has one.
 //!
 //! A line is `key timestamp {json}` with the fields of cdxj-indexer in its order: `url`, `mime`,
-//! `status`, `digest`, `length`, `offset`, `filename`, all strings; missing ones are left out. As
+//! `status`, `digest`, `length`, `offset`, `filename`, all strings; missing ones are omitted. As
 //! in cdxj-indexer by default, the record types with a line are `response`, `revisit`, `resource`
 //! and `metadata`, the latter two unless their content is `application/warc-fields`.
 //!
 //! A `metadata` record with the verdict on a duplicate has a line under a key that no URL has
-//! ([`DUPLICATE`]): replay does not find it, but a search for pages that were left out does.
+//! ([`DUPLICATE`]): replay does not find it, but a search for pages that were not archived does.
 //!
 //! Records are parsed as by warcio 1.8, which cdxj-indexer is built on: lenient with status lines,
 //! charsets and URLs in angle brackets. One function serves the record being written and the record
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_fields_are_left_out() {
+    fn missing_fields_are_not_archived() {
         for (fields, block, expected) in [
             (
                 with(&[("WARC-Type", "revisit")]),

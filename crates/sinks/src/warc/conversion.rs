@@ -25,7 +25,7 @@ use crate::digest::DigestAlgorithm;
 pub struct ConversionInfo<'a> {
     /// The program that writes it, "crawler/0.1.0".
     pub software: &'a str,
-    /// The name of the file; left out if empty.
+    /// The name of the file; omitted if empty.
     pub file: &'a str,
     /// A sentence about the texts.
     pub description: &'a str,

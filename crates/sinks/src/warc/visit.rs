@@ -5,8 +5,8 @@
 //! | a redirect on the way, or a page kept whole | `response`, `request` |
 //! | a page whose payload is archived already | `revisit`, `request` |
 //! | an answer that the page was not modified | `revisit`, `request` |
-//! | a page left out | none |
-//! | a page left out, whose text is kept | `conversion` |
+//! | an unarchived page | none |
+//! | an unarchived page whose text is kept | `conversion` |
 //!
 //! A `resource` record for each robots.txt that was read on the way precedes these. A `metadata`
 //! record follows them if the visit has metadata.
@@ -83,7 +83,7 @@ pub(super) fn write_records(
         Keeping::Whole => records.response(page, digest()?)?,
         Keeping::Revisit { of } => records.revisit(page, Some(digest()?), IDENTICAL_PAYLOAD, of)?,
         Keeping::NotModified { of } => records.revisit(page, visit.payload, NOT_MODIFIED, of)?,
-        Keeping::LeftOut => {
+        Keeping::NotArchived => {
             // Without a record and without metadata, the page is at the start of its visit.
             let metadata = records.metadata(visit, Some(page), Described::Nothing)?;
             return Ok(metadata.unwrap_or_default());
@@ -104,7 +104,7 @@ enum Described {
     Nothing,
     /// The `response` or `revisit` of the page.
     Page(RecordId),
-    /// The `conversion` of a page that was left out.
+    /// The `conversion` of a page that was not archived.
     Text(RecordId),
 }
 
@@ -168,8 +168,8 @@ impl Records<'_, '_> {
             .record(header, REQUEST, &exchange.request_head, &Body::default())
     }
 
-    /// Writes the text of a page that was left out; returns the id of the record. It refers to no
-    /// other record, since there is none of the page.
+    /// Writes the text of a page that was not archived; returns the id of the record. It refers to
+    /// no other record, since there is none of the page.
     fn conversion(&mut self, page: &Exchange, text: &str) -> io::Result<RecordId> {
         let (id, header) = self.about("conversion", &page.url, page.started);
         self.writer

@@ -19,11 +19,11 @@ pub struct ArchiveOptions {
     pub user_agent: String,
     /// The robots policy: "obey" or "ignore".
     pub robots: String,
-    /// A contact for the crawl; left out if empty.
+    /// A contact for the crawl; omitted if empty.
     pub operator: String,
-    /// The machine's name; left out if empty.
+    /// The machine's name; omitted if empty.
     pub hostname: String,
-    /// The collection of the crawl; left out if empty.
+    /// The collection of the crawl; omitted if empty.
     pub part_of: String,
     /// The configuration as run, a text of any number of lines; blank lines are not kept.
     pub settings: String,

@@ -83,7 +83,7 @@ fn visits() -> Vec<Visit> {
             }])
         },
         Visit {
-            keeping: Keeping::LeftOut,
+            keeping: Keeping::NotArchived,
             metadata: vec![note("verdict", "near-duplicate"), note("distance", "2")],
             ..visit(vec![Exchange {
                 started: later(3_000),

@@ -68,7 +68,7 @@ fn shaped(shape: u8, number: u32) -> Visit {
             }
         }
         3 => Visit {
-            keeping: Keeping::LeftOut,
+            keeping: Keeping::NotArchived,
             metadata: vec![
                 ("verdict", "near-duplicate".to_owned()),
                 ("duplicate-of", "http://example.org/original".to_owned()),
@@ -86,7 +86,7 @@ fn shaped(shape: u8, number: u32) -> Visit {
             visit(vec![hop, page_of])
         }
         5 => Visit {
-            keeping: Keeping::LeftOut,
+            keeping: Keeping::NotArchived,
             metadata: vec![("verdict", "failed".to_owned())],
             ..visit(Vec::new())
         },

@@ -82,7 +82,7 @@ fn a_keeping() -> impl Strategy<Value = Keeping> {
         Just(Keeping::Whole),
         Just(Keeping::Revisit { of: of() }),
         Just(Keeping::NotModified { of: of() }),
-        Just(Keeping::LeftOut),
+        Just(Keeping::NotArchived),
     ]
 }
 

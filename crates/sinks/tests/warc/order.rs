@@ -22,7 +22,7 @@ async fn write_at_once(archive: WarcArchive, tasks: usize, each: usize) -> Vec<A
                     let mut visit = visit(vec![exchange(&url, body)]);
                     if number % 7 == 3 {
                         visit = Visit {
-                            keeping: Keeping::LeftOut,
+                            keeping: Keeping::NotArchived,
                             ..visit
                         };
                     }

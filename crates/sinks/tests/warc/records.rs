@@ -100,7 +100,7 @@ async fn redirects_are_kept_whole_before_the_page_they_lead_to() {
                 at: NOON,
             },
         },
-        Keeping::LeftOut,
+        Keeping::NotArchived,
         Keeping::TextOnly {
             text: "there".into(),
         },
@@ -119,7 +119,7 @@ async fn redirects_are_kept_whole_before_the_page_they_lead_to() {
             Keeping::Revisit { .. } | Keeping::NotModified { .. } => {
                 &["revisit", "request", "metadata"]
             }
-            Keeping::LeftOut => &["metadata"],
+            Keeping::NotArchived => &["metadata"],
             Keeping::TextOnly { .. } => &["conversion", "metadata"],
         };
         assert_eq!(kinds(&records), [&["response", "request"], last].concat());
@@ -241,7 +241,7 @@ async fn notes_become_a_metadata_record_beside_the_page() {
     let page = exchange("http://example.org/a", "hello");
     for (keeping, expected) in [
         (Keeping::Whole, vec!["response", "request", "metadata"]),
-        (Keeping::LeftOut, vec!["metadata"]),
+        (Keeping::NotArchived, vec!["metadata"]),
     ] {
         let records = written(Visit {
             keeping,
@@ -271,7 +271,7 @@ async fn notes_become_a_metadata_record_beside_the_page() {
 }
 
 #[tokio::test]
-async fn the_text_of_a_page_that_was_left_out_is_a_conversion_and_no_capture() {
+async fn the_text_of_a_page_that_was_not_archived_is_a_conversion_and_no_capture() {
     let dir = tempfile::tempdir().unwrap();
     let visit = Visit {
         keeping: Keeping::TextOnly {
@@ -312,7 +312,7 @@ async fn a_visit_without_an_answer_has_metadata_or_no_record() {
     for nothing in [
         visit(Vec::new()),
         Visit {
-            keeping: Keeping::LeftOut,
+            keeping: Keeping::NotArchived,
             ..visit(vec![exchange("http://example.org/a", "")])
         },
     ] {

@@ -60,7 +60,7 @@ impl NearDupIndex for EmbeddedStore {
                     drop(signatures);
                     return self.retained_before(place, of);
                 }
-                // No page is left out because of this verdict, so nothing has to be durable first.
+                // No page is excluded because of this verdict, so nothing has to be durable first.
                 Decision::Retain(of, rank) => {
                     return self.retain(&mut signatures, page, signature, &of, rank);
                 }
@@ -147,7 +147,7 @@ impl EmbeddedStore {
         let rank = retained.rank;
         let original = Original {
             page: retained.of,
-            likeness: retained.likeness,
+            match_kind: retained.match_kind,
             earlier: retained.earlier,
             bytes: None,
             by_canonical: retained.by_canonical,
@@ -191,7 +191,7 @@ pub(super) fn retained_page(
         signature: signature.clone(),
         of: original.page.clone(),
         earlier: original.earlier,
-        likeness: original.likeness,
+        match_kind: original.match_kind,
         rank,
         by_canonical: original.by_canonical,
     }

@@ -18,13 +18,13 @@ impl EmbeddedStore {
     }
 
     /// Leaves the state of a process that dies while it writes a flush of the frontier. Each bit of
-    /// `left_out` is a part of the flush that is not written (see `frontier::Flush::leave_out`).
+    /// `excluded` is a part of the flush that is not written (see `frontier::Flush::exclude`).
     ///
     /// # Errors
     /// A fault of the store.
-    pub fn crash_in_flush(self, left_out: u8) -> Result<(), StoreFault> {
+    pub fn crash_in_flush(self, excluded: u8) -> Result<(), StoreFault> {
         let mut flush = self.queue().begin_flush(self.journal.end());
-        flush.leave_out(left_out);
+        flush.exclude(excluded);
         flush.write(&self.database)?;
         self.database.flush()
     }

@@ -16,16 +16,16 @@ use std::path::{Path, PathBuf};
 use journal::{
     Page, Position, Record, Replay, RetainedPage, StoreFault, VisitRecord, record_in, segments,
 };
-use neardup::{Fingerprint, HashKey, Likeness, Match, PageSignature, SignatureIndex};
+use neardup::{Fingerprint, HashKey, Match, MatchKind, PageSignature, SignatureIndex};
 use web::UrlKey;
 
 use super::lock::DirectoryLock;
 use crate::near_dup::EarlierCapture;
-use crate::rules::{LikenessRules, certainty};
+use crate::rules::{ComparisonOptions, certainty};
 
 /// The kept pages of one or more ended crawls, for reading.
 pub struct EarlierCrawls {
-    rules: LikenessRules,
+    rules: ComparisonOptions,
     key: HashKey,
     journals: Vec<EarlierJournal>,
     pages: Vec<KeptPage>,
@@ -99,7 +99,7 @@ impl EarlierCrawls {
     pub fn load(
         directories: &[PathBuf],
         features: &str,
-        rules: LikenessRules,
+        rules: ComparisonOptions,
     ) -> Result<Option<Self>, StoreFault> {
         let mut earlier: Option<Self> = None;
         for directory in directories {
@@ -123,7 +123,7 @@ impl EarlierCrawls {
         Ok(earlier)
     }
 
-    fn empty(key: HashKey, rules: LikenessRules) -> Self {
+    fn empty(key: HashKey, rules: ComparisonOptions) -> Self {
         Self {
             rules,
             key,
@@ -172,12 +172,12 @@ impl EarlierCrawls {
             if !is_asked(crawl) {
                 continue;
             }
-            let row = self.row(number)?;
+            let visit = self.row(number)?;
             if newest
                 .as_ref()
-                .is_none_or(|(_, known)| known.fetched_at <= row.fetched_at)
+                .is_none_or(|(_, known)| known.fetched_at <= visit.fetched_at)
             {
-                newest = Some((crawl, row));
+                newest = Some((crawl, visit));
             }
         }
         Ok(newest)
@@ -235,10 +235,10 @@ impl EarlierCrawls {
                 }
                 Record::Forgotten { page } => drop(begun.remove(&page)),
                 Record::Settled(settled) => {
-                    let row = settled.visit.row;
-                    let page = begun.remove(&row.url.key());
-                    if row.kept && row.fate.is_page() {
-                        self.remember(&row, page, position);
+                    let visit = settled.visit.row;
+                    let page = begun.remove(&visit.url.key());
+                    if visit.kept && visit.fate.is_page() {
+                        self.remember(&visit, page, position);
                     }
                 }
                 // No other record is about a kept page.
@@ -249,14 +249,19 @@ impl EarlierCrawls {
         Ok(())
     }
 
-    fn remember(&mut self, row: &VisitRecord, begun: Option<PendingAdmission>, position: Position) {
-        if begun.is_none() && row.payload.is_none() {
+    fn remember(
+        &mut self,
+        visit: &VisitRecord,
+        begun: Option<PendingAdmission>,
+        position: Position,
+    ) {
+        if begun.is_none() && visit.payload.is_none() {
             return;
         }
         let number = u32::try_from(self.pages.len()).expect("2^32 signatures would take terabytes");
-        let (page, key) = (row.page(), row.url.key());
+        let (page, key) = (visit.page(), visit.url.key());
         self.by_url.push((key, number));
-        if let (Some(journal), Some(file)) = (self.journals.last_mut(), &row.warc_file) {
+        if let (Some(journal), Some(file)) = (self.journals.last_mut(), &visit.warc_file) {
             journal.archive_files.insert(file.clone());
         }
         self.pages.push(KeptPage {
@@ -266,25 +271,25 @@ impl EarlierCrawls {
         });
         let group = self.rules.group(&page, self.key);
         self.contents
-            .extend(row.details.content.map(|content| (number, content)));
+            .extend(visit.details.content.map(|content| (number, content)));
         match begun {
             None => {
-                let Some(payload) = row.payload else { return };
+                let Some(payload) = visit.payload else { return };
                 self.copies.entry((group, payload)).or_insert(number);
                 let unadmitted = Unadmitted {
                     payload,
-                    fingerprint: row.fingerprint,
+                    fingerprint: visit.fingerprint,
                 };
                 self.unadmitted.insert(number, unadmitted);
             }
             Some(PendingAdmission::Original(mut signature)) => {
                 // A visit that did not end may have admitted other bytes than were archived later.
-                signature.payload = row.payload.unwrap_or(signature.payload);
+                signature.payload = visit.payload.unwrap_or(signature.payload);
                 self.originals
                     .insert_in(group, u64::from(number), *signature);
             }
             Some(PendingAdmission::Retained(mut retained)) => {
-                retained.signature.payload = row.payload.unwrap_or(retained.signature.payload);
+                retained.signature.payload = visit.payload.unwrap_or(retained.signature.payload);
                 self.copies
                     .entry((group, retained.signature.payload))
                     .or_insert(number);
@@ -315,7 +320,7 @@ impl EarlierCrawls {
     /// # Errors
     /// [`StoreFault`] if the journal of that crawl cannot be read.
     pub fn page(&self, number: u32) -> Result<Page, StoreFault> {
-        self.row(number).map(|row| row.page())
+        self.row(number).map(|visit| visit.page())
     }
 
     fn row(&self, number: u32) -> Result<VisitRecord, StoreFault> {
@@ -421,7 +426,7 @@ impl EarlierCrawls {
         group: u64,
         signature: &PageSignature,
         except: &[UrlKey],
-    ) -> Option<(u32, Likeness)> {
+    ) -> Option<(u32, MatchKind)> {
         let number = |found: Match| {
             u32::try_from(found.of).expect("it was inserted under a number of 32 bits")
         };
@@ -433,7 +438,7 @@ impl EarlierCrawls {
                 others.next()?
             }
         };
-        Some((number(found), found.likeness))
+        Some((number(found), found.match_kind))
     }
 
     /// Returns the original with this URL, if a page that calls it canonical is like it. Among
@@ -443,11 +448,14 @@ impl EarlierCrawls {
         group: u64,
         url: UrlKey,
         signature: &PageSignature,
-    ) -> Option<(u32, Likeness)> {
+    ) -> Option<(u32, MatchKind)> {
         let thresholds = self.rules.thresholds;
         let matches = self.numbers_of(url).filter_map(|number| {
             let theirs = self.originals.get_in(group, u64::from(number))?;
-            Some((number, thresholds.likeness_to_canonical(signature, theirs)?))
+            Some((
+                number,
+                thresholds.match_kind_to_canonical(signature, theirs)?,
+            ))
         });
         // On a tie, the latest.
         matches.max_by(|one, two| {

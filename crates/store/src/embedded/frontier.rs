@@ -7,7 +7,7 @@
 //! state.rs   other state             apply.rs                       the effect of a record
 //! lease.rs   leasing                 settle.rs                      settlements, revocations
 //! seen.rs    known URLs              working_copy.rs           hosts that come and go
-//! turns.rs   the order of ready hosts   awaited.rs               hosts worth an empty slot
+//! turns.rs   the order of ready hosts   anticipated.rs           hosts worth an empty slot
 //! ```
 //! Memory holds the hosts, the first URLs of hosts that were leased from recently, and the URLs
 //! discovered since the last flush. A URL keeps its place, in memory or in its block, from its
@@ -23,8 +23,8 @@
 //! hosts with a new chance.
 
 mod agenda;
+mod anticipated;
 mod apply;
-mod awaited;
 mod block;
 mod claims;
 mod flush;
@@ -48,8 +48,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use journal::{
-    ArchiveSpan, DiscoveredUrl, FinishedVisit, Journal, LeftOut, PatternName, Position, Record,
-    StoreFault, Totals, UrlHarvest,
+    ArchiveSpan, DiscoveredUrl, ExcludedLinks, FinishedVisit, Journal, PatternName, Position,
+    Record, StoreFault, Totals, UrlHarvest,
 };
 use neardup::keys::SeenKeys;
 use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
@@ -208,7 +208,7 @@ impl Queue {
         self.hosts.last_answered().max(opened).since(now)
     }
 
-    /// Reopens a pattern, and queues the URLs that it left out and that are still remembered.
+    /// Reopens a pattern, and queues the URLs that it excluded and that are still remembered.
     /// Returns their number; `None` if the pattern is unknown.
     pub(super) fn reopen(
         &mut self,
@@ -244,17 +244,17 @@ impl Queue {
         journal: &Journal,
         discovered: Vec<DiscoveredUrl>,
     ) -> Result<usize, StoreFault> {
-        let (mut discovered, mut left_out) = (discovered, Vec::new());
+        let (mut discovered, mut excluded) = (discovered, Vec::new());
         self.note_wanted(&discovered);
-        self.hold_claimed(journal, &mut discovered, &mut left_out)?;
-        let mut discovered = self.only_new(discovered, &mut left_out);
-        for LeftOut {
+        self.hold_claimed(journal, &mut discovered, &mut excluded)?;
+        let mut discovered = self.only_new(discovered, &mut excluded);
+        for ExcludedLinks {
             rule,
             links,
             example,
-        } in left_out
+        } in excluded
         {
-            tracing::info!(rule, links, %example, "left out");
+            tracing::info!(rule, links, %example, "excluded");
         }
         let wanted_again = self.take_wanted_again(&mut discovered);
         let count = discovered.len() + wanted_again.len();
@@ -410,11 +410,11 @@ impl Queue {
     }
 
     /// Returns the URLs that have not been seen, each once; URLs whose pattern has brought little
-    /// so far go last. URLs of a host beyond the limit of its domain are left out.
+    /// so far go last. URLs of a host beyond the limit of its domain are excluded.
     fn only_new(
         &self,
         discovered: Vec<DiscoveredUrl>,
-        left_out: &mut Vec<LeftOut>,
+        excluded: &mut Vec<ExcludedLinks>,
     ) -> Vec<DiscoveredUrl> {
         let mut twice = HashSet::with_capacity(discovered.len());
         let mut new = discovered;
@@ -423,7 +423,7 @@ impl Queue {
             let is_known = self.is_seen(found) || twice.contains(&key);
             !is_known && twice.insert(seen_as(found))
         });
-        left_out.extend(self.hosts.leave_out(&mut new));
+        excluded.extend(self.hosts.exclude(&mut new));
         if self.hosts.rules().closes_patterns {
             self.state.patterns.put_behind(&mut new);
         }

@@ -3,7 +3,7 @@
 //!
 //! Invariant: the records are the same as if a crawl had settled these visits in this order, so
 //! that opening, exporting and verifying the store cannot tell the difference. Visits are therefore
-//! counted for their URL patterns here, too: links of poor patterns go behind, and the promises of
+//! counted for their URL patterns here, too: links of poor patterns go behind, and the scores of
 //! links depend on the harvests.
 
 use std::collections::HashMap;
@@ -65,7 +65,7 @@ impl Waiting {
         }
     }
 
-    /// Returns true if the page was found only on left-out pages.
+    /// Returns true if the page was found only on unarchived pages.
     const fn is_probed(&self) -> bool {
         self.requisite == 0 && self.priority >= DiscoveredUrl::PROBED
     }
@@ -332,7 +332,7 @@ impl JournalRebuild {
         discovered
     }
 
-    /// Drops the queue entries of pages that were found only on left-out pages and are now found
+    /// Drops the queue entries of pages that were found only on unarchived pages and are now found
     /// elsewhere.
     fn supersede(&mut self, discovered: &[DiscoveredUrl]) -> Result<(), StoreFault> {
         for found in discovered {

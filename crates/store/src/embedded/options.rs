@@ -10,16 +10,16 @@ use web::Timestamp;
 
 use super::earlier::EarlierCrawls;
 use crate::frontier::FrontierRules;
-use crate::rules::LikenessRules;
+use crate::rules::ComparisonOptions;
 
 /// The options for opening a store.
 #[derive(Clone, Debug)]
 pub struct StoreOptions {
     /// The rules of the frontier.
     pub rules: FrontierRules,
-    /// The scope of comparisons, and the thresholds of likeness. A crawl may be continued with
+    /// The scope of comparisons, and the thresholds. A crawl may be continued with
     /// other rules; verdicts already given stay.
-    pub likeness: LikenessRules,
+    pub comparison: ComparisonOptions,
     /// The features of fingerprints, in the option's syntax; a crawl keeps the features that it
     /// began with.
     pub features: String,

@@ -1,4 +1,4 @@
-//! Orders of a user to visit URLs again that were left out or failed.
+//! Orders of a user to visit URLs again that were excluded or failed.
 //!
 //! All orders read the journal, without a lock, which takes seconds for a million visits; they can
 //! be given while the crawl is running. Invariant: an order that was interrupted by a kill can be
@@ -24,8 +24,8 @@ pub enum DistinctOrder {
     },
     /// It was declared distinct before, and is waiting for its visit or is in the archive.
     Done,
-    /// It was visited, and not left out as a duplicate.
-    NotLeftOut(Fate),
+    /// It was visited, and not not archived as a duplicate.
+    Archived(Fate),
     /// It was not visited.
     NotVisited,
 }
@@ -40,7 +40,7 @@ struct LastState {
 }
 
 impl EmbeddedStore {
-    /// Reopens a pattern of URLs and queues the URLs that it left out. Returns their number; `None`
+    /// Reopens a pattern of URLs and queues the URLs that it excluded. Returns their number; `None`
     /// if there is no such pattern. Durable when it returns. Reads the journal on this thread.
     ///
     /// # Errors
@@ -49,9 +49,9 @@ impl EmbeddedStore {
         let Some(in_queue) = self.queue().reopen(&self.journal, name)? else {
             return Ok(None);
         };
-        let is_of_pattern = |row: &VisitRecord| row.pattern_that_left_out() == Some(name);
-        let left_out = self.queue_excluded(is_of_pattern).await?;
-        Ok(Some(in_queue + left_out))
+        let is_of_pattern = |row: &VisitRecord| row.excluding_pattern() == Some(name);
+        let excluded = self.queue_excluded(is_of_pattern).await?;
+        Ok(Some(in_queue + excluded))
     }
 
     /// Queues excluded URLs again if `is_void` says that the rule that excluded them does not apply
@@ -65,7 +65,7 @@ impl EmbeddedStore {
         is_void: impl FnMut(&VisitRecord) -> bool + Send,
     ) -> Result<u64, StoreFault> {
         let count = each_visit(&self.directory, Fate::Excluded, is_void, |void| {
-            // A user wants it, so it goes before all URLs with a promise.
+            // A user wants it, so it goes before all URLs with a score.
             let void = Void {
                 priority: 0,
                 ..void
@@ -76,7 +76,7 @@ impl EmbeddedStore {
         Ok(count)
     }
 
-    /// Declares that these pages do not repeat the originals that they were left out for, and
+    /// Declares that these pages do not repeat the originals that they were not archived for, and
     /// queues them again: they are visited even if their pattern is closed. Returns the effect on
     /// each page, in the same order. Durable when it returns. Reads the journal on this thread.
     ///
@@ -142,12 +142,12 @@ impl EmbeddedStore {
         let original = original.filter(|original| *original != row.url);
         let Some(original) = original.filter(|_| !row.kept) else {
             return Ok(match state.distinct_from.is_empty() {
-                true => DistinctOrder::NotLeftOut(row.fate),
+                true => DistinctOrder::Archived(row.fate),
                 false => DistinctOrder::Done,
             });
         };
-        // The pair goes first: a kill between the two records leaves a page that is still left out,
-        // so the order can be given again.
+        // The pair goes first: a kill between the two records leaves a page that is still not
+        // archived, so the order can be given again.
         if !state.distinct_from.contains(&original) {
             index.separate(&row.url, &original).await?;
         }

@@ -1,4 +1,4 @@
-//! Orders about left-out pages: their effect, once, after kills, and in a closed pattern.
+//! Orders about unarchived pages: their effect, once, after kills, and in a closed pattern.
 
 use journal::{Fate, FinishedVisit, VisitRecord};
 use web::PageUrl;
@@ -14,8 +14,8 @@ fn open(directory: &tempfile::TempDir) -> EmbeddedStore {
     EmbeddedStore::open(directory.path(), &options(FrontierRules::default())).unwrap()
 }
 
-/// Returns the record of a page that was left out as a copy of [`ORIGINAL`].
-fn left_out(lease: &Lease) -> VisitRecord {
+/// Returns the record of a page that was not archived as a copy of [`ORIGINAL`].
+fn excluded(lease: &Lease) -> VisitRecord {
     VisitRecord {
         duplicate_of: Some(url(ORIGINAL)),
         kept: false,
@@ -23,13 +23,13 @@ fn left_out(lease: &Lease) -> VisitRecord {
     }
 }
 
-/// Visits everything that waits: [`COPY`] is left out, all else is new. Returns the URLs.
+/// Visits everything that waits: [`COPY`] is excluded, all else is new. Returns the URLs.
 async fn visit_all(store: &EmbeddedStore) -> Vec<String> {
     let mut visited = Vec::new();
     while let Some(lease) = leases(store, 0, 1).await.pop() {
         visited.push(lease.url().to_string());
         let record = match lease.url().as_str() {
-            COPY => left_out(&lease),
+            COPY => excluded(&lease),
             _ => row(&lease, Fate::Unique),
         };
         let settlement = Settlement::Done(FinishedVisit::new(record));
@@ -63,7 +63,7 @@ async fn a_page_that_is_declared_distinct_is_visited_again_once() {
     let orders = [url(COPY), url(ORIGINAL), url("http://a.test/unknown")];
     let effects = [
         queued(),
-        DistinctOrder::NotLeftOut(Fate::Unique),
+        DistinctOrder::Archived(Fate::Unique),
         DistinctOrder::NotVisited,
     ];
     assert_eq!(declare(&store, &orders).await, effects);
@@ -126,10 +126,10 @@ async fn a_page_that_repeats_its_own_earlier_capture_has_no_original_to_differ_f
     let record = VisitRecord {
         of_earlier: true,
         fate: Fate::ExactDuplicate,
-        ..left_out(&lease)
+        ..excluded(&lease)
     };
     let settlement = Settlement::Done(FinishedVisit::new(record));
     store.settle(lease, settlement, at(0).into()).await.unwrap();
     let effects = declare(&store, &[url(ORIGINAL)]).await;
-    assert_eq!(effects, [DistinctOrder::NotLeftOut(Fate::ExactDuplicate)]);
+    assert_eq!(effects, [DistinctOrder::Archived(Fate::ExactDuplicate)]);
 }

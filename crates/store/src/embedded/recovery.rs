@@ -260,7 +260,7 @@ fn load_signatures(
     settings: TableSettings,
 ) -> Result<SignatureStore, StoreFault> {
     let mut asked = SignatureStoreOptions {
-        rules: options.likeness,
+        rules: options.comparison,
         key: journal.key(),
         earlier: options.earlier.clone(),
         keys_in_memory: options.keys_in_memory,

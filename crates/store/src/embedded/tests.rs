@@ -286,7 +286,7 @@ async fn duplicates_of_an_original_that_fails_are_visited_again_in_any_session()
     let store = open(directory.path());
     let discovered = vec![
         link("http://a.test/original", 0),
-        link("http://b.test/copy", 0).promising(9),
+        link("http://b.test/copy", 0).with_link_score(9),
     ];
     store.discover(discovered).await.unwrap();
     let text: String = (0..100).map(|word| format!("word{word} ")).collect();
@@ -326,7 +326,7 @@ async fn duplicates_of_an_original_that_fails_are_visited_again_in_any_session()
     let store = open(directory.path());
     let again = leases(&store, 0, 9).await.pop().unwrap();
     assert_eq!(again.url(), &url("http://b.test/copy"));
-    assert_eq!(again.discovered().promise(), Some(9));
+    assert_eq!(again.discovered().link_score(), Some(9));
     let totals = store.standing().totals;
     assert_eq!((totals.near_duplicates, totals.judged), (0, 0));
     assert!(
@@ -706,8 +706,8 @@ async fn a_crawl_that_goes_on_best_first_has_the_best_hosts_first_whatever_its_t
         best_first,
         ..FrontierRules::default()
     };
-    let promised = |(host, promise): &(&str, u8)| {
-        link(&format!("http://{host}.test/{promise}"), 1).promising(*promise)
+    let scored = |(host, score): &(&str, u8)| {
+        link(&format!("http://{host}.test/{score}"), 1).with_link_score(*score)
     };
     for (best_first, found, expected) in [
         (
@@ -721,7 +721,7 @@ async fn a_crawl_that_goes_on_best_first_has_the_best_hosts_first_whatever_its_t
         (true, vec![("a", 9)], "http://b.test/5"),
     ] {
         let store = EmbeddedStore::open(directory.path(), &options(rules(best_first))).unwrap();
-        let found = found.iter().map(promised).collect();
+        let found = found.iter().map(scored).collect();
         store.discover(found).await.unwrap();
         let lease = leases(&store, 0, 1).await.remove(0);
         assert_eq!(lease.url().as_str(), expected);

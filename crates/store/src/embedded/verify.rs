@@ -21,7 +21,7 @@ use super::options::StoreOptions;
 use super::recovery::TableSettings;
 use super::store::EmbeddedStore;
 use crate::frontier::{Frontier, FrontierRules};
-use crate::rules::LikenessRules;
+use crate::rules::ComparisonOptions;
 
 /// The findings of an audit.
 #[derive(Clone, Debug, Default)]
@@ -67,12 +67,12 @@ pub fn audit(directory: &Path) -> Result<Audit, StoreFault> {
         expected.apply(&record?);
     }
     let options = StoreOptions {
-        // With probes, opening would queue the URLs that a crawl without probes left out.
+        // With probes, opening would queue the URLs that a crawl without probes excluded.
         rules: FrontierRules {
             probes: false,
             ..FrontierRules::default()
         },
-        likeness: LikenessRules::default(),
+        comparison: ComparisonOptions::default(),
         features: expected.features.clone(),
         key: None,
         new_key: HashKey::ZERO,

@@ -192,7 +192,7 @@ impl EmbeddedStore {
         signatures.apply(end - frame.len() as u64, record)
     }
 
-    /// Revokes the record of a visit, and queues its URL again, with the promise of its `priority`.
+    /// Revokes the record of a visit, and queues its URL again, with the score of its `priority`.
     ///
     /// # Errors
     /// [`StoreFault`] if the journal of the working copy cannot be written.

@@ -1,4 +1,4 @@
-//! Closed patterns and folders: their probes, and the last look at the URLs that they left out.
+//! Closed patterns and folders: their probes, and the last look at the URLs that they excluded.
 //!
 //! Invariant: both types are on disk as part of the frontier's tables (postcard). They are separate
 //! types, because patterns and folders have other fields between them there.
@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 
 use super::left::LeftRows;
 
-/// Maximum number of left-out pages that are still visited, once, when the crawl is otherwise
+/// Maximum number of excluded pages that are still visited, once, when the crawl is otherwise
 /// finished.
 const LAST_LOOK: usize = 256;
-/// If at least one visit in this many brought something new, the limit of left-out pages rises to
+/// If at least one visit in this many brought something new, the limit of excluded pages rises to
 /// the number of visits so far. So the pattern costs at most twice as much.
 const HONEST_ONE_IN: u64 = 20;
 
 /// The probes of a closed pattern or folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Closed {
-    /// URLs left out since the last probe.
+    /// URLs excluded since the last probe.
     pub(super) since: u32,
-    /// URLs to leave out before the next probe.
+    /// URLs to exclude before the next probe.
     pub(super) gap: u32,
     /// Consecutive probes that brought something new; at most 1 for a folder.
     pub(super) hopeful: u8,
@@ -29,7 +29,7 @@ pub(super) struct Closed {
 }
 
 impl Closed {
-    /// Returns the state after closing, with the number of URLs to leave out before the first
+    /// Returns the state after closing, with the number of URLs to exclude before the first
     /// probe.
     pub(super) const fn new(gap: u32) -> Self {
         Self {
@@ -40,8 +40,8 @@ impl Closed {
         }
     }
 
-    /// Counts a URL that was left out.
-    pub(super) fn leave_out(&mut self) {
+    /// Counts a URL that was excluded.
+    pub(super) fn exclude(&mut self) {
         self.since = self.since.saturating_add(1);
     }
 
@@ -65,7 +65,7 @@ pub(super) struct LastLook {
     /// True once the last look has been taken.
     taken: bool,
     /// Number of visits before it may be closed again: at first, the number of URLs that it had
-    /// left out by then.
+    /// excluded by then.
     grace: u64,
 }
 
@@ -86,15 +86,15 @@ impl LastLook {
         self.grace == 0
     }
 
-    /// Returns true if the number of left-out pages is small enough to visit them when the crawl is
-    /// otherwise finished. `new` and `fruitless` count the visits so far. A trap leaves out more,
+    /// Returns true if the number of excluded pages is small enough to visit them when the crawl is
+    /// otherwise finished. `new` and `fruitless` count the visits so far. A trap excludes more,
     /// or gets only one last look.
     pub(super) fn is_worth_it(&self, left: &LeftRows, new: u64, fruitless: u64) -> bool {
         !self.taken && (1..=most_left(new, fruitless)).contains(&left.len())
     }
 }
 
-/// Returns the maximum number of left-out pages that are visited at the end.
+/// Returns the maximum number of excluded pages that are visited at the end.
 pub(super) fn most_left(new: u64, fruitless: u64) -> usize {
     let visited = new + fruitless;
     if new * HONEST_ONE_IN < visited {

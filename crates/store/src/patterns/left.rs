@@ -1,4 +1,4 @@
-//! The rows of URLs that were left out unvisited, by the URL's key.
+//! The rows of URLs that were excluded unvisited, by the URL's key.
 //!
 //! Invariant: keys are ascending and unique, so that rows are queued again in an order that does
 //! not depend on their insertion.

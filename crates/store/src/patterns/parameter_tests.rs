@@ -46,15 +46,15 @@ impl Site {
     ) -> Option<Reason> {
         self.addresses += 1;
         let rules = FrontierRules::default();
-        let barred = self.patterns.bar(&url(address), 0, &rules);
-        let fate = match (&barred, is_new) {
+        let excluded = self.patterns.exclusion(&url(address), 0, &rules);
+        let fate = match (&excluded, is_new) {
             (Some(_), _) => Fate::Excluded,
             (None, true) => Fate::Unique,
             (None, false) => Fate::NearDuplicate,
         };
         let mut row = row(address, fate, 200);
-        if barred.is_some() {
-            (row.status, row.reason) = (None, barred.clone());
+        if excluded.is_some() {
+            (row.status, row.reason) = (None, excluded.clone());
             self.patterns.settled(&row, &[], 0, Some(self.addresses));
         } else {
             self.fetched += 1;
@@ -63,7 +63,7 @@ impl Site {
         while let Some(change) = self.patterns.due() {
             self.patterns.apply(&change);
         }
-        barred
+        excluded
     }
 
     /// Visits so many lists of each of these combinations in turn.
@@ -123,8 +123,8 @@ fn a_parameter_whose_pages_repeat_and_lead_nowhere_is_closed_in_all_its_combinat
             && reason.ends_with(" pages said something new, and none led to an unknown one"),
         "{reason}"
     );
-    let left_out: u64 = shop.patterns.reports().map(|report| report.left_out).sum();
-    assert_eq!(left_out, shop.addresses - shop.fetched);
+    let excluded: u64 = shop.patterns.reports().map(|report| report.excluded).sum();
+    assert_eq!(excluded, shop.addresses - shop.fetched);
 }
 
 #[test]
@@ -157,8 +157,8 @@ fn pages_of_a_list_are_visited_though_their_sorted_views_repeat() {
     shop.visit_all(&["page"], 20, |_, _| Link);
     shop.visit_all(&["page&sort", "sort", "look&page&sort"], 200, nothing);
     assert!(shop.is_closed("sort"));
-    let left_out = (0..40).filter(|_| shop.visit("page&sort", Nothing).is_some());
-    assert!(left_out.count() > 30, "all but probes");
+    let excluded = (0..40).filter(|_| shop.visit("page&sort", Nothing).is_some());
+    assert!(excluded.count() > 30, "all but probes");
     for _ in 0..90 {
         assert_eq!(shop.visit("page", Nothing), None);
     }
@@ -240,14 +240,14 @@ fn a_probe_of_a_closed_parameter_that_leads_on_opens_it_and_its_urls_wait_again(
     };
     shop.visit_all(&["look", "look&sort", "sort"], 100, selections);
     assert!(shop.is_closed("look"));
-    let left_out = (0..2_000).take_while(|_| {
+    let excluded = (0..2_000).take_while(|_| {
         shop.visit("look&sort", Link);
         shop.is_closed("look")
     });
-    let left_out = left_out.count();
-    assert!(left_out <= 128, "{left_out}");
+    let excluded = excluded.count();
+    assert!(excluded <= 128, "{excluded}");
     let rows = shop.patterns.to_requeue().unwrap();
-    assert!(rows.iter().count() >= left_out);
+    assert!(rows.iter().count() >= excluded);
 }
 
 #[test]
@@ -289,7 +289,7 @@ fn a_pattern_that_is_opened_by_hand_is_visited_though_its_parameter_is_closed() 
 /// Of a forum whose first 300 threads were deleted, 500 of the 2,700 others were lost: their
 /// pattern was opened, and its parameter was closed until the end.
 #[test]
-fn urls_that_a_parameter_left_out_of_a_pattern_that_is_fruitful_now_get_a_last_look() {
+fn urls_that_a_parameter_excluded_of_a_pattern_that_is_fruitful_now_get_a_last_look() {
     let mut forum = Site::default();
     forum.visit_all(&["page"], 2, |_, _| Link);
     forum.visit_all(&["t"], 130, |time, _| {
@@ -300,8 +300,8 @@ fn urls_that_a_parameter_left_out_of_a_pattern_that_is_fruitful_now_get_a_last_l
         }
     });
     assert!(forum.is_closed("t"));
-    let left_out = (0..400).filter(|_| forum.visit("t", Nothing).is_some());
-    assert!(left_out.count() > 300);
+    let excluded = (0..400).filter(|_| forum.visit("t", Nothing).is_some());
+    assert!(excluded.count() > 300);
     // Visits that were under way when the parameter was closed.
     for number in 0..100 {
         let address = format!("http://a.test/list{number}?t=2");

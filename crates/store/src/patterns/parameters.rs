@@ -8,9 +8,9 @@
 //! one more view with this parameter), if fewer than one in five brought something new.
 //!
 //! A page that repeats another does not reveal which parameter is to blame: `?page&sort` repeats
-//! because of `sort`. Therefore, a closed parameter does not leave out URLs of an exact pattern
+//! because of `sort`. Therefore, a closed parameter does not exclude URLs of an exact pattern
 //! that has had only a few visits, found unknown URLs, or brought something new on one page in
-//! five. `?page` stays open on its own, and each combination is sampled before it is left out. A
+//! five. `?page` stays open on its own, and each combination is sampled before it is excluded. A
 //! probe that finds unknown URLs reopens the parameter.
 //!
 //! A path with only one exact pattern has no parameters, because they would repeat that pattern.
@@ -37,7 +37,7 @@ impl Patterns {
     ) -> bool {
         let exact = UrlPattern::of(&row.url, Generality::Exact);
         let (now, mut leads_anywhere) = (self.visits, false);
-        if visit == Visit::LeftOut || row.url.as_url().query().is_none() {
+        if visit == Visit::Excluded || row.url.as_url().query().is_none() {
             return leads_anywhere;
         }
         let is_decided_alone = self.is_decided_alone(&row.url, &exact);
@@ -111,7 +111,7 @@ impl Patterns {
         }
     }
 
-    /// Returns the reason to leave out a URL that comes up for lease: one of its parameters is
+    /// Returns the reason to exclude a URL that comes up for lease: one of its parameters is
     /// closed. From time to time, a URL is let through as a probe.
     pub(super) fn bar_by_parameter(&mut self, url: &PageUrl) -> Option<Reason> {
         let exact = UrlPattern::of(url, Generality::Exact);
@@ -128,7 +128,7 @@ impl Patterns {
         (!parameter.probe()).then_some(Reason::PatternClosed { name, because })
     }
 
-    /// Returns the place of the row of a URL that a parameter left out.
+    /// Returns the place of the row of a URL that a parameter excluded.
     pub(super) fn place_by_parameter(&self, url: &PageUrl) -> Option<u64> {
         let exact = UrlPattern::of(url, Generality::Exact);
         names(url, &exact).find_map(|name| self.get(&name)?.left().get(url.key()))

@@ -28,7 +28,7 @@ const SUSPECT_WINDOW: u32 = 40;
 /// an exact pattern with a closed parameter before that parameter applies.
 const PARAMETER_PERCENT: u32 = 20;
 const SAMPLES: u32 = 16;
-/// Number of URLs of a closed pattern that are left out before the first probe. It doubles before
+/// Number of URLs of a closed pattern that are excluded before the first probe. It doubles before
 /// each further probe, up to the last gap.
 const FIRST_GAP: u32 = 16;
 const LAST_GAP: u32 = 1_024;
@@ -83,7 +83,7 @@ pub(super) enum Visit {
     /// A page that is not about the topic. It was not compared with other pages, so it does not
     /// show whether the pattern brings something new.
     OffTopic,
-    LeftOut,
+    Excluded,
 }
 
 impl Example {
@@ -121,7 +121,7 @@ pub(super) struct Pattern {
     repeated: u64,
     nothing: u64,
     off_topic: u64,
-    left_out: u64,
+    excluded: u64,
     harvest: Harvest,
     /// The last visits, the latest in the lowest bit: 1 for each that brought something new.
     recent: u128,
@@ -133,9 +133,9 @@ pub(super) struct Pattern {
     /// The time of its last visit, measured in visits.
     touched: u64,
     examples: Vec<Example>,
-    /// The rows of the URLs left out since it was closed.
+    /// The rows of the URLs excluded since it was closed.
     left: LeftRows,
-    /// Number of rows of its URLs that parameters left out and remember.
+    /// Number of rows of its URLs that parameters excluded and remember.
     pub(super) left_to_parameters: u64,
     last_look: LastLook,
 }
@@ -148,7 +148,7 @@ impl Pattern {
             repeated: 0,
             nothing: 0,
             off_topic: 0,
-            left_out: 0,
+            excluded: 0,
             harvest: Harvest::default(),
             recent: 0,
             leading: 0,
@@ -170,10 +170,10 @@ impl Pattern {
             Visit::Repeated => &mut self.repeated,
             Visit::Nothing => &mut self.nothing,
             Visit::OffTopic => &mut self.off_topic,
-            Visit::LeftOut => &mut self.left_out,
+            Visit::Excluded => &mut self.excluded,
         } += 1;
-        if visit == Visit::LeftOut {
-            self.closed.iter_mut().for_each(Closed::leave_out);
+        if visit == Visit::Excluded {
+            self.closed.iter_mut().for_each(Closed::exclude);
             return;
         }
         let is_new = visit == Visit::New;
@@ -209,28 +209,28 @@ impl Pattern {
         }
     }
 
-    /// Remembers the place of the row of a left-out URL. Returns false if it was already known.
-    pub(super) fn remember_left_out(&mut self, page: UrlKey, place: u64) -> bool {
+    /// Remembers the place of the row of an excluded URL. Returns false if it was already known.
+    pub(super) fn remember_excluded(&mut self, page: UrlKey, place: u64) -> bool {
         self.left.insert(page, place)
     }
 
-    /// Takes back that a URL was left out: its row is void. Returns true if the row was remembered.
-    pub(super) fn take_back_left_out(&mut self, page: UrlKey) -> bool {
-        self.left_out = self.left_out.saturating_sub(1);
+    /// Takes back that a URL was excluded: its row is void. Returns true if the row was remembered.
+    pub(super) fn take_back_excluded(&mut self, page: UrlKey) -> bool {
+        self.excluded = self.excluded.saturating_sub(1);
         self.left.remove(page)
     }
 
-    /// Takes back that a parameter left out one of its URLs.
+    /// Takes back that a parameter excluded one of its URLs.
     pub(super) fn take_back_left_to_parameters(&mut self) {
         self.left_to_parameters = self.left_to_parameters.saturating_sub(1);
     }
 
-    /// Returns the remembered rows of the URLs that were left out.
+    /// Returns the remembered rows of the URLs that were excluded.
     pub(super) fn left(&self) -> &LeftRows {
         &self.left
     }
 
-    /// Returns true for a closed pattern with few enough left-out pages to visit them when the
+    /// Returns true for a closed pattern with few enough excluded pages to visit them when the
     /// crawl is otherwise finished. `visits` counts the fruitful and the fruitless visits; the
     /// higher the share of fruitful visits, the more pages may be left.
     pub(super) fn is_worth_a_last_look(&self, visits: (u64, u64)) -> bool {
@@ -247,7 +247,7 @@ impl Pattern {
         !self.is_parameter() && self.closed.is_none() && self.is_decided_alone()
     }
 
-    /// Returns the rows that it left out while it was closed, if it is open.
+    /// Returns the rows that it excluded while it was closed, if it is open.
     pub(super) fn to_requeue(&self) -> Option<&LeftRows> {
         (self.closed.is_none() && !self.left.is_empty()).then_some(&self.left)
     }
@@ -361,9 +361,9 @@ impl Pattern {
         (self.closed.is_some(), self.touched)
     }
 
-    /// Returns true for patterns, and for parameters that are closed or have left out URLs.
+    /// Returns true for patterns, and for parameters that are closed or have excluded URLs.
     pub(super) fn is_reported(&self) -> bool {
-        !self.is_parameter() || self.closed.is_some() || self.left_out > 0
+        !self.is_parameter() || self.closed.is_some() || self.excluded > 0
     }
 
     pub(super) fn report<'a>(
@@ -380,7 +380,7 @@ impl Pattern {
             repeated: self.repeated,
             nothing: self.nothing,
             off_topic: self.off_topic,
-            left_out: self.left_out,
+            excluded: self.excluded,
             examples: &self.examples,
         }
     }

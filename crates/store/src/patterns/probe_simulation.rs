@@ -1,10 +1,10 @@
 //! The cost of a full mirror, and the loss of an edition of which a part is new: the simulation
 //! behind docs/adr/0011.
 //!
-//! A site of 10,000 pages in a number of folders is known from left-out pages only. A share of its
-//! pages is new: each by itself, or folder by folder. It is visited as a crawl does, in the order
-//! of the queue. `SITES=50 cargo test --release -p store probe_simulation -- --nocapture` prints
-//! the table of the ADR.
+//! A site of 10,000 pages in a number of folders is known from unarchived pages only. A share of
+//! its pages is new: each by itself, or folder by folder. It is visited as a crawl does, in the
+//! order of the queue. `SITES=50 cargo test --release -p store probe_simulation -- --nocapture`
+//! prints the table of the ADR.
 
 use std::collections::VecDeque;
 
@@ -44,7 +44,7 @@ fn visit_site(folders: u64, share: u64, by_folder: bool, site: u64, outcome: &mu
         .collect();
     discovered.sort_by_key(|found| found.priority);
     let mut queue: VecDeque<DiscoveredUrl> = discovered.into();
-    let mut left_out: BTreeMap<UrlKey, VisitRecord> = BTreeMap::new();
+    let mut excluded: BTreeMap<UrlKey, VisitRecord> = BTreeMap::new();
     let (mut fetches, mut found) = (0, 0);
     while let Some(page) = queue.pop_front() {
         let number: u64 = page
@@ -55,31 +55,31 @@ fn visit_site(folders: u64, share: u64, by_folder: bool, site: u64, outcome: &mu
             .1
             .parse()
             .unwrap();
-        let barred = patterns.bar(&page.url, page.priority, &rules);
-        let mut row = VisitRecord::new(page.clone(), Fate::Excluded, web::Timestamp::default());
-        row.reason.clone_from(&barred);
-        if barred.is_none() {
+        let exclusion = patterns.exclusion(&page.url, page.priority, &rules);
+        let mut visit = VisitRecord::new(page.clone(), Fate::Excluded, web::Timestamp::default());
+        visit.reason.clone_from(&exclusion);
+        if exclusion.is_none() {
             fetches += 1;
-            row.status = Some(200);
-            row.fate = Fate::NearDuplicate;
-            row.duplicate_of = Some(url("http://a.test/"));
+            visit.status = Some(200);
+            visit.fate = Fate::NearDuplicate;
+            visit.duplicate_of = Some(url("http://a.test/"));
             if is_new(share, by_folder, number % folders, number, site) {
-                row.fate = Fate::Unique;
+                visit.fate = Fate::Unique;
                 found += 1;
             }
         } else {
-            left_out.insert(page.url.key(), row.clone());
+            excluded.insert(page.url.key(), visit.clone());
         }
-        patterns.settled(&row, &[], page.priority, Some(0));
+        patterns.settled(&visit, &[], page.priority, Some(0));
         while let Some(change) = patterns.due() {
             patterns.apply(&change);
         }
-        while let Some(rows) = patterns.to_requeue() {
-            let pages: Vec<UrlKey> = rows.iter().map(|(page, _)| page).collect();
+        while let Some(visits) = patterns.to_requeue() {
+            let pages: Vec<UrlKey> = visits.iter().map(|(page, _)| page).collect();
             for page in pages {
-                let row = left_out.remove(&page).unwrap();
-                patterns.revoked(&row);
-                queue.push_back(link(row.url.as_str(), 2).probed());
+                let visit = excluded.remove(&page).unwrap();
+                patterns.revoked(&visit);
+                queue.push_back(link(visit.url.as_str(), 2).probed());
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Pages known only from left-out pages: visited as a sample, and closed folder by folder.
+//! Pages known only from unarchived pages: visited as a sample, and closed folder by folder.
 //!
 //! The links of a duplicate resolve against its own URL, so they may point to unseen pages or to a
 //! mirror of known pages. An example of the former is the second edition of a manual behind an
@@ -13,10 +13,10 @@
 //! | a folder, the host's root included | 160 |
 //! | all hosts of a registrable domain | 640 |
 //!
-//! In a closed level, one URL is visited after 64 URLs were left out, then after 128, … 4,096. One
+//! In a closed level, one URL is visited after 64 URLs were excluded, then after 128, … 4,096. One
 //! page with something new reopens it.
 //!
-//! The URLs that a closed folder left out are remembered by the places of their rows, and queued
+//! The URLs that a closed folder excluded are remembered by the places of their rows, and queued
 //! again when the folder reopens. `probe_simulation.rs` shows the cost of a full mirror, and the
 //! loss for an edition that is half new.
 //!
@@ -39,7 +39,7 @@ use super::{PatternReport, set_member};
 const CLOSED_AFTER: u32 = 160;
 /// The same for all hosts of a registrable domain.
 const CLOSED_AFTER_OF_DOMAIN: u32 = 640;
-/// Number of URLs of a closed folder that are left out before one is visited. It doubles before
+/// Number of URLs of a closed folder that are excluded before one is visited. It doubles before
 /// each further visit, up to the last gap.
 const FIRST_GAP: u32 = 64;
 const LAST_GAP: u32 = 4_096;
@@ -50,7 +50,7 @@ const MAX_LEVELS: usize = 8;
 /// The end of a folder's name, which cannot occur in a path.
 const SUFFIX: &str = "{duplicates}";
 
-/// The folders of a crawl that were reached only through left-out pages.
+/// The folders of a crawl that were reached only through excluded pages.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Probes {
     folders: BTreeMap<PatternName, Folder>,
@@ -63,7 +63,7 @@ pub(super) struct Probes {
 struct Folder {
     new: u64,
     fruitless: u64,
-    left_out: u64,
+    excluded: u64,
     /// Fruitless visits since the last visit that brought something new.
     in_a_row: u32,
     closed: Option<Closed>,
@@ -93,32 +93,32 @@ impl Probes {
         }
     }
 
-    /// Counts a URL that was left out because of this folder, and remembers the place of its row if
+    /// Counts a URL that was excluded because of this folder, and remembers the place of its row if
     /// given. Returns true if the row was not remembered before.
-    pub(super) fn left_out(
+    pub(super) fn excluded(
         &mut self,
         name: &PatternName,
         page: UrlKey,
         place: Option<u64>,
     ) -> bool {
         let folder = self.folders.entry(name.clone()).or_default();
-        folder.left_out += 1;
-        folder.closed.iter_mut().for_each(Closed::leave_out);
+        folder.excluded += 1;
+        folder.closed.iter_mut().for_each(Closed::exclude);
         place.is_some_and(|place| folder.left.insert(page, place))
     }
 
-    /// Takes back that a URL was left out: its row is void. Returns true if the row was remembered.
+    /// Takes back that a URL was excluded: its row is void. Returns true if the row was remembered.
     pub(super) fn take_back(&mut self, name: &PatternName, page: UrlKey) -> bool {
         let Some(folder) = self.folders.get_mut(name) else {
             return false;
         };
-        folder.left_out = folder.left_out.saturating_sub(1);
+        folder.excluded = folder.excluded.saturating_sub(1);
         folder.left.remove(page)
     }
 
-    /// Returns the reason to leave out a URL that comes up for lease, if its folder is closed. From
+    /// Returns the reason to exclude a URL that comes up for lease, if its folder is closed. From
     /// time to time, a URL is let through.
-    pub(super) fn bar(&mut self, url: &PageUrl) -> Option<Reason> {
+    pub(super) fn exclusion(&mut self, url: &PageUrl) -> Option<Reason> {
         if self.closed == 0 {
             return None;
         }
@@ -132,14 +132,14 @@ impl Probes {
         Some(Reason::LinksOfDuplicates { name, because })
     }
 
-    /// Returns the reason to leave out a URL if such links are never followed.
+    /// Returns the reason to exclude a URL if such links are never followed.
     pub(super) fn unfollowed(url: &PageUrl) -> Reason {
         let name = folder_name(url.host(), "/");
         let because = "not followed (--duplicate-links none)".to_owned();
         Reason::LinksOfDuplicates { name, because }
     }
 
-    /// Returns the place of the row of a URL that was left out because of a folder.
+    /// Returns the place of the row of a URL that was excluded because of a folder.
     pub(super) fn place_of(&self, url: &PageUrl) -> Option<u64> {
         let page = url.key();
         levels(url).find_map(|name| self.folders.get(&name)?.left.get(page))
@@ -164,13 +164,13 @@ impl Probes {
         Some((name, self.is_closed(name)))
     }
 
-    /// Returns the rows that a folder left out while it was closed, if it is open again.
+    /// Returns the rows that a folder excluded while it was closed, if it is open again.
     pub(super) fn to_requeue(&self) -> Option<&LeftRows> {
         let open = |folder: &&Folder| folder.reopened && !folder.left.is_empty();
         self.folders.values().find(open).map(|folder| &folder.left)
     }
 
-    /// Returns a closed folder with few enough left-out pages to visit them when the crawl is
+    /// Returns a closed folder with few enough excluded pages to visit them when the crawl is
     /// otherwise finished.
     pub(super) fn worth_a_last_look(&self) -> Option<&PatternName> {
         let is_worth_it = |(_, folder): &(&PatternName, &Folder)| {
@@ -185,7 +185,7 @@ impl Probes {
     }
 
     /// Begins a session of the selected hosts. If `probes` is set, the URLs that an earlier session
-    /// without probes left out are queued again.
+    /// without probes excluded are queued again.
     pub(super) fn begin_session_of(&mut self, probes: bool, is_meant: &impl Fn(&str) -> bool) {
         let folders = self.folders.iter_mut();
         for (_, folder) in folders.filter(|(name, _)| is_meant(name.host.as_str())) {
@@ -209,10 +209,10 @@ impl Probes {
         rows
     }
 
-    /// Returns all folders that are closed or have left-out URLs.
+    /// Returns all folders that are closed or have excluded URLs.
     pub(super) fn reports(&self) -> impl Iterator<Item = PatternReport<'_>> {
         let is_reported =
-            |(_, folder): &(&PatternName, &Folder)| folder.closed.is_some() || folder.left_out > 0;
+            |(_, folder): &(&PatternName, &Folder)| folder.closed.is_some() || folder.excluded > 0;
         let folders = self.folders.iter().filter(is_reported);
         folders.map(|(name, folder)| folder.report(name))
     }
@@ -282,7 +282,7 @@ impl Folder {
             repeated: self.fruitless,
             nothing: 0,
             off_topic: 0,
-            left_out: self.left_out,
+            excluded: self.excluded,
             examples: &self.examples,
         }
     }

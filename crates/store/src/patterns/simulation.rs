@@ -1,7 +1,7 @@
 //! The closing of patterns, and the visits before it: the simulation behind docs/adr/0007.
 //!
 //! A site has pages of one pattern. `share` per cent of them say something new, each by itself or
-//! in runs of a mean length of `run`. It is visited as a crawl does: what is barred is left out.
+//! in runs of a mean length of `run`. It is visited as a crawl does: what is excluded is excluded.
 //! `SITES=200 PAGES=10000 cargo test --release -p store simulation -- --nocapture` prints the table
 //! of the ADR.
 
@@ -17,7 +17,7 @@ struct Outcome {
     closed: u64,
     visits_before: u64,
     new: u64,
-    new_left_out: u64,
+    new_excluded: u64,
     fruitless: u64,
     /// Sites whose pattern is not closed at the end.
     open: u64,
@@ -41,7 +41,7 @@ fn simulate(share: u64, run: u64) -> Outcome {
         "| {share} % | {run} | {:.1} % | {} | {:.2} % | {} | {:.1} % |",
         100.0 * outcome.closed as f64 / sites as f64,
         before.map_or("-".to_owned(), |visits| visits.to_string()),
-        100.0 * outcome.new_left_out as f64 / outcome.new.max(1) as f64,
+        100.0 * outcome.new_excluded as f64 / outcome.new.max(1) as f64,
         outcome.fruitless / sites,
         100.0 * outcome.open as f64 / sites as f64,
     );
@@ -70,10 +70,10 @@ fn visit_site(share: u64, run: u64, pages: u64, site: u64, outcome: &mut Outcome
         } else {
             Fate::NearDuplicate
         };
-        let barred = visit(&mut patterns, page, fate, None).is_some();
-        outcome.new_left_out += u64::from(barred && is_new);
-        outcome.fruitless += u64::from(!barred && !is_new);
-        if barred && !was_closed {
+        let excluded = visit(&mut patterns, page, fate, None).is_some();
+        outcome.new_excluded += u64::from(excluded && is_new);
+        outcome.fruitless += u64::from(!excluded && !is_new);
+        if excluded && !was_closed {
             was_closed = true;
             outcome.closed += 1;
             outcome.visits_before += page;
@@ -86,7 +86,7 @@ fn visit_site(share: u64, run: u64, pages: u64, site: u64, outcome: &mut Outcome
 #[test]
 fn simulation_of_honest_sites_and_traps() {
     println!(
-        "| new | run | sites closed | visits before | new pages left out \
+        "| new | run | sites closed | visits before | new pages excluded \
          | fruitless fetches a site | open at the end |"
     );
     println!("|---|---|---|---|---|---|---|");

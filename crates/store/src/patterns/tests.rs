@@ -28,17 +28,17 @@ pub(super) fn visit(
         max_pages_per_pattern: max,
         ..FrontierRules::default()
     };
-    let barred = patterns.bar(&url(&address), 0, &rules);
+    let excluded = patterns.exclusion(&url(&address), 0, &rules);
     let mut row = row(&address, fate, 200);
-    if barred.is_some() {
+    if excluded.is_some() {
         (row.fate, row.status, row.duplicate_of) = (Fate::Excluded, None, None);
-        row.reason.clone_from(&barred);
+        row.reason.clone_from(&excluded);
     }
     settled(patterns, &row);
     while let Some(change) = patterns.due() {
         patterns.apply(&change);
     }
-    barred
+    excluded
 }
 
 /// Ends the visit of an ordinary page.
@@ -88,7 +88,7 @@ fn a_pattern_that_brings_nothing_new_becomes_poor_and_then_closed_with_a_reason(
     );
     let report = patterns.reports().next().unwrap();
     assert_eq!(
-        (report.visited, report.new, report.repeated, report.left_out),
+        (report.visited, report.new, report.repeated, report.excluded),
         (100, 1, 99, 1)
     );
     let examples: Vec<&str> = report
@@ -137,14 +137,14 @@ fn a_closed_pattern_is_probed_ever_more_rarely_and_opens_when_it_brings_somethin
     assert_eq!(probes[0], 116);
     assert_eq!(gaps, [32, 64, 128, 256, 512, 1_024, 1_024, 1_024]);
 
-    let mut left_out = 0;
+    let mut excluded = 0;
     for number in 5_000.. {
-        left_out += u64::from(visit(&mut patterns, number, Fate::Unique, None).is_some());
+        excluded += u64::from(visit(&mut patterns, number, Fate::Unique, None).is_some());
         if state(&patterns) == PatternState::Open {
             break;
         }
     }
-    assert!(left_out <= 1_024 + 2 * 2, "{left_out}");
+    assert!(excluded <= 1_024 + 2 * 2, "{excluded}");
     assert_eq!(visit(&mut patterns, 1, Fate::NearDuplicate, None), None);
 }
 
@@ -370,11 +370,11 @@ fn a_row_names_the_pattern_that_left_it_out() {
         (Some(Reason::said(closed().to_string())), None),
         (None, None),
     ] {
-        let mut left_out = row("http://a.test/item/1", Fate::Excluded, 200);
-        left_out.reason = reason;
-        assert_eq!(left_out.pattern_that_left_out(), pattern.as_ref());
-        left_out.fate = Fate::Failed;
-        assert_eq!(left_out.pattern_that_left_out(), None);
+        let mut excluded = row("http://a.test/item/1", Fate::Excluded, 200);
+        excluded.reason = reason;
+        assert_eq!(excluded.excluding_pattern(), pattern.as_ref());
+        excluded.fate = Fate::Failed;
+        assert_eq!(excluded.excluding_pattern(), None);
     }
 }
 
@@ -390,7 +390,7 @@ proptest! {
             let folder = ["a", "b"][usize::from(page % 2)];
             let address = format!("http://h{host}.test/{folder}/{page}");
             let address = PageUrl::parse(&address, &CanonicalForm::default()).unwrap();
-            let barred = patterns.bar(&address, 0, &FrontierRules::default());
+            let excluded = patterns.exclusion(&address, 0, &FrontierRules::default());
             let fate = [
                 Fate::NearDuplicate,
                 Fate::ExactDuplicate,
@@ -400,7 +400,7 @@ proptest! {
                 Fate::NearDuplicate,
             ];
             let mut row = row(address.as_str(), fate[usize::from(outcome)], 404);
-            if let Some(reason) = barred {
+            if let Some(reason) = excluded {
                 (row.fate, row.reason, row.status) = (Fate::Excluded, Some(reason), None);
             }
             settled(&mut patterns, &row);
@@ -453,19 +453,19 @@ fn a_pattern_is_not_closed_again_before_its_last_look_has_ended() {
         visit(&mut patterns, number, Fate::NearDuplicate, None);
     }
     assert_eq!(state(&patterns), PatternState::Closed);
-    let left_out = (200..390).map(|number| {
+    let excluded = (200..390).map(|number| {
         let address = format!("http://a.test/item/{}", number + 10_000);
         let mut row = row(&address, Fate::Excluded, 200);
         row.status = None;
-        row.reason = patterns.bar(&row.url, 0, &FrontierRules::default());
+        row.reason = patterns.exclusion(&row.url, 0, &FrontierRules::default());
         patterns.settled(&row, &[], 0, Some(number));
         row
     });
-    let left_out: Vec<VisitRecord> = left_out.filter(|row| row.reason.is_some()).collect();
+    let excluded: Vec<VisitRecord> = excluded.filter(|row| row.reason.is_some()).collect();
     let look = patterns.last_look().unwrap();
     patterns.apply(&look);
-    left_out.iter().for_each(|row| patterns.revoked(row));
-    for number in 0..left_out.len() as u64 {
+    excluded.iter().for_each(|row| patterns.revoked(row));
+    for number in 0..excluded.len() as u64 {
         assert_eq!(
             visit(&mut patterns, 1_000 + number, Fate::NearDuplicate, None),
             None
@@ -478,22 +478,22 @@ fn a_pattern_is_not_closed_again_before_its_last_look_has_ended() {
 /// Visits the next page of the pattern with a relevance, as a focused crawl does.
 fn judge(patterns: &mut Patterns, number: u64, is_on_topic: bool) -> Option<Reason> {
     let address = format!("http://a.test/item/{}", number + 10_000);
-    let barred = patterns.bar(&url(&address), 0, &FrontierRules::default());
+    let excluded = patterns.exclusion(&url(&address), 0, &FrontierRules::default());
     let mut row = match is_on_topic {
         true => row(&address, Fate::NearDuplicate, 200),
         false => row(&address, Fate::OffTopic, 200),
     };
     row.details.relevance = Some(journal::Relevance::from_thousandths(500));
-    if barred.is_some() {
+    if excluded.is_some() {
         (row.fate, row.status, row.duplicate_of) = (Fate::Excluded, None, None);
         row.details.relevance = None;
-        row.reason.clone_from(&barred);
+        row.reason.clone_from(&excluded);
     }
     settled(patterns, &row);
     while let Some(change) = patterns.due() {
         patterns.apply(&change);
     }
-    barred
+    excluded
 }
 
 #[test]
@@ -523,7 +523,7 @@ fn a_pattern_off_topic_is_poor_after_sixteen_pages_never_closed_and_open_after_o
 fn pages_off_topic_between_duplicates_neither_delay_nor_hasten_the_end_of_a_pattern() {
     let mut patterns = Patterns::default();
     let closed = (0..1_000).find(|number| judge(&mut patterns, *number, number % 4 == 0).is_some());
-    // A hundred duplicates close it, and the next URL is left out.
+    // A hundred duplicates close it, and the next URL is excluded.
     assert_eq!(closed, Some(397));
     assert_eq!(state(&patterns), PatternState::Closed);
 }

@@ -40,7 +40,7 @@ pub enum Reason {
     Robots,
     /// All links to it say nofollow, in the link, the page or its header.
     Nofollow,
-    /// Only pages that are left out link to it.
+    /// Only pages that are not archived link to it.
     BehindCopy,
     /// No link leads there once `<base>` is taken into account.
     WrongBase,

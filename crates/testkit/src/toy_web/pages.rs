@@ -211,7 +211,7 @@ pub(super) fn library(draft: &mut Draft) {
         Fate::Unique,
     );
 
-    // Too short to be judged by likeness: different, though nearly the same.
+    // Too short to be judged by similarity: different, though nearly the same.
     draft.add(
         library("/notes/monday.html"),
         html("Notice", "<p>The room is closed on Mondays.</p>\n"),

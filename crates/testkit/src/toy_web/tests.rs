@@ -13,7 +13,7 @@ fn html(toy: &ToyWeb, page: &str) -> String {
     String::from_utf8_lossy(ask(toy, page).body()).into_owned()
 }
 
-/// The pages with plain UTF-8 text that is long enough to be judged by likeness.
+/// The pages with plain UTF-8 text that is long enough to be judged by similarity.
 fn readable(toy: &ToyWeb) -> impl Iterator<Item = &Truth> {
     let special: Vec<&str> = toy.charset_pages().iter().map(|page| page.page).collect();
     toy.truth().iter().filter(move |truth| {

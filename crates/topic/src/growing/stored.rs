@@ -14,7 +14,7 @@ use crate::examples::{CountedExample, MAX_EXAMPLE_WORDS, MAX_EXAMPLES};
 use crate::topic::Topic;
 
 /// Version of stored growing topics; other versions are rejected.
-pub const GROWING_TOPIC_VERSION: u16 = 1;
+pub const GROWING_TOPIC_VERSION: u16 = 2;
 
 /// The stored form of a growing topic.
 #[derive(Debug, Serialize, Deserialize)]
@@ -129,13 +129,13 @@ mod tests {
     use super::*;
     use crate::builder::{ExampleText, TopicBuilder};
 
-    /// The form on disk of version 1.
+    /// The form on disk of version 2.
     const GOLDEN: &str = concat!(
-        r#"{"version":1,"words":"power","examples":[{"seed":null,"length":2,"words":{"tides":2}},"#,
+        r#"{"version":2,"words":"power","examples":[{"seed":null,"length":2,"words":{"tides":2}},"#,
         r#"{"seed":"http://a.test/","length":3,"words":{"bay":1,"tides":1}}],"#,
-        r#""nothing_in_common":false,"left_out":false,"complete":true,"topic":{"version":1,"#,
-        r#""words":[{"word":"power","given":1,"rarity":1000000,"elsewhere":0},"#,
-        r#"{"word":"tides","given":0,"rarity":1000000,"elsewhere":0}],"#,
+        r#""nothing_in_common":false,"left_out":false,"complete":true,"topic":{"version":2,"#,
+        r#""words":[{"word":"power","given":1,"idf":1000000,"elsewhere":0},"#,
+        r#"{"word":"tides","given":0,"idf":1000000,"elsewhere":0}],"#,
         r#""examples":[{"length":2,"counts":[[1,2]]},{"length":3,"counts":[[1,1]]}],"#,
         r#""learns":true,"threshold":null}}"#
     );
@@ -161,7 +161,7 @@ mod tests {
             change(&mut stored);
             assert_eq!(GrowingTopic::try_from(stored).err(), Some(expected));
         }
-        check(BadGrowing::Version(2), |topic| topic.version = 2);
+        check(BadGrowing::Version(3), |topic| topic.version = 3);
         check(BadGrowing::NoTopic, |topic| topic.topic = None);
         check(BadGrowing::Examples(101), |topic| {
             topic.examples.resize_with(101, || StoredCounted {

@@ -12,7 +12,7 @@ use differences::{
     Difference, PageOfPair, PageTextState, RunKind, Stretch, VerdictFigures, listed,
 };
 
-use super::page::{Fact, PageQuery, is_left_out};
+use super::page::{Fact, PageQuery, is_not_archived};
 use super::{Dashboard, JudgedPair};
 use crate::access::Granted;
 use crate::caps;
@@ -90,7 +90,7 @@ fn page(frame: Frame, judged: &JudgedPair) -> DifferencePage {
         url: cut(&member.url, caps::ADDRESS),
         verdict: row.fate.as_str(),
         reason: cut(&row.reason_text().unwrap_or_default(), caps::REASON),
-        may_be_distinct: is_left_out(row),
+        may_be_distinct: is_not_archived(row),
         figures: figures(judged),
         blocks: blocks(&judged.blocks),
         texts: [
@@ -216,8 +216,8 @@ fn figures(judged: &JudgedPair) -> Vec<Fact> {
             figures.resemblance_of_words.map(share),
         ),
         Fact::of(
-            "Subjects",
-            figures.subjects_differ.map(|differ| match differ {
+            "Title terms",
+            figures.title_terms_differ.map(|differ| match differ {
                 true => "they differ".to_owned(),
                 false => "they do not differ".to_owned(),
             }),

@@ -24,7 +24,7 @@ pub(crate) struct DuplicateRow {
     pub(crate) distance: Option<u32>,
     pub(crate) resemblance: Option<String>,
     pub(crate) reason: String,
-    /// True if it was left out, and can be declared to be no duplicate.
+    /// True if it was not archived, and can be declared to be no duplicate.
     pub(crate) may_be_distinct: bool,
 }
 

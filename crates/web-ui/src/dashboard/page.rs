@@ -79,7 +79,7 @@ struct PagePage {
     cluster: Option<ClusterOfPage>,
     /// True if the page was kept, so that its signature is stored.
     has_signature: bool,
-    /// True if it was left out as a duplicate of another page.
+    /// True if it was not archived as a duplicate of another page.
     may_be_distinct: bool,
 }
 
@@ -127,27 +127,27 @@ fn visited(
         position: look.statistics.position_of(url),
     };
     let found = dashboard.look(|look| find(look, url));
-    let Some(row) = row_at(dashboard, found.position, url)? else {
+    let Some(visit) = row_at(dashboard, found.position, url)? else {
         return Ok(None);
     };
-    let original = match &row.duplicate_of {
-        Some(original) if !row.of_earlier => {
+    let original = match &visit.duplicate_of {
+        Some(original) if !visit.of_earlier => {
             let position = dashboard.look(|look| look.statistics.position_of(original));
             row_at(dashboard, position, original)?
         }
         _ => None,
     };
-    let place = row.warc_file.as_deref().zip(row.warc_offset);
-    let kept = place.filter(|_| row.kept);
+    let place = visit.warc_file.as_deref().zip(visit.warc_offset);
+    let kept = place.filter(|_| visit.kept);
     let text = kept
         .and_then(|(file, offset)| (dashboard.crawl.queries.text)(archived_name(file)?, offset));
-    let reason = row.reason_text();
+    let reason = visit.reason_text();
     let page = PagePage {
         frame: found.frame,
         linked: true,
-        url: cut(row.url.as_str(), caps::ADDRESS),
+        url: cut(visit.url.as_str(), caps::ADDRESS),
         explanation: Explanation {
-            verdict: row.fate.as_str().to_owned(),
+            verdict: visit.fate.as_str().to_owned(),
             reason: cut(
                 reason
                     .as_deref()
@@ -155,7 +155,7 @@ fn visited(
                 caps::REASON,
             ),
         },
-        facts: facts(&row),
+        facts: facts(&visit),
         record: place.map(|(file, offset)| {
             let record = ArchivedRecord::read(&dashboard.crawl.archive, file, offset);
             record.map_err(|reason| cut(&reason, caps::REASON))
@@ -163,11 +163,11 @@ fn visited(
         text: text.map(|text| cut(&text, caps::PAGE_TEXT)),
         repeated: original
             .as_ref()
-            .map(|row| cut(row.url.as_str(), caps::ADDRESS)),
+            .map(|visit| cut(visit.url.as_str(), caps::ADDRESS)),
         original: original.as_ref().map(facts).unwrap_or_default(),
-        cluster: cluster_of(dashboard, &row)?,
-        has_signature: row.fate.is_original(),
-        may_be_distinct: is_left_out(&row),
+        cluster: cluster_of(dashboard, &visit)?,
+        has_signature: visit.fate.is_original(),
+        may_be_distinct: is_not_archived(&visit),
     };
     Html::of(&page).map(Some)
 }
@@ -195,10 +195,13 @@ fn unvisited(dashboard: &Dashboard, granted: Granted, url: &PageUrl) -> Result<H
     })
 }
 
-/// Returns true for a page that was left out as a duplicate of another, so that a user may object.
-pub(crate) fn is_left_out(row: &VisitRecord) -> bool {
-    let original = row.duplicate_of.as_ref();
-    row.fate.is_duplicate() && !row.kept && original.is_some_and(|original| *original != row.url)
+/// Returns true for a page that was not archived as a duplicate of another, so that a user may
+/// object.
+pub(crate) fn is_not_archived(visit: &VisitRecord) -> bool {
+    let original = visit.duplicate_of.as_ref();
+    visit.fate.is_duplicate()
+        && !visit.kept
+        && original.is_some_and(|original| *original != visit.url)
 }
 
 /// Returns the visit at a position of the journal, if it is one of this URL: two URLs may have one
@@ -219,7 +222,7 @@ fn row_at(
 }
 
 /// Returns the facts about a visit, in display order.
-fn facts(row: &VisitRecord) -> Vec<Fact> {
+fn facts(visit: &VisitRecord) -> Vec<Fact> {
     fn address(label: &'static str, url: Option<&PageUrl>) -> Option<Fact> {
         url.map(|url| Fact {
             label,
@@ -228,40 +231,44 @@ fn facts(row: &VisitRecord) -> Vec<Fact> {
         })
     }
     let some = |count: u64| Some(count).filter(|count| *count > 0).map(format::count);
-    let place = row.warc_file.as_ref().zip(row.warc_offset);
+    let place = visit.warc_file.as_ref().zip(visit.warc_offset);
     let facts = [
-        Fact::of("Title", row.title.clone()),
-        Fact::of("Status", row.status.map(|status| status.to_string())),
-        Fact::of("Fetched", Some(format::time(row.fetched_at))),
-        Fact::of("Response time", row.details.duration.map(format::span)),
-        Fact::of("Redirects", some(u64::from(row.details.redirects))),
-        address("Final URL", row.final_url.as_ref()),
-        address("Canonical URL", row.canonical.as_ref()),
-        address("Found on", row.via.as_ref()),
-        Fact::of("Links from a seed", Some(row.depth.to_string())),
-        Fact::of("Type", row.content_type.clone()),
-        Fact::of("Kind", Some(row.kind().to_owned())),
-        Fact::of("Received", Some(format::bytes(row.bytes))),
-        Fact::of("Digest", row.details.digest.clone()),
+        Fact::of("Title", visit.title.clone()),
+        Fact::of("Status", visit.status.map(|status| status.to_string())),
+        Fact::of("Fetched", Some(format::time(visit.fetched_at))),
+        Fact::of("Response time", visit.details.duration.map(format::span)),
+        Fact::of("Redirects", some(u64::from(visit.details.redirects))),
+        address("Final URL", visit.final_url.as_ref()),
+        address("Canonical URL", visit.canonical.as_ref()),
+        address("Found on", visit.via.as_ref()),
+        Fact::of("Links from a seed", Some(visit.depth.to_string())),
+        Fact::of("Type", visit.content_type.clone()),
+        Fact::of("Kind", Some(visit.kind().to_owned())),
+        Fact::of("Received", Some(format::bytes(visit.bytes))),
+        Fact::of("Digest", visit.details.digest.clone()),
         Fact::of(
             "Words",
-            row.details.words.map(|words| format::count(words.into())),
+            visit.details.words.map(|words| format::count(words.into())),
         ),
-        Fact::of("Character set", row.charset.clone()),
-        Fact::of("Language", row.language.clone()),
+        Fact::of("Character set", visit.charset.clone()),
+        Fact::of("Language", visit.language.clone()),
         Fact::of(
             "Fingerprint",
-            row.fingerprint.map(|print| print.to_string()),
+            visit.fingerprint.map(|print| print.to_string()),
         ),
-        address("Repeats", row.duplicate_of.as_ref()),
+        address("Repeats", visit.duplicate_of.as_ref()),
         Fact::of(
             "Of an earlier crawl",
-            row.of_earlier.then(|| "yes".to_owned()),
+            visit.of_earlier.then(|| "yes".to_owned()),
         ),
-        Fact::of("Distance", row.distance.map(|bits| format!("{bits} bits"))),
+        Fact::of(
+            "Distance",
+            visit.distance.map(|bits| format!("{bits} bits")),
+        ),
         Fact::of(
             "Resemblance",
-            row.resemblance
+            visit
+                .resemblance
                 .map(|resemblance| format!("{resemblance:.3}")),
         ),
         Fact::of(
@@ -273,21 +280,24 @@ fn facts(row: &VisitRecord) -> Vec<Fact> {
 }
 
 /// Returns the cluster of a page, if it has one, with its newest members.
-fn cluster_of(dashboard: &Dashboard, row: &VisitRecord) -> Result<Option<ClusterOfPage>, Refusal> {
-    let original = match &row.duplicate_of {
-        Some(original) if row.fate.is_duplicate() => original,
-        _ => &row.url,
+fn cluster_of(
+    dashboard: &Dashboard,
+    visit: &VisitRecord,
+) -> Result<Option<ClusterOfPage>, Refusal> {
+    let original = match &visit.duplicate_of {
+        Some(original) if visit.fate.is_duplicate() => original,
+        _ => &visit.url,
     };
-    let of_earlier = row.of_earlier && row.fate.is_duplicate();
+    let of_earlier = visit.of_earlier && visit.fate.is_duplicate();
     let positions = dashboard.look(|look| look.statistics.members_of(original, of_earlier));
     if positions.is_empty() {
         return Ok(None);
     }
     let newest = &positions[positions.len().saturating_sub(caps::EXAMPLES)..];
     let newest = cluster::members(dashboard, original, of_earlier, newest)?;
-    let member = |row: &VisitRecord| Member {
-        url: cut(row.url.as_str(), caps::ADDRESS),
-        verdict: row.fate.as_str(),
+    let member = |visit: &VisitRecord| Member {
+        url: cut(visit.url.as_str(), caps::ADDRESS),
+        verdict: visit.fate.as_str(),
     };
     Ok(Some(ClusterOfPage {
         original: cut(original.as_str(), caps::ADDRESS),

@@ -4,15 +4,15 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use journal::{Fate, Record, SkippedBy, VisitRecord};
+use journal::{Fate, ReasonKind, Record, VisitRecord};
 use statistics::{CrawlStatistics, HostFigures, NameCounts, Newest, RecentVisit};
 use store::{PatternReport, PatternState};
 use web::UrlKey;
 
 use super::{
-    BrokenLink, BrokenLinks, Cluster, Clusters, CutVisits, Duplicate, Failure, Failures, HostLine,
-    HostSums, Hosts, LeftOut, Pattern, PatternExample, Patterns, Point, Politeness, Report,
-    Setting, Skipped, SkippedKind, Tally, Timeline, Verdicts,
+    BrokenLink, BrokenLinks, Cluster, Clusters, CutVisits, Duplicate, ExcludedLinks, Failure,
+    Failures, HostLine, HostSums, Hosts, Pattern, PatternExample, Patterns, Point, Politeness,
+    Report, Setting, Skipped, SkippedKind, Tally, Timeline, Verdicts,
 };
 use crate::caps;
 use crate::format::cut;
@@ -226,13 +226,13 @@ pub(crate) fn skipped(statistics: &CrawlStatistics) -> Skipped {
         count,
     });
     let kinds = std::iter::once(waiting).chain(kinds);
-    let links = statistics.left_out_links().iter();
+    let links = statistics.excluded_links().iter();
     Skipped {
         kinds: kinds.filter(|kind| kind.count > 0).collect(),
         reasons: tally(statistics.exclusion_reasons()),
         links: links
             .take(caps::NAMES)
-            .map(|(rule, links)| LeftOut {
+            .map(|(rule, links)| ExcludedLinks {
                 rule: cut(rule, caps::TEXT),
                 links: *links,
             })
@@ -262,39 +262,39 @@ fn not_read(statistics: &CrawlStatistics) -> Tally {
 }
 
 /// Returns the meaning of a kind of reasons, for a URL that was queued.
-const fn meaning(kind: SkippedBy) -> &'static str {
+const fn meaning(kind: ReasonKind) -> &'static str {
     match kind {
-        SkippedBy::DuplicatesLinks => "only duplicates link to it",
-        SkippedBy::Pattern => "its URL pattern is closed",
-        SkippedBy::Scope => "it is out of scope, or excluded by an expression",
-        SkippedBy::Limit => "its pattern reached its maximum number of pages",
-        SkippedBy::Robots => "robots.txt forbids it",
-        SkippedBy::Trap => "it looks like a trap",
-        SkippedBy::Page => "the page asks not to be archived",
-        SkippedBy::Other => "another reason",
-        SkippedBy::Cut => "it is beyond a limit of the page that links to it",
+        ReasonKind::DuplicateLinks => "only duplicates link to it",
+        ReasonKind::Pattern => "its URL pattern is closed",
+        ReasonKind::Scope => "it is out of scope, or excluded by an expression",
+        ReasonKind::Limit => "its pattern reached its maximum number of pages",
+        ReasonKind::Robots => "robots.txt forbids it",
+        ReasonKind::Trap => "it looks like a trap",
+        ReasonKind::Page => "the page asks not to be archived",
+        ReasonKind::Other => "another reason",
+        ReasonKind::Cut => "it is beyond a limit of the page that links to it",
     }
 }
 
 /// Gathers the patterns that are not open, and lists at most `most`.
 pub(crate) fn patterns(statistics: &CrawlStatistics, most: usize) -> Patterns {
-    let (mut closed, mut left_out) = (0, 0);
+    let (mut closed, mut excluded) = (0, 0);
     let mut reports: Vec<PatternReport<'_>> = Vec::new();
     for report in statistics.patterns().reports() {
         closed += u64::from(report.state == PatternState::Closed);
-        left_out += report.left_out;
-        if report.state != PatternState::Open || report.left_out > 0 {
+        excluded += report.excluded;
+        if report.state != PatternState::Open || report.excluded > 0 {
             reports.push(report);
         }
     }
     reports.sort_by_key(|report| {
         let is_closed = report.state == PatternState::Closed;
-        let order = (Reverse(is_closed), Reverse(report.left_out));
+        let order = (Reverse(is_closed), Reverse(report.excluded));
         (order, report.host, report.pattern.as_str())
     });
     Patterns {
         closed,
-        left_out,
+        excluded,
         listed: reports.iter().take(most).map(pattern).collect(),
     }
 }
@@ -310,7 +310,7 @@ fn pattern(report: &PatternReport<'_>) -> Pattern {
         visited: report.visited,
         new: report.new,
         repeated: report.repeated,
-        left_out: report.left_out,
+        excluded: report.excluded,
         examples: examples
             .map(|example| PatternExample {
                 url: cut(&example.url, caps::URL),

@@ -78,9 +78,9 @@ pub struct SkippedKind {
     pub count: u64,
 }
 
-/// Links that a rule left out before they were queued.
+/// Links that a rule excluded before they were queued.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct LeftOut {
+pub struct ExcludedLinks {
     /// The name of the rule, cut.
     pub rule: String,
     /// The number of links.
@@ -96,7 +96,7 @@ pub struct Skipped {
     /// Excluded URLs by their reason.
     pub reasons: Tally,
     /// Links by the rule that took them for traps.
-    pub links: Vec<LeftOut>,
+    pub links: Vec<ExcludedLinks>,
     /// Limits that cut visits.
     pub limits: Vec<CutVisits>,
     /// Documents whose text and links are not read, by format.
@@ -163,20 +163,20 @@ pub struct Pattern {
     pub new: u64,
     /// Visits that brought a duplicate.
     pub repeated: u64,
-    /// URLs that were left out unvisited.
-    pub left_out: u64,
+    /// URLs that were excluded unvisited.
+    pub excluded: u64,
     /// The last visits that brought nothing new, at most [`crate::caps::EXAMPLES`].
     pub examples: Vec<PatternExample>,
 }
 
 /// Patterns of URLs that bring little: closed patterns first, then the patterns with the most
-/// left-out URLs.
+/// excluded URLs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Patterns {
     /// The number of closed patterns.
     pub closed: u64,
-    /// URLs that were left out because of any pattern.
-    pub left_out: u64,
+    /// URLs that were excluded because of any pattern.
+    pub excluded: u64,
     /// At most [`crate::caps::PATTERNS`].
     pub listed: Vec<Pattern>,
 }

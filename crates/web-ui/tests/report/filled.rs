@@ -6,9 +6,9 @@ use journal::Limit;
 use statistics::{Counts, VisitSums};
 use web::{Timestamp, WaitReason};
 use web_ui::{
-    BrokenLink, BrokenLinks, Cluster, Clusters, Count, CutVisits, Duplicate, Failure, Failures,
-    HostLine, HostSums, Hosts, LeftOut, Pattern, PatternExample, Patterns, Point, Politeness,
-    Report, Setting, Skipped, SkippedKind, Tally, Timeline, Verdicts, caps, cut,
+    BrokenLink, BrokenLinks, Cluster, Clusters, Count, CutVisits, Duplicate, ExcludedLinks,
+    Failure, Failures, HostLine, HostSums, Hosts, Pattern, PatternExample, Patterns, Point,
+    Politeness, Report, Setting, Skipped, SkippedKind, Tally, Timeline, Verdicts, caps, cut,
 };
 
 /// The number of items in each list.
@@ -173,7 +173,7 @@ pub(crate) fn filled(string: &str, size: Size) -> Report {
             kinds: size.list(
                 9,
                 SkippedKind {
-                    kind: "duplicates-links",
+                    kind: "duplicate-links",
                     meaning: "its URL pattern is closed",
                     count: MANY >> 8,
                 },
@@ -181,7 +181,7 @@ pub(crate) fn filled(string: &str, size: Size) -> Report {
             reasons: tally.clone(),
             links: size.list(
                 caps::NAMES,
-                LeftOut {
+                ExcludedLinks {
                     rule: text,
                     links: MANY >> 8,
                 },
@@ -199,7 +199,7 @@ pub(crate) fn filled(string: &str, size: Size) -> Report {
         },
         patterns: Patterns {
             closed: MANY,
-            left_out: MANY,
+            excluded: MANY,
             listed: size.list(
                 caps::PATTERNS,
                 Pattern {
@@ -208,7 +208,7 @@ pub(crate) fn filled(string: &str, size: Size) -> Report {
                     visited: MANY,
                     new: MANY,
                     repeated: MANY,
-                    left_out: MANY,
+                    excluded: MANY,
                     examples: vec![
                         PatternExample {
                             url: url.clone(),

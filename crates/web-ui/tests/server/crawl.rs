@@ -9,7 +9,7 @@ use comparison::{BlockWeight, DifferingBlock};
 use differences::{PageOfPair, PageTextState, Pair};
 use disk::SystemDisk;
 use journal::{
-    DiscoveredUrl, Fate, FinishedVisit, Journal, LeftOut, QueueEntry, Reason, Record,
+    DiscoveredUrl, ExcludedLinks, Fate, FinishedVisit, Journal, QueueEntry, Reason, Record,
     SEGMENT_BYTES, SettledVisit, VisitRecord,
 };
 use neardup::{Fingerprint, HashKey, Thresholds};
@@ -142,7 +142,7 @@ impl CrawlFixture {
             (row.distance, row.resemblance) = (Some(3), Some(0.91));
         }
         let visit = FinishedVisit {
-            left_out: vec![LeftOut {
+            excluded: vec![ExcludedLinks {
                 rule: self.string.clone(),
                 links: 3,
                 example: url(EXCLUDED),

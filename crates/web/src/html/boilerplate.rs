@@ -23,8 +23,8 @@ const MOST_BESIDE: usize = 10;
 const HIDDEN_PART: f64 = 0.7;
 
 /// Returns the trusted flags of each region: flags of [`region_flags::LEFT_OUT`], and
-/// [`region_flags::REVIEWS`]. `words` counts the words outside the frame; `titled` is the line
-/// range of the block with the title.
+/// [`region_flags::REVIEWS`]. `words` counts the words outside the boilerplate; `titled` is the
+/// line range of the block with the title.
 pub(crate) fn trusted(
     regions: &[Region],
     prose: &PrefixSums,

@@ -1,9 +1,9 @@
 //! Chooses a page's main content and the text that verdicts are made from.
 //!
 //! Templates make different pages look similar, so a page is judged by its main content: the block
-//! with the prose, without the frame. If that has fewer than fifty words, the whole page is used. A
-//! page of links or of goods has no prose; its content is everything outside the frame. On a short
-//! page, everything next to the block with the title is excluded.
+//! with the prose, without the boilerplate. If that has fewer than fifty words, the whole page is
+//! used. A page of links or of goods has no prose; its content is everything outside the
+//! boilerplate. On a short page, everything next to the block with the title is excluded.
 //!
 //! `docs/measurements/extraction.md` compares the quality with other extractors;
 //! `tests/labelled.rs` guards it.
@@ -13,8 +13,8 @@ use std::ops::Range;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::html::document::{Document, JudgedText, MainContent};
-use crate::html::judged_text::{self, Judged, words_in};
+use crate::html::compared_text::{self, Compared, words_in};
+use crate::html::document::{ComparedText, Document, MainContent};
 use crate::html::lines::{Line, Lines};
 use crate::html::prefix_sums::PrefixSums;
 use crate::html::regions::Region;
@@ -26,7 +26,7 @@ pub const MIN_MAIN_WORDS: usize = 50;
 /// In a main content with fewer words, a sidebar may be a large part.
 const SHORT: usize = 250;
 
-/// The rest of the page is not a frame if the main block has less prose than this …
+/// The rest of the page is not boilerplate if the main block has less prose than this …
 const FEW_WORDS: usize = 100;
 
 /// … and less than this part of the page's words …
@@ -44,8 +44,8 @@ const PROSE_AMONG_LINKS: f64 = 0.5;
 
 impl Document {
     /// Chooses the texts of a page. A heading has at most `heading_chars` characters; `judge_links`
-    /// gets the lines outside the site's frame; `markdown` returns the chosen lines as Markdown, on
-    /// request.
+    /// gets the lines outside the site's boilerplate; `markdown` returns the chosen lines as
+    /// Markdown, on request.
     pub(super) fn choose_texts(
         &mut self,
         mut all: Lines,
@@ -57,38 +57,38 @@ impl Document {
         all.text.pop();
         let mut regions = std::mem::take(&mut all.regions);
         let regions = regions.finish(all.lines.len());
-        let judged = judged_text::find(&all.lines, regions);
-        judge_links(&all, regions, &judged.lines);
+        let compared = compared_text::find(&all.lines, regions);
+        judge_links(&all, regions, &compared.lines);
         let Chosen {
             lines: mut chosen,
             is_around_title,
-        } = choose(&all.lines, regions, &judged);
-        self.heading = judged_text::heading(&all, regions, &judged, heading_chars);
+        } = choose(&all.lines, regions, &compared);
+        self.heading = compared_text::heading(&all, regions, &compared, heading_chars);
 
         let page_words = all.words();
         let is_frame = |words: usize| words < MIN_MAIN_WORDS && words * 2 < page_words;
-        if !judged.is_marked && is_frame(judged.words) {
-            self.judged_own = MainContent::PageFallback {
-                own_text: gather(&all, &judged.lines),
+        if !compared.is_marked && is_frame(compared.words) {
+            self.compared_own = MainContent::PageFallback {
+                main_text: gather(&all, &compared.lines),
             };
-        } else if judged.lines.contains(&false) {
-            self.judged = JudgedText::Main;
+        } else if compared.lines.contains(&false) {
+            self.compared = ComparedText::Main;
         }
 
         let mut main = None;
         if chosen.contains(&false) {
             let words = words_in(&all.lines, &chosen);
-            if words >= MIN_MAIN_WORDS || judged.is_marked || is_around_title {
+            if words >= MIN_MAIN_WORDS || compared.is_marked || is_around_title {
                 leave_repeated_out(&mut chosen, &all);
                 main = Some(gather(&all, &chosen));
             } else if is_frame(words) {
                 self.own = MainContent::PageFallback {
-                    own_text: gather(&all, &chosen),
+                    main_text: gather(&all, &chosen),
                 };
             }
         }
-        if self.judged == JudgedText::Main && (main.is_none() || chosen != judged.lines) {
-            self.judged = JudgedText::Other(gather(&all, &judged.lines));
+        if self.compared == ComparedText::Main && (main.is_none() || chosen != compared.lines) {
+            self.compared = ComparedText::Other(gather(&all, &compared.lines));
         }
         let is_whole = main.is_none();
         self.markdown = markdown(&all, &|line| is_whole || chosen[line]);
@@ -118,20 +118,20 @@ struct Chosen {
 }
 
 /// Chooses the lines of the main content.
-fn choose(lines: &[Line], regions: &[Region], judged: &Judged) -> Chosen {
-    if judged.is_marked && lines.iter().any(|line| line.is_in(region_flags::SELECTED)) {
+fn choose(lines: &[Line], regions: &[Region], compared: &Compared) -> Chosen {
+    if compared.is_marked && lines.iter().any(|line| line.is_in(region_flags::SELECTED)) {
         return Chosen {
-            lines: judged.lines.clone(),
+            lines: compared.lines.clone(),
             is_around_title: false,
         };
     }
-    let is_eligible = |line: &Line| !judged.is_marked || line.is_in(region_flags::MAIN);
-    let titled = titled_block::find(lines, regions, &judged.lines);
+    let is_eligible = |line: &Line| !compared.is_marked || line.is_in(region_flags::MAIN);
+    let titled = titled_block::find(lines, regions, &compared.lines);
     let mut chosen = choose_among(lines, regions, titled.as_ref(), is_eligible);
     leave_buttons_out(&mut chosen, lines);
-    let is_short = !judged.is_marked && words_in(lines, &chosen) < SHORT;
+    let is_short = !compared.is_marked && words_in(lines, &chosen) < SHORT;
     let titled = titled.filter(|_| is_short);
-    let mut eligible = judged.lines.clone();
+    let mut eligible = compared.lines.clone();
     if let Some(inside) = &titled {
         keep_between(&mut chosen, inside);
         keep_between(&mut eligible, inside);
@@ -139,7 +139,7 @@ fn choose(lines: &[Line], regions: &[Region], judged: &Judged) -> Chosen {
     if words_in(lines, &chosen) < MIN_MAIN_WORDS {
         // Too little text remains to exclude more.
         chosen.clone_from(&eligible);
-        if !judged.is_marked {
+        if !compared.is_marked {
             leave_buttons_out(&mut chosen, lines);
         }
     }
@@ -214,7 +214,7 @@ fn choose_among(
 }
 
 /// Chooses the lines of a page of lists: the part that its author marked, or else everything
-/// outside the frame.
+/// outside the boilerplate.
 fn choose_without_prose(lines: &[Line], is_out: impl Fn(&Line) -> bool) -> Vec<bool> {
     let words_where = |is_counted: &dyn Fn(&Line) -> bool| -> usize {
         let counted = lines.iter().filter(|line| is_counted(line));

@@ -20,8 +20,8 @@ pub struct Document {
     pub language_confidence: Option<u8>,
     /// Its title with folded white space.
     pub title: Option<String>,
-    /// The first `<h1>` outside the site's frame, else the first heading there, with folded white
-    /// space; capped like a title.
+    /// The first `<h1>` outside the site's boilerplate, else the first heading there, with folded
+    /// white space; capped like a title.
     pub heading: Option<String>,
     /// The main content if there is enough of it or the page marks it, otherwise all text; one
     /// block per line.
@@ -42,8 +42,8 @@ pub struct Document {
     pub(super) full: Option<String>,
     /// [`Document::text`] as Markdown, if requested.
     pub(super) markdown: Option<String>,
-    pub(super) judged: JudgedText,
-    pub(super) judged_own: MainContent,
+    pub(super) compared: ComparedText,
+    pub(super) compared_own: MainContent,
 }
 
 /// The share of a text that is the page's own.
@@ -53,10 +53,10 @@ pub enum MainContent {
     Main,
     /// The main content has fewer than [`MIN_MAIN_WORDS`](crate::MIN_MAIN_WORDS) words and is less
     /// than half of the page: the text is the whole page, mostly frame. Two such pages are
-    /// duplicates only if their own texts are equal.
+    /// duplicates only if their main texts are equal.
     PageFallback {
         /// The main content.
-        own_text: String,
+        main_text: String,
     },
 }
 
@@ -114,31 +114,31 @@ impl Document {
         self.full.unwrap_or(self.text)
     }
 
-    /// Returns the page's own text: the text in [`MainContent::PageFallback`], or the text itself.
+    /// Returns the page's main text: the text in [`MainContent::PageFallback`], or the text itself.
     #[must_use]
-    pub fn own_text(&self) -> &str {
+    pub fn main_text(&self) -> &str {
         match &self.own {
             MainContent::Main => &self.text,
-            MainContent::PageFallback { own_text } => own_text,
+            MainContent::PageFallback { main_text } => main_text,
         }
     }
 
-    /// Returns the text that duplicate verdicts are made from: everything outside the site's frame,
-    /// including lines of links, comments and posts, or the whole page if that is next to nothing.
-    /// For a page with a `<main>`, it is that element without the frames in it.
+    /// Returns the text that duplicate verdicts are made from: everything outside the site's
+    /// boilerplate, including lines of links, comments and posts, or the whole page if that is next
+    /// to nothing. For a page with a `<main>`, it is that element without the boilerplate in it.
     #[must_use]
-    pub fn judged_text(&self) -> &str {
-        match &self.judged {
-            JudgedText::Main => &self.text,
-            JudgedText::Full => self.full_text(),
-            JudgedText::Other(text) => text,
+    pub fn compared_text(&self) -> &str {
+        match &self.compared {
+            ComparedText::Main => &self.text,
+            ComparedText::Full => self.full_text(),
+            ComparedText::Other(text) => text,
         }
     }
 
-    /// Returns the share of [`Document::judged_text`] that is the page's own.
+    /// Returns the share of [`Document::compared_text`] that is the page's own.
     #[must_use]
-    pub const fn judged_own(&self) -> &MainContent {
-        &self.judged_own
+    pub const fn compared_own(&self) -> &MainContent {
+        &self.compared_own
     }
 
     pub(super) fn unread(media: Media) -> Self {
@@ -158,15 +158,15 @@ impl Document {
             warnings: Vec::new(),
             full: None,
             markdown: None,
-            judged: JudgedText::Full,
-            judged_own: MainContent::Main,
+            compared: ComparedText::Full,
+            compared_own: MainContent::Main,
         }
     }
 }
 
 /// The text that verdicts are made from, not stored twice if it equals another text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum JudgedText {
+pub(crate) enum ComparedText {
     /// The main content.
     Main,
     /// The whole page.

@@ -36,7 +36,7 @@ pub struct LinkContext {
     /// [`ReadLimits::context_chars`](crate::ReadLimits::context_chars).
     pub around: String,
     /// True if the link is outside the site's frame (menus, headers, footers, sidebars), in the
-    /// lines that [`Document::judged_text`](crate::Document::judged_text) is made from.
+    /// lines that [`Document::compared_text`](crate::Document::compared_text) is made from.
     pub in_main_content: bool,
 }
 

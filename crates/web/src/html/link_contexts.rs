@@ -2,7 +2,7 @@
 //!
 //! A link says more together with its block: "the previous version is HERE". The walk records the
 //! place of each link in the gathered lines; the words are taken from the lines afterwards, when
-//! the lines of the site's frame are known.
+//! the lines of the site's boilerplate are known.
 //!
 //! Invariant: a link costs a bounded number of steps in a block of any length, so that the time for
 //! a page is proportional to its length. Link contexts in focused crawling: Pant and Srinivasan,
@@ -103,7 +103,7 @@ impl LinkContexts {
     }
 
     /// Writes the contexts of the links into their references. `judged` marks the lines outside the
-    /// site's frame.
+    /// site's boilerplate.
     pub(crate) fn write(
         mut self,
         lines: &Lines,

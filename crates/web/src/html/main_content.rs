@@ -3,9 +3,9 @@
 //! The search has two steps. First it follows the author's marks: `<main>`, `<article>`, a block
 //! named as the text of an article. Each must contain enough of the prose, and no similar block may
 //! contain nearly as much (a page of many articles is a list of articles). Then it descends while a
-//! single block contains nearly all of the prose; the rest is the frame. Readability (Arc90, 2009)
-//! and boilerpipe (Kohlschütter et al., WSDM 2010) also separate content from frame by running
-//! text.
+//! single block contains nearly all of the prose; the rest is the boilerplate. Readability (Arc90,
+//! 2009) and boilerpipe (Kohlschütter et al., WSDM 2010) also separate content from boilerplate by
+//! running text.
 //!
 //! The second step is careful in marked content, and never enters a section, list or table: these
 //! are parts of a text, especially in manuals.

@@ -8,9 +8,9 @@ pub(crate) const MAIN: u32 = 1;
 pub(crate) const ARTICLE: u32 = 1 << 1;
 /// In an element named as the text of an article: `itemprop=articleBody`, `class=entry-content`.
 pub(crate) const BODY: u32 = 1 << 2;
-/// In a frame element by its meaning: `<nav>`, `<aside>`, `role=banner`.
+/// In a boilerplate element by its meaning: `<nav>`, `<aside>`, `role=banner`.
 pub(crate) const FRAME: u32 = 1 << 3;
-/// In a frame element by its class or name: `class=sidebar`.
+/// In a boilerplate element by its class or name: `class=sidebar`.
 pub(crate) const HINT: u32 = 1 << 4;
 /// In a form.
 pub(crate) const FORM: u32 = 1 << 5;
@@ -58,7 +58,7 @@ pub(crate) const FOOT: u32 = 1 << 23;
 /// elsewhere.
 pub(crate) const CONTENTS: u32 = 1 << 24;
 
-/// Frame of a text for its reader. Verdicts count an aside of the content as content.
+/// Boilerplate of a text for its reader. Verdicts count an aside of the content as content.
 pub(crate) const FRAME_OR_ASIDE: u32 = FRAME | ASIDE;
 
 /// Flags that exclude a region if they are trusted; see `boilerplate`.

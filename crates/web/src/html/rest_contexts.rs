@@ -22,7 +22,7 @@ use crate::html::names::names;
 use crate::html::scanner::Tag;
 use crate::html::tag_stream::TagName;
 use crate::html::work_budget::{self, WorkBudget};
-use crate::html::{anchor_text, judged_text};
+use crate::html::{anchor_text, compared_text};
 
 /// Maximum number of open elements to search for the element that a tag ends.
 const SEARCHED: usize = 64;
@@ -183,9 +183,9 @@ impl RestContexts {
         let mut lines = self.lines;
         let mut regions = std::mem::take(&mut lines.regions);
         let regions = regions.finish(lines.lines.len());
-        let judged = judged_text::find(&lines.lines, regions);
+        let compared = compared_text::find(&lines.lines, regions);
         self.contexts
-            .write(&lines, regions, &judged.lines, &mut references.found);
+            .write(&lines, regions, &compared.lines, &mut references.found);
     }
 
     fn around(&self) -> (u32, bool, bool) {

@@ -22,7 +22,7 @@ const PART_OF_ALL: f64 = 0.12;
 const NEVER: u32 = region_flags::FRAME_OR_ASIDE | region_flags::LEFT_OUT & !region_flags::FORM;
 
 /// Returns the lines of the block; `None` for a page without a title, or with several. `judged`
-/// marks the lines outside the site's frame.
+/// marks the lines outside the site's boilerplate.
 pub(crate) fn find(lines: &[Line], regions: &[Region], judged: &[bool]) -> Option<Range<usize>> {
     let is_title = |region: &&Region| {
         region.own_flags & region_flags::TITLE != 0
@@ -34,7 +34,7 @@ pub(crate) fn find(lines: &[Line], regions: &[Region], judged: &[bool]) -> Optio
     if titles.next().is_some() {
         return None;
     }
-    // A name that also encloses the title does not mean a frame.
+    // A name that also encloses the title does not mean boilerplate.
     let never = NEVER & !lines[title.start].flags;
     let sums = |is_counted: &dyn Fn(&Line) -> bool| -> PrefixSums {
         let counted = |(index, line): (usize, &Line)| {

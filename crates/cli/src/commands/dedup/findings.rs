@@ -11,7 +11,7 @@ use corpus::json_id::JsonId;
 use corpus::{IdRanges, ResultTable, TableFormat};
 use indicatif::HumanCount;
 use messages::{CommandError, fault, printable, usage};
-use neardup::Likeness;
+use neardup::MatchKind;
 use serde::Serialize;
 use setup::draft_file::DraftFile;
 use setup::input::unwritable;
@@ -204,7 +204,7 @@ fn write_line(
     match finding {
         Finding::Duplicate(found) => {
             let (document, duplicate_of) = (found.document, found.duplicate_of);
-            let degree = Degree::with_measure(found.likeness, is_verified);
+            let degree = Degree::with_measure(found.match_kind, is_verified);
             let line = DuplicateLine {
                 document: JsonId(document),
                 duplicate_of: JsonId(duplicate_of),
@@ -216,7 +216,7 @@ fn write_line(
             }
         }
         Finding::Pair(found) => {
-            let degree = Degree::with_measure(found.likeness, is_verified);
+            let degree = Degree::with_measure(found.match_kind, is_verified);
             let (a, b) = (JsonId(found.a), JsonId(found.b));
             match format {
                 Format::Json => output::json_line(out, &PairLine { a, b, degree })?,
@@ -235,9 +235,9 @@ fn write_rows(
     finding: &Finding<'_>,
     is_verified: bool,
 ) -> Result<(), DedupError> {
-    let (one, other, likeness) = match finding {
-        Finding::Duplicate(found) => (found.document, found.duplicate_of, found.likeness),
-        Finding::Pair(found) => (found.a, found.b, found.likeness),
+    let (one, other, match_kind) = match finding {
+        Finding::Duplicate(found) => (found.document, found.duplicate_of, found.match_kind),
+        Finding::Pair(found) => (found.a, found.b, found.match_kind),
         Finding::Cluster(cluster) => {
             for member in cluster.members() {
                 table.write_member(*clusters, &member?)?;
@@ -247,31 +247,31 @@ fn write_rows(
         }
         Finding::Original(_) => return Ok(()),
     };
-    let (distance, resemblance) = (likeness.distance(), likeness.resemblance());
-    let measure = likeness.measure(is_verified);
+    let (distance, resemblance) = (match_kind.distance(), match_kind.resemblance());
+    let measure = match_kind.measure(is_verified);
     table.write_pair(one, other, distance, resemblance, measure)?;
     Ok(())
 }
 
 impl Degree {
-    fn of(likeness: Likeness) -> Self {
+    fn of(match_kind: MatchKind) -> Self {
         Self {
-            distance: likeness.distance(),
-            resemblance: likeness.resemblance(),
+            distance: match_kind.distance(),
+            resemblance: match_kind.resemblance(),
             measure: None,
         }
     }
 
-    fn with_measure(likeness: Likeness, is_verified: bool) -> Self {
+    fn with_measure(match_kind: MatchKind, is_verified: bool) -> Self {
         Self {
-            measure: Some(likeness.measure(is_verified)),
-            ..Self::of(likeness)
+            measure: Some(match_kind.measure(is_verified)),
+            ..Self::of(match_kind)
         }
     }
 
     /// Returns the degree of a cluster member. An original counts as identical to itself.
-    fn of_member(likeness: Option<Likeness>) -> Self {
-        Self::of(likeness.unwrap_or(Likeness::SamePayload))
+    fn of_member(match_kind: Option<MatchKind>) -> Self {
+        Self::of(match_kind.unwrap_or(MatchKind::SamePayload))
     }
 
     /// Writes a line of text.
@@ -295,8 +295,8 @@ fn write_cluster(
 ) -> Result<(), DedupError> {
     if format == Format::Table {
         writeln!(out, "{} documents", HumanCount(cluster.len() as u64))?;
-        for (member, likeness) in cluster.members().zip(cluster.likenesses()) {
-            let (member, degree) = (member?, likeness.map(Degree::of));
+        for (member, match_kind) in cluster.members().zip(cluster.match_kinds()) {
+            let (member, degree) = (member?, match_kind.map(Degree::of));
             match degree {
                 Some(degree) => writeln!(out, "  {degree}  {}", printable(&member))?,
                 None => writeln!(out, "  {}", printable(&member))?,
@@ -307,7 +307,7 @@ fn write_cluster(
     out.write_all(b"{\"members\":")?;
     write_array(out, cluster.members().map(|member| Ok(JsonId(member?))))?;
     if cluster.is_around_original() {
-        let degrees = || cluster.likenesses().map(Degree::of_member);
+        let degrees = || cluster.match_kinds().map(Degree::of_member);
         out.write_all(b",\"distances\":")?;
         write_array(out, degrees().map(|degree| Ok(degree.distance)))?;
         out.write_all(b",\"resemblances\":")?;

@@ -15,7 +15,7 @@ use batch::dedup::{Cluster, Finding, FindingKind, Summary};
 use corpus::FingerprintDistribution;
 use indicatif::HumanCount;
 use messages::CommandError;
-use neardup::Likeness;
+use neardup::MatchKind;
 use setup::draft_file::DraftFile;
 use setup::input::unwritable;
 
@@ -59,18 +59,18 @@ impl Report {
     pub(super) fn add(&mut self, finding: &Finding<'_>) -> Result<(), BatchError> {
         match finding {
             Finding::Duplicate(found) => {
-                self.add_likeness(found.likeness);
-                self.add_example(found.document, found.duplicate_of, found.likeness);
+                self.add_match(found.match_kind);
+                self.add_example(found.document, found.duplicate_of, found.match_kind);
             }
             Finding::Pair(found) => {
-                self.add_likeness(found.likeness);
-                self.add_example(found.b, found.a, found.likeness);
+                self.add_match(found.match_kind);
+                self.add_example(found.b, found.a, found.match_kind);
             }
             Finding::Cluster(cluster) => {
                 cluster
-                    .likenesses()
+                    .match_kinds()
                     .flatten()
-                    .for_each(|likeness| self.add_likeness(likeness));
+                    .for_each(|match_kind| self.add_match(match_kind));
                 self.add_cluster(cluster)?;
             }
             Finding::Original(_) => {}
@@ -78,11 +78,11 @@ impl Report {
         Ok(())
     }
 
-    fn add_likeness(&mut self, likeness: Likeness) {
-        match likeness {
-            Likeness::SamePayload => self.same_bytes += 1,
-            Likeness::SameText => self.same_words += 1,
-            Likeness::Near {
+    fn add_match(&mut self, match_kind: MatchKind) {
+        match match_kind {
+            MatchKind::SamePayload => self.same_bytes += 1,
+            MatchKind::SameText => self.same_words += 1,
+            MatchKind::Near {
                 distance,
                 resemblance,
             } => {
@@ -96,11 +96,11 @@ impl Report {
         }
     }
 
-    fn add_example(&mut self, one: &str, other: &str, likeness: Likeness) {
-        let Likeness::Near {
+    fn add_example(&mut self, one: &str, other: &str, match_kind: MatchKind) {
+        let MatchKind::Near {
             distance,
             resemblance,
-        } = likeness
+        } = match_kind
         else {
             return;
         };

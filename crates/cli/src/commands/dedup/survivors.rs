@@ -15,8 +15,8 @@ use crate::args::{DedupArgs, PartUnit};
 /// The documents to keep, stored as the numbers of the documents to leave out.
 pub(super) struct Survivors {
     documents: KeptDocuments,
-    /// A bit per document, up to the last document that is left out.
-    left_out: Vec<u64>,
+    /// A bit per document, up to the last document that is dropped.
+    dropped: Vec<u64>,
 }
 
 impl Survivors {
@@ -33,22 +33,22 @@ impl Survivors {
             KeptDocuments::prepare(&args.paths, input, output).map_err(|error| explain(&error))?;
         Ok(Some(Self {
             documents,
-            left_out: Vec::new(),
+            dropped: Vec::new(),
         }))
     }
 
     /// Leaves out the document with this number, from 0.
     pub(super) fn leave_out(&mut self, number: u64) {
         let (word, bit) = (number as usize / 64, number % 64);
-        self.left_out.resize(self.left_out.len().max(word + 1), 0);
-        self.left_out[word] |= 1 << bit;
+        self.dropped.resize(self.dropped.len().max(word + 1), 0);
+        self.dropped[word] |= 1 << bit;
     }
 
     /// Reads the documents again, checks that their tally is unchanged, and writes the remaining
     /// documents. Returns `None` if the reader of the output went away.
     pub(super) fn write(&self, tally: &Tally) -> Result<Option<KeptSummary>, CommandError> {
         let survives = |number: u64| {
-            let word = self.left_out.get(number as usize / 64);
+            let word = self.dropped.get(number as usize / 64);
             word.is_none_or(|word| word >> (number % 64) & 1 == 0)
         };
         written(self.documents.write(tally, survives))
@@ -172,7 +172,7 @@ fn without(document: &Document, parts: &[u32], unit: PartUnit) -> Kept {
     };
     let left: String = (0..).zip(unit.parts_of(text)).filter_map(is_left).collect();
     match left.trim().is_empty() {
-        true => Kept::LeftOut,
+        true => Kept::Dropped,
         false => Kept::WithText(left),
     }
 }
@@ -202,13 +202,13 @@ pub(super) fn closing(summary: &KeptSummary, output: &Path) -> String {
             false => output.display().to_string(),
         },
     );
-    if summary.others + summary.others_left_out > 0 {
+    if summary.others + summary.others_dropped > 0 {
         closing.push_str(&format!(
             "\n{} other records (redirects, failures, revisits, requests, notes) kept; {} \
              documents that repeat an earlier one omitted, with {} of their requests and notes",
             count(summary.others),
             count(summary.documents - summary.kept),
-            count(summary.others_left_out),
+            count(summary.others_dropped),
         ));
     }
     closing

@@ -101,7 +101,7 @@ impl<'a> ShownPage<'a> {
 impl ShownPair<'_> {
     fn lines(&self) -> Vec<(&'static str, Option<String>)> {
         let figures = self.figures;
-        let subjects = figures.subjects_differ.map(|differ| match differ {
+        let title_terms = figures.title_terms_differ.map(|differ| match differ {
             true => "they differ: not near-duplicates",
             false => "they do not differ",
         });
@@ -132,7 +132,7 @@ impl ShownPair<'_> {
             ),
             column("resemblance", self.resemblance()),
             column("of the words", figures.resemblance_of_words.map(rounded)),
-            column("subjects", subjects),
+            column("title terms", title_terms),
             column("title", self.page.title),
             column("its original's", self.original.title),
             column("heading", self.page.heading),

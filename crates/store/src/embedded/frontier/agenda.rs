@@ -42,7 +42,7 @@ pub(super) struct Agenda {
     /// Entries of a host past its last chance.
     unreachable: u64,
     pub(super) due: [Option<Turn>; Wanted::KINDS],
-    pub(super) awaited: Option<Turn>,
+    pub(super) anticipated: Option<Turn>,
 }
 
 impl HostState {
@@ -102,7 +102,7 @@ impl HostState {
             ],
             unreachable: if is_unreachable { self.all.live } else { 0 },
             due,
-            awaited: self.awaited(rules),
+            anticipated: self.anticipated(rules),
         }
     }
 }

@@ -44,11 +44,7 @@ impl Queue {
                 self.postpone(entry, *at);
             }
             Record::Settled(settled) => {
-                let row_place = settled
-                    .visit
-                    .row
-                    .pattern_that_left_out()
-                    .map(|_| span.start);
+                let row_place = settled.visit.row.excluding_pattern().map(|_| span.start);
                 self.apply_settled(settled);
                 self.state.patterns.apply_at(record, row_place);
                 self.queue(settled.first, &settled.visit.finds);
@@ -144,7 +140,7 @@ impl Queue {
         self.see_keys(settled_probe(row, *priority).as_slice());
         self.hosts.change(place.host, |host| {
             host.pages += u64::from(row.is_page());
-            host.dry_spell.count(row);
+            host.off_topic_streak.count(row);
         });
         if visit.archived.is_some() {
             self.state.archive.clone_from(&visit.archived);

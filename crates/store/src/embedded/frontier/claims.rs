@@ -19,7 +19,7 @@
 
 use std::collections::BTreeMap;
 
-use journal::{DiscoveredUrl, Journal, LeftOut, QueueEntry, Record, StoreFault};
+use journal::{DiscoveredUrl, ExcludedLinks, Journal, QueueEntry, Record, StoreFault};
 use serde::{Deserialize, Serialize};
 use web::{PageUrl, UrlKey};
 
@@ -69,7 +69,7 @@ impl HeldUrls {
         let page = &entry.discovered;
         for url in reached {
             let found = DiscoveredUrl::new(url.clone(), page.depth, page.via.clone());
-            let found = found.needed(page.requisite).promising_as(page.priority);
+            let found = found.needed(page.requisite).with_priority_of(page.priority);
             let found = if page.is_probed() {
                 found.probed_as(page.priority)
             } else {
@@ -115,12 +115,12 @@ impl Queue {
     }
 
     /// Removes the claimed URLs from `discovered`, and holds those that are new. URLs of a host
-    /// beyond the limit of its domain are left out.
+    /// beyond the limit of its domain are excluded.
     pub(super) fn hold_claimed(
         &mut self,
         journal: &Journal,
         discovered: &mut Vec<DiscoveredUrl>,
-        left_out: &mut Vec<LeftOut>,
+        excluded: &mut Vec<ExcludedLinks>,
     ) -> Result<(), StoreFault> {
         if self.claims.is_empty() {
             return Ok(());
@@ -128,7 +128,7 @@ impl Queue {
         let is_claimed = |found: &mut DiscoveredUrl| self.claims.contains_key(&found.url.key());
         let mut finds: Vec<DiscoveredUrl> = discovered.extract_if(.., is_claimed).collect();
         finds.retain(|found| !self.is_seen(found) && self.state.held.wants(found));
-        left_out.extend(self.hosts.leave_out(&mut finds));
+        excluded.extend(self.hosts.exclude(&mut finds));
         match finds.is_empty() {
             true => Ok(()),
             false => self.record(journal, &Record::Held { finds }),

@@ -28,8 +28,8 @@ use super::place::{Body, Place, Rank};
 use super::queue_blocks::QueueBlocks;
 use super::turns::{Levels, StoredLevels};
 use super::{Queue, Tries};
-use crate::dry_spell::DrySpell;
 use crate::frontier::FrontierRules;
+use crate::off_topic_streak::OffTopicStreak;
 
 /// Number of hosts that are written together.
 const GROUP: u32 = 64;
@@ -91,7 +91,7 @@ struct HostRecord {
     mirrored: u64,
     /// `live` by level, if the best host goes first; otherwise empty.
     levels: StoredLevels,
-    dry_spell: DrySpell,
+    off_topic_streak: OffTopicStreak,
 }
 
 impl Flush {
@@ -133,7 +133,7 @@ impl Flush {
 /// For crash_injection.rs.
 impl Flush {
     /// Leaves out the parts whose bits are set.
-    pub(in super::super) fn leave_out(&mut self, parts: u8) {
+    pub(in super::super) fn exclude(&mut self, parts: u8) {
         let leave = |part: u8| parts & (1 << part) != 0;
         if leave(0) {
             self.retired = Retired::default();
@@ -272,7 +272,7 @@ impl Queue {
                     .levels
                     .as_ref()
                     .map_or_else(Default::default, Levels::to_stored),
-                dry_spell: host.dry_spell,
+                off_topic_streak: host.off_topic_streak,
                 gone: gone.map(|place| place.rank).collect(),
                 tries: tries
                     .map(|(place, tries)| (place.rank, tries.attempts, tries.due))
@@ -334,7 +334,7 @@ impl Queue {
     fn restore(&mut self, record: HostRecord) {
         let mut state = HostState::new(record.name, record.pace);
         state.pages = record.pages;
-        state.dry_spell = record.dry_spell;
+        state.off_topic_streak = record.off_topic_streak;
         state.all.live = record.live;
         state.requisites.live = record.requisites;
         state.probes.live = record.probes;

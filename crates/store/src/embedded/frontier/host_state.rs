@@ -7,8 +7,8 @@ use web::{Host, Pace, Timestamp};
 use super::place::{Body, Level, Rank, Urgency};
 use super::tally::Tally;
 use super::turns::{Levels, Turn};
-use crate::dry_spell::DrySpell;
 use crate::frontier::FrontierRules;
+use crate::off_topic_streak::OffTopicStreak;
 
 /// One host.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(super) struct HostState {
     /// Number of recorded fetched pages.
     pub(super) pages: u64,
     /// Its consecutive pages off topic since the last page on topic.
-    pub(super) dry_spell: DrySpell,
+    pub(super) off_topic_streak: OffTopicStreak,
     /// Unsettled entries.
     pub(super) all: Tally,
     /// Unsettled requisites.
@@ -53,7 +53,7 @@ impl HostState {
             name,
             pace,
             pages: 0,
-            dry_spell: DrySpell::default(),
+            off_topic_streak: OffTopicStreak::default(),
             all: Tally::default(),
             requisites: Tally::default(),
             probes: Tally::default(),
@@ -132,22 +132,22 @@ impl HostState {
 
     fn urgency_of(&self, level: Option<Level>) -> Urgency {
         level.map_or_else(Urgency::default, |level| {
-            level.urgency(self.dry_spell.levels())
+            level.urgency(self.off_topic_streak.levels())
         })
     }
 
     /// Returns the end of the wait for this host, and the urgency of its first entry that is
-    /// waiting or out, if that entry has a promise and there is room for another page.
-    pub(super) fn awaited(&self, rules: &FrontierRules) -> Option<Turn> {
-        if rules.patience.is_zero() {
+    /// waiting or out, if that entry has a score and there is room for another page.
+    pub(super) fn anticipated(&self, rules: &FrontierRules) -> Option<Turn> {
+        if rules.anticipation.is_zero() {
             return None;
         }
         let level = self.expected_level()?;
         let urgency = self.expected_urgency();
-        let is_awaited = !self.closed && self.is_below_limit(rules) && level.is_promised();
+        let is_awaited = !self.closed && self.is_below_limit(rules) && level.is_scored();
         let end = match self.has_slot(rules) {
             true => self.pace.ready,
-            false => self.asked + rules.patience,
+            false => self.asked + rules.anticipation,
         };
         is_awaited.then_some(Turn {
             ready: end,

@@ -8,11 +8,11 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::time::Duration;
 
-use journal::{DiscoveredUrl, LeftOut};
+use journal::{DiscoveredUrl, ExcludedLinks};
 use web::{Host, Pace, Timestamp};
 
 use super::agenda::{Sums, Wanted};
-use super::awaited::Awaited;
+use super::anticipated::Anticipated;
 use super::host_state::HostState;
 use super::place::{Level, Place, Rank};
 use super::probe_turns::ProbeTurns;
@@ -33,7 +33,7 @@ pub(super) struct Hosts {
     /// The domain of each host, by its number.
     domain_of: Vec<u32>,
     /// Hosts that may keep a slot empty.
-    awaited: Awaited,
+    anticipated: Anticipated,
     sums: Sums,
     /// Earliest time of a request to any host.
     floor: Timestamp,
@@ -43,7 +43,7 @@ pub(super) struct Hosts {
 
 impl Hosts {
     pub(super) fn new(rules: FrontierRules) -> Self {
-        let (best_first, patience) = (rules.best_first, rules.patience);
+        let (best_first, anticipation) = (rules.best_first, rules.anticipation);
         Self {
             rules,
             numbers: HashMap::new(),
@@ -51,7 +51,7 @@ impl Hosts {
             due: std::array::from_fn(|_| Turns::new(best_first)),
             probes: ProbeTurns::default(),
             domain_of: Vec::new(),
-            awaited: Awaited::new(patience),
+            anticipated: Anticipated::new(anticipation),
             sums: Sums::default(),
             floor: Timestamp::default(),
             domains: DomainCounts::default(),
@@ -59,9 +59,9 @@ impl Hosts {
     }
 
     /// Removes the URLs of a host beyond the limit of its domain; seeds stay.
-    pub(super) fn leave_out(&self, discovered: &mut Vec<DiscoveredUrl>) -> Option<LeftOut> {
+    pub(super) fn exclude(&self, discovered: &mut Vec<DiscoveredUrl>) -> Option<ExcludedLinks> {
         let max = self.rules.max_hosts_per_domain?;
-        budget::leave_out(discovered, max, &self.domains, |host| {
+        budget::exclude(discovered, max, &self.domains, |host| {
             self.numbers.contains_key(host)
         })
     }
@@ -131,7 +131,7 @@ impl Hosts {
         &mut self.hosts[number as usize]
     }
 
-    /// Changes a host, and keeps `due`, `awaited` and the sums in step.
+    /// Changes a host, and keeps `due`, `anticipated` and the sums in step.
     pub(super) fn change(&mut self, number: u32, change: impl FnOnce(&mut HostState)) {
         let host = &mut self.hosts[number as usize];
         let before = host.agenda(&self.rules);
@@ -148,16 +148,16 @@ impl Hosts {
                 after.into_iter().for_each(|turn| due.insert(turn, number));
             }
         }
-        if before.awaited != after.awaited {
-            let awaited = &mut self.awaited;
+        if before.anticipated != after.anticipated {
+            let anticipated = &mut self.anticipated;
             before
-                .awaited
+                .anticipated
                 .into_iter()
-                .for_each(|turn| awaited.remove(turn, number));
+                .for_each(|turn| anticipated.remove(turn, number));
             after
-                .awaited
+                .anticipated
                 .into_iter()
-                .for_each(|turn| awaited.insert(turn, number));
+                .for_each(|turn| anticipated.insert(turn, number));
         }
     }
 
@@ -202,13 +202,13 @@ impl Hosts {
     }
 
     /// Returns true if a slot stays empty rather than take the first entry of this host, because a
-    /// better promise is expected soon.
+    /// better score is expected soon.
     fn expects_better(&mut self, number: u32, now: Timestamp) -> bool {
         let hosts = &self.hosts;
         let host = &hosts[number as usize];
         let expected = |number: u32| hosts[number as usize].expected_urgency();
-        let best = self.awaited.best(now, expected);
-        host.first_level().is_some_and(Level::is_promised)
+        let best = self.anticipated.best(now, expected);
+        host.first_level().is_some_and(Level::is_scored)
             && best.is_some_and(|best| best < host.urgency())
     }
 
@@ -226,7 +226,7 @@ impl Hosts {
             && self.expects_better(first, now)
         {
             let ends = [
-                self.awaited.next_end(now),
+                self.anticipated.next_end(now),
                 self.due[wanted as usize].next_waiting(),
             ];
             return ends.into_iter().flatten().min();

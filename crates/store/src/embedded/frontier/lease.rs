@@ -69,7 +69,7 @@ impl Queue {
         Ok(supply)
     }
 
-    /// Reopens a pattern that left out few pages. Returns false if there is none.
+    /// Reopens a pattern that excluded few pages. Returns false if there is none.
     fn take_last_look(&mut self, journal: &Journal) -> Result<bool, StoreFault> {
         let closes = self.hosts.rules().closes_patterns;
         let Some(reopened) = self.state.patterns.last_look().filter(|_| closes) else {
@@ -167,13 +167,13 @@ impl Queue {
         });
         let found = &entry.discovered;
         let is_probed = found.is_probed();
-        // A URL whose visit has begun is not left out: a kept page may have linked to it in the
+        // A URL whose visit has begun is not excluded: a kept page may have linked to it in the
         // meantime.
         let is_begun = is_probed && (attempts > 0 || strikes > 0);
         let (patterns, rules) = (&mut self.state.patterns, self.hosts.rules());
-        let barred = match found.requisite {
+        let excluded = match found.requisite {
             0 if !is_begun && !found.is_ordered() => {
-                patterns.bar(&found.url, found.priority, rules)
+                patterns.exclusion(&found.url, found.priority, rules)
             }
             _ => None,
         };
@@ -182,7 +182,7 @@ impl Queue {
         }
         Ok(Lease {
             pace: self.hosts.get(place.host).pace,
-            barred,
+            excluded,
             entry,
         })
     }

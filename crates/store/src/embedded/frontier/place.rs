@@ -85,7 +85,7 @@ impl Rank {
         self.priority & PAGE == 0 && self.middle() == ORDERED
     }
 
-    /// Returns true for a probe: a URL found only on left-out pages.
+    /// Returns true for a probe: a URL found only on unarchived pages.
     pub(super) fn is_probed(self) -> bool {
         self.urgency() >= DiscoveredUrl::PROBED
     }
@@ -144,7 +144,7 @@ impl Rank {
 }
 
 impl Level {
-    /// Returns the urgency of a host with this first entry, whose promise is lowered by `levels`.
+    /// Returns the urgency of a host with this first entry, whose score is lowered by `levels`.
     pub(super) fn urgency(self, levels: u8) -> Urgency {
         let priority = (self.0 & 0xff) as u8;
         let place = match self.is_page() {
@@ -158,9 +158,9 @@ impl Level {
         self.0 & (PAGE >> DEPTH_BITS) as u16 != 0
     }
 
-    /// Returns true for the level of a page with a promise.
-    pub(super) fn is_promised(self) -> bool {
-        self.is_page() && DiscoveredUrl::promise_of((self.0 & 0xff) as u8).is_some()
+    /// Returns true for the level of a page with a score.
+    pub(super) fn is_scored(self) -> bool {
+        self.is_page() && DiscoveredUrl::link_score_of((self.0 & 0xff) as u8).is_some()
     }
 }
 

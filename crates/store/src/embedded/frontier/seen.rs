@@ -1,9 +1,9 @@
 //! The URLs known to the frontier.
 //!
-//! A URL that was found only on left-out pages ([`DiscoveredUrl::is_probed`]) is remembered
+//! A URL that was found only on unarchived pages ([`DiscoveredUrl::is_probed`]) is remembered
 //! separately, under its own key. When it is also found elsewhere, it is new once more. Its place
-//! behind everything else is dropped when its turn comes ([`Record::Superseded`]), and its row is
-//! revoked if it was left out by then. After a visit it is known for good.
+//! behind everything else is dropped when its turn comes ([`Record::Superseded`]), and its record
+//! is revoked if it was excluded by then. After a visit it is known for good.
 //!
 //! Invariant: a URL is under its own key from the moment when it is waiting as an ordinary page,
 //! was visited, or was reached.
@@ -16,7 +16,7 @@ use super::state::Void;
 use super::{Queue, broken};
 use crate::frontier::Lease;
 
-/// The bits that distinguish the key of a URL found only on left-out pages. They are on disk, so
+/// The bits that distinguish the key of a URL found only on unarchived pages. They are on disk, so
 /// they never change.
 const PROBED_KEY: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -35,9 +35,10 @@ pub(in super::super) fn seen_as(discovered: &DiscoveredUrl) -> UrlKey {
 }
 
 /// Returns the key of a visited probe, which does not need another place.
-pub(in super::super) fn settled_probe(row: &VisitRecord, priority: u8) -> Option<UrlKey> {
-    let was_visited = row.pattern_that_left_out().is_none();
-    (priority >= DiscoveredUrl::PROBED && row.requisite == 0 && was_visited).then(|| row.url.key())
+pub(in super::super) fn settled_probe(visit: &VisitRecord, priority: u8) -> Option<UrlKey> {
+    let was_visited = visit.excluding_pattern().is_none();
+    (priority >= DiscoveredUrl::PROBED && visit.requisite == 0 && was_visited)
+        .then(|| visit.url.key())
 }
 
 impl Queue {
@@ -72,8 +73,8 @@ impl Queue {
             .filter(|_| is_probed)?
     }
 
-    /// Removes the discovered URLs that were left out as probes, and returns each with the place of
-    /// its row.
+    /// Removes the discovered URLs that were excluded as probes, and returns each with the place of
+    /// its visit.
     pub(super) fn take_wanted_again(
         &self,
         discovered: &mut Vec<DiscoveredUrl>,
@@ -90,7 +91,7 @@ impl Queue {
         wanted.filter_map(with_place).collect()
     }
 
-    /// Queues left-out pages again, as they were discovered now.
+    /// Queues excluded pages again, as they were discovered now.
     pub(super) fn queue_again(
         &mut self,
         journal: &Journal,
@@ -103,16 +104,16 @@ impl Queue {
         Ok(())
     }
 
-    /// Queues again the URLs that were left out by patterns and folders that have been reopened.
+    /// Queues again the URLs that were excluded by patterns and folders that have been reopened.
     pub(super) fn requeue_reopened(&mut self, journal: &Journal) -> Result<(), StoreFault> {
-        while let Some(rows) = self.state.patterns.to_requeue() {
-            let places: Vec<Position> = rows.iter().map(|(_, place)| place).collect();
+        while let Some(visits) = self.state.patterns.to_requeue() {
+            let places: Vec<Position> = visits.iter().map(|(_, place)| place).collect();
             for place in places {
                 let void = void_at(journal, place)?;
-                let row = &void.row;
-                let found = DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone());
-                let found = match self.seen.contains(row.url.key().as_u64()) {
-                    true => found.promising_as(void.priority),
+                let visit = &void.row;
+                let found = DiscoveredUrl::new(visit.url.clone(), visit.depth, visit.via.clone());
+                let found = match self.seen.contains(visit.url.key().as_u64()) {
+                    true => found.with_priority_of(void.priority),
                     false => found.probed_as(void.priority),
                 };
                 self.revoke_as(journal, found, void)?;
@@ -163,7 +164,7 @@ impl Queue {
     }
 }
 
-/// Reads the row of a left-out page from the journal.
+/// Reads the visit record of an unvisited page from the journal.
 fn void_at(journal: &Journal, place: Position) -> Result<Void, StoreFault> {
     match journal.replay(place)?.next_record()? {
         Some((_, Record::Settled(settled))) => Ok(Void {
@@ -172,7 +173,7 @@ fn void_at(journal: &Journal, place: Position) -> Result<Void, StoreFault> {
             priority: settled.priority,
         }),
         _ => Err(broken(
-            "expected the settlement of a left-out page, found another record".to_owned(),
+            "expected the settlement of an excluded page, found another record".to_owned(),
         )),
     }
 }

@@ -100,8 +100,8 @@ impl Queue {
         // URLs reached by redirects are seen.
         let reached = &visit.reached;
         visit.finds.retain(|found| !reached.contains(&found.url));
-        self.hold_claimed(journal, &mut visit.finds, &mut visit.left_out)?;
-        visit.finds = self.only_new(visit.finds, &mut visit.left_out);
+        self.hold_claimed(journal, &mut visit.finds, &mut visit.excluded)?;
+        visit.finds = self.only_new(visit.finds, &mut visit.excluded);
         let wanted_again = self.take_wanted_again(&mut visit.finds);
         let page = u64::from(visit.row.is_page());
         let record = Record::Settled(SettledVisit {
@@ -120,7 +120,7 @@ impl Queue {
         });
         self.apply_own(span, &record);
         if let Some(found) = self.wanted_meanwhile(&lease) {
-            // It is new only if it was left out.
+            // It is new only if it was excluded.
             self.discover(journal, vec![found])?;
         }
         self.queue_again(journal, wanted_again)?;
@@ -130,7 +130,7 @@ impl Queue {
     }
 
     /// Closes and reopens the patterns that are due, and queues the URLs that reopened patterns
-    /// left out.
+    /// excluded.
     pub(super) fn change_patterns(&mut self, journal: &Journal) -> Result<(), StoreFault> {
         while self.hosts.rules().closes_patterns
             && let Some(change) = self.state.patterns.due()
@@ -148,7 +148,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Revokes a visit record and queues its URL again, with its promise. The next visit may claim
+    /// Revokes a visit record and queues its URL again, with its score. The next visit may claim
     /// again the URLs that this visit reached.
     pub(in super::super) fn revoke(
         &mut self,
@@ -157,7 +157,7 @@ impl Queue {
     ) -> Result<(), StoreFault> {
         let row = &void.row;
         let found = DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone());
-        let found = found.needed(row.requisite).promising_as(void.priority);
+        let found = found.needed(row.requisite).with_priority_of(void.priority);
         self.revoke_as(journal, found, void)
     }
 

@@ -56,11 +56,11 @@ pub(super) struct Struck {
 /// Visit records that are void, or would be if their original failed.
 ///
 /// An original that was admitted may still fail: its bytes may not reach the archive. Pages that
-/// were left out as its duplicates by then are visited again. The size is bounded by the number of
-/// pages left out while the visits of their originals are in progress.
+/// were not archived as its duplicates by then are visited again. The size is bounded by the number
+/// of pages excluded while the visits of their originals are in progress.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Voids {
-    /// For each original whose visit has not ended, the pages left out as its duplicates.
+    /// For each original whose visit has not ended, the pages not archived as its duplicates.
     dropped: BTreeMap<UrlKey, Vec<Void>>,
     /// Originals that failed. Visits with an earlier verdict may still end.
     forgotten: BTreeSet<UrlKey>,
@@ -74,7 +74,7 @@ pub(in super::super) struct Void {
     #[serde(with = "with_details")]
     pub(in super::super) row: Box<VisitRecord>,
     pub(in super::super) reached: Vec<PageUrl>,
-    /// The priority of its queue entry; the next entry has the same promise.
+    /// The priority of its queue entry; the next entry has the same score.
     pub(in super::super) priority: u8,
 }
 

@@ -2,8 +2,8 @@
 //!
 //! Hosts take turns in the order in which they became ready. Under
 //! [`FrontierRules::best_first`](crate::FrontierRules::best_first), the ready host with the most
-//! urgent entry goes first. An urgency is a rank without its depth, lowered by the dry spell of the
-//! host (`place.rs`).
+//! urgent entry goes first. An urgency is a rank without its depth, lowered by the off-topic streak
+//! of the host (`place.rs`).
 //!
 //! Invariant: a turn is in `ready` if its time is not after `reached` and best first is enabled;
 //! otherwise it is in `waiting`. So a turn that changes is found without a search.
@@ -108,7 +108,7 @@ impl Turns {
 
 /// The unsettled entries of a host by level, ascending; every level has an entry.
 ///
-/// A host has few levels: with a topic, one per promise that its links were given.
+/// A host has few levels: with a topic, one per score that its links were given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Levels(Vec<(Level, Tally)>);
 

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use journal::StoreFault;
-use neardup::{Likeness, PageSignature, Thresholds};
+use neardup::{MatchKind, PageSignature, Thresholds};
 use web::UrlKey;
 
 use super::disk_index::DiskIndex;
@@ -234,26 +234,26 @@ impl Documents {
         group: u64,
         signature: &PageSignature,
         except: &[UrlKey],
-    ) -> Result<Option<(Held, Likeness)>, StoreFault> {
+    ) -> Result<Option<(Held, MatchKind)>, StoreFault> {
         let Some(resemblance) = keys::of_resemblance(group, signature) else {
             return Ok(None);
         };
-        let mut best: Option<(f64, Held, Likeness)> = None;
+        let mut best: Option<(f64, Held, MatchKind)> = None;
         for document in self.near(&resemblance)? {
             let record = self.record(document)?;
             if record.group != group || except.contains(&record.page) {
                 continue;
             }
-            let likeness = self.thresholds.likeness(signature, &record.signature);
-            let Some(likeness @ Likeness::Near { resemblance, .. }) = likeness else {
+            let match_kind = self.thresholds.match_kind(signature, &record.signature);
+            let Some(match_kind @ MatchKind::Near { resemblance, .. }) = match_kind else {
                 continue;
             };
             let is_better = best.is_none_or(|(highest, ..)| resemblance > highest);
             if is_better && self.lives(document, &record)? {
-                best = Some((resemblance, record.held(), likeness));
+                best = Some((resemblance, record.held(), match_kind));
             }
         }
-        Ok(best.map(|(_, held, likeness)| (held, likeness)))
+        Ok(best.map(|(_, held, match_kind)| (held, match_kind)))
     }
 }
 
@@ -279,12 +279,12 @@ impl Originals for Documents {
         group: u64,
         signature: &PageSignature,
         except: &[UrlKey],
-    ) -> Result<Option<(Held, Likeness)>, StoreFault> {
+    ) -> Result<Option<(Held, MatchKind)>, StoreFault> {
         let payload = signature.payload;
         let key = keys::of_payload(group, payload);
         let same_payload = self.first(key, group, except, |held| held.payload == payload)?;
         if let Some(held) = same_payload {
-            return Ok(Some((held, Likeness::SamePayload)));
+            return Ok(Some((held, MatchKind::SamePayload)));
         }
         let Some(text) = signature.text.as_deref() else {
             return Ok(None);
@@ -296,7 +296,7 @@ impl Originals for Documents {
                 .is_some_and(|held| held.digest == text.digest)
         })?;
         if let Some(held) = same_text {
-            return Ok(Some((held, Likeness::SameText)));
+            return Ok(Some((held, MatchKind::SameText)));
         }
         self.nearest(group, signature, except)
     }

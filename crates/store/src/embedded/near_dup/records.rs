@@ -8,10 +8,10 @@
 //! ```text
 //! block   version u8 = 2 · sixteen slots
 //! slot    flags u8: 0 empty, else 1 held + 2 with text + 4 with words of its own + 8 with sketch
-//!         + 16 with bag + 32 with subject, and if it is held:
+//!         + 16 with bag + 32 with title terms, and if it is held:
 //!         position u64 · page u64 · group u64 · payload u128                     (little-endian)
 //!         with text: digest u128 · words u32 · fingerprint u64, and each if there is one:
-//!         own u128 · sketch 160 bytes · bag 68 bytes · subject: counting u8 · all u8
+//!         own u128 · sketch 160 bytes · bag 68 bytes · title terms: required u8 · all u8
 //!         · `all` words u16
 //! ```
 //!
@@ -21,7 +21,8 @@
 
 use journal::{Position, StoreFault};
 use neardup::{
-    BAG_BYTES, BagSketch, Fingerprint, PageSignature, SKETCH_BYTES, Sketch, Subject, TextSignature,
+    BAG_BYTES, BagSketch, Fingerprint, PageSignature, SKETCH_BYTES, Sketch, TextSignature,
+    TitleTerms,
 };
 use web::UrlKey;
 
@@ -39,7 +40,7 @@ const TEXT: u8 = 2;
 const OWN: u8 = 4;
 const SKETCH: u8 = 8;
 const BAG: u8 = 16;
-const SUBJECT: u8 = 32;
+const TITLE_TERMS: u8 = 32;
 
 /// The signature record of an admitted document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -226,14 +227,14 @@ fn encode(block: &Block) -> Vec<u8> {
         let own = text.and_then(|text| text.main_content);
         let sketch = text.and_then(|text| text.sketch.as_ref());
         let bag = text.and_then(|text| text.bag.as_ref());
-        let subject = text.and_then(|text| text.subject.as_ref());
+        let title_terms = text.and_then(|text| text.title_terms.as_ref());
         let flag = |is_there: bool, flag: u8| if is_there { flag } else { 0 };
         bytes.push(
             HELD | flag(text.is_some(), TEXT)
                 | flag(own.is_some(), OWN)
                 | flag(sketch.is_some(), SKETCH)
                 | flag(bag.is_some(), BAG)
-                | flag(subject.is_some(), SUBJECT),
+                | flag(title_terms.is_some(), TITLE_TERMS),
         );
         for part in [record.position, record.page.as_u64(), record.group] {
             bytes.extend_from_slice(&part.to_le_bytes());
@@ -247,7 +248,7 @@ fn encode(block: &Block) -> Vec<u8> {
         bytes.extend(own.into_iter().flat_map(u128::to_le_bytes));
         bytes.extend(sketch.into_iter().flat_map(Sketch::to_bytes));
         bytes.extend(bag.into_iter().flat_map(BagSketch::to_bytes));
-        bytes.extend(subject.into_iter().flat_map(Subject::to_bytes));
+        bytes.extend(title_terms.into_iter().flat_map(TitleTerms::to_bytes));
     }
     bytes
 }
@@ -272,7 +273,7 @@ fn record_of(bytes: &mut &[u8]) -> Option<Option<SignatureRecord>> {
     if flags == 0 {
         return Some(None);
     }
-    let is_known = flags < 2 * SUBJECT && has(HELD);
+    let is_known = flags < 2 * TITLE_TERMS && has(HELD);
     if !is_known || !has(TEXT) && flags != HELD {
         return None;
     }
@@ -292,7 +293,7 @@ fn record_of(bytes: &mut &[u8]) -> Option<Option<SignatureRecord>> {
             bag: part(has(BAG), || {
                 take::<BAG_BYTES>(bytes).map(|bag| BagSketch::from_bytes(&bag))
             })?,
-            subject: part(has(SUBJECT), || subject_of(bytes))?,
+            title_terms: part(has(TITLE_TERMS), || title_terms_of(bytes))?,
         }))
     })?;
     Some(Some(SignatureRecord {
@@ -311,12 +312,12 @@ fn part<T>(is_there: bool, decode: impl FnOnce() -> Option<T>) -> Option<Option<
     }
 }
 
-/// Decodes the subject at the start; `None` if the bytes are malformed.
-fn subject_of(bytes: &mut &[u8]) -> Option<Subject> {
+/// Decodes the title terms at the start; `None` if the bytes are malformed.
+fn title_terms_of(bytes: &mut &[u8]) -> Option<TitleTerms> {
     let all = usize::from(*bytes.get(1)?);
-    let (subject, rest) = bytes.split_at_checked(2 + 2 * all)?;
+    let (title_terms, rest) = bytes.split_at_checked(2 + 2 * all)?;
     *bytes = rest;
-    Subject::from_bytes(subject)
+    TitleTerms::from_bytes(title_terms)
 }
 
 #[cfg(test)]

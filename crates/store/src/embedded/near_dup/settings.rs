@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::keys::MOST_TABLES;
 use crate::embedded::earlier::EarlierCrawls;
-use crate::rules::LikenessRules;
+use crate::rules::ComparisonOptions;
 
 /// The tables of fingerprints, and the way to probe them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Design {
 /// The options of the signature index.
 #[derive(Clone, Debug)]
 pub(in crate::embedded) struct SignatureStoreOptions {
-    pub(in crate::embedded) rules: LikenessRules,
+    pub(in crate::embedded) rules: ComparisonOptions,
     pub(in crate::embedded) key: HashKey,
     pub(in crate::embedded) earlier: Option<Arc<EarlierCrawls>>,
     /// True if all keys are in memory.
@@ -93,7 +93,7 @@ pub(in crate::embedded) struct IndexSettings {
 }
 
 impl IndexSettings {
-    pub(super) fn of(rules: &LikenessRules, design: &Design) -> Self {
+    pub(super) fn of(rules: &ComparisonOptions, design: &Design) -> Self {
         Self {
             scope: rules.scope.to_string(),
             distance: design.tables.distance(),
@@ -136,7 +136,7 @@ impl IndexState {
         let thresholds = options.rules.thresholds.at_distance(distance);
         match (scope, tables, thresholds) {
             (Ok(scope), Ok(tables), Ok(thresholds)) => SignatureStoreOptions {
-                rules: LikenessRules {
+                rules: ComparisonOptions {
                     scope,
                     thresholds,
                     ..options.rules
@@ -204,9 +204,9 @@ mod tests {
 
     #[test]
     fn an_index_state_is_pinned_to_the_byte() {
-        let rules = LikenessRules {
+        let rules = ComparisonOptions {
             scope: crate::DuplicateScope::Host,
-            ..LikenessRules::default()
+            ..ComparisonOptions::default()
         };
         let mark = IndexState {
             documents: 300,

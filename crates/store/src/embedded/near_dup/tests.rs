@@ -15,7 +15,7 @@ use crate::embedded::{EmbeddedStore, StoreOptions, audit};
 use crate::fixtures::{at, options, url};
 use crate::frontier::FrontierRules;
 use crate::near_dup::{NearDupIndex, Verdict};
-use crate::rules::{DuplicateScope, LikenessRules};
+use crate::rules::{ComparisonOptions, DuplicateScope};
 
 /// A variant of a page; pages of one family are more or less alike.
 #[derive(Clone, Debug)]
@@ -88,7 +88,7 @@ impl Variant {
             ),
             sketch: (self.shape != 2).then(|| Sketch::from_bytes(&sketch)),
             bag: None,
-            subject: None,
+            title_terms: None,
         };
         PageSignature {
             payload: self.payload.into(),
@@ -195,7 +195,7 @@ impl<'a> Subject<'a> {
             under_way,
         } = self;
         drop((store, under_way));
-        let distance = options.likeness.thresholds.distance();
+        let distance = options.comparison.thresholds.distance();
         let options = StoreOptions {
             keys_in_memory,
             tables: design(number, distance),
@@ -257,7 +257,7 @@ macro_rules! comparable {
             // A repeated verdict of a kept duplicate does not name the page with the same bytes.
             $Verdict::Retained(original, retained) => format!(
                 "{retained:?} of {:?} {:?}",
-                original.page.url, original.likeness
+                original.page.url, original.match_kind
             ),
             other => format!("{other:?}"),
         }
@@ -265,8 +265,8 @@ macro_rules! comparable {
 }
 
 /// Returns the rules as the library knows them.
-fn theirs(rules: LikenessRules) -> contract::store::LikenessRules {
-    contract::store::LikenessRules {
+fn theirs(rules: ComparisonOptions) -> contract::store::ComparisonOptions {
+    contract::store::ComparisonOptions {
         thresholds: rules.thresholds,
         scope: rules.scope.as_str().parse().unwrap(),
         per_cluster: rules.per_cluster,
@@ -274,7 +274,7 @@ fn theirs(rules: LikenessRules) -> contract::store::LikenessRules {
 }
 
 async fn play(
-    rules: LikenessRules,
+    rules: ComparisonOptions,
     keys_in_memory: bool,
     number: u8,
     steps: &[Step],
@@ -284,7 +284,7 @@ async fn play(
     let mut subject = Subject::open(
         directory.path(),
         StoreOptions {
-            likeness: rules,
+            comparison: rules,
             keys_in_memory,
             tables: design(number, rules.thresholds.distance()),
             ..options(FrontierRules::default())
@@ -338,7 +338,7 @@ proptest! {
         ],
         per_cluster in 1..4_u32, keys_in_memory: bool, design in 0..4_u8, steps in steps(),
     ) {
-        let rules = LikenessRules {
+        let rules = ComparisonOptions {
             thresholds: Thresholds::new(distance, resemblance).unwrap(),
             scope,
             per_cluster: per_cluster.try_into().unwrap(),

@@ -11,31 +11,32 @@ fn text() -> impl Strategy<Value = TextSignature> {
         .prop_map(|bytes| Sketch::from_bytes(bytes.as_array().unwrap()));
     let bag = prop::collection::vec(any::<u8>(), BAG_BYTES)
         .prop_map(|bytes| BagSketch::from_bytes(bytes.as_array().unwrap()));
-    let subject = prop::collection::vec(any::<u8>(), 1..=16).prop_map(|words| a_subject(&words));
+    let title_terms =
+        prop::collection::vec(any::<u8>(), 1..=16).prop_map(|words| title_terms(&words));
     let numbers = (any::<u128>(), any::<u32>(), any::<u64>());
     let parts = (
         prop::option::of(sketch),
         prop::option::of(bag),
-        prop::option::of(subject),
+        prop::option::of(title_terms),
     );
     (numbers, any::<Option<u128>>(), parts).prop_map(
-        |((digest, words, fingerprint), own, (sketch, bag, subject))| TextSignature {
+        |((digest, words, fingerprint), own, (sketch, bag, title_terms))| TextSignature {
             digest,
             words,
             main_content: own,
             fingerprint: Fingerprint::new(fingerprint),
             sketch,
             bag,
-            subject,
+            title_terms,
         },
     )
 }
 
-/// Returns a subject of these words, of which the first half counts.
-fn a_subject(words: &[u8]) -> Subject {
+/// Returns title terms of these words, of which the first half counts.
+fn title_terms(words: &[u8]) -> TitleTerms {
     let mut bytes = vec![words.len() as u8 / 2, words.len() as u8];
     bytes.extend(words.iter().flat_map(|&word| [word, 7]));
-    Subject::from_bytes(&bytes).unwrap()
+    TitleTerms::from_bytes(&bytes).unwrap()
 }
 
 fn record() -> impl Strategy<Value = SignatureRecord> {
@@ -60,7 +61,7 @@ fn a_text() -> TextSignature {
         bag: Some(BagSketch::from_bytes(&std::array::from_fn(|byte| {
             200 - byte as u8
         }))),
-        subject: Some(a_subject(&[1, 2, 3])),
+        title_terms: Some(title_terms(&[1, 2, 3])),
     }
 }
 
@@ -85,7 +86,7 @@ fn a_block_of_records_is_pinned_to_the_byte() {
         main_content: None,
         sketch: None,
         bag: None,
-        subject: None,
+        title_terms: None,
         ..a_text()
     })));
     let bytes = encode(&block);
@@ -97,7 +98,7 @@ fn a_block_of_records_is_pinned_to_the_byte() {
 #[test]
 fn the_largest_block_is_a_value_that_the_database_takes() {
     let text = TextSignature {
-        subject: Some(a_subject(&[9; neardup::MAX_SUBJECT_WORDS])),
+        title_terms: Some(title_terms(&[9; neardup::MAX_TITLE_TERMS])),
         ..a_text()
     };
     let full: Block = std::array::from_fn(|_| Some(a_record(Some(text.clone()))));

@@ -126,8 +126,8 @@ fn a_verdict_is_made_from_everything_outside_the_frame() {
         ),
     ] {
         let document = html(&source);
-        assert_eq!(document.judged_own(), &MainContent::Main, "{source}");
-        let judged = document.judged_text();
+        assert_eq!(document.compared_own(), &MainContent::Main, "{source}");
+        let judged = document.compared_text();
         assert!(judged.contains(inside), "{source}: {judged}");
         assert!(
             outside.is_empty() || !judged.contains(outside),
@@ -157,8 +157,8 @@ fn a_main_element_is_trusted_even_if_it_is_short() {
         ),
     ] {
         let document = html(&source);
-        assert_eq!(document.judged_text(), "Ten words", "{source}");
-        assert_eq!(document.judged_own(), &MainContent::Main, "{source}");
+        assert_eq!(document.compared_text(), "Ten words", "{source}");
+        assert_eq!(document.compared_own(), &MainContent::Main, "{source}");
         assert_eq!(document.text, "Ten words", "{source}");
         assert_eq!(document.own, MainContent::Main, "{source}");
     }
@@ -167,30 +167,30 @@ fn a_main_element_is_trusted_even_if_it_is_short() {
         "<main><nav>{frame}</nav></main>{}",
         prose("own", 60)
     ));
-    assert_eq!(document.judged_text(), words("own", 60));
+    assert_eq!(document.compared_text(), words("own", 60));
 }
 
 #[test]
-fn a_page_that_is_all_frame_is_judged_whole_and_its_own_text_is_reported() {
+fn a_page_that_is_all_boilerplate_is_compared_whole_and_its_main_text_is_reported() {
     let frame = words("frame", 100);
     for (count, is_own) in [(49, false), (50, true)] {
         let document = html(&format!("<nav>{frame}</nav>{}", prose("own", count)));
-        let own_text = words("own", count);
+        let main_text = words("own", count);
         if is_own {
-            assert_eq!(document.judged_text(), own_text);
-            assert_eq!(document.judged_own(), &MainContent::Main);
+            assert_eq!(document.compared_text(), main_text);
+            assert_eq!(document.compared_own(), &MainContent::Main);
         } else {
-            assert_eq!(document.judged_text(), format!("{frame}\n{own_text}"));
+            assert_eq!(document.compared_text(), format!("{frame}\n{main_text}"));
             assert_eq!(
-                document.judged_own(),
-                &MainContent::PageFallback { own_text }
+                document.compared_own(),
+                &MainContent::PageFallback { main_text }
             );
         }
     }
     // The text is short, but most of the page.
     let document = html("<nav>home</nav><p>A short page with a few words");
-    assert_eq!(document.judged_text(), "A short page with a few words");
-    assert_eq!(document.judged_own(), &MainContent::Main);
+    assert_eq!(document.compared_text(), "A short page with a few words");
+    assert_eq!(document.compared_own(), &MainContent::Main);
 }
 
 #[test]
@@ -246,7 +246,7 @@ fn a_heading_names_the_page() {
 }
 
 #[test]
-fn the_first_selector_that_matches_gives_main_content_and_judged_text() {
+fn the_first_selector_that_matches_gives_main_content_and_compared_text() {
     let source = format!(
         "<main>{}</main><div id=post-1 class=post data-x=y>one <nav>inner</nav></div><span \
          class=post>two</span>",
@@ -266,7 +266,7 @@ fn the_first_selector_that_matches_gives_main_content_and_judged_text() {
         let main = MainSelectors::parse(selectors).unwrap();
         let document = read_with(&source, Some(&main));
         assert_eq!(document.text, text, "{selectors:?}");
-        assert_eq!(document.judged_text(), text, "{selectors:?}");
+        assert_eq!(document.compared_text(), text, "{selectors:?}");
         assert_eq!(document.own, MainContent::Main);
     }
 }

@@ -1,10 +1,10 @@
 //! Selects the lines for a verdict, and the heading that names the page. A reader wants only the
 //! main content, but a verdict must keep everything that distinguishes two pages: a list of links,
-//! a synopsis next to the text, a table, a forum post. So everything outside the site's frame
+//! a synopsis next to the text, a table, a forum post. So everything outside the site's boilerplate
 //! counts, and a doubtful block is content. Of 508 wrongly merged pairs of LLVM's pages, 307 were
-//! equal only because their lines of links had been removed. Elements and roles declare the frame;
-//! class names for a sidebar, a menu or a footer do so if they are credible. If a page has a
-//! `<main>`, everything outside it is frame.
+//! equal only because their lines of links had been removed. Elements and roles declare the
+//! boilerplate; class names for a sidebar, a menu or a footer do so if they are credible. If a page
+//! has a `<main>`, everything outside it is boilerplate.
 
 use crate::html::lines::{Line, Lines, joined};
 use crate::html::prefix_sums::PrefixSums;
@@ -21,9 +21,9 @@ const LINKS_OF_MENU: f64 = 0.6;
 /// Maximum number of lines of a heading.
 const HEADING_LINES: usize = 64;
 
-/// The lines outside the frame.
-pub(super) struct Judged {
-    /// True for each line outside the frame.
+/// The lines outside the boilerplate.
+pub(super) struct Compared {
+    /// True for each line outside the boilerplate.
     pub lines: Vec<bool>,
     /// True if the page or the user marks the content; then nothing else is content.
     pub is_marked: bool,
@@ -31,8 +31,8 @@ pub(super) struct Judged {
     pub words: usize,
 }
 
-/// Finds the lines outside the frame.
-pub(super) fn find(lines: &[Line], regions: &[Region]) -> Judged {
+/// Finds the lines outside the boilerplate.
+pub(super) fn find(lines: &[Line], regions: &[Region]) -> Compared {
     if let Some(selected) = marked(lines, |line| line.is_in(region_flags::SELECTED)) {
         return selected;
     }
@@ -49,9 +49,9 @@ pub(super) fn find(lines: &[Line], regions: &[Region]) -> Judged {
     of(lines, |line| !is_framed(line))
 }
 
-fn of(lines: &[Line], is_judged: impl Fn(&Line) -> bool) -> Judged {
-    let chosen: Vec<bool> = lines.iter().map(is_judged).collect();
-    Judged {
+fn of(lines: &[Line], is_compared: impl Fn(&Line) -> bool) -> Compared {
+    let chosen: Vec<bool> = lines.iter().map(is_compared).collect();
+    Compared {
         words: words_in(lines, &chosen),
         lines: chosen,
         is_marked: false,
@@ -65,15 +65,15 @@ pub(super) fn words_in(lines: &[Line], chosen: &[bool]) -> usize {
 }
 
 /// Returns the marked lines, if they have words.
-fn marked(lines: &[Line], is_judged: impl Fn(&Line) -> bool) -> Option<Judged> {
-    let judged = of(lines, is_judged);
-    (judged.words > 0).then_some(Judged {
+fn marked(lines: &[Line], is_compared: impl Fn(&Line) -> bool) -> Option<Compared> {
+    let compared = of(lines, is_compared);
+    (compared.words > 0).then_some(Compared {
         is_marked: true,
-        ..judged
+        ..compared
     })
 }
 
-/// Finds the blocks inside frame parts named by a class, if the name is credible.
+/// Finds the blocks inside boilerplate parts named by a class, if the name is credible.
 fn menus(lines: &[Line], regions: &[Region]) -> Vec<bool> {
     let is_named = |region: &Region| {
         region.own_flags & region_flags::HINT != 0 && region.flags & region_flags::FRAME == 0
@@ -113,13 +113,13 @@ fn menus(lines: &[Line], regions: &[Region]) -> Vec<bool> {
     menus
 }
 
-/// Returns the heading that names a page: the first `<h1>` in the judged lines, or else the first
+/// Returns the heading that names a page: the first `<h1>` in the compared lines, or else the first
 /// heading there. If marked content has no `<h1>`, an `<h1>` outside it takes precedence over
 /// lesser headings.
 pub(super) fn heading(
     all: &Lines,
     regions: &[Region],
-    judged: &Judged,
+    compared: &Compared,
     most: usize,
 ) -> Option<String> {
     let first = |sign: u32, is_in: &dyn Fn(usize) -> bool| {
@@ -133,13 +133,13 @@ pub(super) fn heading(
             (!text.is_empty()).then_some(text)
         })
     };
-    let is_judged = |index: usize| judged.lines[index];
+    let is_compared = |index: usize| compared.lines[index];
     let is_beside = |index: usize| {
-        judged.is_marked && !all.lines[index].is_in(region_flags::FRAME | region_flags::HINT)
+        compared.is_marked && !all.lines[index].is_in(region_flags::FRAME | region_flags::HINT)
     };
-    first(region_flags::TITLE, &is_judged)
+    first(region_flags::TITLE, &is_compared)
         .or_else(|| first(region_flags::TITLE, &is_beside))
-        .or_else(|| first(region_flags::HEADING, &is_judged))
+        .or_else(|| first(region_flags::HEADING, &is_compared))
         .or_else(|| first(region_flags::HEADING, &is_beside))
 }
 

@@ -1,10 +1,10 @@
-//! Dry spells of hosts in a focused crawl: consecutive pages off topic.
+//! Off-topic streaks of hosts in a focused crawl: consecutive pages off topic.
 //!
 //! A crawl often knows hosts only by links without the topic's words, and has to try them. A host
-//! whose pages are off topic waits behind other hosts with the same promise, so that all hosts are
-//! tried and hosts with the topic are found. One page on topic ends the spell.
+//! whose pages are off topic waits behind other hosts with the same score, so that all hosts are
+//! tried and hosts with the topic are found. One page on topic ends the streak.
 //!
-//! Invariant: a spell depends only on the visits and their order. It changes the turns of hosts,
+//! Invariant: a streak depends only on the visits and their order. It changes the turns of hosts,
 //! not the order of a host's URLs.
 
 use journal::{Fate, VisitRecord};
@@ -16,21 +16,21 @@ const FIRST: u32 = 4;
 /// Number of pages off topic of a host since its last page on topic. It is on disk (postcard), in
 /// the tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DrySpell(u32);
+pub struct OffTopicStreak(u32);
 
-impl DrySpell {
+impl OffTopicStreak {
     /// Counts a visit, if its page was compared with the topic.
-    pub fn count(&mut self, row: &VisitRecord) {
-        if row.is_judged() {
-            self.0 = match row.fate {
+    pub fn count(&mut self, visit: &VisitRecord) {
+        if visit.is_judged() {
+            self.0 = match visit.fate {
                 Fate::OffTopic => self.0.saturating_add(1),
                 _ => 0,
             };
         }
     }
 
-    /// Returns how many levels the spell costs the promises of the host's URLs: one after four
-    /// pages, and one more each time the spell has doubled.
+    /// Returns how many levels the streak costs the scores of the host's URLs: one after four
+    /// pages, and one more each time its length has doubled.
     #[must_use]
     pub fn levels(self) -> u8 {
         let times = (self.0 / FIRST).checked_ilog2();
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_spell_costs_a_level_from_four_pages_on_and_one_more_with_each_doubling() {
+    fn a_streak_costs_a_level_from_four_pages_on_and_one_more_with_each_doubling() {
         for (pages, levels) in [
             (0, 0),
             (3, 0),
@@ -53,7 +53,7 @@ mod tests {
             (16, 3),
             (u32::MAX, 30),
         ] {
-            assert_eq!(DrySpell(pages).levels(), levels, "{pages}");
+            assert_eq!(OffTopicStreak(pages).levels(), levels, "{pages}");
         }
     }
 }

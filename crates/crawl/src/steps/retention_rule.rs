@@ -1,16 +1,16 @@
-//! Evidence that a page is the original, although another site's page was there first.
+//! Retention rules: when a page is kept although another site's page with its text was there first.
 //!
 //! A site that copies a page and answers faster is admitted first; keyed hashes do not help against
 //! a copy. So the order of arrival decides only within a site. Across registrable domains, a page
-//! is kept in addition to the earlier one if there is evidence for it:
+//! is kept in addition to the earlier one if a rule applies:
 //!
 //! 1. it is a seed: the user named it;
 //! 2. a seed is of its domain, and none is of the earlier page's domain;
 //! 3. it names itself as its canonical page (RFC 6596), which a verbatim copy does not: the copy
 //!    names the original.
 //!
-//! Both are archived then. If the evidence is a seed, the later page counts as unique. If the
-//! evidence is only its own canonical link, it is marked as a duplicate, so that a mirror that
+//! Both are archived then. If a seed decides, the later page counts as unique. If
+//! only its own canonical link does, it is marked as a duplicate, so that a mirror that
 //! claims to be the original is closed like any other. Its links are probed in any case. The number
 //! of links to a page does not count: it is known too late.
 
@@ -22,7 +22,7 @@ use crate::steps::reading::Reading;
 
 /// A reason to keep a page although it repeats the page of another site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Evidence {
+pub(crate) enum RetentionRule {
     /// The page is a seed.
     Seed,
     /// Its domain has a seed; the domain of the other page does not.
@@ -31,7 +31,7 @@ pub(crate) enum Evidence {
     Canonical,
 }
 
-impl Evidence {
+impl RetentionRule {
     /// Returns true if it counts for more than the order of arrival.
     pub(crate) const fn outweighs_arrival(self) -> bool {
         matches!(self, Self::Seed | Self::SeedsDomain)
@@ -49,7 +49,7 @@ impl Evidence {
     }
 }
 
-/// Returns the evidence for a page that repeats `original`, if that is of another registrable
+/// Returns the retention rule of a page that repeats `original`, if that is of another registrable
 /// domain.
 pub(crate) fn of(
     context: &CrawlContext,
@@ -57,7 +57,7 @@ pub(crate) fn of(
     exchange: &Exchange,
     reading: &Reading,
     original: &Original,
-) -> Option<Evidence> {
+) -> Option<RetentionRule> {
     let (page, other) = (&exchange.url, &original.page.final_url);
     // The same bytes become a revisit record, and a requisite is kept in any case.
     let loses_nothing =
@@ -66,13 +66,13 @@ pub(crate) fn of(
         return None;
     }
     if lease.is_seed() {
-        return Some(Evidence::Seed);
+        return Some(RetentionRule::Seed);
     }
     if has_the_only_seed(context, page, other) {
-        return Some(Evidence::SeedsDomain);
+        return Some(RetentionRule::SeedsDomain);
     }
     let canonical = reading.document.as_ref()?.canonical.as_ref();
-    (canonical == Some(page)).then_some(Evidence::Canonical)
+    (canonical == Some(page)).then_some(RetentionRule::Canonical)
 }
 
 fn has_the_only_seed(context: &CrawlContext, page: &PageUrl, other: &PageUrl) -> bool {

@@ -1,12 +1,12 @@
-//! The promise of a link: which links of a focused crawl are visited first.
+//! The score of a link: which links of a focused crawl are visited first.
 //!
-//! Three witnesses speak for a link: the topic's words in its anchor, next to it and in its URL
-//! (Hersovici et al. 1998, "The shark-search algorithm"), the relevance of the page that contains
-//! it (Cho, Garcia-Molina and Page 1998), and the harvest of its URL pattern so far, with its
-//! host's harvest as the prior. Their weighted mean falls into one of eight levels, each 0.6 of the
-//! level before: most promises are small, and equal steps would lose their order. Within a level,
-//! links behind fewer pages off topic in a row go first. A seed always speaks for its links like a
-//! page that is all about the topic: a user chose it for them.
+//! Three signals make up the score of a link: the topic's words in its anchor, next to it and in
+//! its URL (Hersovici et al. 1998, "The shark-search algorithm"), the relevance of the page that
+//! contains it (Cho, Garcia-Molina and Page 1998), and the harvest of its URL pattern so far, with
+//! its host's harvest as the prior. Their weighted mean falls into one of eight levels, each 0.6 of
+//! the level before: most scores are small, and equal steps would lose their order. Within a level,
+//! links behind fewer pages off topic in a row go first. A seed always counts like a page that is
+//! all about the topic: a user chose it for them.
 //!
 //! The weights were chosen on half of the topics of `docs/measurements/focus.md`.
 
@@ -18,7 +18,7 @@ use web::{Document, Link, PageUrl};
 use crate::context::CrawlContext;
 use crate::runtime::focus::JudgedPage;
 
-/// The shares of the witnesses; their sum is 1.
+/// The shares of the three signals; their sum is 1.
 const OF_WORDS: f64 = 5.0 / 7.0;
 const OF_PAGE: f64 = 1.0 / 7.0;
 const OF_PATTERN: f64 = 1.0 / 7.0;
@@ -39,26 +39,26 @@ const LEAST_THRESHOLD: f64 = 0.001;
 
 /// The topic of a focused crawl and what it has brought so far, for links without a frontier.
 #[derive(Clone, Copy, Debug)]
-pub struct Promises<'a> {
+pub struct LinkScores<'a> {
     /// The topic with its present weights.
     pub topic: &'a Topic,
     /// The harvests of URL patterns and hosts.
     pub patterns: &'a Patterns,
 }
 
-/// A page's part in the promise of its links.
+/// A page's part in the score of its links.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct PageWitness {
+pub(crate) struct PageScore {
     /// The links from a seed to it.
     depth: u32,
     /// The weight of its relevance for its links, 0 to 1.
-    speaks: f64,
+    weight: f64,
     /// The pages off topic in a row that end with it.
     run: u8,
 }
 
-impl PageWitness {
-    /// Returns the witness of a page that was queued as `found` and judged as this. A listing or a
+impl PageScore {
+    /// Returns the score of a page that was queued as `found` and judged as this. A listing or a
     /// file is not judged: it passes on the run of pages off topic before it.
     pub(crate) fn of(found: &DiscoveredUrl, judged: Option<&JudgedPage>) -> Self {
         match judged {
@@ -70,7 +70,7 @@ impl PageWitness {
         }
     }
 
-    /// Returns the witness of a visit from its record. The recorded verdict counts, even if the
+    /// Returns the score of a visit from its record. The recorded verdict counts, even if the
     /// `threshold` of the topic has changed.
     pub(crate) fn recorded(found: &DiscoveredUrl, row: &VisitRecord, threshold: Relevance) -> Self {
         match row.details.relevance {
@@ -83,11 +83,11 @@ impl PageWitness {
     }
 
     fn unjudged(found: &DiscoveredUrl) -> Self {
-        let promise = found.promise().map(DiscoveredUrl::level_and_run);
+        let score = found.link_score().map(DiscoveredUrl::level_and_run);
         Self {
             depth: found.depth,
-            speaks: 0.5,
-            run: promise.map_or(0, |(_, run)| run),
+            weight: 0.5,
+            run: score.map_or(0, |(_, run)| run),
         }
     }
 
@@ -101,14 +101,14 @@ impl PageWitness {
         if found.depth == 0 && found.via.is_none() {
             // The user chose it, and it may be no more than a list of links.
             return Self {
-                speaks: 1.0,
+                weight: 1.0,
                 ..before
             };
         }
         let threshold = threshold.share().max(LEAST_THRESHOLD);
         Self {
-            // A page at the threshold speaks half for its links.
-            speaks: (relevance.share() / (2.0 * threshold)).min(1.0),
+            // A page at the threshold has half the weight.
+            weight: (relevance.share() / (2.0 * threshold)).min(1.0),
             run: match is_on_topic {
                 true => 0,
                 false => (before.run + 1).min(LONGEST_RUN),
@@ -117,9 +117,9 @@ impl PageWitness {
         }
     }
 
-    /// Gives each page among the links of this one its promise, in a crawl with a topic.
+    /// Gives each page among the links of this one its score, in a crawl with a topic.
     /// `document` has their words.
-    pub(crate) fn promise(
+    pub(crate) fn score_links(
         self,
         context: &CrawlContext,
         document: Option<&Document>,
@@ -129,24 +129,24 @@ impl PageWitness {
             return links;
         };
         let harvests = context.frontier.harvests(&links);
-        self.promise_by(focus.topic().as_deref(), &harvests, document, links)
+        self.score_links_by(focus.topic().as_deref(), &harvests, document, links)
     }
 
-    /// Gives each page among the links of this one its promise by this topic, as a crawl does.
-    pub(crate) fn promise_again(
+    /// Gives each page among the links of this one its score by this topic, as a crawl does.
+    pub(crate) fn rescore_links(
         self,
-        promises: Option<Promises<'_>>,
+        link_scores: Option<LinkScores<'_>>,
         document: Option<&Document>,
         links: Vec<DiscoveredUrl>,
     ) -> Vec<DiscoveredUrl> {
-        let Some(Promises { topic, patterns }) = promises else {
+        let Some(LinkScores { topic, patterns }) = link_scores else {
             return links;
         };
-        self.promise_by(Some(topic), &patterns.harvests(&links), document, links)
+        self.score_links_by(Some(topic), &patterns.harvests(&links), document, links)
     }
 
     /// `topic` is `None` until the first seed of a topic of the seeds is read: then no words count.
-    fn promise_by(
+    fn score_links_by(
         self,
         topic: Option<&Topic>,
         harvests: &[UrlHarvest],
@@ -154,24 +154,24 @@ impl PageWitness {
         links: Vec<DiscoveredUrl>,
     ) -> Vec<DiscoveredUrl> {
         let mut words = LinkWords::of(document);
-        let promised = links.into_iter().zip(harvests).map(|(link, harvest)| {
+        let scored = links.into_iter().zip(harvests).map(|(link, harvest)| {
             // Requisites have no topic, and neither have sitemaps, which have the depth of their
             // index. What duplicates link to stays behind all others.
             if link.requisite > 0 || link.depth <= self.depth || link.is_probed() {
                 return link;
             }
             let words = topic.map_or(0.0, |topic| words.share(topic, &link.url));
-            link.promising(self.promise_of(words, harvest))
+            link.with_link_score(self.score_link(words, harvest))
         });
-        promised.collect()
+        scored.collect()
     }
 
-    /// Returns the promise of a link of this page. `words` is the share of the topic in the words
+    /// Returns the score of a link of this page. `words` is the share of the topic in the words
     /// of the link.
-    fn promise_of(self, words: f64, harvest: &UrlHarvest) -> u8 {
+    fn score_link(self, words: f64, harvest: &UrlHarvest) -> u8 {
         let host = expected(harvest.host, PRIOR);
         let score =
-            OF_WORDS * words + OF_PAGE * self.speaks + OF_PATTERN * expected(harvest.pattern, host);
+            OF_WORDS * words + OF_PAGE * self.weight + OF_PATTERN * expected(harvest.pattern, host);
         level(score) * (LONGEST_RUN + 1) + self.run
     }
 }
@@ -243,19 +243,19 @@ mod tests {
 
     use super::*;
 
-    const GOOD: PageWitness = PageWitness {
+    const GOOD: PageScore = PageScore {
         depth: 0,
-        speaks: 1.0,
+        weight: 1.0,
         run: 0,
     };
-    const POOR: PageWitness = PageWitness {
+    const POOR: PageScore = PageScore {
         depth: 0,
-        speaks: 0.0,
+        weight: 0.0,
         run: 0,
     };
 
     #[test]
-    fn a_link_is_better_the_more_its_witnesses_speak_for_it() {
+    fn a_link_scores_better_with_better_words_page_and_pattern() {
         let none = UrlHarvest::default();
         let rich = Some(Harvest {
             judged: 100,
@@ -265,10 +265,10 @@ mod tests {
             pattern: rich,
             host: rich,
         };
-        assert!(GOOD.promise_of(0.0, &none) < POOR.promise_of(0.0, &none));
-        assert!(POOR.promise_of(1.0, &none) < POOR.promise_of(0.0, &none));
-        assert!(POOR.promise_of(0.2, &good_place) < POOR.promise_of(0.2, &none));
-        assert_eq!(GOOD.promise_of(1.0, &good_place), 0);
+        assert!(GOOD.score_link(0.0, &none) < POOR.score_link(0.0, &none));
+        assert!(POOR.score_link(1.0, &none) < POOR.score_link(0.0, &none));
+        assert!(POOR.score_link(0.2, &good_place) < POOR.score_link(0.2, &none));
+        assert_eq!(GOOD.score_link(1.0, &good_place), 0);
         let poor = Some(Harvest {
             judged: 1000,
             on_topic: 0,
@@ -278,8 +278,8 @@ mod tests {
             host: poor,
         };
         assert_eq!(
-            POOR.promise_of(0.0, &poor_place),
-            DiscoveredUrl::PROMISES - 4
+            POOR.score_link(0.0, &poor_place),
+            DiscoveredUrl::LINK_SCORES - 4
         );
     }
 
@@ -293,16 +293,16 @@ mod tests {
             threshold: Relevance::from_thousandths(300),
             words: Vec::new(),
         };
-        let of = |via| PageWitness::of(&DiscoveredUrl::new(url.clone(), 0, via), Some(&off_topic));
-        let promise = |witness: PageWitness| witness.promise_of(0.0, &UrlHarvest::default());
-        assert_eq!(promise(of(None)), promise(GOOD));
+        let of = |via| PageScore::of(&DiscoveredUrl::new(url.clone(), 0, via), Some(&off_topic));
+        let score = |page: PageScore| page.score_link(0.0, &UrlHarvest::default());
+        assert_eq!(score(of(None)), score(GOOD));
         let redirected = of(Some(url.clone()));
-        assert_eq!(promise(redirected), promise(POOR) + 1, "one page off topic");
+        assert_eq!(score(redirected), score(POOR) + 1, "one page off topic");
     }
 
     #[test]
     fn of_links_of_one_level_those_behind_fewer_pages_off_topic_go_first() {
-        let after = |run| PageWitness { run, ..POOR }.promise_of(0.5, &UrlHarvest::default());
+        let after = |run| PageScore { run, ..POOR }.score_link(0.5, &UrlHarvest::default());
         for run in 0..LONGEST_RUN {
             assert!(after(run) < after(run + 1), "{run}");
         }

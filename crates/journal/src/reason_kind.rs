@@ -2,7 +2,7 @@
 //!
 //! | kind | the URL | whose choice |
 //! |---|---|---|
-//! | `duplicates-links` | is known only from left-out pages, whose links are not followed | ours |
+//! | `duplicate-links` | is known only from unarchived pages, whose links are not followed | ours |
 //! | `pattern` | is of a URL pattern that was closed | ours |
 //! | `trap` | has the shape of a trap as a link | ours |
 //! | `scope` | is out of the scope, or excluded by an expression | the user's |
@@ -10,7 +10,7 @@
 //! | `robots` | is forbidden by robots.txt | the site's |
 //! | `page` | asks not to be archived, or its page asks not to follow it | the site's |
 //! | `cut` | is a link beyond a limit of its page or sitemap ([`Limit`](crate::Limit)) | ours |
-//! | `other` | was left out for any other reason | ours |
+//! | `other` | was excluded for any other reason | ours |
 //!
 //! A crawl is complete if the crawler left nothing unvisited by its own choice.
 
@@ -21,9 +21,9 @@ use serde::{Deserialize, Serialize};
 
 /// A kind of reason why a URL was seen and not visited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum SkippedBy {
-    /// It is known only from pages that were left out as duplicates.
-    DuplicatesLinks,
+pub enum ReasonKind {
+    /// It is known only from pages that were not archived as duplicates.
+    DuplicateLinks,
     /// Its URL pattern is closed.
     Pattern,
     /// The scope, or an expression.
@@ -43,10 +43,10 @@ pub enum SkippedBy {
     Cut,
 }
 
-impl SkippedBy {
+impl ReasonKind {
     /// All kinds.
     pub const ALL: [Self; 9] = [
-        Self::DuplicatesLinks,
+        Self::DuplicateLinks,
         Self::Pattern,
         Self::Scope,
         Self::Limit,
@@ -61,7 +61,7 @@ impl SkippedBy {
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::DuplicatesLinks => "duplicates-links",
+            Self::DuplicateLinks => "duplicate-links",
             Self::Pattern => "pattern",
             Self::Scope => "scope",
             Self::Limit => "limit",
@@ -78,12 +78,12 @@ impl SkippedBy {
     pub const fn is_ours(self) -> bool {
         matches!(
             self,
-            Self::DuplicatesLinks | Self::Pattern | Self::Trap | Self::Other | Self::Cut
+            Self::DuplicateLinks | Self::Pattern | Self::Trap | Self::Other | Self::Cut
         )
     }
 }
 
-impl fmt::Display for SkippedBy {
+impl fmt::Display for ReasonKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -91,10 +91,10 @@ impl fmt::Display for SkippedBy {
 
 /// A word that names no kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not duplicates-links, pattern, scope, limit, robots, trap, page, other or cut")]
+#[error("{0:?} is not duplicate-links, pattern, scope, limit, robots, trap, page, other or cut")]
 pub struct UnknownKind(String);
 
-impl FromStr for SkippedBy {
+impl FromStr for ReasonKind {
     type Err = UnknownKind;
 
     fn from_str(word: &str) -> Result<Self, UnknownKind> {

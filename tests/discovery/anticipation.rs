@@ -1,4 +1,4 @@
-//! `--patience`: slots that stay empty rather than take a poor page.
+//! `--anticipation`: slots that stay empty rather than take a page with a low link score.
 
 use testkit::{Reply, Server, Site};
 
@@ -39,14 +39,14 @@ fn a_good_host_and_a_poor_one() -> Server {
 }
 
 /// Returns the pages on topic among twelve pages.
-fn on_topic_of_twelve(patience: &[&str]) -> u64 {
+fn on_topic_of_twelve(anticipation: &[&str]) -> u64 {
     let server = a_good_host_and_a_poor_one();
     let seeds = [SEA, LAND].map(|host| server.url(host, "/"));
     let summary = Crawl::of(&server, &[SEA, LAND])
         .seeds(&seeds)
         .with(&["--topic", "tidal power", "--max-pages", "12", "--no-index"])
         .with(&["--delay", "100ms", "--delay-factor", "0"])
-        .with(patience)
+        .with(anticipation)
         .complete();
     assert_eq!(summary["pages"], 12);
     summary["unique"].as_u64().unwrap()
@@ -57,13 +57,13 @@ fn on_topic_of_twelve(patience: &[&str]) -> u64 {
 #[test]
 fn a_slot_stays_empty_rather_than_take_a_poor_page_where_pages_are_limited() {
     assert_eq!(on_topic_of_twelve(&[]), 10);
-    let impatient = on_topic_of_twelve(&["--patience", "0"]);
-    assert!(impatient < 10, "{impatient} on topic without patience");
+    let without = on_topic_of_twelve(&["--anticipation", "0"]);
+    assert!(without < 10, "{without} on topic without anticipation");
 }
 
-/// The good host rests for longer than the patience, so the poor one is asked meanwhile.
+/// The good host rests for longer than the anticipation, so the poor one is asked meanwhile.
 #[test]
 fn a_host_that_rests_for_longer_than_the_patience_is_not_waited_for() {
-    let on_topic = on_topic_of_twelve(&["--patience", "1ms"]);
+    let on_topic = on_topic_of_twelve(&["--anticipation", "1ms"]);
     assert!(on_topic < 10, "{on_topic} on topic");
 }

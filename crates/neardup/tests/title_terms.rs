@@ -2,7 +2,7 @@
 //! stand.
 
 use neardup::{
-    Features, HashKey, Likeness, PageSignature, PageText, SignatureBuilder, SignatureIndex,
+    Features, HashKey, MatchKind, PageSignature, PageText, SignatureBuilder, SignatureIndex,
     Thresholds,
 };
 
@@ -143,11 +143,15 @@ fn an_article_that_two_sites_publish_is_found_under_both_their_names() {
             let found = |page: &Page| {
                 signature_index
                     .find(&page.signature(2))
-                    .map(|found| found.likeness)
+                    .map(|found| found.match_kind)
             };
-            assert_eq!(found(&exact), Some(Likeness::SameText), "{words} {heading}");
+            assert_eq!(
+                found(&exact),
+                Some(MatchKind::SameText),
+                "{words} {heading}"
+            );
             assert!(
-                matches!(found(&nearly), Some(Likeness::Near { .. })),
+                matches!(found(&nearly), Some(MatchKind::Near { .. })),
                 "{words} {heading}"
             );
         }
@@ -167,11 +171,14 @@ fn the_same_text_under_another_heading_is_another_page_and_the_same_bytes_are_no
     assert_eq!(signature_index.find(&page("StrictMath").signature(2)), None);
     let same_bytes = signature_index.find(&page("StrictMath").signature(1));
     assert_eq!(
-        same_bytes.map(|found| found.likeness),
-        Some(Likeness::SamePayload)
+        same_bytes.map(|found| found.match_kind),
+        Some(MatchKind::SamePayload)
     );
     let same = signature_index.find(&page("Math").signature(2));
-    assert_eq!(same.map(|found| found.likeness), Some(Likeness::SameText));
+    assert_eq!(
+        same.map(|found| found.match_kind),
+        Some(MatchKind::SameText)
+    );
 }
 
 /// If one page has no title, the texts alone decide.
@@ -187,11 +194,13 @@ fn a_text_without_a_title_is_compared_by_its_words() {
         .signature(2, Some(PageText::of(&titled.text)));
     let mut signature_index = SignatureIndex::new(Thresholds::default());
     signature_index.insert(1, titled.signature(1));
-    let found = signature_index.find(&untitled).map(|found| found.likeness);
+    let found = signature_index
+        .find(&untitled)
+        .map(|found| found.match_kind);
     assert!(
         matches!(
             found,
-            Some(Likeness::Near {
+            Some(MatchKind::Near {
                 distance: 0,
                 resemblance: 1.0
             })
@@ -230,7 +239,7 @@ fn short_prose_with_scattered_changes_is_found_by_its_words() {
 }
 
 #[test]
-fn a_single_threshold_holds_at_every_length_and_the_subject_still_vetoes() {
+fn a_single_threshold_holds_at_every_length_and_the_title_terms_still_veto() {
     let text = prose(&mut Dice::new(21), 400, 3_000);
     let more = format!("{text} {}", prose(&mut Dice::new(22), 150, 9_000));
     let page = |name: &str, text: &str, payload| {
@@ -247,7 +256,7 @@ fn a_single_threshold_holds_at_every_length_and_the_subject_still_vetoes() {
         page("milk", &text, 3),
     );
     let asked = Thresholds::new(3, 0.5).unwrap();
-    assert!(asked.likeness(&one, &longer).is_some());
-    assert_eq!(Thresholds::default().likeness(&one, &longer), None);
-    assert_eq!(asked.likeness(&one, &other), None);
+    assert!(asked.match_kind(&one, &longer).is_some());
+    assert_eq!(Thresholds::default().match_kind(&one, &longer), None);
+    assert_eq!(asked.match_kind(&one, &other), None);
 }

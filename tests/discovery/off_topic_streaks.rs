@@ -1,5 +1,5 @@
-//! Dry spells: hosts that bring nothing about the topic are asked later than hosts that were hardly
-//! tried.
+//! Off-topic streaks: hosts that bring nothing about the topic are asked later than hosts that were
+//! hardly tried.
 
 use testkit::{Reply, Server, Site};
 
@@ -56,7 +56,7 @@ fn a_hub_and_its_hosts() -> Server {
     }))
 }
 
-/// Links of equal promise went first that are behind fewer pages off topic in a row: all pages of
+/// Links of equal score went first that are behind fewer pages off topic in a row: all pages of
 /// the lands. So a crawl of 40 pages found none on topic.
 #[test]
 fn a_host_that_brings_nothing_waits_behind_one_that_was_hardly_tried() {

@@ -2,14 +2,14 @@
 
 use crate::pattern_name::PatternName;
 use crate::reason::Reason;
-use crate::skipped_by::SkippedBy;
+use crate::reason_kind::ReasonKind;
 use crate::visit_record::{Fate, VisitRecord};
 
 /// The reason why a visit has the fate `excluded`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ExcludedBy {
     /// A rule: the URL was not visited, or its page was not archived.
-    Rule(SkippedBy),
+    Rule(ReasonKind),
     /// The URL redirects to a page of this crawl, which has its own visit, so nothing is missing.
     Redirect,
     /// The URL was visited, but there was no page to archive.
@@ -19,10 +19,10 @@ pub enum ExcludedBy {
 impl ExcludedBy {
     /// Returns the reason of an excluded visit.
     #[must_use]
-    pub fn of(row: &VisitRecord) -> Self {
-        match (&row.reason, SkippedBy::of_exclusion(row)) {
+    pub fn of(visit: &VisitRecord) -> Self {
+        match (&visit.reason, ReasonKind::of_exclusion(visit)) {
             (Some(Reason::VisitedForItself { .. }), _) => Self::Redirect,
-            (_, SkippedBy::Other) if row.status.is_some() => Self::Visited,
+            (_, ReasonKind::Other) if visit.status.is_some() => Self::Visited,
             (_, kind) => Self::Rule(kind),
         }
     }
@@ -32,23 +32,23 @@ impl ExcludedBy {
     pub const fn words(self) -> Option<&'static str> {
         match self {
             Self::Redirect => Some("redirect to a page of this crawl"),
-            Self::Rule(SkippedBy::DuplicatesLinks) => Some("links of duplicates"),
-            Self::Rule(SkippedBy::Pattern) => Some("closed URL pattern"),
-            Self::Rule(SkippedBy::Scope) => Some("out of scope"),
-            Self::Rule(SkippedBy::Limit) => Some("beyond a limit"),
-            Self::Rule(SkippedBy::Robots) => Some("robots.txt"),
-            Self::Rule(SkippedBy::Trap) => Some("shape of a trap"),
-            Self::Rule(SkippedBy::Page) => Some("the page asks not to be archived"),
-            Self::Rule(SkippedBy::Other | SkippedBy::Cut) | Self::Visited => None,
+            Self::Rule(ReasonKind::DuplicateLinks) => Some("links of duplicates"),
+            Self::Rule(ReasonKind::Pattern) => Some("closed URL pattern"),
+            Self::Rule(ReasonKind::Scope) => Some("out of scope"),
+            Self::Rule(ReasonKind::Limit) => Some("beyond a limit"),
+            Self::Rule(ReasonKind::Robots) => Some("robots.txt"),
+            Self::Rule(ReasonKind::Trap) => Some("shape of a trap"),
+            Self::Rule(ReasonKind::Page) => Some("the page asks not to be archived"),
+            Self::Rule(ReasonKind::Other | ReasonKind::Cut) | Self::Visited => None,
         }
     }
 }
 
 // `visit_record.rs` does not import this module, which imports it.
 impl VisitRecord {
-    /// Returns the pattern that left out the URL.
+    /// Returns the pattern that excluded the URL.
     #[must_use]
-    pub fn pattern_that_left_out(&self) -> Option<&PatternName> {
+    pub fn excluding_pattern(&self) -> Option<&PatternName> {
         let reason = self.reason.as_ref();
         reason
             .filter(|_| self.fate == Fate::Excluded)
@@ -69,16 +69,16 @@ impl VisitRecord {
     }
 }
 
-impl SkippedBy {
-    /// Returns the kind of reason why a row's page was not visited; `None` if it was visited, or if
-    /// the row is not about a page.
+impl ReasonKind {
+    /// Returns the kind of reason why a visit's page was not visited; `None` if it was visited, or
+    /// if the visit is not about a page.
     #[must_use]
-    pub fn of(row: &VisitRecord) -> Option<Self> {
-        if row.fate != Fate::Excluded || row.requisite > 0 {
+    pub fn of(visit: &VisitRecord) -> Option<Self> {
+        if visit.fate != Fate::Excluded || visit.requisite > 0 {
             return None;
         }
-        let kind = Self::of_exclusion(row);
-        match (row.status, kind) {
+        let kind = Self::of_exclusion(visit);
+        match (visit.status, kind) {
             // The URL was visited: it redirects in a circle, or to a URL that has its own visit.
             (Some(_), Self::Other) => None,
             (_, kind) => Some(kind),
@@ -87,8 +87,8 @@ impl SkippedBy {
 
     /// Returns the kind of reason of an excluded visit, even of a requisite or a redirect.
     #[must_use]
-    pub fn of_exclusion(row: &VisitRecord) -> Self {
-        row.reason.as_ref().map_or(Self::Other, Reason::kind)
+    pub fn of_exclusion(visit: &VisitRecord) -> Self {
+        visit.reason.as_ref().map_or(Self::Other, Reason::kind)
     }
 }
 
@@ -99,13 +99,13 @@ mod tests {
     use super::*;
     use crate::discovered_url::DiscoveredUrl;
 
-    fn row(fate: Fate, status: Option<u16>, reason: Reason) -> VisitRecord {
+    fn settled(fate: Fate, status: Option<u16>, reason: Reason) -> VisitRecord {
         let url = PageUrl::parse("http://a.test/1", &CanonicalForm::default()).unwrap();
-        let row = VisitRecord::new(DiscoveredUrl::new(url, 1, None), fate, Timestamp::default());
+        let visit = VisitRecord::new(DiscoveredUrl::new(url, 1, None), fate, Timestamp::default());
         VisitRecord {
             status,
             reason: Some(reason),
-            ..row
+            ..visit
         }
     }
 
@@ -129,7 +129,7 @@ mod tests {
                     because: because(),
                 },
                 None,
-                Some(SkippedBy::DuplicatesLinks),
+                Some(ReasonKind::DuplicateLinks),
             ),
             (
                 Reason::PatternClosed {
@@ -137,7 +137,7 @@ mod tests {
                     because: because(),
                 },
                 None,
-                Some(SkippedBy::Pattern),
+                Some(ReasonKind::Pattern),
             ),
             (
                 Reason::PatternSpent {
@@ -145,45 +145,49 @@ mod tests {
                     most: 5,
                 },
                 None,
-                Some(SkippedBy::Limit),
+                Some(ReasonKind::Limit),
             ),
             (
                 Reason::OutOfScope(OutOfScope::OtherHost),
                 None,
-                Some(SkippedBy::Scope),
+                Some(ReasonKind::Scope),
             ),
             (
                 moved(Reason::OutOfScope(OutOfScope::NotIncluded)),
                 Some(301),
-                Some(SkippedBy::Scope),
+                Some(ReasonKind::Scope),
             ),
-            (robots(), None, Some(SkippedBy::Robots)),
-            (moved(robots()), Some(302), Some(SkippedBy::Robots)),
-            (Reason::NoArchive, Some(200), Some(SkippedBy::Page)),
-            (Reason::said("something else"), None, Some(SkippedBy::Other)),
+            (robots(), None, Some(ReasonKind::Robots)),
+            (moved(robots()), Some(302), Some(ReasonKind::Robots)),
+            (Reason::NoArchive, Some(200), Some(ReasonKind::Page)),
+            (
+                Reason::said("something else"),
+                None,
+                Some(ReasonKind::Other),
+            ),
             (Reason::said("redirects in a circle"), Some(301), None),
             (Reason::CookieCircle, Some(302), None),
             (itself, Some(301), None),
             // A text that says the same is no rule.
             (Reason::said(robots().to_string()), Some(200), None),
         ] {
-            let of = |fate| row(fate, status, reason.clone());
-            assert_eq!(SkippedBy::of(&of(Fate::Excluded)), kind, "{reason}");
-            assert_eq!(SkippedBy::of(&of(Fate::Failed)), None, "{reason}");
+            let of = |fate| settled(fate, status, reason.clone());
+            assert_eq!(ReasonKind::of(&of(Fate::Excluded)), kind, "{reason}");
+            assert_eq!(ReasonKind::of(&of(Fate::Failed)), None, "{reason}");
             let part = VisitRecord {
                 requisite: 1,
                 ..of(Fate::Excluded)
             };
-            assert_eq!(SkippedBy::of(&part), None, "{reason}");
+            assert_eq!(ReasonKind::of(&part), None, "{reason}");
         }
     }
 
     #[test]
     fn a_kind_is_parsed_from_its_word() {
-        for (number, kind) in SkippedBy::ALL.into_iter().enumerate() {
+        for (number, kind) in ReasonKind::ALL.into_iter().enumerate() {
             assert_eq!(kind as usize, number);
             assert_eq!(kind.as_str().parse(), Ok(kind));
         }
-        assert!("robot".parse::<SkippedBy>().is_err());
+        assert!("robot".parse::<ReasonKind>().is_err());
     }
 }

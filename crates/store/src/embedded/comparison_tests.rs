@@ -10,7 +10,7 @@ use super::{EarlierCrawls, EmbeddedStore, StoreOptions, audit};
 use crate::fixtures::{at, options, url};
 use crate::frontier::FrontierRules;
 use crate::near_dup::{NearDupIndex, Verdict};
-use crate::rules::{DuplicateScope, LikenessRules};
+use crate::rules::{ComparisonOptions, DuplicateScope};
 
 /// Returns the signature of nearly the same text in other bytes each time.
 fn like(payload: u8) -> PageSignature {
@@ -32,9 +32,9 @@ fn page_of(name: &str) -> Page {
 async fn ranks_are_counted_over_all_processes_and_over_rebuilt_tables() {
     let three = |directory: &Path| {
         let options = StoreOptions {
-            likeness: LikenessRules {
+            comparison: ComparisonOptions {
                 per_cluster: 3.try_into().unwrap(),
-                ..LikenessRules::default()
+                ..ComparisonOptions::default()
             },
             ..options(FrontierRules::default())
         };
@@ -85,9 +85,9 @@ async fn ranks_are_counted_over_all_processes_and_over_rebuilt_tables() {
 async fn a_crawl_that_continues_under_another_scope_is_compared_under_that_one() {
     let under = |directory: &Path, scope| {
         let options = StoreOptions {
-            likeness: LikenessRules {
+            comparison: ComparisonOptions {
                 scope,
-                ..LikenessRules::default()
+                ..ComparisonOptions::default()
             },
             ..options(FrontierRules::default())
         };
@@ -140,7 +140,7 @@ fn incomparable_crawls_do_not_count_as_seen() {
             .iter()
             .map(|one| one.path().to_owned())
             .collect();
-        EarlierCrawls::load(&paths, features, LikenessRules::default())
+        EarlierCrawls::load(&paths, features, ComparisonOptions::default())
     };
     let features = Features::default().to_string();
     let earlier = load(&[&one], &features).unwrap().map(Arc::new);
@@ -175,7 +175,7 @@ fn a_running_crawl_does_not_count_as_seen_and_one_without_a_lock_file_does() {
     let store = EmbeddedStore::open(directory.path(), &options(FrontierRules::default())).unwrap();
     let paths = [directory.path().to_owned()];
     let features = Features::default().to_string();
-    let load = || EarlierCrawls::load(&paths, &features, LikenessRules::default());
+    let load = || EarlierCrawls::load(&paths, &features, ComparisonOptions::default());
     assert!(matches!(load(), Err(StoreFault::InUse { .. })));
     drop(store);
     assert!(load().unwrap().unwrap().is_empty());

@@ -1,31 +1,32 @@
-//! The subject of a page: the words of its heading and title that name its topic.
+//! Title terms of a page: the words of its heading and title that name its topic.
 //!
 //! Two pages of one template differ in a word or two, and the resemblance of their texts does not
-//! distinguish `Math` from `StrictMath`. Their headings do. These words *count*:
+//! distinguish `Math` from `StrictMath`. Their headings do. These terms are *required*: a
+//! near-duplicate has them, too:
 //!
-//! - a word of the heading that occurs in the judged text. If it has a digit, it must occur in the
-//!   title, too: "Lamp 17" is a product, "Clang 15" in the title alone is an edition;
-//! - a word of the title without a digit that occurs in the text, if no counting word of the
+//! - a word of the heading that occurs in the compared text. If it has a digit, it must occur in
+//!   the title, too: "Lamp 17" is a product, "Clang 15" in the title alone is an edition;
+//! - a word of the title without a digit that occurs in the text, if no required term of the
 //!   heading occurs in the title: then the heading is a general one ("Description"), or there is
 //!   none;
 //! - otherwise a word of the title that occurs in the text at least three times and at least once
 //!   in a hundred words.
 //!
 //! So a site's name, which accompanies the heading in the title, seldom counts, and an article that
-//! two sites publish keeps one subject.
+//! two sites publish keeps its title terms.
 //!
-//! Two subjects differ if a counting word of one occurs neither in the heading nor in the title of
-//! the other (`docs/adr/0010`). Invariant: [`Subject::to_bytes`] is stable for ever; subjects are
-//! on disk.
+//! Title terms differ if a required term of one page occurs neither in the heading nor in the title
+//! of the other page (`docs/adr/0010`). Invariant: [`TitleTerms::to_bytes`] is stable for ever; the
+//! terms are on disk.
 
 use crate::key::HashKey;
 use crate::mix::mix;
 use crate::text::NormalText;
 
 /// Maximum number of words of heading and title; further words are ignored.
-pub const MAX_SUBJECT_WORDS: usize = 16;
-/// Maximum size of a stored subject: two numbers, then two bytes per word.
-pub const MAX_SUBJECT_BYTES: usize = 2 + 2 * MAX_SUBJECT_WORDS;
+pub const MAX_TITLE_TERMS: usize = 16;
+/// Maximum size of stored title terms: two numbers, then two bytes per word.
+pub const MAX_TITLE_TERMS_BYTES: usize = 2 + 2 * MAX_TITLE_TERMS;
 
 /// Words of the title that mean too little to count without a heading: articles and conjunctions
 /// occur in names of sites ("The Guardian") and in every text.
@@ -41,17 +42,17 @@ const EVERY: usize = 100;
 /// "of", "la" do not.
 const LEAST_TITLE_WORD: usize = 3;
 
-/// The words of a page's heading and title, as sixteen bits of their hashes. Counting words come
+/// The words of a page's heading and title, as sixteen bits of their hashes. Required terms come
 /// first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Subject {
-    words: [u16; MAX_SUBJECT_WORDS],
-    counting: u8,
+pub struct TitleTerms {
+    words: [u16; MAX_TITLE_TERMS],
+    required: u8,
     all: u8,
 }
 
-impl Subject {
-    /// Returns the subject of a page with these titles, whose judged text has the word hashes
+impl TitleTerms {
+    /// Returns the title terms of a page with these titles, whose compared text has the word hashes
     /// `text`; `None` if neither title nor heading has a word.
     pub(crate) fn of(
         title: Option<&str>,
@@ -74,92 +75,92 @@ impl Subject {
         let of_title = title
             .iter()
             .filter(|word| word.may_count_by_title && occurrences.times(word.hash) >= least_times);
-        let counting = of_heading.iter().copied().chain(of_title);
+        let required = of_heading.iter().copied().chain(of_title);
 
-        let mut subject = Self::EMPTY;
-        for word in counting {
-            subject.push(word.hash);
+        let mut title_terms = Self::EMPTY;
+        for word in required {
+            title_terms.push(word.hash);
         }
-        subject.counting = subject.all;
+        title_terms.required = title_terms.all;
         for word in heading.iter().chain(&title) {
-            subject.push(word.hash);
+            title_terms.push(word.hash);
         }
-        (subject.all > 0).then_some(subject)
+        (title_terms.all > 0).then_some(title_terms)
     }
 
     const EMPTY: Self = Self {
-        words: [0; MAX_SUBJECT_WORDS],
-        counting: 0,
+        words: [0; MAX_TITLE_TERMS],
+        required: 0,
         all: 0,
     };
 
-    /// Adds a word unless it is present or the subject is full.
+    /// Adds a word unless it is present or the list is full.
     fn push(&mut self, hash: u64) {
         let word = (hash >> 48) as u16;
         let all = usize::from(self.all);
-        if all < MAX_SUBJECT_WORDS && !self.words[..all].contains(&word) {
+        if all < MAX_TITLE_TERMS && !self.words[..all].contains(&word) {
             self.words[all] = word;
             self.all += 1;
         }
     }
 
-    /// Returns the counting words, as sixteen bits of their hashes.
+    /// Returns the required terms, as sixteen bits of their hashes.
     #[must_use]
-    pub fn counting(&self) -> &[u16] {
-        &self.words[..usize::from(self.counting)]
+    pub fn required(&self) -> &[u16] {
+        &self.words[..usize::from(self.required)]
     }
 
-    /// Returns all kept words of heading and title; counting words come first.
+    /// Returns all kept words of heading and title; required terms come first.
     #[must_use]
     pub fn all(&self) -> &[u16] {
         &self.words[..usize::from(self.all)]
     }
 
-    /// Returns true if a counting word of one subject occurs neither in the heading nor in the
-    /// title of the other.
+    /// Returns true if a required term of one page occurs neither in the heading nor in the
+    /// title of the other page.
     #[must_use]
     pub fn differs_from(&self, other: &Self) -> bool {
-        let knows = |subject: &Self, word: &u16| subject.all().contains(word);
-        !self.counting().iter().all(|word| knows(other, word))
-            || !other.counting().iter().all(|word| knows(self, word))
+        let knows = |title_terms: &Self, word: &u16| title_terms.all().contains(word);
+        !self.required().iter().all(|word| knows(other, word))
+            || !other.required().iter().all(|word| knows(self, word))
     }
 
-    /// Returns a digest of the counting words, in any order; 0 without counting words.
+    /// Returns a digest of the required terms, in any order; 0 without required terms.
     pub(crate) fn digest(&self) -> u64 {
-        let mut words = self.counting().to_vec();
+        let mut words = self.required().to_vec();
         words.sort_unstable();
         words
             .iter()
             .fold(0, |digest, &word| mix(digest ^ (u64::from(word) + 1)))
     }
 
-    /// Returns the stored form: the number of counting words, the number of all words, and the
+    /// Returns the stored form: the number of required terms, the number of all words, and the
     /// words, little-endian.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = vec![self.counting, self.all];
+        let mut bytes = vec![self.required, self.all];
         bytes.extend(self.all().iter().flat_map(|word| word.to_le_bytes()));
         bytes
     }
 
-    /// Returns the subject stored as `bytes`; `None` if they are not a subject.
+    /// Returns the title terms stored as `bytes`; `None` if they are not title terms.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let (&[counting, all], rest) = bytes.split_first_chunk()?;
+        let (&[required, all], rest) = bytes.split_first_chunk()?;
         let (written, left) = rest.as_chunks::<2>();
         let is_whole = left.is_empty() && written.len() == usize::from(all);
-        if !is_whole || counting > all || all == 0 || usize::from(all) > MAX_SUBJECT_WORDS {
+        if !is_whole || required > all || all == 0 || usize::from(all) > MAX_TITLE_TERMS {
             return None;
         }
-        let mut subject = Self {
-            counting,
+        let mut title_terms = Self {
+            required,
             all,
             ..Self::EMPTY
         };
-        for (word, bytes) in subject.words.iter_mut().zip(written) {
+        for (word, bytes) in title_terms.words.iter_mut().zip(written) {
             *word = u16::from_le_bytes(*bytes);
         }
-        Some(subject)
+        Some(title_terms)
     }
 }
 
@@ -171,7 +172,7 @@ struct Word {
 }
 
 /// Returns the distinct words of a heading or a title, in text order: at most twice as many as a
-/// subject keeps.
+/// list keeps.
 fn words_of(text: Option<&str>, key: HashKey) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     let Some(text) = text else {
@@ -179,7 +180,7 @@ fn words_of(text: Option<&str>, key: HashKey) -> Vec<Word> {
     };
     for word in NormalText::of(start_of(text)).words() {
         let hash = key.token(word.as_bytes());
-        if words.len() == 2 * MAX_SUBJECT_WORDS {
+        if words.len() == 2 * MAX_TITLE_TERMS {
             break;
         }
         if words.iter().any(|held| held.hash == hash) {
@@ -196,8 +197,8 @@ fn words_of(text: Option<&str>, key: HashKey) -> Vec<Word> {
     words
 }
 
-/// Returns the beginning of a title, as much as a subject may need: a title of a megabyte costs no
-/// more than a long title.
+/// Returns the beginning of a title, as much as title terms may need: a title of a megabyte costs
+/// no more than a long title.
 fn start_of(text: &str) -> &str {
     const LONG: usize = 1_024;
     &text[..text.floor_char_boundary(LONG)]
@@ -240,10 +241,10 @@ mod tests {
 
     const KEY: HashKey = HashKey::new(11);
 
-    fn subject(title: &str, heading: &str, text: &str) -> Option<Subject> {
+    fn title_terms(title: &str, heading: &str, text: &str) -> Option<TitleTerms> {
         let given = |text: &'static str| (!text.is_empty()).then_some(text);
         let (title, heading) = (title.to_owned().leak(), heading.to_owned().leak());
-        Subject::of(
+        TitleTerms::of(
             given(title),
             given(heading),
             HashedText::of(text, KEY).hashes(),
@@ -253,7 +254,7 @@ mod tests {
 
     /// Two pages, each given by its title, its heading and its text.
     fn check(one: (&str, &str, &str), two: (&str, &str, &str), differ: bool) {
-        let of = |page: (&str, &str, &str)| subject(page.0, page.1, page.2).unwrap();
+        let of = |page: (&str, &str, &str)| title_terms(page.0, page.1, page.2).unwrap();
         assert_eq!(of(one).differs_from(&of(two)), differ, "{one:?} {two:?}");
         assert_eq!(of(two).differs_from(&of(one)), differ, "{two:?} {one:?}");
         if differ {
@@ -262,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_and_functions_of_one_template_have_different_subjects() {
+    fn classes_and_functions_of_one_template_have_different_title_terms() {
         check(
             (
                 "StringBuffer (Java SE 17)",
@@ -315,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn an_article_keeps_its_subject_under_the_names_of_two_sites() {
+    fn an_article_keeps_its_title_terms_under_the_names_of_two_sites() {
         let text = "tea prices rise again and the growers of a region say so";
         for heading in ["Tea prices rise", ""] {
             check(
@@ -332,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_general_heading_leaves_the_subject_to_the_title_and_to_frequent_words() {
+    fn a_general_heading_leaves_the_terms_to_the_title_and_to_frequent_words() {
         let of = |class: &str| {
             (
                 format!("{class} Class Reference"),
@@ -380,35 +381,35 @@ mod tests {
     }
 
     #[test]
-    fn a_page_without_titles_has_no_subject_and_titles_that_the_text_lacks_do_not_count() {
-        assert_eq!(subject("", "", "some text"), None);
-        assert_eq!(subject(" — ", "", "some text"), None);
-        let unsaid = subject("Acme", "Welcome", "some text").unwrap();
+    fn a_page_without_titles_has_no_title_terms_and_titles_that_the_text_lacks_do_not_count() {
+        assert_eq!(title_terms("", "", "some text"), None);
+        assert_eq!(title_terms(" — ", "", "some text"), None);
+        let unsaid = title_terms("Acme", "Welcome", "some text").unwrap();
         assert_eq!(
-            (unsaid.counting().len(), unsaid.all().len(), unsaid.digest()),
+            (unsaid.required().len(), unsaid.all().len(), unsaid.digest()),
             (0, 2, 0)
         );
-        let occurrences = subject("Acme", "Text", "some text").unwrap();
+        let occurrences = title_terms("Acme", "Text", "some text").unwrap();
         assert!(occurrences.differs_from(&unsaid) && unsaid.differs_from(&occurrences));
     }
 
     #[test]
     fn a_title_of_a_megabyte_keeps_as_many_words_as_fit() {
         let words: String = (0..200_000).map(|n| format!("w{n}x ")).collect();
-        let long = subject(&words, &words, &words).unwrap();
+        let long = title_terms(&words, &words, &words).unwrap();
         assert_eq!(
-            (long.all().len(), long.counting().len()),
-            (MAX_SUBJECT_WORDS, MAX_SUBJECT_WORDS)
+            (long.all().len(), long.required().len()),
+            (MAX_TITLE_TERMS, MAX_TITLE_TERMS)
         );
-        assert_eq!(long.to_bytes().len(), MAX_SUBJECT_BYTES);
+        assert_eq!(long.to_bytes().len(), MAX_TITLE_TERMS_BYTES);
     }
 
     #[test]
-    fn bytes_that_are_no_subject_are_refused() {
-        let good = subject("Acme", "Text here", "some text")
+    fn bytes_that_are_no_title_terms_are_refused() {
+        let good = title_terms("Acme", "Text here", "some text")
             .unwrap()
             .to_bytes();
-        assert!(Subject::from_bytes(&good).is_some());
+        assert!(TitleTerms::from_bytes(&good).is_some());
         let mut more_than_all = good.clone();
         more_than_all[0] = good[1] + 1;
         for wrong in [
@@ -419,25 +420,25 @@ mod tests {
             &[1, 17],
             &[],
         ] {
-            assert_eq!(Subject::from_bytes(wrong), None, "{wrong:?}");
+            assert_eq!(TitleTerms::from_bytes(wrong), None, "{wrong:?}");
         }
         let written = postcard::to_allocvec(&more_than_all).unwrap();
-        assert!(postcard::from_bytes::<Subject>(&written).is_err());
+        assert!(postcard::from_bytes::<TitleTerms>(&written).is_err());
     }
 
     proptest! {
         #[test]
-        fn a_subject_is_read_as_it_was_written(
+        fn title_terms_are_read_as_they_were_written(
             title in "[a-d0-2 ]{0,40}",
             heading in "[a-d0-2 ]{0,40}",
             text in "[a-d0-2 ]{0,60}",
         ) {
             let text = HashedText::of(&text, KEY);
-            if let Some(subject) = Subject::of(Some(&title), Some(&heading), text.hashes(), KEY) {
-                prop_assert_eq!(Subject::from_bytes(&subject.to_bytes()), Some(subject));
-                let written = postcard::to_allocvec(&subject).unwrap();
-                prop_assert_eq!(postcard::from_bytes::<Subject>(&written).unwrap(), subject);
-                prop_assert!(!subject.differs_from(&subject));
+            if let Some(terms) = TitleTerms::of(Some(&title), Some(&heading), text.hashes(), KEY) {
+                prop_assert_eq!(TitleTerms::from_bytes(&terms.to_bytes()), Some(terms));
+                let written = postcard::to_allocvec(&terms).unwrap();
+                prop_assert_eq!(postcard::from_bytes::<TitleTerms>(&written).unwrap(), terms);
+                prop_assert!(!terms.differs_from(&terms));
             }
         }
 

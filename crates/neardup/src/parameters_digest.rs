@@ -1,7 +1,7 @@
-//! Recipes: the parameters that values were made with, so that incomparable values are not
-//! compared.
+//! Parameters digest: a digest of the parameters behind a value, so that incomparable values are
+//! not compared.
 //!
-//! Invariant: recipes are on disk, so the recipe of the defaults is stable for ever; anything that
+//! Invariant: digests are on disk, so the digest of the defaults is stable for ever; anything that
 //! is not a default adds to it.
 
 use crate::ALGORITHM;
@@ -12,40 +12,40 @@ use crate::key::HashKey;
 use crate::mix::mix;
 use crate::stop_words::StopWords;
 
-/// The recipe of fingerprints and signatures: key, features, stop words, frequencies, bits. Only
-/// values of equal recipes are comparable. A recipe identifies a key without revealing it.
+/// Digest of the parameters of fingerprints and signatures: key, features, stop words, frequencies,
+/// bits. Only values with equal digests are comparable. It identifies a key without revealing it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Recipe {
+pub struct ParametersDigest {
     key: u64,
     features: u64,
 }
 
-impl Recipe {
-    /// Creates the recipe of the fingerprints of this fingerprinter under this key.
+impl ParametersDigest {
+    /// Creates the parameters digest of the fingerprints of this fingerprinter under this key.
     #[must_use]
     pub fn new(fingerprinter: impl Into<Fingerprinter>, key: HashKey) -> Self {
         let fingerprinter = fingerprinter.into();
-        let mut recipe = Self {
+        let mut parameters_digest = Self {
             key: digest_of_key(key),
             features: short_digest(fingerprinter.features().to_string().as_bytes()),
         };
         if let Some(words) = fingerprinter.stop_words() {
-            recipe.add("stop words", sum_of_words(words));
+            parameters_digest.add("stop words", sum_of_words(words));
         }
         if let Some(frequencies) = fingerprinter.frequencies() {
-            recipe.add("frequencies", sum_of_terms(frequencies));
+            parameters_digest.add("frequencies", sum_of_terms(frequencies));
         }
         if fingerprinter.has_ties() == Ties::One {
-            recipe.add("ties", 1);
+            parameters_digest.add("ties", 1);
         }
-        recipe
+        parameters_digest
     }
 
-    /// Returns the recipe in words: the name and the value of each part, such as `features` and
-    /// `word:1+log-tf`. Two recipes of fingerprints are equal exactly if all their parts are. A key
+    /// Returns the digested parameters in words: name and value, such as `features` and
+    /// `word:1+log-tf`. Two digests of fingerprints are equal exactly if all parameters are. A key
     /// is identified but not revealed.
     #[must_use]
-    pub fn parts(fingerprinter: impl Into<Fingerprinter>, key: HashKey) -> Vec<RecipePart> {
+    pub fn parts(fingerprinter: impl Into<Fingerprinter>, key: HashKey) -> Vec<Parameter> {
         let fingerprinter = fingerprinter.into();
         let none = || "none".to_owned();
         let words = fingerprinter.stop_words().map(|words| {
@@ -56,7 +56,7 @@ impl Recipe {
             let (count, sum) = (frequencies.documents(), sum_of_terms(frequencies));
             format!("{count} documents, {sum:016x}")
         });
-        let part = |name, value| RecipePart { name, value };
+        let part = |name, value| Parameter { name, value };
         vec![
             part("algorithm", ALGORITHM.to_string()),
             part("features", fingerprinter.features().to_string()),
@@ -81,7 +81,7 @@ impl Recipe {
         bytes
     }
 
-    /// Returns the recipe stored as `bytes`.
+    /// Returns the parameters digest stored as `bytes`.
     #[must_use]
     pub fn from_bytes(bytes: [u8; 16]) -> Self {
         let both = u128::from_le_bytes(bytes);
@@ -92,9 +92,9 @@ impl Recipe {
     }
 }
 
-/// A part of a recipe in words.
+/// A parameter in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RecipePart {
+pub struct Parameter {
     /// Name of the part.
     pub name: &'static str,
     /// Value of the part.
@@ -131,19 +131,19 @@ mod tests {
     use crate::{Features, FingerprintBits, NormalText, SignatureBuilder, Unit, Weights, Width};
 
     #[test]
-    fn fingerprints_of_other_bits_features_or_keys_differ_in_that_part_of_their_recipes() {
+    fn fingerprints_of_other_bits_features_or_keys_differ_in_that_part_of_their_parameters() {
         let builder = |key| SignatureBuilder::new(Features::default(), HashKey::new(key));
         let other = |features: &str| {
             SignatureBuilder::new(features.parse::<Features>().unwrap(), HashKey::ZERO)
         };
-        let default = builder(0).fingerprint_parts();
+        let default = builder(0).fingerprint_parameters();
         for (changed, name) in [
             (builder(1), "key"),
             (builder(0).bits(FingerprintBits::new(32).unwrap()), "bits"),
             (other("word:3"), "features"),
             (other("word:1+tf"), "features"),
         ] {
-            let parts = changed.fingerprint_parts();
+            let parts = changed.fingerprint_parameters();
             let pairs = parts.iter().zip(&default);
             let differing: Vec<&str> = pairs
                 .filter(|(one, two)| one != two)
@@ -151,20 +151,20 @@ mod tests {
                 .collect();
             assert_eq!(differing, [name]);
             assert_ne!(
-                changed.fingerprint_recipe(),
-                builder(0).fingerprint_recipe()
+                changed.fingerprint_digest(),
+                builder(0).fingerprint_digest()
             );
         }
         // Neither makes another fingerprint.
         let same = builder(0)
             .least_words(3)
             .shingled_by(Unit::Chars(Width::ONE));
-        assert_eq!(same.fingerprint_recipe(), builder(0).fingerprint_recipe());
-        assert_eq!(same.fingerprint_parts(), default);
+        assert_eq!(same.fingerprint_digest(), builder(0).fingerprint_digest());
+        assert_eq!(same.fingerprint_parameters(), default);
     }
 
     #[test]
-    fn everything_that_changes_a_value_changes_the_recipe() {
+    fn everything_that_changes_a_value_changes_the_parameters() {
         let of_weights = |weights| Features {
             weights,
             ..Features::default()
@@ -180,33 +180,44 @@ mod tests {
             Fingerprinter::new(Features::default(), Some(Arc::new(words)), None).unwrap()
         };
         let builder = || SignatureBuilder::new(Features::default(), HashKey::ZERO);
-        let recipes = [
-            Recipe::new(Features::default(), HashKey::ZERO),
-            Recipe::new(Features::default(), HashKey::new(1)),
-            Recipe::new(of_weights(Weights::None), HashKey::ZERO),
-            Recipe::new(stopped("en"), HashKey::ZERO),
-            Recipe::new(stopped("de"), HashKey::ZERO),
-            Recipe::new(counted("one"), HashKey::ZERO),
-            Recipe::new(counted("two"), HashKey::ZERO),
-            Recipe::new(counted("two three"), HashKey::ZERO),
-            builder().bits(FingerprintBits::new(32).unwrap()).recipe(),
-            builder().bits(FingerprintBits::new(9).unwrap()).recipe(),
-            Recipe::new(
+        let digests = [
+            ParametersDigest::new(Features::default(), HashKey::ZERO),
+            ParametersDigest::new(Features::default(), HashKey::new(1)),
+            ParametersDigest::new(of_weights(Weights::None), HashKey::ZERO),
+            ParametersDigest::new(stopped("en"), HashKey::ZERO),
+            ParametersDigest::new(stopped("de"), HashKey::ZERO),
+            ParametersDigest::new(counted("one"), HashKey::ZERO),
+            ParametersDigest::new(counted("two"), HashKey::ZERO),
+            ParametersDigest::new(counted("two three"), HashKey::ZERO),
+            builder()
+                .bits(FingerprintBits::new(32).unwrap())
+                .parameters_digest(),
+            builder()
+                .bits(FingerprintBits::new(9).unwrap())
+                .parameters_digest(),
+            ParametersDigest::new(
                 Fingerprinter::from(Features::default()).ties(Ties::One),
                 HashKey::ZERO,
             ),
-            builder().least_words(3).recipe(),
-            builder().shingled_by(Unit::Words(Width::ONE)).recipe(),
-            builder().shingled_by(Unit::Chars(Width::ONE)).recipe(),
+            builder().least_words(3).parameters_digest(),
+            builder()
+                .shingled_by(Unit::Words(Width::ONE))
+                .parameters_digest(),
+            builder()
+                .shingled_by(Unit::Chars(Width::ONE))
+                .parameters_digest(),
         ];
-        assert_eq!(recipes.iter().collect::<HashSet<_>>().len(), recipes.len());
-        assert_eq!(builder().recipe(), recipes[0]);
-        for recipe in recipes {
-            assert_eq!(Recipe::from_bytes(recipe.to_bytes()), recipe);
+        assert_eq!(digests.iter().collect::<HashSet<_>>().len(), digests.len());
+        assert_eq!(builder().parameters_digest(), digests[0]);
+        for parameters_digest in digests {
+            assert_eq!(
+                ParametersDigest::from_bytes(parameters_digest.to_bytes()),
+                parameters_digest
+            );
         }
         assert_eq!(
-            Recipe::new(counted("two"), HashKey::ZERO),
-            Recipe::new(counted("two"), HashKey::ZERO)
+            ParametersDigest::new(counted("two"), HashKey::ZERO),
+            ParametersDigest::new(counted("two"), HashKey::ZERO)
         );
     }
 }

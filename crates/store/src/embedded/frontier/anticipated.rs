@@ -1,13 +1,13 @@
-//! Awaited hosts: hosts that are not ready but soon will be, with a better page than others.
+//! Anticipated hosts: hosts that are not ready but soon will be, with a better page than others.
 //!
-//! Under [`FrontierRules::patience`](crate::FrontierRules::patience), a slot stays empty rather
-//! than take a poor page while a host with a better page is expected. A resting host is expected
-//! when its rest ends. A host with pages out on lease is expected at any time, and these pages
-//! count too, because their links may be as good. It is not expected for longer than the patience
-//! after its last lease, because it may never respond.
+//! Under [`FrontierRules::anticipation`](crate::FrontierRules::anticipation), a slot stays empty
+//! rather than take a page with a low link score while a host with a better page is expected. A
+//! resting host is expected when its rest ends. A host with pages out on lease is expected at any
+//! time, and these pages count too, because their links may be as good. It is not expected for
+//! longer than the anticipation after its last lease, because it may never respond.
 //!
-//! Invariant: `soon` has the entries of `by_end` that end in (`reached`, `reached + patience`], so
-//! the best one is found without a search.
+//! Invariant: `soon` has the entries of `by_end` that end in (`reached`, `reached + anticipation`],
+//! so the best one is found without a search.
 
 use std::collections::BTreeSet;
 use std::ops::Bound::{Excluded, Included};
@@ -18,20 +18,20 @@ use web::Timestamp;
 use super::place::Urgency;
 use super::turns::Turn;
 
-/// The awaited hosts, by their numbers. Each has a [`Turn`] at the end of its wait.
+/// The anticipated hosts, by their numbers. Each has a [`Turn`] at the end of its wait.
 #[derive(Debug, Default)]
-pub(super) struct Awaited {
-    patience: Duration,
+pub(super) struct Anticipated {
+    anticipation: Duration,
     by_end: BTreeSet<(Timestamp, u32)>,
     soon: BTreeSet<(Urgency, u32)>,
     /// The time of the last lease.
     reached: Timestamp,
 }
 
-impl Awaited {
-    pub(super) fn new(patience: Duration) -> Self {
+impl Anticipated {
+    pub(super) fn new(anticipation: Duration) -> Self {
         Self {
-            patience,
+            anticipation,
             ..Self::default()
         }
     }
@@ -48,7 +48,7 @@ impl Awaited {
         self.soon.remove(&(turn.urgency, host));
     }
 
-    /// Returns the best urgency of the hosts that are expected within the patience from `now`.
+    /// Returns the best urgency of the hosts that are expected within the anticipation from `now`.
     /// `urgency` returns a host's urgency.
     pub(super) fn best(
         &mut self,
@@ -66,8 +66,8 @@ impl Awaited {
 
     /// Moves the window of `soon` to start at `now`.
     fn reach(&mut self, now: Timestamp, urgency: impl Fn(u32) -> Urgency) {
-        let end = now + self.patience;
-        let (old, mut old_end) = (self.reached, self.reached + self.patience);
+        let end = now + self.anticipation;
+        let (old, mut old_end) = (self.reached, self.reached + self.anticipation);
         self.reached = now;
         if now < old {
             self.soon.clear();
@@ -97,7 +97,7 @@ impl Awaited {
     }
 
     fn is_soon(&self, end: Timestamp) -> bool {
-        end > self.reached && end <= self.reached + self.patience
+        end > self.reached && end <= self.reached + self.anticipation
     }
 }
 
@@ -112,28 +112,28 @@ mod tests {
         #[test]
         fn the_best_of_the_hosts_that_are_expected_soon_is_that_of_a_search(
             steps in proptest::collection::vec((0..6_u32, 0..20_u64, 0..4_u32, 0..20_u64), 1..60),
-            patience in 0..6_u64,
+            anticipation in 0..6_u64,
         ) {
-            let patience = Duration::from_millis(patience);
-            let mut awaited = Awaited::new(patience);
+            let anticipation = Duration::from_millis(anticipation);
+            let mut anticipated = Anticipated::new(anticipation);
             let mut hosts: [Option<Turn>; 6] = [None; 6];
             for (host, end, urgency, now) in steps {
                 let (ready, now) = (Timestamp::from_millis(end), Timestamp::from_millis(now));
                 match hosts[host as usize].take() {
-                    Some(turn) => awaited.remove(turn, host),
+                    Some(turn) => anticipated.remove(turn, host),
                     None => {
                         let urgency = Urgency(urgency);
                         let turn = Turn { ready, urgency };
                         hosts[host as usize] = Some(turn);
-                        awaited.insert(turn, host);
+                        anticipated.insert(turn, host);
                     }
                 }
                 let later = hosts.iter().flatten().filter(|turn| turn.ready > now);
-                let soon = later.clone().filter(|turn| turn.ready <= now + patience);
+                let soon = later.clone().filter(|turn| turn.ready <= now + anticipation);
                 let best = soon.map(|turn| turn.urgency).min();
-                let found = awaited.best(now, |host| hosts[host as usize].unwrap().urgency);
+                let found = anticipated.best(now, |host| hosts[host as usize].unwrap().urgency);
                 prop_assert_eq!(found, best);
-                prop_assert_eq!(awaited.next_end(now), later.map(|turn| turn.ready).min());
+                prop_assert_eq!(anticipated.next_end(now), later.map(|turn| turn.ready).min());
             }
         }
     }
