@@ -149,7 +149,7 @@ fn what_needs_the_archive_or_changes_the_crawl_is_refused_with_one_line() {
 }
 
 #[test]
-fn the_mirror_of_a_store_is_removed_at_the_end_and_the_variable_names_a_store() {
+fn the_replica_of_a_store_is_removed_at_the_end_and_the_variable_names_a_store() {
     let Some((_server, _, crawl, store)) = imported() else {
         return;
     };
@@ -271,7 +271,7 @@ fn visits_that_came_too_soon_by_the_settings_of_the_store_are_found() {
         report["politeness"]["too_soon"].as_u64() > Some(0),
         "{report}"
     );
-    let first = report["complaints"][0].as_str().unwrap();
+    let first = report["findings"][0].as_str().unwrap();
     assert!(
         first.starts_with("politeness: ") && first.contains("instead of 20s"),
         "{first}"

@@ -1,6 +1,6 @@
 //! A commit that comes too late: the fence of `settle_batch` refuses it.
 //!
-//! A node settles a page, and the commit waits inside the database until the node's term has lapsed
+//! A node settles a page, and the commit waits inside the database until the node's term has expired
 //! and another node has visited all pages.
 
 use testkit::{Gate, NetworkState, Postgres, Site};

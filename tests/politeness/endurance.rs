@@ -206,7 +206,7 @@ fn the_response_time_counts_after_a_kill() {
 /// machine. After a kill it is unknown how much of the answer the crawler had read. Then the delay
 /// counts from the request, or the multiple of the response time if the host had answered before.
 fn too_soon(log: &Log, hosts: &Hosts, kills: &[RangeInclusive<Duration>]) -> Vec<String> {
-    let mut complaints = Vec::new();
+    let mut findings = Vec::new();
     for host in 0..hosts.count {
         let name = Hosts::name(host);
         let hits: Vec<&Hit> = log.of(&name).collect();
@@ -224,14 +224,14 @@ fn too_soon(log: &Log, hosts: &Hosts, kills: &[RangeInclusive<Duration>]) -> Vec
             );
             let gap = later.at - earlier.at;
             if gap < least {
-                complaints.push(format!(
+                findings.push(format!(
                     "{name}: {} came {gap:?} after {}, not {least:?} (killed in between: {cut})",
                     later.target, earlier.target
                 ));
             }
         }
     }
-    complaints
+    findings
 }
 
 fn size(name: &str, usual: u64) -> usize {
@@ -300,10 +300,10 @@ fn no_host_is_requested_too_soon_in_a_crawl_that_is_often_interrupted_and_killed
     let log = server.log();
     let asked = names.iter().map(|name| log.of(name).count()).sum::<usize>();
     assert!(asked >= fetches, "{asked} of {fetches} fetches");
-    let complaints = too_soon(&log, &hosts, &kills);
+    let findings = too_soon(&log, &hosts, &kills);
     eprintln!(
         "{asked} fetches over {count} hosts with {restarts} restarts: {} violations",
-        complaints.len()
+        findings.len()
     );
-    assert_eq!(complaints, [] as [String; 0]);
+    assert_eq!(findings, [] as [String; 0]);
 }

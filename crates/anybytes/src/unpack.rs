@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use sinks::captures::Standing;
+use sinks::captures::CaptureKind;
 use sinks::cdxj::{CdxjReader, MAX_LINE};
 use sinks::wacz::{MergedIndex, PackedFile};
 use unpack::{FileKind, FileNames, MAX_PATH, relative, rewrite_css, rewrite_html};
@@ -19,8 +19,8 @@ pub fn unpack(bytes: &[u8]) {
     let archive = archive(bytes);
     index(&archive);
     let records = judged_records(archive);
-    let pages = records.iter().filter(|(record, standing)| {
-        matches!(record.kind(), "response" | "resource") && *standing == Standing::ByStatus
+    let pages = records.iter().filter(|(record, kind)| {
+        matches!(record.kind(), "response" | "resource") && *kind == CaptureKind::ByStatus
     });
     let pages: Vec<_> = pages
         .filter_map(|(record, _)| Some((record.target()?, record)))

@@ -155,7 +155,7 @@ async fn a_probe_that_a_kept_page_links_to_takes_its_better_place_and_is_visited
     let (visited, _) = visit_all(frontier, |_| true, links).await;
     let expected = ["http://a.test/page", "http://a.test/x", "http://a.test/y"];
     assert_eq!(visited, expected);
-    let queued = frontier.standing().queued;
+    let queued = frontier.stats().queued;
     assert_eq!(queued, 0, "its first place is given up");
 }
 
@@ -193,7 +193,7 @@ async fn a_folder_that_brings_something_new_after_all_reopens_with_what_it_left_
     let (visited, left_out) = visit_all(frontier, is_new, |_| Vec::new()).await;
     assert_eq!(visited.len(), 600, "and {} left out", left_out.len());
     assert!(left_out.len() >= 64, "it was closed for a while");
-    let excluded = frontier.standing().totals.excluded;
+    let excluded = frontier.stats().totals.excluded;
     assert_eq!(excluded, 0, "their records are revoked");
 }
 
@@ -212,10 +212,10 @@ async fn what_a_closed_folder_left_out_is_queued_again_if_a_kept_page_links_ther
     left_out.sort();
     assert_eq!(visited, Vec::<String>::new());
     assert_eq!(left_out, ["http://a.test/x", "http://a.test/y"]);
-    assert_eq!(frontier.standing().totals.excluded, 2);
+    assert_eq!(frontier.stats().totals.excluded, 2);
     let links = [link("http://a.test/new", 1), link("http://a.test/x", 1)];
     assert_eq!(discover(frontier, links).await, 2);
-    assert_eq!(frontier.standing().totals.excluded, 1);
+    assert_eq!(frontier.stats().totals.excluded, 1);
     let (visited, _) = visit_all(frontier, |_| true, |_| Vec::new()).await;
     assert_eq!(visited, ["http://a.test/new", "http://a.test/x"]);
 }

@@ -92,7 +92,7 @@ struct Story {
     under_way: Vec<Visit>,
     /// An archived visit that is settled after the next one.
     late: Option<(Visit, Vec<Link>, u64)>,
-    tickets: u64,
+    archived: u64,
     discovered: BTreeSet<PageUrl>,
     /// Pages that do not need another visit.
     done: BTreeSet<PageUrl>,
@@ -111,7 +111,7 @@ impl Story {
             session: begin(backend, rules).await,
             under_way: Vec::new(),
             late: None,
-            tickets: 0,
+            archived: 0,
             discovered: BTreeSet::new(),
             done: BTreeSet::new(),
             early: BTreeMap::new(),
@@ -147,7 +147,7 @@ impl Story {
         self.under_way.clear();
         self.late = None;
         self.early.clear();
-        (self.tickets, self.recorded) = (0, 0);
+        (self.archived, self.recorded) = (0, 0);
         self.session = self.session.reopen(end, at(0)).await;
         self
     }
@@ -194,42 +194,42 @@ impl Story {
     }
 
     async fn end(&mut self, visit: Visit, ending: Ending, links: &[Link]) {
-        let ticket = match ending {
+        let archive_sequence = match ending {
             Ending::Again => return self.settle(visit.lease, again(at(0))).await,
             Ending::Returned => return self.settle(visit.lease, Settlement::Returned).await,
             Ending::Ended => None,
             Ending::Archived(is_late) => {
-                self.tickets += 1;
-                let ticket = self.tickets - 1;
+                self.archived += 1;
+                let archive_sequence = self.archived - 1;
                 if is_late && self.late.is_none() {
-                    self.late = Some((visit, links.to_vec(), ticket));
+                    self.late = Some((visit, links.to_vec(), archive_sequence));
                     return;
                 }
-                Some(ticket)
+                Some(archive_sequence)
             }
         };
-        self.finish(visit, links, ticket).await;
-        if ticket.is_some()
-            && let Some((visit, links, ticket)) = self.late.take()
+        self.finish(visit, links, archive_sequence).await;
+        if archive_sequence.is_some()
+            && let Some((visit, links, archive_sequence)) = self.late.take()
         {
-            self.finish(visit, &links, Some(ticket)).await;
+            self.finish(visit, &links, Some(archive_sequence)).await;
         }
     }
 
     /// Settles a visit that brought a page.
-    async fn finish(&mut self, visit: Visit, links: &[Link], ticket: Option<u64>) {
+    async fn finish(&mut self, visit: Visit, links: &[Link], archive_sequence: Option<u64>) {
         let Visit { lease, reached } = visit;
         let mut done = reached.clone();
         done.push(lease.url().clone());
-        let Settlement::Done(ended) = done_with(&lease, ticket, self.links(links)) else {
+        let Settlement::Done(ended) = done_with(&lease, archive_sequence, self.links(links)) else {
             unreachable!("it is the end of a visit");
         };
         let settlement = Settlement::Done(FinishedVisit { reached, ..ended });
         self.settle(lease, settlement).await;
-        let Some(ticket) = ticket else {
+        let Some(archive_sequence) = archive_sequence else {
             return self.record(done);
         };
-        self.early.insert(ticket, done);
+        self.early.insert(archive_sequence, done);
         while let Some(done) = self.early.remove(&self.recorded) {
             self.recorded += 1;
             self.record(done);
@@ -272,7 +272,7 @@ fn no_url_is_lost_or_visited_twice_by_redirects_that_change(
             story.visit_rest().await;
             let lost: Vec<_> = story.discovered.difference(&story.done).collect();
             prop_assert_eq!(lost, Vec::<&PageUrl>::new());
-            prop_assert_eq!(story.session.frontier().standing().queued, 0);
+            prop_assert_eq!(story.session.frontier().stats().queued, 0);
             agree(story.session).await;
             Ok(())
         })

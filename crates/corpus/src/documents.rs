@@ -9,9 +9,9 @@ use crate::document::{Document, Refusal, Skipped};
 use crate::error::CorpusError;
 use crate::fields::FieldNames;
 use crate::input_options::InputOptions;
-use crate::oddities::Oddities;
 use crate::open_file::{self, FileDocuments};
 use crate::paths::Files;
+use crate::warnings::Warnings;
 
 /// The documents of some paths, in the order of the paths; in a directory, in the order of the
 /// names.
@@ -20,7 +20,7 @@ pub struct Documents {
     options: InputOptions,
     fields: FieldNames,
     open: Option<(PathBuf, FileDocuments)>,
-    oddities: Oddities,
+    warnings: Warnings,
     tally: Tally,
 }
 
@@ -65,7 +65,7 @@ impl Documents {
     pub fn below(paths: &[PathBuf], options: &InputOptions) -> Result<Self, CorpusError> {
         let files = Files::below(paths)?;
         Ok(Self {
-            oddities: files.oddities(),
+            warnings: files.warnings(),
             files,
             options: options.clone(),
             fields: FieldNames::of(options),
@@ -74,9 +74,9 @@ impl Documents {
         })
     }
 
-    /// Returns the oddities of the documents, complete once they are read.
-    pub fn oddities(&self) -> Oddities {
-        self.oddities.clone()
+    /// Returns the warnings of the documents, complete once they are read.
+    pub fn warnings(&self) -> Warnings {
+        self.warnings.clone()
     }
 
     /// Returns the tally of the documents, complete once they are read.
@@ -87,7 +87,7 @@ impl Documents {
     fn open(&self, path: &Path) -> Result<FileDocuments, Refusal> {
         let name = path.display().to_string();
         let open = open_file::open(path, &self.options)?;
-        Ok(open.documents(&name, &self.fields, &self.oddities)?)
+        Ok(open.documents(&name, &self.fields, &self.warnings)?)
     }
 }
 

@@ -141,7 +141,7 @@ pub async fn run(context: &Arc<CrawlContext>, limits: Limits, stop: Stop) -> Res
     let mut visits = ActiveVisits {
         under_way: JoinSet::new(),
         requisites: 0,
-        pages: context.frontier.standing().totals.pages,
+        pages: context.frontier.stats().totals.pages,
     };
     let ended = run_and_close(context, limits, stop, &mut visits).await;
     // After a fault no visit continues behind the caller's back.
@@ -196,7 +196,7 @@ async fn lease_until_done(
     let mut changes = context.overrides.changes();
     let mut stalls = context.stalls.changes();
     monitor.check().await?;
-    let received = || context.frontier.standing().totals.bytes;
+    let received = || context.frontier.stats().totals.bytes;
     let mut saved = received();
     loop {
         if let Some(finish) = limits.reached(context, started.elapsed()) {
@@ -343,15 +343,14 @@ impl Limits {
         {
             return Some(Finish::MinHarvest);
         }
-        let too_large = |max| context.frontier.standing().totals.bytes >= max;
+        let too_large = |max| context.frontier.stats().totals.bytes >= max;
         self.bytes.is_some_and(too_large).then_some(Finish::MaxSize)
     }
 
     /// True if the page limit is reached, by this process or by all nodes of a shared crawl.
     fn has_pages(&self, context: &CrawlContext, visits: &ActiveVisits) -> bool {
-        self.pages.is_some_and(|max| {
-            visits.pages >= max || context.frontier.standing().totals.pages >= max
-        })
+        self.pages
+            .is_some_and(|max| visits.pages >= max || context.frontier.stats().totals.pages >= max)
     }
 
     /// Returns the number of visits that may begin now, if `stalled` exchanges of the active ones

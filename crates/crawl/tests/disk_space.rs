@@ -309,23 +309,19 @@ async fn below_the_low_water_mark_no_visit_begins_until_there_is_room() {
     let session = machine.session().await;
     machine.leave(600 * KIB);
     let (_handle, stop) = crawl::stop();
-    let (ended, (standing, asked)) = tokio::join!(
+    let (ended, (stats, asked)) = tokio::join!(
         crawl::run(&session.context, LIMITS, stop),
         after(MINUTE, || {
-            let seen = (session.context.frontier.standing(), machine.web.asked());
+            let seen = (session.context.frontier.stats(), machine.web.asked());
             machine.disk.set_budget(None);
             seen
         })
     );
     assert_eq!(ended.unwrap(), Finish::Exhausted);
-    assert_eq!(standing.leased, 0, "active visits are finished");
-    assert!(standing.totals.pages < PAGES, "{standing:?}");
+    assert_eq!(stats.leased, 0, "active visits are finished");
+    assert!(stats.totals.pages < PAGES, "{stats:?}");
     let robots = u64::from(asked > 0);
-    assert_eq!(
-        asked,
-        standing.totals.pages + robots,
-        "no other visit began"
-    );
+    assert_eq!(asked, stats.totals.pages + robots, "no other visit began");
     drop(session);
     machine.is_complete();
 }
@@ -336,21 +332,18 @@ async fn active_visits_on_a_full_disk_use_the_reserve_which_is_restored_later() 
     let session = machine.session().await;
     machine.leave(200 * KIB);
     let (_handle, stop) = crawl::stop();
-    let (ended, (spent, standing)) = tokio::join!(
+    let (ended, (spent, stats)) = tokio::join!(
         crawl::run(&session.context, LIMITS, stop),
         after(MINUTE, || {
-            let seen = (
-                session.reserve.is_spent(),
-                session.context.frontier.standing(),
-            );
+            let seen = (session.reserve.is_spent(), session.context.frontier.stats());
             machine.disk.set_budget(None);
             seen
         })
     );
     assert_eq!(ended.unwrap(), Finish::Exhausted);
     assert!(spent);
-    assert_eq!(standing.leased, 0, "active visits are finished");
-    assert!((1..PAGES).contains(&standing.totals.pages), "{standing:?}");
+    assert_eq!(stats.leased, 0, "active visits are finished");
+    assert!((1..PAGES).contains(&stats.totals.pages), "{stats:?}");
     drop(session);
     machine.is_complete();
 }

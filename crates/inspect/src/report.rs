@@ -31,7 +31,7 @@ pub fn of_crawl(crawl: &OpenCrawl) -> Result<(Report, Option<StoreFault>), Comma
     let settings = Settings::of_crawl(crawl.directory())?;
     let damaged = damaged(crawl.directory());
     loop {
-        let mut reading = Reading::begin(&state, &settings, crawl.is_mirror())?;
+        let mut reading = Reading::begin(&state, &settings, crawl.is_replica())?;
         let damage = reading.read().err();
         // A journal that `crawler rebuild` replaced meanwhile is read again from the beginning.
         if !reading.follower.is_replaced().map_err(damaged)? {
@@ -49,14 +49,14 @@ struct Reading {
 }
 
 impl Reading {
-    /// Begins to read. A mirror of a shared crawl has no archive.
-    fn begin(state: &Path, settings: &Settings, is_mirror: bool) -> Result<Self, CommandError> {
+    /// Begins to read. A replica of a shared crawl has no archive.
+    fn begin(state: &Path, settings: &Settings, is_replica: bool) -> Result<Self, CommandError> {
         let damaged = damaged(&settings.out);
         Ok(Self {
             follower: JournalFollower::open(state).map_err(damaged)?,
             statistics: CrawlStatistics::new(),
             broken_links: BrokenLinkCollector::default(),
-            politeness: match is_mirror {
+            politeness: match is_replica {
                 true => JournalPoliteness::without_archive(settings),
                 false => JournalPoliteness::new(settings)?,
             },

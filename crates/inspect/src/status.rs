@@ -36,8 +36,8 @@ pub struct Status {
     pub requisites_missing: u64,
     /// Number of queued URLs.
     pub queued: u64,
-    /// Number of queued pages that are set aside.
-    pub set_aside: u64,
+    /// Number of queued pages that are quarantined.
+    pub quarantined: u64,
     /// Queued URLs of hosts that are down, and the last failure per host.
     pub unreachable: u64,
     /// Hosts that are down, with their last failures.
@@ -105,7 +105,7 @@ impl Status {
             requisites: counts.requisites,
             requisites_missing: counts.requisites_missing,
             queued: counts.queued,
-            set_aside: counts.set_aside,
+            quarantined: counts.quarantined,
             left_out_links: statistics.left_out_links().clone(),
             limits: limits::by_name(statistics.totals()),
             not_read: limits::unread_by_name(statistics.totals()),

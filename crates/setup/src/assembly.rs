@@ -90,7 +90,7 @@ impl OpenStore {
     /// added a login, for example.
     async fn retry_seeds(&self, seeds: &Seeds) -> Result<u64, StoreFault> {
         // The journal is read only if anything failed.
-        let totals = self.frontier().standing().totals;
+        let totals = self.frontier().stats().totals;
         if totals.failed == 0 {
             return Ok(0);
         }

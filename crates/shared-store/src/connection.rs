@@ -13,7 +13,7 @@ use tokio::time::timeout;
 /// The oldest version of PostgreSQL with everything that the migrations use.
 const LEAST_VERSION: i32 = 14;
 /// Number of connections of a node: settlements, admissions, polls, and two for buckets that are
-/// taken over. The heartbeat has its own.
+/// acquired. The heartbeat has its own.
 const CONNECTIONS: u32 = 5;
 /// Idle time before a connection is tested again.
 const IDLE: Duration = Duration::from_secs(1);

@@ -5,8 +5,8 @@
 //! interrupted import continues after its last batch. Until the import has ended, the crawl's
 //! format is [`IMPORTING`], and nodes refuse it.
 //!
-//! Leases and strikes name queue entries only by number. A later session needs only the leases and
-//! strikes of entries that are still waiting, and few entries have any. A first pass over the
+//! Leases and crashes name queue entries only by number. A later session needs only the leases and
+//! crashes of entries that are still waiting, and few entries have any. A first pass over the
 //! journal ([`ImportScan`]) finds these entries, and the second pass learns their buckets.
 //!
 //! Invariant: nodes see either a completely imported crawl or none.
@@ -353,7 +353,7 @@ impl Import {
             | Record::Retained(_)
             | Record::Forgotten { .. }
             | Record::Distinct(_) => {
-                // The keys are compared with the keys of later offers, which know these rows.
+                // The keys are compared with the keys of later appends, which know these rows.
                 self.rows.add_to_log(record, self.keys.of(record, None));
             }
             _ => {}

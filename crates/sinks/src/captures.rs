@@ -31,7 +31,7 @@ pub const WINDOW: usize = 256;
 
 /// The reason why a capture represents its page or does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum CaptureKind {
     /// Its status decides.
     ByStatus,
     /// The request had a method other than GET.
@@ -50,7 +50,7 @@ pub struct Requests<T> {
     /// Digests of the ids named by requests with another method.
     answers: HashSet<u128>,
     /// The last request that no record has named: target, date, and its method.
-    unpaired: Option<(String, String, Standing)>,
+    unpaired: Option<(String, String, CaptureKind)>,
 }
 
 #[derive(Debug)]
@@ -59,7 +59,7 @@ struct Waiting<T> {
     ids: Ids,
     place: (String, String),
     /// `None` until it is known.
-    standing: Option<Standing>,
+    kind: Option<CaptureKind>,
 }
 
 impl<T> Default for Requests<T> {
@@ -83,10 +83,10 @@ impl<T> Requests<T> {
         let ids = ids_of(record);
         let place = place_of(record);
         let is_answer = matches!(record.kind(), "response" | "revisit");
-        let standing = match () {
-            () if !is_answer => Some(Standing::ByStatus),
-            () if is_piece(record) => Some(Standing::Piece),
-            () if self.is_other(&ids) => Some(Standing::OtherMethod),
+        let kind = match () {
+            () if !is_answer => Some(CaptureKind::ByStatus),
+            () if is_piece(record) => Some(CaptureKind::Piece),
+            () if self.is_other(&ids) => Some(CaptureKind::OtherMethod),
             () => {
                 let is_next = |(target, at, _): &mut (String, String, _)| {
                     (&*target, &*at) == (&place.0, &place.1)
@@ -98,25 +98,25 @@ impl<T> Requests<T> {
             item,
             ids,
             place,
-            standing,
+            kind,
         });
     }
 
     fn request(&mut self, record: &Record) {
         let method = record.block.split(|byte| byte.is_ascii_whitespace()).next();
         let method = method.unwrap_or_default();
-        let standing = match method.is_empty() || method.eq_ignore_ascii_case(b"GET") {
-            true => Standing::ByStatus,
-            false => Standing::OtherMethod,
+        let kind = match method.is_empty() || method.eq_ignore_ascii_case(b"GET") {
+            true => CaptureKind::ByStatus,
+            false => CaptureKind::OtherMethod,
         };
         let ids = ids_of(record);
         let is_named = |waiting: &&mut Waiting<T>| waiting.ids.is_concurrent(&ids);
         let mut found = false;
         for waiting in self.waiting.iter_mut().filter(is_named) {
-            waiting.standing.get_or_insert(standing);
+            waiting.kind.get_or_insert(kind);
             found = true;
         }
-        if standing == Standing::OtherMethod {
+        if kind == CaptureKind::OtherMethod {
             self.others.extend(ids.own);
             self.answers.extend(ids.concurrent);
         }
@@ -126,10 +126,10 @@ impl<T> Requests<T> {
         }
         let place = place_of(record);
         match self.waiting.back_mut() {
-            Some(last) if last.standing.is_none() && last.place == place => {
-                last.standing = Some(standing);
+            Some(last) if last.kind.is_none() && last.place == place => {
+                last.kind = Some(kind);
             }
-            _ => self.unpaired = Some((place.0, place.1, standing)),
+            _ => self.unpaired = Some((place.0, place.1, kind)),
         }
     }
 
@@ -139,9 +139,9 @@ impl<T> Requests<T> {
             || named.any(|id| self.others.contains(id))
     }
 
-    /// Returns the next item whose standing is known.
-    pub fn pop(&mut self) -> Option<(T, Standing)> {
-        let is_known = self.waiting.front()?.standing.is_some();
+    /// Returns the next item whose kind is known.
+    pub fn pop(&mut self) -> Option<(T, CaptureKind)> {
+        let is_known = self.waiting.front()?.kind.is_some();
         if !is_known && self.waiting.len() < WINDOW {
             return None;
         }
@@ -149,9 +149,9 @@ impl<T> Requests<T> {
     }
 
     /// Returns the next item at the end of a file. An answer without a request is one to GET.
-    pub fn pop_last(&mut self) -> Option<(T, Standing)> {
+    pub fn pop_last(&mut self) -> Option<(T, CaptureKind)> {
         let waiting = self.waiting.pop_front()?;
-        Some((waiting.item, waiting.standing.unwrap_or(Standing::ByStatus)))
+        Some((waiting.item, waiting.kind.unwrap_or(CaptureKind::ByStatus)))
     }
 }
 

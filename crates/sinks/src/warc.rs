@@ -11,7 +11,7 @@
 //!   description.
 //! - `tail` is the end of the archive: the order of the visits, and the handling of faults.
 //!   `warc_file` is one file of it, `files` has the file names, `archive_end` is a position in the
-//!   archive; `settled` records how much of it is settled, `surplus` cuts the rest, `recovery`
+//!   archive; `commit_point` records how much is settled, `unsettled_tail` cuts the rest, `recovery`
 //!   finds the visits that a power cut left whole.
 //! - [`ConversionWriter`] writes texts made from archived pages (WET files).
 //! - `unpack` decompresses files and knows the extent of each member. [`WarcReader`] and
@@ -25,6 +25,7 @@ mod arc;
 pub(crate) mod archive;
 pub(crate) mod archive_end;
 mod chunks;
+pub(crate) mod commit_point;
 mod conversion;
 mod date;
 mod deviations;
@@ -39,12 +40,11 @@ pub(crate) mod parsed;
 pub(crate) mod read;
 mod record;
 mod recovery;
-pub(crate) mod settled;
 mod spooled;
 pub(crate) mod stream;
-mod surplus;
 mod tail;
 mod unpack;
+mod unsettled_tail;
 mod visit;
 mod warc_file;
 mod warcinfo;
@@ -52,6 +52,7 @@ mod warcinfo;
 pub use answer::Answer;
 pub use archive::WarcArchive;
 pub use archive_end::ArchiveEnd;
+pub use commit_point::{CommitPoint, CommitPointFile, is_beside};
 pub use conversion::{Conversion, ConversionInfo, ConversionWriter};
 pub(crate) use date::completed;
 pub use date::date;
@@ -62,8 +63,7 @@ pub use packing::{Compression, Dictionary, Packing, UnknownPacking, UnusableDict
 pub use parsed::{DigestCheck, Record};
 pub use read::{FileCheck, ReadFault, WarcReader, check_file, read_head};
 pub use recovery::whole_visits;
-pub use settled::{Settled, SettledNote, is_beside};
 pub use stream::{WarcStream, next_record_behind};
-pub use surplus::settled_behind;
 pub use unpack::{ArchiveFormat, archive_format};
+pub use unsettled_tail::settled_behind;
 pub use warcinfo::ArchiveOptions;

@@ -8,7 +8,7 @@ use journal::{
     DiscoveredUrl, ExcludedBy, Fate, JournalFollower, LeftOut, Position, Reason, Record,
     SettledVisit, SkippedBy, StoreFault, Totals, VisitRecord,
 };
-use store::{Patterns, STRIKES_ASIDE};
+use store::{CRASHES_TO_QUARANTINE, Patterns};
 use web::{Host, Pace, PageUrl};
 
 use crate::clusters::{Clusters, cluster_key};
@@ -54,8 +54,8 @@ pub struct CrawlStatistics {
     left_out_links: BTreeMap<String, u64>,
     newest: NewestVisits,
     clusters: Clusters,
-    /// Deaths of sessions by the sequence numbers of the queue entries that they visited.
-    died: HashMap<u64, u32>,
+    /// Crashes of sessions by the sequence numbers of the queue entries that they visited.
+    crashes: HashMap<u64, u32>,
     under_way: UnderWay,
     /// `None` unless asked for.
     index: Option<VisitIndex>,
@@ -229,18 +229,18 @@ impl CrawlStatistics {
     /// Takes an entry out of the queue.
     fn end_entry(&mut self, sequence: u64) {
         self.counts.queued = self.counts.queued.saturating_sub(1);
-        let deaths = self.died.remove(&sequence);
-        let was_aside = deaths.is_some_and(|deaths| deaths >= STRIKES_ASIDE);
-        self.counts.set_aside -= u64::from(was_aside);
+        let crashes = self.crashes.remove(&sequence);
+        let was_quarantined = crashes.is_some_and(|crashes| crashes >= CRASHES_TO_QUARANTINE);
+        self.counts.quarantined -= u64::from(was_quarantined);
     }
 
     fn die(&mut self, sequence: u64) {
-        if self.died.len() >= MAX_DIED && !self.died.contains_key(&sequence) {
+        if self.crashes.len() >= MAX_DIED && !self.crashes.contains_key(&sequence) {
             return;
         }
-        let deaths = self.died.entry(sequence).or_insert(0);
-        *deaths += 1;
-        self.counts.set_aside += u64::from(*deaths == STRIKES_ASIDE);
+        let crashes = self.crashes.entry(sequence).or_insert(0);
+        *crashes += 1;
+        self.counts.quarantined += u64::from(*crashes == CRASHES_TO_QUARANTINE);
     }
 
     fn leave_out(&mut self, links: &LeftOut) {

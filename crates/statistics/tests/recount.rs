@@ -16,7 +16,7 @@ use journal::{
 use neardup::HashKey;
 use proptest::prelude::*;
 use statistics::{CrawlStatistics, Newest};
-use store::STRIKES_ASIDE;
+use store::CRASHES_TO_QUARANTINE;
 use web::{CanonicalForm, Generality, Pace, PageUrl, RestartRule, Timestamp, UrlPattern};
 
 const FATES: [Fate; 7] = [
@@ -289,7 +289,7 @@ fn entry(sequence: u64, page: u8) -> QueueEntry {
         sequence,
         discovered: DiscoveredUrl::new(url(page), 1, None),
         attempts: 0,
-        strikes: 0,
+        crashes: 0,
     }
 }
 
@@ -518,8 +518,8 @@ proptest! {
         let rows = rows(state.path());
         compare(&at_once, &rows);
         prop_assert_eq!(at_once.counts().queued, history.waiting.len() as u64);
-        let aside = history.deaths.values().filter(|deaths| **deaths >= STRIKES_ASIDE);
-        prop_assert_eq!(at_once.counts().set_aside, aside.count() as u64);
+        let quarantined = history.deaths.values().filter(|deaths| **deaths >= CRASHES_TO_QUARANTINE);
+        prop_assert_eq!(at_once.counts().quarantined, quarantined.count() as u64);
         let waiting: u64 = at_once.hosts().map(|(_, figures)| figures.waiting).sum();
         prop_assert_eq!(waiting, at_once.counts().queued);
         for row in &rows {

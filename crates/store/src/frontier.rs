@@ -46,8 +46,8 @@ impl Lease {
     }
 }
 
-/// Number of sessions that die with a page before it is set aside (see [`Frontier::lease`]).
-pub const STRIKES_ASIDE: u32 = 2;
+/// Number of sessions that die with a page before it is quarantined (see [`Frontier::lease`]).
+pub const CRASHES_TO_QUARANTINE: u32 = 2;
 
 /// The kinds of URLs that [`Frontier::lease`] hands out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -230,7 +230,7 @@ impl FrontierRules {
 
 /// The state of a crawl in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct FrontierStats {
     /// Sums over the visits that ended.
     pub totals: Totals,
     /// URLs in the queue, including URLs out on lease.
@@ -239,9 +239,9 @@ pub struct Standing {
     pub postponed: u64,
     /// URLs out on lease.
     pub leased: u64,
-    /// Queued URLs that are set aside after two or more sessions died with them; each is visited
+    /// Queued URLs that are quarantined after two or more sessions died with them; each is visited
     /// alone, when no other URL can be.
-    pub set_aside: u64,
+    pub quarantined: u64,
     /// Queued URLs of hosts past their last chance: the crawl does not wait for them, and the next
     /// session requests them again.
     pub unreachable: u64,
@@ -308,7 +308,7 @@ pub trait Frontier: Send + Sync {
     /// patience ago. URLs out on lease count because their links may be as good. So a slot waits
     /// for a host that does not respond once, and no longer than the patience.
     ///
-    /// A URL that two sessions died with is set aside. It is leased alone, when no other URL can be
+    /// A URL that two sessions died with is quarantined. It is leased alone, when no other URL can be
     /// leased and no lease is out, so that a third death identifies it.
     ///
     /// A host that has had its last chance ([`Pace::is_past_last_chance`]) is still tried whenever
@@ -386,7 +386,7 @@ pub trait Frontier: Send + Sync {
     fn harvests(&self, discovered: &[DiscoveredUrl]) -> Vec<UrlHarvest>;
 
     /// Returns the state of the crawl in numbers.
-    fn standing(&self) -> Standing;
+    fn stats(&self) -> FrontierStats;
 
     /// Makes all settlements durable. `archive` is the end of the archive's synced part, if known:
     /// it was synced before the call, so a power cut can lose only visits settled after it. Returns

@@ -30,8 +30,8 @@ pub use self::embedded::{
     WorkingCopy, audit,
 };
 pub use self::frontier::{
-    ArchivePlace, Durable, Frontier, FrontierRules, HOSTS_RULE, HostLimits, Lease, LeaseFilter,
-    STRIKES_ASIDE, Settlement, Standing, Supply,
+    ArchivePlace, CRASHES_TO_QUARANTINE, Durable, Frontier, FrontierRules, FrontierStats,
+    HOSTS_RULE, HostLimits, Lease, LeaseFilter, Settlement, Supply,
 };
 pub use self::host_memory::HostMemory;
 pub use self::known::{Cluster, Decision, Held, Known, Originals, PageRef, RetainedEntry};

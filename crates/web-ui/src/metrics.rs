@@ -21,8 +21,8 @@ use prometheus_client::registry::Registry;
 use statistics::Counts;
 
 use self::names::{
-    ARCHIVE, EXCLUDED, FAILED, FREE, HOSTS, IN_FLIGHT, LAST_VISIT, MEMORY, PAGES, QUEUED, RECEIVED,
-    RUNNING, SET_ASIDE,
+    ARCHIVE, EXCLUDED, FAILED, FREE, HOSTS, IN_FLIGHT, LAST_VISIT, MEMORY, PAGES, QUARANTINED,
+    QUEUED, RECEIVED, RUNNING,
 };
 pub use self::names::{METRICS, Metric, MetricKind};
 use crate::dashboard::frame::Refusal;
@@ -82,7 +82,7 @@ fn write(
     counter(&mut registry, &RECEIVED, counts.bytes);
     gauge(&mut registry, &QUEUED, counts.queued);
     gauge(&mut registry, &IN_FLIGHT, in_flight);
-    gauge(&mut registry, &SET_ASIDE, counts.set_aside);
+    gauge(&mut registry, &QUARANTINED, counts.quarantined);
     gauge(&mut registry, &HOSTS, counts.hosts);
     let last = counts.last_visit_at.unwrap_or_default();
     gauge(&mut registry, &LAST_VISIT, last.as_millis() / 1_000);

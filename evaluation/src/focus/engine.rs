@@ -19,7 +19,7 @@ use http::{HeaderMap, HeaderValue};
 use journal::DiscoveredUrl;
 use neardup::{Features, HashKey, SignatureBuilder};
 use reading::ReadingRules;
-use sinks::{ArchiveEnd, Archived, Settled, Sink, SinkFault, Visit};
+use sinks::{ArchiveEnd, Archived, CommitPoint, Sink, SinkFault, Visit};
 use store::{EmbeddedStore, Frontier, FrontierRules, LikenessRules, StoreOptions};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
@@ -101,7 +101,7 @@ impl Sink for VisitOrder {
             .state
             .lock()
             .expect("no panic happens while it is locked");
-        let ticket = state.0;
+        let archive_sequence = state.0;
         state.0 += 1;
         let is_page = visit
             .exchanges
@@ -113,11 +113,11 @@ impl Sink for VisitOrder {
             state.1.push(SimulatedVisit { at, page });
         }
         Ok(Archived {
-            ticket,
+            archive_sequence,
             file: "order".to_owned(),
-            offset: ticket,
-            end: ticket + 1,
-            page_offset: ticket,
+            offset: archive_sequence,
+            end: archive_sequence + 1,
+            page_offset: archive_sequence,
             captures: Vec::new(),
         })
     }
@@ -126,7 +126,7 @@ impl Sink for VisitOrder {
         Ok(self.end())
     }
 
-    async fn settled(&self, _settled: Option<Settled>) -> Result<(), SinkFault> {
+    async fn set_commit_point(&self, _point: Option<CommitPoint>) -> Result<(), SinkFault> {
         Ok(())
     }
 

@@ -227,7 +227,7 @@ async fn crawl(
         cut_by = caught_up.cut_by();
     }
     let used = list.took + started.elapsed();
-    let before = context.frontier.standing();
+    let before = context.frontier.stats();
     let progress = progress::show(
         context.frontier.clone(),
         bar.clone(),

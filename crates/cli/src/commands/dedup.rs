@@ -28,7 +28,7 @@ use batch::dedup::{self, Document, Finding, FindingKind, Options, Summary, Verif
 use batch::signature_file::{Extent, MergedShards, SignatureHeader};
 use batch::{BatchError, Control};
 use corpus::{
-    FileTexts, FingerprintDistribution, InputOptions, KeptSummary, Oddities, Reader, Tally,
+    FileTexts, FingerprintDistribution, InputOptions, KeptSummary, Reader, Tally, Warnings,
 };
 use indicatif::{HumanBytes, HumanCount};
 use messages::{CommandError, fault, say};
@@ -56,8 +56,8 @@ struct DedupRun<'a> {
     skipped: RefCell<SkipReport>,
     /// Tally of the documents, once they are read.
     tally: RefCell<Option<Tally>>,
-    /// The oddities of all documents.
-    oddities: RefCell<Vec<Oddities>>,
+    /// The warnings of all documents.
+    warnings: RefCell<Vec<Warnings>>,
 }
 
 /// The outcome of a comparison whose findings are written.
@@ -119,7 +119,7 @@ impl<'a> DedupRun<'a> {
             progress: DedupProgress::new(args.work.quiet),
             skipped: RefCell::default(),
             tally: RefCell::default(),
-            oddities: RefCell::default(),
+            warnings: RefCell::default(),
         })
     }
 
@@ -292,11 +292,11 @@ impl<'a> DedupRun<'a> {
         if is_promised && self.options.criterion.needs_bands() {
             say(&expected_recall(&self.options, self.resemblance));
         }
-        self.say_oddities();
+        self.say_warnings();
     }
 
-    fn say_oddities(&self) {
-        for odd in self.oddities.borrow().iter().filter_map(Oddities::describe) {
+    fn say_warnings(&self) {
+        for odd in self.warnings.borrow().iter().filter_map(Warnings::describe) {
             say(&odd);
         }
     }

@@ -26,12 +26,12 @@ pub(crate) fn run(args: &DuplicatesArgs) -> Result<(), CommandError> {
     let directory = crawl.directory();
     let state = crawl_directory::state_of(directory)?;
     if !args.distinct.is_empty() {
-        crawl.refuse_for_mirror("--distinct", Refused::Writes)?;
+        crawl.refuse_for_replica("--distinct", Refused::Writes)?;
         return declare_distinct(directory, &args.distinct);
     }
     let format = Format::or_fitting(args.format);
     if let Some(url) = &args.diff {
-        crawl.refuse_for_mirror("--diff", Refused::ReadsArchive)?;
+        crawl.refuse_for_replica("--diff", Refused::ReadsArchive)?;
         return shown_pair::show(directory, url, format);
     }
     if args.clusters {

@@ -30,7 +30,7 @@ pub(crate) fn run(args: &PatternsArgs) -> Result<(), CommandError> {
     let crawl = OpenCrawl::open(args.directory.as_deref(), args.store.store.as_ref())?;
     let state = crawl_directory::state_of(crawl.directory())?;
     if let Some(name) = &args.reopen {
-        crawl.refuse_for_mirror("--reopen", Refused::Writes)?;
+        crawl.refuse_for_replica("--reopen", Refused::Writes)?;
         return reopen(crawl.directory(), name);
     }
     let TrapsFound { patterns, rules } = TrapsFound::read(&state)?;

@@ -92,7 +92,7 @@ const fn remarks(report: &Report) -> [(u64, &'static str); 8] {
              archives",
         ),
         (
-            report.links_not_told,
+            report.links_omitted,
             "links of off-topic pages are lost: these pages had more links than the archive \
              records",
         ),

@@ -12,7 +12,7 @@ pub(crate) fn run(args: &RetryArgs) -> Result<(), CommandError> {
     let pages = args.pages();
     let line = format!("retry = [{:?}]", pages.to_string());
     let crawl = OpenCrawl::open(args.directory.as_deref(), args.store.store.as_ref())?;
-    if crawl.is_mirror() {
+    if crawl.is_replica() {
         return Err(
             usage("retry changes the crawl, but --store only reads it").with_remedy(format!(
                 "write `{line}` into a file F, and send it to all nodes with `crawler control F`"

@@ -105,7 +105,7 @@ fn lines(status: &Status) -> Vec<(&'static str, Option<String>)> {
         column("types", status.types.as_ref()),
         column("queued", Some(status.queued)),
         column("unreachable", unreachable(status)),
-        column("set aside", if_any(status.set_aside)),
+        column("quarantined", if_any(status.quarantined)),
         column("patterns", patterns(status)),
         column("trap links", trap_links(status)),
         column("truncated", limits::in_words(&status.limits)),

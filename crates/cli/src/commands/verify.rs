@@ -1,5 +1,5 @@
 //! `crawler verify`: checks that archive, journal and tables agree. Prints one line and exits with
-//! code 0, or prints the complaints and exits with code 1.
+//! code 0, or prints the findings and exits with code 1.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -14,12 +14,12 @@ use super::exit_code;
 use crate::args::VerifyArgs;
 use crate::output::{self, Format};
 
-/// Maximum number of complaints printed on a terminal.
+/// Maximum number of findings printed on a terminal.
 const SHOWN: usize = 20;
 
 /// A result of a check.
 trait Checked: Serialize {
-    /// Returns true if there is no complaint.
+    /// Returns true if there is no finding.
     fn agrees(&self) -> bool;
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode, CommandError> {
         let url = shared::required_url(args.store.as_ref())?;
         return print(args.format, &node::check(directory, &url)?, write_node);
     }
-    if let (Some(_), Some(url)) = (crawl_directory::node_mark(directory)?, shared::url(None)) {
+    if let (Some(_), Some(url)) = (crawl_directory::node_file(directory)?, shared::url(None)) {
         return print(args.format, &node::check(directory, &url)?, write_node);
     }
     print(args.format, &verify::check(directory)?, write)
@@ -87,7 +87,7 @@ fn print<R: Checked>(
 
 fn write(report: &verify::Report, out: &mut dyn Write) -> io::Result<()> {
     if !report.agrees {
-        return write_complaints(out, &report.complaints.texts, report.complaints.count);
+        return write_findings(out, &report.findings.texts, report.findings.count);
     }
     write!(
         out,
@@ -135,11 +135,11 @@ fn remarks(report: &verify::Report) -> [(u64, String); 5] {
             archive.foreign_files,
             format!(
                 "{} records in {} files of other crawlers, with {} broken places and {} \
-                 oddities: their pages are in place, and their politeness is unknown",
+                 warnings: their pages are in place, and their politeness is unknown",
                 archive.foreign_records,
                 archive.foreign_files,
                 archive.foreign_broken,
-                archive.foreign_oddities,
+                archive.foreign_warnings,
             ),
         ),
         (
@@ -155,7 +155,7 @@ fn remarks(report: &verify::Report) -> [(u64, String); 5] {
 
 fn write_node(report: &node::Report, out: &mut dyn Write) -> io::Result<()> {
     if !report.agrees {
-        return write_complaints(out, &report.complaints.texts, report.complaints.count);
+        return write_findings(out, &report.findings.texts, report.findings.count);
     }
     write!(
         out,
@@ -179,7 +179,7 @@ fn write_node(report: &node::Report, out: &mut dyn Write) -> io::Result<()> {
 
 fn write_shared(report: &shared_crawl::Report, out: &mut dyn Write) -> io::Result<()> {
     if !report.agrees {
-        return write_complaints(out, &report.complaints.texts, report.complaints.count);
+        return write_findings(out, &report.findings.texts, report.findings.count);
     }
     write!(
         out,
@@ -209,7 +209,7 @@ fn write_shared(report: &shared_crawl::Report, out: &mut dyn Write) -> io::Resul
 
 fn write_wacz(report: &wacz::Report, path: &Path, out: &mut dyn Write) -> io::Result<()> {
     if !report.agrees {
-        return write_complaints(out, &report.complaints, report.complaints_in_all);
+        return write_findings(out, &report.findings, report.findings_total);
     }
     writeln!(
         out,
@@ -224,10 +224,10 @@ fn write_wacz(report: &wacz::Report, path: &Path, out: &mut dyn Write) -> io::Re
     )
 }
 
-/// Writes the first complaints and their number.
-fn write_complaints(out: &mut dyn Write, texts: &[String], count: u64) -> io::Result<()> {
-    for complaint in texts.iter().take(SHOWN) {
-        writeln!(out, "{}", printable(complaint))?;
+/// Writes the first findings and their number.
+fn write_findings(out: &mut dyn Write, texts: &[String], count: u64) -> io::Result<()> {
+    for finding in texts.iter().take(SHOWN) {
+        writeln!(out, "{}", printable(finding))?;
     }
     writeln!(out, "NOT valid: {count} findings")
 }

@@ -30,7 +30,7 @@ const MAX_CRASHES: u32 = 8;
 
 /// Returns the reason to give up a page that has crashed the crawler too often.
 pub(crate) fn too_many_crashes(lease: &Lease) -> Option<Reason> {
-    let crashes = lease.entry.strikes;
+    let crashes = lease.entry.crashes;
     let text = || format!("the crawler died {crashes} times while it visited this page");
     (crashes >= MAX_CRASHES).then(|| Reason::said(text()))
 }

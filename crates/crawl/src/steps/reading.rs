@@ -64,7 +64,7 @@ pub(crate) struct Reading {
     pub(crate) cuts: Vec<Cut>,
     /// The format of a document that is not read for text and links.
     pub(crate) unread: Option<UnreadFormat>,
-    /// The oddities of the content.
+    /// The warnings of the content.
     pub(crate) warnings: Vec<Warning>,
     /// The share of the memory budget that the document takes while it exists.
     _share: Option<MemoryShare>,
@@ -277,7 +277,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns the oddities in the content of an answer.
+/// Returns the warnings in the content of an answer.
 fn warnings(exchange: &Exchange, decoded: &Decoded) -> Vec<Warning> {
     let coding = decoded.error.map(|error| {
         tracing::debug!(url = %exchange.url, %error, "content coding");

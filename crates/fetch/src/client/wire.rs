@@ -267,7 +267,7 @@ struct State {
     has_served: bool,
     /// The beginning of what came since the last request.
     came: Came,
-    /// Oddities of the last response head.
+    /// Warnings of the last response head.
     warnings: Vec<Warning>,
 }
 

@@ -312,7 +312,7 @@ impl Rebuilding {
             promises,
         };
         let rebuilt = crawl::rebuild_visit(rules, &mut self.scope, visit);
-        self.report.links_not_told += rebuilt.links_not_told;
+        self.report.links_omitted += rebuilt.links_omitted;
         rebuilt
     }
 

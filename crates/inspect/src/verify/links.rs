@@ -26,7 +26,7 @@ use setup::read_again::{ArchivedPages, BATCH};
 use setup::settings::Settings;
 use web::{Document, LinkKind, PageUrl, Scope};
 
-use super::Complaints;
+use super::Findings;
 use super::journal::Journal;
 use crate::journal::records;
 
@@ -62,7 +62,7 @@ pub(super) fn check(
     state: &Path,
     settings: &Settings,
     journal: &Journal,
-    complaints: &mut Complaints,
+    findings: &mut Findings,
 ) -> Result<Counts, CommandError> {
     let scope = scope_in_force(settings, &settings.canonical_form())?;
     let mut links = Links {
@@ -82,7 +82,7 @@ pub(super) fn check(
         let record = record?;
         if links.scope.apply(&record) {
             // The pages in the batch were read with the old scope.
-            links.read(complaints);
+            links.read(findings);
             links.scope.widen();
         }
         if let Record::Settled(settled) = record
@@ -93,16 +93,16 @@ pub(super) fn check(
             links.batch.push(settled.visit);
         }
         if links.batch.len() >= BATCH {
-            links.read(complaints);
+            links.read(findings);
         }
     }
-    links.read(complaints);
+    links.read(findings);
     Ok(links.counts)
 }
 
 impl Links<'_> {
     /// Reads the pages of the batch. An unreadable page is reported as damage of the archive.
-    fn read(&mut self, complaints: &mut Complaints) {
+    fn read(&mut self, findings: &mut Findings) {
         let batch = std::mem::take(&mut self.batch);
         let read = |visit: FinishedVisit| {
             let page = self.pages.read(&visit.row).ok()?;
@@ -112,7 +112,7 @@ impl Links<'_> {
         for (visit, document) in documents {
             let page = visit.row.final_url.as_ref().unwrap_or(&visit.row.url);
             for lost in self.unexplained(&visit, page, &document) {
-                complaints.add(format!(
+                findings.add(format!(
                     "{page} links to {lost}, which is in scope but was neither queued nor visited"
                 ));
             }

@@ -254,7 +254,7 @@ fn the_fields_of_a_settled_visit_keep_their_order_on_disk() {
     let visit = FinishedVisit {
         row: Box::new(row.clone()),
         archived: Some(crate::ArchiveSpan {
-            ticket: 1,
+            archive_sequence: 1,
             file: "a.warc.gz".to_owned(),
             end: 300,
         }),
@@ -314,7 +314,7 @@ fn records_of_visits() -> Vec<Record> {
         sequence: 3,
         discovered: seed.clone(),
         attempts: 2,
-        strikes: 1,
+        crashes: 1,
     };
     let pace = Pace {
         ready: Timestamp::from_millis(7),

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::capture::{Capture, GLANCE, UnplacedCapture};
-use crate::captures::{Requests, Standing};
+use crate::captures::{CaptureKind, Requests};
 use crate::fault::SinkFault;
 use crate::warc::archive_end::ArchiveEnd;
 use crate::warc::files::{self, file_number};
@@ -152,8 +152,8 @@ fn scan_file(path: &Path, start: u64, end: u64, each: Each<'_>) -> Result<(), Sc
 fn scan_foreign(path: &Path, start: u64, end: u64, each: Each<'_>) -> Result<(), ScanFault> {
     let mut stream = WarcStream::open(path).map_err(ScanFault::Read)?;
     let mut requests = Requests::default();
-    let mut add = |((capture, end), standing): ((Option<Capture>, u64), Standing)| {
-        let capture = capture.filter(|_| standing == Standing::ByStatus);
+    let mut add = |((capture, end), kind): ((Option<Capture>, u64), CaptureKind)| {
+        let capture = capture.filter(|_| kind == CaptureKind::ByStatus);
         each(capture, end).map_err(ScanFault::Sink)
     };
     loop {

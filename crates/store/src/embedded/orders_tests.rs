@@ -81,7 +81,7 @@ async fn a_page_that_is_declared_distinct_is_visited_again_once() {
     store.close().await.unwrap();
     drop(store);
     let audit = super::audit(directory.path()).unwrap();
-    assert_eq!(audit.complaints, [""; 0]);
+    assert_eq!(audit.findings, [""; 0]);
 }
 
 #[tokio::test]

@@ -48,7 +48,7 @@ impl Report {
             mut politeness,
         } = beside;
         notices.truncate(caps::NOTICES);
-        politeness.complaints.truncate(caps::NOTICES);
+        politeness.findings.truncate(caps::NOTICES);
         Self {
             title: cut(&title, caps::TEXT),
             notices: notices.iter().map(|text| cut(text, caps::VALUE)).collect(),
@@ -66,8 +66,8 @@ impl Report {
             skipped: skipped(statistics),
             patterns: patterns(statistics, caps::PATTERNS),
             politeness: Politeness {
-                complaints: politeness
-                    .complaints
+                findings: politeness
+                    .findings
                     .iter()
                     .map(|text| cut(text, caps::VALUE))
                     .collect(),

@@ -78,5 +78,5 @@ pub struct Politeness {
     /// Compared requests that came too soon.
     pub too_soon: u64,
     /// The first such requests, in words.
-    pub complaints: Vec<String>,
+    pub findings: Vec<String>,
 }

@@ -93,7 +93,7 @@ pub(crate) fn filled(string: &str, size: Size) -> Report {
             requisites: 1,
             requisites_missing: 1,
             queued: MANY,
-            set_aside: 1,
+            quarantined: 1,
             begun_at: Some(at),
             last_visit_at: Some(at + Duration::from_secs(3_600)),
         },
@@ -224,7 +224,7 @@ pub(crate) fn filled(string: &str, size: Size) -> Report {
             hosts: MANY,
             compared: MANY,
             too_soon: MANY,
-            complaints: size.list(caps::NOTICES, value),
+            findings: size.list(caps::NOTICES, value),
         },
     }
 }

@@ -101,7 +101,7 @@ impl CrawlFixture {
             sequence: self.next.replace(self.next.get() + 1),
             discovered: found,
             attempts: 0,
-            strikes: 0,
+            crashes: 0,
         };
         let revoked = Record::Revoked {
             entry,

@@ -75,7 +75,7 @@ impl Queue {
             Record::Died { sequences } => {
                 for sequence in sequences {
                     self.state.under_way.remove(sequence);
-                    self.state.struck.entry(*sequence).or_default().strikes += 1;
+                    self.state.crashed.entry(*sequence).or_default().crashes += 1;
                 }
             }
             Record::Paced { host, pace } => self.keep_pace(host, *pace),
@@ -86,7 +86,7 @@ impl Queue {
                 self.state.archived_at = [self.state.archived_at[1], span.end];
                 if std::mem::take(&mut self.state.archive_cut) {
                     self.state.archive = Some(ArchiveSpan {
-                        ticket: 0,
+                        archive_sequence: 0,
                         file: file.clone(),
                         end: *end,
                     });
@@ -201,7 +201,7 @@ impl Queue {
     fn take_out(&mut self, place: Place) {
         let sequence = place.rank.sequence;
         self.state.under_way.remove(&sequence);
-        self.state.struck.remove(&sequence);
+        self.state.crashed.remove(&sequence);
         self.forget_tries(place);
         self.come_back(sequence);
         let removed = self.pending.remove(&place);
@@ -291,34 +291,36 @@ impl Queue {
         Place { host, rank }
     }
 
-    /// Sets aside the entries that too many sessions died with, and looks up their places if they
+    /// Quarantines the entries that too many sessions crashed with, and looks up their places if they
     /// are unknown.
-    pub(super) fn set_aside(&mut self) -> Result<(), StoreFault> {
+    pub(super) fn quarantine(&mut self) -> Result<(), StoreFault> {
         let state = &self.state;
         let is_without_place = |sequence: u64| {
-            let struck = state.struck.get(&sequence);
-            state.is_set_aside(sequence) && struck.is_some_and(|struck| struck.place.is_none())
+            let crashed = state.crashed.get(&sequence);
+            state.is_quarantined(sequence) && crashed.is_some_and(|crashed| crashed.place.is_none())
         };
         let is_lost = |place: &Place| is_without_place(place.rank.sequence);
         let mut found: Vec<Place> = Vec::new();
-        if state.struck.keys().copied().any(is_without_place) {
+        if state.crashed.keys().copied().any(is_without_place) {
             let mut add = |place: Place| found.extend(Some(place).filter(is_lost));
             self.pending.keys().copied().for_each(&mut add);
             self.blocks.each(add)?;
         }
         for place in found {
-            let struck = self.state.struck.get_mut(&place.rank.sequence);
-            struck.expect("it was lost").place = Some(place);
+            let crashed = self.state.crashed.get_mut(&place.rank.sequence);
+            crashed.expect("it was lost").place = Some(place);
         }
-        let struck = self.state.struck.iter();
+        let crashed = self.state.crashed.iter();
         let is_here =
-            |number: &u64| self.aside.contains_key(number) || self.out.contains_key(number);
-        let aside = struck.filter(|(sequence, _)| self.state.is_set_aside(**sequence));
+            |number: &u64| self.quarantined.contains_key(number) || self.out.contains_key(number);
+        let quarantined = crashed.filter(|(sequence, _)| self.state.is_quarantined(**sequence));
         // A working copy repeats this for hosts that arrive later.
-        let aside = aside.filter(|(sequence, _)| !is_here(sequence));
-        let aside: Vec<Place> = aside.filter_map(|(_, struck)| struck.place).collect();
-        for place in aside {
-            // A postponed entry is set aside when it is due.
+        let quarantined = quarantined.filter(|(sequence, _)| !is_here(sequence));
+        let quarantined: Vec<Place> = quarantined
+            .filter_map(|(_, crashed)| crashed.place)
+            .collect();
+        for place in quarantined {
+            // A postponed entry is quarantined when it is due.
             if !self.tries.get(&place).is_some_and(|tries| tries.waits) {
                 self.wait_again(place);
             }

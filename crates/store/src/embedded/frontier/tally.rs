@@ -9,13 +9,14 @@ pub(super) struct Tally {
     pub(super) later: u64,
     /// Leased entries whose settlement is not recorded.
     pub(super) out: u64,
-    /// Entries that are set aside.
-    pub(super) aside: u64,
+    /// Entries that are quarantined.
+    pub(super) quarantined: u64,
 }
 
 impl Tally {
     /// Returns the number of entries that can be leased when the host's turn comes.
     pub(super) fn waiting(&self) -> u64 {
-        self.live.saturating_sub(self.later + self.out + self.aside)
+        self.live
+            .saturating_sub(self.later + self.out + self.quarantined)
     }
 }

@@ -70,7 +70,7 @@ impl Queue {
         patterns.begin_session_of(probes, |host| names.contains(host));
         self.wait_at_most_until(now + self.hosts.rules().most_wait);
         self.hosts.give_new_chances(now);
-        self.set_aside()?;
+        self.quarantine()?;
         self.change_patterns(journal)?;
         self.queue_unclaimed(journal)
     }
@@ -167,10 +167,11 @@ impl Queue {
             }
             self.hosts.forget(*number);
         }
-        self.aside.retain(|_, place| !numbers.contains(&place.host));
+        self.quarantined
+            .retain(|_, place| !numbers.contains(&place.host));
         let is_theirs = |place: &Place| numbers.contains(&place.host);
         self.state
-            .struck
-            .retain(|_, struck| !struck.place.as_ref().is_some_and(is_theirs));
+            .crashed
+            .retain(|_, crashed| !crashed.place.as_ref().is_some_and(is_theirs));
     }
 }

@@ -320,8 +320,8 @@ async fn play(
         }
     }
     drop(subject);
-    let complaints = audit(directory.path()).unwrap().complaints;
-    prop_assert!(complaints.is_empty(), "{:?}", complaints);
+    let findings = audit(directory.path()).unwrap().findings;
+    prop_assert!(findings.is_empty(), "{:?}", findings);
     Ok(())
 }
 
